@@ -1,0 +1,48 @@
+import { z } from 'zod'
+import { event, type EventOf } from '../event.ts'
+import { ApiApplicationId, CurrencyCode, OrganisationId } from '../values.ts'
+
+export const Scope = z.enum(['read', 'write', 'crm', 'outcomes'])
+export type Scope = z.infer<typeof Scope>
+
+/** Stream `organisation-<organisation id>`. */
+export const organisationEvents = {
+  OrganisationRegistered: event({
+    organisation_id: OrganisationId,
+    slug: z.string(),
+    name: z.string(),
+    currency_code: CurrencyCode,
+    time_zone: z.string(),
+    /** Payments use the provider's test account, and sandbox products can be sold. */
+    stripe_test_mode: z.boolean(),
+  }),
+  OrganisationChanged: event({
+    organisation_id: OrganisationId,
+    name: z.string(),
+    currency_code: CurrencyCode,
+    time_zone: z.string(),
+    stripe_test_mode: z.boolean(),
+  }),
+  OrganisationActivated: event({ organisation_id: OrganisationId }),
+  OrganisationDeactivated: event({ organisation_id: OrganisationId }),
+}
+export type OrganisationEvent = EventOf<typeof organisationEvents>
+
+/** Stream `api_application-<api application id>`; the id is also the OAuth client_id. */
+export const apiApplicationEvents = {
+  ApiApplicationCreated: event({
+    organisation_id: OrganisationId,
+    api_application_id: ApiApplicationId,
+    name: z.string(),
+    scopes: z.array(Scope),
+    /** None: a server-only application. Otherwise a browser application, used from these pages. */
+    allowed_origins: z.array(z.string()),
+    /** A salted scrypt hash; the secret itself is shown once and kept nowhere. */
+    secret_hash: z.string(),
+  }),
+  ApiApplicationChanged: event({ name: z.string(), scopes: z.array(Scope), allowed_origins: z.array(z.string()) }),
+  /** The former secret and every token issued with it end here. */
+  ApiApplicationSecretRotated: event({ secret_hash: z.string() }),
+  ApiApplicationDeleted: event({}),
+}
+export type ApiApplicationEvent = EventOf<typeof apiApplicationEvents>

@@ -1,0 +1,194 @@
+import { z } from 'zod'
+import { CoverId, CurrencyCode, JourneyId, Pence, PresentationId, ProductId, Slug } from '../values.ts'
+
+/** Products and journeys as the specification shows them. */
+
+export const ProductType = z.enum([
+  'term',
+  'decreasing_term',
+  'whole_of_life',
+  'critical_illness',
+  'income_protection',
+  'bundled',
+  'child_cover',
+  'healthcare',
+])
+export type ProductType = z.infer<typeof ProductType>
+
+export const LifecycleState = z.enum(['draft', 'sandbox', 'production', 'archived'])
+export type LifecycleState = z.infer<typeof LifecycleState>
+
+export const CoverType = z.enum([
+  'life',
+  'critical_illness',
+  'income_protection',
+  'accidental_death',
+  'child_benefit',
+  'healthcare',
+])
+export type CoverType = z.infer<typeof CoverType>
+
+export const Cover = z.object({
+  id: CoverId,
+  display_id: z.string(),
+  cover_type: CoverType,
+  cover_index: z.int().min(0),
+  sum_assured_min_pence: Pence,
+  sum_assured_max_pence: Pence,
+  age_at_entry_min: z.int(),
+  age_at_entry_max: z.int(),
+  term_years_min: z.int().nullable(),
+  term_years_max: z.int().nullable(),
+  max_age_at_expiry: z.int().nullable(),
+  premium_basis: z.enum(['guaranteed', 'reviewable']),
+  review_period_years: z.int().nullable(),
+  minimum_premium_pence: Pence,
+  ci_payout_basis: z.enum(['additional', 'accelerated']),
+  survival_period_days: z.int(),
+  indexation_method: z.enum(['none', 'rpi', 'fixed_percent', 'decreasing']),
+  benefit_basis: z.enum(['lump_sum', 'monthly_benefit']),
+  title: z.string().nullable(),
+  pricing_basis: z.enum(['rated', 'fixed_tiers', 'per_member']),
+  member_premium_pence: Pence.nullable(),
+  members_factor: z.string().nullable(),
+  opt_in_factor: z.string().nullable(),
+})
+export type Cover = z.infer<typeof Cover>
+
+export const CoverBounds = z.object({
+  sum_assured_min_pence: Pence.nullable(),
+  sum_assured_max_pence: Pence.nullable(),
+  age_min: z.int().nullable(),
+  age_max: z.int().nullable(),
+  term_min: z.int().nullable(),
+  term_max: z.int().nullable(),
+})
+export type CoverBounds = z.infer<typeof CoverBounds>
+
+export const Product = z.object({
+  id: ProductId,
+  display_id: z.string(),
+  slug: Slug,
+  name: z.string(),
+  product_type: ProductType,
+  currency_code: CurrencyCode,
+  lifecycle_state: LifecycleState,
+  cooldown_days: z.int(),
+  inclusions: z.array(z.string()),
+  exclusions: z.array(z.string()),
+  cover_bounds: CoverBounds,
+  covers: z.array(Cover),
+})
+export type Product = z.infer<typeof Product>
+
+export const Journey = z.object({
+  id: JourneyId,
+  display_id: z.string(),
+  slug: Slug,
+  name: z.string(),
+  description: z.string().nullable(),
+  journey_loading: z.string(),
+  position: z.int(),
+  lifecycle_state: LifecycleState,
+})
+export type Journey = z.infer<typeof Journey>
+
+export const TerminalOutcome = z.enum(['decline', 'refer', 'postpone'])
+export type TerminalOutcome = z.infer<typeof TerminalOutcome>
+
+export const AnswerOption = z.object({
+  id: z.uuid(),
+  value: z.string(),
+  label: z.string(),
+  position: z.int(),
+  terminal_outcome: TerminalOutcome.optional(),
+  terminal_reason_code: z.string().nullable(),
+  terminal_reason_message: z.string().nullable(),
+})
+export type AnswerOption = z.infer<typeof AnswerOption>
+
+export const QuestionType = z.enum([
+  'date',
+  'string',
+  'number',
+  'integer',
+  'boolean',
+  'enum',
+  'multi_select',
+  'derived',
+])
+export type QuestionType = z.infer<typeof QuestionType>
+
+const Scalar = z.union([z.string(), z.number(), z.boolean()])
+
+/** Asked only when the answer at `key` is the value, or one of the values; for a multi_select, when it contains one. */
+export const AskIf = z.object({ key: z.string(), equals: z.union([Scalar, z.array(Scalar)]) })
+export type AskIf = z.infer<typeof AskIf>
+
+/** Limits on an answer: numbers and dates by `min` and `max`, texts and selections by length, texts by `pattern`. */
+export const Validation = z.object({
+  min: z.union([z.number(), z.iso.date()]).optional(),
+  max: z.union([z.number(), z.iso.date()]).optional(),
+  min_length: z.int().optional(),
+  max_length: z.int().optional(),
+  pattern: z.string().optional(),
+})
+export type Validation = z.infer<typeof Validation>
+
+export const Question = z.object({
+  id: z.uuid(),
+  display_id: z.string(),
+  key: z.string(),
+  label: z.string(),
+  help_text: z.string().nullable(),
+  question_type: QuestionType,
+  position: z.int(),
+  required: z.boolean(),
+  validation: Validation,
+  group_key: z.string().nullable(),
+  group_label: z.string().nullable(),
+  lookup_source: z.string().nullable(),
+  suggestions: z.array(z.object({ label: z.string(), search: z.string() })),
+  answer_options: z.array(AnswerOption),
+  ask_if: AskIf.optional(),
+})
+export type Question = z.infer<typeof Question>
+
+export const StageType = z.enum([
+  'soft_identity',
+  'personal_details',
+  'partner_details',
+  'cover_capture',
+  'questions',
+  'interstitial',
+  'quote',
+  'market_quotes',
+  'before_you_buy',
+  'payment',
+  'confirmation',
+  'handoff',
+])
+export type StageType = z.infer<typeof StageType>
+
+export const Stage = z.object({
+  id: z.string(),
+  key: z.string(),
+  position: z.int().min(1),
+  stage_type: StageType,
+  title: z.string(),
+  cta_label: z.string().nullable(),
+  config: z.record(z.string(), z.unknown()),
+  consent_notice: z.string().optional(),
+})
+export type Stage = z.infer<typeof Stage>
+
+export const Presentation = z.object({
+  id: PresentationId,
+  display_id: z.string(),
+  slug: Slug,
+  name: z.string(),
+  template_key: z.string(),
+  is_default: z.boolean(),
+  stages: z.array(Stage),
+})
+export type Presentation = z.infer<typeof Presentation>

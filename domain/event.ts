@@ -1,0 +1,85 @@
+import { z } from 'zod'
+
+export type Json = Readonly<Record<string, unknown>>
+
+/** Lifts the data of one version of an event to the next. */
+type Upcast = (data: Json) => Json
+
+/**
+ * The newest shape of an event, and the way to it from every older one.
+ * The version is counted, not written: to add an upcast is to add a version.
+ */
+export const event = <Shape extends z.ZodRawShape>(shape: Shape, ...upcasts: readonly Upcast[]) => ({
+  schema: z.object(shape),
+  upcasts,
+  version: upcasts.length + 1,
+})
+
+export type EventShapes = Readonly<Record<string, ReturnType<typeof event>>>
+
+export type EventOf<Shapes extends EventShapes> = {
+  [Type in keyof Shapes & string]: Readonly<{ type: Type } & z.output<Shapes[Type]['schema']>>
+}[keyof Shapes & string]
+
+/** Who caused an event: an API application, the operator, or the service itself. */
+export const Actor = z.object({ type: z.enum(['api', 'operator', 'system']), id: z.string().nullable() })
+export type Actor = z.infer<typeof Actor>
+
+/** Where an event comes from. `occurred_at` is when it happened, as an ISO 8601 instant; the log adds when it was recorded. */
+export const Metadata = z.object({
+  organisation_id: z.string().nullable(),
+  actor: Actor,
+  correlation_id: z.string(),
+  causation_id: z.string().nullable(),
+  occurred_at: z.iso.datetime(),
+})
+export type Metadata = z.infer<typeof Metadata>
+
+/** An event on its way into the log. `id` is a UUID of our making, by which a repeated append is known. */
+export type NewEvent = {
+  readonly id: string
+  readonly type: string
+  readonly schema_version: number
+  readonly data: Json
+  readonly metadata: Metadata
+}
+
+/** A place in the one total order of the log. Opaque, but later places compare greater as strings. */
+export type Position = string & { readonly position: unique symbol }
+
+/** An event as the log holds it. `revision` counts from 0 within its stream. */
+export type RecordedEvent = NewEvent & {
+  readonly stream: string
+  readonly revision: number
+  readonly position: Position
+  readonly recorded_at: Date
+}
+
+type Stored = Pick<NewEvent, 'type' | 'schema_version' | 'data'>
+
+/** Refuses an event that does not fit its own shape: what is stored can be read for ever. */
+export const toStored = <Shapes extends EventShapes>(shapes: Shapes, { type, ...data }: EventOf<Shapes>): Stored => ({
+  type,
+  schema_version: shapeOf(shapes, type).version,
+  data: shapeOf(shapes, type).schema.parse(data),
+})
+
+/** An event lifted to its newest version. What was checked when it was stored is not checked again. */
+export const fromStored = <Shapes extends EventShapes>(shapes: Shapes, { type, schema_version, data }: Stored) => {
+  const { schema, upcasts, version } = shapeOf(shapes, type)
+  if (schema_version === version) return { ...data, type } as EventOf<Shapes>
+  const newest = upcasts.slice(schema_version - 1).reduce((older, upcast) => upcast(older), data)
+  return { ...schema.parse(newest), type } as EventOf<Shapes>
+}
+
+const shapeOf = (shapes: EventShapes, type: string) => {
+  const shape = shapes[type]
+  if (!shape) throw new Error(`There is no event called ${type}.`)
+  return shape
+}
+
+/** `application-3f1b…` → `application`. */
+export const categoryOf = (stream: string): string => stream.slice(0, stream.indexOf('-'))
+
+/** `application-3f1b…` → `3f1b…`. */
+export const idOf = (stream: string): string => stream.slice(stream.indexOf('-') + 1)

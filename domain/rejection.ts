@@ -1,0 +1,39 @@
+/**
+ * Every error code of the API. Each means one thing wherever it appears; the status that goes with it stands in
+ * infra/problem.ts.
+ */
+export type ErrorCode =
+  | 'invalid_token'
+  | 'forbidden'
+  | 'not_found'
+  | 'application_closed'
+  | 'idempotency_key_conflict'
+  | 'idempotency_replay_unproven'
+  | 'conflict'
+  | 'validation_failed'
+  | 'invalid_parameter'
+  | 'customer_invalid'
+  | 'cover_missing'
+  | 'no_quotable_cover'
+  | 'quote_failed'
+  | 'rate_unavailable'
+  | 'accept_failed'
+  | 'rate_limited'
+  | 'internal_error'
+  | 'unavailable'
+
+/** Why particular inputs were refused, by the path of the input (`customer.email`, `components[0].term_years`). */
+export type Fields = Readonly<Record<string, string>>
+
+/** The model's “no”: a well-formed command that the current state does not allow. `message` says what to do. */
+export class Rejection extends Error {
+  override readonly name = 'Rejection'
+  readonly code: ErrorCode
+  readonly fields: Fields | undefined
+
+  constructor(code: ErrorCode, message: string, fields?: Fields) {
+    super(message)
+    this.code = code
+    this.fields = fields
+  }
+}

@@ -1,0 +1,45 @@
+import { z } from 'zod'
+
+const id = <Name extends string>() => z.uuid().brand<Name>()
+
+export const OrganisationId = id<'OrganisationId'>()
+export type OrganisationId = z.infer<typeof OrganisationId>
+
+export const ApiApplicationId = id<'ApiApplicationId'>()
+export type ApiApplicationId = z.infer<typeof ApiApplicationId>
+
+export const ProductId = id<'ProductId'>()
+export type ProductId = z.infer<typeof ProductId>
+
+export const ReleaseId = id<'ReleaseId'>()
+export type ReleaseId = z.infer<typeof ReleaseId>
+
+export const JourneyId = id<'JourneyId'>()
+export type JourneyId = z.infer<typeof JourneyId>
+
+export const PresentationId = id<'PresentationId'>()
+export type PresentationId = z.infer<typeof PresentationId>
+
+export const CoverId = id<'CoverId'>()
+export type CoverId = z.infer<typeof CoverId>
+
+export const CustomerId = id<'CustomerId'>()
+export type CustomerId = z.infer<typeof CustomerId>
+
+export const ApplicationId = id<'ApplicationId'>()
+export type ApplicationId = z.infer<typeof ApplicationId>
+
+export const QuoteId = id<'QuoteId'>()
+export type QuoteId = z.infer<typeof QuoteId>
+
+/** Whole pence: the smallest unit of the currency. */
+export const Pence = z.int()
+
+/** ISO 4217, for example `GBP`. */
+export const CurrencyCode = z.string().regex(/^[A-Z]{3}$/)
+
+/** A calendar date, `YYYY-MM-DD`. */
+export const CalendarDate = z.iso.date()
+
+/** Names in addresses: lower-case words joined by dashes. */
+export const Slug = z.string().regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'use lower-case letters, digits and single dashes')

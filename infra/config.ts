@@ -1,0 +1,107 @@
+import { z } from 'zod'
+
+const seconds = (name: string, byDefault: number) => z.coerce.number().positive().default(byDefault).describe(name)
+const count = (name: string, byDefault: number) =>
+  z.coerce.number().int().nonnegative().default(byDefault).describe(name)
+const list = (name: string) =>
+  z
+    .string()
+    .default('')
+    .transform((value) =>
+      value
+        .split(',')
+        .map((part) => part.trim())
+        .filter((part) => part !== ''),
+    )
+    .describe(name)
+
+/** Every variable of the environment that the service reads. */
+export const Config = z.object({
+  BASE_URL: z
+    .url()
+    .refine((url) => !url.endsWith('/'), 'must not end with a slash')
+    .default('http://localhost:4000')
+    .describe('The base address that callers use, without a slash at the end. Tokens are issued for BASE_URL/api/v1.'),
+  HOST: z.string().default('127.0.0.1').describe('The address to listen on.'),
+  PORT: z.coerce.number().int().min(0).max(65535).default(4000).describe('The port to listen on; 0 picks a free one.'),
+  HEALTH_PORT: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(65535)
+    .default(4001)
+    .describe('The port for /health and /metrics of a role that serves no API (projections, delivery-worker).'),
+  DATABASE_URL: z
+    .union([z.url({ protocol: /^postgres(ql)?$/ }), z.literal('embedded')])
+    .default('embedded')
+    .describe('PostgreSQL for read models and deliveries, or "embedded" for the one that npm start brings.'),
+  DATA_DIR: z.string().default('.data').describe('Where the embedded PostgreSQL keeps its data.'),
+  EVENT_LOG: z.enum(['postgres', 'eventstoredb']).default('postgres').describe('Where events are kept.'),
+  EVENTSTOREDB_URL: z
+    .string()
+    .regex(/^(esdb|kurrentdb)(\+discover)?:\/\//, 'must begin with esdb:// or kurrentdb://')
+    .optional()
+    .describe('The EventStoreDB or KurrentDB to use when EVENT_LOG is eventstoredb.'),
+  MASTER_KEY: z
+    .string()
+    .regex(/^[A-Za-z0-9+/_-]{43,}=*$/, 'must be at least 32 random bytes in base64')
+    .optional()
+    .describe('32 random bytes in base64: signs tokens and seals stored secrets. npm start makes one in DATA_DIR.'),
+  OPERATOR_KEY: z
+    .string()
+    .min(24)
+    .optional()
+    .describe(
+      'The bearer key of /admin/v1, at least 24 characters. npm start makes one in DATA_DIR; without it /admin/v1 is off.',
+    ),
+  LOG_LEVEL: z
+    .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
+    .default('info')
+    .describe('Which log lines are written.'),
+  TRUSTED_PROXIES: count('How many proxies in front of the APIs are trusted to set X-Forwarded-For.', 0),
+  RATE_LIMIT_REQUESTS: count(
+    'Requests that one address may make in a window, over both APIs; 0 switches the limit off.',
+    300,
+  ),
+  RATE_LIMIT_WINDOW_SECONDS: seconds('The length of the window of RATE_LIMIT_REQUESTS.', 300),
+  READ_YOUR_WRITES_MS: count(
+    'How long a command waits until its result can be read. It answers all the same afterwards.',
+    1000,
+  ),
+  DELIVERY_CONCURRENCY: count('Webhooks that one delivery worker sends at the same time.', 32),
+  DELIVERY_ALLOWED_HOSTS: list(
+    'Hosts, host:port or CIDR blocks that webhooks may reach although they are not public, comma separated.',
+  ),
+  DELIVERY_ALLOW_HTTP: z
+    .stringbool()
+    .default(false)
+    .describe('Whether endpoint connections may use http:// to the hosts of DELIVERY_ALLOWED_HOSTS.'),
+})
+export type Config = z.output<typeof Config>
+
+/** A configuration that cannot be used. The message names each variable and what is wrong with it. */
+export class BadConfiguration extends Error {
+  override readonly name = 'BadConfiguration'
+}
+
+/** Read once, at the start of a process. A process with a bad configuration does not start. Empty variables count as unset. */
+export const readConfig = (environment: NodeJS.ProcessEnv): Config => {
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
+  const { success, data, error } = Config.safeParse(given)
+  if (!success)
+    throw new BadConfiguration(error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('\n'))
+  if (data.EVENT_LOG === 'eventstoredb' && !data.EVENTSTOREDB_URL)
+    throw new BadConfiguration('EVENTSTOREDB_URL: must be set when EVENT_LOG is eventstoredb')
+  return data
+}
+
+/** The table of variables for `--help` and the README: name, default, meaning. */
+export const describeConfig = (): readonly { name: string; byDefault: string; meaning: string }[] =>
+  Object.entries(Config.shape).map(([name, schema]) => {
+    const byDefault = schema.safeParse(undefined)
+    return {
+      name,
+      byDefault: byDefault.data === undefined ? '' : String(byDefault.data),
+      meaning: schema.description ?? '',
+    }
+  })

@@ -1,0 +1,42 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+
+/** What a process tells of itself at /metrics, in the names of the Prometheus conventions. */
+export const makeMetrics = () => {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  const registers = [registry]
+  return {
+    registry,
+    requests: new Histogram({
+      name: 'coverstream_http_request_seconds',
+      help: 'How long requests took, by route and status.',
+      labelNames: ['method', 'address', 'status'],
+      buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
+      registers,
+    }),
+    unseenWrites: new Counter({
+      name: 'coverstream_unseen_writes_total',
+      help: 'Commands answered before the read models had caught up with them.',
+      registers,
+    }),
+    projectedEvents: new Counter({
+      name: 'coverstream_projected_events_total',
+      help: 'Events that a projection has handled.',
+      labelNames: ['projection'],
+      registers,
+    }),
+    lag: new Gauge({
+      name: 'coverstream_consumer_lag',
+      help: 'How far a consumer of the log is behind its end, in the units of the log.',
+      labelNames: ['consumer'],
+      registers,
+    }),
+    deliveries: new Counter({
+      name: 'coverstream_delivery_attempts_total',
+      help: 'Attempts to deliver, by what became of them.',
+      labelNames: ['outcome'],
+      registers,
+    }),
+  }
+}
+export type Metrics = ReturnType<typeof makeMetrics>

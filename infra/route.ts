@@ -1,0 +1,101 @@
+import type { z } from 'zod'
+import type { ErrorCode } from '#domain/rejection.ts'
+import type { ApiApplicationId, OrganisationId } from '#domain/values.ts'
+
+export type Scope = 'read' | 'write' | 'crm' | 'outcomes'
+
+/** A token must hold every scope of at least one of the alternatives. */
+export type ScopeRule = readonly (readonly Scope[])[]
+
+export const readOrWrite: ScopeRule = [['read'], ['write']]
+export const write: ScopeRule = [['write']]
+
+/** The API application that sends a request, and the organisation to which everything it may see belongs. */
+export type Caller = {
+  readonly organisation_id: OrganisationId
+  readonly api_application_id: ApiApplicationId
+  /** A browser application's tokens are public: it may do only what any visitor may do. */
+  readonly kind: 'server' | 'browser'
+  readonly scopes: ReadonlySet<Scope>
+}
+
+/** Who may send a request: an API application with these scopes, the operator, or anyone. */
+export type Access =
+  | { readonly kind: 'application'; readonly scopes: ScopeRule; readonly serverOnly: boolean }
+  | { readonly kind: 'operator' }
+  | { readonly kind: 'public' }
+
+type Schemas = {
+  readonly path?: z.ZodType
+  readonly query?: z.ZodType
+  readonly body?: z.ZodType
+  /** The schema of the body for each status of success. */
+  readonly answers: Readonly<Record<number, z.ZodType>>
+}
+
+/** One operation of an API, as data: what is checked, documented and served. */
+export type RouteSpec = Schemas & {
+  readonly method: 'get' | 'post' | 'patch' | 'put' | 'delete'
+  /** From the base address on, with parameters as `:name`. */
+  readonly address: string
+  readonly tag: string
+  readonly summary: string
+  readonly access: Access
+  /** Request headers of its own that the operation reads, with their meaning. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** The error codes beyond those that every operation can answer (401, 403, 404, 422, 429). */
+  readonly errors?: readonly ErrorCode[]
+}
+
+export type RequestFacts = {
+  readonly request_id: string
+  /** When the request arrived, ISO 8601. */
+  readonly now: string
+  readonly header: (name: string) => string | undefined
+  /** The raw body, where the route's spec has no schema for it. */
+  readonly text: string | undefined
+}
+
+type Output<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined
+
+export type AnswerHeaders = Readonly<Record<string, string>>
+
+type AnswerOf<Spec extends Schemas> = {
+  [Status in keyof Spec['answers'] & number]: {
+    readonly status: Status
+    readonly body: z.input<Spec['answers'][Status]>
+    readonly headers?: AnswerHeaders
+  }
+}[keyof Spec['answers'] & number]
+
+type Inputs<Spec extends Schemas> = RequestFacts & {
+  readonly path: Output<Spec['path']>
+  readonly query: Output<Spec['query']>
+  readonly body: Output<Spec['body']>
+}
+
+type WithCaller<Spec extends RouteSpec> = Spec['access'] extends { kind: 'application' }
+  ? { readonly caller: Caller }
+  : unknown
+
+export type Answer = { readonly status: number; readonly body: unknown; readonly headers?: AnswerHeaders }
+
+/** A request whose parts have passed the schemas of its route. */
+export type CheckedRequest = RequestFacts & {
+  readonly path: unknown
+  readonly query: unknown
+  readonly body: unknown
+  readonly caller: Caller | undefined
+}
+
+export type Route = { readonly spec: RouteSpec; readonly handle: (request: CheckedRequest) => Promise<Answer> }
+
+/** Ties a handler to its specification: what it receives and what it answers follow from the schemas. */
+export const route = <const Spec extends RouteSpec>(
+  spec: Spec,
+  handle: (request: Inputs<Spec> & WithCaller<Spec>) => Promise<AnswerOf<Spec>>,
+): Route => ({
+  spec,
+  // The frame calls it only with what has passed these very schemas, and with a caller where the access asks for one.
+  handle: handle as unknown as Route['handle'],
+})

@@ -1,0 +1,35 @@
+import type { EventOf, EventShapes, RecordedEvent } from '#domain/event.ts'
+
+/** What the runner can write in one statement for many rows. `json` holds any JSON value. */
+export type ColumnType = 'uuid' | 'text' | 'boolean' | 'integer' | 'bigint' | 'date' | 'timestamptz' | 'json'
+
+export type Row = Readonly<Record<string, unknown>>
+
+/**
+ * A read model: one table, and how events change its rows. It is pure: the runner loads the rows that a batch of events
+ * touches, folds the events over them in memory and writes them back together with the checkpoint.
+ *
+ * `keys` names the rows that an event touches (none: the event is passed over), and `project` gives each of them anew;
+ * undefined deletes it. Every event counts once. Raise `version` with every change to the table or to `project`: the
+ * table is then rebuilt from the first event, beside the one in use.
+ */
+export type Projection<Shapes extends EventShapes, Read extends Row, Key extends keyof Read & string> = {
+  readonly name: string
+  readonly version: number
+  readonly categories: readonly string[]
+  readonly events: Shapes
+  readonly table: {
+    readonly columns: Readonly<Record<keyof Read & string, ColumnType>>
+    /** The primary key; the organisation comes first. */
+    readonly key: readonly Key[]
+    /** Column lists of further indexes, for example `organisation_id, slug`. */
+    readonly indexes?: readonly string[]
+  }
+  readonly keys: (event: EventOf<Shapes>, recorded: RecordedEvent) => readonly Pick<Read, Key>[]
+  readonly project: (
+    row: Read | undefined,
+    event: EventOf<Shapes>,
+    recorded: RecordedEvent,
+    key: Pick<Read, Key>,
+  ) => Read | undefined
+}
