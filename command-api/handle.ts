@@ -89,6 +89,7 @@ export const commandHandler = <Command, Shapes extends EventShapes, State>(
       let decided = decideOn(command, loaded.state, isFresh)
       if (!decided) {
         loaded = await catchUp(stream, loaded)
+        isFresh = true
         decided = decide(command, loaded.state)
       }
       if (decided.length === 0) return { state: loaded.state, events: [] }
@@ -115,7 +116,10 @@ export const commandHandler = <Command, Shapes extends EventShapes, State>(
     return (await catchUp(stream, cache.get(stream) ?? nothing)).state
   }
 
-  return { handle, load }
+  /** What a command would add, without adding it. */
+  const preview = async (id: string, command: Command): Promise<readonly Event[]> => decide(command, await load(id))
+
+  return { handle, load, preview }
 }
 
 const metadataOf = ({ organisation_id, actor, correlation_id, causation_id, now }: Context): Metadata => ({

@@ -1,0 +1,30 @@
+import type { z } from 'zod'
+import type { OrganisationId } from '#domain/values.ts'
+import type { Context } from './handle.ts'
+
+/** One thing that a set-up file declares, held against what there is. */
+export type SetupStep = {
+  /** For example `product term-life`. */
+  readonly what: string
+  readonly change: 'create' | 'change' | 'none'
+  /** What changes, in words, for the plan that is shown first. */
+  readonly details: readonly string[]
+  readonly apply: () => Promise<void>
+  /** What is shown once, after it was applied: generated secrets by name. */
+  readonly secrets?: Readonly<Record<string, string>>
+}
+
+export type SetupContext = {
+  readonly organisation_id: OrganisationId
+  readonly context: Context
+  /** Says that a declared value cannot be used, with its path within the section (`[2, 'covers', 0, 'rate_table']`). */
+  readonly refuse: (path: readonly PropertyKey[], reason: string) => never
+}
+
+/** The part of a set-up file that one capability understands: the list at `key` of an organisation. */
+export type SetupSection<Declared = never> = {
+  readonly key: string
+  readonly schema: z.ZodType<Declared>
+  /** Compares, and changes nothing. */
+  readonly plan: (declared: readonly Declared[], setup: SetupContext) => Promise<readonly SetupStep[]>
+}
