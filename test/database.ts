@@ -1,0 +1,37 @@
+import { randomUUID } from 'node:crypto'
+import { Client, type Pool } from 'pg'
+import { inject } from 'vitest'
+import { createPool } from '#infra/postgres.ts'
+
+export type TestDatabase = {
+  readonly url: string
+  readonly pool: Pool
+  readonly [Symbol.asyncDispose]: () => Promise<void>
+}
+
+/** An empty database for as long as the test uses it. */
+export const testDatabase = async (): Promise<TestDatabase> => {
+  const name = `test_${randomUUID().replaceAll('-', '')}`
+  await onServer(`create database ${name} template template0`)
+  const url = Object.assign(new URL(inject('serverUrl')), { pathname: name }).href
+  const pool = createPool(url, { name: 'test' })
+
+  return {
+    url,
+    pool,
+    [Symbol.asyncDispose]: async () => {
+      await pool.end()
+      await onServer(`drop database ${name} with (force)`)
+    },
+  }
+}
+
+const onServer = async (statement: string): Promise<void> => {
+  const client = new Client({ connectionString: inject('serverUrl') })
+  await client.connect()
+  try {
+    await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}
