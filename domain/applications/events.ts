@@ -1,0 +1,107 @@
+import { z } from 'zod'
+import { ApplicationCustomer, CustomerDetails } from '../customers/record.ts'
+import { event, type EventOf } from '../event.ts'
+import {
+  ApiApplicationId,
+  ApplicationId,
+  CoverId,
+  JourneyId,
+  OrganisationId,
+  Pence,
+  PresentationId,
+  ProductId,
+  ReleaseId,
+} from '../values.ts'
+
+export const Answer = z.union([z.string(), z.number(), z.boolean(), z.array(z.string())])
+export type Answer = z.infer<typeof Answer>
+
+export const Answers = z.record(z.string(), Answer)
+export type Answers = Readonly<z.infer<typeof Answers>>
+
+/** The figures of one cover; what is null falls back to the application's own. */
+export const ComponentChoice = z.object({
+  cover_id: CoverId,
+  cover_amount_pence: Pence.nullable(),
+  term_years: z.int().nullable(),
+  /** Whether the customer wants this cover; null: not said. */
+  selected: z.boolean().nullable(),
+})
+export type ComponentChoice = z.infer<typeof ComponentChoice>
+
+/** Where a visitor came from. Holds nothing that identifies a person. */
+export const Provenance = z.object({
+  page_url: z.string().optional(),
+  referrer: z.string().optional(),
+  page_title: z.string().optional(),
+  locale: z.string().optional(),
+  timezone: z.string().optional(),
+  utm: z.record(z.string(), z.string()).optional(),
+  click_ids: z.record(z.string(), z.string()).optional(),
+})
+export type Provenance = z.infer<typeof Provenance>
+
+export const CallerKind = z.enum(['server', 'browser'])
+export type CallerKind = z.infer<typeof CallerKind>
+
+export const AbandonedReason = z.enum(['superseded_by_retry', 'inactive', 'withdrawn'])
+
+/** Why an application ended or went to the team: an answer that was given, or an underwriting rule. */
+const ending = {
+  cause: z.enum(['answer', 'underwriting']),
+  reason_code: z.string().nullable(),
+  reason_message: z.string().nullable(),
+}
+
+/** Stream `application-<application id>`, which also holds the events of its quotes. */
+export const applicationEvents = {
+  ApplicationStarted: event({
+    application_id: ApplicationId,
+    organisation_id: OrganisationId,
+    api_application_id: ApiApplicationId,
+    started_by: CallerKind,
+    idempotency_key: z.string(),
+    /** As sent, by which a repeated request is known even after the product was published anew. */
+    asked_for: z.object({
+      product_slug: z.string(),
+      journey_slug: z.string(),
+      presentation_slug: z.string().nullable(),
+    }),
+    product_id: ProductId,
+    release_id: ReleaseId,
+    journey_id: JourneyId,
+    presentation_id: PresentationId.nullable(),
+    inline_bacs_mandate: z.boolean(),
+    direct_debit_first: z.boolean(),
+    stripe_test_mode: z.boolean(),
+    provenance: Provenance.nullable(),
+    /** The token of the outreach link that the visitor came by. */
+    outreach_landing: z.string().nullable(),
+  }),
+  /** Derived answers are among those saved and removed. */
+  AnswersSaved: event({ saved: Answers, removed: z.array(z.string()) }),
+  /** All figures as they are from now on. */
+  CoverSaved: event({
+    cover_amount_pence: Pence.nullable(),
+    term_years: z.int().nullable(),
+    components: z.array(ComponentChoice),
+  }),
+  CustomerSaved: event({
+    /** The application's own copy of the details, as it is from now on. */
+    customer: ApplicationCustomer,
+    /** Those of the details that this request sent. */
+    sent: CustomerDetails.partial(),
+    by: CallerKind,
+    /** The opt-out boxes that were ticked, and the answers to the marketing question; null: not sent. */
+    consent_answers: z.record(z.string(), z.literal(false)).nullable(),
+    marketing_answers: z.record(z.string(), z.boolean()).nullable(),
+  }),
+  ProvenanceSaved: event({ provenance: Provenance }),
+  /** What was accepted no longer fits the answers: the application is in capture again. */
+  AcceptanceOutdated: event({}),
+  ApplicationDeclined: event(ending),
+  ApplicationPostponed: event(ending),
+  ApplicationReferred: event(ending),
+  ApplicationAbandoned: event({ reason: AbandonedReason, superseded_by: ApplicationId.nullable() }),
+}
+export type ApplicationEvent = EventOf<typeof applicationEvents>

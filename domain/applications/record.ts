@@ -1,0 +1,184 @@
+import { z } from 'zod'
+import { Presentation } from '../catalogue/record.ts'
+import { ApplicationCustomer } from '../customers/record.ts'
+import type { EventOf } from '../event.ts'
+import { MarketQuotes } from '../market-quotes/record.ts'
+import { quoteEvents, type QuoteEvent } from '../quotes/events.ts'
+import {
+  ApiApplicationId,
+  ApplicationId,
+  JourneyId,
+  OrganisationId,
+  Pence,
+  PresentationId,
+  ProductId,
+  ReleaseId,
+} from '../values.ts'
+import { AbandonedReason, Answers, applicationEvents, CallerKind, type ApplicationEvent } from './events.ts'
+
+export const ApplicationStatus = z.enum([
+  'started',
+  'in_capture',
+  'quoted',
+  'referred',
+  'bound',
+  'declined',
+  'postponed',
+  'abandoned',
+  'anonymous',
+  'handed_off',
+])
+export type ApplicationStatus = z.infer<typeof ApplicationStatus>
+
+/** An application as the specification shows it. */
+export const Application = z.object({
+  id: ApplicationId,
+  display_id: z.string(),
+  status: ApplicationStatus,
+  idempotency_key: z.string().describe('The key it was started with; generated when none was sent.'),
+  product_id: ProductId,
+  journey_id: JourneyId,
+  customer: ApplicationCustomer.nullable(),
+  joint_customer: ApplicationCustomer.nullable().describe('The second person on joint cover.'),
+  risk_factors: Answers.describe('The answers so far, by question key.'),
+  cover_amount_pence: Pence.nullable(),
+  term_years: z.int().nullable(),
+  policy_id: z.uuid().nullable().describe('Set once the policy exists.'),
+  abandoned_reason: AbandonedReason.nullable(),
+  presentation: Presentation.nullable(),
+  inline_bacs_mandate: z
+    .boolean()
+    .describe(
+      "true: Direct Debit is set up on the payment provider's own form; false: bank details are sent directly.",
+    ),
+  direct_debit_first: z.boolean().describe('true: the first premium is taken by Direct Debit, not by card.'),
+  stripe_test_mode: z.boolean().describe("true: payments use the provider's test account."),
+  market_quotes: MarketQuotes.nullable().describe('The latest market search, for whole-of-market products.'),
+  marketing_answered: z.boolean().describe("Whether the customer answered the firm's marketing question."),
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime(),
+  share_token: z.string().optional().describe('The key to the application; included only where the caller may see it.'),
+})
+export type Application = z.infer<typeof Application>
+
+/** An application as its events tell it: what is shown of it, and what is needed to find the rest of what is shown. */
+export const ApplicationRecord = Application.omit({ display_id: true, presentation: true, share_token: true }).extend({
+  organisation_id: OrganisationId,
+  api_application_id: ApiApplicationId,
+  started_by: CallerKind,
+  release_id: ReleaseId,
+  presentation_id: PresentationId.nullable(),
+})
+export type ApplicationRecord = z.infer<typeof ApplicationRecord>
+
+/** All that an application's stream holds. */
+export const applicationStreamEvents = { ...applicationEvents, ...quoteEvents }
+export type ApplicationStreamEvent = EventOf<typeof applicationStreamEvents>
+
+type Recorded = { readonly occurred_at: string }
+
+/** What an application's events add up to, for the command side and the read model alike. */
+export const evolveRecord = (
+  record: ApplicationRecord | undefined,
+  event: ApplicationStreamEvent,
+  { occurred_at }: Recorded,
+): ApplicationRecord | undefined => {
+  if (event.type === 'ApplicationStarted') return started(event, occurred_at)
+  if (!record) return undefined
+  const change = isQuoteEvent(event) ? changeByQuote(event) : changeBy(record, event)
+  return { ...record, ...change, updated_at: occurred_at }
+}
+
+const isQuoteEvent = (event: ApplicationStreamEvent): event is QuoteEvent => event.type in quoteEvents
+
+type Started = Extract<ApplicationEvent, { type: 'ApplicationStarted' }>
+type Change = Partial<ApplicationRecord>
+
+const started = (event: Started, occurred_at: string): ApplicationRecord => ({
+  id: event.application_id,
+  organisation_id: event.organisation_id,
+  api_application_id: event.api_application_id,
+  started_by: event.started_by,
+  status: 'anonymous',
+  idempotency_key: event.idempotency_key,
+  product_id: event.product_id,
+  release_id: event.release_id,
+  journey_id: event.journey_id,
+  presentation_id: event.presentation_id,
+  customer: null,
+  joint_customer: null,
+  risk_factors: {},
+  cover_amount_pence: null,
+  term_years: null,
+  policy_id: null,
+  abandoned_reason: null,
+  inline_bacs_mandate: event.inline_bacs_mandate,
+  direct_debit_first: event.direct_debit_first,
+  stripe_test_mode: event.stripe_test_mode,
+  market_quotes: null,
+  marketing_answered: false,
+  created_at: occurred_at,
+  updated_at: occurred_at,
+})
+
+const changeByQuote = (event: QuoteEvent): Change => (event.type === 'QuoteAccepted' ? { status: 'quoted' } : {})
+
+const changeBy = (record: ApplicationRecord, event: Exclude<ApplicationEvent, Started>): Change => {
+  const { status, risk_factors, marketing_answered } = record
+  switch (event.type) {
+    case 'AnswersSaved': {
+      const kept = Object.entries(risk_factors).filter(([key]) => !event.removed.includes(key))
+      return { risk_factors: { ...Object.fromEntries(kept), ...event.saved } }
+    }
+    case 'CoverSaved':
+      return { cover_amount_pence: event.cover_amount_pence, term_years: event.term_years }
+    case 'CustomerSaved': {
+      const answered = event.consent_answers !== null || event.marketing_answers !== null
+      return {
+        customer: event.customer,
+        status: status === 'anonymous' || status === 'started' ? 'in_capture' : status,
+        marketing_answered: marketing_answered || answered,
+      }
+    }
+    case 'ProvenanceSaved':
+      return {}
+    case 'AcceptanceOutdated':
+      return { status: 'in_capture' }
+    case 'ApplicationDeclined':
+      return { status: 'declined' }
+    case 'ApplicationPostponed':
+      return { status: 'postponed' }
+    case 'ApplicationReferred':
+      return { status: 'referred' }
+    case 'ApplicationAbandoned':
+      return { status: 'abandoned', abandoned_reason: event.reason }
+  }
+}
+
+/** What is shown of an application, without its share token. `presentation` is that of the release it was started with. */
+export const renderApplication = (
+  record: ApplicationRecord,
+  presentation: Presentation | null,
+): Omit<Application, 'share_token'> => ({
+  id: record.id,
+  display_id: `app_${record.id}`,
+  status: record.status,
+  idempotency_key: record.idempotency_key,
+  product_id: record.product_id,
+  journey_id: record.journey_id,
+  customer: record.customer,
+  joint_customer: record.joint_customer,
+  risk_factors: record.risk_factors,
+  cover_amount_pence: record.cover_amount_pence,
+  term_years: record.term_years,
+  policy_id: record.policy_id,
+  abandoned_reason: record.abandoned_reason,
+  presentation,
+  inline_bacs_mandate: record.inline_bacs_mandate,
+  direct_debit_first: record.direct_debit_first,
+  stripe_test_mode: record.stripe_test_mode,
+  market_quotes: record.market_quotes,
+  marketing_answered: record.marketing_answered,
+  created_at: record.created_at,
+  updated_at: record.updated_at,
+})
