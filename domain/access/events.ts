@@ -40,9 +40,15 @@ export const apiApplicationEvents = {
     /** A salted scrypt hash; the secret itself is shown once and kept nowhere. */
     secret_hash: z.string(),
   }),
-  ApiApplicationChanged: event({ name: z.string(), scopes: z.array(Scope), allowed_origins: z.array(z.string()) }),
+  /** Every token issued before ends where this takes a scope away. */
+  ApiApplicationChanged: event({
+    api_application_id: ApiApplicationId,
+    name: z.string(),
+    scopes: z.array(Scope),
+    allowed_origins: z.array(z.string()),
+  }),
   /** The former secret and every token issued with it end here. */
-  ApiApplicationSecretRotated: event({ secret_hash: z.string() }),
-  ApiApplicationDeleted: event({}),
+  ApiApplicationSecretRotated: event({ api_application_id: ApiApplicationId, secret_hash: z.string() }),
+  ApiApplicationDeleted: event({ api_application_id: ApiApplicationId }),
 }
 export type ApiApplicationEvent = EventOf<typeof apiApplicationEvents>

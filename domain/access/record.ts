@@ -1,0 +1,154 @@
+import { z } from 'zod'
+import { ApiApplicationId, CurrencyCode, OrganisationId } from '../values.ts'
+import {
+  apiApplicationEvents,
+  organisationEvents,
+  Scope,
+  type ApiApplicationEvent,
+  type OrganisationEvent,
+} from './events.ts'
+
+export const Organisation = z.object({
+  id: OrganisationId,
+  slug: z.string(),
+  name: z.string(),
+  currency_code: CurrencyCode,
+  time_zone: z.string().describe('IANA name, for example `Europe/London`.'),
+  stripe_test_mode: z.boolean().describe('Payments use the provider’s test account, and sandbox products can be sold.'),
+  active: z.boolean().describe('While it is not, every API request of its applications is answered 403.'),
+})
+export type Organisation = Readonly<z.infer<typeof Organisation>>
+
+/** A server-only application has no allowed origins; a browser application has one or more. */
+export const ApplicationKind = z.enum(['server', 'browser'])
+export type ApplicationKind = z.infer<typeof ApplicationKind>
+
+export type ApiApplication = {
+  readonly id: ApiApplicationId
+  readonly organisation_id: OrganisationId
+  readonly name: string
+  readonly kind: ApplicationKind
+  readonly scopes: readonly Scope[]
+  readonly allowed_origins: readonly string[]
+  readonly secret_hash: string
+  /** Goes up when the secret is rotated, a scope removed or the application deleted: older tokens are then revoked. */
+  readonly epoch: number
+  readonly deleted: boolean
+}
+
+export const kindOf = (allowedOrigins: readonly string[]): ApplicationKind =>
+  allowedOrigins.length === 0 ? 'server' : 'browser'
+
+export const foldOrganisation = (
+  organisation: Organisation | undefined,
+  event: OrganisationEvent,
+): Organisation | undefined => {
+  if (event.type === 'OrganisationRegistered') {
+    const { organisation_id: id, slug, name, currency_code, time_zone, stripe_test_mode } = event
+    return { id, slug, name, currency_code, time_zone, stripe_test_mode, active: true }
+  }
+  if (!organisation) return undefined
+
+  switch (event.type) {
+    case 'OrganisationChanged': {
+      const { name, currency_code, time_zone, stripe_test_mode } = event
+      return { ...organisation, name, currency_code, time_zone, stripe_test_mode }
+    }
+    case 'OrganisationActivated':
+      return { ...organisation, active: true }
+    case 'OrganisationDeactivated':
+      return { ...organisation, active: false }
+  }
+}
+
+export const foldApiApplication = (
+  application: ApiApplication | undefined,
+  event: ApiApplicationEvent,
+): ApiApplication | undefined => {
+  if (event.type === 'ApiApplicationCreated') {
+    const { api_application_id: id, organisation_id, name, scopes, allowed_origins, secret_hash } = event
+    const created = { id, organisation_id, name, scopes, allowed_origins, secret_hash, kind: kindOf(allowed_origins) }
+    // One that was deleted can be created again; what was issued before stays revoked.
+    return { ...created, epoch: application?.epoch ?? 0, deleted: false }
+  }
+  if (!application) return undefined
+
+  const { epoch } = application
+  switch (event.type) {
+    case 'ApiApplicationChanged': {
+      const { name, scopes, allowed_origins } = event
+      const losesScope = application.scopes.some((scope) => !scopes.includes(scope))
+      const kind = kindOf(allowed_origins)
+      return { ...application, name, scopes, allowed_origins, kind, epoch: losesScope ? epoch + 1 : epoch }
+    }
+    case 'ApiApplicationSecretRotated':
+      return { ...application, secret_hash: event.secret_hash, epoch: epoch + 1 }
+    case 'ApiApplicationDeleted':
+      return { ...application, epoch: epoch + 1, deleted: true }
+  }
+}
+
+/**
+ * Who may call, as every process keeps it in memory. Its entries never change, they are replaced: whoever has read one
+ * holds what was so at one moment.
+ */
+export type Directory = {
+  readonly organisations: Map<string, Organisation>
+  /** Deleted ones too, so that their tokens are known for what they are. */
+  readonly applications: Map<string, ApiApplication>
+  /** Each origin that a browser application allows, with the number of those that do. */
+  readonly origins: Map<string, number>
+  /** The last revision of each stream that has been counted: a log may give an event twice. */
+  readonly revisions: Map<string, number>
+}
+
+export const emptyDirectory = (): Directory => ({
+  organisations: new Map(),
+  applications: new Map(),
+  origins: new Map(),
+  revisions: new Map(),
+})
+
+const countOrigins = (origins: Map<string, number>, application: ApiApplication | undefined, by: 1 | -1): void => {
+  if (!application || application.deleted) return
+  for (const origin of application.allowed_origins) {
+    const count = (origins.get(origin) ?? 0) + by
+    if (count > 0) origins.set(origin, count)
+    else origins.delete(origin)
+  }
+}
+
+const applyToOrganisation = ({ organisations }: Directory, event: OrganisationEvent): void => {
+  const organisation = foldOrganisation(organisations.get(event.organisation_id), event)
+  if (organisation) organisations.set(organisation.id, organisation)
+}
+
+const applyToApplication = ({ applications, origins }: Directory, event: ApiApplicationEvent): void => {
+  const id = event.api_application_id
+  const before = applications.get(id)
+  const after = foldApiApplication(before, event)
+  if (!after) return
+  applications.set(id, after)
+  countOrigins(origins, before, -1)
+  countOrigins(origins, after, 1)
+}
+
+const isOfOrganisation = (event: OrganisationEvent | ApiApplicationEvent): event is OrganisationEvent =>
+  event.type in organisationEvents
+
+/** How events change the directory, in place. */
+export const directoryFold = {
+  name: 'access-directory',
+  categories: ['organisation', 'api_application'],
+  events: { ...organisationEvents, ...apiApplicationEvents },
+  apply: (
+    directory: Directory,
+    event: OrganisationEvent | ApiApplicationEvent,
+    { stream, revision }: { readonly stream: string; readonly revision: number },
+  ): void => {
+    if (revision <= (directory.revisions.get(stream) ?? -1)) return
+    directory.revisions.set(stream, revision)
+    if (isOfOrganisation(event)) applyToOrganisation(directory, event)
+    else applyToApplication(directory, event)
+  },
+} as const

@@ -1,0 +1,11 @@
+/**
+ * The origin that a text names, as a browser would write it (lower case, default port left out): scheme, host and port
+ * and nothing more. Undefined when it names none, or more than an origin.
+ */
+export const originOf = (text: string): string | undefined => {
+  const url = URL.parse(text)
+  if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) return undefined
+  // What is left of it must be the text itself: no path, not even a slash, no query, no user, no wildcard.
+  const [, scheme = '', authority = ''] = /^([a-z]+):\/\/([^/?#\\@*\s]+)$/i.exec(text) ?? []
+  return scheme !== '' && authority !== '' ? url.origin : undefined
+}
