@@ -1,5 +1,8 @@
 import { z } from 'zod'
 import { CoverId, CurrencyCode, JourneyId, Pence, PresentationId, ProductId, Slug } from '../values.ts'
+import { stageConfigs } from './stage-config.ts'
+
+export { ConsentOptOut, MarketingQuestion, stageConfigs, type StageConfig } from './stage-config.ts'
 
 /** Products and journeys as the specification shows them. */
 
@@ -125,7 +128,10 @@ const Scalar = z.union([z.string(), z.number(), z.boolean()])
 export const AskIf = z.object({ key: z.string(), equals: z.union([Scalar, z.array(Scalar)]) })
 export type AskIf = z.infer<typeof AskIf>
 
-/** Limits on an answer: numbers and dates by `min` and `max`, texts and selections by length, texts by `pattern`. */
+/**
+ * Limits on an answer: numbers and dates by `min` and `max`, texts and selections by length, texts by `pattern`. Where
+ * there is a pattern there is a `max_length`, and only up to that length is the pattern sure to be tried quickly.
+ */
 export const Validation = z.object({
   min: z.union([z.number(), z.iso.date()]).optional(),
   max: z.union([z.number(), z.iso.date()]).optional(),
@@ -192,3 +198,67 @@ export const Presentation = z.object({
   stages: z.array(Stage),
 })
 export type Presentation = z.infer<typeof Presentation>
+
+/** What a release, or a draft, tells of its product. */
+type ProductTerms = Omit<Product, 'id' | 'display_id' | 'lifecycle_state' | 'cover_bounds'> & {
+  readonly product_id: ProductId
+}
+
+/**
+ * A release holds more than is shown; parsing by the schema of the answer leaves the rest out, and puts the fields in the
+ * order of the specification however the release was stored.
+ */
+export const productRecord = (terms: ProductTerms, lifecycle_state: LifecycleState): Product =>
+  Product.parse({
+    ...terms,
+    id: terms.product_id,
+    display_id: `prod_${terms.product_id}`,
+    lifecycle_state,
+    cover_bounds: coverBounds(terms.covers),
+  })
+
+/** A product that was never published shows who it is, and none of its terms. */
+export const unpublishedProductRecord = (draft: ProductTerms, lifecycle_state: LifecycleState): Product =>
+  productRecord({ ...draft, inclusions: [], exclusions: [], covers: [] }, lifecycle_state)
+
+export const coverBounds = (covers: readonly Cover[]): CoverBounds => ({
+  sum_assured_min_pence: least(covers.map((cover) => cover.sum_assured_min_pence)),
+  sum_assured_max_pence: greatest(covers.map((cover) => cover.sum_assured_max_pence)),
+  age_min: least(covers.map((cover) => cover.age_at_entry_min)),
+  age_max: greatest(covers.map((cover) => cover.age_at_entry_max)),
+  term_min: least(covers.map((cover) => cover.term_years_min)),
+  term_max: greatest(covers.map((cover) => cover.term_years_max)),
+})
+
+const known = (values: readonly (number | null)[]): readonly number[] => values.filter((value) => value !== null)
+const least = (values: readonly (number | null)[]) => (known(values).length > 0 ? Math.min(...known(values)) : null)
+const greatest = (values: readonly (number | null)[]) => (known(values).length > 0 ? Math.max(...known(values)) : null)
+
+const byPosition = (one: { readonly position: number }, other: { readonly position: number }) =>
+  one.position - other.position
+
+/** In dashboard order. */
+export const journeyRecords = (journeys: readonly Journey[]): Journey[] =>
+  journeys.toSorted(byPosition).map((journey) => Journey.parse(journey))
+
+/** In the order in which they are asked. */
+export const questionRecords = (questions: readonly Question[]): Question[] =>
+  questions
+    .toSorted(byPosition)
+    .map((question) => Question.parse({ ...question, answer_options: question.answer_options.toSorted(byPosition) }))
+
+export const presentationRecord = (presentation: Presentation): Presentation => ({
+  ...Presentation.parse(presentation),
+  stages: presentation.stages
+    .toSorted(byPosition)
+    .map((stage) => ({ ...Stage.parse(stage), config: stageConfigs[stage.stage_type].parse(stage.config) })),
+})
+
+/** The presentation with this slug, otherwise the default one; null where a journey has none. */
+export const presentationOf = (
+  journey: { readonly presentations: readonly Presentation[] },
+  slug: string | undefined,
+): Presentation | null =>
+  journey.presentations.find((presentation) => presentation.slug === slug) ??
+  journey.presentations.find(({ is_default }) => is_default) ??
+  null
