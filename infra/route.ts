@@ -91,9 +91,9 @@ export type CheckedRequest = RequestFacts & {
 export type Route = { readonly spec: RouteSpec; readonly handle: (request: CheckedRequest) => Promise<Answer> }
 
 /** Ties a handler to its specification: what it receives and what it answers follow from the schemas. */
-export const route = <const Spec extends RouteSpec>(
+export const route = <const Spec extends RouteSpec, const Given extends AnswerOf<Spec>>(
   spec: Spec,
-  handle: (request: Inputs<Spec> & WithCaller<Spec>) => Promise<AnswerOf<Spec>>,
+  handle: (request: Inputs<Spec> & WithCaller<Spec>) => Promise<Given>,
 ): Route => ({
   spec,
   // The frame calls it only with what has passed these very schemas, and with a caller where the access asks for one.

@@ -1,0 +1,54 @@
+import { BadConfiguration, describeConfig } from './config.ts'
+
+type Running = { readonly stop: () => Promise<void> }
+
+const stopWithinMs = 10_000
+
+const lastLine = (name: string, text: string) => {
+  process.stderr.write(`\n${name} ${text}\n`)
+}
+
+/** The variables of the environment, as `--help` prints them. */
+export const configHelp = (): string =>
+  describeConfig()
+    .map(({ name, byDefault, meaning }) => `  ${name}${byDefault === '' ? '' : `=${byDefault}`}\n      ${meaning}`)
+    .join('\n')
+
+/**
+ * Runs a process until it is told to stop (SIGINT, SIGTERM) or something fails that nobody caught: then it ends with
+ * exit code 1 and a last line that says why. Stopping takes at most ten seconds; a second signal ends it at once.
+ */
+export const runProcess = (name: string, start: (signal: AbortSignal) => Promise<Running>): void => {
+  if (process.argv.includes('--help')) {
+    process.stdout.write(`${name} is configured by the environment:\n\n${configHelp()}\n`)
+    return
+  }
+  const stopping = new AbortController()
+  let running: Running | undefined
+
+  const end = async (code: number) => {
+    if (stopping.signal.aborted) process.exit(code === 0 ? 130 : code)
+    stopping.abort()
+    setTimeout(() => {
+      lastLine(name, `did not stop within ${stopWithinMs / 1000} s and was ended.`)
+      process.exit(1)
+    }, stopWithinMs).unref()
+    await running?.stop()
+    process.exit(code)
+  }
+
+  const fail = (error: unknown) => {
+    const reason = error instanceof Error ? (error.stack ?? error.message) : String(error)
+    lastLine(name, error instanceof BadConfiguration ? `cannot start:\n${error.message}` : `failed: ${reason}`)
+    end(1).catch(() => process.exit(1))
+  }
+
+  const stop = () => {
+    end(0).catch(fail)
+  }
+  process.on('SIGINT', stop).on('SIGTERM', stop)
+  process.on('uncaughtException', fail).on('unhandledRejection', fail)
+  start(stopping.signal).then((started) => {
+    running = started
+  }, fail)
+}
