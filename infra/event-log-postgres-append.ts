@@ -1,0 +1,176 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { DatabaseError, type Pool } from 'pg'
+import type { NewEvent, Position } from '#domain/event.ts'
+import { checkStreamName, type AppendResult, type ExpectedRevision } from './event-log.ts'
+import { toPosition } from './event-log-postgres-read.ts'
+import { bigints, integers, jsons, texts, uuids } from './postgres-arrays.ts'
+import { isConnectionLoss } from './postgres.ts'
+
+type Append = {
+  readonly stream: string
+  readonly expected: ExpectedRevision
+  readonly events: readonly Stored[]
+  readonly bytes: number
+  readonly settle: (result: AppendResult) => void
+  readonly fail: (error: unknown) => void
+}
+
+/** An event with its contents as they are sent. */
+type Stored = Pick<NewEvent, 'id' | 'type' | 'schema_version'> & { readonly data: string; readonly metadata: string }
+
+// Batches under way at once: while the server commits one, we write the next.
+const lanes = 2
+const batchAppends = 256
+const batchBytes = 4_000_000
+
+/**
+ * Appends that are asked for while others are under way make the next batch, and share its round trip and its commit.
+ * What fails as a batch is tried again one by one, so that nobody suffers for the append of another.
+ */
+export const appender = (pool: Pool, appended: (position: Position) => void) => {
+  const waiting: Append[] = []
+  const busyStreams = new Set<string>()
+  let busyLanes = 0
+  let isScheduled = false
+
+  // What asks again upon the result of a batch does so before the next turn of the event loop: one batch takes them all.
+  const schedule = () => {
+    if (isScheduled || busyLanes === lanes || waiting.length === 0) return
+    isScheduled = true
+    setImmediate(() => {
+      isScheduled = false
+      const batch = takeBatch(waiting, busyStreams)
+      if (batch.length === 0) return
+      busyLanes++
+      void send(batch).finally(() => {
+        busyLanes--
+        for (const { stream } of batch) busyStreams.delete(stream)
+        schedule()
+      })
+      schedule()
+    })
+  }
+
+  const send = async (batch: readonly Append[], attempt = 1): Promise<void> => {
+    try {
+      const results = await throughLosses(() => store(pool, batch))
+      for (const [index, append] of batch.entries()) finish(append, results[index])
+    } catch (error) {
+      const [first, ...others] = batch
+      if (others.length > 0) for (const append of batch) await send([append])
+      else if (isRace(error) && attempt < (isKnownId(error) ? 3 : attempts)) {
+        await pause(Math.random() * 5 * attempt)
+        await send(batch, attempt + 1)
+      } else first?.fail(isKnownId(error) ? eventIdTaken(first.stream, error) : error)
+    }
+  }
+
+  const finish = (append: Append, result: Result | undefined) => {
+    if (!result) return append.fail(new Error(`Nothing is known of the append to ${append.stream}.`))
+    if (result.outcome === 'taken') return append.fail(eventIdTaken(append.stream))
+    if (result.outcome === 'appended') appended(result.position)
+    append.settle(result)
+  }
+
+  return (stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<AppendResult> =>
+    new Promise((settle, fail) => {
+      checkStreamName(stream)
+      if (events.length === 0) throw new RangeError(`Nothing to append to ${stream}.`)
+      for (const { id } of events)
+        if (!uuid.test(id)) throw new RangeError(`Not the id of an event: ${JSON.stringify(id)}.`)
+      const stored = events.map(({ id, type, schema_version, data, metadata }) => ({
+        id,
+        type,
+        schema_version,
+        data: JSON.stringify(data),
+        metadata: JSON.stringify(metadata),
+      }))
+      const bytes = stored.reduce((sum, { data, metadata }) => sum + data.length + metadata.length, 0)
+      waiting.push({ stream, expected, events: stored, bytes, settle, fail })
+      schedule()
+    })
+}
+
+const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
+
+/** The longest waiting appends to streams that nobody else is busy with, one for each stream. */
+const takeBatch = (waiting: Append[], busyStreams: Set<string>): readonly Append[] => {
+  const batch: Append[] = []
+  let bytes = 0
+  for (let index = 0; index < waiting.length && batch.length < batchAppends;) {
+    const append = waiting[index]
+    if (!append || busyStreams.has(append.stream)) {
+      index++
+      continue
+    }
+    bytes += append.bytes
+    if (batch.length > 0 && bytes > batchBytes) break
+    batch.push(append)
+    busyStreams.add(append.stream)
+    waiting.splice(index, 1)
+  }
+  return batch.sort((one, other) => (one.stream < other.stream ? -1 : 1))
+}
+
+type Result = AppendResult | { readonly outcome: 'taken' }
+
+type Row = [
+  append: string,
+  outcome: 'appended' | 'conflict' | 'taken',
+  revision: string | null,
+  transaction: string | null,
+  position: string | null,
+]
+
+const text = 'select * from event_log.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)'
+
+/** One round trip, one commit. */
+const store = async (pool: Pool, batch: readonly Append[]): Promise<readonly Result[]> => {
+  const events = batch.flatMap((append) => append.events)
+  const values = [
+    texts(batch.map(({ stream }) => stream)),
+    bigints(batch.map(({ expected }) => (expected === 'no_stream' ? -1 : expected === 'any' ? -2 : expected))),
+    integers(batch.map((append) => append.events.length)),
+    uuids(batch.flatMap((append) => append.events.slice(0, 1).map(({ id }) => id))),
+    integers(batch.flatMap((append, index) => append.events.map(() => index + 1))),
+    integers(batch.flatMap((append) => append.events.map((_, place) => place))),
+    uuids(events.map(({ id }) => id)),
+    texts(events.map(({ type }) => type)),
+    integers(events.map(({ schema_version }) => schema_version)),
+    jsons(events.map(({ data }) => data)),
+    jsons(events.map(({ metadata }) => metadata)),
+  ]
+  const { rows } = await pool.query<Row>({ name: 'event-log-append', text, values, rowMode: 'array' })
+
+  const results: Result[] = []
+  for (const [append, outcome, revision, transaction, position] of rows)
+    results[Number(append) - 1] =
+      outcome === 'appended'
+        ? { outcome, revision: Number(revision), position: toPosition(transaction ?? '', position ?? '') }
+        : outcome === 'conflict'
+          ? { outcome, revision: revision === null ? undefined : Number(revision) }
+          : { outcome }
+  return results
+}
+
+const attempts = 10
+
+/** Does it again when the connection was lost: the ids of the events make a repetition harmless. */
+const throughLosses = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+  for (let attempt = 1; ; attempt++)
+    try {
+      return await work()
+    } catch (error) {
+      if (attempt === attempts || !isConnectionLoss(error)) throw error
+      await pause((0.5 + Math.random() / 2) * Math.min(1_000, 10 * 2 ** attempt))
+    }
+}
+
+/** Another writer came first: the next attempt sees what that one wrote. */
+const isRace = (error: unknown): boolean =>
+  error instanceof DatabaseError && ['23505', '40001', '40P01'].includes(error.code ?? '')
+
+const isKnownId = (error: unknown): boolean => error instanceof DatabaseError && error.constraint === 'event_id'
+
+const eventIdTaken = (stream: string, cause?: unknown) =>
+  new Error(`An event for ${stream} has the id of an event of another append. Nothing was stored.`, { cause })

@@ -1,0 +1,129 @@
+import { categoryOf, type Position, type RecordedEvent } from '#domain/event.ts'
+import type { Batch } from './event-log.ts'
+import { isConnectionLoss } from './postgres.ts'
+import { start, type Filter, type LogReader } from './event-log-postgres-read.ts'
+import { waker } from './waker.ts'
+
+/** A subscription's part of what is new. */
+export type Share = {
+  /** What comes begins after this. */
+  readonly from: Position
+  /** What has come meanwhile, waiting for the first of it. Undefined: the reader was too slow to be waited for, or has left. */
+  readonly next: () => Promise<Batch | undefined>
+  readonly leave: () => void
+}
+
+type Member = {
+  readonly passes: (event: RecordedEvent) => boolean
+  readonly capacity: number
+  readonly arrived: ReturnType<typeof waker>
+  events: RecordedEvent[]
+  position: Position
+  caughtUp: boolean
+  /** There is something, if only a new position, that was not taken yet. */
+  hasNews: boolean
+  isOver: boolean
+  error: Error | undefined
+}
+
+const pollMs = 200
+const pageSize = 1_000
+
+/**
+ * Reads what is new once for all subscriptions of the process that have caught up. A subscription whose reader is slower
+ * than the log is let go, and catches up by reading for itself.
+ */
+export const sharedTail = (reader: LogReader) => {
+  const members = new Set<Member>()
+  const woken = waker()
+  let position = start
+  /** Up to here there are events, as we were told. While others write, they may not be settled yet. */
+  let promised = start
+  let isRunning = false
+
+  const run = async () => {
+    let fruitless = 0
+    while (members.size > 0) {
+      try {
+        const events = await reader.page({ beyond: position, limit: pageSize })
+        const caughtUp = events.length < pageSize
+        position = events.at(-1)?.position ?? position
+        for (const member of members) hand(member, events, position, caughtUp)
+        fruitless = events.length > 0 ? 0 : fruitless + 1
+        if (caughtUp) await woken.sleep(position < promised ? Math.min(2 ** fruitless, 50) : pollMs)
+      } catch (error) {
+        if (!isConnectionLoss(error))
+          for (const member of members) end(member, new Error('The log cannot be read.', { cause: error }))
+        await woken.sleep(Math.min(50 * 2 ** ++fruitless, 2_000))
+      }
+    }
+    isRunning = false
+  }
+
+  return {
+    /** `head` is where the log ends, as the subscription has just read. */
+    join: (head: Position, filter: Filter, capacity: number): Share => {
+      if (!isRunning) position = head
+      const member: Member = {
+        passes: passes(filter),
+        capacity,
+        arrived: waker(),
+        events: [],
+        position,
+        caughtUp: false,
+        hasNews: false,
+        isOver: false,
+        error: undefined,
+      }
+      members.add(member)
+      if (!isRunning) {
+        isRunning = true
+        void run()
+      }
+      const leave = () => {
+        end(member)
+        members.delete(member)
+        if (members.size === 0) woken.wake()
+      }
+      return { from: position, next: () => nextOf(member), leave }
+    },
+
+    /** Something was appended, up to a position or an unknown one. */
+    wake: (upTo?: Position) => {
+      if (upTo && upTo <= position) return
+      if (upTo && upTo > promised) promised = upTo
+      woken.wake()
+    },
+  }
+}
+
+const passes = ({ categories, types }: Filter): ((event: RecordedEvent) => boolean) => {
+  const ofCategory = categories && new Set(categories)
+  const ofType = types && new Set(types)
+  return ({ stream, type }) => (ofCategory?.has(categoryOf(stream)) ?? true) && (ofType?.has(type) ?? true)
+}
+
+const hand = (member: Member, events: readonly RecordedEvent[], position: Position, caughtUp: boolean) => {
+  if (member.isOver || events.length === 0) return
+  const own = events.filter(member.passes)
+  if (member.events.length + own.length > member.capacity) return end(member)
+  member.events.push(...own)
+  Object.assign(member, { position, caughtUp, hasNews: true })
+  member.arrived.wake()
+}
+
+const end = (member: Member, error?: Error) => {
+  Object.assign(member, { isOver: true, error })
+  member.arrived.wake()
+}
+
+const nextOf = async (member: Member): Promise<Batch | undefined> => {
+  while (!member.hasNews && !member.isOver) await member.arrived.sleep()
+  if (member.hasNews) {
+    const { events, position, caughtUp } = member
+    Object.assign(member, { events: [], hasNews: false })
+    return { events, position, caughtUp: caughtUp && !member.isOver }
+  }
+  if (member.error) throw member.error
+  return undefined
+}

@@ -1,0 +1,48 @@
+import { appender } from './event-log-postgres-append.ts'
+import { hints } from './event-log-postgres-hints.ts'
+import { asWritten, logReader, measure } from './event-log-postgres-read.ts'
+import { subscriber } from './event-log-postgres-subscribe.ts'
+import { sharedTail } from './event-log-postgres-tail.ts'
+import type { EventLog } from './event-log.ts'
+import { createPool } from './postgres.ts'
+
+export { prepareLog } from './event-log-postgres-schema.ts'
+
+export type PostgresLogOptions = {
+  readonly url: string
+  /** Connections for reading; 4 by default. Writing takes two more, hints one. */
+  readonly readers?: number
+}
+
+/** The log in PostgreSQL. `prepareLog` has made its tables. */
+export const postgresLog = ({ url, readers = 4 }: PostgresLogOptions): EventLog => {
+  const writing = createPool(url, { max: 2, name: 'coverstream append', types: asWritten })
+  const reading = createPool(url, { max: readers, name: 'coverstream read', types: asWritten })
+  const closing = new AbortController()
+
+  const reader = logReader(reading)
+  const tail = sharedTail(reader)
+  const others = hints(url, tail.wake)
+  const append = appender(writing, (position) => {
+    tail.wake(position)
+    others.tell(position)
+  })
+  const subscribe = subscriber(reader, tail)
+
+  return {
+    append,
+    read: (stream, page = {}) => reader.stream(stream, page),
+    readAll: (page = {}) => reader.page(page),
+    subscribe: (subscription) => {
+      others.listen()
+      return subscribe({ ...subscription, signal: AbortSignal.any([subscription.signal, closing.signal]) })
+    },
+    head: reader.head,
+    measure,
+    close: async () => {
+      closing.abort()
+      await others.close()
+      await Promise.all([writing.end(), reading.end()])
+    },
+  }
+}
