@@ -1,0 +1,117 @@
+import express, { Router, type ErrorRequestHandler, type Request, type RequestHandler } from 'express'
+import type { ApiApplication, Directory } from '#domain/access/record.ts'
+import type { Log } from '#infra/log.ts'
+import { addressOf, type RateLimit } from '#infra/rate-limit.ts'
+import type { SecretCheck } from '#infra/secret-hash.ts'
+import type { Tokens } from '#infra/tokens.ts'
+import { clientCredentialsOf, type ClientCredentials } from './client-credentials.ts'
+import { TokenError } from './token-error.ts'
+import { grantedScopes } from './token-request.ts'
+
+type TokenDeps = {
+  readonly directory: Directory
+  readonly tokens: Tokens
+  readonly checkSecret: SecretCheck
+  readonly rateLimit: RateLimit
+  readonly baseUrl: string
+  readonly log: Log
+}
+
+const address = '/oauth/token'
+const bodyLimit = '16kb'
+const formType = 'application/x-www-form-urlencoded'
+
+/**
+ * The token endpoint: OAuth 2.0 client credentials. Its answers have a form of their own, so it stands before the gate
+ * of the API and counts its requests itself.
+ */
+export const tokenRoutes = (deps: TokenDeps): Router =>
+  Router({ caseSensitive: true, strict: true })
+    .post(address, limitRate(deps), express.text({ type: formType, limit: bodyLimit }), issueToken(deps))
+    .use(refusals(deps))
+
+const limitRate =
+  ({ rateLimit }: TokenDeps): RequestHandler =>
+  async (request, response, next) => {
+    response.locals['address'] = address
+    response.set('Cache-Control', 'no-store').set('Pragma', 'no-cache')
+    const decision = await rateLimit(addressOf(request))
+    if (decision.served) {
+      next()
+      return
+    }
+    const error_description = `Too many requests from this address. Continue at ${decision.resumesAt} (seconds since 1970).`
+    response
+      .status(429)
+      .set('X-RateLimit-Reset', String(decision.resumesAt))
+      .json({ error: 'rate_limited', error_description })
+  }
+
+const issueToken = (deps: TokenDeps): RequestHandler => {
+  const { tokens, baseUrl, log } = deps
+  const resource = `${baseUrl}/api/v1`
+
+  return async (request, response) => {
+    const form = formOf(request)
+    const application = await provenClient(deps, clientCredentialsOf(request.get('authorization'), form))
+    const scopes = grantedScopes(form, application, resource)
+
+    const { id, organisation_id, epoch } = application
+    const grant = { organisation_id, api_application_id: id, epoch, scopes, resource }
+    const { access_token, created_at, expires_in } = await tokens.issue(grant)
+    const scope = [...scopes].join(' ')
+    log.info({ request_id: response.locals['request_id'], client_id: id, scope }, 'token issued')
+    response.json({ access_token, token_type: 'Bearer', expires_in, scope, created_at })
+  }
+}
+
+const formOf = (request: Request): URLSearchParams => {
+  const body: unknown = request.body
+  if (typeof body === 'string') return new URLSearchParams(body)
+  if (request.get('content-type') !== undefined && !request.is(formType))
+    throw new TokenError('invalid_request', `Send the parameters as a form: Content-Type ${formType}.`)
+  return new URLSearchParams()
+}
+
+const provenClient = async (
+  { directory, checkSecret }: TokenDeps,
+  { client_id, client_secret }: ClientCredentials,
+): Promise<ApiApplication> => {
+  // What is read here once decides all that follows: if the secret is rotated meanwhile, the token belongs to the
+  // former credentials and is revoked already.
+  const application = directory.applications.get(client_id)
+  if (application && !application.deleted && (await checkSecret(client_secret, application.secret_hash)))
+    return application
+  throw new TokenError(
+    'invalid_client',
+    'The client is unknown or was deleted, or its secret is wrong or was rotated. Check client_id and client_secret.',
+  )
+}
+
+/** What express.text() throws for a body that is too large, broken off, or of an encoding that nobody knows. */
+const isUnreadableBody = (error: unknown): boolean =>
+  error instanceof Error && 'expose' in error && error.expose === true
+
+const toTokenError = (error: unknown): TokenError | undefined => {
+  if (error instanceof TokenError) return error
+  if (!isUnreadableBody(error)) return undefined
+  return new TokenError('invalid_request', `The form could not be read. Send at most ${bodyLimit}, in UTF-8.`)
+}
+
+const refusals =
+  ({ log }: TokenDeps): ErrorRequestHandler =>
+  (error: unknown, _request, response, next) => {
+    if (response.headersSent) {
+      next(error)
+      return
+    }
+    const refused = toTokenError(error)
+    if (!refused) {
+      log.error({ error, request_id: response.locals['request_id'] }, 'token request failed')
+      response.status(500).json({ error: 'server_error', error_description: 'Something went wrong on our side.' })
+      return
+    }
+    const isClient = refused.code === 'invalid_client'
+    if (isClient) response.set('WWW-Authenticate', 'Basic realm="Coverstream token endpoint", charset="UTF-8"')
+    response.status(isClient ? 401 : 400).json({ error: refused.code, error_description: refused.message })
+  }
