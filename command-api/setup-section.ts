@@ -16,15 +16,27 @@ export type SetupStep = {
 
 export type SetupContext = {
   readonly organisation_id: OrganisationId
+  /** The organisation's currency, for what does not name its own. */
+  readonly currency_code: string
   readonly context: Context
   /** Says that a declared value cannot be used, with its path within the section (`[2, 'covers', 0, 'rate_table']`). */
   readonly refuse: (path: readonly PropertyKey[], reason: string) => never
+  /** The same, but the section is looked through to its end, so that all that is wrong is said at once. */
+  readonly report: (path: readonly PropertyKey[], reason: string) => void
+  /** What the file declares for the organisation at the key of another section, as it stands there. */
+  readonly declared: (key: string) => readonly unknown[]
+  /** The text of a file that the set-up file names; undefined when it was not sent along. */
+  readonly file: (name: string) => string | undefined
 }
 
 /** The part of a set-up file that one capability understands: the list at `key` of an organisation. */
 export type SetupSection<Declared = never> = {
   readonly key: string
+  /** Of one item of the list. */
   readonly schema: z.ZodType<Declared>
   /** Compares, and changes nothing. */
   readonly plan: (declared: readonly Declared[], setup: SetupContext) => Promise<readonly SetupStep[]>
 }
+
+/** A section whatever it declares: what its plan is given has passed its own schema. */
+export type AnySetupSection = Omit<SetupSection, 'schema'> & { readonly schema: z.ZodType }
