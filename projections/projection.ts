@@ -1,6 +1,11 @@
 import type { EventOf, EventShapes, RecordedEvent } from '#domain/event.ts'
 
-/** What the runner can write in one statement for many rows. `json` holds any JSON value. */
+/**
+ * What the runner can write in one statement for many rows. Rows come back as they were written: `integer` and `bigint`
+ * as numbers, `date` as `YYYY-MM-DD`, `timestamptz` as an ISO 8601 instant in UTC with milliseconds (whatever its form
+ * when it was written), `json` as any JSON value with its keys in order, and nothing as null. PostgreSQL knows no U+0000
+ * in a `text`: it is kept as U+FFFD.
+ */
 export type ColumnType = 'uuid' | 'text' | 'boolean' | 'integer' | 'bigint' | 'date' | 'timestamptz' | 'json'
 
 export type Row = Readonly<Record<string, unknown>>
@@ -32,4 +37,19 @@ export type Projection<Shapes extends EventShapes, Read extends Row, Key extends
     recorded: RecordedEvent,
     key: Pick<Read, Key>,
   ) => Read | undefined
+}
+
+/** Any projection, for what runs them all: only the projection itself knows the types of its events and rows. */
+export type SomeProjection = {
+  readonly name: string
+  readonly version: number
+  readonly categories: readonly string[]
+  readonly events: EventShapes
+  readonly table: {
+    readonly columns: Readonly<Record<string, ColumnType>>
+    readonly key: readonly string[]
+    readonly indexes?: readonly string[]
+  }
+  readonly keys: (event: never, recorded: RecordedEvent) => readonly Row[]
+  readonly project: (row: never, event: never, recorded: RecordedEvent, key: never) => Row | undefined
 }
