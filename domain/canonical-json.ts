@@ -4,9 +4,10 @@ export const canonicalJson = (value: unknown): string => {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value ?? null)
   const members = Object.entries(value)
     .filter(([, member]) => member !== undefined)
-    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
     .map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member)}`)
   return `{${members.join(',')}}`
 }
 
-export const isSame = (a: unknown, b: unknown): boolean => canonicalJson(a) === canonicalJson(b)
+/** Whether two values say the same as JSON. */
+export const isSameJson = (one: unknown, other: unknown): boolean => canonicalJson(one) === canonicalJson(other)

@@ -98,7 +98,7 @@ export const applicationEvents = {
   }),
   ProvenanceSaved: event({ provenance: Provenance }),
   /** What was accepted no longer fits the answers: the application is in capture again. */
-  AcceptanceOutdated: event({}),
+  AcceptanceOutdated: event({ application_id: ApplicationId }),
   ApplicationDeclined: event(ending),
   ApplicationPostponed: event(ending),
   ApplicationReferred: event(ending),

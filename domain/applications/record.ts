@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Release, ReleaseJourney } from '../catalogue/events.ts'
 import { Presentation } from '../catalogue/record.ts'
 import { ApplicationCustomer } from '../customers/record.ts'
 import type { EventOf } from '../event.ts'
@@ -154,6 +155,18 @@ const changeBy = (record: ApplicationRecord, event: Exclude<ApplicationEvent, St
       return { status: 'abandoned', abandoned_reason: event.reason }
   }
 }
+
+type Placed = Pick<ApplicationRecord, 'journey_id' | 'presentation_id'>
+
+/** The journey of an application, in the release that it was started with. */
+export const journeyOfApplication = (release: Release, { journey_id }: Placed): ReleaseJourney => {
+  const journey = release.journeys.find(({ id }) => id === journey_id)
+  if (!journey) throw new Error(`Release ${release.id} has no journey ${journey_id}.`)
+  return journey
+}
+
+export const presentationOfApplication = (release: Release, placed: Placed): Presentation | null =>
+  journeyOfApplication(release, placed).presentations.find(({ id }) => id === placed.presentation_id) ?? null
 
 /** What is shown of an application, without its share token. `presentation` is that of the release it was started with. */
 export const renderApplication = (

@@ -1,0 +1,99 @@
+import { isSameJson } from '../canonical-json.ts'
+import type { ReleaseQuestion } from '../catalogue/events.ts'
+import type { TerminalOutcome } from '../catalogue/record.ts'
+import type { Fields } from '../rejection.ts'
+import { checkAnswer } from './answer-check.ts'
+import { derive } from './derive.ts'
+import type { Answer, Answers } from './events.ts'
+
+type Questions = readonly ReleaseQuestion[]
+type Held = ReadonlyMap<string, Answer>
+
+/** How the answers held change; both parts are empty when they do not. */
+export type AnswerChange = { readonly saved: Answers; readonly removed: readonly string[] }
+
+/**
+ * What sending some answers leads to, derived answers included. An answer that is no longer asked for is dropped; `null`
+ * removes one. `today` is a date, `YYYY-MM-DD`.
+ */
+export const changeAnswers = (
+  questions: Questions,
+  held: Answers,
+  sent: Readonly<Record<string, unknown>>,
+  today: string,
+): { readonly change: AnswerChange; readonly fields: Fields } => {
+  const inOrder = questions.toSorted((one, other) => one.position - other.position)
+  const byKey = new Map(questions.map((question) => [question.key, question]))
+  const given = new Map(Object.entries(held).filter(([key]) => byKey.get(key)?.question_type !== 'derived'))
+  const before = new Map(given)
+  const reasons = new Map<string, string>()
+
+  for (const [key, value] of Object.entries(sent)) {
+    const question = byKey.get(key)
+    const checked = question ? check(question, value) : { reason: 'is not a question of this journey' }
+    if ('reason' in checked) reasons.set(key, checked.reason)
+    else if (checked.answer === null) given.delete(key)
+    else given.set(key, checked.answer)
+  }
+
+  // An answer sent that was given already changes nothing, not even an age that has gone up since.
+  const isChanged = !isSameJson(Object.fromEntries(given), Object.fromEntries(before))
+  const settled = isChanged ? settle(inOrder, given, today) : new Map(Object.entries(held))
+  // A question that hangs on an answer just refused is not worth a complaint of its own.
+  const unasked = reasons.size > 0 ? [] : Object.keys(sent).filter((key) => given.has(key) && !settled.has(key))
+  for (const key of unasked) reasons.set(key, 'is not asked, given the other answers')
+
+  const fields = Object.fromEntries([...reasons].map(([key, reason]) => [`answers.${key}`, reason]))
+  return { change: changeBetween(held, settled), fields }
+}
+
+const check = (question: ReleaseQuestion, value: unknown) =>
+  value === null && question.question_type !== 'derived' ? { answer: null } : checkAnswer(question, value)
+
+/** Drops what is not asked, until all that is held is asked, and adds what follows from it: nothing from what comes later. */
+const settle = (questions: Questions, given: Held, today: string): Held => {
+  const held = new Map(given)
+  for (const { key, derivation } of questions) {
+    const derived = derivation && derive(derivation, held, today)
+    if (derived !== null && derived !== undefined) held.set(key, derived)
+  }
+  const asked = new Set(questions.filter((question) => isHeldAsked(question, held)).map(({ key }) => key))
+  const kept = new Map([...given].filter(([key]) => asked.has(key)))
+  return kept.size === given.size ? held : settle(questions, kept, today)
+}
+
+const isHeldAsked = ({ ask_if }: ReleaseQuestion, held: Held): boolean => {
+  if (!ask_if) return true
+  const wanted = [ask_if.equals].flat()
+  return [held.get(ask_if.key)].flat().some((answer) => answer !== undefined && wanted.includes(answer))
+}
+
+/** Whether a question is to be asked, given answers of which none is held in vain. */
+export const isAsked = (question: ReleaseQuestion, answers: Answers): boolean =>
+  isHeldAsked(question, new Map(Object.entries(answers)))
+
+const changeBetween = (held: Answers, settled: Held): AnswerChange => ({
+  saved: Object.fromEntries([...settled].filter(([key, answer]) => !isSameJson(held[key], answer))),
+  removed: Object.keys(held).filter((key) => !settled.has(key)),
+})
+
+export type Terminal = {
+  readonly outcome: TerminalOutcome
+  readonly reason_code: string | null
+  readonly reason_message: string | null
+}
+
+const choices = (answers: Answers, key: string): readonly unknown[] => [answers[key]].flat()
+
+const severest: readonly TerminalOutcome[] = ['decline', 'postpone', 'refer']
+
+/** The end that newly given answers lead to: of several, to decline comes before to postpone, and that before to refer. */
+export const terminalOf = (questions: Questions, held: Answers, saved: Answers): Terminal | undefined => {
+  const chosen = questions.flatMap(({ key, answer_options }) =>
+    answer_options.filter(({ value }) => choices(saved, key).includes(value) && !choices(held, key).includes(value)),
+  )
+  const ends = chosen.flatMap(({ terminal_outcome: outcome, terminal_reason_code, terminal_reason_message }) =>
+    outcome ? [{ outcome, reason_code: terminal_reason_code, reason_message: terminal_reason_message }] : [],
+  )
+  return ends.toSorted((one, other) => severest.indexOf(one.outcome) - severest.indexOf(other.outcome))[0]
+}

@@ -1,0 +1,44 @@
+import type { Decider } from '../decider.ts'
+import type { OrganisationId } from '../values.ts'
+import { acceptQuote, type AcceptQuote } from './accept.ts'
+import { quoteApplication, type QuoteApplication } from './quote.ts'
+import { applicationStreamEvents, type ApplicationStreamEvent } from './record.ts'
+import { unknownApplication } from './refusals.ts'
+import { saveCustomer, type SaveCustomer } from './save-customer.ts'
+import { saveApplication, type SaveApplication } from './save.ts'
+import { startApplication, type StartApplication } from './start.ts'
+import { evolve, type ApplicationState } from './state.ts'
+import { supersedeApplication, type SupersedeApplication } from './supersede.ts'
+
+/** A command on an application that there is; for any other organisation than its own, there is none. */
+type Existing = SaveApplication | SaveCustomer | SupersedeApplication | QuoteApplication | AcceptQuote
+
+export type ApplicationCommand = StartApplication | (Existing & { readonly organisation_id: OrganisationId })
+
+type Decision = readonly ApplicationStreamEvent[]
+
+const decide = (command: ApplicationCommand, state: ApplicationState | undefined): Decision => {
+  if (command.type === 'StartApplication') return startApplication(command, state)
+  if (state?.record.organisation_id !== command.organisation_id) throw unknownApplication()
+
+  switch (command.type) {
+    case 'SaveApplication':
+      return saveApplication(command, state)
+    case 'SaveCustomer':
+      return saveCustomer(command, state)
+    case 'SupersedeApplication':
+      return supersedeApplication(command, state)
+    case 'QuoteApplication':
+      return quoteApplication(command, state)
+    case 'AcceptQuote':
+      return acceptQuote(command, state)
+  }
+}
+
+export const application: Decider<ApplicationCommand, typeof applicationStreamEvents, ApplicationState | undefined> = {
+  category: 'application',
+  events: applicationStreamEvents,
+  initialState: undefined,
+  decide,
+  evolve,
+}

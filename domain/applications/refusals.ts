@@ -1,0 +1,18 @@
+import { Rejection, type Fields } from '../rejection.ts'
+import { isOpen } from './state.ts'
+import type { ApplicationRecord } from './record.ts'
+
+/** The same words for an id that nobody has, another organisation's, and one whose share token was not shown. */
+export const unknownApplication = () =>
+  new Rejection('not_found', 'There is no application with this id. Check the address.')
+
+export const refuseClosed = (record: ApplicationRecord): void => {
+  if (isOpen(record)) return
+  const why = record.status === 'referred' ? 'is with the team: referred' : `has ended: ${record.status}`
+  throw new Rejection('application_closed', `This application ${why}. Start another one to change anything.`)
+}
+
+export const refuseInputs = (code: 'validation_failed' | 'customer_invalid', fields: Fields): void => {
+  const named = Object.keys(fields)
+  if (named.length > 0) throw new Rejection(code, `Correct ${named.join(', ')} and send the request again.`, fields)
+}

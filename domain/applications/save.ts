@@ -1,0 +1,72 @@
+import { isSameJson } from '../canonical-json.ts'
+import type { Release } from '../catalogue/events.ts'
+import { changeAnswers, terminalOf, type AnswerChange, type Terminal } from './answers.ts'
+import { changeCover, type Cover, type CoverInput } from './cover.ts'
+import type { ApplicationEvent } from './events.ts'
+import { withOutdatedAcceptance } from './outdated-acceptance.ts'
+import { mergeProvenance, tidyProvenance } from './provenance.ts'
+import { withdrawn } from './quote.ts'
+import { journeyOfApplication, type ApplicationStreamEvent } from './record.ts'
+import { refuseClosed, refuseInputs } from './refusals.ts'
+import type { ApplicationState } from './state.ts'
+
+/** What is undefined stays as it was. */
+export type SaveApplication = CoverInput & {
+  readonly type: 'SaveApplication'
+  readonly release: Release
+  readonly answers: Readonly<Record<string, unknown>> | undefined
+  readonly provenance: unknown
+  /** The date now, where the organisation is, `YYYY-MM-DD`. */
+  readonly today: string
+}
+
+export const saveApplication = (
+  command: SaveApplication,
+  state: ApplicationState,
+): readonly ApplicationStreamEvent[] => {
+  const { record, components } = state
+  refuseClosed(record)
+  const { release, answers = {}, today } = command
+  const { questions } = journeyOfApplication(release, record)
+  const held = { cover_amount_pence: record.cover_amount_pence, term_years: record.term_years, components }
+
+  const answered = changeAnswers(questions, record.risk_factors, answers, today)
+  const covered = changeCover(release.covers, held, command)
+  refuseInputs('validation_failed', { ...answered.fields, ...covered.fields })
+
+  const { cover } = covered
+  const provenance = mergeProvenance(state.provenance, tidyProvenance(command.provenance))
+  const saved: readonly ApplicationEvent[] = [
+    ...answersSaved(answered.change),
+    ...(isSameJson(cover, held) ? [] : [coverSaved(cover)]),
+    ...(provenance && !isSameJson(provenance, state.provenance)
+      ? [{ type: 'ProvenanceSaved', provenance } as const]
+      : []),
+  ]
+  const terminal = terminalOf(questions, record.risk_factors, answered.change.saved)
+  return terminal
+    ? [...saved, ...withdrawn(state, 'application_closed'), endedByAnswer(terminal)]
+    : withOutdatedAcceptance(state, saved)
+}
+
+const coverSaved = ({ components, ...figures }: Cover): ApplicationEvent => ({
+  type: 'CoverSaved',
+  ...figures,
+  components: [...components],
+})
+
+export const answersSaved = ({ saved, removed }: AnswerChange): readonly ApplicationEvent[] =>
+  Object.keys(saved).length > 0 || removed.length > 0 ? [{ type: 'AnswersSaved', saved, removed: [...removed] }] : []
+
+const endings = {
+  decline: 'ApplicationDeclined',
+  postpone: 'ApplicationPostponed',
+  refer: 'ApplicationReferred',
+} as const
+
+export const endedByAnswer = ({ outcome, reason_code, reason_message }: Terminal): ApplicationEvent => ({
+  type: endings[outcome],
+  cause: 'answer',
+  reason_code,
+  reason_message,
+})

@@ -1,0 +1,155 @@
+import { isSameJson } from '../canonical-json.ts'
+import type { Release, ReleaseJourney } from '../catalogue/events.ts'
+import { presentationOf, type LifecycleState } from '../catalogue/record.ts'
+import { Rejection, type Fields } from '../rejection.ts'
+import type { ApiApplicationId, ApplicationId, OrganisationId } from '../values.ts'
+import { changeAnswers, terminalOf } from './answers.ts'
+import { consentFaults } from './consent.ts'
+import type { ApplicationEvent, CallerKind } from './events.ts'
+import { tidyProvenance } from './provenance.ts'
+import { refuseInputs } from './refusals.ts'
+import { customerSaved, type CustomerGiven } from './save-customer.ts'
+import { answersSaved, endedByAnswer } from './save.ts'
+import type { ApplicationState } from './state.ts'
+
+export type StartApplication = {
+  readonly type: 'StartApplication'
+  readonly application_id: ApplicationId
+  readonly organisation_id: OrganisationId
+  readonly api_application_id: ApiApplicationId
+  readonly idempotency_key: string
+  readonly caller: CallerKind
+  /** Whether the request carried the share token that the application of this key has. */
+  readonly is_proven: boolean
+  readonly asked_for: {
+    readonly product_slug: string
+    readonly journey_slug: string
+    readonly presentation_slug: string | null
+  }
+  /** What is published under the product's slug now; undefined when nothing is. */
+  readonly product: { readonly release: Release; readonly lifecycle_state: LifecycleState } | undefined
+  readonly stripe_test_mode: boolean
+  readonly answers: Readonly<Record<string, unknown>> | undefined
+  readonly customer: CustomerGiven | undefined
+  readonly consent_answers: Readonly<Record<string, unknown>> | undefined
+  readonly provenance: unknown
+  readonly outreach_landing: string | null
+  /** The date now, where the organisation is, `YYYY-MM-DD`. */
+  readonly today: string
+}
+
+/** An application is started once for each idempotency key; the same request again finds it and changes nothing. */
+export const startApplication = (
+  command: StartApplication,
+  existing: ApplicationState | undefined,
+): readonly ApplicationEvent[] => {
+  if (!existing) return start(command)
+  refuseUnlessSame(command, existing)
+  return []
+}
+
+const start = (command: StartApplication): readonly ApplicationEvent[] => {
+  const { release, journey } = onSale(command)
+  const presentation = presentationOf(journey, command.asked_for.presentation_slug ?? undefined)
+  const consent = { consent_answers: command.consent_answers, marketing_answers: undefined }
+
+  const answered = changeAnswers(journey.questions, {}, command.answers ?? {}, command.today)
+  refuseInputs('validation_failed', {
+    ...answered.fields,
+    ...consentFaults(presentation, command.consent_answers, undefined),
+  })
+  const nobody = { record: { customer: null }, open_to_visitors: command.caller === 'browser' }
+  const terminal = terminalOf(journey.questions, {}, answered.change.saved)
+  return [
+    {
+      type: 'ApplicationStarted',
+      application_id: command.application_id,
+      organisation_id: command.organisation_id,
+      api_application_id: command.api_application_id,
+      started_by: command.caller,
+      idempotency_key: command.idempotency_key,
+      asked_for: command.asked_for,
+      product_id: release.product_id,
+      release_id: release.id,
+      journey_id: journey.id,
+      presentation_id: presentation?.id ?? null,
+      ...release.checkout,
+      stripe_test_mode: command.stripe_test_mode,
+      provenance: tidyProvenance(command.provenance),
+      outreach_landing: command.outreach_landing,
+    },
+    ...answersSaved(answered.change),
+    ...(command.customer ? [customerSaved(command.customer, consent, command.caller, nobody)] : []),
+    ...(terminal ? [endedByAnswer(terminal)] : []),
+  ]
+}
+
+type OnSale = { readonly release: Release; readonly journey: ReleaseJourney }
+
+/** Sandbox products and journeys can be tried with the payment provider's test account, and only with that. */
+const onSale = ({ asked_for, product, stripe_test_mode }: StartApplication): OnSale => {
+  const isOffered = (state: LifecycleState) => state === 'production' || (state === 'sandbox' && stripe_test_mode)
+  if (!product || !isOffered(product.lifecycle_state)) throw notOnSale('product', 'product_slug')
+
+  const { release } = product
+  const journey = release.journeys.find(({ slug }) => slug === asked_for.journey_slug)
+  if (!journey || !isOffered(journey.lifecycle_state)) throw notOnSale('journey', 'journey_slug')
+  return { release, journey }
+}
+
+const notOnSale = (what: string, input: string) => {
+  const reason = `There is no ${what} on sale with this slug. Check ${input}.`
+  return new Rejection('not_found', reason, { [input]: `no ${what} on sale has this slug` })
+}
+
+const refuseUnlessSame = (command: StartApplication, existing: ApplicationState): void => {
+  if (command.caller === 'browser' && !command.is_proven)
+    throw new Rejection(
+      'idempotency_replay_unproven',
+      'This idempotency key already started an application. Send the share token of its first answer in X-Share-Token, or use a new key.',
+    )
+  const differing = differences(command, existing)
+  if (differing.length === 0) return
+  const fields: Fields = Object.fromEntries(differing.map(({ input }) => [input, 'differs from what the key started']))
+  throw new Rejection(
+    'idempotency_key_conflict',
+    `This idempotency key already started an application with another ${differing.map(({ what }) => what).join(', ')}. Use a new key.`,
+    fields,
+  )
+}
+
+/**
+ * What a request would want otherwise than the application of its key has it. What it leaves out it does not want
+ * otherwise, and an answer that is not held (any more, or yet) conflicts with none.
+ */
+const differences = (
+  { asked_for, product, customer, answers = {} }: StartApplication,
+  { record, asked_for: formerly }: ApplicationState,
+) => {
+  const journey = product?.release.journeys.find(({ slug }) => slug === asked_for.journey_slug)
+  const presentation = journey && presentationOf(journey, asked_for.presentation_slug ?? undefined)
+  const isSameProduct =
+    asked_for.product_slug === formerly.product_slug || product?.release.product_id === record.product_id
+  const isSameJourney = asked_for.journey_slug === formerly.journey_slug || journey?.id === record.journey_id
+  const isSamePresentation =
+    asked_for.presentation_slug === formerly.presentation_slug || presentation?.id === record.presentation_id
+  const email = customer?.details.email
+  const conflicting = Object.entries(answers).filter(
+    ([key, answer]) => answer !== null && isHeldOtherwise(record.risk_factors[key], answer),
+  )
+  return [
+    ...(isSameProduct ? [] : [{ what: 'product', input: 'product_slug' }]),
+    ...(isSameJourney ? [] : [{ what: 'journey', input: 'journey_slug' }]),
+    ...(isSamePresentation ? [] : [{ what: 'presentation', input: 'presentation_slug' }]),
+    ...(!customer || email === record.customer?.email ? [] : [{ what: 'customer', input: 'customer.email' }]),
+    ...conflicting.map(([key]) => ({ what: `answer to ${key}`, input: `answers.${key}` })),
+  ]
+}
+
+const isHeldOtherwise = (held: unknown, sent: unknown): boolean => {
+  if (held === undefined) return false
+  // As answers are tidied when they are saved: texts without space around them, selections without an order.
+  if (typeof sent === 'string') return sent.trim() !== held
+  if (Array.isArray(sent) && Array.isArray(held)) return new Set(sent).symmetricDifference(new Set(held)).size > 0
+  return !isSameJson(sent, held)
+}

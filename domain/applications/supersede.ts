@@ -1,0 +1,31 @@
+import type { ApplicationId } from '../values.ts'
+import type { ApplicationEvent } from './events.ts'
+import { isOpen, type ApplicationState } from './state.ts'
+
+/** A caller who never saw the answer to an earlier request has started anew, and wants the earlier application gone. */
+export type SupersedeApplication = {
+  readonly type: 'SupersedeApplication'
+  readonly by: Pick<ApplicationState['record'], 'id' | 'product_id' | 'journey_id' | 'customer'>
+  readonly now: string
+}
+
+const withinMs = 3_600_000
+
+/**
+ * Keys may be guessed, and a web page cannot prove that it sent the earlier request: its answer, with the share token,
+ * never arrived. So only what nobody has worked on since, and what the new application repeats in full, is given up.
+ */
+export const supersedeApplication = (
+  { by, now }: SupersedeApplication,
+  { record }: ApplicationState,
+): readonly ApplicationEvent[] => {
+  const isRecent = Date.parse(now) - Date.parse(record.created_at) <= withinMs
+  const isUntouched = record.updated_at === record.created_at
+  const isRepeated =
+    record.product_id === by.product_id &&
+    record.journey_id === by.journey_id &&
+    record.customer?.id === by.customer?.id
+  return record.id !== by.id && isOpen(record) && isRecent && isUntouched && isRepeated
+    ? [{ type: 'ApplicationAbandoned', reason: 'superseded_by_retry', superseded_by: by.id satisfies ApplicationId }]
+    : []
+}
