@@ -37,7 +37,7 @@ const invalid = (message: string) =>
 
 /** The token of `Authorization: Bearer`. */
 export const bearerOf = (authorization: string | undefined): string | undefined =>
-  /^bearer +(\S+) *$/i.exec(authorization ?? '')?.[1]
+  /^bearer +(.+?) *$/i.exec(authorization ?? '')?.[1]
 
 /**
  * Proves that a request was sent by an API application whose token is in force, or throws a Problem that says why not.

@@ -19,7 +19,13 @@ export type ApiApplicationCommand =
       name: string
       secret_hash: string
     } & Grant)
-  | ({ type: 'ChangeApiApplication'; name?: string } & Partial<Grant>)
+  /** What is not given stays as it is. */
+  | {
+      type: 'ChangeApiApplication'
+      name?: string | undefined
+      scopes?: Grant['scopes'] | undefined
+      allowed_origins?: Grant['allowed_origins'] | undefined
+    }
   | { type: 'RotateApiApplicationSecret'; secret_hash: string }
   | { type: 'DeleteApiApplication' }
 
@@ -59,9 +65,12 @@ const create = (command: Command<'CreateApiApplication'>, existing?: ApiApplicat
 const taken = () =>
   new Rejection('conflict', 'An API application with this id exists already. Change that one, or choose another id.')
 
-const change = ({ name, ...given }: Command<'ChangeApiApplication'>, application: ApiApplication): Decision => {
-  const newName = name ?? application.name
-  const granted = grantOf({ ...application, ...given })
+const change = (command: Command<'ChangeApiApplication'>, application: ApiApplication): Decision => {
+  const newName = command.name ?? application.name
+  const granted = grantOf({
+    scopes: command.scopes ?? application.scopes,
+    allowed_origins: command.allowed_origins ?? application.allowed_origins,
+  })
   if (newName === application.name && isSame(application, granted)) return []
   return [{ type: 'ApiApplicationChanged', api_application_id: application.id, name: newName, ...granted }]
 }

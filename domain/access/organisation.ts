@@ -6,9 +6,12 @@ import { foldOrganisation, type Organisation } from './record.ts'
 
 type Details = Pick<Organisation, 'name' | 'currency_code' | 'time_zone' | 'stripe_test_mode'>
 
+type Given<Fields> = { [Name in keyof Fields]?: Fields[Name] | undefined }
+
 export type OrganisationCommand =
   | ({ type: 'RegisterOrganisation'; organisation_id: OrganisationId; slug: string } & Details)
-  | ({ type: 'ChangeOrganisation' } & Partial<Details>)
+  /** What is not given stays as it is. */
+  | ({ type: 'ChangeOrganisation' } & Given<Details>)
   | { type: 'ActivateOrganisation' }
   | { type: 'DeactivateOrganisation' }
 
@@ -50,7 +53,12 @@ const register = (command: Command<'RegisterOrganisation'>, existing?: Organisat
 }
 
 const change = (command: Command<'ChangeOrganisation'>, organisation: Organisation): Decision => {
-  const details = detailsOf({ ...organisation, ...command })
+  const details = detailsOf({
+    name: command.name ?? organisation.name,
+    currency_code: command.currency_code ?? organisation.currency_code,
+    time_zone: command.time_zone ?? organisation.time_zone,
+    stripe_test_mode: command.stripe_test_mode ?? organisation.stripe_test_mode,
+  })
   return isSame(organisation, details)
     ? []
     : [{ type: 'OrganisationChanged', organisation_id: organisation.id, ...details }]

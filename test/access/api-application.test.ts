@@ -1,0 +1,167 @@
+import { expect, test } from 'vitest'
+import { apiApplication, type ApiApplicationCommand } from '#domain/access/api-application.ts'
+import type { ApiApplicationEvent, Scope } from '#domain/access/events.ts'
+import { originOf } from '#domain/origin.ts'
+import { ApiApplicationId, OrganisationId } from '#domain/values.ts'
+import { rejected, scenariosOf } from '../scenario.ts'
+
+const organisation_id = OrganisationId.parse('6f6c9e0a-3c1b-4d5e-8f70-1a2b3c4d5e6f')
+const someoneElse = OrganisationId.parse('0d9e8c7b-6a5f-4e3d-9c2b-1a0f9e8d7c6b')
+const api_application_id = ApiApplicationId.parse('1e6f1c52-3c07-4f6a-9c1d-5b0a4a7e2b33')
+const page = 'https://www.example.com'
+
+const created = (scopes: Scope[], allowed_origins: string[] = []): ApiApplicationEvent => ({
+  type: 'ApiApplicationCreated',
+  organisation_id,
+  api_application_id,
+  name: 'Site',
+  scopes,
+  allowed_origins,
+  secret_hash: 'one',
+})
+const changed = (name: string, scopes: Scope[], allowed_origins: string[] = []): ApiApplicationEvent => ({
+  type: 'ApiApplicationChanged',
+  api_application_id,
+  name,
+  scopes,
+  allowed_origins,
+})
+const rotated: ApiApplicationEvent = { type: 'ApiApplicationSecretRotated', api_application_id, secret_hash: 'two' }
+const deleted: ApiApplicationEvent = { type: 'ApiApplicationDeleted', api_application_id }
+
+const create = (scopes: readonly Scope[], allowed_origins: readonly string[] = []): ApiApplicationCommand => ({
+  type: 'CreateApiApplication',
+  organisation_id,
+  api_application_id,
+  name: 'Site',
+  scopes,
+  allowed_origins,
+  secret_hash: 'one',
+})
+const change = (changes: object): ApiApplicationCommand => ({ type: 'ChangeApiApplication', ...changes })
+const rotate: ApiApplicationCommand = { type: 'RotateApiApplicationSecret', secret_hash: 'two' }
+const remove: ApiApplicationCommand = { type: 'DeleteApiApplication' }
+
+const scenario = scenariosOf(apiApplication)
+
+scenario('a server-only application may be given scopes read, write, crm, outcomes', {
+  given: [],
+  when: create(['outcomes', 'crm', 'write', 'read', 'read']),
+  then: [created(['read', 'write', 'crm', 'outcomes'])],
+})
+scenario('a browser application may be given scopes read and write', {
+  given: [],
+  when: create(['read', 'write'], [page]),
+  then: [created(['read', 'write'], [page])],
+})
+for (const scope of ['crm', 'outcomes'] as const)
+  scenario(`a browser application cannot have the ${scope} scope`, {
+    given: [],
+    when: create(['read', scope], [page]),
+    then: rejected('validation_failed', { scopes: `only read and write, not ${scope}` }),
+  })
+scenario('an application has at least one scope', {
+  given: [],
+  when: create([]),
+  then: rejected('validation_failed', { scopes: 'at least one' }),
+})
+scenario('creating it again changes nothing', { given: [created(['read'])], when: create(['read']), then: [] })
+scenario('an id is of one application only', {
+  given: [created(['read'])],
+  when: create(['read', 'write']),
+  then: rejected('conflict'),
+})
+scenario('a deleted application can be created anew', {
+  given: [created(['read']), deleted],
+  when: create(['write']),
+  then: [created(['write'])],
+})
+scenario('nobody takes the id of another organisation’s application, not even of a deleted one', {
+  given: [created(['read']), deleted],
+  when: { ...create(['read']), organisation_id: someoneElse } as ApiApplicationCommand,
+  then: rejected('conflict'),
+})
+
+scenario('origins are kept as a browser writes them, each once', {
+  given: [],
+  when: create(['read'], ['HTTPS://WWW.Example.com:443', page, 'http://localhost:3000', 'https://münchen.example']),
+  then: [created(['read'], ['http://localhost:3000', page, 'https://xn--mnchen-3ya.example'].toSorted())],
+})
+for (const origin of [
+  'https://www.example.com/',
+  'https://www.example.com/quote',
+  'https://www.example.com?',
+  'https://www.example.com#top',
+  'https://*.example.com',
+  '*',
+  'null',
+  'www.example.com',
+  'ftp://example.com',
+  'https://user@example.com',
+  'https://',
+  'javascript:alert(1)',
+])
+  scenario(`an allowed origin is exact, not ${origin}`, {
+    given: [],
+    when: create(['read'], [page, origin]),
+    then: rejected('validation_failed', { 'allowed_origins[1]': 'exact origin' }),
+  })
+for (const origin of ['http://localhost', 'http://127.0.0.1:8080', 'http://[::1]:8080'])
+  scenario(`an allowed origin may be without TLS on this machine: ${origin}`, {
+    given: [],
+    when: create(['read'], [origin]),
+    then: [created(['read'], [origin])],
+  })
+scenario('an allowed origin elsewhere has TLS', {
+  given: [],
+  when: create(['read'], ['http://localhost.example.com']),
+  then: rejected('validation_failed', { 'allowed_origins[0]': 'https' }),
+})
+
+scenario('only what is given changes', {
+  given: [created(['read', 'write'])],
+  when: change({ scopes: ['read'] }),
+  then: [changed('Site', ['read'])],
+})
+scenario('a change to what is already so changes nothing', {
+  given: [created(['read', 'write'], [page])],
+  when: change({ name: 'Site', scopes: ['write', 'read'], allowed_origins: [`${page}:443`] }),
+  then: [],
+})
+scenario('an application with the crm scope cannot become a browser application', {
+  given: [created(['read', 'crm'])],
+  when: change({ allowed_origins: [page] }),
+  then: rejected('validation_failed', { scopes: 'not crm' }),
+})
+scenario('a browser application cannot be given the crm scope later', {
+  given: [created(['read'], [page])],
+  when: change({ scopes: ['read', 'crm'] }),
+  then: rejected('validation_failed', { scopes: 'not crm' }),
+})
+
+scenario('the secret is rotated', { given: [created(['read'])], when: rotate, then: [rotated] })
+scenario('a secret is rotated once', { given: [created(['read']), rotated], when: rotate, then: [] })
+scenario('an application is deleted', { given: [created(['read'])], when: remove, then: [deleted] })
+scenario('a deleted application stays so', { given: [created(['read']), deleted], when: remove, then: [] })
+scenario('a deleted application cannot change', {
+  given: [created(['read']), deleted],
+  when: change({ name: 'Other' }),
+  then: rejected('not_found'),
+})
+scenario('a deleted application gets no secret', {
+  given: [created(['read']), deleted],
+  when: rotate,
+  then: rejected('not_found'),
+})
+scenario('an application nobody created cannot change', { given: [], when: rotate, then: rejected('not_found') })
+
+test.each([
+  ['HTTPS://Example.COM:443', 'https://example.com'],
+  ['http://example.com:80', 'http://example.com'],
+  ['https://example.com:8443', 'https://example.com:8443'],
+  ['https://exa mple.com', undefined],
+  ['https://example.com\\', undefined],
+  ['', undefined],
+])('the origin %j is %j', (text, origin) => {
+  expect(originOf(text)).toBe(origin)
+})
