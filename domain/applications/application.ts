@@ -1,5 +1,4 @@
 import type { Decider } from '../decider.ts'
-import type { OrganisationId } from '../values.ts'
 import { acceptQuote, type AcceptQuote } from './accept.ts'
 import { quoteApplication, type QuoteApplication } from './quote.ts'
 import { applicationStreamEvents, type ApplicationStreamEvent } from './record.ts'
@@ -10,24 +9,21 @@ import { startApplication, type StartApplication } from './start.ts'
 import { evolve, type ApplicationState } from './state.ts'
 import { supersedeApplication, type SupersedeApplication } from './supersede.ts'
 
-/** A command on an application that there is; for any other organisation than its own, there is none. */
-type Existing = SaveApplication | SaveCustomer | SupersedeApplication | QuoteApplication | AcceptQuote
-
-export type ApplicationCommand = StartApplication | (Existing & { readonly organisation_id: OrganisationId })
+export type ApplicationCommand =
+  StartApplication | SaveApplication | SaveCustomer | SupersedeApplication | QuoteApplication | AcceptQuote
 
 type Decision = readonly ApplicationStreamEvent[]
 
 const decide = (command: ApplicationCommand, state: ApplicationState | undefined): Decision => {
   if (command.type === 'StartApplication') return startApplication(command, state)
-  if (state?.record.organisation_id !== command.organisation_id) throw unknownApplication()
+  if (command.type === 'SupersedeApplication') return supersedeApplication(command, state)
+  if (!state) throw unknownApplication()
 
   switch (command.type) {
     case 'SaveApplication':
       return saveApplication(command, state)
     case 'SaveCustomer':
       return saveCustomer(command, state)
-    case 'SupersedeApplication':
-      return supersedeApplication(command, state)
     case 'QuoteApplication':
       return quoteApplication(command, state)
     case 'AcceptQuote':

@@ -1,4 +1,3 @@
-import type { ApplicationId } from '../values.ts'
 import type { ApplicationEvent } from './events.ts'
 import { isOpen, type ApplicationState } from './state.ts'
 
@@ -17,8 +16,10 @@ const withinMs = 3_600_000
  */
 export const supersedeApplication = (
   { by, now }: SupersedeApplication,
-  { record }: ApplicationState,
+  state: ApplicationState | undefined,
 ): readonly ApplicationEvent[] => {
+  if (!state) return []
+  const { record } = state
   const isRecent = Date.parse(now) - Date.parse(record.created_at) <= withinMs
   const isUntouched = record.updated_at === record.created_at
   const isRepeated =
@@ -26,6 +27,6 @@ export const supersedeApplication = (
     record.journey_id === by.journey_id &&
     record.customer?.id === by.customer?.id
   return record.id !== by.id && isOpen(record) && isRecent && isUntouched && isRepeated
-    ? [{ type: 'ApplicationAbandoned', reason: 'superseded_by_retry', superseded_by: by.id satisfies ApplicationId }]
+    ? [{ type: 'ApplicationAbandoned', reason: 'superseded_by_retry', superseded_by: by.id }]
     : []
 }

@@ -1,37 +1,41 @@
 import { z } from 'zod'
-import { CalendarDate, CustomerId } from '../values.ts'
+import { OrganisationId } from '../values.ts'
+import { ApplicationCustomer, CustomerDetails } from './details.ts'
+import type { CustomerEvent } from './events.ts'
 
-/** What is known of a person, tidied; null where it is not known. */
-export const CustomerDetails = z.object({
-  title: z.string().nullable(),
-  first_name: z.string().nullable(),
-  last_name: z.string().nullable(),
-  /** Lower-case: by it a customer is known within the organisation. */
-  email: z.string().nullable(),
-  /** E.164 where the number could be read, otherwise as typed. */
-  phone_number: z.string().nullable(),
-  dob: CalendarDate.nullable(),
-  postal_code: z.string().nullable(),
-  address_line1: z.string().nullable(),
-  address_line2: z.string().nullable(),
-  city: z.string().nullable(),
-  country: z.string().nullable(),
+export { ApplicationCustomer, CustomerDetails, nothingKnown } from './details.ts'
+
+/** A customer as the organisation knows them. */
+export const Customer = ApplicationCustomer.extend({
+  organisation_id: OrganisationId,
+  /** By application: what its web page was told, and differs from what is held. */
+  proposed: z.record(z.string(), CustomerDetails.partial()),
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime(),
 })
-export type CustomerDetails = z.infer<typeof CustomerDetails>
+export type Customer = z.infer<typeof Customer>
 
-export const ApplicationCustomer = CustomerDetails.extend({ id: CustomerId })
-export type ApplicationCustomer = z.infer<typeof ApplicationCustomer>
+/** What a customer's events add up to, for the command side and the read model alike. */
+export const evolveCustomer = (
+  customer: Customer | undefined,
+  event: CustomerEvent,
+  { occurred_at }: { readonly occurred_at: string },
+): Customer | undefined => {
+  if (event.type === 'CustomerCreated') {
+    const { organisation_id, customer_id: id, details } = event
+    return { ...details, id, organisation_id, proposed: {}, created_at: occurred_at, updated_at: occurred_at }
+  }
+  if (!customer) return undefined
 
-export const nothingKnown: CustomerDetails = {
-  title: null,
-  first_name: null,
-  last_name: null,
-  email: null,
-  phone_number: null,
-  dob: null,
-  postal_code: null,
-  address_line1: null,
-  address_line2: null,
-  city: null,
-  country: null,
+  switch (event.type) {
+    case 'CustomerUpdated':
+      // JSON holds nothing undefined, which the type of the event allows.
+      return { ...customer, ...(event.changed as Partial<CustomerDetails>), updated_at: occurred_at }
+    case 'CustomerValuesProposed': {
+      const proposed = { ...customer.proposed, [event.application_id]: event.proposed }
+      return { ...customer, proposed, updated_at: occurred_at }
+    }
+  }
 }
+
+export const detailsOf = (customer: CustomerDetails): CustomerDetails => CustomerDetails.parse(customer)
