@@ -1,0 +1,176 @@
+import { lookup as resolve } from 'node:dns/promises'
+import { isIP } from 'node:net'
+import type { Readable } from 'node:stream'
+import { callbackify } from 'node:util'
+import { Agent, buildConnector, Pool } from 'undici'
+import { isPublicAddress, makeAllowList } from './public-address.ts'
+
+/** What became of a request to somebody else's server. That it is down, slow or hostile is no exception to us. */
+export type Exchange =
+  | {
+      readonly outcome: 'answered'
+      readonly status: number
+      readonly header: (name: string) => string | undefined
+      /** As much as came within the deadline, at most 64 kB. */
+      readonly body: Buffer
+    }
+  /** Its name, its server, its certificate or its answer failed us. */
+  | { readonly outcome: 'unanswered'; readonly reason: string }
+  /** We did not try: the address may not be reached. */
+  | { readonly outcome: 'refused'; readonly reason: string }
+
+export type OutboundRequest = {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
+type Resolved = { readonly address: string; readonly family: number }
+
+export type GuardedHttpOptions = {
+  /** Hosts, host:port or CIDR blocks that may be reached although they are not public. */
+  readonly allowedHosts: readonly string[]
+  /** Whether plain http may be spoken with those hosts. */
+  readonly allowHttp: boolean
+  /** One deadline over name, connection, TLS, headers and body; 15 s by default. */
+  readonly timeoutMs?: number
+  readonly lookup?: (host: string) => Promise<readonly Resolved[]>
+  /** Certificates that are trusted in place of the usual ones. */
+  readonly ca?: string
+}
+
+class AddressRefused extends Error {
+  override readonly name = 'AddressRefused'
+}
+
+const bodyLimitBytes = 64 * 1024
+const withinOurDeadline = { headersTimeout: 0, bodyTimeout: 0 }
+
+/**
+ * The way out to servers that others name. Whatever they name, nothing is reached but the public internet and what the
+ * operator allows: every literal and every resolved address is checked, and the connection goes to the very address that
+ * was checked. It follows no redirect, decompresses nothing and reads at most 64 kB of an answer.
+ */
+export const makeGuardedHttp = (options: GuardedHttpOptions) => {
+  const { allowedHosts, allowHttp, timeoutMs = 15_000, ca } = options
+  const { lookup = (host) => resolve(host, { all: true }) } = options
+  const allowList = makeAllowList(allowedHosts)
+
+  const check = (host: string, port: number, address: string): void => {
+    if (!isPublicAddress(address) && !allowList.reaches(host, port, address))
+      throw new AddressRefused(`${host} is ${address === host ? '' : `${address}, `}not a public address`)
+  }
+
+  /** Connects to one origin. Those who wait for its name at the same time share one look-up. */
+  const connectorTo = (origin: URL): buildConnector.connector => {
+    const host = origin.hostname.replace(/^\[(.*)\]$/, '$1')
+    const port = portOf(origin)
+    let underway: Promise<readonly Resolved[]> | undefined
+
+    const checkedAddresses = async (): Promise<Resolved[]> => {
+      underway ??= lookup(host).finally(() => (underway = undefined))
+      const addresses = await underway
+      if (addresses.length === 0) throw new Error(`${host} has no address`)
+      for (const { address } of addresses) check(host, port, address)
+      return [...addresses]
+    }
+    const guardedLookup = callbackify(checkedAddresses)
+    const connect = buildConnector({
+      // With this the socket asks for all addresses at once, and tries one after the other.
+      autoSelectFamily: true,
+      lookup: (_host, _options, callback: (error: Error | null, addresses: Resolved[]) => void) =>
+        guardedLookup(callback),
+      timeout: timeoutMs,
+      ...(ca !== undefined && { ca }),
+    })
+
+    return (target, callback) => {
+      try {
+        // A literal is never looked up.
+        if (isIP(host) !== 0) check(host, port, host)
+      } catch (error) {
+        callback(error as Error, null) // check throws nothing else
+        return
+      }
+      connect(target, callback)
+    }
+  }
+
+  const agent = new Agent({
+    factory: (origin) => new Pool(origin, { ...withinOurDeadline, connect: connectorTo(new URL(origin)) }),
+  })
+
+  /** Why a request to this address would not be tried, as far as the address itself tells. */
+  const whyRefused = (address: string): string | undefined => {
+    const url = URL.parse(address)
+    if (!url) return 'not an address'
+    const http = allowHttp && allowList.names(url.hostname, portOf(url))
+    if (url.protocol !== 'https:' && !(url.protocol === 'http:' && http)) return 'only https:// is used'
+    if (url.username !== '' || url.password !== '') return 'the address holds a user name or a password'
+    return undefined
+  }
+
+  const request = async ({ url, method, headers, body }: OutboundRequest): Promise<Exchange> => {
+    const refusal = whyRefused(url)
+    if (refusal !== undefined) return { outcome: 'refused', reason: refusal }
+
+    const { origin, pathname, search } = new URL(url)
+    const deadline = new AbortController()
+    const timer = setTimeout(() => deadline.abort(), timeoutMs)
+    try {
+      const answer = await agent.request({
+        origin,
+        path: pathname + search,
+        method,
+        headers: { 'user-agent': 'Coverstream', 'accept-encoding': 'identity', ...headers },
+        body: body ?? null,
+        signal: deadline.signal,
+      })
+      return {
+        outcome: 'answered',
+        status: answer.statusCode,
+        header: (name) => [answer.headers[name]].flat()[0],
+        body: await readSome(answer.body),
+      }
+    } catch (error) {
+      if (error instanceof AddressRefused) return { outcome: 'refused', reason: error.message }
+      const reason = deadline.signal.aborted ? `no answer within ${timeoutMs / 1000} s` : reasonOf(error)
+      return { outcome: 'unanswered', reason }
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  return {
+    request,
+    /** Whether the operator lets plain http be spoken with the host of an address. */
+    allowsHttp: (address: string): boolean => whyRefused(address.replace(/^https:/i, 'http:')) === undefined,
+    close: () => agent.destroy(),
+  }
+}
+export type GuardedHttp = ReturnType<typeof makeGuardedHttp>
+
+const portOf = ({ port, protocol }: URL): number => Number(port) || (protocol === 'https:' ? 443 : 80)
+
+/** The status is known by now; what is missing of the body changes nothing. */
+const readSome = async (body: Readable): Promise<Buffer> => {
+  const chunks: Buffer[] = []
+  let missing = bodyLimitBytes
+  try {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      chunks.push(chunk.subarray(0, missing))
+      missing -= chunk.length
+      if (missing <= 0) break
+    }
+  } catch {
+    // Cut off, or the deadline came.
+  }
+  return Buffer.concat(chunks)
+}
+
+const reasonOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error)
+  const code = 'code' in error ? String(error.code) : ''
+  return [code, error.message].filter((part) => part !== '').join(': ')
+}
