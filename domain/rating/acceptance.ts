@@ -1,0 +1,49 @@
+import { nameOf } from './bounds.ts'
+import type { RatedCover } from './cover.ts'
+import type { LifeAtStart } from './lives.ts'
+import type { ExcludedCover } from './record.ts'
+import type { ChosenCover } from './selection.ts'
+import { mostSevere, underwrite, type Ending, type Underwriting, type UnderwritingRules } from './underwriting.ts'
+
+/** A cover that underwriting lets pass, with what it found of each life; of an unrated one it asks nothing. */
+export type AcceptedCover = ChosenCover & { readonly underwritings: readonly Underwriting[] }
+
+type Acceptance = {
+  readonly accepted: readonly AcceptedCover[]
+  readonly excluded: readonly ExcludedCover[]
+  /** Set when the whole application ends here. */
+  readonly ending: Ending | undefined
+}
+
+/**
+ * A cover that is declined or postponed is left out while another can be had. The application ends when none is left,
+ * and also when one must be referred: the price of the others would not be the whole answer.
+ */
+export const acceptCovers = (
+  rules: UnderwritingRules,
+  chosen: readonly ChosenCover[],
+  lives: readonly LifeAtStart[],
+): Acceptance => {
+  const accepted: AcceptedCover[] = []
+  const endings: Ending[] = []
+  const excluded: ExcludedCover[] = []
+
+  for (const one of chosen) {
+    const isRated = one.cover.pricing_basis === 'rated'
+    const underwritings = isRated ? lives.map(({ answers }) => underwrite(rules, answers, one.cover.cover_type)) : []
+    const ending = mostSevere(underwritings.flatMap(({ ending: ended }) => ended ?? []))
+    if (ending) {
+      endings.push(ending)
+      excluded.push(declined(one.cover, ending))
+    } else accepted.push({ ...one, underwritings })
+  }
+  const ending = accepted.length === 0 ? mostSevere(endings) : endings.find(({ decision }) => decision === 'refer')
+  return { accepted, excluded, ending }
+}
+
+const declined = (cover: RatedCover, { reason }: Ending): ExcludedCover => ({
+  cover_id: cover.id,
+  cover_type: cover.cover_type,
+  reason: 'declined',
+  message: `${nameOf(cover)} is not offered: ${reason.message}`,
+})

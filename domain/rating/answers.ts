@@ -1,0 +1,108 @@
+import { z } from 'zod'
+
+/** What a person has answered, by question key. */
+export type Answers = Readonly<Record<string, unknown>>
+
+/** An own entry of a record: keys may come from callers, so what every object inherits must not be found. */
+export const entry = <Value>(record: Readonly<Record<string, Value>>, key: string): Value | undefined =>
+  Object.hasOwn(record, key) ? record[key] : undefined
+
+export const isAnswered = (answers: Answers, key: string): boolean => (entry(answers, key) ?? null) !== null
+
+/** An answer as the part of a key; undefined where there is none, or one that is no single value. */
+export const answerText = (answers: Answers, key: string): string | undefined => {
+  const answer = entry(answers, key)
+  return typeof answer === 'string' || typeof answer === 'number' || typeof answer === 'boolean'
+    ? String(answer)
+    : undefined
+}
+
+const Scalar = z.union([z.string(), z.number(), z.boolean()])
+
+const Equals = z.strictObject({
+  key: z.string().min(1),
+  /** A value, or several of which any will do. A multi_select answer must contain one of them. */
+  equals: z.union([Scalar, z.array(Scalar).min(1)]),
+})
+
+const Between = z
+  .strictObject({
+    key: z.string().min(1),
+    min: z.number().optional(),
+    above: z.number().optional(),
+    max: z.number().optional(),
+    below: z.number().optional(),
+  })
+  .refine(({ min, above, max, below }) => [min, above, max, below].some((limit) => limit !== undefined), {
+    error: 'name at least one of min, above, max and below',
+  })
+
+/** Something that may be so of one answer: equal to a value, or a number within limits (`min` and `max` included). */
+export const Condition = z.union([Equals, Between])
+export type Condition = z.infer<typeof Condition>
+
+/** Whether it is so. A question that was not answered fulfils no condition. */
+export const isMet = (condition: Condition, answers: Answers): boolean => {
+  const answer = entry(answers, condition.key)
+  if ('equals' in condition) {
+    const wanted: readonly unknown[] = Array.isArray(condition.equals) ? condition.equals : [condition.equals]
+    return Array.isArray(answer) ? answer.some((chosen) => wanted.includes(chosen)) : wanted.includes(answer)
+  }
+  if (typeof answer !== 'number') return false
+  const { min, above, max, below } = condition
+  return (
+    (min === undefined || answer >= min) &&
+    (above === undefined || answer > above) &&
+    (max === undefined || answer <= max) &&
+    (below === undefined || answer < below)
+  )
+}
+
+/** A value that follows from answers, under a key of its own which conditions can name. */
+export const DerivedValue = z.discriminatedUnion('kind', [
+  /** Body mass index to one decimal, cut off and not rounded, so that 34.96 is still “30 to 34.9”. */
+  z.strictObject({ key: z.string().min(1), kind: z.literal('bmi'), height_cm: z.string(), weight_kg: z.string() }),
+  /** Age last birthday on the start date. */
+  z.strictObject({ key: z.string().min(1), kind: z.literal('age') }),
+  /** One answer translated to another value, for example an occupation to its class. */
+  z.strictObject({
+    key: z.string().min(1),
+    kind: z.literal('mapped'),
+    from: z.string(),
+    values: z.record(z.string(), Scalar),
+    otherwise: Scalar.optional(),
+  }),
+])
+export type DerivedValue = z.infer<typeof DerivedValue>
+
+/** The answers with what follows from them. What cannot be worked out yet stays as it was. */
+export const withDerived = (derived: readonly DerivedValue[], answers: Answers, age: number): Answers => {
+  if (derived.length === 0) return answers
+  const all: Record<string, unknown> = { ...answers }
+  for (const value of derived) {
+    const worked = derive(value, all, age)
+    if (worked !== undefined) all[value.key] = worked
+  }
+  return all
+}
+
+const derive = (value: DerivedValue, answers: Answers, age: number) => {
+  switch (value.kind) {
+    case 'bmi':
+      return bodyMassIndex(entry(answers, value.height_cm), entry(answers, value.weight_kg))
+    case 'age':
+      return age
+    case 'mapped': {
+      const answer = answerText(answers, value.from)
+      return answer === undefined ? undefined : (entry(value.values, answer) ?? value.otherwise)
+    }
+  }
+}
+
+/** In whole millimetres and grams, so that 97.2 kg at 180 cm is exactly 30. */
+const bodyMassIndex = (heightCm: unknown, weightKg: unknown): number | undefined => {
+  if (typeof heightCm !== 'number' || typeof weightKg !== 'number' || heightCm <= 0) return undefined
+  const millimetres = Math.round(heightCm * 10)
+  const grams = Math.round(weightKg * 1000)
+  return Math.floor((grams * 10_000) / (millimetres * millimetres)) / 10
+}

@@ -1,0 +1,90 @@
+import type { CoverType } from '../catalogue/record.ts'
+import type { RatedCover } from './cover.ts'
+import type { ExcludedCover } from './record.ts'
+import type { ChosenCover } from './selection.ts'
+
+type Exclusion = Pick<ExcludedCover, 'reason' | 'message'>
+
+/** Why a cover cannot be had at these ages, for this amount, term or headcount; undefined when it can. */
+export const exclusion = (
+  { cover, amount, term }: ChosenCover,
+  ages: readonly number[],
+  members: number | null,
+  currency: string,
+): Exclusion | undefined => {
+  switch (cover.pricing_basis) {
+    case 'rated':
+      return (
+        byAge(cover, ages) ?? byAmount(cover, amount, currency) ?? byTerm(cover, term) ?? byExpiry(cover, ages, term)
+      )
+    case 'fixed_tiers':
+      return byAge(cover, ages) ?? byTier(cover, amount, currency) ?? byTerm(cover, term) ?? byExpiry(cover, ages, term)
+    case 'per_member':
+      return byMembers(cover, members)
+  }
+}
+
+const names: Record<CoverType, string> = {
+  life: 'Life cover',
+  critical_illness: 'Critical illness cover',
+  income_protection: 'Income protection',
+  accidental_death: 'Accidental death cover',
+  child_benefit: 'Child cover',
+  healthcare: 'Healthcare',
+}
+
+export const nameOf = (cover: RatedCover): string => cover.title ?? names[cover.cover_type]
+
+const byAge = (cover: RatedCover, ages: readonly number[]): Exclusion | undefined => {
+  const { age_at_entry_min: min, age_at_entry_max: max } = cover
+  const age = ages.find((years) => years < min || years > max)
+  if (age === undefined) return undefined
+  return { reason: 'age', message: `${nameOf(cover)} starts at ages ${min} to ${max}; the age would be ${age}.` }
+}
+
+const byAmount = (cover: RatedCover, amount: number | null, currency: string): Exclusion | undefined => {
+  const { sum_assured_min_pence: min, sum_assured_max_pence: max } = cover
+  if (amount === null || (amount >= min && amount <= max)) return undefined
+  const limits = `${money(min, currency)} to ${money(max, currency)}`
+  return { reason: 'amount', message: `${nameOf(cover)} can be ${limits}${perYear(cover)}.` }
+}
+
+const perYear = ({ benefit_basis }: RatedCover): string => (benefit_basis === 'monthly_benefit' ? ' a year' : '')
+
+const byTier = (cover: RatedCover, amount: number | null, currency: string): Exclusion | undefined => {
+  if (cover.tiers.some(({ cover_amount_pence }) => cover_amount_pence === amount)) return undefined
+  const levels = cover.tiers.map(({ cover_amount_pence }) => money(cover_amount_pence, currency)).join(', ')
+  return { reason: 'amount', message: `${nameOf(cover)} comes in these amounts: ${levels}.` }
+}
+
+const byTerm = (cover: RatedCover, term: number | null): Exclusion | undefined => {
+  const { term_years_min: min, term_years_max: max } = cover
+  if (term === null || min === null || max === null || (term >= min && term <= max)) return undefined
+  return { reason: 'term', message: `${nameOf(cover)} runs for ${min} to ${max} years.` }
+}
+
+/** Cover without a fixed term ends at that age, so it must start below it. */
+const byExpiry = (cover: RatedCover, ages: readonly number[], term: number | null): Exclusion | undefined => {
+  const { max_age_at_expiry: max } = cover
+  if (max === null || ages.every((age) => (term === null ? age < max : age + term <= max))) return undefined
+  return { reason: 'expiry_age', message: `${nameOf(cover)} must end by the age of ${max}.` }
+}
+
+const byMembers = (cover: RatedCover, members: number | null): Exclusion | undefined => {
+  const { members_min: min, members_max: max } = cover
+  if (members !== null && members >= (min ?? 1) && members <= (max ?? Infinity)) return undefined
+  const limits = max === null || max === undefined ? `${min ?? 1} people or more` : `${min ?? 1} to ${max} people`
+  return { reason: 'amount', message: `${nameOf(cover)} is for ${limits}.` }
+}
+
+/** An accelerated payment comes out of the life cover, so it cannot be more. */
+export const acceleratedBeyondLife = (cover: RatedCover, lifeAmount: number, currency: string): Exclusion => ({
+  reason: 'amount',
+  message: `${nameOf(cover)} is paid from the life cover and cannot be more than its ${money(lifeAmount, currency)}.`,
+})
+
+/** For messages only; whole pounds where there are no pence. */
+const money = (pence: number, currency: string): string =>
+  new Intl.NumberFormat('en-GB', { style: 'currency', currency, trailingZeroDisplay: 'stripIfInteger' }).format(
+    pence / 100,
+  )

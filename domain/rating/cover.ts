@@ -1,0 +1,75 @@
+import { z } from 'zod'
+import { Cover } from '../catalogue/record.ts'
+import { Pence } from '../values.ts'
+
+/** A level of a `fixed_tiers` cover and its monthly price. */
+export const Tier = z.object({ cover_amount_pence: Pence, premium_pence: Pence })
+export type Tier = z.infer<typeof Tier>
+
+/** A cover with what prices it and is not shown. */
+export const RatedCover = Cover.extend({
+  /**
+   * For `rated`: the key of its rate table, where `{answer_key}` stands for that answer (`ip.to65.d{deferred_weeks}`).
+   * A variant within the table follows a colon (`accident:{occupation_class}`).
+   */
+  rate_table: z.string().nullable(),
+  /** For `fixed_percent` indexation: by how many percent a year. */
+  indexation_percent: z.int().min(0).nullable(),
+  /** For `fixed_tiers`. */
+  tiers: z.array(Tier),
+  /** For `per_member`: headcounts that can be quoted; left out, any from one. */
+  members_min: z.int().min(1).nullable().optional(),
+  members_max: z.int().min(1).nullable().optional(),
+})
+export type RatedCover = z.infer<typeof RatedCover>
+
+const placeholder = /\{([^}]+)\}/g
+
+/** The keys of the answers that choose the rate table. */
+export const rateTableAnswers = (template: string): readonly string[] =>
+  template.includes('{') ? [...template.matchAll(placeholder)].map(([, key]) => key ?? '') : []
+
+export const rateTableOf = (template: string, answer: (key: string) => string | undefined) => {
+  const named = template.includes('{')
+    ? template.replaceAll(placeholder, (_, key: string) => answer(key) ?? '')
+    : template
+  const [key = '', variant] = named.split(':', 2)
+  return { key, variant }
+}
+
+/** What keeps a cover from ever being priced, by field. A release with such a cover should not be published. */
+export const coverFaults = (cover: RatedCover): Readonly<Record<string, string>> => ({
+  ...pricingFaults(cover),
+  ...(cover.premium_basis === 'reviewable' && cover.review_period_years === null
+    ? { review_period_years: 'reviewable premiums need it' }
+    : {}),
+  ...(cover.indexation_method === 'fixed_percent' && cover.indexation_percent === null
+    ? { indexation_percent: 'indexation by a fixed percentage needs it' }
+    : {}),
+  ...(cover.sum_assured_min_pence > cover.sum_assured_max_pence
+    ? { sum_assured_max_pence: 'must not be below sum_assured_min_pence' }
+    : {}),
+  ...(cover.age_at_entry_min > cover.age_at_entry_max
+    ? { age_at_entry_max: 'must not be below age_at_entry_min' }
+    : {}),
+  ...termFaults(cover),
+})
+
+const pricingFaults = (cover: RatedCover): Readonly<Record<string, string>> => {
+  switch (cover.pricing_basis) {
+    case 'rated':
+      return cover.rate_table === null ? { rate_table: 'a rated cover needs it' } : {}
+    case 'fixed_tiers':
+      return cover.tiers.length === 0 ? { tiers: 'a cover of fixed tiers needs at least one' } : {}
+    case 'per_member':
+      return {
+        ...(cover.member_premium_pence === null ? { member_premium_pence: 'a cover priced per member needs it' } : {}),
+        ...(cover.members_factor === null ? { members_factor: 'a cover priced per member needs it' } : {}),
+      }
+  }
+}
+
+const termFaults = ({ term_years_min: min, term_years_max: max }: RatedCover): Readonly<Record<string, string>> => {
+  if ((min === null) !== (max === null)) return { term_years_max: 'term_years_min and term_years_max go together' }
+  return min !== null && max !== null && min > max ? { term_years_max: 'must not be below term_years_min' } : {}
+}

@@ -1,0 +1,99 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { parseRateCsv, toRateCsv } from '#domain/rating/rate-table-csv.ts'
+import { cellKey, rateAt, type Dimension } from '#domain/rating/rate-table.ts'
+import { published } from './request.ts'
+
+test('rates are read from a file', () => {
+  expect(parseRateCsv('age,term,smoker,rate_e4\n34,25,n,45818\n34,25,s,109713\n')).toEqual({
+    dimensions: ['age', 'term', 'smoker'],
+    cells: { '34|25|n': 45818, '34|25|s': 109713 },
+  })
+})
+
+test('a file as a spreadsheet saves it is read too', () => {
+  const parsed = parseRateCsv('\uFEFFage, smoker, rate_e4\r\n40, n, 620011\r\n\r\n')
+  expect(parsed).toEqual({ dimensions: ['age', 'smoker'], cells: { '40|n': 620011 } })
+})
+
+test('all that is wrong with a file is told with its line and column', () => {
+  const lines = ['34,25,n,45818', '121,25,n,1', '34,0,x,12.5', '34,25,n,7', '34,25,n', '', '35,25,n,0', '035,25,n,1']
+  expect(parseRateCsv(['age,term,smoker,rate_e4', ...lines].join('\n'))).toEqual({
+    faults: [
+      { line: 3, column: 'age', message: 'must be a whole number from 0 to 120, not “121”' },
+      { line: 4, column: 'term', message: 'must be a whole number from 1 to 100, not “0”' },
+      { line: 4, column: 'smoker', message: 'must be n or s, not “x”' },
+      {
+        line: 4,
+        column: 'rate_e4',
+        message: 'must be a whole number above 0, in ten-thousandths of a penny, not “12.5”',
+      },
+      { line: 5, column: 'age', message: 'line 2 has a rate for the same cell' },
+      { line: 6, column: 'rate_e4', message: 'the line has 3 fields, the header 4' },
+      { line: 7, column: 'term', message: 'the line has 1 fields, the header 4' },
+      { line: 8, column: 'rate_e4', message: 'must be a whole number above 0, in ten-thousandths of a penny, not “0”' },
+      { line: 9, column: 'age', message: 'must be a whole number from 0 to 120, not “035”' },
+    ],
+  })
+})
+
+test.each([
+  ['', '1'],
+  ['rate_e4', 'rate_e4'],
+  ['age,term', 'term'],
+  ['term,age,rate_e4', 'age'],
+  ['age,sex,rate_e4', 'sex'],
+  ['age,,rate_e4', '2'],
+  ['age,age,rate_e4', 'age'],
+])('the header “%s” is refused at %s', (header, column) => {
+  expect(parseRateCsv(`${header}\n34,1,2,3\n`)).toMatchObject({ faults: [{ line: 1, column }] })
+})
+
+test('a file without rates is refused', () => {
+  expect(parseRateCsv('age,rate_e4\n')).toEqual({ faults: [{ line: 2, column: 'age', message: 'there are no rates' }] })
+})
+
+const dimensionLists: readonly (readonly Dimension[])[] = [
+  ['age', 'term', 'smoker'],
+  ['age', 'smoker'],
+  ['age'],
+  ['age', 'term', 'smoker', 'variant'],
+]
+const point = fc.record({
+  age: fc.integer({ min: 0, max: 120 }),
+  term: fc.integer({ min: 1, max: 100 }),
+  smoker: fc.boolean(),
+  variant: fc.stringMatching(/^[a-z0-9][a-z0-9_.-]{0,7}$/),
+})
+const table = fc
+  .tuple(
+    fc.constantFrom(...dimensionLists),
+    fc.array(fc.tuple(point, fc.integer({ min: 1, max: 999_999_999 })), { minLength: 1, maxLength: 50 }),
+  )
+  .map(([dimensions, rates]) => ({
+    key: 'some.table',
+    dimensions: [...dimensions],
+    cells: Object.fromEntries(rates.map(([at, rate]) => [cellKey(dimensions, at) ?? '', rate])),
+  }))
+
+test('whatever a table holds, it is the same when written and read again', () => {
+  fc.assert(
+    fc.property(table, ({ dimensions, cells }) => {
+      const text = toRateCsv({ dimensions, cells })
+      expect(parseRateCsv(text)).toEqual({ dimensions, cells })
+      const reversed = Object.fromEntries(Object.entries(cells).toReversed())
+      expect(toRateCsv({ dimensions, cells: reversed })).toBe(text)
+    }),
+  )
+})
+
+test('a rate is found under what the table depends on, and nowhere else', () => {
+  const wholeLife = published({ key: 'life.wol', dimensions: ['age', 'smoker'], cells: { '40|n': 620011 } })
+  const at = { age: 40, term: 25, smoker: false, variant: undefined }
+  expect(rateAt(wholeLife, at)).toBe(620011)
+  expect(rateAt(wholeLife, { ...at, smoker: true })).toBeUndefined()
+  expect(rateAt(wholeLife, { ...at, smoker: null })).toBeUndefined()
+  const byVariant = published({ key: 'v', dimensions: ['variant'], cells: { a: 1 } })
+  expect(rateAt(byVariant, { ...at, variant: 'constructor' })).toBeUndefined()
+  expect(rateAt(byVariant, at)).toBeUndefined()
+})
