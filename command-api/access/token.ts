@@ -25,10 +25,20 @@ const formType = 'application/x-www-form-urlencoded'
  * The token endpoint: OAuth 2.0 client credentials. Its answers have a form of their own, so it stands before the gate
  * of the API and counts its requests itself.
  */
-export const tokenRoutes = (deps: TokenDeps): Router =>
-  Router({ caseSensitive: true, strict: true })
-    .post(address, limitRate(deps), express.text({ type: formType, limit: bodyLimit }), issueToken(deps))
-    .use(refusals(deps))
+export const tokenRoutes = (deps: TokenDeps): Router => {
+  const router = Router({ caseSensitive: true, strict: true })
+  router
+    .route(address)
+    .all(onlyPost)
+    .post(limitRate(deps), express.text({ type: formType, limit: bodyLimit }), issueToken(deps))
+  return router.use(refusals(deps))
+}
+
+/** Leaves every other method to whoever answers what nobody serves. Without it Express would answer OPTIONS itself. */
+const onlyPost: RequestHandler = (request, _response, next) => {
+  if (request.method === 'POST') next()
+  else next('router')
+}
 
 const limitRate =
   ({ rateLimit }: TokenDeps): RequestHandler =>

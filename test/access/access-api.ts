@@ -1,0 +1,210 @@
+import { randomBytes } from 'node:crypto'
+import { z } from 'zod'
+import { directoryFold, emptyDirectory, type Directory } from '#domain/access/record.ts'
+import { categoryOf } from '#domain/event.ts'
+import { OrganisationId } from '#domain/values.ts'
+import { postgresLog, prepareLog } from '#infra/event-log-postgres.ts'
+import { makeGate } from '#infra/gate.ts'
+import { httpApp } from '#infra/http.ts'
+import { deriveKeys } from '#infra/keys.ts'
+import { liveFold } from '#infra/live-fold.ts'
+import { makeLog } from '#infra/log.ts'
+import { makeMetrics } from '#infra/metrics.ts'
+import { makeProgress } from '#infra/progress.ts'
+import { makeRateLimit, type RateLimit } from '#infra/rate-limit.ts'
+import { readOrWrite, route, write, type Caller, type Route, type Scope } from '#infra/route.ts'
+import { makeSecretCheck, type SecretCheck } from '#infra/secret-hash.ts'
+import { makeTokens } from '#infra/tokens.ts'
+import { accessRoutes } from '../../command-api/access/routes.ts'
+import { tokenRoutes } from '../../command-api/access/token.ts'
+import type { Writer } from '../../command-api/handle.ts'
+import { testDatabase, type TestDatabase } from '../database.ts'
+import { serveApp } from '../serve.ts'
+
+export const baseUrl = 'https://api.example.com'
+export const resource = `${baseUrl}/api/v1`
+export const operatorKey = 'the operator of these tests'
+export const asOperator = { authorization: `Bearer ${operatorKey}` }
+
+const keys = deriveKeys(randomBytes(32).toString('base64'))
+
+const CallerSeen = z.object({
+  data: z.object({
+    organisation_id: z.uuid(),
+    api_application_id: z.uuid(),
+    kind: z.string(),
+    scopes: z.array(z.string()),
+  }),
+})
+
+const application = { kind: 'application', serverOnly: false } as const
+const probe = { tag: 'Test', answers: { 200: CallerSeen }, summary: 'Shows who calls' } as const
+
+const shown = async ({ caller }: { readonly caller: Caller }) => ({
+  status: 200 as const,
+  body: { data: { ...caller, scopes: [...caller.scopes] } },
+})
+
+/** One address for each way in which the specification restricts who may call. */
+const probes: readonly Route[] = [
+  route({ ...probe, method: 'get', address: '/api/v1/read', access: { ...application, scopes: readOrWrite } }, shown),
+  route({ ...probe, method: 'post', address: '/api/v1/write', access: { ...application, scopes: write } }, shown),
+  route(
+    {
+      ...probe,
+      method: 'get',
+      address: '/api/v1/crm',
+      access: {
+        kind: 'application',
+        serverOnly: true,
+        scopes: [
+          ['read', 'crm'],
+          ['write', 'crm'],
+        ],
+      },
+    },
+    shown,
+  ),
+  route(
+    {
+      ...probe,
+      method: 'get',
+      address: '/api/v1/outcomes',
+      access: { kind: 'application', serverOnly: true, scopes: [['write', 'outcomes']] },
+    },
+    shown,
+  ),
+]
+
+type Options = {
+  /** Another process on the same log. */
+  readonly beside?: { readonly database: TestDatabase }
+  readonly requests?: number
+  readonly windowSeconds?: number
+  readonly rateLimit?: RateLimit
+  readonly trustedProxies?: number
+  readonly operatorKey?: string | undefined
+  readonly checkSecret?: SecretCheck
+}
+
+export type Client = { readonly client_id: string; readonly client_secret: string }
+
+/** A process with the whole of access, on a log of its own, and what the operator and a client do with it. */
+export const accessApi = async (options: Options = {}) => {
+  const database = options.beside?.database ?? (await testDatabase())
+  await prepareLog(database.pool)
+  const eventLog = postgresLog({ url: database.url })
+  const log = makeLog('silent', 'test')
+  const stopping = new AbortController()
+  const progress = makeProgress()
+  const live = { log, signal: stopping.signal, progress }
+  const directory: Directory = await liveFold(eventLog, directoryFold, emptyDirectory(), live)
+  const writer: Writer = {
+    log: eventLog,
+    seen: async (stream, position) => {
+      await progress.wait(categoryOf(stream), position, 5000)
+    },
+  }
+
+  let ahead = 0
+  const tokens = makeTokens(keys, baseUrl, () => Date.now() + ahead * 1000)
+  const { checkSecret = makeSecretCheck(), requests = 0, windowSeconds = 300, trustedProxies = 0 } = options
+  const rateLimit = options.rateLimit ?? (await makeRateLimit({ requests, windowSeconds, log }))
+  const gate = makeGate({
+    directory,
+    tokens,
+    baseUrl,
+    rateLimit,
+    operatorKey: 'operatorKey' in options ? options.operatorKey : operatorKey,
+  })
+  const before = [tokenRoutes({ directory, tokens, checkSecret, rateLimit, baseUrl, log })]
+  const routes = [...accessRoutes({ writer, directory }), ...probes]
+  const app = httpApp(routes, { log, metrics: makeMetrics(), gate, trustedProxies, before, checkAnswers: true })
+  const served = await serveApp(app)
+
+  const operate = async (method: string, path: string, body?: unknown) => {
+    const answer = await served.send(method, `/admin/v1${path}`, body, asOperator)
+    if (answer.status >= 300) throw new Error(`${method} ${path} was answered ${JSON.stringify(answer.body)}`)
+    return z.object({ data: z.record(z.string(), z.unknown()) }).parse(answer.body).data
+  }
+
+  let organisations = 0
+  const organisation = async (): Promise<OrganisationId> => {
+    const slug = `firm-${++organisations}`
+    return OrganisationId.parse((await operate('POST', '/organisations', { slug, name: 'A firm' }))['id'])
+  }
+
+  const apiApplication = async (
+    scopes: readonly Scope[],
+    allowed_origins: readonly string[] = [],
+    owner?: OrganisationId,
+  ) => {
+    const organisation_id = owner ?? (await organisation())
+    const path = `/organisations/${organisation_id}/api_applications`
+    const created = await operate('POST', path, { name: 'A client', scopes, allowed_origins })
+    const client = z.object({ client_id: z.string(), client_secret: z.string() }).parse(created)
+    return { ...client, organisation_id, path: `${path}/${client.client_id}` }
+  }
+
+  const requestToken = async (
+    form: Record<string, string> | URLSearchParams | string,
+    headers: Record<string, string> = {},
+  ) => {
+    const response = await fetch(`${served.origin}/oauth/token`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+      body: typeof form === 'string' ? form : new URLSearchParams(form).toString(),
+    })
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: z.record(z.string(), z.unknown()).parse(await response.json()),
+    }
+  }
+
+  const tokenOf = async ({ client_id, client_secret }: Client, scope = 'read write'): Promise<string> => {
+    const form = { grant_type: 'client_credentials', client_id, client_secret, scope, resource }
+    const { body } = await requestToken(form)
+    return z.string().parse(body['access_token'])
+  }
+
+  return {
+    ...served,
+    database,
+    directory,
+    writer,
+    tokens,
+    checkSecret,
+    operate,
+    organisation,
+    apiApplication,
+    requestToken,
+    tokenOf,
+    /** Moves the clock of the tokens forward. */
+    advance: (seconds: number) => {
+      ahead += seconds
+    },
+    /** A request with an access token. */
+    call: async (token: string, path: string, { method = 'GET', origin }: { method?: string; origin?: string } = {}) =>
+      served.send(method, path, undefined, {
+        authorization: `Bearer ${token}`,
+        ...(origin !== undefined && { origin }),
+      }),
+    [Symbol.asyncDispose]: async () => {
+      await served[Symbol.asyncDispose]()
+      stopping.abort()
+      await eventLog.close()
+      if (!options.beside) await database[Symbol.asyncDispose]()
+    },
+  }
+}
+
+export type AccessApi = Awaited<ReturnType<typeof accessApi>>
+
+/** The message of an error answer, and its code. */
+export const errorOf = ({ body }: { body: unknown }) =>
+  z
+    .object({
+      error: z.object({ code: z.string(), message: z.string(), fields: z.record(z.string(), z.string()).optional() }),
+    })
+    .parse(body).error
