@@ -5,6 +5,7 @@ import { checkStreamName, type AppendResult, type ExpectedRevision } from './eve
 import { toPosition } from './event-log-postgres-read.ts'
 import { bigints, integers, jsons, texts, uuids } from './postgres-arrays.ts'
 import { isConnectionLoss } from './postgres.ts'
+import { waker } from './waker.ts'
 
 type Append = {
   readonly stream: string
@@ -32,6 +33,8 @@ export const appender = (pool: Pool, appended: (position: Position) => void) => 
   const busyStreams = new Set<string>()
   let busyLanes = 0
   let isScheduled = false
+  let isClosed = false
+  const finished = waker()
 
   // What asks again upon the result of a batch does so before the next turn of the event loop: one batch takes them all.
   const schedule = () => {
@@ -45,6 +48,7 @@ export const appender = (pool: Pool, appended: (position: Position) => void) => 
       void send(batch).finally(() => {
         busyLanes--
         for (const { stream } of batch) busyStreams.delete(stream)
+        finished.wake()
         schedule()
       })
       schedule()
@@ -72,23 +76,28 @@ export const appender = (pool: Pool, appended: (position: Position) => void) => 
     append.settle(result)
   }
 
-  return (stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<AppendResult> =>
+  const append = (stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<AppendResult> =>
     new Promise((settle, fail) => {
+      if (isClosed) throw new Error('The log is closed.')
       checkStreamName(stream)
       if (events.length === 0) throw new RangeError(`Nothing to append to ${stream}.`)
-      for (const { id } of events)
+      const stored = events.map(({ id, type, schema_version, data, metadata }) => {
         if (!uuid.test(id)) throw new RangeError(`Not the id of an event: ${JSON.stringify(id)}.`)
-      const stored = events.map(({ id, type, schema_version, data, metadata }) => ({
-        id,
-        type,
-        schema_version,
-        data: JSON.stringify(data),
-        metadata: JSON.stringify(metadata),
-      }))
+        return { id, type, schema_version, data: JSON.stringify(data), metadata: JSON.stringify(metadata) }
+      })
       const bytes = stored.reduce((sum, { data, metadata }) => sum + data.length + metadata.length, 0)
       waiting.push({ stream, expected, events: stored, bytes, settle, fail })
       schedule()
     })
+
+  return {
+    append,
+    /** Takes no more, and waits for those that were taken. */
+    close: async (): Promise<void> => {
+      isClosed = true
+      while (busyLanes > 0 || waiting.length > 0) await finished.sleep()
+    },
+  }
 }
 
 const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i

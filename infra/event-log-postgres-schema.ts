@@ -49,7 +49,8 @@ const append = `
     streams text[], expecteds bigint[], sizes integer[], first_ids uuid[],
     appends integer[], places integer[], ids uuid[], types text[], schema_versions integer[], datas json[], metadatas json[]
   ) returns table (append integer, outcome text, revision bigint, transaction_id bigint, "position" bigint)
-  language plpgsql as $function$
+  -- A plan made anew for each batch would take longer than its execution.
+  language plpgsql set plan_cache_mode = force_generic_plan as $function$
   #variable_conflict use_column
   declare
     accepted bigint[];
@@ -61,17 +62,19 @@ const append = `
     end if;
 
     -- For each append the last revision of its stream if the append may follow it, else null.
-    select array_agg(
-      case
-        when asked.expected = last.revision then last.revision
+    accepted := array(
+      select case
+        when asked.expected = asked.last then asked.last
         when asked.expected = -2
-          and not exists (select from event_log.event known where known.id = asked.first_id) then last.revision
-      end order by asked.ordinal)
-    into accepted
-    from unnest(streams, expecteds, first_ids) with ordinality as asked (stream, expected, first_id, ordinal),
-      lateral (select coalesce((
-        select event.revision from event_log.event event
-        where event.stream = asked.stream order by event.revision desc limit 1), -1) as revision) as last;
+          and (select known.id from event_log.event known where known.id = asked.first_id) is null then asked.last
+      end
+      from (
+        select append.ordinal, append.expected, append.first_id, coalesce((
+          select event.revision from event_log.event event
+          where event.stream = append.stream order by event.revision desc limit 1), -1) as last
+        from unnest(streams, expecteds, first_ids) with ordinality as append (stream, expected, first_id, ordinal)
+        offset 0) as asked
+      order by asked.ordinal);
 
     select pg_current_xact_id()::text::bigint + state.transaction_offset into this_transaction from event_log.state state;
 

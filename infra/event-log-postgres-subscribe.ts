@@ -8,7 +8,7 @@ import { isConnectionLoss } from './postgres.ts'
 type Part = Pick<Batch, 'events' | 'position'>
 
 /** First what has been, in pages of the subscription's own, then what comes, from the tail that all subscriptions share. */
-export const subscriber = (reader: LogReader, tail: ReturnType<typeof sharedTail>) =>
+export const subscriber = (reader: Pick<LogReader, 'head' | 'between'>, tail: ReturnType<typeof sharedTail>) =>
   async function* ({
     after = start,
     categories,
@@ -60,7 +60,7 @@ export const subscriber = (reader: LogReader, tail: ReturnType<typeof sharedTail
 
 /** What lies between two settled positions. The next page is read while the reader works on one, and none beyond it. */
 const history = async function* (
-  reader: LogReader,
+  reader: Pick<LogReader, 'between'>,
   after: Position,
   upTo: Position,
   filter: Filter,

@@ -26,14 +26,13 @@ type Member = {
   error: Error | undefined
 }
 
-const pollMs = 200
 const pageSize = 1_000
 
 /**
  * Reads what is new once for all subscriptions of the process that have caught up. A subscription whose reader is slower
  * than the log is let go, and catches up by reading for itself.
  */
-export const sharedTail = (reader: LogReader) => {
+export const sharedTail = (reader: Pick<LogReader, 'page'>, pollMs: number) => {
   const members = new Set<Member>()
   const woken = waker()
   let position = start

@@ -12,18 +12,20 @@ export type PostgresLogOptions = {
   readonly url: string
   /** Connections for reading; 4 by default. Writing takes two more, hints one. */
   readonly readers?: number
+  /** How often to look for new events when no hint comes; 200 by default. */
+  readonly pollMs?: number
 }
 
 /** The log in PostgreSQL. `prepareLog` has made its tables. */
-export const postgresLog = ({ url, readers = 4 }: PostgresLogOptions): EventLog => {
+export const postgresLog = ({ url, readers = 4, pollMs = 200 }: PostgresLogOptions): EventLog => {
   const writing = createPool(url, { max: 2, name: 'coverstream append', types: asWritten })
   const reading = createPool(url, { max: readers, name: 'coverstream read', types: asWritten })
   const closing = new AbortController()
 
   const reader = logReader(reading)
-  const tail = sharedTail(reader)
+  const tail = sharedTail(reader, pollMs)
   const others = hints(url, tail.wake)
-  const append = appender(writing, (position) => {
+  const { append, close: finishAppends } = appender(writing, (position) => {
     tail.wake(position)
     others.tell(position)
   })
@@ -41,6 +43,7 @@ export const postgresLog = ({ url, readers = 4 }: PostgresLogOptions): EventLog 
     measure,
     close: async () => {
       closing.abort()
+      await finishAppends()
       await others.close()
       await Promise.all([writing.end(), reading.end()])
     },
