@@ -51,7 +51,7 @@ const addressOf = (value: unknown): URL | undefined => {
 }
 
 const personalKey =
-  /e-?mail|phone|mobile|(^|[^a-z])(tel|name|ol|code|sid|key|otp)([^a-z]|$)|name$|dob|birth|post_?-?code|zip|token|session|auth|secret|passw|signature|jwt/i
+  /e-?mail|phone|mobile|(^|[^a-z])(tel|name|ol|code|sid|key|otp)([^a-z]|$)|name$|dob|birth|post_?-?code|zip|token|session|auth|secret|passw|pwd|signature|jwt/i
 const emailLike = /@|%40/
 /** An address within an address has a query of its own. */
 const personalQuery = /(mail|phone|name|dob|birth|post_?code|token)[^=&]*(=|%3d)/i
