@@ -1,0 +1,121 @@
+import { createHash } from 'node:crypto'
+import { v7 as uuidv7 } from 'uuid'
+import { z } from 'zod'
+import type { ApplicationCommand } from '#domain/applications/application.ts'
+import { Application } from '#domain/applications/record.ts'
+import type { ApplicationStreamEvent } from '#domain/applications/record.ts'
+import type { ApplicationState } from '#domain/applications/state.ts'
+import { Quote } from '#domain/quotes/record.ts'
+import { ApplicationId, CalendarDate, QuoteId, type OrganisationId } from '#domain/values.ts'
+import { Problem } from '#infra/problem.ts'
+import { route, write, type Caller, type RequestFacts, type Route } from '#infra/route.ts'
+import type { Context, Handled } from '../handle.ts'
+import type { Catalogue } from '../live-catalogue.ts'
+import { dateIn } from './time-zone.ts'
+
+const access = { kind: 'application', scopes: write, serverOnly: false } as const
+const headers = { 'X-Share-Token': 'The application’s share token; browser applications must send it.' }
+
+const QuoteRequest = z.object({
+  start_date: CalendarDate.optional().describe('When cover starts: from today to 90 days on; tomorrow by default.'),
+})
+
+const AcceptRequest = z.object({ quote_id: QuoteId.optional().describe('By default the current quote.') })
+
+type Deps = {
+  readonly handle: (
+    id: string,
+    command: ApplicationCommand,
+    context: Context,
+  ) => Promise<Handled<ApplicationState | undefined, ApplicationStreamEvent>>
+  /** The application, if the caller may see it; otherwise it throws `not_found`. */
+  readonly find: (id: ApplicationId, caller: Caller, facts: RequestFacts) => Promise<ApplicationState>
+  readonly contextOf: (caller: Caller, facts: RequestFacts) => Context
+  readonly answer: (state: ApplicationState, caller: Caller) => Promise<Application>
+  readonly catalogue: Catalogue
+  readonly timeZoneOf: (id: OrganisationId) => string
+}
+
+const digest = (text: string): string => createHash('sha256').update(text).digest('hex')
+
+/** What an underwriting decision against the application says to whoever asked for a price. */
+const decidedAgainst = (events: readonly ApplicationStreamEvent[]): Problem | undefined => {
+  for (const event of events) {
+    if (event.type === 'ApplicationReferred')
+      return new Problem(
+        'quote_failed',
+        `${event.reason_message ?? ''} We have passed the application to our team.`.trim(),
+      )
+    if (event.type === 'ApplicationDeclined')
+      return new Problem('no_quotable_cover', `${event.reason_message ?? ''} We cannot offer this cover.`.trim())
+    if (event.type === 'ApplicationPostponed')
+      return new Problem('no_quotable_cover', `${event.reason_message ?? ''} We cannot offer this cover now.`.trim())
+  }
+  return undefined
+}
+
+export const quoteRoutes = ({ handle, find, contextOf, answer, catalogue, timeZoneOf }: Deps): Route[] => [
+  route(
+    {
+      method: 'post',
+      address: '/api/v1/applications/:id/quotes',
+      tag: 'Quotes',
+      summary: 'Price the application',
+      access,
+      headers,
+      path: z.object({ id: ApplicationId }),
+      body: QuoteRequest,
+      answers: { 200: z.object({ data: Quote }), 201: z.object({ data: Quote }) },
+      errors: ['cover_missing', 'no_quotable_cover', 'quote_failed', 'rate_unavailable'],
+    },
+    async ({ path, body, caller, ...facts }) => {
+      const { record } = await find(path.id, caller, facts)
+      const release = await catalogue.release(record.organisation_id, record.product_id, record.release_id)
+      const journey = release?.journeys.find(({ id }) => id === record.journey_id)
+      if (!release || !journey) throw new Error(`Application ${record.id} was started with a release that is gone.`)
+
+      const quote_id = QuoteId.parse(uuidv7())
+      const { state, events } = await handle(
+        path.id,
+        {
+          type: 'QuoteApplication',
+          quote_id,
+          start_date: body.start_date ?? null,
+          now: facts.now,
+          today: dateIn(timeZoneOf(caller.organisation_id), facts.now),
+          release,
+          journey,
+          rate_tables: catalogue.rateTablesOf(release),
+          digest,
+        },
+        contextOf(caller, facts),
+      )
+      const refusal = decidedAgainst(events)
+      if (refusal) throw refusal
+      const quote = state?.quotes.at(-1)?.quote
+      if (!quote) throw new Error(`Quoting application ${record.id} left no quote.`)
+      return { status: quote.id === quote_id ? 201 : 200, body: { data: quote } }
+    },
+  ),
+  route(
+    {
+      method: 'post',
+      address: '/api/v1/applications/:id/accept_quote',
+      tag: 'Quotes',
+      summary: 'Accept a quote; accepting again is fine',
+      access,
+      headers,
+      path: z.object({ id: ApplicationId }),
+      body: AcceptRequest,
+      answers: { 200: z.object({ data: Application }) },
+      errors: ['accept_failed'],
+    },
+    async ({ path, body, caller, ...facts }) => {
+      await find(path.id, caller, facts)
+      const command = { type: 'AcceptQuote', quote_id: body.quote_id ?? null, now: facts.now, digest } as const
+      const { state } = await handle(path.id, command, contextOf(caller, facts))
+      if (!state) throw new Error(`Application ${path.id} is gone.`)
+      return { status: 200, body: { data: await answer(state, caller) } }
+    },
+  ),
+]

@@ -1,0 +1,231 @@
+import type { Release, ReleaseJourney } from '../catalogue/events.ts'
+import type { QuoteEvent } from '../quotes/events.ts'
+import { quoteAt } from '../quotes/record.ts'
+import { birthdayThatChangesPrice, price } from '../rating/price.ts'
+import type { RateTable } from '../rating/rate-table.ts'
+import type { ExcludedCover } from '../rating/record.ts'
+import type { Life, Priced, PricingRequest } from '../rating/request.ts'
+import type { EndingDecision } from '../rating/underwriting.ts'
+import { Rejection, type Fields } from '../rejection.ts'
+import type { QuoteId } from '../values.ts'
+import { isAsked } from './answers.ts'
+import type { ApplicationEvent } from './events.ts'
+import { isOpen, pricedInputs, type ApplicationState, type Digest } from './state.ts'
+
+export type QuoteApplication = {
+  readonly type: 'QuoteApplication'
+  /** The id that the quote gets if a new one is issued. */
+  readonly quote_id: QuoteId
+  /** `YYYY-MM-DD`; null: tomorrow. */
+  readonly start_date: string | null
+  readonly now: string
+  /** The date now, where the organisation is. */
+  readonly today: string
+  readonly release: Release
+  readonly journey: ReleaseJourney
+  readonly rate_tables: ReadonlyMap<string, RateTable>
+  readonly digest: Digest
+}
+
+type Decision = readonly (ApplicationEvent | QuoteEvent)[]
+
+const dayMs = 86_400_000
+const latestStartDays = 90
+const reusableForMs = dayMs
+
+const daysAfter = (date: string, days: number): string =>
+  new Date(Date.parse(date) + days * dayMs).toISOString().slice(0, 10)
+
+/**
+ * Prices the application. No events: the current quote still holds. An underwriting decision against the application is
+ * an event, not a refusal: it has happened, and is to be told to whoever asked.
+ */
+export const quoteApplication = (command: QuoteApplication, state: ApplicationState): Decision => {
+  const { release, today, digest } = command
+  const { record } = state
+  if (!isOpen(record)) throw new Rejection('quote_failed', `This application has ended: ${record.status}.`)
+  if (release.whole_of_market) throw new Rejection('quote_failed', 'Ask for market quotes instead.')
+
+  const start_date = command.start_date ?? daysAfter(today, 1)
+  refuseStartDate(start_date, today)
+  const missing = missingAnswers(command, state)
+  if (Object.keys(missing).length > 0) throw detailsMissing(missing)
+
+  const inputs_digest = digest(pricedInputs(state))
+  if (isStillGood(command, state, inputs_digest)) return []
+
+  const request = pricingRequest(command, state, start_date)
+  const result = price(request)
+  switch (result.outcome) {
+    case 'details_missing':
+      throw detailsMissing(required(result.fields))
+    case 'cover_missing':
+      throw new Rejection(
+        'cover_missing',
+        `Save ${result.fields.join(', ')} on the application, then quote again.`,
+        required(result.fields),
+      )
+    case 'not_accepted':
+      return [...withdrawn(state, 'application_closed'), ended(result.decision, result.reason)]
+    case 'no_quotable_cover':
+      throw new Rejection('no_quotable_cover', noCover(result.excluded_covers))
+    case 'rate_unavailable':
+      throw new Rejection(
+        'rate_unavailable',
+        'There is no price for these details. Change the cover or the term, or ask us.',
+      )
+    case 'priced':
+      return issue(command, state, { request, result, inputs_digest })
+  }
+}
+
+const refuseStartDate = (start_date: string, today: string): void => {
+  const latest = daysAfter(today, latestStartDays)
+  if (start_date >= today && start_date <= latest) return
+  const reason = `must be from ${today} to ${latest}`
+  throw new Rejection('validation_failed', `The start date ${reason}.`, { start_date: reason })
+}
+
+const required = (fields: readonly string[]): Fields => Object.fromEntries(fields.map((field) => [field, 'required']))
+
+const detailsMissing = (fields: Fields) =>
+  new Rejection('quote_failed', `Save ${Object.keys(fields).join(', ')} on the application, then quote again.`, fields)
+
+const missingAnswers = ({ journey }: QuoteApplication, { record }: ApplicationState): Fields => {
+  const { risk_factors } = record
+  const missing = journey.questions.filter(
+    (question) =>
+      question.required &&
+      question.question_type !== 'derived' &&
+      !Object.hasOwn(risk_factors, question.key) &&
+      isAsked(question, risk_factors),
+  )
+  return required(missing.map(({ key }) => `answers.${key}`))
+}
+
+/** A quote is issued anew only when something that matters to it has changed, or when it soon runs out. */
+const isStillGood = (
+  { start_date, now }: QuoteApplication,
+  { quotes }: ApplicationState,
+  inputs_digest: string,
+): boolean => {
+  const latest = quotes.at(-1)
+  if (latest?.quote.status !== 'current' || latest.inputs_digest !== inputs_digest) return false
+  const isForThatDay = start_date === null || latest.quote.start_date === start_date
+  return isForThatDay && Date.parse(latest.quote.expires_at) - Date.parse(now) > reusableForMs
+}
+
+const isJoint = ({ joint }: Release, { risk_factors }: ApplicationState['record']): boolean => {
+  if (joint.mode !== 'by_answer' || joint.factor_key === null) return joint.mode === 'always'
+  return joint.joint_values.some((value) => value === risk_factors[joint.factor_key ?? ''])
+}
+
+const pricingRequest = (
+  { release, journey, rate_tables }: QuoteApplication,
+  { record, components }: ApplicationState,
+  start_date: string,
+): PricingRequest => {
+  const first: Life = { dob: record.customer?.dob ?? null, answers: record.risk_factors }
+  const second: Life = { dob: record.joint_customer?.dob ?? null, answers: record.risk_factors }
+  return {
+    release,
+    rate_tables,
+    journey_loading: journey.journey_loading,
+    start_date,
+    lives: isJoint(release, record) ? [first, second] : [first],
+    cover_amount_pence: record.cover_amount_pence,
+    term_years: record.term_years,
+    components: components.map(({ cover_id, cover_amount_pence, term_years, selected }) => ({
+      cover_id,
+      cover_amount_pence,
+      term_years,
+      ...(selected !== null && { selected }),
+    })),
+  }
+}
+
+const issue = (
+  { quote_id, release, now }: QuoteApplication,
+  state: ApplicationState,
+  { request, result, inputs_digest }: { request: PricingRequest; result: Priced; inputs_digest: string },
+): Decision => {
+  const { record } = state
+  const replaced = currentQuote(state)
+  const { decision, premium_pence, annual_premium_pence, total_premium_pence, policy_fee_pence } = result
+  const { components, excluded_covers, loadings, rate_tables, joint, members, journey_loading } = result
+  return [
+    ...(replaced ? [{ type: 'QuoteReplaced', quote_id: replaced.id, replaced_by: quote_id } as const] : []),
+    {
+      type: 'QuoteIssued',
+      quote_id,
+      organisation_id: record.organisation_id,
+      application_id: record.id,
+      product_id: record.product_id,
+      journey_id: record.journey_id,
+      product_release_id: record.release_id,
+      inputs_digest,
+      decision,
+      currency_code: release.currency_code,
+      premium_pence,
+      annual_premium_pence,
+      total_premium_pence,
+      policy_fee_pence,
+      cover_amount_pence: request.cover_amount_pence,
+      term_years: request.term_years,
+      joint,
+      members,
+      start_date: request.start_date,
+      components: [...components],
+      excluded_covers: [...excluded_covers],
+      journey_loading,
+      loadings: [...loadings],
+      rate_tables: [...rate_tables],
+      expires_at: expiry(request, now, release.quote_valid_days),
+    },
+  ]
+}
+
+const currentQuote = ({ quotes }: ApplicationState) => {
+  const latest = quotes.at(-1)?.quote
+  return latest?.status === 'current' ? latest : undefined
+}
+
+/** Never past the next birthday of a life assured, if cover starting then would cost something else. */
+const expiry = (request: PricingRequest, now: string, validDays: number): string => {
+  const latest = new Date(Date.parse(now) + validDays * dayMs).toISOString()
+  const birthday = birthdayThatChangesPrice(request, latest.slice(0, 10))
+  const midnight = birthday === null ? latest : `${birthday}T00:00:00.000Z`
+  return midnight > now && midnight < latest ? midnight : latest
+}
+
+const noCover = (excluded: readonly ExcludedCover[]): string => {
+  const reasons = excluded.filter(({ reason }) => reason !== 'not_selected').map(({ message }) => message)
+  return reasons.length > 0
+    ? `No cover can be priced. ${reasons.join(' ')}`
+    : 'No cover was chosen. Choose at least one.'
+}
+
+const endings = {
+  decline: 'ApplicationDeclined',
+  postpone: 'ApplicationPostponed',
+  refer: 'ApplicationReferred',
+} as const
+
+const ended = (decision: EndingDecision, reason: { code: string; message: string }): ApplicationEvent => ({
+  type: endings[decision],
+  cause: 'underwriting',
+  reason_code: reason.code,
+  reason_message: reason.message,
+})
+
+/** What becomes of the current quote of an application that ends: it cannot be bought any more. */
+export const withdrawn = (state: ApplicationState, reason: string): readonly QuoteEvent[] => {
+  const quote = currentQuote(state)
+  return quote ? [{ type: 'QuoteRejected', quote_id: quote.id, reason }] : []
+}
+
+/** The quote that an application can be bought with now. */
+export const quoteInForce = (state: ApplicationState, now: string) => {
+  const quote = currentQuote(state)
+  return quote && quoteAt(quote, now).status === 'current' ? quote : undefined
+}
