@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { Rejection } from '#domain/rejection.ts'
 import type { OrganisationId } from '#domain/values.ts'
 import type { Context } from './handle.ts'
 
@@ -40,3 +41,18 @@ export type SetupSection<Declared = never> = {
 
 /** A section whatever it declares: what its plan is given has passed its own schema. */
 export type AnySetupSection = Omit<SetupSection, 'schema'> & { readonly schema: z.ZodType }
+
+/** Reports at a place of the file what the model refuses; undefined then. */
+export const reportRefusal = async <Result>(
+  { report }: Pick<SetupContext, 'report'>,
+  path: readonly PropertyKey[],
+  decide: () => Promise<Result>,
+): Promise<Result | undefined> => {
+  try {
+    return await decide()
+  } catch (error) {
+    if (!(error instanceof Rejection)) throw error
+    report(path, error.message)
+    return undefined
+  }
+}

@@ -1,7 +1,11 @@
 import { z } from 'zod'
 import { event, type EventOf } from '../event.ts'
+import { RatedCover } from '../rating/cover.ts'
+import { RatingFactors } from '../rating/factors.ts'
+import { RateTable } from '../rating/rate-table.ts'
+import { UnderwritingRules } from '../rating/underwriting.ts'
 import { CurrencyCode, OrganisationId, Pence, ProductId, ReleaseId, Slug } from '../values.ts'
-import { Cover, Journey, LifecycleState, Presentation, ProductType, Question } from './record.ts'
+import { Journey, LifecycleState, Presentation, ProductType, Question } from './record.ts'
 
 /** How a `derived` answer follows from others. It is missing while one of those is missing. */
 export const Derivation = z.discriminatedUnion('kind', [
@@ -16,12 +20,7 @@ export const Derivation = z.discriminatedUnion('kind', [
 export type Derivation = z.infer<typeof Derivation>
 
 /** A cover with what prices it and is not shown: its rate table, or its list of levels. */
-export const ReleaseCover = Cover.extend({
-  /** For `rated`: the table's key. `{answer_key}` within it is replaced by that answer (`ip.to65.d{deferred_weeks}`). */
-  rate_table: z.string().nullable(),
-  indexation_percent: z.int().nullable(),
-  tiers: z.array(z.object({ cover_amount_pence: Pence, premium_pence: Pence })),
-})
+export const ReleaseCover = RatedCover
 export type ReleaseCover = z.infer<typeof ReleaseCover>
 
 export const ReleaseQuestion = Question.extend({ derivation: Derivation.nullable() })
@@ -61,6 +60,8 @@ export const Release = z.object({
   joint: JointBasis,
   /** The versions of the rate tables that price this release, by key. */
   rate_tables: z.record(z.string(), z.int().min(1)),
+  underwriting: UnderwritingRules,
+  factors: RatingFactors,
   /** The answer that tells a smoker, and the values that mean yes. */
   smoker: z.object({ key: z.string(), values: z.array(z.union([z.string(), z.boolean()])) }).nullable(),
   policy_fee_pence: Pence,
@@ -80,3 +81,9 @@ export const productEvents = {
   ProductLifecycleChanged: event({ organisation_id: OrganisationId, lifecycle_state: LifecycleState }),
 }
 export type ProductEvent = EventOf<typeof productEvents>
+
+/** Stream `rate_table-<id>`, the id made from organisation, key and version: a published version is never edited. */
+export const rateTableEvents = {
+  RateTablePublished: event({ organisation_id: OrganisationId, table: RateTable }),
+}
+export type RateTableEvent = EventOf<typeof rateTableEvents>

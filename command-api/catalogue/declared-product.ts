@@ -1,0 +1,164 @@
+import { z } from 'zod'
+import { JointBasis, ReleaseCover, type Draft } from '#domain/catalogue/events.ts'
+import { LifecycleState, ProductType } from '#domain/catalogue/record.ts'
+import { Tier } from '#domain/rating/cover.ts'
+import { RatingFactors, standardFactors } from '#domain/rating/factors.ts'
+import { RateTableKey } from '#domain/rating/rate-table.ts'
+import { standardUnderwriting, UnderwritingRules } from '#domain/rating/underwriting.ts'
+import { CoverId, CurrencyCode, Pence, Slug, type OrganisationId } from '#domain/values.ts'
+import { derivedId } from '#infra/ids.ts'
+import { DeclaredJourney, journeyOf, type IdOf } from './declared-journey.ts'
+import { productIdOf } from './ids.ts'
+
+const Text = z.string().min(1)
+const shape = ReleaseCover.shape
+
+const DeclaredCover = z
+  .strictObject({
+    id: CoverId.optional(),
+    cover_type: shape.cover_type,
+    title: shape.title.default(null),
+    pricing_basis: shape.pricing_basis.default('rated'),
+    sum_assured_min_pence: shape.sum_assured_min_pence.optional(),
+    sum_assured_max_pence: shape.sum_assured_max_pence.optional(),
+    age_at_entry_min: shape.age_at_entry_min.optional(),
+    age_at_entry_max: shape.age_at_entry_max.optional(),
+    term_years_min: shape.term_years_min.default(null),
+    term_years_max: shape.term_years_max.default(null),
+    max_age_at_expiry: shape.max_age_at_expiry.default(null),
+    premium_basis: shape.premium_basis.default('guaranteed'),
+    review_period_years: shape.review_period_years.default(null),
+    minimum_premium_pence: shape.minimum_premium_pence.default(0),
+    ci_payout_basis: shape.ci_payout_basis.default('additional'),
+    survival_period_days: shape.survival_period_days.default(0),
+    indexation_method: shape.indexation_method.default('none'),
+    indexation_percent: shape.indexation_percent.default(null),
+    benefit_basis: shape.benefit_basis.default('lump_sum'),
+    member_premium_pence: shape.member_premium_pence.default(null),
+    members_factor: shape.members_factor.default(null),
+    opt_in_factor: shape.opt_in_factor.default(null),
+    members_min: z.int().min(1).nullable().default(null),
+    members_max: z.int().min(1).nullable().default(null),
+    rate_table: shape.rate_table.default(null),
+    tiers: z.array(Tier.strict()).default([]),
+  })
+  .superRefine((cover, context) => {
+    const needed = {
+      per_member: [],
+      fixed_tiers: ['age_at_entry_min', 'age_at_entry_max'],
+      rated: ['age_at_entry_min', 'age_at_entry_max', 'sum_assured_min_pence', 'sum_assured_max_pence'],
+    } as const
+    for (const name of needed[cover.pricing_basis])
+      if (cover[name] === undefined)
+        context.addIssue({ code: 'custom', path: [name], message: `a ${cover.pricing_basis} cover needs it` })
+  })
+type DeclaredCover = z.output<typeof DeclaredCover>
+
+const DeclaredUnderwriting = z.strictObject({
+  derived: UnderwritingRules.shape.derived.default([]),
+  rules: UnderwritingRules.shape.rules.default([]),
+  refer_above_percent: UnderwritingRules.shape.refer_above_percent.default(standardUnderwriting.refer_above_percent),
+  decline_above_percent: UnderwritingRules.shape.decline_above_percent.default(
+    standardUnderwriting.decline_above_percent,
+  ),
+})
+
+/** A product of a set-up file: keys as the specification names them, and what follows from the rest left out. */
+export const DeclaredProduct = z.strictObject({
+  slug: Slug,
+  name: Text,
+  product_type: ProductType,
+  currency_code: CurrencyCode.optional(),
+  lifecycle_state: LifecycleState.optional(),
+  publish: z.boolean().default(true),
+  cooldown_days: z.int().default(30),
+  inclusions: z.array(Text).default([]),
+  exclusions: z.array(Text).default([]),
+  covers: z.array(DeclaredCover).default([]),
+  rate_tables: z.record(RateTableKey, z.int().min(1)).default({}),
+  smoker: z
+    .strictObject({ key: Text, values: z.array(z.union([z.string(), z.boolean()])).min(1) })
+    .nullable()
+    .default(null),
+  joint: z
+    .strictObject({
+      mode: JointBasis.shape.mode,
+      factor_key: Text.nullable().default(null),
+      joint_values: z.array(Text).default([]),
+    })
+    .default({ mode: 'never', factor_key: null, joint_values: [] }),
+  whole_of_market: z.boolean().default(false),
+  underwriting: DeclaredUnderwriting.optional(),
+  factors: RatingFactors.partial().strict().default({}),
+  policy_fee_pence: Pence.default(0),
+  quote_valid_days: z.int().min(1).default(30),
+  checkout: z
+    .strictObject({ inline_bacs_mandate: z.boolean().default(false), direct_debit_first: z.boolean().default(true) })
+    .default({ inline_bacs_mandate: false, direct_debit_first: true }),
+  journeys: z.array(DeclaredJourney).default([]),
+})
+export type DeclaredProduct = z.output<typeof DeclaredProduct>
+
+type Owner = { readonly organisation_id: OrganisationId; readonly currency_code: string }
+
+/** What a declared product is, with ids that stay the same from release to release. */
+export const draftOf = (declared: DeclaredProduct, { organisation_id, currency_code }: Owner): Draft => {
+  const { slug, factors, underwriting, covers } = declared
+  const idOf: IdOf = (kind, ...key) => derivedId(kind, organisation_id, slug, ...key)
+  const journeys = declared.journeys.map((journey, position) => journeyOf(journey, position, idOf))
+  const asked = new Set(journeys.flatMap(({ questions }) => questions.map(({ key }) => key)))
+  return {
+    product_id: productIdOf(organisation_id, slug),
+    organisation_id,
+    slug,
+    name: declared.name,
+    product_type: declared.product_type,
+    currency_code: declared.currency_code ?? currency_code,
+    cooldown_days: declared.cooldown_days,
+    inclusions: declared.inclusions,
+    exclusions: declared.exclusions,
+    covers: covers.map((cover, index) => coverOf(cover, index, idOf)),
+    journeys,
+    whole_of_market: declared.whole_of_market,
+    joint: declared.joint,
+    rate_tables: declared.rate_tables,
+    underwriting: underwriting ?? standardRulesFor(asked),
+    factors: { ...standardFactors, ...stated(factors) },
+    smoker: declared.smoker,
+    policy_fee_pence: declared.policy_fee_pence,
+    quote_valid_days: declared.quote_valid_days,
+    checkout: declared.checkout,
+  }
+}
+
+const coverOf = (declared: DeclaredCover, cover_index: number, idOf: IdOf): ReleaseCover => {
+  const { sum_assured_min_pence, sum_assured_max_pence, age_at_entry_min, age_at_entry_max, ...rest } = declared
+  const id = declared.id ?? CoverId.parse(idOf('cover', declared.cover_type, declared.title ?? ''))
+  const levels = declared.tiers.map(({ cover_amount_pence }) => cover_amount_pence)
+  const [least, most] = levels.length > 0 ? [Math.min(...levels), Math.max(...levels)] : [0, 0]
+  return {
+    ...rest,
+    id,
+    display_id: `cov_${id}`,
+    cover_index,
+    sum_assured_min_pence: sum_assured_min_pence ?? least,
+    sum_assured_max_pence: sum_assured_max_pence ?? most,
+    age_at_entry_min: age_at_entry_min ?? 0,
+    age_at_entry_max: age_at_entry_max ?? 120,
+  }
+}
+
+/** The standard rules, as far as they concern what is asked. */
+const standardRulesFor = (asked: ReadonlySet<string>): UnderwritingRules => {
+  const derived = standardUnderwriting.derived.filter(
+    (value) => value.kind !== 'bmi' || (asked.has(value.height_cm) && asked.has(value.weight_kg)),
+  )
+  const known = new Set([...asked, ...derived.map(({ key }) => key)])
+  const rules = standardUnderwriting.rules.filter(({ when }) => [when].flat().every(({ key }) => known.has(key)))
+  return { ...standardUnderwriting, derived, rules }
+}
+
+const stated = <Fields extends object>(fields: Fields) =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [Name in keyof Fields]?: Exclude<Fields[Name], undefined>
+  }

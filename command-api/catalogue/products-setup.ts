@@ -1,0 +1,125 @@
+import { v7 as uuidv7 } from 'uuid'
+import { draftFaults, type FindTable, type PublishedTable } from '#domain/catalogue/draft-faults.ts'
+import type { Draft, ProductEvent } from '#domain/catalogue/events.ts'
+import { lifecyclePath } from '#domain/catalogue/lifecycle.ts'
+import { product, type ProductCommand, type ProductState } from '#domain/catalogue/product.ts'
+import { rateTable } from '#domain/catalogue/rate-table.ts'
+import { ReleaseId } from '#domain/values.ts'
+import { commandHandler, type Writer } from '../handle.ts'
+import { reportRefusal, type SetupContext, type SetupSection, type SetupStep } from '../setup-section.ts'
+import { changedPaths } from './changed-paths.ts'
+import { DeclaredProduct, draftOf } from './declared-product.ts'
+import { rateTableIdOf } from './ids.ts'
+import { DeclaredRateTable, tableOf } from './rate-tables-setup.ts'
+import type { HasSold } from './routes.ts'
+
+type Deps = { readonly writer: Writer; readonly hasSold: HasSold }
+
+/** The products of an organisation: what the file declares is drafted, published unless it says otherwise, and put into its state. */
+export const productsSection = ({ writer, hasSold }: Deps): SetupSection<DeclaredProduct> => {
+  const products = commandHandler(writer, product)
+  const rateTables = commandHandler(writer, rateTable)
+
+  /** The tables that drafts name, those that the same file publishes first. */
+  const findTables = async (drafts: readonly Draft[], setup: SetupContext): Promise<FindTable> => {
+    const known = new Map<string, PublishedTable>()
+    for (const { rate_tables } of drafts)
+      for (const [key, version] of Object.entries(rate_tables)) {
+        const published = await rateTables.load(rateTableIdOf(setup.organisation_id, key, version))
+        if (published) known.set(nameOf(key, version), published)
+      }
+    for (const each of setup.declared('rate_tables')) {
+      const declared = DeclaredRateTable.safeParse(each).data
+      const table = declared && tableOf(declared, setup)
+      if (!table) continue
+      // What is wrong with a table is said of the table. A product that names it is not at fault.
+      const assumed = { dimensions: [], currency_code: declared.currency_code ?? setup.currency_code }
+      known.set(nameOf(declared.key, declared.version), 'faults' in table ? assumed : table)
+    }
+    return (key, version) => known.get(nameOf(key, version))
+  }
+
+  const planOne = async (
+    declared: DeclaredProduct,
+    draft: Draft,
+    index: number,
+    setup: SetupContext,
+    table: FindTable,
+  ): Promise<SetupStep | undefined> => {
+    const { organisation_id, context, report } = setup
+    const state = await products.load(draft.product_id)
+    const sold = state !== undefined && (await hasSold(organisation_id, draft.product_id))
+    const from = state?.lifecycle_state ?? 'draft'
+    const steps = lifecyclePath(from, declared.lifecycle_state ?? from, sold)
+    if (!steps) {
+      report([index, 'lifecycle_state'], `a product that is ${from} cannot become ${declared.lifecycle_state}`)
+      return undefined
+    }
+    const commands: readonly ProductCommand[] = [
+      { type: 'DraftProduct', draft, table },
+      ...(declared.publish ? [{ type: 'PublishRelease', release_id: ReleaseId.parse(uuidv7()), sold } as const] : []),
+      ...steps.map((to) => ({ type: 'ChangeLifecycle', to, sold }) as const),
+    ]
+    const events = decideAll(commands, state)
+    return {
+      what: `product ${draft.slug}`,
+      change: events.length === 0 ? 'none' : state ? 'change' : 'create',
+      details: events.flatMap((event) => detailsOf(event, state)),
+      apply: async () => {
+        for (const command of commands) await products.handle(draft.product_id, command, context)
+      },
+    }
+  }
+
+  return {
+    key: 'products',
+    schema: DeclaredProduct,
+    plan: async (declared, setup) => {
+      const drafts = declared.map((each) => draftOf(each, setup))
+      const table = await findTables(drafts, setup)
+      const plans = declared.map(async (each, index) => {
+        const draft = drafts[index]
+        if (!draft) return []
+        const earlier = declared.findIndex(({ slug }) => slug === each.slug)
+        const faults = draftFaults(draft, table)
+        if (earlier !== index) setup.report([index, 'slug'], `is that of products[${earlier}]`)
+        for (const { path, reason } of faults) setup.report([index, ...path], reason)
+        if (earlier !== index || faults.length > 0) return []
+        return (await reportRefusal(setup, [index], () => planOne(each, draft, index, setup, table))) ?? []
+      })
+      return (await Promise.all(plans)).flat()
+    },
+  }
+}
+
+const nameOf = (key: string, version: number) => `${key} ${version}`
+
+/** What follows from the commands one after the other. */
+const decideAll = (commands: readonly ProductCommand[], state: ProductState | undefined): readonly ProductEvent[] => {
+  const all: ProductEvent[] = []
+  let before = state
+  for (const command of commands) {
+    const events = product.decide(command, before)
+    before = events.reduce((folded, event) => product.evolve(folded, event, { occurred_at: '' }), before)
+    all.push(...events)
+  }
+  return all
+}
+
+const detailsOf = (event: ProductEvent, before: ProductState | undefined): readonly string[] => {
+  switch (event.type) {
+    case 'ProductDrafted':
+      return before ? changedPaths(before.draft, event.draft) : [`drafts ${contentsOf(event.draft)}`]
+    case 'ReleasePublished':
+      return [`publishes release ${event.release.number}`]
+    case 'ProductLifecycleChanged':
+      return [`becomes ${event.lifecycle_state}`]
+  }
+}
+
+const contentsOf = ({ covers, journeys }: Draft): string => {
+  const questions = journeys.reduce((sum, journey) => sum + journey.questions.length, 0)
+  return `${counted(covers, 'cover')}, ${counted(journeys, 'journey')} and ${questions} questions`
+}
+
+const counted = (items: readonly unknown[], name: string) => `${items.length} ${name}${items.length === 1 ? '' : 's'}`

@@ -1,0 +1,103 @@
+import { z } from 'zod'
+import { rateTable } from '#domain/catalogue/rate-table.ts'
+import { parseRateCsv } from '#domain/rating/rate-table-csv.ts'
+import { RateTableKey, type RateTable } from '#domain/rating/rate-table.ts'
+import { CurrencyCode } from '#domain/values.ts'
+import { commandHandler, type Writer } from '../handle.ts'
+import { reportRefusal, type SetupContext, type SetupSection, type SetupStep } from '../setup-section.ts'
+import { rateTableIdOf } from './ids.ts'
+
+/** A version of a rate table in a set-up file: its cells stand in a CSV file beside it, or in the file itself. */
+export const DeclaredRateTable = z
+  .strictObject({
+    key: RateTableKey,
+    version: z.int().min(1),
+    currency_code: CurrencyCode.optional(),
+    source_note: z.string().default(''),
+    file: z.string().min(1).optional(),
+    csv: z.string().min(1).optional(),
+  })
+  .refine(({ file, csv }) => (file === undefined) !== (csv === undefined), 'name one of file and csv')
+export type DeclaredRateTable = z.output<typeof DeclaredRateTable>
+
+/** A file that is wrong from top to bottom is not told line by line. */
+const mostFaults = 20
+
+type Faulty = { readonly faults: readonly { readonly path: readonly PropertyKey[]; readonly reason: string }[] }
+
+export const tableOf = (
+  { key, version, currency_code, source_note, file, csv }: DeclaredRateTable,
+  setup: Pick<SetupContext, 'currency_code' | 'file'>,
+): RateTable | Faulty => {
+  const text = file === undefined ? csv : setup.file(file)
+  if (text === undefined) return { faults: [{ path: ['file'], reason: `${file} was not sent along` }] }
+
+  const parsed = parseRateCsv(text)
+  if ('faults' in parsed) {
+    const path = [file === undefined ? 'csv' : 'file']
+    const shown = parsed.faults.slice(0, mostFaults)
+    const hidden = parsed.faults.length - shown.length
+    return {
+      faults: [
+        ...shown.map(({ line, column, message }) => ({
+          path,
+          reason: `${file ?? 'csv'}:${line}: ${column} ${message}`,
+        })),
+        ...(hidden > 0 ? [{ path, reason: `and ${hidden} more faults in ${file ?? 'csv'}` }] : []),
+      ],
+    }
+  }
+  const { dimensions, cells } = parsed
+  return {
+    key,
+    version,
+    currency_code: currency_code ?? setup.currency_code,
+    unit: 'rate_e4',
+    dimensions,
+    cells,
+    source_note,
+  }
+}
+
+export const rateTablesSection = (writer: Writer): SetupSection<DeclaredRateTable> => {
+  const { handle, preview } = commandHandler(writer, rateTable)
+
+  const planOne = async (table: RateTable, setup: SetupContext): Promise<SetupStep> => {
+    const { organisation_id, context } = setup
+    const { key, version } = table
+    const id = rateTableIdOf(organisation_id, key, version)
+    const command = { type: 'PublishRateTable', organisation_id, table } as const
+    const isNew = (await preview(id, command)).length > 0
+    return {
+      what: `rate table ${key} version ${version}`,
+      change: isNew ? 'create' : 'none',
+      details: isNew ? [`publishes ${Object.keys(table.cells).length} rates by ${table.dimensions.join(', ')}`] : [],
+      apply: async () => {
+        await handle(id, command, context)
+      },
+    }
+  }
+
+  const planAt = async (declared: readonly DeclaredRateTable[], index: number, setup: SetupContext) => {
+    const each = declared[index]
+    if (!each) return []
+    const earlier = declared.findIndex(({ key, version }) => key === each.key && version === each.version)
+    if (earlier !== index) {
+      setup.report([index, 'version'], `is declared before, at rate_tables[${earlier}]`)
+      return []
+    }
+    const table = tableOf(each, setup)
+    if ('faults' in table) {
+      for (const { path, reason } of table.faults) setup.report([index, ...path], reason)
+      return []
+    }
+    return (await reportRefusal(setup, [index, 'version'], () => planOne(table, setup))) ?? []
+  }
+
+  return {
+    key: 'rate_tables',
+    schema: DeclaredRateTable,
+    plan: async (declared, setup) =>
+      (await Promise.all(declared.map((_each, index) => planAt(declared, index, setup)))).flat(),
+  }
+}

@@ -1,0 +1,119 @@
+import { v7 as uuidv7 } from 'uuid'
+import { z } from 'zod'
+import { hasUnpublishedChanges, product, type ProductState } from '#domain/catalogue/product.ts'
+import { LifecycleState, ProductType } from '#domain/catalogue/record.ts'
+import { OrganisationId, ProductId, ReleaseId, Slug } from '#domain/values.ts'
+import { notFound } from '#infra/problem.ts'
+import { route, type RequestFacts, type Route } from '#infra/route.ts'
+import { commandHandler, type Context, type Writer } from '../handle.ts'
+import type { Catalogue } from '../live-catalogue.ts'
+import { productIdOf } from './ids.ts'
+
+/** Whether a policy of the product was ever set up, in test or in earnest. */
+export type HasSold = (organisation_id: OrganisationId, product_id: ProductId) => Promise<boolean>
+
+type Deps = { readonly writer: Writer; readonly catalogue: Pick<Catalogue, 'slugs'>; readonly hasSold: HasSold }
+
+const operator = { access: { kind: 'operator' }, tag: 'Operator' } as const
+const products = '/admin/v1/organisations/:organisation_id/products'
+
+const ProductsPath = z.object({ organisation_id: OrganisationId })
+const ProductPath = ProductsPath.extend({ slug: Slug })
+
+const ManagedProduct = z
+  .object({
+    id: ProductId,
+    slug: Slug,
+    name: z.string(),
+    product_type: ProductType,
+    lifecycle_state: LifecycleState,
+    release: z
+      .object({ id: ReleaseId, number: z.int() })
+      .nullable()
+      .describe('The release on show; null while none was published.'),
+    unpublished_changes: z.boolean().describe('Whether the draft differs from the release on show.'),
+  })
+  .meta({ id: 'ManagedProduct' })
+
+const OneProduct = z.object({ data: ManagedProduct })
+
+const viewOf = (state: ProductState): z.output<typeof ManagedProduct> => {
+  const { draft, current, lifecycle_state } = state
+  const { product_id: id, slug, name, product_type } = draft
+  const release = current ? { id: current.id, number: current.number } : null
+  return { id, slug, name, product_type, lifecycle_state, release, unpublished_changes: hasUnpublishedChanges(state) }
+}
+
+const contextOf = (organisation_id: OrganisationId, { request_id, now }: RequestFacts): Context => ({
+  organisation_id,
+  actor: { type: 'operator', id: null },
+  correlation_id: request_id,
+  now,
+})
+
+/** What the operator does about products. What they are is declared in the set-up file. */
+export const catalogueAdminRoutes = ({ writer, catalogue, hasSold }: Deps): Route[] => {
+  const { handle, load } = commandHandler(writer, product)
+
+  return [
+    route(
+      {
+        ...operator,
+        method: 'get',
+        address: products,
+        summary: 'List an organisation’s products with their drafts and releases',
+        path: ProductsPath,
+        answers: { 200: z.object({ data: z.array(ManagedProduct) }) },
+      },
+      async ({ path: { organisation_id } }) => {
+        const slugs = catalogue.slugs(organisation_id).toSorted()
+        const states = await Promise.all(slugs.map((slug) => load(productIdOf(organisation_id, slug))))
+        return { status: 200, body: { data: states.flatMap((state) => (state ? [viewOf(state)] : [])) } }
+      },
+    ),
+
+    route(
+      {
+        ...operator,
+        method: 'post',
+        address: `${products}/:slug/releases`,
+        summary: 'Publish a product’s draft as its next release; an unchanged draft is no new release',
+        path: ProductPath,
+        answers: { 200: OneProduct, 201: OneProduct },
+        errors: ['conflict'],
+      },
+      async ({ path: { organisation_id, slug }, ...facts }) => {
+        const id = productIdOf(organisation_id, slug)
+        const command = {
+          type: 'PublishRelease',
+          release_id: ReleaseId.parse(uuidv7()),
+          sold: await hasSold(organisation_id, id),
+        } as const
+        const { state, events } = await handle(id, command, contextOf(organisation_id, facts))
+        if (!state) throw notFound('product')
+        return { status: events.length > 0 ? 201 : 200, body: { data: viewOf(state) } }
+      },
+    ),
+
+    route(
+      {
+        ...operator,
+        method: 'patch',
+        address: `${products}/:slug`,
+        summary: 'Change a product’s lifecycle state',
+        path: ProductPath,
+        body: z.object({ lifecycle_state: LifecycleState.describe('Only `production` products are on sale.') }),
+        answers: { 200: OneProduct },
+        errors: ['conflict'],
+      },
+      async ({ path: { organisation_id, slug }, body, ...facts }) => {
+        const id = productIdOf(organisation_id, slug)
+        const sold = await hasSold(organisation_id, id)
+        const command = { type: 'ChangeLifecycle', to: body.lifecycle_state, sold } as const
+        const { state } = await handle(id, command, contextOf(organisation_id, facts))
+        if (!state) throw notFound('product')
+        return { status: 200, body: { data: viewOf(state) } }
+      },
+    ),
+  ]
+}

@@ -1,0 +1,31 @@
+import { canonicalJson } from '../canonical-json.ts'
+import type { Decider } from '../decider.ts'
+import { RateTable } from '../rating/rate-table.ts'
+import { Rejection } from '../rejection.ts'
+
+import type { OrganisationId } from '../values.ts'
+import { rateTableEvents, type RateTableEvent } from './events.ts'
+
+export type RateTableCommand = {
+  readonly type: 'PublishRateTable'
+  readonly organisation_id: OrganisationId
+  readonly table: RateTable
+}
+
+/** A published version stays as it is: what was priced from it can be worked out again for ever. */
+const decide = ({ organisation_id, table }: RateTableCommand, published: RateTable | undefined) => {
+  if (!published) return [{ type: 'RateTablePublished', organisation_id, table } satisfies RateTableEvent]
+  if (canonicalJson(published) === canonicalJson(table)) return []
+  throw new Rejection(
+    'conflict',
+    `Version ${table.version} of ${table.key} is published with other content. Publish a new version.`,
+  )
+}
+
+export const rateTable: Decider<RateTableCommand, typeof rateTableEvents, RateTable | undefined> = {
+  category: 'rate_table',
+  events: rateTableEvents,
+  initialState: undefined,
+  decide,
+  evolve: (_published, { table }) => table,
+}

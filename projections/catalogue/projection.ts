@@ -1,0 +1,90 @@
+import { productEvents, type Release } from '#domain/catalogue/events.ts'
+import { productRecord, unpublishedProductRecord, type LifecycleState, type Product } from '#domain/catalogue/record.ts'
+import { idOf } from '#domain/event.ts'
+import type { Projection } from '../projection.ts'
+
+type ProductRow = {
+  readonly organisation_id: string
+  readonly id: string
+  readonly slug: string
+  readonly lifecycle_state: LifecycleState
+  /** The release on show; null while none was published. */
+  readonly release_id: string | null
+  readonly document: Product
+}
+
+/** Every product as its current release shows it; one that was never published as its draft names it. */
+export const products: Projection<typeof productEvents, ProductRow, 'organisation_id' | 'id'> = {
+  name: 'products',
+  version: 1,
+  categories: ['product'],
+  events: productEvents,
+  table: {
+    columns: {
+      organisation_id: 'uuid',
+      id: 'uuid',
+      slug: 'text',
+      lifecycle_state: 'text',
+      release_id: 'uuid',
+      document: 'json',
+    },
+    key: ['organisation_id', 'id'],
+    indexes: ['organisation_id, slug'],
+  },
+
+  keys: (event, { stream }) => {
+    switch (event.type) {
+      case 'ProductDrafted':
+        return [{ organisation_id: event.draft.organisation_id, id: event.draft.product_id }]
+      case 'ReleasePublished':
+        return [{ organisation_id: event.release.organisation_id, id: event.release.product_id }]
+      case 'ProductLifecycleChanged':
+        return [{ organisation_id: event.organisation_id, id: idOf(stream) }]
+    }
+  },
+
+  project: (row, event, _recorded, key) => {
+    const lifecycle_state = row?.lifecycle_state ?? 'draft'
+    switch (event.type) {
+      case 'ProductDrafted': {
+        if (row && row.release_id !== null) return row
+        const document = unpublishedProductRecord(event.draft, lifecycle_state)
+        return { ...key, slug: event.draft.slug, lifecycle_state, release_id: null, document }
+      }
+      case 'ReleasePublished': {
+        const { release } = event
+        const document = productRecord(release, lifecycle_state)
+        return { ...key, slug: release.slug, lifecycle_state, release_id: release.id, document }
+      }
+      case 'ProductLifecycleChanged': {
+        const { lifecycle_state: next } = event
+        return row && { ...row, lifecycle_state: next, document: { ...row.document, lifecycle_state: next } }
+      }
+    }
+  },
+}
+
+type ReleaseRow = {
+  readonly organisation_id: string
+  readonly id: string
+  readonly product_id: string
+  readonly document: Release
+}
+
+/** Every release that was ever published, whole: an application keeps the one that it started with. */
+export const releases: Projection<typeof productEvents, ReleaseRow, 'organisation_id' | 'id'> = {
+  name: 'releases',
+  version: 1,
+  categories: ['product'],
+  events: productEvents,
+  table: {
+    columns: { organisation_id: 'uuid', id: 'uuid', product_id: 'uuid', document: 'json' },
+    key: ['organisation_id', 'id'],
+  },
+
+  keys: (event) =>
+    event.type === 'ReleasePublished' ? [{ organisation_id: event.release.organisation_id, id: event.release.id }] : [],
+
+  project: (row, event, _recorded, key) =>
+    event.type === 'ReleasePublished' ? { ...key, product_id: event.release.product_id, document: event.release } : row,
+}

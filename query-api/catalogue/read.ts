@@ -1,0 +1,92 @@
+import { LRUCache } from 'lru-cache'
+import type { Pool } from 'pg'
+import type { Release } from '#domain/catalogue/events.ts'
+import {
+  Journey,
+  journeyRecords,
+  presentationRecord,
+  Product,
+  productRecord,
+  questionRecords,
+  type LifecycleState,
+  type Presentation,
+  type Question,
+} from '#domain/catalogue/record.ts'
+import type { ApplicationId, OrganisationId } from '#domain/values.ts'
+import { sql } from '#infra/postgres.ts'
+
+/** A release as it is shown, apart from the product's state, which can change while the release stays. */
+export type ReleaseView = {
+  readonly product: Omit<Product, 'lifecycle_state'>
+  readonly journeys: readonly JourneyView[]
+}
+
+type JourneyView = {
+  readonly journey: Journey
+  readonly questions: Question[]
+  readonly presentations: readonly Presentation[]
+}
+
+/** What is in the table of products. */
+export type ProductRow = {
+  readonly release_id: string | null
+  readonly lifecycle_state: LifecycleState
+  readonly document: Product
+}
+
+/** In name order, whatever the case; products of one name by their slugs. */
+const byName = (one: Product, other: Product) =>
+  inEnglish.compare(one.name, other.name) || inEnglish.compare(one.slug, other.slug)
+
+const inEnglish = new Intl.Collator('en', { sensitivity: 'accent' })
+
+export const catalogueReader = (pool: Pool) => {
+  // A release never changes, so one that was read stays right.
+  const views = new LRUCache<string, ReleaseView>({ max: 500 })
+
+  return {
+    products: async (organisation_id: OrganisationId): Promise<Product[]> => {
+      const { rows } = await pool.query<Pick<ProductRow, 'document'>>(sql`
+        select document from products where organisation_id = ${organisation_id}`)
+      return rows.map(({ document }) => Product.parse(document)).toSorted(byName)
+    },
+
+    product: async (organisation_id: OrganisationId, slug: string): Promise<ProductRow | undefined> => {
+      const { rows } = await pool.query<ProductRow>(sql`
+        select release_id, lifecycle_state, document from products
+        where organisation_id = ${organisation_id} and slug = ${slug}`)
+      return rows[0]
+    },
+
+    release: async (organisation_id: OrganisationId, id: string): Promise<ReleaseView | undefined> => {
+      const key = `${organisation_id} ${id}`
+      const known = views.get(key)
+      if (known) return known
+      const { rows } = await pool.query<{ document: Release }>(sql`
+        select document from releases where organisation_id = ${organisation_id} and id = ${id}`)
+      const view = rows[0] && viewOf(rows[0].document)
+      if (view) views.set(key, view)
+      return view
+    },
+
+    application: async (organisation_id: OrganisationId, id: ApplicationId) => {
+      const { rows } = await pool.query<{ journey_id: string; release_id: string }>(sql`
+        select journey_id, release_id from applications
+        where organisation_id = ${organisation_id} and id = ${id}`)
+      return rows[0]
+    },
+  }
+}
+
+const viewOf = (release: Release): ReleaseView => ({
+  product: productRecord(release, 'draft'),
+  journeys: release.journeys.map((journey) => ({
+    journey: Journey.parse(journey),
+    questions: questionRecords(journey.questions),
+    presentations: journey.presentations.map(presentationRecord),
+  })),
+})
+
+/** In dashboard order. */
+export const journeysOf = ({ journeys }: ReleaseView): Journey[] =>
+  journeyRecords(journeys.map(({ journey }) => journey))
