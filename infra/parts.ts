@@ -1,0 +1,95 @@
+import type { Express } from 'express'
+import type { Pool } from 'pg'
+import { BadConfiguration, type Config } from './config.ts'
+import { eventStoreDbLog } from './event-log-eventstoredb.ts'
+import { postgresLog } from './event-log-postgres.ts'
+import type { EventLog } from './event-log.ts'
+import type { Check, Checks } from './health.ts'
+import { deriveKeys, type Keys } from './keys.ts'
+import type { Log } from './log.ts'
+import { makeMetrics, type Metrics } from './metrics.ts'
+import { createPool, sql } from './postgres.ts'
+import { makeProgress, type Progress } from './progress.ts'
+import { makeRateLimit, type RateLimit } from './rate-limit.ts'
+
+/** What every role works with. Roles that share a process share these. */
+export type Parts = {
+  readonly config: Config
+  readonly keys: Keys
+  readonly log: Log
+  readonly metrics: Metrics
+  readonly eventLog: EventLog
+  readonly pool: Pool
+  readonly progress: Progress
+  readonly rateLimit: RateLimit
+  /** Aborted when the process is to stop: consumers of the log then finish what they are at. */
+  readonly signal: AbortSignal
+}
+
+/** A role at work: an API has an `app` to be served, the others work on their own until stopped. */
+export type Role = {
+  readonly app?: Express
+  readonly checks: Checks
+  /** Resolves when the role has finished what it was at; comes after the parts' signal was aborted. */
+  readonly stop: () => Promise<void>
+}
+
+/** `one process` runs all roles, `many` runs one of several processes that share the work. */
+type Deployment = 'one process' | 'many'
+
+/** Opens what every role works with. `close` comes last, after the roles have stopped. */
+export const openParts = async (
+  config: Config,
+  log: Log,
+  signal: AbortSignal,
+  databaseUrl: string,
+  deployment: Deployment,
+): Promise<{ readonly parts: Parts; readonly close: () => Promise<void> }> => {
+  if (config.MASTER_KEY === undefined) throw new BadConfiguration('MASTER_KEY: must be set')
+  const pool = createPool(databaseUrl, {
+    max: 20,
+    onLost: (error) => log.warn({ error }, 'idle database connection lost'),
+  })
+  const eventLog =
+    config.EVENT_LOG === 'eventstoredb' && config.EVENTSTOREDB_URL !== undefined
+      ? eventStoreDbLog(config.EVENTSTOREDB_URL)
+      : await postgresLog({ url: databaseUrl })
+  const rateLimit = await makeRateLimit({
+    requests: config.RATE_LIMIT_REQUESTS,
+    windowSeconds: config.RATE_LIMIT_WINDOW_SECONDS,
+    log,
+    ...(deployment === 'many' && { pool }),
+  })
+  const parts: Parts = {
+    config,
+    keys: deriveKeys(config.MASTER_KEY),
+    log,
+    metrics: makeMetrics(),
+    eventLog,
+    pool,
+    progress: makeProgress(),
+    rateLimit,
+    signal,
+  }
+  const close = async () => {
+    await eventLog.close()
+    await pool.end()
+  }
+  return { parts, close }
+}
+
+/** Whether the database and the log answer. */
+export const checkParts = async ({ pool, eventLog }: Parts): Promise<readonly Check[]> =>
+  Promise.all([
+    check('database', async () => pool.query(sql`select 1`)),
+    check('event_log', async () => eventLog.head()),
+  ])
+
+const check = async (name: string, work: () => Promise<unknown>): Promise<Check> => {
+  try {
+    await work()
+    return { name, ok: true }
+  } catch (error) {
+    return { name, ok: false, detail: error instanceof Error ? error.message : String(error) }
+  }
+}
