@@ -6,7 +6,7 @@ import { ApiApplicationId, OrganisationId } from '#domain/values.ts'
 import type { Keys } from './keys.ts'
 import type { Scope } from './route.ts'
 
-export const tokenLifetimeSeconds = 7200
+const tokenLifetimeSeconds = 7200
 
 const algorithm = 'EdDSA'
 const type = 'at+jwt'

@@ -1,0 +1,155 @@
+import { v7 as uuidv7 } from 'uuid'
+import { z } from 'zod'
+import { apiApplication } from '#domain/access/api-application.ts'
+import type { ApiApplication as ApiApplicationRecord } from '#domain/access/record.ts'
+import { ApiApplicationId } from '#domain/values.ts'
+import { notFound } from '#infra/problem.ts'
+import { route, type RequestFacts, type Route } from '#infra/route.ts'
+import { generateSecret, hashSecret } from '#infra/secret-hash.ts'
+import { commandHandler } from '../handle.ts'
+import { knownOrganisation, operatorContext, OrganisationPath, type OrganisationDeps } from './organisation-routes.ts'
+import {
+  ApiApplication,
+  ApiApplicationChanges,
+  apiApplicationView,
+  ApiApplicationWithSecret,
+  NewApiApplication,
+} from './schemas.ts'
+
+const ApplicationPath = OrganisationPath.extend({ client_id: ApiApplicationId })
+type ApplicationPath = z.output<typeof ApplicationPath>
+
+const OneApplication = z.object({ data: ApiApplication })
+const OneWithSecret = z.object({ data: ApiApplicationWithSecret })
+
+const operator = { tag: 'Operator', access: { kind: 'operator' } } as const
+const applications = '/admin/v1/organisations/:organisation_id/api_applications'
+const oneApplication = `${applications}/:client_id` as const
+
+const noApplication = () => notFound('API application')
+
+export const apiApplicationRoutes = ({ writer, directory }: OrganisationDeps): Route[] => {
+  const { handle, load } = commandHandler(writer, apiApplication)
+
+  const change = async (
+    { organisation_id, client_id }: ApplicationPath,
+    command: Parameters<typeof handle>[1],
+    facts: RequestFacts,
+  ): Promise<ApiApplicationRecord> => {
+    const known = await load(client_id)
+    if (known && known.organisation_id !== organisation_id) throw noApplication()
+    const { state } = await handle(client_id, command, operatorContext(organisation_id, facts))
+    if (!state) throw noApplication()
+    return state
+  }
+
+  return [
+    route(
+      {
+        ...operator,
+        method: 'get',
+        address: applications,
+        summary: 'List the API applications of an organisation',
+        path: OrganisationPath,
+        answers: { 200: z.object({ data: z.array(ApiApplication) }) },
+      },
+      async ({ path }) => {
+        const { id } = knownOrganisation(directory, path.organisation_id)
+        const data = [...directory.applications.values()]
+          .filter(({ organisation_id, deleted }) => organisation_id === id && !deleted)
+          .toSorted((one, other) => one.name.localeCompare(other.name))
+          .map(apiApplicationView)
+        return { status: 200, body: { data } }
+      },
+    ),
+    route(
+      {
+        ...operator,
+        method: 'post',
+        address: applications,
+        summary: 'Create an API application; its secret is shown once, in this answer',
+        path: OrganisationPath,
+        body: NewApiApplication,
+        answers: { 201: OneWithSecret },
+      },
+      async (request) => {
+        const { id: organisation_id } = knownOrganisation(directory, request.path.organisation_id)
+        const client_id = ApiApplicationId.parse(uuidv7())
+        const client_secret = generateSecret()
+        const secret_hash = await hashSecret(client_secret)
+        const created = await change(
+          { organisation_id, client_id },
+          {
+            type: 'CreateApiApplication',
+            organisation_id,
+            api_application_id: client_id,
+            secret_hash,
+            ...request.body,
+          },
+          request,
+        )
+        return { status: 201, body: { data: { ...apiApplicationView(created), client_secret } } }
+      },
+    ),
+    route(
+      {
+        ...operator,
+        method: 'get',
+        address: oneApplication,
+        summary: 'Show an API application',
+        path: ApplicationPath,
+        answers: { 200: OneApplication },
+      },
+      async ({ path: { organisation_id, client_id } }) => {
+        const found = directory.applications.get(client_id)
+        if (!found || found.deleted || found.organisation_id !== organisation_id) throw noApplication()
+        return { status: 200, body: { data: apiApplicationView(found) } }
+      },
+    ),
+    route(
+      {
+        ...operator,
+        method: 'patch',
+        address: oneApplication,
+        summary: 'Change an API application: only the fields sent. Removing a scope revokes its tokens',
+        path: ApplicationPath,
+        body: ApiApplicationChanges,
+        answers: { 200: OneApplication },
+      },
+      async (request) => {
+        const changed = await change(request.path, { type: 'ChangeApiApplication', ...request.body }, request)
+        return { status: 200, body: { data: apiApplicationView(changed) } }
+      },
+    ),
+    route(
+      {
+        ...operator,
+        method: 'post',
+        address: `${oneApplication}/rotate_secret`,
+        summary: 'Replace the secret, shown once, in this answer. The old one and every token end at once',
+        path: ApplicationPath,
+        answers: { 200: OneWithSecret },
+      },
+      async (request) => {
+        const client_secret = generateSecret()
+        const secret_hash = await hashSecret(client_secret)
+        const rotated = await change(request.path, { type: 'RotateApiApplicationSecret', secret_hash }, request)
+        return { status: 200, body: { data: { ...apiApplicationView(rotated), client_secret } } }
+      },
+    ),
+    route(
+      {
+        ...operator,
+        method: 'delete',
+        address: oneApplication,
+        summary: 'Delete an API application. Its tokens end at once',
+        path: ApplicationPath,
+        answers: { 200: z.object({ data: z.object({ client_id: ApiApplicationId, deleted: z.literal(true) }) }) },
+      },
+      async (request) => {
+        const { id: client_id } = await change(request.path, { type: 'DeleteApiApplication' }, request)
+        return { status: 200, body: { data: { client_id, deleted: true } } }
+      },
+    ),
+  ]
+}

@@ -1,0 +1,103 @@
+import { apiApplication, type ApiApplicationCommand } from '#domain/access/api-application.ts'
+import type { ApiApplication } from '#domain/access/record.ts'
+import { ApiApplicationId, type OrganisationId } from '#domain/values.ts'
+import { derivedId } from '#infra/ids.ts'
+import { generateSecret, hashSecret, type SecretCheck } from '#infra/secret-hash.ts'
+import { commandHandler, type Writer } from '../handle.ts'
+import type { SetupContext, SetupSection, SetupStep } from '../setup-section.ts'
+import { differences, orSay, unchanged } from './declared.ts'
+import { DeclaredApiApplication } from './schemas.ts'
+
+type Deps = { readonly writer: Writer; readonly checkSecret: SecretCheck }
+
+const idFor = ({ client_id, name }: DeclaredApiApplication, organisation_id: OrganisationId): ApiApplicationId =>
+  client_id ?? ApiApplicationId.parse(derivedId('api_application', organisation_id, name))
+
+const shown = ['name', 'scopes', 'allowed_origins'] as const
+
+/** The API applications of an organisation. A declared secret that is not the one in force replaces it. */
+export const apiApplicationsSection = ({ writer, checkSecret }: Deps): SetupSection<DeclaredApiApplication> => {
+  const { handle, load, preview } = commandHandler(writer, apiApplication)
+
+  const planOne = async (
+    declared: DeclaredApiApplication,
+    id: ApiApplicationId,
+    setup: SetupContext,
+  ): Promise<SetupStep> => {
+    const existing = await load(id)
+    const isThere = existing && !existing.deleted && existing.organisation_id === setup.organisation_id
+    return isThere ? change(declared, existing, setup) : create(declared, id, setup)
+  }
+
+  const create = async (
+    { name, scopes, allowed_origins, client_secret }: DeclaredApiApplication,
+    api_application_id: ApiApplicationId,
+    { organisation_id, context }: SetupContext,
+  ): Promise<SetupStep> => {
+    const secret = client_secret ?? generateSecret()
+    const command: ApiApplicationCommand = {
+      type: 'CreateApiApplication',
+      organisation_id,
+      api_application_id,
+      name,
+      scopes,
+      allowed_origins,
+      secret_hash: await hashSecret(secret),
+    }
+    await preview(api_application_id, command)
+    return {
+      what: `API application ${name}`,
+      change: 'create',
+      details: [`client_id: ${api_application_id}`, `scopes: ${scopes.join(' ')}`],
+      apply: async () => {
+        await handle(api_application_id, command, context)
+      },
+      ...(client_secret === undefined && { secrets: { client_secret: secret } }),
+    }
+  }
+
+  const change = async (
+    { name, scopes, allowed_origins, client_secret }: DeclaredApiApplication,
+    existing: ApiApplication,
+    { context }: SetupContext,
+  ): Promise<SetupStep> => {
+    const commands: ApiApplicationCommand[] = []
+    const details: string[] = []
+
+    const wanted: ApiApplicationCommand = { type: 'ChangeApiApplication', name, scopes, allowed_origins }
+    const [changed] = await preview(existing.id, wanted)
+    if (changed?.type === 'ApiApplicationChanged') {
+      commands.push(wanted)
+      details.push(...differences<Pick<ApiApplication, (typeof shown)[number]>>(existing, changed, shown))
+    }
+    if (client_secret !== undefined && !(await checkSecret(client_secret, existing.secret_hash))) {
+      commands.push({ type: 'RotateApiApplicationSecret', secret_hash: await hashSecret(client_secret) })
+      details.push('client_secret: replaced, which ends every token')
+    }
+
+    const what = `API application ${name}`
+    if (commands.length === 0) return unchanged(what)
+    const apply = async () => {
+      for (const command of commands) await handle(existing.id, command, context)
+    }
+    return { what, change: 'change', details, apply }
+  }
+
+  return {
+    key: 'api_applications',
+    schema: DeclaredApiApplication,
+    plan: async (declared, setup) => {
+      const ids = new Set<ApiApplicationId>()
+      const steps: SetupStep[] = []
+      for (const [index, each] of declared.entries()) {
+        const id = idFor(each, setup.organisation_id)
+        if (ids.has(id)) setup.report([index], 'is the same API application as an earlier one in the list')
+        ids.add(id)
+        const report = (path: readonly PropertyKey[], reason: string) => setup.report([index, ...path], reason)
+        const step = await orSay(report, async () => planOne(each, id, setup))
+        if (step) steps.push(step)
+      }
+      return steps
+    },
+  }
+}

@@ -1,0 +1,147 @@
+import { z } from 'zod'
+import { organisation } from '#domain/access/organisation.ts'
+import { Organisation, type Directory } from '#domain/access/record.ts'
+import { OrganisationId } from '#domain/values.ts'
+import { notFound, Problem } from '#infra/problem.ts'
+import { route, type RequestFacts, type Route } from '#infra/route.ts'
+import { commandHandler, type Context, type Writer } from '../handle.ts'
+import { organisationIdOf } from './organisation-id.ts'
+import { NewOrganisation, OrganisationChanges } from './schemas.ts'
+
+export type OrganisationDeps = { readonly writer: Writer; readonly directory: Directory }
+
+export const OrganisationPath = z.object({ organisation_id: OrganisationId })
+
+const OneOrganisation = z.object({ data: Organisation })
+
+const operator = { tag: 'Operator', access: { kind: 'operator' } } as const
+const organisations = '/admin/v1/organisations'
+const oneOrganisation = `${organisations}/:organisation_id` as const
+
+export const operatorContext = (organisation_id: OrganisationId, { request_id, now }: RequestFacts): Context => ({
+  organisation_id,
+  actor: { type: 'operator', id: null },
+  correlation_id: request_id,
+  now,
+})
+
+export const knownOrganisation = ({ organisations: known }: Directory, id: OrganisationId): Organisation => {
+  const found = known.get(id)
+  if (!found) throw notFound('organisation')
+  return found
+}
+
+export const organisationRoutes = ({ writer, directory }: OrganisationDeps): Route[] => {
+  const { handle } = commandHandler(writer, organisation)
+
+  const change = async (
+    { organisation_id }: z.output<typeof OrganisationPath>,
+    command: Parameters<typeof handle>[1],
+    facts: RequestFacts,
+  ) => {
+    const { state } = await handle(organisation_id, command, operatorContext(organisation_id, facts))
+    if (!state) throw notFound('organisation')
+    return { data: state }
+  }
+
+  const refuseTakenSlug = (slug: string, id: OrganisationId) => {
+    const holder = [...directory.organisations.values()].find((each) => each.slug === slug)
+    if (holder && holder.id !== id)
+      throw new Problem('conflict', `Another organisation has the slug ${slug}: ${holder.id}. Choose another slug.`)
+  }
+
+  return [
+    route(
+      {
+        ...operator,
+        method: 'get',
+        address: organisations,
+        summary: 'List the organisations',
+        answers: { 200: z.object({ data: z.array(Organisation) }) },
+      },
+      async () => {
+        const data = [...directory.organisations.values()].toSorted((one, other) => one.slug.localeCompare(other.slug))
+        return { status: 200, body: { data } }
+      },
+    ),
+    route(
+      {
+        ...operator,
+        method: 'post',
+        address: organisations,
+        summary: 'Register an organisation',
+        body: NewOrganisation,
+        errors: ['conflict'],
+        answers: { 201: OneOrganisation },
+      },
+      async (request) => {
+        const { id, active, ...details } = request.body
+        const organisation_id = id ?? organisationIdOf(details.slug)
+        refuseTakenSlug(details.slug, organisation_id)
+        const registered = await change(
+          { organisation_id },
+          { type: 'RegisterOrganisation', organisation_id, ...details },
+          request,
+        )
+        const body = active
+          ? registered
+          : await change({ organisation_id }, { type: 'DeactivateOrganisation' }, request)
+        return { status: 201, body }
+      },
+    ),
+    route(
+      {
+        ...operator,
+        method: 'get',
+        address: oneOrganisation,
+        summary: 'Show an organisation',
+        path: OrganisationPath,
+        answers: { 200: OneOrganisation },
+      },
+      async ({ path }) => ({ status: 200, body: { data: knownOrganisation(directory, path.organisation_id) } }),
+    ),
+    route(
+      {
+        ...operator,
+        method: 'patch',
+        address: oneOrganisation,
+        summary: 'Change an organisation: only the fields sent',
+        path: OrganisationPath,
+        body: OrganisationChanges,
+        answers: { 200: OneOrganisation },
+      },
+      async (request) => {
+        const body = await change(request.path, { type: 'ChangeOrganisation', ...request.body }, request)
+        return { status: 200, body }
+      },
+    ),
+    route(
+      {
+        ...operator,
+        method: 'post',
+        address: `${oneOrganisation}/activate`,
+        summary: 'Let the organisation’s applications call the API again',
+        path: OrganisationPath,
+        answers: { 200: OneOrganisation },
+      },
+      async (request) => {
+        const body = await change(request.path, { type: 'ActivateOrganisation' }, request)
+        return { status: 200, body }
+      },
+    ),
+    route(
+      {
+        ...operator,
+        method: 'post',
+        address: `${oneOrganisation}/deactivate`,
+        summary: 'Answer every API request of the organisation’s applications with 403, at once',
+        path: OrganisationPath,
+        answers: { 200: OneOrganisation },
+      },
+      async (request) => {
+        const body = await change(request.path, { type: 'DeactivateOrganisation' }, request)
+        return { status: 200, body }
+      },
+    ),
+  ]
+}

@@ -1,0 +1,62 @@
+import { organisation, type OrganisationCommand } from '#domain/access/organisation.ts'
+import type { Organisation } from '#domain/access/record.ts'
+import type { OrganisationId } from '#domain/values.ts'
+import { commandHandler, type Context } from '../handle.ts'
+import type { SetupContext, SetupStep } from '../setup-section.ts'
+import { differences, orSay, unchanged } from './declared.ts'
+import { organisationIdOf } from './organisation-id.ts'
+import type { OrganisationDeps } from './organisation-routes.ts'
+import type { DeclaredOrganisation } from './schemas.ts'
+
+type Refuse = SetupContext['refuse']
+
+type PlannedOrganisation = { readonly organisation_id: OrganisationId; readonly step: SetupStep }
+
+const shown = ['name', 'currency_code', 'time_zone', 'stripe_test_mode', 'active'] as const
+
+const commandsFor = (
+  { slug, name, currency_code, time_zone, stripe_test_mode, active }: DeclaredOrganisation,
+  organisation_id: OrganisationId,
+  existing: Organisation | undefined,
+): readonly [OrganisationCommand, ...OrganisationCommand[]] => {
+  const details = { name, currency_code, time_zone, stripe_test_mode }
+  const first: OrganisationCommand = existing
+    ? { type: 'ChangeOrganisation', ...details }
+    : { type: 'RegisterOrganisation', organisation_id, slug, ...details }
+  // Whether it is active changes only where the file says so: the operator may have switched it off.
+  if (active === undefined || active === (existing?.active ?? true)) return [first]
+  return [first, { type: active ? 'ActivateOrganisation' : 'DeactivateOrganisation' }]
+}
+
+/** Holds the organisation that a set-up file declares against what there is. */
+export const organisationPlanner = ({ writer, directory }: OrganisationDeps) => {
+  const { handle, load, preview } = commandHandler(writer, organisation)
+
+  const idFor = ({ id, slug }: DeclaredOrganisation, refuse: Refuse): OrganisationId => {
+    const holder = [...directory.organisations.values()].find((each) => each.slug === slug)
+    if (id && holder && holder.id !== id) return refuse(['slug'], `is that of another organisation, ${holder.id}`)
+    return id ?? holder?.id ?? organisationIdOf(slug)
+  }
+
+  return async (
+    declared: DeclaredOrganisation,
+    context: Omit<Context, 'organisation_id'>,
+    refuse: Refuse,
+  ): Promise<PlannedOrganisation> => {
+    const organisation_id = idFor(declared, refuse)
+    const existing = await load(organisation_id)
+    if (existing && existing.slug !== declared.slug) refuse(['slug'], `cannot change: it is ${existing.slug}`)
+
+    const commands = commandsFor(declared, organisation_id, existing)
+    const decided = await orSay(refuse, async () => preview(organisation_id, commands[0]))
+    const what = `organisation ${declared.slug}`
+    if (decided.length === 0 && commands.length === 1) return { organisation_id, step: unchanged(what) }
+
+    const apply = async () => {
+      for (const command of commands) await handle(organisation_id, command, { ...context, organisation_id })
+    }
+    if (!existing) return { organisation_id, step: { what, change: 'create', details: [], apply } }
+    const after = { ...existing, ...declared, id: organisation_id, active: declared.active ?? existing.active }
+    return { organisation_id, step: { what, change: 'change', details: differences(existing, after, shown), apply } }
+  }
+}

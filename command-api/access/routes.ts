@@ -1,0 +1,9 @@
+import type { Route } from '#infra/route.ts'
+import { apiApplicationRoutes } from './api-application-routes.ts'
+import { organisationRoutes, type OrganisationDeps } from './organisation-routes.ts'
+
+/** What the operator does about organisations and their API applications. The token endpoint stands in token.ts. */
+export const accessRoutes = (deps: OrganisationDeps): Route[] => [
+  ...organisationRoutes(deps),
+  ...apiApplicationRoutes(deps),
+]
