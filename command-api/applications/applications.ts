@@ -1,0 +1,101 @@
+import { LRUCache } from 'lru-cache'
+import { application } from '#domain/applications/application.ts'
+import {
+  presentationOfApplication,
+  renderApplication,
+  type Application,
+  type ApplicationRecord,
+} from '#domain/applications/record.ts'
+import { unknownApplication } from '#domain/applications/refusals.ts'
+import type { ApplicationState } from '#domain/applications/state.ts'
+import type { Release } from '#domain/catalogue/events.ts'
+import { presentationRecord, type Presentation } from '#domain/catalogue/record.ts'
+import type { ApplicationId, OrganisationId } from '#domain/values.ts'
+import type { Keys } from '#infra/keys.ts'
+import type { Caller, RequestFacts } from '#infra/route.ts'
+import { isShareTokenOf, shareTokenOf } from '#infra/share-token.ts'
+import { commandHandler, type Context, type Writer } from '../handle.ts'
+import type { Catalogue } from '../live-catalogue.ts'
+import { dateIn } from './time-zone.ts'
+
+type Organisation = { readonly stripe_test_mode: boolean; readonly time_zone: string }
+
+export type ApplicationsDeps = {
+  readonly writer: Writer
+  readonly keys: Pick<Keys, 'shareTokens'>
+  readonly catalogue: Catalogue
+  readonly organisations: ReadonlyMap<string, Organisation>
+}
+
+/** What every operation on applications needs: finding them, changing them, and showing them. */
+export const makeApplications = ({ writer, keys, catalogue, organisations }: ApplicationsDeps) => {
+  const { handle, load } = commandHandler(writer, application)
+  const presentations = new LRUCache<string, { readonly shown: Presentation | null }>({ max: 500 })
+
+  const organisationOf = (id: OrganisationId): Organisation => {
+    const organisation = organisations.get(id)
+    if (!organisation) throw new Error(`Organisation ${id} is not known here.`)
+    return organisation
+  }
+
+  const timeZoneOf = (id: OrganisationId): string => organisationOf(id).time_zone
+
+  const isProven = (id: ApplicationId, { header }: RequestFacts): boolean =>
+    isShareTokenOf(keys, id, header('x-share-token'))
+
+  /** The release that an application was started with. */
+  const releaseOf = async ({ organisation_id, product_id, release_id }: ApplicationRecord): Promise<Release> => {
+    const release = await catalogue.release(organisation_id, product_id, release_id)
+    if (!release) throw new Error(`Release ${release_id} of product ${product_id} is gone.`)
+    return release
+  }
+
+  const presentationOf = async (record: ApplicationRecord): Promise<Presentation | null> => {
+    const { release_id, presentation_id } = record
+    if (presentation_id === null) return null
+    const known = presentations.get(`${release_id} ${presentation_id}`)
+    if (known) return known.shown
+    const presentation = presentationOfApplication(await releaseOf(record), record)
+    const shown = presentation && presentationRecord(presentation)
+    presentations.set(`${release_id} ${presentation_id}`, { shown })
+    return shown
+  }
+
+  return {
+    handle,
+    organisationOf,
+    timeZoneOf,
+    isProven,
+    releaseOf,
+    catalogue,
+
+    contextOf: ({ organisation_id, api_application_id }: Caller, { request_id, now }: RequestFacts): Context => ({
+      organisation_id,
+      actor: { type: 'api', id: api_application_id },
+      correlation_id: request_id,
+      now,
+    }),
+
+    /** The date where the organisation is. */
+    todayOf: ({ organisation_id }: Caller, { now }: RequestFacts): string => dateIn(timeZoneOf(organisation_id), now),
+
+    /** The application, if the caller may see it; otherwise it is as if there were none. */
+    find: async (id: ApplicationId, caller: Caller, facts: RequestFacts): Promise<ApplicationState> => {
+      if (caller.kind === 'browser' && !isProven(id, facts)) throw unknownApplication()
+      const state = await load(id)
+      if (state?.record.organisation_id !== caller.organisation_id) throw unknownApplication()
+      return state
+    },
+
+    /** The application as it is shown. A web page gets its share token once, with the answer to its start. */
+    answer: async (
+      { record }: ApplicationState,
+      { kind }: Pick<Caller, 'kind'>,
+      isFirst = false,
+    ): Promise<Application> => ({
+      ...renderApplication(record, await presentationOf(record)),
+      ...((kind === 'server' || isFirst) && { share_token: shareTokenOf(keys, record.id) }),
+    }),
+  }
+}
+export type Applications = ReturnType<typeof makeApplications>

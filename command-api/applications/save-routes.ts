@@ -1,0 +1,118 @@
+import { z } from 'zod'
+import { ComponentInput } from '#domain/applications/cover.ts'
+import { Application } from '#domain/applications/record.ts'
+import type { ApplicationState } from '#domain/applications/state.ts'
+import { ApplicationId, Pence } from '#domain/values.ts'
+import { route, write, type Route } from '#infra/route.ts'
+import { AnyCustomerInput } from '../customer-input.ts'
+import type { Applications } from './applications.ts'
+import { customerGiven, type KnownCustomer } from './customer-given.ts'
+import { AnswersInput, ConsentAnswersInput, MarketingAnswersInput, ProvenanceInput } from './inputs.ts'
+
+const access = { kind: 'application', scopes: write, serverOnly: false } as const
+const tag = 'Applications'
+const headers = { 'X-Share-Token': 'The application’s share token; browser applications must send it.' }
+const path = z.object({ id: ApplicationId })
+const answers = { 200: z.object({ data: Application }) }
+
+const SaveRequest = z
+  .object({
+    answers: AnswersInput.optional(),
+    cover_amount_pence: Pence.nullish().describe('For a monthly benefit, the yearly amount.'),
+    term_years: z.int().nullish(),
+    components: z
+      .array(ComponentInput)
+      .max(50)
+      .optional()
+      .describe('Figures of single covers. What is not given falls back to those of the application.'),
+    provenance: ProvenanceInput,
+  })
+  .refine((body) => Object.values(body).some((part) => part !== undefined), {
+    error: 'send at least one of answers, cover_amount_pence, term_years, components and provenance',
+  })
+
+const CustomerRequest = z.object({
+  customer: AnyCustomerInput.describe('Merged over what the application holds.'),
+  consent_answers: ConsentAnswersInput.optional(),
+  marketing_answers: MarketingAnswersInput.optional(),
+  provenance: ProvenanceInput,
+})
+
+type Deps = { readonly applications: Applications; readonly knownCustomer: KnownCustomer }
+
+const isThere = (state: ApplicationState | undefined): ApplicationState => {
+  if (!state) throw new Error('An application that was found is gone.')
+  return state
+}
+
+export const saveRoutes = ({ applications, knownCustomer }: Deps): Route[] => {
+  const { handle, find, releaseOf, contextOf, todayOf, answer } = applications
+
+  return [
+    route(
+      {
+        method: 'patch',
+        address: '/api/v1/applications/:id',
+        tag,
+        summary: 'Save answers and cover',
+        access,
+        headers,
+        path,
+        body: SaveRequest,
+        answers,
+        errors: ['application_closed'],
+      },
+      async ({ path: { id }, body, caller, ...facts }) => {
+        const { record } = await find(id, caller, facts)
+        const { state } = await handle(
+          id,
+          {
+            type: 'SaveApplication',
+            release: await releaseOf(record),
+            answers: body.answers,
+            cover_amount_pence: body.cover_amount_pence,
+            term_years: body.term_years,
+            components: body.components,
+            provenance: body.provenance,
+            today: todayOf(caller, facts),
+          },
+          contextOf(caller, facts),
+        )
+        return { status: 200, body: { data: await answer(isThere(state), caller) } }
+      },
+    ),
+
+    route(
+      {
+        method: 'patch',
+        address: '/api/v1/applications/:id/customer',
+        tag,
+        summary: 'Save the customer',
+        access,
+        headers,
+        path,
+        body: CustomerRequest,
+        answers,
+        errors: ['application_closed', 'customer_invalid'],
+      },
+      async ({ path: { id }, body, caller, ...facts }) => {
+        const { record } = await find(id, caller, facts)
+        const held = { caller, today: todayOf(caller, facts), held: record.customer }
+        const { state } = await handle(
+          id,
+          {
+            type: 'SaveCustomer',
+            caller: caller.kind,
+            release: await releaseOf(record),
+            customer: await customerGiven(body.customer, held, knownCustomer),
+            consent_answers: body.consent_answers,
+            marketing_answers: body.marketing_answers,
+            provenance: body.provenance,
+          },
+          contextOf(caller, facts),
+        )
+        return { status: 200, body: { data: await answer(isThere(state), caller) } }
+      },
+    ),
+  ]
+}

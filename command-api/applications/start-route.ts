@@ -1,0 +1,118 @@
+import { v7 as uuidv7 } from 'uuid'
+import { z } from 'zod'
+import { Application } from '#domain/applications/record.ts'
+import type { ApplicationState } from '#domain/applications/state.ts'
+import { ApplicationId, type ApiApplicationId } from '#domain/values.ts'
+import { derivedId } from '#infra/ids.ts'
+import { Problem } from '#infra/problem.ts'
+import { route, write, type RequestFacts, type Route } from '#infra/route.ts'
+import { AnyCustomerInput } from '../customer-input.ts'
+import type { Context } from '../handle.ts'
+import type { Applications } from './applications.ts'
+import { customerGiven, type KnownCustomer } from './customer-given.ts'
+import { AnswersInput, ConsentAnswersInput, ProvenanceInput } from './inputs.ts'
+
+const IdempotencyKey = z
+  .string()
+  .max(255)
+  .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must not hold control characters')
+
+const StartRequest = z.object({
+  product_slug: z.string(),
+  journey_slug: z.string(),
+  presentation_slug: z.string().nullish().describe('Left out, or unknown: the default presentation.'),
+  answers: AnswersInput.nullish(),
+  customer: AnyCustomerInput.nullish().describe('Needs at least first name, last name and email address.'),
+  consent_answers: ConsentAnswersInput.nullish(),
+  provenance: ProvenanceInput,
+  idempotency_key: IdempotencyKey.nullish().describe('For clients that cannot set headers; Idempotency-Key wins.'),
+  replaces_idempotency_key: IdempotencyKey.nullish().describe('The key of an earlier request whose answer never came.'),
+  outreach_landing: z.unknown().meta({
+    override: { type: 'string' },
+    description: 'The token of an outreach link; one that is not valid is ignored.',
+  }),
+})
+
+const Answer = z.object({ data: Application })
+
+/** "No such stream yet" is what makes a key start one application, however many requests race. */
+const idFor = (api_application_id: ApiApplicationId, key: string): ApplicationId =>
+  ApplicationId.parse(derivedId('application', api_application_id, key))
+
+const keyOf = ({ header }: RequestFacts, inBody: string | null | undefined): string => {
+  const inHeader = header('idempotency-key')?.trim()
+  if (inHeader && !IdempotencyKey.safeParse(inHeader).success) {
+    const reason = 'must be at most 255 characters, none of them control characters'
+    throw new Problem('validation_failed', `Idempotency-Key ${reason}.`, { fields: { 'Idempotency-Key': reason } })
+  }
+  return [inHeader, inBody].find((key) => key !== undefined && key !== null && key !== '') ?? uuidv7()
+}
+
+const landingToken = (sent: unknown): string | null =>
+  typeof sent === 'string' && /^[\w.~-]{1,500}$/.test(sent) ? sent : null
+
+type Deps = { readonly applications: Applications; readonly knownCustomer: KnownCustomer }
+
+export const startRoute = ({ applications, knownCustomer }: Deps): Route => {
+  const { handle, catalogue, organisationOf, contextOf, todayOf, isProven, answer } = applications
+
+  /** Comes after the start, so that there is one application at every moment; a repeated start tries it again. */
+  const giveUp = async (id: ApplicationId, { record }: ApplicationState, context: Context): Promise<void> => {
+    await handle(id, { type: 'SupersedeApplication', by: record, now: context.now }, context)
+  }
+
+  return route(
+    {
+      method: 'post',
+      address: '/api/v1/applications',
+      tag: 'Applications',
+      summary: 'Start an application; the same key again finds the one that it started',
+      access: { kind: 'application', scopes: write, serverOnly: false },
+      headers: {
+        'Idempotency-Key': 'Starts one application however often it is sent; generated when none is.',
+        'X-Share-Token': 'From a browser application that repeats a request: the share token of its first answer.',
+      },
+      body: StartRequest,
+      answers: { 200: Answer, 201: Answer },
+      errors: ['not_found', 'idempotency_key_conflict', 'idempotency_replay_unproven', 'customer_invalid'],
+    },
+    async ({ body, caller, ...facts }) => {
+      const { organisation_id, api_application_id } = caller
+      const { product_slug, journey_slug, presentation_slug, answers, customer, consent_answers, provenance } = body
+      const idempotency_key = keyOf(facts, body.idempotency_key)
+      const application_id = idFor(api_application_id, idempotency_key)
+      const today = todayOf(caller, facts)
+      const context = contextOf(caller, facts)
+      const given = customer ? await customerGiven(customer, { caller, today, held: null }, knownCustomer) : undefined
+
+      const { state, events } = await handle(
+        application_id,
+        {
+          type: 'StartApplication',
+          application_id,
+          organisation_id,
+          api_application_id,
+          idempotency_key,
+          caller: caller.kind,
+          is_proven: isProven(application_id, facts),
+          asked_for: { product_slug, journey_slug, presentation_slug: presentation_slug ?? null },
+          product: catalogue.current(organisation_id, product_slug),
+          stripe_test_mode: organisationOf(organisation_id).stripe_test_mode,
+          answers: answers ?? undefined,
+          customer: given,
+          consent_answers: consent_answers ?? undefined,
+          provenance,
+          outreach_landing: landingToken(body.outreach_landing),
+          today,
+        },
+        context,
+      )
+      if (!state) throw new Error(`Application ${application_id} was not started.`)
+      const { replaces_idempotency_key: replaced } = body
+      if (replaced) await giveUp(idFor(api_application_id, replaced), state, context)
+
+      const isFirst = events.length > 0
+      return { status: isFirst ? 201 : 200, body: { data: await answer(state, caller, isFirst) } }
+    },
+  )
+}

@@ -1,0 +1,136 @@
+import { isSupportedCountry, parsePhoneNumberFromString, validatePhoneNumberLength } from 'libphonenumber-js/max'
+import { parse as parsePostcode } from 'postcode'
+import { z } from 'zod'
+import type { CustomerDetails } from '#domain/customers/record.ts'
+import { CalendarDate } from '#domain/values.ts'
+
+/** The details of a person, as a caller sends them. They are checked one by one, so that each is told what is wrong. */
+const CustomerInput = z.object({
+  title: z.string().max(20).optional(),
+  first_name: z.string().max(100).optional(),
+  last_name: z.string().max(100).optional(),
+  email: z.email().max(254).optional(),
+  phone_number: z.string().optional(),
+  dob: z.iso.date().optional(),
+  postal_code: z.string().optional(),
+  address_line1: z.string().optional(),
+  address_line2: z.string().nullable().optional(),
+  city: z.string().optional(),
+  country: z.string().optional().describe('ISO 3166-1 alpha-2, or a name; GB by default.'),
+})
+
+const { $schema: _, ...documented } = z.toJSONSchema(CustomerInput, { io: 'input' })
+
+/** Any object: what is wrong within it is told as `customer_invalid`. */
+export const AnyCustomerInput = z.looseObject({}).meta({ override: documented })
+
+type Facts = { readonly today: string; readonly country: string }
+type Read = { readonly value: string } | { readonly reason: string }
+type Tidied = {
+  /** Only what was sent. */
+  readonly details: Partial<CustomerDetails>
+  /** What was sent and cannot be used, and why, by field. */
+  readonly refused: Readonly<Record<string, string>>
+}
+
+/**
+ * Tidies the details of a person. What is null or blank is as if it had not been sent, but for the second line of an
+ * address, which some addresses do not have. `country` is what is known of it so far.
+ */
+export const readCustomer = (
+  sent: Readonly<Record<string, unknown>>,
+  { today, country }: { readonly today: string; readonly country: string | null },
+): Tidied => {
+  const facts = { today, country: typeof sent['country'] === 'string' ? sent['country'].trim() : (country ?? '') }
+  const details: Partial<Record<keyof CustomerDetails, string | null>> = {}
+  const refused: Record<string, string> = {}
+
+  for (const name of names) {
+    const value = sent[name]
+    if (name === 'address_line2' && isBlank(value)) details[name] = null
+    if (value === undefined || isBlank(value)) continue
+    const read = typeof value === 'string' ? readers[name](value.trim(), facts) : { reason: 'must be text' }
+    if ('value' in read) details[name] = read.value
+    else refused[name] = read.reason
+  }
+  return { details, refused }
+}
+
+const isBlank = (value: unknown): value is '' | null =>
+  value === null || (typeof value === 'string' && value.trim() === '')
+
+const text =
+  (most: number) =>
+  (value: string): Read => {
+    if (value.length > most) return { reason: `must not be longer than ${most} characters` }
+    if (/\p{Cc}/u.test(value) || !value.isWellFormed()) return { reason: 'must not hold control characters' }
+    return { value }
+  }
+
+const email = (value: string): Read =>
+  value.length <= 254 && z.email().safeParse(value).success
+    ? { value: value.toLowerCase() }
+    : { reason: 'must be an email address of at most 254 characters' }
+
+const oldest = 120
+
+const dob = (value: string, { today }: Facts): Read => {
+  if (!CalendarDate.safeParse(value).success) return { reason: 'must be a date, as YYYY-MM-DD' }
+  if (value >= today) return { reason: 'must be in the past' }
+  const years = Number(today.slice(0, 4)) - Number(value.slice(0, 4)) - (today.slice(5) < value.slice(5) ? 1 : 0)
+  return years <= oldest ? { value } : { reason: `must not be more than ${oldest} years ago` }
+}
+
+/** Names by which people say that they live in Great Britain or Northern Ireland. */
+const british =
+  /^(|gb|gbr|uk|u\.k\.|united kingdom|great britain|britain|england|scotland|wales|northern ireland|united kingdom of great britain and northern ireland)$/i
+
+const postalCode = (value: string, { country }: Facts): Read => {
+  if (!british.test(country)) return text(20)(value)
+  const parsed = parsePostcode(value)
+  return parsed.valid ? { value: parsed.postcode } : { reason: 'must be a UK postcode' }
+}
+
+const phoneReasons = {
+  TOO_SHORT: 'too_short: the number has too few digits',
+  TOO_LONG: 'too_long: the number has too many digits',
+} as const
+
+const formatInvalid = { reason: 'format_invalid: must be a telephone number' }
+
+const phoneNumber = (value: string, { country }: Facts): Read => {
+  const region = country.toUpperCase()
+  const abroad = isSupportedCountry(region) ? region : 'GB'
+  if (value.length > 50 || !/^[\d+().\-\s]+((ext|x|#)[.:\s]*\d{1,7})?$/i.test(value)) return formatInvalid
+  const wrong = validatePhoneNumberLength(value, abroad)
+  if (wrong === 'TOO_SHORT' || wrong === 'TOO_LONG') return { reason: phoneReasons[wrong] }
+  if (wrong !== undefined) return formatInvalid
+  return { value: parsePhoneNumberFromString(value, abroad)?.number ?? value }
+}
+
+const countryNames = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' })
+
+const country = (value: string): Read => {
+  if (!/^[a-z]{2}$/i.test(value)) return text(100)(value)
+  const code = value.toUpperCase()
+  const isKnown = code === 'UK' || countryNames.of(code) !== undefined
+  return isKnown
+    ? { value: code === 'UK' ? 'GB' : code }
+    : { reason: 'must be a country: ISO 3166-1 alpha-2, or a name' }
+}
+
+const readers: Readonly<Record<keyof CustomerDetails, (value: string, facts: Facts) => Read>> = {
+  title: text(20),
+  first_name: text(100),
+  last_name: text(100),
+  email,
+  phone_number: phoneNumber,
+  dob,
+  postal_code: postalCode,
+  address_line1: text(200),
+  address_line2: text(200),
+  city: text(100),
+  country,
+}
+
+const names = Object.keys(readers) as readonly (keyof CustomerDetails)[] // the keys that its type gives it
