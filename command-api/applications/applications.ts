@@ -51,13 +51,14 @@ export const makeApplications = ({ writer, keys, catalogue, organisations }: App
   }
 
   const presentationOf = async (record: ApplicationRecord): Promise<Presentation | null> => {
-    const { release_id, presentation_id } = record
+    const { organisation_id, release_id, presentation_id } = record
     if (presentation_id === null) return null
-    const known = presentations.get(`${release_id} ${presentation_id}`)
+    const key = `${organisation_id} ${release_id} ${presentation_id}`
+    const known = presentations.get(key)
     if (known) return known.shown
     const presentation = presentationOfApplication(await releaseOf(record), record)
     const shown = presentation && presentationRecord(presentation)
-    presentations.set(`${release_id} ${presentation_id}`, { shown })
+    presentations.set(key, { shown })
     return shown
   }
 

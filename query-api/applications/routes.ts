@@ -1,0 +1,72 @@
+import { LRUCache } from 'lru-cache'
+import type { Pool } from 'pg'
+import { z } from 'zod'
+import {
+  Application,
+  presentationOfApplication,
+  renderApplication,
+  type ApplicationRecord,
+} from '#domain/applications/record.ts'
+import type { Release } from '#domain/catalogue/events.ts'
+import { presentationRecord, type Presentation } from '#domain/catalogue/record.ts'
+import { ApplicationId } from '#domain/values.ts'
+import type { Keys } from '#infra/keys.ts'
+import { sql } from '#infra/postgres.ts'
+import { notFound, Problem } from '#infra/problem.ts'
+import { readOrWrite, route, type Route } from '#infra/route.ts'
+import { isShareTokenOf, shareTokenOf } from '#infra/share-token.ts'
+
+type Deps = { readonly pool: Pool; readonly keys: Pick<Keys, 'shareTokens'> }
+
+export const applicationRoutes = ({ pool, keys }: Deps): Route[] => {
+  // A release never changes, so neither do its presentations.
+  const presentations = new LRUCache<string, { readonly shown: Presentation | null }>({ max: 500 })
+
+  const readRelease = async ({ organisation_id, release_id }: ApplicationRecord): Promise<Release> => {
+    const { rows } = await pool.query<{ document: Release }>({
+      name: 'release-by-id',
+      ...sql`select document from releases where organisation_id = ${organisation_id} and id = ${release_id}`,
+    })
+    if (!rows[0]) throw new Problem('unavailable', 'What this application was started with is not read yet. Try again.')
+    return rows[0].document
+  }
+
+  const presentationOf = async (record: ApplicationRecord): Promise<Presentation | null> => {
+    const { organisation_id, release_id, presentation_id } = record
+    if (presentation_id === null) return null
+    const key = `${organisation_id} ${release_id} ${presentation_id}`
+    const known = presentations.get(key)
+    if (known) return known.shown
+    const presentation = presentationOfApplication(await readRelease(record), record)
+    const shown = presentation && presentationRecord(presentation)
+    presentations.set(key, { shown })
+    return shown
+  }
+
+  return [
+    route(
+      {
+        method: 'get',
+        address: '/api/v1/applications/:id',
+        tag: 'Applications',
+        summary: 'Read an application',
+        access: { kind: 'application', scopes: readOrWrite, serverOnly: false },
+        headers: { 'X-Share-Token': 'The application’s share token; browser applications must send it.' },
+        path: z.object({ id: ApplicationId }),
+        answers: { 200: z.object({ data: Application }) },
+      },
+      async ({ path: { id }, caller: { organisation_id, kind }, header }) => {
+        if (kind === 'browser' && !isShareTokenOf(keys, id, header('x-share-token'))) throw notFound('application')
+        const { rows } = await pool.query<{ document: ApplicationRecord }>({
+          name: 'application-by-id',
+          ...sql`select document from applications where organisation_id = ${organisation_id} and id = ${id}`,
+        })
+        const record = rows[0]?.document
+        if (!record) throw notFound('application')
+        const shown = renderApplication(record, await presentationOf(record))
+        const data = kind === 'server' ? { ...shown, share_token: shareTokenOf(keys, id) } : shown
+        return { status: 200, body: { data } }
+      },
+    ),
+  ]
+}
