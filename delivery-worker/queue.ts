@@ -1,5 +1,6 @@
 import type { ClientBase, Pool } from 'pg'
 import { sql } from '#infra/postgres.ts'
+import type { Passed } from './snapshot.ts'
 import type { Cancellation, Message, PlannedDelivery } from './plan.ts'
 
 /** Longer than the time-out of a send, so that nobody else takes what is still being sent. */
@@ -76,8 +77,13 @@ export const cancel = async (db: ClientBase, cancellation: Cancellation, now: Da
  * Takes deliveries that are due and whose events the read models have passed, the longest waiting connections first, and
  * writes down that they are being sent. An attempt that is still open then was lost with whoever began it.
  */
-export const claim = async (pool: Pool, room: Room, passed: string | undefined, now: Date): Promise<Claimed[]> => {
-  if (passed === undefined || room.total <= 0) return []
+export const claim = async (
+  pool: Pool,
+  room: Room,
+  { applications, quotes }: Passed,
+  now: Date,
+): Promise<Claimed[]> => {
+  if (room.total <= 0) return []
   const leaseEnd = new Date(now.getTime() + leaseMs)
   const { rows } = await pool.query<Claimed>(sql`
     with recursive connections as (
@@ -98,7 +104,7 @@ export const claim = async (pool: Pool, room: Room, passed: string | undefined, 
       select due.id from longest_waiting cross join lateral (
         select id from delivery
         where state = 'pending' and connection_id = longest_waiting.connection_id
-          and due_at <= ${now} and position <= ${passed}
+          and due_at <= ${now} and position <= ${applications} and (quote_id is null or position <= ${quotes})
         order by due_at limit longest_waiting.room for update skip locked) as due
       limit ${room.total}
     ), taken as (

@@ -3,21 +3,19 @@ import type { Pool } from 'pg'
 import type { Log } from '#infra/log.ts'
 import { waker } from '#infra/waker.ts'
 import { claim, complete, type Claimed, type Completed, type Room } from './queue.ts'
-import { bodyOf, readSnapshots } from './snapshot.ts'
+import { bodyOf, readModelsPassed, readSnapshots } from './snapshot.ts'
 
 export type SenderParts = {
   readonly pool: Pool
   readonly log: Log
   readonly now: () => Date
   readonly send: (claimed: Claimed, body: string | undefined) => Promise<Completed>
-  /** How far the read models are that snapshots are taken from; undefined before their first event. */
-  readonly passed: () => Promise<string | undefined>
   /** Deliveries that are sent at the same time. */
   readonly concurrency: number
 }
 
 const pollMs = 250
-/** After news, it may take the read models a moment to get there. */
+/** After news, it takes a moment until they are committed and the read models have passed them. */
 const eagerPollMs = 10
 const eagerForMs = 1000
 const slowMs = 2000
@@ -27,7 +25,7 @@ const finishWithinMs = 8000
  * Sends what is due, so many at the same time. A connection never has all of the places, and one that last gave no answer
  * or was slow has two: a dead receiver does not hold up the others.
  */
-export const startSender = ({ pool, log, now, send, passed, concurrency }: SenderParts) => {
+export const startSender = ({ pool, log, now, send, concurrency }: SenderParts) => {
   const inFlight = new Map<string, number>()
   const troubled = new Set<string>()
   const roomOfOne = Math.max(1, Math.ceil(concurrency * 0.75))
@@ -71,7 +69,7 @@ export const startSender = ({ pool, log, now, send, passed, concurrency }: Sende
 
   /** Takes what there is room for and begins to send it; how many that were. */
   const begin = async (): Promise<number> => {
-    const claimed = await claim(pool, room(), await passed(), now())
+    const claimed = await claim(pool, room(), await readModelsPassed(pool), now())
     if (claimed.length === 0) return 0
     const snapshotOf = await readSnapshots(pool, claimed)
     for (const each of claimed) {
@@ -104,7 +102,7 @@ export const startSender = ({ pool, log, now, send, passed, concurrency }: Sende
   const running = run()
 
   return {
-    /** There may be something to send. */
+    /** In a moment there will be something to send. */
     wake: (): void => {
       eagerUntil = performance.now() + eagerForMs
       woken.wake()

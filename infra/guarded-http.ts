@@ -117,9 +117,14 @@ export const makeGuardedHttp = (options: GuardedHttpOptions) => {
 
     const { origin, pathname, search } = new URL(url)
     const deadline = new AbortController()
-    const timer = setTimeout(() => deadline.abort(), timeoutMs)
+    // While it connects, undici takes no notice of the signal.
+    const { promise: tooLate, reject: giveUp } = Promise.withResolvers<never>()
+    const timer = setTimeout(() => {
+      deadline.abort()
+      giveUp(new Error('too late'))
+    }, timeoutMs)
     try {
-      const answer = await agent.request({
+      const answering = agent.request({
         origin,
         path: pathname + search,
         method,
@@ -127,6 +132,7 @@ export const makeGuardedHttp = (options: GuardedHttpOptions) => {
         body: body ?? null,
         signal: deadline.signal,
       })
+      const answer = await Promise.race([answering, tooLate])
       return {
         outcome: 'answered',
         status: answer.statusCode,

@@ -34,3 +34,10 @@ export const evolveEndpointConnection = (
       return undefined
   }
 }
+
+/** What the signing secret of a connection is sealed for: put elsewhere, it cannot be opened. */
+export const signingSecretPlace = (organisationId: string, connectionId: string): readonly string[] => [
+  organisationId,
+  `endpoint_connection-${connectionId}`,
+  'signing_secret',
+]

@@ -1,0 +1,397 @@
+import { once } from 'node:events'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import { createServer as createTcpServer, type AddressInfo, type Server as TcpServer, type Socket } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import { describe, expect, test } from 'vitest'
+import { makeGuardedHttp, type GuardedHttpOptions } from '#infra/guarded-http.ts'
+import { certificate, privateKey } from './certificate.ts'
+
+const listening = async (server: Server | TcpServer) => {
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket: Socket) => sockets.add(socket.on('error', () => undefined).resume()))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    port: (server.address() as AddressInfo).port,
+    [Symbol.asyncDispose]: async () => {
+      const closed = once(server, 'close')
+      server.close()
+      for (const socket of sockets) socket.destroy()
+      await closed
+    },
+  }
+}
+
+const serverThat = (answer: RequestListener) => listening(createServer(answer))
+
+const client = (options: Partial<GuardedHttpOptions> = {}) => {
+  const http = makeGuardedHttp({ allowedHosts: [], allowHttp: true, timeoutMs: 2000, ...options })
+  return {
+    ...http,
+    post: (url: string, body = '{}') => http.request({ method: 'POST', url, headers: {}, body }),
+    [Symbol.asyncDispose]: () => http.close(),
+  }
+}
+
+const saying = (part: string) => expect.stringContaining(part) as unknown
+
+/** Allows the test's own servers. */
+const local = { allowedHosts: ['127.0.0.1'] }
+
+const resolvingTo = (...addresses: readonly string[]) => ({
+  lookup: async () => addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
+})
+
+describe('nothing is reached but the public internet', () => {
+  /** Written in every way that is known to have fooled others. */
+  const literals = [
+    '127.0.0.1',
+    '127.1',
+    '0177.0.0.1',
+    '0x7f.0.0.1',
+    '0x7f000001',
+    '2130706433',
+    '017700000001',
+    '127.0.0.1.',
+    '①②⑦.⓪.⓪.①',
+    '%31%32%37.0.0.1',
+    '0',
+    '0.0.0.0',
+    '[::]',
+    '[::1]',
+    '[::ffff:127.0.0.1]',
+    '[::ffff:7f00:1]',
+    '[0:0:0:0:0:ffff:127.0.0.1]',
+    '[::127.0.0.1]',
+    '[64:ff9b::7f00:1]',
+    '[2002:7f00:1::]',
+    '169.254.169.254',
+    '[::ffff:169.254.169.254]',
+    '[fe80::1]',
+    '[fc00::1]',
+    '[fd00:ec2::254]',
+    '10.0.0.1',
+    '172.16.0.1',
+    '192.168.0.1',
+    '100.64.0.1',
+    '198.18.0.1',
+    '255.255.255.255',
+    '224.0.0.1',
+  ]
+
+  test.each(literals)('not the literal %s', async (literal) => {
+    await using receiver = await serverThat((_request, response) => response.end())
+    await using http = client()
+
+    const exchange = await http.post(`https://${literal}:${receiver.port}/`)
+
+    expect(exchange).toMatchObject({ outcome: 'refused', reason: saying('not a public address') })
+  })
+
+  test.each([
+    '127.0.0.1',
+    '::1',
+    '::ffff:127.0.0.1',
+    '10.0.0.1',
+    '169.254.169.254',
+    '0.0.0.0',
+    'fe80::1',
+    'fc00::1',
+    '64:ff9b::7f00:1',
+  ])('not a name that resolves to %s', async (address) => {
+    await using http = client(resolvingTo(address))
+
+    const exchange = await http.post('https://crm.example.com/')
+
+    expect(exchange).toEqual({
+      outcome: 'refused',
+      reason: `crm.example.com is ${address}, not a public address`,
+    })
+  })
+
+  test('not a name of which one address of several is private', async () => {
+    await using http = client(resolvingTo('93.184.215.14', '127.0.0.1'))
+
+    expect(await http.post('https://crm.example.com/')).toMatchObject({ outcome: 'refused' })
+  })
+
+  test.each(['localhost', 'LOCALHOST'])('not this machine by the name %s', async (name) => {
+    await using http = client()
+
+    expect(await http.post(`https://${name}:1/`)).toMatchObject({ outcome: 'refused' })
+  })
+
+  test('not another address than the one that was checked, when a name changes what it resolves to', async () => {
+    await using receiver = await serverThat((_request, response) => response.end())
+    const answers = ['127.0.0.1', '10.9.9.9']
+    let lookups = 0
+    const lookup = async () => [{ address: answers[lookups++] ?? '10.9.9.9', family: 4 }]
+    await using http = client({ allowedHosts: [`crm.example.com:${receiver.port}`], lookup })
+
+    const exchange = await http.post(`http://crm.example.com:${receiver.port}/`)
+
+    expect(exchange).toMatchObject({ outcome: 'answered', status: 200 })
+    expect(lookups).toBe(1)
+  })
+
+  test.each([
+    'http://crm.example.com/',
+    'ftp://crm.example.com/',
+    'file:///etc/passwd',
+    'data:text/plain,hello',
+    'unix:/var/run/docker.sock',
+    'crm.example.com',
+    '',
+    'https://user:secret@crm.example.com/',
+    'https://user@crm.example.com/',
+  ])('not by %s', async (url) => {
+    await using http = client(resolvingTo('93.184.215.14'))
+
+    expect(await http.post(url)).toMatchObject({ outcome: 'refused' })
+  })
+
+  test('http not even with a host that is allowed, unless the operator says so', async () => {
+    await using receiver = await serverThat((_request, response) => response.end())
+    await using http = client({ ...local, allowHttp: false })
+
+    expect(await http.post(`http://127.0.0.1:${receiver.port}/`)).toMatchObject({ outcome: 'refused' })
+    expect(http.allowsHttp(`http://127.0.0.1:${receiver.port}/`)).toBe(false)
+  })
+})
+
+describe('what the operator allows', () => {
+  test('is reached', async () => {
+    await using receiver = await serverThat((_request, response) => response.writeHead(201).end('made'))
+    await using http = client(local)
+    const url = `http://127.0.0.1:${receiver.port}/`
+
+    const exchange = await http.post(url)
+
+    expect(exchange).toMatchObject({ outcome: 'answered', status: 201, body: Buffer.from('made') })
+    expect(http.allowsHttp(url)).toBe(true)
+    expect(http.allowsHttp('http://127.0.0.2/')).toBe(false)
+  })
+
+  test('may be one port of a host', async () => {
+    await using receiver = await serverThat((_request, response) => response.end())
+    await using http = client({ allowedHosts: [`127.0.0.1:${receiver.port}`] })
+
+    expect(await http.post(`http://127.0.0.1:${receiver.port}/`)).toMatchObject({ outcome: 'answered' })
+    expect(await http.post('https://127.0.0.1:1/')).toMatchObject({ outcome: 'refused' })
+  })
+})
+
+describe('a request', () => {
+  test('goes to the address exactly as entered, with the body as it is', async () => {
+    const seen: string[] = []
+    await using receiver = await serverThat((request, response) => {
+      request.on('data', (chunk: Buffer) => seen.push(chunk.toString()))
+      request.on('end', () => response.end())
+      seen.push(`${request.method} ${request.url} ${request.headers['content-length']}`)
+    })
+    await using http = client(local)
+
+    await http.post(`http://127.0.0.1:${receiver.port}/hooks/a%2Fb?team=7&x=%20`, '{"name":"Zoë"}')
+
+    expect(seen).toEqual(['POST /hooks/a%2Fb?team=7&x=%20 15', '{"name":"Zoë"}'])
+  })
+
+  test('is not redirected', async () => {
+    let requests = 0
+    await using receiver = await serverThat((_request, response) => {
+      requests++
+      response.writeHead(307, { location: '/elsewhere' }).end()
+    })
+    await using http = client(local)
+
+    expect(await http.post(`http://127.0.0.1:${receiver.port}/`)).toMatchObject({ outcome: 'answered', status: 307 })
+    expect(requests).toBe(1)
+  })
+
+  test('to a name that does not resolve has no answer, and so may be tried again', async () => {
+    const lookup = async () => {
+      throw Object.assign(new Error('getaddrinfo ENOTFOUND gone.example.com'), { code: 'ENOTFOUND' })
+    }
+    await using http = client({ lookup })
+
+    expect(await http.post('https://gone.example.com/')).toMatchObject({
+      outcome: 'unanswered',
+      reason: saying('ENOTFOUND'),
+    })
+  })
+
+  test('to a port that nobody listens on has no answer', async () => {
+    const closed = await serverThat((_request, response) => response.end())
+    await closed[Symbol.asyncDispose]()
+    await using http = client(local)
+
+    expect(await http.post(`http://127.0.0.1:${closed.port}/`)).toMatchObject({
+      outcome: 'unanswered',
+      reason: saying('ECONNREFUSED'),
+    })
+  })
+
+  test('to a server that hangs up has no answer', async () => {
+    await using receiver = await serverThat((request) => request.socket.destroy())
+    await using http = client(local)
+
+    expect(await http.post(`http://127.0.0.1:${receiver.port}/`)).toMatchObject({ outcome: 'unanswered' })
+  })
+
+  test('to a server that speaks no HTTP has no answer', async () => {
+    await using receiver = await listening(createTcpServer((socket) => socket.end('220 smtp.example.com ESMTP\r\n')))
+    await using http = client(local)
+
+    expect(await http.post(`http://127.0.0.1:${receiver.port}/`)).toMatchObject({ outcome: 'unanswered' })
+  })
+})
+
+describe('one deadline', () => {
+  const timeoutMs = 150
+  const tooLate = { outcome: 'unanswered', reason: 'no answer within 0.15 s' }
+  const elapsed = async (work: Promise<unknown>) => {
+    const startedAt = performance.now()
+    await work
+    return performance.now() - startedAt
+  }
+
+  test('covers the name', async () => {
+    await using http = client({ timeoutMs, lookup: () => new Promise(() => undefined) })
+
+    const request = http.post('https://slow.example.com/')
+
+    expect(await elapsed(request)).toBeLessThan(4 * timeoutMs)
+    expect(await request).toEqual(tooLate)
+  })
+
+  test('covers TLS', async () => {
+    await using receiver = await listening(createTcpServer(() => undefined))
+    await using http = client({ ...local, timeoutMs })
+
+    const request = http.post(`https://127.0.0.1:${receiver.port}/`)
+
+    expect(await elapsed(request)).toBeLessThan(4 * timeoutMs)
+    expect(await request).toEqual(tooLate)
+  })
+
+  test('covers the headers', async () => {
+    await using receiver = await serverThat(() => undefined)
+    await using http = client({ ...local, timeoutMs })
+
+    expect(await http.post(`http://127.0.0.1:${receiver.port}/`)).toEqual(tooLate)
+  })
+
+  test('covers a body that drips; what was said before it counts', async () => {
+    await using receiver = await serverThat((_request, response) => {
+      response.writeHead(200)
+      const dripping = setInterval(() => response.write('.'), 20)
+      response.on('close', () => clearInterval(dripping))
+    })
+    await using http = client({ ...local, timeoutMs })
+
+    const request = http.post(`http://127.0.0.1:${receiver.port}/`)
+
+    expect(await elapsed(request)).toBeLessThan(4 * timeoutMs)
+    expect(await request).toMatchObject({ outcome: 'answered', status: 200 })
+  })
+
+  test('covers headers that drip', async () => {
+    await using receiver = await listening(
+      createTcpServer((socket) => {
+        socket.write('HTTP/1.1 200 OK\r\n')
+        const dripping = setInterval(() => socket.write('X-More: yes\r\n'), 20)
+        socket.on('close', () => clearInterval(dripping))
+      }),
+    )
+    await using http = client({ ...local, timeoutMs })
+
+    expect(await http.post(`http://127.0.0.1:${receiver.port}/`)).toEqual(tooLate)
+  })
+})
+
+describe('an answer', () => {
+  test('is read up to 64 kB, and the rest is not waited for', async () => {
+    let written = 0
+    await using receiver = await serverThat((_request, response) => {
+      response.writeHead(200)
+      const pour = () => {
+        while (!response.destroyed && written < 200e6) {
+          written += 65536
+          if (!response.write(Buffer.alloc(65536))) break
+        }
+      }
+      response.on('drain', pour)
+      pour()
+    })
+    await using http = client(local)
+
+    const exchange = await http.post(`http://127.0.0.1:${receiver.port}/`)
+
+    expect(exchange).toMatchObject({ outcome: 'answered', status: 200 })
+    expect(exchange.outcome === 'answered' && exchange.body.length).toBe(65536)
+    expect(written).toBeLessThan(20e6)
+  })
+
+  test('is not decompressed, so that a small one cannot become a huge one', async () => {
+    const bomb = gzipSync(Buffer.alloc(50_000_000))
+    expect(bomb.length).toBeLessThan(65536)
+    await using receiver = await serverThat((_request, response) =>
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb),
+    )
+    await using http = client(local)
+
+    const exchange = await http.post(`http://127.0.0.1:${receiver.port}/`)
+
+    expect(exchange).toMatchObject({ outcome: 'answered', body: bomb })
+  })
+
+  test('with huge headers is no answer', async () => {
+    await using receiver = await listening(
+      createTcpServer((socket) => {
+        socket.write(`HTTP/1.1 200 OK\r\nX-Huge: ${'x'.repeat(1_000_000)}\r\n\r\n`)
+      }),
+    )
+    await using http = client(local)
+
+    expect(await http.post(`http://127.0.0.1:${receiver.port}/`)).toMatchObject({ outcome: 'unanswered' })
+  })
+})
+
+describe('TLS', () => {
+  const secure = (answer: RequestListener) => listening(createTlsServer({ key: privateKey, cert: certificate }, answer))
+
+  test('is spoken with the name that was asked for, at the address that was checked', async () => {
+    const names: unknown[] = []
+    await using receiver = await secure((request, response) => {
+      names.push((request.socket as { servername?: string }).servername, request.headers.host)
+      response.end()
+    })
+    await using http = client({ ...local, ...resolvingTo('127.0.0.1'), ca: certificate })
+
+    const exchange = await http.post(`https://hooks.example.com:${receiver.port}/`)
+
+    expect(exchange).toMatchObject({ outcome: 'answered', status: 200 })
+    expect(names).toEqual(['hooks.example.com', `hooks.example.com:${receiver.port}`])
+  })
+
+  test('with a certificate that nobody vouches for is no answer', async () => {
+    await using receiver = await secure((_request, response) => response.end())
+    await using http = client(local)
+
+    expect(await http.post(`https://127.0.0.1:${receiver.port}/`)).toMatchObject({
+      outcome: 'unanswered',
+      reason: saying('SELF_SIGNED'),
+    })
+  })
+
+  test('with a certificate for another name is no answer', async () => {
+    await using receiver = await secure((_request, response) => response.end())
+    await using http = client({ ...local, ...resolvingTo('127.0.0.1'), ca: certificate })
+
+    expect(await http.post(`https://other.example.com:${receiver.port}/`)).toMatchObject({
+      outcome: 'unanswered',
+      reason: saying('ERR_TLS_CERT_ALTNAME_INVALID'),
+    })
+  })
+})
