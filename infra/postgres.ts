@@ -62,6 +62,8 @@ export const createPool = (url: string, options: PoolOptions = {}): Pool => {
   })
   // Without a listener, the loss of an idle connection would end the process.
   pool.on('error', (error) => onLost?.(error))
+  // So would the loss of one in use, of which whoever uses it learns from its statements.
+  pool.on('connect', (client) => client.on('error', () => undefined))
   return pool
 }
 
