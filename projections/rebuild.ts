@@ -1,0 +1,164 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Pool } from 'pg'
+import type { Position, RecordedEvent } from '#domain/event.ts'
+import {
+  findCheckpoint,
+  lockCheckpoint,
+  moveCheckpoint,
+  prepareCheckpoints,
+  preparing,
+  removeCheckpoint,
+  resetCheckpoint,
+  tableExists,
+  type Checkpoint,
+  type ConsumerDescription,
+} from '#infra/checkpoint.ts'
+import { byHalves, isTrouble, Overtaken, type ConsumerParts } from '#infra/follow.ts'
+import { transaction } from '#infra/postgres.ts'
+import { applyEvents } from './fold.ts'
+import { history } from './history.ts'
+import type { SomeProjection } from './projection.ts'
+import { tableOf } from './table.ts'
+
+/** How far a rebuild has come, in the units of the log. */
+export type RebuildProgress = { readonly done: number; readonly total: number }
+
+export type RebuildOptions = {
+  readonly report?: (progress: RebuildProgress) => void
+  /** Nothing is done if the table in use is of this version already. */
+  readonly onlyIfOutdated?: boolean
+}
+
+type Parts = Pick<ConsumerParts, 'eventLog' | 'pool' | 'leases' | 'signal' | 'log'>
+
+const describe = ({ name, version, categories }: SomeProjection): ConsumerDescription => ({
+  name,
+  version,
+  categories,
+  awaited: true,
+})
+
+/** Makes the table of a projection that has none, to be filled from the first event. The version of the table in use. */
+export const ensureTable = async (projection: SomeProjection, pool: Pool): Promise<number> => {
+  const table = tableOf(projection)
+  await prepareCheckpoints(pool)
+  return transaction(pool, async (db) => {
+    await preparing(db)
+    const stored = await findCheckpoint(db, projection.name)
+    const exists = await tableExists(db, table.name)
+    if (stored && exists) return stored.version
+    if (exists) throw new Error(`There is a table ${table.name} that no projection has made. Remove or rename it.`)
+    await db.query(`${table.create}; ${table.createIndexes}`)
+    const { version } = await resetCheckpoint(db, describe(projection), undefined)
+    return version
+  })
+}
+
+// While someone waits for the table, nobody else gets at it: better to give up soon and come back.
+const lockMs = 200
+
+/**
+ * Makes the table of a projection anew from the first event, beside the one in use, which serves all queries and is kept
+ * up to date meanwhile. When the new one has come as far, it takes the place of the old one in one transaction. Whatever
+ * a rebuild leaves that is ended in the middle, the next one removes. Rejects if the signal is aborted.
+ */
+export const rebuild = async (
+  projection: SomeProjection,
+  parts: Parts,
+  { report, onlyIfOutdated = false }: RebuildOptions = {},
+): Promise<void> => {
+  const { pool, eventLog, leases, log } = parts
+  const { name, version } = projection
+  await ensureTable(projection, pool)
+  const lease = await leases.take(`rebuild ${name}`, parts.signal)
+  if (!lease) throw parts.signal.reason
+  const signal = AbortSignal.any([parts.signal, lease.signal])
+
+  const inUse = tableOf(projection)
+  const next = tableOf(projection, '__rebuild')
+  const described: ConsumerDescription = { ...describe(projection), name: `${name} (rebuild)`, awaited: false }
+
+  const begin = (): Promise<Checkpoint> =>
+    transaction(pool, async (db) => {
+      await db.query(`drop table if exists ${next.name}; ${next.create}; ${next.createIndexes}`)
+      return resetCheckpoint(db, described, undefined)
+    })
+
+  /** Where the rebuild stands, unless another one has begun. */
+  const standing = (begun: Checkpoint, found: Checkpoint | undefined): Checkpoint => {
+    if (found?.generation === begun.generation) return found
+    throw new Overtaken(`Another rebuild of ${name} has begun.`)
+  }
+
+  /** Follows the log to its end. Where it has come to. */
+  const fill = async (begun: Checkpoint): Promise<Position | undefined> => {
+    let checkpoint = standing(begun, await findCheckpoint(pool, described.name))
+    const store = async (events: readonly RecordedEvent[], to: Position) => {
+      await transaction(pool, async (db) => {
+        // What the last transaction has left unsaved, that of the swap saves.
+        await db.query('set local synchronous_commit = off')
+        await applyEvents(db, projection, next, events)
+        if (!(await moveCheckpoint(db, described.name, checkpoint, to))) standing(begun, undefined)
+      })
+      checkpoint = { ...checkpoint, position: to }
+    }
+    const measured = report && (await meter(parts, report))
+    let reached = checkpoint.position
+    for await (const { events, position } of history(eventLog, projection, { after: reached, signal })) {
+      if (events.length > 0) await byHalves(events, position, store)
+      reached = position
+      await measured?.(position)
+    }
+    return reached
+  }
+
+  const swap = (begun: Checkpoint, reached: Position | undefined) =>
+    transaction(pool, async (db) => {
+      await db.query(`set local lock_timeout = ${lockMs}; lock table ${inUse.name} in access exclusive mode`)
+      const left = (await lockCheckpoint(db, name))?.position
+      standing(begun, await lockCheckpoint(db, described.name))
+      // The little that the table in use is ahead: nobody writes to it now.
+      if (left !== undefined)
+        for await (const { events } of history(eventLog, projection, { after: reached, upTo: left, signal }))
+          await applyEvents(db, projection, next, events)
+      await db.query(`drop table ${inUse.name}; alter table ${next.name} rename to ${inUse.name}`)
+      await removeCheckpoint(db, described.name)
+      await resetCheckpoint(db, describe(projection), reached && left && reached < left ? left : (reached ?? left))
+    })
+
+  try {
+    const { version: found } = (await findCheckpoint(pool, name)) ?? {}
+    if (onlyIfOutdated && found === version) return
+    log.info({ projection: name, from_version: found, to_version: version }, 'projection is being rebuilt')
+    const begun = await throughTrouble(begin, signal)
+    await throughTrouble(async () => {
+      await swap(begun, await fill(begun))
+    }, signal)
+    log.info({ projection: name, version }, 'projection was rebuilt')
+  } finally {
+    await lease.release()
+  }
+}
+
+const throughTrouble = async <Result>(work: () => Promise<Result>, signal: AbortSignal): Promise<Result> => {
+  for (let attempt = 0; ; attempt++)
+    try {
+      return await work()
+    } catch (error) {
+      if (signal.aborted || !isTrouble(error)) throw error
+      await pause(Math.min(50 * 2 ** attempt, 5_000), undefined, { signal })
+    }
+}
+
+/** Reports positions as parts of the log between its first event and its last. */
+const meter = async ({ eventLog }: Parts, report: (progress: RebuildProgress) => void) => {
+  const [first] = await eventLog.readAll({ limit: 1 })
+  const start = first ? eventLog.measure(first.position) : 0
+  const measured = (position: Position | undefined) => (position ? eventLog.measure(position) - start + 1 : 0)
+  let total = measured(await eventLog.head())
+  return async (position: Position) => {
+    const done = Math.max(0, measured(position))
+    if (done > total) total = Math.max(done, measured(await eventLog.head()))
+    report({ done, total })
+  }
+}

@@ -1,0 +1,52 @@
+import { prepareCheckpoints, retireOthers } from '#infra/checkpoint.ts'
+import { consume, type Consuming, type ConsumerParts } from '#infra/consumer.ts'
+import { Superseded } from '#infra/follow.ts'
+import type { Progress } from '#infra/progress.ts'
+import { applyEvents } from './fold.ts'
+import type { SomeProjection } from './projection.ts'
+import { ensureTable, rebuild } from './rebuild.ts'
+import { tableOf } from './table.ts'
+
+export type ProjectionParts = ConsumerParts & { readonly progress?: Pick<Progress, 'passed'> }
+
+/**
+ * Keeps the table of a projection up to date. A table of another version is first rebuilt beside the one in use. When the
+ * table is rebuilt by another version later, in another process, this one stops: the process that started last decides.
+ */
+export const runProjection = (projection: SomeProjection, parts: ProjectionParts): Consuming => {
+  const { name, version, categories } = projection
+  const table = tableOf(projection)
+  let hasBegun = false
+
+  return consume({
+    ...parts,
+    name,
+    version,
+    categories,
+    types: Object.keys(projection.events),
+    awaited: true,
+    atOtherVersion: 'stop',
+    prepare: async () => {
+      const found = await ensureTable(projection, parts.pool)
+      if (found !== version) {
+        if (hasBegun) throw new Superseded(`Version ${found} of ${name} has taken over from version ${version}.`)
+        await rebuild(projection, parts, { onlyIfOutdated: true })
+      }
+      hasBegun = true
+    },
+    handle: (events, db) => applyEvents(db, projection, table, events),
+  })
+}
+
+/** Runs all projections that there are. Nobody waits any longer for those that are no more; their tables stay. */
+export const runProjections = async (
+  projections: readonly SomeProjection[],
+  parts: ProjectionParts,
+): Promise<readonly Consuming[]> => {
+  await prepareCheckpoints(parts.pool)
+  await retireOthers(
+    parts.pool,
+    projections.map(({ name }) => name),
+  )
+  return projections.map((projection) => runProjection(projection, parts))
+}

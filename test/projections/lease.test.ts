@@ -1,0 +1,107 @@
+import { expect, test, vi } from 'vitest'
+import { makeLeases } from '#infra/lease.ts'
+import { createPool } from '#infra/postgres.ts'
+import { testDatabase, type TestDatabase } from '../database.ts'
+
+const never = new AbortController().signal
+
+/** The leases of two processes. */
+const two = (url: string) => {
+  const pools = [createPool(url), createPool(url)] as const
+  const [one, other] = pools.map((pool) => makeLeases(pool, { pollMs: 20 }))
+  if (!one || !other) throw new Error('There are two.')
+  return {
+    one,
+    other,
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all(pools.map((pool) => pool.end()))
+    },
+  }
+}
+
+const connections = async ({ pool }: TestDatabase): Promise<readonly number[]> => {
+  const { rows } = await pool.query<{ pid: number }>(
+    `select pid from pg_stat_activity where datname = current_database() and application_name = 'coverstream leases'`,
+  )
+  return rows.map(({ pid }) => pid)
+}
+
+test('one holds a lease, and another takes over when it is given back', async () => {
+  await using database = await testDatabase()
+  await using leases = two(database.url)
+  const held = await leases.one.take('a', never)
+  const taken = vi.fn<() => void>()
+  const waiting = leases.other.take('a', never).finally(taken)
+
+  // Meanwhile it could have had this one.
+  const another = await leases.other.take('b', never)
+  expect(taken).not.toHaveBeenCalled()
+  await held?.release()
+
+  const lease = await waiting
+  expect(lease?.signal.aborted).toBe(false)
+  expect(held?.signal.aborted).toBe(true)
+  await Promise.all([lease?.release(), another?.release()])
+})
+
+test('a lease ends with the connection that holds it, and another takes over', async () => {
+  await using database = await testDatabase()
+  await using leases = two(database.url)
+  const held = await leases.one.take('a', never)
+  const [pid] = await connections(database)
+  const waiting = leases.other.take('a', never)
+
+  await database.pool.query('select pg_terminate_backend($1)', [pid])
+
+  const lease = await waiting
+  expect(lease?.signal.aborted).toBe(false)
+  await vi.waitFor(() => expect(held?.signal.aborted).toBe(true))
+  await held?.release()
+  await lease?.release()
+})
+
+test('within a process too, one holds a lease and the others wait', async () => {
+  await using database = await testDatabase()
+  await using leases = two(database.url)
+  const held = await leases.one.take('a', never)
+  const taken = vi.fn<() => void>()
+  const waiting = leases.one.take('a', never).finally(taken)
+
+  await (await leases.one.take('b', never))?.release()
+  expect(taken).not.toHaveBeenCalled()
+
+  await held?.release()
+  await (await waiting)?.release()
+})
+
+test('whoever no longer wants a lease stops waiting', async () => {
+  await using database = await testDatabase()
+  await using leases = two(database.url)
+  const held = await leases.one.take('a', never)
+  const wanted = new AbortController()
+  const waiting = leases.other.take('a', wanted.signal)
+
+  wanted.abort()
+
+  expect(await waiting).toBeUndefined()
+  await held?.release()
+})
+
+test('all leases of a process share one connection, which is closed when nobody needs it', async () => {
+  await using database = await testDatabase()
+  await using leases = two(database.url)
+
+  const held = await Promise.all(['a', 'b', 'c'].map((name) => leases.one.take(name, never)))
+  expect(await connections(database)).toHaveLength(1)
+
+  await Promise.all(held.map(async (lease) => lease?.release()))
+  await vi.waitFor(async () => expect(await connections(database)).toHaveLength(0))
+  await (await leases.one.take('a', never))?.release()
+})
+
+test('a database that cannot be reached is said to be so', async () => {
+  const pool = createPool('postgres://nobody@127.0.0.1:1/nothing')
+
+  await expect(makeLeases(pool).take('a', never)).rejects.toThrow('ECONNREFUSED')
+  await pool.end()
+})

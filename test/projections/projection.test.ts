@@ -1,0 +1,60 @@
+import { expect, test, vi } from 'vitest'
+import { rowTypes } from '#infra/row-types.ts'
+import type { Row } from '../../projections/projection.ts'
+import { runProjection } from '../../projections/runner.ts'
+import { organisation_id, tallies } from './tally.ts'
+import { raised, tallyId, world } from './world.ts'
+
+test('whoever waits for the position of what it wrote can read it', async () => {
+  await using the = await world()
+  const { run, progress } = the.makeProcess()
+  run((parts) => runProjection(tallies, parts))
+
+  for (let total = 1; total <= 20; total++) {
+    const position = await the.append(1, raised())
+
+    expect(await progress.wait('tally', position, 5_000)).toBe(true)
+    const { rows } = await the.pool.query<Row>({ text: 'select id, total from tallies', types: rowTypes })
+    expect(rows).toEqual([{ id: tallyId(1), total }])
+  }
+})
+
+test('a table has what the events add up to, under its organisation', async () => {
+  await using the = await world()
+  await the.append(1, { type: 'TallyOpened', title: 'apples' }, raised(2), raised(3))
+  await the.append(2, { type: 'TallyOpened', title: 'pears' })
+  const last = await the.append(2, { type: 'TallyClosed', reason: 'eaten' })
+  const { run, progress } = the.makeProcess()
+
+  run((parts) => runProjection(tallies, parts))
+
+  expect(await progress.wait('tally', last, 5_000)).toBe(true)
+  const { rows } = await the.pool.query<Row>({ text: 'select * from tallies', types: rowTypes })
+  expect(rows).toEqual([
+    {
+      organisation_id,
+      id: tallyId(1),
+      title: 'apples',
+      total: 5,
+      changes: 3,
+      changed_at: '2026-01-15T12:00:00.000Z',
+      notes: [],
+    },
+  ])
+})
+
+test('a projection whose table has a name that is taken says so', async () => {
+  await using the = await world()
+  await the.pool.query('create table tallies (id text)')
+  const { run, lines } = the.makeProcess()
+
+  const running = run((parts) => runProjection(tallies, parts))
+
+  const reason = 'There is a table "tallies" that no projection has made. Remove or rename it.'
+  await vi.waitFor(() => expect(running.status().trouble).toBe(reason))
+  expect(lines[0]).toMatchObject({ consumer: 'tallies', error: { message: reason } })
+
+  await the.pool.query('drop table tallies')
+  await vi.waitFor(() => expect(running.status().state).toBe('live'), { timeout: 5_000 })
+  expect(running.status().trouble).toBeUndefined()
+})
