@@ -12,6 +12,7 @@ export const MarketingAnswersInput = AnySent.describe('Yes or no by channel, the
 
 export const ProvenanceInput = z
   .unknown()
+  .optional()
   .meta({
     override: {
       type: 'object',

@@ -27,10 +27,13 @@ const StartRequest = z.object({
   provenance: ProvenanceInput,
   idempotency_key: IdempotencyKey.nullish().describe('For clients that cannot set headers; Idempotency-Key wins.'),
   replaces_idempotency_key: IdempotencyKey.nullish().describe('The key of an earlier request whose answer never came.'),
-  outreach_landing: z.unknown().meta({
-    override: { type: 'string' },
-    description: 'The token of an outreach link; one that is not valid is ignored.',
-  }),
+  outreach_landing: z
+    .unknown()
+    .optional()
+    .meta({
+      override: { type: 'string' },
+      description: 'The token of an outreach link; one that is not valid is ignored.',
+    }),
 })
 
 const Answer = z.object({ data: Application })

@@ -15,7 +15,7 @@ import type { ApplicationState } from './state.ts'
 export type CustomerGiven = {
   /** Tidied; only what was sent. */
   readonly details: Partial<CustomerDetails>
-  /** What was sent and cannot be used. */
+  /** What was sent and cannot be used: why, by detail. */
   readonly refused: Fields
   /** Undefined when no email address was sent. */
   readonly customer_id: CustomerId | undefined
@@ -75,11 +75,9 @@ export const customerSaved = (
   // A visitor may read what the application holds, so what others wrote about the customer never gets into it.
   const below = open_to_visitors || by === 'browser' ? undefined : known
   const merged = { ...nothingKnown, ...stated(below), ...stated(held), ...details }
-  const missing = neededOfCustomer.filter((name) => merged[name] === null && !(`customer.${name}` in refused))
-  refuseInputs('customer_invalid', {
-    ...refused,
-    ...Object.fromEntries(missing.map((name) => [`customer.${name}`, 'is needed'])),
-  })
+  const missing = neededOfCustomer.filter((name) => merged[name] === null && refused[name] === undefined)
+  const reasons = [...Object.entries(refused), ...missing.map((name) => [name, 'is needed'] as const)]
+  refuseInputs('customer_invalid', Object.fromEntries(reasons.map(([name, reason]) => [`customer.${name}`, reason])))
   const id = customer_id ?? held?.id
   if (!id) throw new Error('A customer with an email address has no id.')
   return {

@@ -106,7 +106,7 @@ scenario('a box that the presentation does not show cannot be ticked', {
 })
 scenario('a customer who is sent must be complete', {
   given: [],
-  when: start({ customer: given({ first_name: 'Anna' }, { refused: { 'customer.email': 'is no email address' } }) }),
+  when: start({ customer: given({ first_name: 'Anna' }, { refused: { email: 'is no email address' } }) }),
   then: rejected('customer_invalid', {
     'customer.last_name': 'is needed',
     'customer.email': 'is no email address',
