@@ -1,0 +1,75 @@
+import { isAlias, isMap, isScalar, isSeq, LineCounter, parseAllDocuments, type Document, type Node } from 'yaml'
+
+/** Something wrong in a set-up file, at its line. */
+export type SetupFault = { readonly line: number; readonly path: readonly PropertyKey[]; readonly reason: string }
+
+export type SetupFile = {
+  readonly content: unknown
+  /** The line at which a value stands, or the nearest that holds it. */
+  readonly lineOf: (path: readonly PropertyKey[]) => number
+  /** The texts of the files that it names. */
+  readonly files: ReadonlyMap<string, string>
+}
+
+/**
+ * Reads a set-up file. Texts of the files that it names may follow as a second YAML document, `files: { name: text }`, so
+ * that the lines of the first stay what they are.
+ */
+export const parseSetupFile = (text: string): SetupFile | { readonly faults: readonly SetupFault[] } => {
+  const lines = new LineCounter()
+  const documents = parseAllDocuments(text, { lineCounter: lines, merge: true, prettyErrors: false })
+  if ('empty' in documents) return { faults: [{ line: 1, path: [], reason: 'the file is empty' }] }
+
+  const faults = documents.flatMap(({ errors }) =>
+    errors.map(({ pos: [at], message }) => ({ line: lines.linePos(at).line, path: [], reason: message })),
+  )
+  if (faults.length > 0) return { faults }
+
+  const [main, attachment, ...rest] = documents
+  const files = attachment && filesOf(attachment)
+  if (!main || rest.length > 0 || (attachment && !files))
+    return { faults: [{ line: 1, path: [], reason: 'a set-up file is one YAML document' }] }
+  return { content: toPlain(main), lineOf: (path) => lineAt(main, lines, path), files: files ?? new Map() }
+}
+
+const toPlain = (document: Document): unknown => {
+  const plain: unknown = document.toJS()
+  return plain
+}
+
+const filesOf = (document: Document): ReadonlyMap<string, string> | undefined => {
+  const content = toPlain(document)
+  if (typeof content !== 'object' || content === null || !('files' in content)) return undefined
+  if (typeof content.files !== 'object' || content.files === null) return undefined
+  return new Map(Object.entries(content.files).map(([name, text]) => [name, String(text)] as const))
+}
+
+const lineAt = (document: Document, lines: LineCounter, path: readonly PropertyKey[]): number => {
+  let node: unknown = document.contents
+  let line = lines.linePos(startOf(node) ?? 0).line
+  for (const part of path) {
+    const inner: unknown = isAlias(node) ? node.resolve(document) : node
+    const [key, value] = partOf(inner, part) ?? []
+    const start = startOf(key) ?? startOf(value)
+    if (start === undefined) return line
+    line = lines.linePos(start).line
+    node = value
+  }
+  return line
+}
+
+/** The key, where there is one, and the value of a part. A number finds a place in a map too: lists can be written as maps. */
+const partOf = (node: unknown, part: PropertyKey): readonly [unknown, unknown] | undefined => {
+  if (isSeq(node)) return [undefined, typeof part === 'number' ? node.items[part] : undefined]
+  if (!isMap(node)) return undefined
+  const pair =
+    typeof part === 'number'
+      ? node.items[part]
+      : node.items.find(({ key }) => isScalar(key) && String(key.value) === String(part))
+  return pair && [pair.key, pair.value]
+}
+
+const startOf = (node: unknown): number | undefined => {
+  const { range } = (node ?? {}) as Partial<Node> // what is no node has no range either
+  return range?.[0]
+}

@@ -1,0 +1,62 @@
+import { directoryFold, emptyDirectory } from '#domain/access/record.ts'
+import { categoryOf } from '#domain/event.ts'
+import { postgresLog, prepareLog } from '#infra/event-log-postgres.ts'
+import { liveFold } from '#infra/live-fold.ts'
+import { makeLog } from '#infra/log.ts'
+import { makeProgress } from '#infra/progress.ts'
+import { makeSecretCheck } from '#infra/secret-hash.ts'
+import { apiApplicationsSection } from '../../command-api/access/api-application-setup.ts'
+import { organisationPlanner } from '../../command-api/access/organisation-setup.ts'
+import { productsSection } from '../../command-api/catalogue/products-setup.ts'
+import { rateTablesSection } from '../../command-api/catalogue/rate-tables-setup.ts'
+import { catalogueAdminRoutes } from '../../command-api/catalogue/routes.ts'
+import type { Writer } from '../../command-api/handle.ts'
+import { followCatalogue } from '../../command-api/live-catalogue.ts'
+import { setupRoutes } from '../../command-api/setup.ts'
+import { testDatabase } from '../database.ts'
+import { serve } from '../serve.ts'
+
+/** The operator's routes for setting a firm up, on a log of their own. */
+export const setupApi = async ({ sold = false } = {}) => {
+  const database = await testDatabase()
+  await prepareLog(database.pool)
+  const eventLog = postgresLog({ url: database.url })
+  const stopping = new AbortController()
+  const progress = makeProgress()
+  const live = { log: makeLog('silent', 'test'), signal: stopping.signal, progress }
+  const directory = await liveFold(eventLog, directoryFold, emptyDirectory(), live)
+  const catalogue = await followCatalogue(eventLog, live)
+  const writer: Writer = {
+    log: eventLog,
+    seen: async (stream, position) => {
+      await progress.wait(categoryOf(stream), position, 5000)
+    },
+  }
+  const hasSold = async () => sold
+  const setup = setupRoutes({
+    planOrganisation: organisationPlanner({ writer, directory }),
+    sections: [
+      apiApplicationsSection({ writer, checkSecret: makeSecretCheck() }),
+      rateTablesSection(writer),
+      productsSection({ writer, hasSold }),
+    ],
+  })
+  const api = await serve([...setup, ...catalogueAdminRoutes({ writer, catalogue, hasSold })])
+
+  return {
+    ...api,
+    eventLog,
+    catalogue,
+    live,
+    plan: (text: string) => api.post('/admin/v1/setup', text),
+    apply: (text: string) => api.post('/admin/v1/setup?apply=true', text),
+    /** All that was ever written, as types of events. */
+    written: async () => (await eventLog.readAll()).map(({ type }) => type),
+    [Symbol.asyncDispose]: async () => {
+      await api[Symbol.asyncDispose]()
+      stopping.abort()
+      await eventLog.close()
+      await database[Symbol.asyncDispose]()
+    },
+  }
+}

@@ -1,0 +1,92 @@
+import { afterAll, expect, test } from 'vitest'
+import { setupApi } from './setup-api.ts'
+import { file, lineOf, withLine } from './words.ts'
+
+/** Nothing is ever written here, so one does for all. */
+const api = await setupApi()
+afterAll(() => api[Symbol.asyncDispose]())
+
+/** Says what is wrong by input; each reason begins with the line and contains the given text. */
+const refused = (title: string, text: string, expected: Record<string, readonly [line: number, reason: string]>) =>
+  test(`422: ${title}`, async () => {
+    const { status, body } = await api.apply(text)
+
+    const reasons = Object.entries(expected).map(([path, [line, reason]]) => [
+      path,
+      expect.stringMatching(new RegExp(`^line ${line}: .*${RegExp.escape(reason)}`, 's')) as unknown,
+    ])
+    expect(body).toMatchObject({ error: { code: 'validation_failed' } })
+    expect((body as { error: { fields: unknown } }).error.fields).toEqual(Object.fromEntries(reasons))
+    expect(status).toBe(422)
+    expect(await api.written()).toEqual([])
+  })
+
+refused('what is no YAML, with its line', 'organisations:\n  - slug: [acme\n', { file: [3, 'Flow sequence'] })
+refused('an empty file', '', { file: [1, 'empty'] })
+refused('a file of several documents', 'a: 1\n---\nb: 2\n', { file: [1, 'one YAML document'] })
+refused('a key that is given twice', withLine('    name: Acme Life', '    name: Acme Life\n    name: Acme'), {
+  file: [5, 'unique'],
+})
+refused('a key that is not known', withLine('    name: Acme Life', '    name: Acme Life\n    nmae: x'), {
+  'organisations[0].nmae': [5, 'is not known'],
+})
+refused('an organisation that is declared twice', file + file.replace('organisations:', ''), {
+  'organisations[1].slug': [file.split('\n').length + 2, 'is that of organisations[0]'],
+})
+refused(
+  'a rate table and a product at once, each at its line',
+  withLine('          30,10,s,56052', '          30,10,s,none').replace(
+    '        name: Term\n',
+    '        name: Term\n        color: blue\n',
+  ),
+  {
+    'organisations[0].rate_tables[0].csv': [lineOf(file, 'csv: |'), 'csv:3: rate_e4 must be a whole number'],
+    'organisations[0].products[0].color': [lineOf(file, 'name: Term\n') + 1, 'is not known'],
+  },
+)
+refused(
+  'all that is wrong with a product',
+  file
+    .replace('rate_table: life.level', 'rate_table: life.wol')
+    .replace('key: smoker, values: [true]', 'key: smokes, values: [true]')
+    .replace('term_years_min: 5', 'term_years_min: 50'),
+  {
+    'organisations[0].products[0].covers[0].rate_table': [
+      lineOf(file, 'rate_table: life.level'),
+      'names no version of life.wol',
+    ],
+    'organisations[0].products[0].smoker.key': [lineOf(file, 'smoker: { key'), 'no question with the key smokes'],
+    'organisations[0].products[0].covers[0].term_years_max': [lineOf(file, 'term_years_max'), 'must not be below'],
+  },
+)
+refused('a file that was not sent along', file.replace(/csv: \|\n(.*\n){3}/, 'file: rates/life.csv\n'), {
+  'organisations[0].rate_tables[0].file': [lineOf(file, 'csv: |'), 'rates/life.csv was not sent along'],
+})
+refused(
+  'a product that is put on sale without being published',
+  withLine('        lifecycle_state: production', '        lifecycle_state: production\n        publish: false'),
+  {
+    'organisations[0].products[0]': [lineOf(file, '- slug: term'), 'Publish a release first'],
+  },
+)
+refused(
+  'a stage with a config that its type does not have',
+  withLine(
+    '            name: Standard',
+    `            name: Standard
+            presentations:
+              - slug: web
+                name: Web
+                stages: [{ stage_type: quote, title: Price, config: { lable: x } }]`,
+  ),
+  {
+    'organisations[0].products[0].journeys[0].presentations[0].stages[0].config': [
+      lineOf(file, 'name: Standard') + 4,
+      'lable',
+    ],
+    'organisations[0].products[0].journeys[0].presentations[0].stages[0].config.label': [
+      lineOf(file, 'name: Standard') + 4,
+      'expected string',
+    ],
+  },
+)

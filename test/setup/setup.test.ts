@@ -1,0 +1,238 @@
+import { expect, test } from 'vitest'
+import { OrganisationId } from '#domain/values.ts'
+import { derivedId } from '#infra/ids.ts'
+import { readSetupText } from '../../demo/setup-text.ts'
+import { setupApi } from './setup-api.ts'
+import { file, withLine } from './words.ts'
+
+const csv = 'age,term,smoker,rate_e4\n30,10,n,23360\n30,10,s,56052\n'
+
+const acme = OrganisationId.parse(derivedId('organisation', 'acme'))
+
+const changes = (...of: readonly string[]) => ({ body: { data: { steps: of.map((change) => ({ change })) } } })
+
+test('200: a plan says what would change, and changes nothing', async () => {
+  await using api = await setupApi()
+
+  const { status, body } = await api.plan(file)
+
+  expect(status).toBe(200)
+  expect(body).toEqual({
+    data: {
+      applied: false,
+      steps: [
+        { organisation: 'acme', what: 'organisation acme', change: 'create', details: expect.any(Array) as unknown },
+        {
+          organisation: 'acme',
+          what: 'API application Server',
+          change: 'create',
+          details: expect.any(Array) as unknown,
+        },
+        {
+          organisation: 'acme',
+          what: 'rate table life.level version 1',
+          change: 'create',
+          details: ['publishes 2 rates by age, term, smoker'],
+        },
+        {
+          organisation: 'acme',
+          what: 'product term',
+          change: 'create',
+          details: [
+            'drafts 1 cover, 1 journey and 1 questions',
+            'publishes release 1',
+            'becomes sandbox',
+            'becomes production',
+          ],
+        },
+      ],
+    },
+  })
+  expect(await api.written()).toEqual([])
+})
+
+test('200: applied, the file is so, and secrets are shown once', async () => {
+  await using api = await setupApi()
+
+  const { status, body } = await api.apply(file)
+
+  expect(status).toBe(200)
+  expect(body).toMatchObject({
+    data: { applied: true, steps: [{}, { secrets: { client_secret: expect.any(String) as unknown } }, {}, {}] },
+  })
+  expect(await api.written()).toEqual([
+    'OrganisationRegistered',
+    'ApiApplicationCreated',
+    'RateTablePublished',
+    'ProductDrafted',
+    'ReleasePublished',
+    'ProductLifecycleChanged',
+    'ProductLifecycleChanged',
+  ])
+  expect(api.catalogue.current(acme, 'term')).toMatchObject({
+    lifecycle_state: 'production',
+    release: { number: 1, currency_code: 'GBP' },
+  })
+  expect(api.catalogue.rateTable(acme, 'life.level', 1)?.cells).toEqual({ '30|10|n': 23360, '30|10|s': 56052 })
+})
+
+test('200: applied again, the file changes nothing', async () => {
+  await using api = await setupApi()
+  await api.apply(file)
+  const written = await api.written()
+
+  const again = await api.apply(file)
+
+  expect(again).toMatchObject(changes('none', 'none', 'none', 'none'))
+  expect(JSON.stringify(again.body)).not.toContain('secret')
+  expect(await api.written()).toEqual(written)
+})
+
+test('200: a change is planned as what changes, and becomes the next release', async () => {
+  await using api = await setupApi()
+  await api.apply(file)
+  const changed = withLine(
+    '              - { key: smoker, label: Do you smoke?, question_type: boolean }',
+    '              - { key: smoker, label: Smoker?, question_type: boolean }',
+  )
+
+  const { body } = await api.plan(changed)
+  await api.apply(changed)
+
+  expect(body).toMatchObject({
+    data: {
+      steps: [
+        {},
+        {},
+        {},
+        {
+          what: 'product term',
+          change: 'change',
+          details: ['journeys[0].questions[0].label: "Do you smoke?" → "Smoker?"', 'publishes release 2'],
+        },
+      ],
+    },
+  })
+  expect(api.catalogue.current(acme, 'term')).toMatchObject({ release: { number: 2 } })
+})
+
+test('200: what publish: false holds back stays a draft', async () => {
+  await using api = await setupApi()
+  await api.apply(file)
+
+  const held = withLine('        name: Term', '        name: Term Plus\n        publish: false')
+  expect(await api.apply(held)).toMatchObject(changes('none', 'none', 'none', 'change'))
+
+  expect(api.catalogue.current(acme, 'term')).toMatchObject({ release: { number: 1, name: 'Term' } })
+  expect(await api.apply(held)).toMatchObject(changes('none', 'none', 'none', 'none'))
+})
+
+test('200: a state that the file does not name is left as the operator put it', async () => {
+  await using api = await setupApi()
+  await api.apply(file)
+  await api.patch(`/admin/v1/organisations/${acme}/products/term`, { lifecycle_state: 'archived' })
+
+  const silent = withLine('        lifecycle_state: production', '        cooldown_days: 30')
+
+  expect(await api.apply(silent)).toMatchObject(changes('none', 'none', 'none', 'none'))
+  expect(await api.apply(file)).toMatchObject(changes('none', 'none', 'none', 'change'))
+  expect(api.catalogue.current(acme, 'term')).toMatchObject({ lifecycle_state: 'production' })
+})
+
+test('200: several organisations stand in one file, and none sees another’s', async () => {
+  await using api = await setupApi()
+  const second = file.replace('organisations:', '').replace('slug: acme', 'slug: other').replace('23360', '11111')
+
+  const { body } = await api.apply(file + second)
+
+  expect(body).toMatchObject({
+    data: {
+      steps: [
+        { organisation: 'acme' },
+        {},
+        {},
+        {},
+        { organisation: 'other' },
+        {},
+        {},
+        { what: 'product term', change: 'create' },
+      ],
+    },
+  })
+  const other = OrganisationId.parse(derivedId('organisation', 'other'))
+  expect(api.catalogue.rateTable(acme, 'life.level', 1)?.cells).toMatchObject({ '30|10|n': 23360 })
+  expect(api.catalogue.rateTable(other, 'life.level', 1)?.cells).toMatchObject({ '30|10|n': 11111 })
+  expect(api.catalogue.current(acme, 'term')?.release.product_id).not.toBe(
+    api.catalogue.current(other, 'term')?.release.product_id,
+  )
+})
+
+test('200: files that it names follow as a second document', async () => {
+  await using api = await setupApi()
+  const named = file.replace(/csv: \|\n(.*\n){3}/, 'file: rates/life.csv\n')
+
+  const { body } = await api.plan(`${named}\n---\n${JSON.stringify({ files: { 'rates/life.csv': csv } })}`)
+
+  expect(body).toMatchObject({ data: { steps: [{}, {}, { details: ['publishes 2 rates by age, term, smoker'] }, {}] } })
+})
+
+test('200: the demo can be set up, and set up again', { timeout: 60_000 }, async () => {
+  await using api = await setupApi()
+  const text = await readSetupText('demo/organisation.yaml')
+  const known = text.replaceAll(/^ {4}(endpoint_connections|lifecycle_actions):\n( {6}.*\n|\n)*/gm, '')
+
+  const first = await api.apply(known)
+  const second = await api.apply(known)
+
+  expect(first).toMatchObject({ status: 200 })
+  const steps = (second.body as { data: { steps: { change: string }[] } }).data.steps
+  expect(steps.length).toBeGreaterThan(10)
+  expect(new Set(steps.map(({ change }) => change))).toEqual(new Set(['none']))
+  const northlight = OrganisationId.parse('d3e00000-0000-4000-8000-000000000000')
+  expect(api.catalogue.slugs(northlight)).toEqual(['term-life', 'mortgage-life', 'over-50s-plan', 'income-protection'])
+  expect(api.catalogue.current(northlight, 'term-life')).toMatchObject({
+    lifecycle_state: 'production',
+    release: { journeys: [{ slug: 'standard' }, { slug: 'broker' }] },
+  })
+  expect(api.catalogue.current(northlight, 'income-protection')).toBeUndefined()
+})
+
+test('422: another version of what is published under a version', async () => {
+  await using api = await setupApi()
+  await api.apply(file)
+
+  const { status, body } = await api.apply(file.replace('23360', '23361'))
+
+  expect(status).toBe(422)
+  expect(body).toMatchObject({
+    error: { fields: { 'organisations[0].rate_tables[0].version': expect.stringContaining('line 10: ') as unknown } },
+  })
+})
+
+test('422: what was sold does not go back to the sandbox', async () => {
+  await using api = await setupApi({ sold: true })
+  await api.apply(file)
+
+  const { body } = await api.apply(file.replace('lifecycle_state: production', 'lifecycle_state: sandbox'))
+
+  expect(body).toMatchObject({
+    error: {
+      fields: {
+        'organisations[0].products[0].lifecycle_state': expect.stringContaining('cannot become sandbox') as unknown,
+      },
+    },
+  })
+})
+
+test('422: a body that is no set-up file', async () => {
+  await using api = await setupApi()
+
+  expect(await api.post('/admin/v1/setup', { yaml: file })).toMatchObject({
+    status: 422,
+    body: { error: { code: 'validation_failed' } },
+  })
+  expect(await api.post('/admin/v1/setup?apply=perhaps', file)).toMatchObject({
+    status: 422,
+    body: { error: { code: 'invalid_parameter' } },
+  })
+})
