@@ -123,6 +123,7 @@ export const rebuild = async (
           await applyEvents(db, projection, next, events)
       await db.query(`drop table ${inUse.name}; alter table ${next.name} rename to ${inUse.name}`)
       await removeCheckpoint(db, described.name)
+      signal.throwIfAborted()
       await resetCheckpoint(db, describe(projection), reached && left && reached < left ? left : (reached ?? left))
     })
 

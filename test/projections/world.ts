@@ -47,6 +47,7 @@ export const world = async () => {
       /** What was logged. */
       lines,
       stop,
+      abort: () => ending.abort(),
       run: (start: (given: typeof parts) => Consuming): Consuming => {
         const started = start(parts)
         consuming.push(started)

@@ -1,0 +1,79 @@
+import type { ClientBase } from 'pg'
+import { findCheckpoint, lockCheckpoint } from '#infra/checkpoint.ts'
+import type { ConsumerParts } from '#infra/follow.ts'
+import { transaction } from '#infra/postgres.ts'
+import { applyEvents } from './fold.ts'
+import { history } from './history.ts'
+import type { Row, SomeProjection } from './projection.ts'
+import { tableOf } from './table.ts'
+
+export type Comparison = {
+  /** How many rows the table in use has. */
+  readonly rows: number
+  /** How many rows of either table are not in the other, or not the same. */
+  readonly different: number
+  /** The first of those, by their keys. Undefined where there is no row. */
+  readonly differences: readonly { readonly inUse: Row | undefined; readonly rebuilt: Row | undefined }[]
+}
+
+const shown = 20
+
+/**
+ * Compares the table of a projection, row by row, with one made anew from the first event up to the same place. Nobody
+ * writes to the table in use while the last of it is compared; it can be read all the time.
+ */
+export const compareWithRebuild = async (
+  projection: SomeProjection,
+  { pool, eventLog, leases, signal: ending }: Pick<ConsumerParts, 'pool' | 'eventLog' | 'leases' | 'signal'>,
+): Promise<Comparison> => {
+  const { name } = projection
+  const inUse = tableOf(projection)
+  const anew = tableOf(projection, '__compared')
+  const lease = await leases.take(`rebuild ${name}`, ending)
+  if (!lease) throw ending.reason
+  const signal = AbortSignal.any([ending, lease.signal])
+  const drop = `drop table if exists ${anew.name}`
+
+  try {
+    await pool.query(`${drop}; ${anew.create}`)
+    const standing = (await findCheckpoint(pool, name))?.position
+    if (standing !== undefined)
+      for await (const { events } of history(eventLog, projection, { upTo: standing, signal }))
+        await transaction(pool, (db) => applyEvents(db, projection, anew, events))
+
+    return await transaction(pool, async (db) => {
+      await db.query(`lock table ${inUse.name} in share mode`)
+      const reached = (await lockCheckpoint(db, name))?.position
+      if (reached !== undefined)
+        for await (const { events } of history(eventLog, projection, { after: standing, upTo: reached, signal }))
+          await applyEvents(db, projection, anew, events)
+      return compare(db, projection, inUse.name, anew.name)
+    })
+  } finally {
+    await pool.query(drop).catch(() => undefined)
+    await lease.release()
+  }
+}
+
+const compare = async (
+  db: ClientBase,
+  { table: { columns, key } }: SomeProjection,
+  inUse: string,
+  anew: string,
+): Promise<Comparison> => {
+  // As text: JSON is equal to nothing, and is written in the same way by the same code.
+  const differs = Object.keys(columns).map(
+    (column) => `in_use."${column}"::text is distinct from anew."${column}"::text`,
+  )
+  const both = `${inUse} as in_use full join ${anew} as anew using (${key.map((column) => `"${column}"`).join(', ')})`
+  const where = `where in_use is null or anew is null or ${differs.join(' or ')}`
+  const { rows: counts } = await db.query<{ rows: number; different: number }>(`
+    select (select count(*)::integer from ${inUse}) as rows, count(*)::integer as different from ${both} ${where}`)
+  const { rows } = await db.query<{ in_use: Row | null; rebuilt: Row | null }>(`
+    select to_json(in_use) as in_use, to_json(anew) as rebuilt from ${both} ${where} limit ${shown}`)
+  return {
+    rows: counts[0]?.rows ?? 0,
+    different: counts[0]?.different ?? 0,
+    differences: rows.map(({ in_use, rebuilt }) => ({ inUse: in_use ?? undefined, rebuilt: rebuilt ?? undefined })),
+  }
+}

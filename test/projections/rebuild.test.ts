@@ -1,0 +1,265 @@
+import { expect, test, vi } from 'vitest'
+import { findCheckpoint } from '#infra/checkpoint.ts'
+import { EventFailed } from '#infra/follow.ts'
+import { compareWithRebuild } from '../../projections/compare.ts'
+import type { Row, SomeProjection } from '../../projections/projection.ts'
+import { rebuild, type RebuildProgress } from '../../projections/rebuild.ts'
+import { runProjection } from '../../projections/runner.ts'
+import { newEvent, tallies, type TallyEvent } from './tally.ts'
+import { gate, raised, tallyId, through, world, type World } from './world.ts'
+
+const total = async ({ pool }: World): Promise<number> => {
+  const { rows } = await pool.query<{ total: number }>('select sum(total)::integer as total from tallies')
+  return rows[0]?.total ?? 0
+}
+
+const tables = async ({ pool }: World): Promise<readonly string[]> => {
+  const { rows } = await pool.query<{ name: string }>(
+    `select tablename as name from pg_tables where schemaname = 'public' order by tablename`,
+  )
+  return rows.map(({ name }) => name)
+}
+
+/** Tallies from 1 up, each raised by one. */
+const fill = async ({ eventLog }: World, count: number) => {
+  await Promise.all(
+    Array.from({ length: count }, (_, index) =>
+      eventLog.append(`tally-${tallyId(index + 1)}`, 'no_stream', [newEvent(raised())]),
+    ),
+  )
+}
+
+/** A log that hands out nothing beyond its first batch until it is let. */
+const halting = ({ eventLog }: World) => {
+  const { passed, open } = gate()
+  const { passed: reached, open: reach } = gate()
+  const log = through(eventLog, async function* (batches, { signal }) {
+    const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
+    let isFirst = true
+    for await (const batch of batches) {
+      if (!isFirst) {
+        reach()
+        await Promise.race([passed, aborted])
+      }
+      if (signal.aborted) return
+      isFirst = false
+      yield batch
+    }
+  })
+  return { log, reached, open }
+}
+
+const doubled: SomeProjection = {
+  ...tallies,
+  version: 2,
+  project: (row: never, event: TallyEvent, recorded, key: never) =>
+    tallies.project(row, event.type === 'TallyRaised' ? { ...event, by: 2 * event.by } : event, recorded, key),
+}
+
+/** A promise that says whether it is still open. */
+const settling = <Result>(promise: Promise<Result>) => {
+  let settled = false
+  const settle = () => {
+    settled = true
+  }
+  promise.then(settle, settle)
+  return { promise, isSettled: () => settled }
+}
+
+const live = async (running: ReturnType<typeof runProjection>) =>
+  vi.waitFor(() => expect(running.status().state).toBe('live'), { timeout: 5_000 })
+
+test('a rebuild happens beside the table in use, while events keep coming, and no reader sees it half done', async () => {
+  await using the = await world()
+  await fill(the, 300)
+  const { run, progress } = the.makeProcess()
+  run((parts) => runProjection(tallies, parts))
+  await vi.waitFor(async () => expect(await total(the)).toBe(300))
+  await the.pool.query(`update tallies set total = 1000 where id = $1`, [tallyId(7)])
+
+  const rebuilding = the.makeProcess('rebuild')
+  const reports: RebuildProgress[] = []
+  const rebuilt = settling(rebuild(tallies, rebuilding.parts, { report: (each) => reports.push(each) }))
+  let written = 300
+  const excess: number[] = []
+  while (!rebuilt.isSettled()) {
+    const position = await the.append(1 + (written % 300), raised())
+    written++
+    expect(await progress.wait('tally', position, 5_000)).toBe(true)
+    excess.push((await total(the)) - written)
+  }
+  await rebuilt.promise
+
+  // The row that was wrong, and then nothing: no part of the new table was seen before it was whole.
+  expect(excess.filter((each) => each !== 999 && each !== 0)).toEqual([])
+  expect(excess).toEqual(excess.toSorted((one, other) => other - one))
+  const last = await the.append(1, raised())
+  expect(await progress.wait('tally', last, 5_000)).toBe(true)
+  expect(await total(the)).toBe(written + 1)
+  expect(await compareWithRebuild(tallies, rebuilding.parts)).toEqual({ rows: 300, different: 0, differences: [] })
+  const done = reports.map((report) => report.done)
+  expect(done).toEqual(done.toSorted((one, other) => one - other))
+  expect(reports.at(-1)?.done).toBe(reports.at(-1)?.total)
+  expect(await tables(the)).toEqual(['consumer_checkpoint', 'tallies'])
+})
+
+test('when a new version starts, the table is rebuilt while the old one goes on, and the old process stops', async () => {
+  await using the = await world()
+  await fill(the, 10)
+  const old = the.makeProcess('old')
+  const running = old.run((parts) => runProjection(tallies, parts))
+  await live(running)
+  const { log, reached, open } = halting(the)
+
+  const next = the.makeProcess('next', log)
+  const succeeding = next.run((parts) => runProjection(doubled, parts))
+  await reached
+  expect(await old.progress.wait('tally', await the.append(11, raised()), 5_000)).toBe(true)
+  expect(await total(the)).toBe(11)
+
+  open()
+  await vi.waitFor(async () => expect(await total(the)).toBe(22))
+  await the.append(12, raised())
+  await vi.waitFor(() => expect(running.status().state).toBe('failed'))
+  expect(running.status().failure?.message).toBe('Version 2 of tallies has taken over from version 1.')
+  await live(succeeding)
+  await vi.waitFor(async () => expect(await total(the)).toBe(24))
+  expect(await findCheckpoint(the.pool, 'tallies')).toMatchObject({ version: 2 })
+})
+
+test('when processes of a new version start at the same time, the table is rebuilt once', async () => {
+  await using the = await world()
+  await fill(the, 10)
+  const old = the.makeProcess('old')
+  await live(old.run((parts) => runProjection(tallies, parts)))
+  await vi.waitFor(async () => expect(await total(the)).toBe(10))
+  await old.stop()
+
+  const processes = [the.makeProcess(), the.makeProcess()]
+  for (const { run } of processes) run((parts) => runProjection(doubled, parts))
+
+  await vi.waitFor(async () => expect(await total(the)).toBe(20))
+  await vi.waitFor(() => {
+    const messages = processes.flatMap(({ lines }) => lines.map(({ msg }) => msg))
+    expect(messages).toContain('consumer has caught up')
+    expect(messages.filter((message) => message === 'projection is being rebuilt')).toHaveLength(1)
+  })
+})
+
+test('a rebuild that is ended in the middle leaves nothing that blocks the next one', async () => {
+  await using the = await world()
+  await fill(the, 10)
+  const { parts } = the.makeProcess()
+  const { log, reached } = halting(the)
+  const killed = the.makeProcess('killed', log)
+  const rebuilding = settling(rebuild(tallies, killed.parts))
+  await reached
+  expect(await tables(the)).toContain('tallies__rebuild')
+
+  killed.abort()
+  await expect(rebuilding.promise).rejects.toThrow('abort')
+  await rebuild(doubled, parts)
+
+  expect(await total(the)).toBe(20)
+  expect(await tables(the)).toEqual(['consumer_checkpoint', 'tallies'])
+})
+
+test('a rebuild that has lost its lease without knowing does no harm to the next one', async () => {
+  await using the = await world()
+  await fill(the, 10)
+  const { parts } = the.makeProcess()
+  const { log, reached, open } = halting(the)
+  const zombie = the.makeProcess('zombie', log)
+  const stubborn = {
+    ...zombie.parts,
+    leases: { take: async () => ({ signal: zombie.parts.signal, release: async () => {} }) },
+  }
+  const rebuilding = settling(rebuild(doubled, stubborn))
+  await reached
+
+  await rebuild(tallies, parts)
+  open()
+
+  await expect(rebuilding.promise).rejects.toThrow('Another rebuild of tallies has begun')
+  expect(await total(the)).toBe(10)
+  expect(await compareWithRebuild(tallies, parts)).toMatchObject({ different: 0 })
+})
+
+test('a rebuild waits for readers without making others wait behind it for long', async () => {
+  await using the = await world()
+  await fill(the, 10)
+  const { parts } = the.makeProcess()
+  await rebuild(tallies, parts)
+  const reader = await the.pool.connect()
+  await reader.query('begin; select from tallies')
+
+  const rebuilt = settling(rebuild(doubled, parts))
+  await vi.waitFor(async () => {
+    const { rows } = await the.pool.query<Row>(`select from pg_locks where not granted and locktype = 'relation'`)
+    expect(rows).toHaveLength(1)
+  })
+  const startedAt = performance.now()
+  expect(await total(the)).toBe(10)
+  expect(performance.now() - startedAt).toBeLessThan(1_000)
+  expect(rebuilt.isSettled()).toBe(false)
+  await reader.query('commit')
+  reader.release()
+
+  await rebuilt.promise
+  expect(await total(the)).toBe(20)
+})
+
+test('a rebuild fails at an event that cannot be handled, and the table in use stays', async () => {
+  await using the = await world()
+  await the.append(1, raised(1), raised(-2), raised(3))
+  const { parts } = the.makeProcess()
+  await rebuild(tallies, parts)
+  const timid: SomeProjection = {
+    ...tallies,
+    project: (row: never, event: TallyEvent, recorded, key: never) => {
+      if (event.type === 'TallyRaised' && event.by < 0) throw new Error('less than nothing')
+      return tallies.project(row, event, recorded, key)
+    },
+  }
+
+  const failure: unknown = await rebuild(timid, parts).catch((error: unknown) => error)
+
+  expect(failure).toBeInstanceOf(EventFailed)
+  expect(failure).toMatchObject({ message: 'less than nothing', event: { type: 'TallyRaised', data: { by: -2 } } })
+  expect(await total(the)).toBe(2)
+})
+
+test('a table can be rebuilt again and again, with all its indexes', async () => {
+  await using the = await world()
+  const { parts } = the.makeProcess()
+  await fill(the, 3)
+  for (let times = 0; times < 3; times++) await rebuild(tallies, parts)
+
+  const { rows } = await the.pool.query<Row>(`select indexdef from pg_indexes where tablename = 'tallies'`)
+  expect(rows).toHaveLength(2)
+  expect(await total(the)).toBe(3)
+})
+
+test('a comparison finds rows that are wrong, missing, or should not be there', async () => {
+  await using the = await world()
+  await fill(the, 5)
+  const { parts } = the.makeProcess()
+  await rebuild(tallies, parts)
+  expect(await compareWithRebuild(tallies, parts)).toEqual({ rows: 5, different: 0, differences: [] })
+
+  await the.pool.query(`update tallies set notes = '[1]' where id = $1`, [tallyId(1)])
+  await the.pool.query(`delete from tallies where id = $1`, [tallyId(2)])
+  await the.pool.query(`update tallies set id = $2 where id = $1`, [tallyId(3), tallyId(9)])
+  const { rows, different, differences } = await compareWithRebuild(tallies, parts)
+
+  expect({ rows, different }).toEqual({ rows: 4, different: 4 })
+  const ids = differences.map(({ inUse, rebuilt }) => [inUse?.['id'], rebuilt?.['id']])
+  expect(ids).toEqual(
+    expect.arrayContaining([
+      [tallyId(1), tallyId(1)],
+      [undefined, tallyId(2)],
+      [undefined, tallyId(3)],
+      [tallyId(9), undefined],
+    ]),
+  )
+})
