@@ -110,13 +110,14 @@ const phoneNumber = (value: string, { country }: Facts): Read => {
 
 const countryNames = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' })
 
+/** Codes that have a name, and are no country's. */
+const notCountries = /^(EU|EZ|QO|UN|XA|XB|ZZ)$/
+
 const country = (value: string): Read => {
   if (!/^[a-z]{2}$/i.test(value)) return text(100)(value)
-  const code = value.toUpperCase()
-  const isKnown = code === 'UK' || countryNames.of(code) !== undefined
-  return isKnown
-    ? { value: code === 'UK' ? 'GB' : code }
-    : { reason: 'must be a country: ISO 3166-1 alpha-2, or a name' }
+  const code = value.toUpperCase() === 'UK' ? 'GB' : value.toUpperCase()
+  const isKnown = countryNames.of(code) !== undefined && !notCountries.test(code)
+  return isKnown ? { value: code } : { reason: 'must be a country: ISO 3166-1 alpha-2, or a name' }
 }
 
 const readers: Readonly<Record<keyof CustomerDetails, (value: string, facts: Facts) => Read>> = {

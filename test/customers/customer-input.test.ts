@@ -1,0 +1,102 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { readCustomer } from '../../command-api/customer-input.ts'
+
+const facts = { today: '2026-01-15', country: null }
+const read = (sent: Record<string, unknown>, changes: Partial<typeof facts> | { country: string } = {}) =>
+  readCustomer(sent, { ...facts, ...changes })
+const x = (length: number) => 'x'.repeat(length)
+
+describe('what is kept of', () => {
+  test.each([
+    ['title', ' Dr ', 'Dr'],
+    ['first_name', ' Anna ', 'Anna'],
+    ['first_name', x(100), x(100)],
+    ['last_name', 'Ní Bhriain-O’Dowd', 'Ní Bhriain-O’Dowd'],
+    ['email', ' Anna.Ash+life@Example.ORG ', 'anna.ash+life@example.org'],
+    ['phone_number', '07700 900123', '+447700900123'],
+    ['phone_number', '0044 (0)7700 900-123', '+447700900123'],
+    ['phone_number', '+44 (0)113 496 0000 ext. 12', '+441134960000'],
+    ['phone_number', '+33 6 12 34 56 78', '+33612345678'],
+    ['dob', '1990-01-15', '1990-01-15'],
+    ['dob', '2026-01-14', '2026-01-14'],
+    ['dob', '1905-01-16', '1905-01-16'],
+    ['postal_code', 'sw1a1aa', 'SW1A 1AA'],
+    ['address_line1', '1 High Street', '1 High Street'],
+    ['city', 'Leeds', 'Leeds'],
+    ['country', 'gb', 'GB'],
+    ['country', 'UK', 'GB'],
+    ['country', 'fr', 'FR'],
+    ['country', 'United Kingdom', 'United Kingdom'],
+  ])('%s %j: %j', (name, sent, kept) => {
+    expect(read({ [name]: sent })).toEqual({ details: { [name]: kept }, refused: {} })
+  })
+})
+
+describe('what is wrong with', () => {
+  test.each([
+    ['title', x(21), 'longer than 20'],
+    ['first_name', x(101), 'longer than 100'],
+    ['first_name', 'An\u0000na', 'control characters'],
+    ['last_name', 'As\ud800h', 'control characters'],
+    ['first_name', 5, 'text'],
+    ['email', 'nowhere', 'email address'],
+    ['email', 'a@b', 'email address'],
+    ['email', `${x(250)}@example.org`, 'at most 254'],
+    ['email', ['anna@example.org'], 'text'],
+    ['phone_number', '12', 'too_short'],
+    ['phone_number', '07700 900123 45678', 'too_long'],
+    ['phone_number', 'call me', 'format_invalid'],
+    ['phone_number', '07700 900123;drop', 'format_invalid'],
+    ['dob', '2026-01-15', 'in the past'],
+    ['dob', '2026-01-16', 'in the past'],
+    ['dob', '1905-01-15', 'more than 120 years'],
+    ['dob', '1990-02-30', 'a date'],
+    ['dob', '15/01/1990', 'a date'],
+    ['postal_code', 'nowhere', 'UK postcode'],
+    ['address_line1', x(201), 'longer than 200'],
+    ['country', 'ZZ', 'ISO 3166-1'],
+    ['country', 'EU', 'ISO 3166-1'],
+    ['country', x(101), 'longer than 100'],
+  ])('%s %j', (name, sent, reason) => {
+    expect(read({ [name]: sent })).toEqual({
+      details: {},
+      refused: { [name]: expect.stringContaining(reason) as unknown },
+    })
+  })
+})
+
+test('what is null or blank is as if it had not been sent', () => {
+  const names = ['title', 'first_name', 'last_name', 'email', 'phone_number', 'dob', 'postal_code', 'city', 'country']
+  const blank = Object.fromEntries(names.map((name, index) => [name, index % 2 === 0 ? ' ' : null]))
+  expect(read({ ...blank, unheard: 1 })).toEqual({ details: {}, refused: {} })
+})
+
+test.each([null, '', ' '])('a second address line of %j is no second line', (address_line2) => {
+  expect(read({ address_line2 })).toEqual({ details: { address_line2: null }, refused: {} })
+})
+
+test('postcodes and phone numbers abroad are those of the country, sent or known', () => {
+  const french = { postal_code: '75001', phone_number: '06 12 34 56 78' }
+  const kept = { postal_code: '75001', phone_number: '+33612345678' }
+  expect(read({ ...french, country: 'FR' })).toEqual({ details: { ...kept, country: 'FR' }, refused: {} })
+  expect(read(french, { country: 'FR' })).toEqual({ details: kept, refused: {} })
+  expect(read(french, { country: 'GB' }).refused).toHaveProperty('postal_code')
+  expect(read({ postal_code: 'ls11ur' }, { country: 'England' }).details).toEqual({ postal_code: 'LS1 1UR' })
+})
+
+test('whatever is sent, what is kept can be sent again', () => {
+  const value = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.emailAddress(),
+    fc.constantFrom('0113 4960000', 'GB'),
+    fc.anything(),
+  )
+  const names = ['title', 'first_name', 'email', 'phone_number', 'dob', 'postal_code', 'address_line2', 'country']
+  fc.assert(
+    fc.property(fc.dictionary(fc.constantFrom(...names), value), (sent) => {
+      const { details } = read(sent)
+      expect(read(details)).toEqual({ details, refused: {} })
+    }),
+  )
+})

@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest'
+import { customer, type RecordCustomer } from '#domain/customers/customer.ts'
+import type { CustomerEvent } from '#domain/customers/events.ts'
+import { nothingKnown, type CustomerDetails } from '#domain/customers/record.ts'
+import { ApplicationId, CustomerId } from '#domain/values.ts'
+import { organisation_id } from '../applications/release.ts'
+import { scenariosOf, stateOf } from '../scenario.ts'
+
+const scenario = scenariosOf(customer)
+const customer_id = CustomerId.parse('c0000000-0000-4000-8000-000000000001')
+const application_id = ApplicationId.parse('a0000000-0000-4000-8000-000000000001')
+const other = ApplicationId.parse('a0000000-0000-4000-8000-000000000002')
+const anna: CustomerDetails = {
+  ...nothingKnown,
+  first_name: 'Anna',
+  last_name: 'Ash',
+  email: 'anna@example.org',
+  city: 'York',
+}
+
+const created: CustomerEvent = { type: 'CustomerCreated', organisation_id, customer_id, details: anna, application_id }
+const updated = (changed: Partial<CustomerDetails>): CustomerEvent => ({
+  type: 'CustomerUpdated',
+  changed,
+  application_id,
+})
+const proposed = (values: Partial<CustomerDetails>): CustomerEvent => ({
+  type: 'CustomerValuesProposed',
+  proposed: values,
+  application_id,
+})
+const told = (by: RecordCustomer['by'], sent: Partial<CustomerDetails>): RecordCustomer => ({
+  type: 'RecordCustomer',
+  organisation_id,
+  customer_id,
+  application_id,
+  details: { ...anna, ...sent },
+  sent,
+  by,
+})
+
+for (const by of ['server', 'browser'] as const) {
+  scenario(`a ${by} application tells of a new customer, who is created`, {
+    given: [],
+    when: told(by, anna),
+    then: [created],
+  })
+  scenario(`what a ${by} application tells is known already`, { given: [created], when: told(by, anna), then: [] })
+}
+scenario('a server-only application updates the fields it sent', {
+  given: [created],
+  when: told('server', { city: 'Leeds', first_name: 'Anna' }),
+  then: [updated({ city: 'Leeds' })],
+})
+scenario('a browser application never changes an existing customer: the differences are proposed', {
+  given: [created],
+  when: told('browser', { city: 'Leeds', first_name: 'Anna' }),
+  then: [proposed({ city: 'Leeds' })],
+})
+scenario('the same is proposed once', {
+  given: [created, proposed({ city: 'Leeds' })],
+  when: told('browser', { city: 'Leeds' }),
+  then: [],
+})
+scenario('an application that agrees in the end proposes nothing any more', {
+  given: [created, proposed({ city: 'Leeds' })],
+  when: told('browser', { city: 'York' }),
+  then: [proposed({})],
+})
+scenario('what was updated is not updated again', {
+  given: [created, updated({ city: 'Leeds' })],
+  when: told('server', { city: 'Leeds' }),
+  then: [],
+})
+
+test('proposals stand beside the record, by application', () => {
+  const fromOther: CustomerEvent = { ...proposed({ title: 'Dr' }), application_id: other }
+  expect(stateOf(customer, [created, updated({ title: 'Ms' }), proposed({ city: 'Leeds' }), fromOther])).toMatchObject({
+    ...anna,
+    title: 'Ms',
+    proposed: { [application_id]: { city: 'Leeds' }, [other]: { title: 'Dr' } },
+  })
+})
