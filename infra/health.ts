@@ -1,4 +1,5 @@
-import { Router } from 'express'
+import type { RequestListener } from 'node:http'
+import express from 'express'
 import type { Metrics } from './metrics.ts'
 
 /** Whether one part of a process can do its work, and if not, why. */
@@ -17,9 +18,13 @@ const timeOut = () =>
     setTimeout(() => reject(new Error(`no answer within ${withinMs} ms`)), withinMs).unref()
   })
 
-/** `/health/live`: the process runs. `/health/ready`: it can do its work. `/metrics`: Prometheus. None needs a token. */
-export const healthRoutes = (metrics: Metrics, checks: Checks): Router =>
-  Router()
+/**
+ * `/health/live`: the process runs. `/health/ready`: it can do its work. `/metrics`: Prometheus. None needs a token.
+ * Every other request is for `serveRequest`.
+ */
+export const withHealth = (metrics: Metrics, checks: Checks, serveRequest?: RequestListener): RequestListener => {
+  const health = express()
+    .disable('x-powered-by')
     .get('/health/live', (_request, response) => {
       response.json({ status: 'live' })
     })
@@ -31,3 +36,10 @@ export const healthRoutes = (metrics: Metrics, checks: Checks): Router =>
     .get('/metrics', async (_request, response) => {
       response.type(metrics.registry.contentType).send(await metrics.registry.metrics())
     })
+
+  return (request, response) => {
+    const isHealth = /^\/(health\/|metrics(\?|$))/.test(request.url ?? '')
+    if (isHealth || !serveRequest) health(request, response)
+    else serveRequest(request, response)
+  }
+}

@@ -2,6 +2,7 @@ import type { Express } from 'express'
 import type { Pool } from 'pg'
 import { BadConfiguration, type Config } from './config.ts'
 import { eventStoreDbLog } from './event-log-eventstoredb.ts'
+import { prepareLog } from './event-log-postgres-schema.ts'
 import { postgresLog } from './event-log-postgres.ts'
 import type { EventLog } from './event-log.ts'
 import type { Check, Checks } from './health.ts'
@@ -26,13 +27,15 @@ export type Parts = {
   readonly signal: AbortSignal
 }
 
-/** A role at work: an API has an `app` to be served, the others work on their own until stopped. */
+/** A role at work, until stopped. */
 export type Role = {
-  readonly app?: Express
   readonly checks: Checks
   /** Resolves when the role has finished what it was at; comes after the parts' signal was aborted. */
   readonly stop: () => Promise<void>
 }
+
+/** An API also has an app to be served. */
+export type ApiRole = Role & { readonly app: Express }
 
 /** `one process` runs all roles, `many` runs one of several processes that share the work. */
 type Deployment = 'one process' | 'many'
@@ -50,10 +53,7 @@ export const openParts = async (
     max: 20,
     onLost: (error) => log.warn({ error }, 'idle database connection lost'),
   })
-  const eventLog =
-    config.EVENT_LOG === 'eventstoredb' && config.EVENTSTOREDB_URL !== undefined
-      ? eventStoreDbLog(config.EVENTSTOREDB_URL)
-      : await postgresLog({ url: databaseUrl })
+  const eventLog = await openEventLog(config, databaseUrl, pool)
   const rateLimit = await makeRateLimit({
     requests: config.RATE_LIMIT_REQUESTS,
     windowSeconds: config.RATE_LIMIT_WINDOW_SECONDS,
@@ -76,6 +76,13 @@ export const openParts = async (
     await pool.end()
   }
   return { parts, close }
+}
+
+const openEventLog = async (config: Config, databaseUrl: string, pool: Pool): Promise<EventLog> => {
+  if (config.EVENT_LOG === 'eventstoredb' && config.EVENTSTOREDB_URL !== undefined)
+    return eventStoreDbLog(config.EVENTSTOREDB_URL)
+  await prepareLog(pool)
+  return postgresLog({ url: databaseUrl })
 }
 
 /** Whether the database and the log answer. */

@@ -1,0 +1,82 @@
+import { directoryFold, emptyDirectory, type Directory } from '#domain/access/record.ts'
+import { categoryOf } from '#domain/event.ts'
+import { makeGate } from '#infra/gate.ts'
+import { httpApp } from '#infra/http.ts'
+import { liveFold } from '#infra/live-fold.ts'
+import { checkParts, type ApiRole, type Parts } from '#infra/parts.ts'
+import type { Route } from '#infra/route.ts'
+import { makeSecretCheck, type SecretCheck } from '#infra/secret-hash.ts'
+import { makeTokens } from '#infra/tokens.ts'
+import { apiApplicationsSection } from './access/api-application-setup.ts'
+import { organisationPlanner } from './access/organisation-setup.ts'
+import { accessRoutes } from './access/routes.ts'
+import { tokenRoutes } from './access/token.ts'
+import { applicationRoutes } from './applications/routes.ts'
+import { productsSection } from './catalogue/products-setup.ts'
+import { rateTablesSection } from './catalogue/rate-tables-setup.ts'
+import { catalogueAdminRoutes } from './catalogue/routes.ts'
+import { knownCustomers } from './customers/known-customer.ts'
+import type { Writer } from './handle.ts'
+import { followCatalogue, type Catalogue } from './live-catalogue.ts'
+import { setupRoutes } from './setup.ts'
+
+type Deps = Pick<Parts, 'keys'> & {
+  readonly writer: Writer
+  readonly directory: Directory
+  readonly catalogue: Catalogue
+  readonly checkSecret: SecretCheck
+}
+
+/** No policy can be set up yet, so nothing was ever sold. */
+const hasSold = async () => false
+
+const sections = ({ writer, checkSecret }: Deps) => [
+  apiApplicationsSection({ writer, checkSecret }),
+  rateTablesSection(writer),
+  productsSection({ writer, hasSold }),
+]
+
+/** Everything that changes something. */
+export const commandRoutes = (deps: Deps): readonly Route[] => {
+  const { writer, directory, catalogue, keys } = deps
+  return [
+    ...applicationRoutes({
+      writer,
+      keys,
+      catalogue,
+      organisations: directory.organisations,
+      knownCustomer: knownCustomers(writer),
+    }),
+    ...accessRoutes({ writer, directory }),
+    ...catalogueAdminRoutes({ writer, catalogue, hasSold }),
+    ...setupRoutes({ planOrganisation: organisationPlanner({ writer, directory }), sections: sections(deps) }),
+  ]
+}
+
+export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
+  const { config, keys, log, metrics, eventLog, rateLimit, progress } = parts
+  const baseUrl = config.BASE_URL
+  const [directory, catalogue] = await Promise.all([
+    liveFold(eventLog, directoryFold, emptyDirectory(), parts),
+    followCatalogue(eventLog, parts),
+  ])
+  const writer: Writer = {
+    log: eventLog,
+    seen: async (stream, position) => {
+      const wasSeen = await progress.wait(categoryOf(stream), position, config.READ_YOUR_WRITES_MS)
+      if (!wasSeen) metrics.unseenWrites.inc()
+    },
+  }
+  const tokens = makeTokens(keys, baseUrl)
+  const checkSecret = makeSecretCheck()
+
+  const app = httpApp(commandRoutes({ keys, writer, directory, catalogue, checkSecret }), {
+    log,
+    metrics,
+    gate: makeGate({ directory, tokens, baseUrl, rateLimit, operatorKey: config.OPERATOR_KEY }),
+    trustedProxies: config.TRUSTED_PROXIES,
+    checkAnswers: false,
+    before: [tokenRoutes({ directory, tokens, checkSecret, rateLimit, baseUrl, log })],
+  })
+  return { app, checks: async () => checkParts(parts), stop: async () => undefined }
+}

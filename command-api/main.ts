@@ -1,0 +1,4 @@
+import { runRole } from '#infra/run-role.ts'
+import { startCommandApi } from './command-api.ts'
+
+runRole('command-api', startCommandApi)

@@ -1,0 +1,37 @@
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { parse } from 'yaml'
+import { z } from 'zod'
+import { readSetupText } from './setup-text.ts'
+
+const file = fileURLToPath(new URL('organisation.yaml', import.meta.url))
+
+const first = <Item extends z.ZodType>(key: string, item: Item) =>
+  z.object({ organisations: z.tuple([z.object({ [key]: z.tuple([item], z.unknown()) })]) })
+
+const readFirst = async <Item extends z.ZodType>(key: string, item: Item): Promise<z.output<Item>> => {
+  const declared = first(key, item).parse(parse(await readFile(file, 'utf8')))
+  // The schema has just said so; zod does not follow a key that is a variable.
+  return declared.organisations[0][key]?.[0] as z.output<Item>
+}
+
+/** What the demo organisation's first API application is reached with. */
+export const demoApplication = async () =>
+  readFirst('api_applications', z.object({ client_id: z.string(), client_secret: z.string() }))
+
+/** Where the demo organisation's webhooks go, and what they are signed with. */
+export const demoReceiver = async () =>
+  readFirst('endpoint_connections', z.object({ base_url: z.url(), signing_secret: z.string() }))
+
+/** Sets the demo organisation up in a service that has none yet; later starts leave alone what became of it. */
+export const setUpDemo = async (origin: string, operatorKey: string): Promise<void> => {
+  const operator = async (path: string, request: RequestInit = {}) => {
+    const headers = { authorization: `Bearer ${operatorKey}`, 'content-type': 'application/yaml' }
+    const response = await fetch(`${origin}/admin/v1/${path}`, { ...request, headers })
+    if (!response.ok) throw new Error(`The demo organisation could not be set up: ${await response.text()}`)
+    return response.json()
+  }
+  const { data: organisations } = z.object({ data: z.array(z.unknown()) }).parse(await operator('organisations'))
+  if (organisations.length > 0) return
+  await operator('setup?apply=true', { method: 'POST', body: await readSetupText(file) })
+}

@@ -1,0 +1,167 @@
+import { z } from 'zod'
+import { readConfig } from '#infra/config.ts'
+import { demoApplication, demoReceiver } from './demo.ts'
+import { startReceiver } from './receiver.ts'
+
+/** Plays the main job against a running service over HTTP, from a token to the signed webhooks, and shows each step. */
+
+const { BASE_URL } = readConfig(process.env)
+const [client, connection] = await Promise.all([demoApplication(), demoReceiver()])
+const colour = (code: number, text: string) => (process.stdout.isTTY ? `\u001b[${code}m${text}\u001b[0m` : text)
+const pounds = (pence: number) => `£${(pence / 100).toFixed(2)}`
+
+/** Runs a step, and says what it gave; the first that fails ends the journey. */
+const step = async <Result>(what: string, work: () => Promise<readonly [result: Result, shown: string]>) => {
+  const begun = performance.now()
+  try {
+    const [result, shown] = await work()
+    const ms = Math.round(performance.now() - begun)
+    process.stdout.write(`${colour(32, '✔')} ${what.padEnd(38)} ${shown} ${colour(90, `${ms} ms`)}\n`)
+    return result
+  } catch (error) {
+    process.stdout.write(
+      `${colour(31, '✘')} ${what.padEnd(38)} ${error instanceof Error ? error.message : String(error)}\n`,
+    )
+    process.exit(1)
+  }
+}
+
+const Token = z.object({ access_token: z.string(), scope: z.string(), expires_in: z.int() })
+const Products = z.object({
+  data: z.array(z.object({ slug: z.string(), name: z.string(), lifecycle_state: z.string() })),
+})
+const Questions = z.object({
+  data: z.object({ questions: z.array(z.object({ key: z.string(), question_type: z.string(), label: z.string() })) }),
+})
+const Application = z.object({ data: z.object({ id: z.uuid(), status: z.string(), share_token: z.string() }) })
+const Quote = z.object({
+  data: z.object({
+    id: z.uuid(),
+    premium_pence: z.int(),
+    decision: z.string(),
+    expires_at: z.string(),
+    status: z.string(),
+  }),
+})
+
+let token = ''
+
+const send = async <Schema extends z.ZodType>(schema: Schema, method: string, path: string, body?: object) => {
+  const response = await fetch(`${BASE_URL}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    ...(body && { body: JSON.stringify(body) }),
+  }).catch(() => {
+    throw new Error(`Nothing answers at ${BASE_URL}. Start the service first: npm start`)
+  })
+  if (!response.ok) throw new Error(`${response.status} ${await response.text()}`)
+  return schema.parse(await response.json())
+}
+
+const answers = {
+  smoker: 'no',
+  alcohol_units: 6,
+  hazardous_pursuits: false,
+  height_cm: 178,
+  weight_kg: 74.5,
+  blood_pressure: 'none',
+  serious_illness: 'none',
+  family_history: false,
+  occupation: 'Teacher',
+}
+const customer = {
+  first_name: 'Grace',
+  last_name: 'Okafor',
+  email: `grace.${Date.now()}@example.com`,
+  dob: '1992-03-10',
+  postal_code: 'sw1a1aa',
+}
+
+const receiver = await step('listen for webhooks', async () => {
+  const { port } = new URL(connection.base_url)
+  const started = await startReceiver({ port: Number(port), secret: connection.signing_secret })
+  return [started, started.url]
+})
+
+await step('get a token', async () => {
+  const form = new URLSearchParams({
+    grant_type: 'client_credentials',
+    ...client,
+    scope: 'read write',
+    resource: `${BASE_URL}/api/v1`,
+  })
+  const response = await fetch(`${BASE_URL}/oauth/token`, { method: 'POST', body: form }).catch(() => {
+    throw new Error(`Nothing answers at ${BASE_URL}. Start the service first: npm start`)
+  })
+  if (!response.ok) throw new Error(`${response.status} ${await response.text()}`)
+  const { access_token, scope, expires_in } = Token.parse(await response.json())
+  token = access_token
+  return [undefined, `${scope}, for ${expires_in / 3600} hours`]
+})
+
+await step('read products', async () => {
+  const { data } = await send(Products, 'GET', '/api/v1/products')
+  return [undefined, data.map(({ name, lifecycle_state }) => `${name} (${lifecycle_state})`).join(', ')]
+})
+
+await step('read questions', async () => {
+  const { data } = await send(Questions, 'GET', '/api/v1/products/term-life/journeys/standard/questions')
+  const asked = data.questions.filter(({ question_type }) => question_type !== 'derived')
+  return [undefined, `${asked.length} questions, the first: ${asked[0]?.label ?? ''}`]
+})
+
+const { id } = await step('start an application', async () => {
+  const { data } = await send(Application, 'POST', '/api/v1/applications', {
+    product_slug: 'term-life',
+    journey_slug: 'standard',
+    idempotency_key: `journey-${Date.now()}`,
+  })
+  return [data, `${data.id}, ${data.status}`]
+})
+
+await step('save answers', async () => {
+  await send(Application, 'PATCH', `/api/v1/applications/${id}`, { answers })
+  return [undefined, `${Object.keys(answers).length} answers`]
+})
+
+await step('save cover', async () => {
+  await send(Application, 'PATCH', `/api/v1/applications/${id}`, { cover_amount_pence: 25_000_000, term_years: 25 })
+  return [undefined, '£250,000 for 25 years']
+})
+
+await step('save the customer', async () => {
+  const { data } = await send(Application, 'PATCH', `/api/v1/applications/${id}/customer`, { customer })
+  return [undefined, `${customer.first_name} ${customer.last_name}, ${data.status}`]
+})
+
+const quote = await step('get a price', async () => {
+  const { data } = await send(Quote, 'POST', `/api/v1/applications/${id}/quotes`)
+  return [data, `${pounds(data.premium_pence)} a month (${data.decision}), until ${data.expires_at.slice(0, 10)}`]
+})
+
+await step('accept it', async () => {
+  const { data } = await send(Application, 'POST', `/api/v1/applications/${id}/accept_quote`, { quote_id: quote.id })
+  return [undefined, `application ${data.status}`]
+})
+
+await step('read the quote back', async () => {
+  const { data } = await send(Quote, 'GET', `/api/v1/quotes/${quote.id}`)
+  return [undefined, `${data.status}, ${pounds(data.premium_pence)}`]
+})
+
+const own = (type: string) =>
+  receiver.requests.find(
+    ({ raw_body, refused }) => refused === undefined && raw_body.includes(id) && raw_body.includes(`"type":"${type}"`),
+  )
+
+for (const type of ['application.started', 'quote.issued', 'quote.accepted'])
+  await step(`receive ${type}`, async () => {
+    for (let count = 1; !own(type); count++) await receiver.untilRequested(count)
+    const received = own(type)
+    const leaked = Object.keys(answers).find((question) => received?.raw_body.includes(`"${question}"`))
+    if (leaked !== undefined) throw new Error(`The webhook holds the answer to ${leaked}.`)
+    return [undefined, `signature verified, Idempotency-Key ${received?.idempotency_key ?? ''}`]
+  })
+
+await receiver.close()
+process.stdout.write(`\n${colour(32, 'Every step is green.')}\n`)

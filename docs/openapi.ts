@@ -1,0 +1,44 @@
+import { writeFile } from 'node:fs/promises'
+import { emptyDirectory } from '#domain/access/record.ts'
+import type { EventLog } from '#infra/event-log.ts'
+import { deriveKeys } from '#infra/keys.ts'
+import { openApiDocument } from '#infra/openapi.ts'
+import { createPool } from '#infra/postgres.ts'
+import { makeSecretCheck } from '#infra/secret-hash.ts'
+import { commandRoutes } from '../command-api/command-api.ts'
+import { queryRoutes } from '../query-api/query-api.ts'
+
+const file = new URL('../query-api/documentation/openapi.json', import.meta.url)
+
+const unused = (): never => {
+  throw new Error('Only the specifications of the routes are read here.')
+}
+
+const eventLog: EventLog = {
+  append: unused,
+  read: unused,
+  readAll: unused,
+  subscribe: unused,
+  head: unused,
+  measure: unused,
+  close: unused,
+}
+
+/** The routes of both APIs, made from parts that nothing can be done with. */
+const allRoutes = () => {
+  const keys = deriveKeys(Buffer.alloc(32).toString('base64'))
+  const command = commandRoutes({
+    keys,
+    writer: { log: eventLog, seen: unused },
+    directory: emptyDirectory(),
+    catalogue: { current: unused, release: unused, rateTable: unused, rateTablesOf: unused, slugs: unused },
+    checkSecret: makeSecretCheck(),
+  })
+  return [...queryRoutes({ keys, pool: createPool('postgres://nowhere') }), ...command]
+}
+
+/** The document that query-api serves, as the routes describe themselves now. */
+export const currentDocument = (): string =>
+  `${JSON.stringify(openApiDocument(allRoutes().map(({ spec }) => spec)), null, 2)}\n`
+
+if (import.meta.main) await writeFile(file, currentDocument())

@@ -1,0 +1,4 @@
+import { runRole } from '#infra/run-role.ts'
+import { startQueryApi } from './query-api.ts'
+
+runRole('query-api', startQueryApi)

@@ -1,0 +1,39 @@
+import { directoryFold, emptyDirectory } from '#domain/access/record.ts'
+import { makeGate } from '#infra/gate.ts'
+import { httpApp } from '#infra/http.ts'
+import { liveFold } from '#infra/live-fold.ts'
+import { checkParts, type ApiRole, type Parts } from '#infra/parts.ts'
+import type { Route } from '#infra/route.ts'
+import { makeTokens } from '#infra/tokens.ts'
+import { applicationRoutes } from './applications/routes.ts'
+import { catalogueRoutes } from './catalogue/routes.ts'
+import { documentationRoutes } from './documentation/routes.ts'
+import { quoteRoutes } from './quotes/routes.ts'
+
+/** Everything that can be read. */
+export const queryRoutes = (deps: Pick<Parts, 'pool' | 'keys'>): readonly Route[] => [
+  ...catalogueRoutes(deps),
+  ...applicationRoutes(deps),
+  ...quoteRoutes(deps),
+]
+
+export const startQueryApi = async (parts: Parts): Promise<ApiRole> => {
+  const { config, keys, log, metrics, eventLog, rateLimit } = parts
+  const directory = await liveFold(eventLog, directoryFold, emptyDirectory(), parts)
+  const gate = makeGate({
+    directory,
+    tokens: makeTokens(keys, config.BASE_URL),
+    baseUrl: config.BASE_URL,
+    rateLimit,
+    operatorKey: config.OPERATOR_KEY,
+  })
+  const app = httpApp(queryRoutes(parts), {
+    log,
+    metrics,
+    gate,
+    trustedProxies: config.TRUSTED_PROXIES,
+    checkAnswers: false,
+    before: [await documentationRoutes(config.BASE_URL)],
+  })
+  return { app, checks: async () => checkParts(parts), stop: async () => undefined }
+}

@@ -1,0 +1,94 @@
+import { randomBytes } from 'node:crypto'
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
+import type { RequestListener } from 'node:http'
+import { join } from 'node:path'
+import { startCommandApi } from './command-api/command-api.ts'
+import { startDeliveryWorker } from './delivery-worker/delivery-worker.ts'
+import { demoApplication, setUpDemo } from './demo/demo.ts'
+import { readConfig, type Config } from './infra/config.ts'
+import { startEmbeddedPostgres } from './infra/embedded-postgres.ts'
+import { withHealth } from './infra/health.ts'
+import { listen } from './infra/http.ts'
+import { makeLog } from './infra/log.ts'
+import { openParts, type Role } from './infra/parts.ts'
+import { runProcess } from './infra/process.ts'
+import { startProjections } from './projections/projections.ts'
+import { startQueryApi } from './query-api/query-api.ts'
+
+/** The secrets of this machine's installation, made at the first start and kept beside the data. */
+const ownSecrets = async (dataDir: string): Promise<{ MASTER_KEY: string; OPERATOR_KEY: string }> => {
+  const file = join(dataDir, 'secrets.json')
+  try {
+    return JSON.parse(await readFile(file, 'utf8')) as { MASTER_KEY: string; OPERATOR_KEY: string } // our own file
+  } catch {
+    const secrets = { MASTER_KEY: randomBytes(32).toString('base64'), OPERATOR_KEY: randomBytes(24).toString('hex') }
+    await mkdir(dataDir, { recursive: true })
+    await writeFile(file, JSON.stringify(secrets), { flag: 'wx' })
+    await chmod(file, 0o600)
+    return secrets
+  }
+}
+
+/** Reads of the API go to query-api, all else to command-api: what the reverse proxy does in production. */
+const isRead = (method: string | undefined, url: string | undefined): boolean =>
+  (method === 'GET' || method === 'HEAD') && /^\/(api\/v1|admin\/v1\/deliveries)(\/|\?|$)/.test(url ?? '')
+
+const welcome = async ({ BASE_URL, OPERATOR_KEY }: Config): Promise<string> => {
+  const { client_id, client_secret } = await demoApplication()
+  return `
+Coverstream is ready at ${BASE_URL}   (explorer: ${BASE_URL}/api/v1/explorer)
+
+  client_id      ${client_id}
+  client_secret  ${client_secret}
+  operator key   ${OPERATOR_KEY}
+
+Get a token and read the products:
+
+  TOKEN=$(curl -s ${BASE_URL}/oauth/token -d grant_type=client_credentials -d client_id=${client_id} \\
+    -d client_secret=${client_secret} -d 'scope=read write' -d resource=${BASE_URL}/api/v1 \\
+    | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
+  curl -s ${BASE_URL}/api/v1/products -H "Authorization: Bearer $TOKEN"
+
+Play the whole journey in another terminal:  npm run demo
+Stop with Ctrl-C; the data stays.
+`
+}
+
+const demoDefaults = { DELIVERY_ALLOWED_HOSTS: '127.0.0.1', DELIVERY_ALLOW_HTTP: 'true', LOG_LEVEL: 'warn' }
+
+runProcess('Coverstream', async (signal) => {
+  const { DATA_DIR, PORT } = readConfig(process.env)
+  const secrets = await ownSecrets(DATA_DIR)
+  const config = readConfig({ ...demoDefaults, BASE_URL: `http://localhost:${PORT}`, ...secrets, ...process.env })
+  const log = makeLog(config.LOG_LEVEL, 'all')
+
+  const embedded =
+    config.DATABASE_URL === 'embedded'
+      ? await startEmbeddedPostgres({ dataDir: join(DATA_DIR, 'postgres'), log })
+      : undefined
+  const { parts, close } = await openParts(config, log, signal, embedded?.url ?? config.DATABASE_URL, 'one process')
+
+  const projections = await startProjections(parts)
+  const [commandApi, queryApi, deliveryWorker] = await Promise.all([
+    startCommandApi(parts),
+    startQueryApi(parts),
+    startDeliveryWorker(parts),
+  ])
+  const roles: readonly Role[] = [commandApi, queryApi, projections, deliveryWorker]
+  const checks = async () => (await Promise.all(roles.map(async (role) => role.checks()))).flat()
+  const serveApis: RequestListener = (request, response) =>
+    (isRead(request.method, request.url) ? queryApi : commandApi).app(request, response)
+
+  const server = await listen(withHealth(parts.metrics, checks, serveApis), config.HOST, config.PORT)
+  await setUpDemo(`http://127.0.0.1:${server.port}`, secrets.OPERATOR_KEY)
+  process.stdout.write(await welcome(config))
+
+  return {
+    stop: async () => {
+      await server.close()
+      await Promise.all(roles.map(async (role) => role.stop()))
+      await close()
+      await embedded?.stop()
+    },
+  }
+})
