@@ -1,6 +1,14 @@
 import { canonicalJson } from '../canonical-json.ts'
+import { quoteEvents, type QuoteEvent } from '../quotes/events.ts'
+import { evolveQuote, type Quote } from '../quotes/record.ts'
 import type { ComponentChoice, Provenance } from './events.ts'
 import { evolveRecord, type ApplicationRecord, type ApplicationStreamEvent } from './record.ts'
+
+/** A short text for a long one: equal texts have equal digests, others do not. */
+export type Digest = (text: string) => string
+
+/** A quote, and the digest of what it was priced on. */
+export type IssuedQuote = { readonly quote: Quote; readonly inputs_digest: string }
 
 /** An application as the command side knows it: what is shown, and what only decisions need. */
 export type ApplicationState = {
@@ -12,6 +20,8 @@ export type ApplicationState = {
   readonly marketing_answers: Readonly<Record<string, boolean>>
   /** A visitor of a web page has had a hand in it, so it holds only what was typed into it. */
   readonly open_to_visitors: boolean
+  /** In the order of issue: at most the last one is current. */
+  readonly quotes: readonly IssuedQuote[]
 }
 
 export const evolve = (
@@ -30,8 +40,30 @@ export const evolve = (
       consent_answers: {},
       marketing_answers: {},
       open_to_visitors: event.started_by === 'browser',
+      quotes: [],
     }
-  return state && { ...state, ...hiddenChange(state, event), record }
+  return (
+    state && { ...state, ...hiddenChange(state, event), quotes: evolveQuotes(state.quotes, event, recorded), record }
+  )
+}
+
+const isQuoteEvent = (event: ApplicationStreamEvent): event is QuoteEvent => event.type in quoteEvents
+
+const evolveQuotes = (
+  quotes: readonly IssuedQuote[],
+  event: ApplicationStreamEvent,
+  recorded: { readonly occurred_at: string },
+): readonly IssuedQuote[] => {
+  if (!isQuoteEvent(event)) return quotes
+  if (event.type === 'QuoteIssued') {
+    const quote = evolveQuote(undefined, event, recorded)
+    return quote ? [...quotes, { quote, inputs_digest: event.inputs_digest }] : quotes
+  }
+  return quotes.map((issued) => ({
+    ...issued,
+    quote:
+      issued.quote.id === event.quote_id ? (evolveQuote(issued.quote, event, recorded) ?? issued.quote) : issued.quote,
+  }))
 }
 
 const hiddenChange = (state: ApplicationState, event: ApplicationStreamEvent): Partial<ApplicationState> => {
