@@ -1,0 +1,95 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { setupApi } from './setup-api.ts'
+import { file, lineOf } from './words.ts'
+
+const folder = await mkdtemp(join(tmpdir(), 'coverstream-setup-'))
+beforeAll(() => writeFile(join(folder, 'acme.yaml'), file))
+afterAll(() => rm(folder, { recursive: true }))
+
+/** Runs the command as a shell would, from the folder of the files. */
+const run = async (origin: string, options: readonly string[], input = '') => {
+  const program = join(import.meta.dirname, '../../demo/setup.ts')
+  const child = spawn(process.execPath, [program, ...options, '--base-url', origin, '--operator-key', 'any'], {
+    cwd: folder,
+    env: {},
+    stdio: 'pipe',
+  })
+  child.stdin.end(input)
+  const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
+  return { code: child.exitCode, output, errors }
+}
+
+test('the plan is shown, applied without being asked, and secrets are shown once', async () => {
+  await using api = await setupApi()
+
+  const first = await run(api.origin, ['acme.yaml', '--yes'])
+  const again = await run(api.origin, ['acme.yaml', '--yes'])
+
+  expect(first).toMatchObject({ code: 0, errors: '' })
+  expect(first.output).toContain('+ acme: product term\n    drafts 1 cover')
+  expect(first.output).toContain('Applied: 4 things changed.')
+  expect(first.output).toMatch(/acme: API application Server: client_secret \S{20,}/)
+  expect(again).toMatchObject({ code: 0, errors: '' })
+  expect(again.output).toContain('Nothing to change.')
+  expect(again.output).not.toContain('client_secret')
+})
+
+test('nothing is applied without a yes', async () => {
+  await using api = await setupApi()
+
+  const { code, output } = await run(api.origin, ['acme.yaml'], 'n\n')
+
+  expect(code).toBe(0)
+  expect(output).toContain('Nothing was changed.')
+  expect(await api.written()).toEqual([])
+})
+
+test('a file with faults ends with exit code 1, each fault as file:line: what is wrong', async () => {
+  await using api = await setupApi()
+  const faulty = file
+    .replace('product_type: term', 'product_type: car')
+    .replace('term_years_min: 5', 'term_years_min: many')
+  await writeFile(join(folder, 'faulty.yaml'), faulty)
+
+  const { code, errors } = await run(api.origin, ['faulty.yaml', '--yes'])
+
+  expect(code).toBe(1)
+  const lines = errors.split('\n')
+  expect(lines[0]).toMatch(`faulty.yaml:${lineOf(file, 'product_type')}: organisations[0].products[0].product_type: `)
+  expect(lines[1]).toMatch(
+    `faulty.yaml:${lineOf(file, 'term_years_min')}: organisations[0].products[0].covers[0].term_years_min: `,
+  )
+})
+
+test('rates in a file beside it are sent along, and a missing one is named', async () => {
+  await using api = await setupApi()
+  const named = file.replace(/csv: \|\n(.*\n){3}/, 'file: rates.csv\n')
+  await writeFile(join(folder, 'named.yaml'), named)
+
+  const missing = await run(api.origin, ['named.yaml', '--yes'])
+  await writeFile(join(folder, 'rates.csv'), 'age,term,smoker,rate_e4\n30,10,n,23360\n')
+  const found = await run(api.origin, ['named.yaml', '--yes'])
+
+  expect(missing).toMatchObject({ code: 1 })
+  expect(missing.errors).toContain(
+    `named.yaml:${lineOf(named, 'file: rates')}: organisations[0].rate_tables[0].file: rates.csv was not sent`,
+  )
+  expect(found).toMatchObject({ code: 0 })
+  expect(found.output).toContain('publishes 1 rates')
+})
+
+test('without a file, and without a service, the command says what to do', async () => {
+  const none = await run('http://127.0.0.1:1', [])
+  const unreachable = await run('http://127.0.0.1:1', ['acme.yaml', '--yes'])
+
+  expect(none).toMatchObject({ code: 1 })
+  expect(none.errors).toContain('Usage:')
+  expect(unreachable).toMatchObject({ code: 1 })
+  expect(unreachable.errors).toContain('does not answer at http://127.0.0.1:1')
+})
