@@ -22,6 +22,11 @@ export const makeProgress = () => {
       consumers.set(name, { categories, position })
       for (const waiter of waiting) if (waiter.isOver()) waiter.resolve(true)
     },
+    /** Nobody waits any longer for a consumer that is no more. */
+    forget: (name: string): void => {
+      consumers.delete(name)
+      for (const waiter of waiting) if (waiter.isOver()) waiter.resolve(true)
+    },
     /** Whether all consumers of a category passed the position within the time. */
     wait: async (category: string, position: Position, timeoutMs: number): Promise<boolean> => {
       if (hasPassed(category, position)) return true

@@ -32,11 +32,11 @@ export const world = async () => {
       progress,
       signal: ending.signal,
     }
-    const consuming: Consuming[] = []
+    const unfinished: Promise<void>[] = []
     let stopping: Promise<void> | undefined
     const end = async () => {
       ending.abort()
-      await Promise.all(consuming.map(({ finished }) => finished))
+      await Promise.all(unfinished)
       await pool.end()
     }
     const stop = () => (stopping ??= end())
@@ -48,9 +48,11 @@ export const world = async () => {
       lines,
       stop,
       abort: () => ending.abort(),
+      /** The process has not ended before this has. */
+      until: (finished: Promise<void>) => unfinished.push(finished),
       run: (start: (given: typeof parts) => Consuming): Consuming => {
         const started = start(parts)
-        consuming.push(started)
+        unfinished.push(started.finished)
         return started
       },
     }

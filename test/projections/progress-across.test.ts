@@ -1,0 +1,124 @@
+import { expect, test, vi } from 'vitest'
+import type { Position } from '#domain/event.ts'
+import { findCheckpoint } from '#infra/checkpoint.ts'
+import { announceProgress, followProgress } from '#infra/progress-across.ts'
+import type { Progress } from '#infra/progress.ts'
+import type { SomeProjection } from '../../projections/projection.ts'
+import { runProjection, runProjections } from '../../projections/runner.ts'
+import { newEvent, tallies } from './tally.ts'
+import { raised, tallyId, world, type World } from './world.ts'
+
+/** A process that projects, and tells how far it has come. */
+const projecting = (the: World, projections: readonly SomeProjection[] = [tallies]) => {
+  const process = the.makeProcess('projecting')
+  const progress = announceProgress(process.parts)
+  for (const projection of projections) process.run((parts) => runProjection(projection, { ...parts, progress }))
+  process.until(progress.finished)
+  return process
+}
+
+/** A process that writes, and knows how far the others have come. */
+const writing = async (the: World): Promise<Progress> => {
+  const { parts, until, progress } = the.makeProcess('writing')
+  const followed = await followProgress(progress, parts)
+  until(followed.finished)
+  return followed
+}
+
+const total = async ({ pool }: World): Promise<number> => {
+  const { rows } = await pool.query<{ total: number }>('select coalesce(sum(total), 0)::integer as total from tallies')
+  return rows[0]?.total ?? 0
+}
+
+/** Where no event is. */
+const afterAll = '9'.repeat(41) as Position
+
+const otherEvent = (type: string) => ({ ...newEvent(raised()), type })
+
+test('whoever waits in one process for what another one projects can read what it wrote', async () => {
+  await using the = await world()
+  await the.append(1, raised())
+  projecting(the)
+  await vi.waitFor(async () => expect(await findCheckpoint(the.pool, 'tallies')).toBeDefined())
+  const { wait } = await writing(the)
+
+  for (let written = 2; written <= 20; written++) {
+    const position = await the.append(1, raised())
+    expect(await wait('tally', position, 5_000)).toBe(true)
+    expect(await total(the)).toBe(written)
+  }
+})
+
+/** Both at work, and one event passed. */
+const atWork = async (the: World) => {
+  const projector = projecting(the)
+  const { wait } = await writing(the)
+  const first = await the.append(1, raised())
+  await vi.waitFor(async () => expect(await findCheckpoint(the.pool, 'tallies')).toMatchObject({ position: first }))
+  await vi.waitFor(async () => expect(await wait('tally', afterAll, 1)).toBe(false))
+  expect(await wait('tally', first, 5_000)).toBe(true)
+  return { projector, wait, first }
+}
+
+test('what moves no row is announced as well, long before the checkpoint is saved', async () => {
+  await using the = await world()
+  const { wait, first } = await atWork(the)
+
+  const appended = await the.eventLog.append(`tally-${tallyId(1)}`, 'any', [otherEvent('TallyAdmired')])
+
+  if (appended.outcome !== 'appended') throw new Error('Somebody else appended.')
+  expect(await wait('tally', appended.position, 900)).toBe(true)
+  expect(await findCheckpoint(the.pool, 'tallies')).toMatchObject({ position: first })
+})
+
+test('what was announced while nobody listened is found in the table', async () => {
+  await using the = await world()
+  const { wait } = await atWork(the)
+
+  await the.cutOff('coverstream progress')
+  const position = await the.append(1, raised())
+
+  expect(await wait('tally', position, 5_000)).toBe(true)
+  expect(await total(the)).toBe(2)
+})
+
+test('a projection that begins later is waited for too', async () => {
+  await using the = await world()
+  const { wait } = await writing(the)
+  expect(await wait('tally', afterAll, 10)).toBe(true)
+
+  projecting(the)
+
+  await vi.waitFor(async () => expect(await wait('tally', afterAll, 1)).toBe(false))
+})
+
+test('a wait ends at its time when nobody projects, and at once when there is nothing to wait for', async () => {
+  await using the = await world()
+  const { projector, wait } = await atWork(the)
+  await projector.stop()
+
+  const position = await the.append(1, raised())
+
+  expect(await wait('other', position, 10)).toBe(true)
+  expect(await wait('tally', position, 150)).toBe(false)
+  expect(await total(the)).toBe(1)
+})
+
+test('nobody waits for a projection that is no more', async () => {
+  await using the = await world()
+  const retired: SomeProjection = { ...tallies, name: 'retired' }
+  const process = projecting(the, [tallies, retired])
+  const { wait } = await writing(the)
+  const first = await the.append(1, raised())
+  await vi.waitFor(async () => expect(await wait('tally', first, 10)).toBe(true))
+  await process.stop()
+  const { parts, run, until } = the.makeProcess('next')
+  const progress = announceProgress(parts)
+  until(progress.finished)
+  const [running] = await runProjections([tallies], { ...parts, progress })
+  if (running) run(() => running)
+
+  const position = await the.append(1, raised())
+
+  expect(await wait('tally', position, 5_000)).toBe(true)
+})
