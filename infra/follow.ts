@@ -107,6 +107,8 @@ export const follow = async (consumer: Consumer, signal: AbortSignal, { passed, 
       try {
         await react(event)
       } catch (error) {
+        // Who is told to stop may fail because of that.
+        if (signal.aborted) return
         if (position) await save(position)
         throw isPassing(error) ? error : new EventFailed(event, error)
       }

@@ -1,0 +1,119 @@
+import { expect, test, vi } from 'vitest'
+import type { Consuming } from '#infra/consumer.ts'
+import { because, runReactions, type SomeReaction } from '../../command-api/reaction.ts'
+import { organisation_id, tallyEvents, type TallyEvent } from './tally.ts'
+import { raised, world, type World } from './world.ts'
+
+const whenRaised = (react: (by: number) => void, name = 'when-tally-raised-note'): SomeReaction => ({
+  name,
+  categories: ['tally'],
+  events: tallyEvents,
+  react: async (event: TallyEvent) => {
+    if (event.type === 'TallyRaised') react(event.by)
+    await Promise.resolve()
+  },
+})
+
+const running = (the: World, ...reactions: readonly SomeReaction[]) => {
+  const process = the.makeProcess()
+  const started = runReactions(reactions, process.parts)
+  for (const each of started) process.run(() => each)
+  return { ...process, started }
+}
+
+const state = ([first]: readonly Consuming[]) => first?.status().state
+
+test('a reaction sees every event of its kind, in order, also those from while it did not run', async () => {
+  await using the = await world()
+  await the.append(1, raised(1), { type: 'TallyOpened', title: 'apples' })
+  const seen: number[] = []
+  const first = running(
+    the,
+    whenRaised((by) => seen.push(by)),
+  )
+  await vi.waitFor(() => expect(seen).toEqual([1]))
+  await first.stop()
+  await the.append(1, raised(2))
+
+  running(
+    the,
+    whenRaised((by) => seen.push(by)),
+  )
+
+  await vi.waitFor(() => expect(seen).toEqual([1, 2]))
+})
+
+test('a reaction that fails is tried again a few times', async () => {
+  await using the = await world()
+  await the.append(1, raised(1), raised(2))
+  const seen: number[] = []
+  let failures = 0
+
+  running(
+    the,
+    whenRaised((by) => {
+      if (by === 1 && failures++ < 2) throw new Error('not now')
+      seen.push(by)
+    }),
+  )
+
+  await vi.waitFor(() => expect(seen).toEqual([1, 2]), { timeout: 5_000 })
+  expect(failures).toBe(3)
+})
+
+test('a reaction that fails time and again stops and tells, and the others go on', { timeout: 60_000 }, async () => {
+  await using the = await world()
+  await the.append(1, raised(1), raised(2), raised(3))
+  const seen: number[] = []
+
+  const { started, lines } = running(
+    the,
+    whenRaised((by) => {
+      if (by === 2) throw new Error('never')
+    }),
+    whenRaised((by) => seen.push(by), 'when-tally-raised-count'),
+  )
+
+  await vi.waitFor(() => expect(state(started)).toBe('failed'), { timeout: 30_000 })
+  expect(started[0]?.status().failure).toMatchObject({ type: 'TallyRaised', message: 'never' })
+  expect(lines.filter(({ msg }) => msg === 'reaction failed and is tried again')).toHaveLength(3)
+  expect(seen).toEqual([1, 2, 3])
+})
+
+test('a reaction that is stopped while it fails does not count as failed', async () => {
+  await using the = await world()
+  await the.append(1, raised(1))
+  const failing = running(
+    the,
+    whenRaised(() => {
+      throw new Error('not now')
+    }),
+  )
+  await vi.waitFor(() => expect(failing.lines.map(({ msg }) => msg)).toContain('reaction failed and is tried again'))
+  await failing.stop()
+  expect(state(failing.started)).toBe('stopped')
+  const seen: number[] = []
+
+  running(
+    the,
+    whenRaised((by) => seen.push(by)),
+  )
+
+  await vi.waitFor(() => expect(seen).toEqual([1]))
+  expect(failing.lines.filter(({ level }) => level === 50)).toEqual([])
+})
+
+test('a command that follows from an event says so', async () => {
+  await using the = await world()
+  await the.append(1, raised(1))
+  const [recorded] = await the.eventLog.readAll()
+  if (!recorded) throw new Error('There is one.')
+
+  expect(because(recorded, 'when-tally-raised-note', '2026-02-01T00:00:00.000Z')).toEqual({
+    organisation_id,
+    actor: { type: 'system', id: 'when-tally-raised-note' },
+    correlation_id: 'test',
+    causation_id: recorded.id,
+    now: '2026-02-01T00:00:00.000Z',
+  })
+})
