@@ -1,0 +1,94 @@
+import autocannon from 'autocannon'
+import { v7 as uuidv7 } from 'uuid'
+import { inTurns, rated, type Figure } from './figure.ts'
+import { memoryOf } from './memory.ts'
+import type { Pace } from './pace.ts'
+import { fillIn, startService, type Service } from './service.ts'
+import type { Workplace } from './workplace.ts'
+
+const connections = 32
+const applications = 100
+
+/** Answers a second to requests made one after the other on every connection. */
+const load = async (seconds: number, options: Omit<autocannon.Options, 'connections' | 'duration'>) => {
+  const { requests, latency, duration, non2xx, errors, timeouts } = await autocannon({
+    ...options,
+    connections,
+    duration: seconds,
+  })
+  if (non2xx + errors + timeouts > 0)
+    throw new Error(`${non2xx + errors + timeouts} requests to ${options.url} failed.`)
+  return { perSecond: requests.total / duration, p50: latency.p50, p99: latency.p99 }
+}
+
+type Bench = { readonly service: Service; readonly bare: string }
+
+const measureGet = async ({ service, bare }: Bench, { rounds, seconds }: Pace): Promise<Figure> => {
+  const filled = await Promise.all(Array.from({ length: applications }, async (_, number) => fillIn(service, number)))
+  for (const application of filled) {
+    const body = JSON.stringify(application)
+    const headers = { 'content-type': 'application/json' }
+    await fetch(`${bare}/applications`, { method: 'POST', headers, body })
+  }
+  const pathsUnder = (prefix: string) => filled.map(({ id }) => ({ path: `${prefix}/${id}` }))
+  const floor = () => load(seconds, { url: bare, requests: pathsUnder('/applications') })
+  const { headers } = service
+  const ours = () => load(seconds, { url: service.origin, headers, requests: pathsUnder('/api/v1/applications') })
+
+  const measured = await afterWarmUp(rounds, floor, ours)
+  return rated('GET application', measured, { target: { ratio: 0.7 } })
+}
+
+const measurePost = async ({ service, bare }: Bench, { rounds, seconds }: Pace): Promise<Figure> => {
+  const posting = (path: string, body: () => object): autocannon.Request => ({
+    method: 'POST',
+    path,
+    setupRequest: (request) => ({ ...request, body: JSON.stringify(body()) }),
+  })
+  const asked = { product_slug: 'term-life', journey_slug: 'standard' }
+  const insert = posting('/applications', () => ({ ...asked, id: uuidv7() }))
+  const start = posting('/api/v1/applications', () => ({ ...asked, idempotency_key: uuidv7() }))
+  const floor = () => load(seconds, { url: bare, headers: { 'content-type': 'application/json' }, requests: [insert] })
+  const { headers } = service
+  const ours = () => load(seconds, { url: service.origin, headers, requests: [start] })
+
+  const measured = await afterWarmUp(rounds, floor, ours)
+  return rated('POST application', measured, { target: { ratio: 0.5 } })
+}
+
+type Load = () => ReturnType<typeof load>
+
+const afterWarmUp = async (rounds: number, floor: Load, ours: Load) => {
+  await floor()
+  await ours()
+  return inTurns(
+    rounds,
+    async () => (await floor()).perSecond,
+    async () => (await ours()).perSecond,
+  )
+}
+
+/**
+ * Requests to the whole service over 32 connections, against routes of bare Express that read one row by its key, and
+ * insert one: all on the same PostgreSQL, each in a process of its own. Both answer a GET with the same body.
+ */
+export const measureApi = async (workplace: Workplace, pace: Pace): Promise<readonly Figure[]> => {
+  const service = await startService(workplace)
+  const bareProgram = [`${import.meta.dirname}/bare-express.ts`, await workplace.database('bare')]
+  const bareChild = workplace.run(process.execPath, bareProgram)
+  const [, bare = ''] = await bareChild.says(/listens at (\S+)/)
+  const bench = { service, bare }
+
+  const atRest = await memoryOf(service.child.pid)
+  const get = await measureGet(bench, pace)
+  const post = await measurePost(bench, pace)
+  const afterwards = await memoryOf(service.child.pid)
+  await service.child.stop()
+  await bareChild.stop()
+  return [
+    get,
+    post,
+    { name: 'memory of the service, at rest', unit: 'MB', value: atRest },
+    { name: 'memory of the service, after the load', unit: 'MB', value: afterwards },
+  ]
+}

@@ -1,0 +1,91 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { measureApi } from './api.ts'
+import { measureAppend } from './append.ts'
+import type { Figure } from './figure.ts'
+import { describeMachine } from './machine.ts'
+import { quick, thorough, type Pace } from './pace.ts'
+import { measureReplay } from './replay.ts'
+import { detailsOf, tableOf } from './report.ts'
+import { measureStart } from './start.ts'
+import { measureVisible } from './visible.ts'
+import { makeWorkplace, type Workplace } from './workplace.ts'
+
+type Measurement = (workplace: Workplace, pace: Pace) => Promise<readonly Figure[]>
+
+const measurements: Readonly<Record<string, Measurement>> = {
+  append: measureAppend,
+  replay: measureReplay,
+  visible: measureVisible,
+  api: measureApi,
+  start: measureStart,
+}
+
+const usage = `npm run bench -- [--only ${Object.keys(measurements).join(',')}] [--rounds N] [--quick]
+
+Measures the service against floors taken in the same run, and writes what it found to .bench/.
+`
+
+const say = (text: string) => process.stdout.write(`${text}\n`)
+
+const chosen = () => {
+  const { values } = parseArgs({
+    options: {
+      only: { type: 'string' },
+      rounds: { type: 'string' },
+      quick: { type: 'boolean' },
+      help: { type: 'boolean' },
+    },
+  })
+  const names = values.only?.split(',') ?? Object.keys(measurements)
+  const rounds = values.rounds === undefined ? undefined : Number(values.rounds)
+  const isUsable =
+    names.every((name) => Object.hasOwn(measurements, name)) &&
+    (rounds === undefined || (Number.isInteger(rounds) && rounds > 0))
+  const pace = values.quick ? quick : thorough
+  return { names, pace: { ...pace, ...(rounds && { rounds }) }, help: values.help ?? !isUsable }
+}
+
+const main = async () => {
+  const { names, pace, help } = chosen()
+  if (help) {
+    process.stdout.write(usage)
+    return
+  }
+
+  const workplace = await makeWorkplace()
+  const leave = (code: number) => {
+    void workplace.clear().finally(() => process.exit(code))
+  }
+  // Once the workplace is being cleared, whatever still works there fails, and that is all right.
+  const fail = (error: unknown) => {
+    if (workplace.isCleared()) return
+    process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
+    leave(1)
+  }
+  process.once('SIGINT', () => leave(130)).once('SIGTERM', () => leave(143))
+  process.on('uncaughtException', fail)
+  try {
+    const machine = await describeMachine(workplace)
+    for (const [name, fact] of Object.entries(machine)) say(`${name}: ${fact}`)
+    const figures: Figure[] = []
+    for (const name of names) {
+      say(`\nmeasuring: ${name} …`)
+      const found = (await measurements[name]?.(workplace, pace)) ?? []
+      figures.push(...found)
+      say(tableOf(found))
+    }
+
+    const file = join(import.meta.dirname, '..', '.bench', `${new Date().toISOString().replaceAll(':', '-')}.json`)
+    await mkdir(join(file, '..'), { recursive: true })
+    await writeFile(file, `${JSON.stringify({ machine, pace, figures }, undefined, 2)}\n`)
+    const details = figures.map(detailsOf).filter((text) => text !== undefined)
+    say(`\n${tableOf(figures)}\n\n${details.join('\n')}\n\nWritten to ${file}`)
+    await workplace.clear()
+  } catch (error) {
+    fail(error)
+  }
+}
+
+await main()

@@ -1,0 +1,20 @@
+import { postgresLog } from '#infra/event-log-postgres.ts'
+import { makeLeases } from '#infra/lease.ts'
+import { makeLog } from '#infra/log.ts'
+import { createPool } from '#infra/postgres.ts'
+import { applications } from '../projections/applications/projection.ts'
+import { runProjection } from '../projections/runner.ts'
+
+/** Keeps one read model up to date, apart from whoever writes the log, until it is told to stop. */
+const main = async ([url = '']: readonly string[]) => {
+  const pool = createPool(url)
+  const eventLog = postgresLog({ url })
+  const ending = new AbortController()
+  process.once('SIGINT', () => ending.abort())
+  const parts = { eventLog, pool, leases: makeLeases(pool), log: makeLog('warn', 'bench'), signal: ending.signal }
+  await runProjection(applications, parts).finished
+  await eventLog.close()
+  await pool.end()
+}
+
+await main(process.argv.slice(2))

@@ -1,0 +1,75 @@
+import { postgresLog, prepareLog } from '#infra/event-log-postgres.ts'
+import { createPool } from '#infra/postgres.ts'
+import { inTurns, median, rated, type Figure } from './figure.ts'
+import type { Pace } from './pace.ts'
+import { past } from './past.ts'
+import type { Replayed } from './replay-process.ts'
+import type { Workplace } from './workplace.ts'
+
+const atOnce = 512
+
+/** Fills the log with a past of so many events. */
+const live = async (url: string, events: number): Promise<void> => {
+  const pool = createPool(url)
+  await prepareLog(pool)
+  const log = postgresLog({ url })
+  const source = past(events)
+  // Appends to one stream keep the order in which they were asked for.
+  const writer = async () => {
+    for (const { stream, event } of source) await log.append(stream, 'any', [event])
+  }
+  await Promise.all(Array.from({ length: atOnce }, writer))
+  await log.close()
+  await pool.query('vacuum analyze event_log.event')
+  await pool.end()
+}
+
+/**
+ * The events of a busy time into an empty read model through its real runner, in a process of its own, against the same
+ * rows, page by page, written by nothing but a multi-row upsert.
+ */
+export const measureReplay = async (workplace: Workplace, { rounds, events }: Pace): Promise<readonly Figure[]> => {
+  const url = await workplace.database('replay')
+  await live(url, events)
+
+  const runs: Replayed[] = []
+  const program = ['--expose-gc', `${import.meta.dirname}/replay-process.ts`, url]
+  const perSecond = async (work: 'replay' | 'rebuild' | 'upsert'): Promise<number> => {
+    const child = workplace.run(process.execPath, [...program, work])
+    const [line] = await child.says(/^\{.*\}$/m)
+    const replayed = JSON.parse(line) as Replayed // our own program's
+    if (work === 'replay') runs.push(replayed)
+    await child.stop()
+    return events / replayed.seconds
+  }
+
+  const measured = await inTurns(
+    rounds,
+    () => perSecond('upsert'),
+    () => perSecond('replay'),
+  )
+  const rebuilt: number[] = []
+  for (let round = 0; round < rounds; round++) rebuilt.push(await perSecond('rebuild'))
+
+  const memory = (of: (replayed: Replayed) => number): number => median(runs.map(of))
+  const growth = memory(({ secondQuarter, lastQuarter }) => lastQuarter / secondQuarter)
+  return [
+    rated(`replay of ${events.toLocaleString('en-GB')} events`, measured, { target: { ratio: 0.5, atLeast: 40_000 } }),
+    { name: 'rebuild of the same', unit: 'per second', value: median(rebuilt) },
+    {
+      name: 'memory of a replay, end to half-way',
+      unit: '×',
+      value: growth,
+      target: { below: 1.25 },
+      details: {
+        'MB at rest': memory(({ atRest }) => atRest),
+        'second quarter': memory(({ secondQuarter }) => secondQuarter),
+        'last quarter': memory(({ lastQuarter }) => lastQuarter),
+        most: memory(({ most }) => most),
+        afterwards: memory(({ afterwards }) => afterwards),
+        'heap at rest': memory(({ heapAtRest }) => heapAtRest),
+        'heap afterwards': memory(({ heapAfterwards }) => heapAfterwards),
+      },
+    },
+  ]
+}

@@ -1,0 +1,122 @@
+import { readFile } from 'node:fs/promises'
+import { createServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { parse, stringify } from 'yaml'
+import { z } from 'zod'
+import { readSetupText } from '../demo/setup-text.ts'
+import type { Child, Workplace } from './workplace.ts'
+
+/** The whole service as a process of its own, with an organisation to measure with. */
+export type Service = {
+  readonly origin: string
+  readonly child: Child
+  readonly send: (method: string, path: string, body?: object) => Promise<Sent>
+  /** What every request to it carries. */
+  readonly headers: Readonly<Record<string, string>>
+}
+
+type Sent = { readonly id: string } & Readonly<Record<string, unknown>>
+
+const client = { client_id: 'be5c0000-0000-4000-8000-000000000001', client_secret: 'secret-of-the-bench' }
+
+export const freePort = (): Promise<number> =>
+  new Promise((found, failed) => {
+    const probe = createServer().once('error', failed)
+    probe.listen(0, '127.0.0.1', () => {
+      const { port } = probe.address() as AddressInfo // of a TCP server
+      probe.close(() => found(port))
+    })
+  })
+
+/** Starts the service on a database of the server that all measurements share, without its request limit. */
+export const startService = async (workplace: Workplace, flags: readonly string[] = []): Promise<Service> => {
+  const port = await freePort()
+  const origin = `http://localhost:${port}`
+  const dataDir = join(workplace.directory, 'service')
+  const child = workplace.run(process.execPath, [...flags, 'start.ts'], {
+    PORT: String(port),
+    BASE_URL: origin,
+    DATABASE_URL: await workplace.database('service'),
+    DATA_DIR: dataDir,
+    RATE_LIMIT_REQUESTS: '0',
+    LOG_LEVEL: 'warn',
+  })
+  await child.says(/is ready at/)
+  await setUp(origin, dataDir)
+  const headers = {
+    authorization: `Bearer ${await tokenFor(origin)}`,
+    'content-type': 'application/json',
+  }
+
+  const send = async (method: string, path: string, body?: object): Promise<Sent> => {
+    const response = await fetch(origin + path, { method, headers, ...(body && { body: JSON.stringify(body) }) })
+    if (!response.ok) throw new Error(`${method} ${path} was answered ${response.status}: ${await response.text()}`)
+    return Answered.parse(await response.json()).data
+  }
+  return { origin, child, send, headers }
+}
+
+const Answered = z.object({ data: z.looseObject({ id: z.string() }) })
+const Declared = z.object({
+  organisations: z.tuple([z.looseObject({ rate_tables: z.unknown(), products: z.unknown() })]),
+})
+
+/** Products as those of the demo, but of an organisation of its own, which has no webhooks to send. */
+const setUp = async (origin: string, dataDir: string): Promise<void> => {
+  const demo = await readSetupText(join(import.meta.dirname, '..', 'demo', 'organisation.yaml'))
+  const [declaration = '', ...files] = demo.split('\n---\n')
+  const { rate_tables, products } = Declared.parse(parse(declaration)).organisations[0]
+  const organisation = {
+    slug: 'bench',
+    name: 'Bench',
+    api_applications: [{ name: 'Bench', ...client, scopes: ['read', 'write'] }],
+    rate_tables,
+    products,
+  }
+  const secrets = z
+    .object({ OPERATOR_KEY: z.string() })
+    .parse(JSON.parse(await readFile(join(dataDir, 'secrets.json'), 'utf8')))
+  const response = await fetch(`${origin}/admin/v1/setup?apply=true`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${secrets.OPERATOR_KEY}`, 'content-type': 'application/yaml' },
+    body: [stringify({ organisations: [organisation] }), ...files].join('\n---\n'),
+  })
+  if (!response.ok) throw new Error(`The organisation could not be set up: ${await response.text()}`)
+}
+
+const tokenFor = async (origin: string): Promise<string> => {
+  const form = { grant_type: 'client_credentials', ...client, scope: 'read write', resource: `${origin}/api/v1` }
+  const response = await fetch(`${origin}/oauth/token`, { method: 'POST', body: new URLSearchParams(form) })
+  if (!response.ok) throw new Error(`There is no token: ${await response.text()}`)
+  return z.object({ access_token: z.string() }).parse(await response.json()).access_token
+}
+
+/** An application as far as it comes before it is priced. */
+export const fillIn = async ({ send }: Service, number: number): Promise<Sent> => {
+  const { id } = await send('POST', '/api/v1/applications', {
+    product_slug: 'term-life',
+    journey_slug: 'standard',
+    idempotency_key: `filled-${number}`,
+    answers: {
+      smoker: 'no',
+      alcohol_units: 6,
+      hazardous_pursuits: false,
+      height_cm: 178,
+      weight_kg: 74.5,
+      blood_pressure: 'none',
+      serious_illness: 'none',
+      family_history: false,
+      occupation: 'Teacher',
+    },
+  })
+  await send('PATCH', `/api/v1/applications/${id}`, { cover_amount_pence: 25_000_000, term_years: 25 })
+  return send('PATCH', `/api/v1/applications/${id}/customer`, {
+    customer: {
+      first_name: 'Ada',
+      last_name: 'Byron',
+      email: `ada.${number}@example.com`,
+      dob: '1986-02-11',
+      postal_code: 'SW1A 2AA',
+    },
+  })
+}
