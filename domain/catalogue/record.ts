@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { CoverId, CurrencyCode, JourneyId, Pence, PresentationId, ProductId, Slug } from '../values.ts'
 import { stageConfigs } from './stage-config.ts'
 
-export { ConsentOptOut, MarketingQuestion, stageConfigs, type StageConfig } from './stage-config.ts'
+export { ConsentOptOut, stageConfigs } from './stage-config.ts'
 
 /** Products and journeys as the specification shows them. */
 

@@ -113,8 +113,6 @@ export const termLife = {
   ],
 }
 
-export type Declared = typeof termLife
-
 /** The draft of a declared product, `termLife` unless it says otherwise. */
 export const draft = (changes: Record<string, unknown> = {}): Draft =>
   draftOf(DeclaredProduct.parse({ ...termLife, ...changes }), { organisation_id, currency_code: 'GBP' })
