@@ -45,10 +45,10 @@ const recall = async (
 }
 
 const remember = async (db: ClientBase, learnt: readonly Known[]): Promise<void> => {
-  if (learnt.length === 0) return
+  const rows = learnt.map((each) => ({ ...each, fact: JSON.stringify(each.fact) }))
   await db.query(sql`
     insert into delivery_known (kind, id, organisation_id, fact)
-    select kind, id, organisation_id, fact
-    from json_to_recordset(${JSON.stringify(learnt)}) as learnt (kind text, id uuid, organisation_id uuid, fact json)
+    select kind, id, organisation_id, fact::json
+    from json_to_recordset(${JSON.stringify(rows)}) as learnt (kind text, id uuid, organisation_id uuid, fact text)
     on conflict (kind, id) do update set fact = excluded.fact`)
 }

@@ -42,15 +42,17 @@ export type Room = {
 /** Adds what was planned; what is there already stays as it is. */
 export const enqueue = async (db: ClientBase, planned: readonly PlannedDelivery[], now: Date): Promise<void> => {
   if (planned.length === 0) return
+  // A document within the document: PostgreSQL would take the inner one apart, and cannot take apart every character.
+  const rows = planned.map((each) => ({ ...each, message: JSON.stringify(each.message) }))
   await db.query(sql`
     insert into delivery (id, organisation_id, event_id, action_id, connection_id, type, position, application_id,
       quote_id, message, state, reason, due_at, planned_at, finished_at)
-    select id, organisation_id, event_id, action_id, connection_id, type, position, application_id, quote_id, message,
+    select id, organisation_id, event_id, action_id, connection_id, type, position, application_id, quote_id, message::json,
       case when cancelled is null then 'pending' else 'cancelled' end, cancelled, ${now}, ${now},
       case when cancelled is null then null else ${now}::timestamptz end
-    from json_to_recordset(${JSON.stringify(planned)}) as planned (
+    from json_to_recordset(${JSON.stringify(rows)}) as planned (
       id uuid, organisation_id uuid, event_id uuid, action_id uuid, connection_id uuid, type text, position text,
-      application_id uuid, quote_id uuid, message json, cancelled text)
+      application_id uuid, quote_id uuid, message text, cancelled text)
     on conflict (id) do nothing`)
 }
 

@@ -73,7 +73,7 @@ export const startSender = ({ pool, log, now, send, concurrency }: SenderParts) 
     if (claimed.length === 0) return 0
     const snapshotOf = await readSnapshots(pool, claimed)
     for (const each of claimed) {
-      const sending = sendOne(each, bodyOf(each.message, snapshotOf(each))).then(() => {
+      const sending = sendOne(each, bodyOf(each.message, snapshotOf(each), now())).then(() => {
         sends.delete(sending)
         if (++freed >= Math.min(concurrency / 4, lastClaimed)) woken.wake()
       })

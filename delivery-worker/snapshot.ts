@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
-import type { Application } from '#domain/applications/record.ts'
-import type { Quote } from '#domain/quotes/record.ts'
+import { renderApplication, type Application, type ApplicationRecord } from '#domain/applications/record.ts'
+import { quoteAt, type Quote } from '#domain/quotes/record.ts'
 import type { ExcludedCover, QuoteComponent } from '#domain/rating/record.ts'
 import { sql } from '#infra/postgres.ts'
 import type { Message } from './plan.ts'
@@ -17,7 +17,7 @@ export const readModelsPassed = async (pool: Pool): Promise<Passed> => {
 }
 
 /** What the read models hold of the subject of a delivery. */
-export type Snapshot = { readonly application?: Application; readonly quote?: Quote }
+export type Snapshot = { readonly application?: ApplicationRecord; readonly quote?: Quote }
 
 type Subject = { readonly organisation_id: string; readonly application_id: string; readonly quote_id: string | null }
 
@@ -43,7 +43,7 @@ export const readSnapshots = async <Of extends Subject>(
             as wanted (organisation_id, id) using (organisation_id, id)`),
   ])
   // What the projections of these capabilities have written.
-  const applicationById = new Map(applicationRows.rows.map(({ id, document }) => [id, document as Application]))
+  const applicationById = new Map(applicationRows.rows.map(({ id, document }) => [id, document as ApplicationRecord]))
   const quoteById = new Map(quoteRows.rows.map(({ id, document }) => [id, document as Quote]))
 
   return ({ application_id, quote_id }) => {
@@ -57,7 +57,7 @@ export const readSnapshots = async <Of extends Subject>(
  * What is sent is named field by field. Answers, and whatever gives one away (the label of a loading, the name of a rate
  * table, why a cover was declined), must not leave by a field that is added one day. Nor must the share token.
  */
-const applicationFields: readonly (keyof Application)[] = [
+const applicationFields: readonly (keyof Omit<Application, 'share_token'>)[] = [
   'id',
   'display_id',
   'status',
@@ -132,12 +132,14 @@ const componentFields: readonly (keyof QuoteComponent)[] = [
 const excludedCoverFields: readonly (keyof ExcludedCover)[] = ['cover_id', 'cover_type', 'reason']
 
 /** The body of a webhook, with the snapshot that goes with its kind; undefined when its subject is not there. */
-export const bodyOf = (message: Message, { application, quote }: Snapshot): string | undefined => {
+export const bodyOf = (message: Message, { application, quote }: Snapshot, now: Date): string | undefined => {
   if (!application) return undefined
-  const { customer } = application
-  const body = { ...message, application: pick(application, applicationFields), customer }
-  if (message.aggregate.type !== 'quote') return JSON.stringify(body)
-  return quote && JSON.stringify({ ...body, quote: quoteShown(quote) })
+  const shown = {
+    application: pick(renderApplication(application, null), applicationFields),
+    customer: application.customer,
+  }
+  if (message.aggregate.type !== 'quote') return JSON.stringify({ ...message, ...shown })
+  return quote && JSON.stringify({ ...message, quote: quoteShown(quoteAt(quote, now.toISOString())), ...shown })
 }
 
 const quoteShown = (quote: Quote) => ({

@@ -73,13 +73,16 @@ export const startReceiver = async ({ port = 0, secret, now = Date.now, onEvent 
     const headers = Object.fromEntries(Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]))
     const idempotency_key = headers['idempotency-key'] ?? ''
     const refused = whyNotGenuine(secret, headers['x-service-signature'], raw_body, now())
-    const request = { idempotency_key, headers, raw_body, repeated: handled.has(idempotency_key), status: undefined }
-    const reply = misbehaves(request) ?? { status: refused === undefined ? 200 : 403 }
-    const noted = {
-      ...request,
+    const request: WebhookRequest = {
+      idempotency_key,
+      headers,
+      raw_body,
       ...(refused !== undefined && { refused }),
-      ...(reply !== 'hang' && { status: reply.status }),
+      repeated: handled.has(idempotency_key),
+      status: undefined,
     }
+    const reply = misbehaves(request) ?? { status: refused === undefined ? 200 : 403 }
+    const noted = reply === 'hang' ? request : { ...request, status: reply.status }
 
     requests.push(noted)
     if (noted.status === 200 && !noted.repeated) {
