@@ -23,17 +23,20 @@ const decide = (command: RecordCustomer, customer: Customer | undefined): readon
     const { organisation_id, customer_id, details } = command
     return [{ type: 'CustomerCreated', organisation_id, customer_id, details, application_id }]
   }
-  const differing = difference(customer, sent)
-  const isDifferent = Object.keys(differing).length > 0
-  if (by === 'server') return isDifferent ? [{ type: 'CustomerUpdated', changed: differing, application_id }] : []
-
+  if (by === 'server') {
+    const changed = difference(customer, sent)
+    return Object.keys(changed).length > 0 ? [{ type: 'CustomerUpdated', changed, application_id }] : []
+  }
   // Anyone may name anyone's email address on a web page, so what is typed there changes no record.
-  const isProposed = isSameJson(customer.proposed[application_id] ?? {}, differing)
-  return isProposed ? [] : [{ type: 'CustomerValuesProposed', proposed: differing, application_id }]
+  const before = customer.proposed[application_id] ?? {}
+  const proposed = difference(customer, { ...before, ...sent })
+  return isSameJson(before, proposed) ? [] : [{ type: 'CustomerValuesProposed', proposed, application_id }]
 }
 
-const difference = (held: CustomerDetails, sent: Partial<CustomerDetails>): Partial<CustomerDetails> =>
-  Object.fromEntries(Object.entries(sent).filter(([name, value]) => value !== held[name as keyof CustomerDetails]))
+type Proposed = Customer['proposed'][string]
+
+const difference = (held: CustomerDetails, told: Proposed): Partial<CustomerDetails> =>
+  Object.fromEntries(Object.entries(told).filter(([name, value]) => value !== held[name as keyof CustomerDetails]))
 
 export const customer: Decider<RecordCustomer, typeof customerEvents, Customer | undefined> = {
   category: 'customer',

@@ -8,7 +8,7 @@ export { ApplicationCustomer, CustomerDetails, nothingKnown } from './details.ts
 /** A customer as the organisation knows them. */
 export const Customer = ApplicationCustomer.extend({
   organisation_id: OrganisationId,
-  /** By application: what its web page was told, and differs from what is held. */
+  /** By application, the latest last: what its web page was told, and differed from what was held. */
   proposed: z.record(z.string(), CustomerDetails.partial()),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
@@ -31,11 +31,21 @@ export const evolveCustomer = (
     case 'CustomerUpdated':
       // JSON holds nothing undefined, which the type of the event allows.
       return { ...customer, ...(event.changed as Partial<CustomerDetails>), updated_at: occurred_at }
-    case 'CustomerValuesProposed': {
-      const proposed = { ...customer.proposed, [event.application_id]: event.proposed }
-      return { ...customer, proposed, updated_at: occurred_at }
-    }
+    case 'CustomerValuesProposed':
+      return { ...customer, proposed: withProposal(customer.proposed, event), updated_at: occurred_at }
   }
+}
+
+/** Anyone can propose, as often as they like: what came long ago makes room. */
+const mostProposals = 50
+
+const withProposal = (
+  earlier: Customer['proposed'],
+  { application_id, proposed }: Extract<CustomerEvent, { type: 'CustomerValuesProposed' }>,
+): Customer['proposed'] => {
+  const others = Object.entries(earlier).filter(([id]) => id !== application_id)
+  const own = Object.keys(proposed).length > 0 ? [[application_id, proposed] as const] : []
+  return Object.fromEntries([...others, ...own].slice(-mostProposals))
 }
 
 export const detailsOf = (customer: CustomerDetails): CustomerDetails => CustomerDetails.parse(customer)

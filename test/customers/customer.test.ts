@@ -62,6 +62,11 @@ scenario('the same is proposed once', {
   when: told('browser', { city: 'Leeds' }),
   then: [],
 })
+scenario('what is told later is proposed beside what was told before', {
+  given: [created, proposed({ city: 'Leeds' })],
+  when: told('browser', { title: 'Dr' }),
+  then: [proposed({ city: 'Leeds', title: 'Dr' })],
+})
 scenario('an application that agrees in the end proposes nothing any more', {
   given: [created, proposed({ city: 'Leeds' })],
   when: told('browser', { city: 'York' }),
@@ -80,4 +85,12 @@ test('proposals stand beside the record, by application', () => {
     title: 'Ms',
     proposed: { [application_id]: { city: 'Leeds' }, [other]: { title: 'Dr' } },
   })
+})
+
+test('the latest fifty proposals are kept, and none that was taken back', () => {
+  const idOf = (index: number) => ApplicationId.parse(`a0000000-0000-4000-8000-${String(index).padStart(12, '0')}`)
+  const many = Array.from({ length: 60 }, (_, index) => ({ ...proposed({ title: 'Dr' }), application_id: idOf(index) }))
+  const takenBack = { ...proposed({}), application_id: idOf(59) }
+  const held = stateOf(customer, [created, ...many, takenBack])?.proposed ?? {}
+  expect(Object.keys(held)).toEqual(Array.from({ length: 49 }, (_, index) => idOf(index + 10)))
 })
