@@ -1,0 +1,121 @@
+import { Presets, SingleBar } from 'cli-progress'
+import { consumerHealth, prepareCheckpoints, resumeConsumer } from '#infra/checkpoint.ts'
+import { EventFailed, type ConsumerParts } from '#infra/follow.ts'
+import { compareWithRebuild } from './compare.ts'
+import type { SomeProjection } from './projection.ts'
+import { rebuild, type RebuildProgress } from './rebuild.ts'
+
+type Output = NodeJS.WritableStream & { readonly isTTY?: boolean }
+
+type Parts = Pick<ConsumerParts, 'eventLog' | 'pool' | 'leases' | 'signal' | 'log'>
+
+const usage = `
+  status               how far each consumer of the log has come
+  rebuild <name>|all   makes a read model anew from the first event, beside the one in use
+  compare <name>|all   compares a read model, row by row, with one made anew
+  resume <name>        lets a consumer that stopped at an event try it again
+`
+
+/**
+ * What an operator can do with the read models: `npm run projections -- rebuild all`. The projections may run meanwhile,
+ * here or elsewhere. The exit code: 0 if all is well, 1 if not, 2 if the command cannot be understood.
+ */
+export const projectionsCommand = async (
+  [command = '', name = '']: readonly string[],
+  projections: readonly SomeProjection[],
+  parts: Parts,
+  output: Output,
+): Promise<number> => {
+  const write = (line: string) => output.write(`${line}\n`)
+  const chosen = projections.filter((projection) => name === 'all' || projection.name === name)
+  await prepareCheckpoints(parts.pool)
+
+  switch (command) {
+    case 'status':
+      for (const { name: consumer, version, position, failed_at, failure } of await consumerHealth(parts.pool)) {
+        const place = position ? `at ${parts.eventLog.measure(position)}` : 'at the beginning'
+        const stopped =
+          failed_at && failure ? `, stopped at ${failure.type} of ${failure.stream}: ${failure.message}` : ''
+        write(`${consumer}  version ${version}, ${place}${stopped}`)
+      }
+      return 0
+    case 'resume':
+      await resumeConsumer(parts.pool, name)
+      return 0
+    case 'rebuild':
+    case 'compare': {
+      if (chosen.length === 0) {
+        write(
+          `There is no read model called ${JSON.stringify(name)}. There are: ${projections.map((each) => each.name).join(', ')}.`,
+        )
+        return 2
+      }
+      const act = command === 'rebuild' ? rebuildShown : compareShown
+      let isWell = true
+      for (const projection of chosen) isWell = (await act(projection, parts, output)) && isWell
+      return isWell ? 0 : 1
+    }
+    default:
+      write(`Commands for the read models:\n${usage}`)
+      return 2
+  }
+}
+
+const rebuildShown = async (projection: SomeProjection, parts: Parts, output: Output): Promise<boolean> => {
+  const { name } = projection
+  const shown = output.isTTY ? bar(name, output) : lines(name, output)
+  try {
+    await rebuild(projection, parts, { report: shown.report })
+    shown.end()
+    output.write(`${name} was rebuilt.\n`)
+    return true
+  } catch (error) {
+    shown.end()
+    const { signal } = parts
+    if (!signal.aborted && !(error instanceof EventFailed)) throw error
+    const event = error instanceof EventFailed ? error.event : undefined
+    const reason = event
+      ? `${event.type} of ${event.stream} (${event.id}) cannot be handled: ${String(error)}`
+      : 'it was stopped'
+    output.write(`${name} was not rebuilt, and is as it was: ${reason}\n`)
+    return false
+  }
+}
+
+const compareShown = async (projection: SomeProjection, parts: Parts, output: Output): Promise<boolean> => {
+  const { rows, different, differences } = await compareWithRebuild(projection, parts)
+  output.write(`${projection.name}: ${rows} rows, ${different} different.\n`)
+  for (const { inUse, rebuilt } of differences)
+    output.write(`  in use:  ${JSON.stringify(inUse ?? null)}\n  rebuilt: ${JSON.stringify(rebuilt ?? null)}\n`)
+  return different === 0
+}
+
+type Shown = { readonly report: (progress: RebuildProgress) => void; readonly end: () => void }
+
+const bar = (name: string, output: Output): Shown => {
+  const shown = new SingleBar(
+    { format: `${name} {bar} {percentage} %  {eta_formatted} left`, stream: output },
+    Presets.shades_classic,
+  )
+  shown.start(1, 0)
+  return {
+    report: ({ done, total }) => {
+      shown.setTotal(total)
+      shown.update(done)
+    },
+    end: () => shown.stop(),
+  }
+}
+
+const lines = (name: string, output: Output): Shown => {
+  let tenths = -1
+  return {
+    report: ({ done, total }) => {
+      const reached = Math.floor((10 * done) / Math.max(1, total))
+      if (reached === tenths) return
+      tenths = reached
+      output.write(`${name} ${reached * 10} %\n`)
+    },
+    end: () => undefined,
+  }
+}
