@@ -26,10 +26,16 @@ export const parseSetupFile = (text: string): SetupFile | { readonly faults: rea
   if (faults.length > 0) return { faults }
 
   const [main, attachment, ...rest] = documents
-  const files = attachment && filesOf(attachment)
-  if (!main || rest.length > 0 || (attachment && !files))
-    return { faults: [{ line: 1, path: [], reason: 'a set-up file is one YAML document' }] }
-  return { content: toPlain(main), lineOf: (path) => lineAt(main, lines, path), files: files ?? new Map() }
+  try {
+    const files = attachment && filesOf(attachment)
+    if (!main || rest.length > 0 || (attachment && !files))
+      return { faults: [{ line: 1, path: [], reason: 'a set-up file is one YAML document' }] }
+    return { content: toPlain(main), lineOf: (path) => lineAt(main, lines, path), files: files ?? new Map() }
+  } catch (error) {
+    // An alias of an anchor that there is not, or so many that the file would grow without end.
+    if (error instanceof ReferenceError) return { faults: [{ line: 1, path: [], reason: error.message }] }
+    throw error
+  }
 }
 
 const toPlain = (document: Document): unknown => {

@@ -24,6 +24,12 @@ const refused = (title: string, text: string, expected: Record<string, readonly 
 refused('what is no YAML, with its line', 'organisations:\n  - slug: [acme\n', { file: [3, 'Flow sequence'] })
 refused('an empty file', '', { file: [1, 'empty'] })
 refused('a file of several documents', 'a: 1\n---\nb: 2\n', { file: [1, 'one YAML document'] })
+refused('an alias of an anchor that there is not', 'organisations: *nowhere\n', { file: [1, 'nowhere'] })
+refused(
+  'aliases that would make it grow without end',
+  `a: &a [x, x, x, x, x, x, x, x, x]\n${[...'bcdefg'].map((name, index) => `${name}: &${name} [${`*${'abcdef'[index]}, `.repeat(9)}]`).join('\n')}\n`,
+  { file: [1, 'alias'] },
+)
 refused('a key that is given twice', withLine('    name: Acme Life', '    name: Acme Life\n    name: Acme'), {
   file: [5, 'unique'],
 })
