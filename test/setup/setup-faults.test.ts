@@ -27,7 +27,10 @@ refused('a file of several documents', 'a: 1\n---\nb: 2\n', { file: [1, 'one YAM
 refused('an alias of an anchor that there is not', 'organisations: *nowhere\n', { file: [1, 'nowhere'] })
 refused(
   'aliases that would make it grow without end',
-  `a: &a [x, x, x, x, x, x, x, x, x]\n${[...'bcdefg'].map((name, index) => `${name}: &${name} [${`*${'abcdef'[index]}, `.repeat(9)}]`).join('\n')}\n`,
+  Array.from({ length: 8 }, (_, level) => {
+    const items = level === 0 ? ['x'] : Array.from({ length: 9 }, () => `*k${level - 1}`)
+    return `k${level}: &k${level} [${items.join(', ')}]\n`
+  }).join(''),
   { file: [1, 'alias'] },
 )
 refused('a key that is given twice', withLine('    name: Acme Life', '    name: Acme Life\n    name: Acme'), {

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { price } from '#domain/rating/price.ts'
 import { OrganisationId } from '#domain/values.ts'
 import { derivedId } from '#infra/ids.ts'
 import { readSetupText } from '../../demo/setup-text.ts'
@@ -6,6 +8,12 @@ import { setupApi } from './setup-api.ts'
 import { file, withLine } from './words.ts'
 
 const csv = 'age,term,smoker,rate_e4\n30,10,n,23360\n30,10,s,56052\n'
+
+const northlight = OrganisationId.parse('d3e00000-0000-4000-8000-000000000000')
+
+/** Without the parts of other capabilities, which are not served here. */
+const withKnownSections = (text: string) =>
+  text.replaceAll(/^ {4}(endpoint_connections|lifecycle_actions):\n( {6}.*\n|\n)*/gm, '')
 
 const acme = OrganisationId.parse(derivedId('organisation', 'acme'))
 
@@ -178,23 +186,45 @@ test('200: files that it names follow as a second document', async () => {
 
 test('200: the demo can be set up, and set up again', { timeout: 60_000 }, async () => {
   await using api = await setupApi()
-  const text = await readSetupText('demo/organisation.yaml')
-  const known = text.replaceAll(/^ {4}(endpoint_connections|lifecycle_actions):\n( {6}.*\n|\n)*/gm, '')
+  const text = withKnownSections(await readSetupText('demo/organisation.yaml'))
 
-  const first = await api.apply(known)
-  const second = await api.apply(known)
+  const first = await api.apply(text)
+  const second = await api.apply(text)
 
   expect(first).toMatchObject({ status: 200 })
-  const steps = (second.body as { data: { steps: { change: string }[] } }).data.steps
+  const { steps } = z
+    .object({ data: z.object({ steps: z.array(z.object({ change: z.string() })) }) })
+    .parse(second.body).data
   expect(steps.length).toBeGreaterThan(10)
   expect(new Set(steps.map(({ change }) => change))).toEqual(new Set(['none']))
-  const northlight = OrganisationId.parse('d3e00000-0000-4000-8000-000000000000')
   expect(api.catalogue.slugs(northlight)).toEqual(['term-life', 'mortgage-life', 'over-50s-plan', 'income-protection'])
   expect(api.catalogue.current(northlight, 'term-life')).toMatchObject({
     lifecycle_state: 'production',
     release: { journeys: [{ slug: 'standard' }, { slug: 'broker' }] },
   })
   expect(api.catalogue.current(northlight, 'income-protection')).toBeUndefined()
+})
+
+test('200: the demo prices £250,000 for 25 years at the age of 34 at £12.50 a month, through brokers at £13.60', async () => {
+  await using api = await setupApi()
+  await api.apply(withKnownSections(await readSetupText('demo/organisation.yaml')))
+  const release = api.catalogue.current(northlight, 'term-life')?.release
+  if (!release) throw new Error('The demo has a product on sale.')
+
+  const prices = release.journeys.map(({ journey_loading }) =>
+    price({
+      release,
+      rate_tables: api.catalogue.rateTablesOf(release),
+      journey_loading,
+      start_date: '2026-06-01',
+      lives: [{ dob: '1992-01-01', answers: { smoker: 'no', height_cm: 180, weight_kg: 75, alcohol_units: 10 } }],
+      cover_amount_pence: 25_000_000,
+      term_years: 25,
+      components: [],
+    }),
+  )
+
+  expect(prices).toMatchObject([{ premium_pence: 1250 }, { premium_pence: 1360 }])
 })
 
 test('422: another version of what is published under a version', async () => {
