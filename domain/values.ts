@@ -1,6 +1,7 @@
 import { z } from 'zod'
 
-const id = <Name extends string>() => z.uuid().brand<Name>()
+/** The same id in any case is one id: it names streams, and keys are derived from it. */
+const id = <Name extends string>() => z.uuid().toLowerCase().brand<Name>()
 
 export const OrganisationId = id<'OrganisationId'>()
 export type OrganisationId = z.infer<typeof OrganisationId>

@@ -34,6 +34,14 @@ describe('GET /api/v1/applications/{id}', () => {
     expect(toBrowser.data).toEqual(shown(application))
   })
 
+  test('200: the same id in upper case is the same application', async () => {
+    const application = await started({}, as('browser'))
+    const upper = application.id.toUpperCase()
+    expect((await desk.get(upper)).body.data).toEqual(application)
+    expect((await desk.get(upper, as('browser', token(application)))).body.data).toEqual(shown(application))
+    expect((await desk.save(upper, { answers: {} })).body.data).toEqual(application)
+  })
+
   test('200: any browser application of the firm may use the share token', async () => {
     const application = await started({}, as('browser'))
     const { status } = await desk.get(application.id, as('anotherBrowser', token(application)))
