@@ -1,7 +1,4 @@
-import { randomBytes } from 'node:crypto'
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
 import type { RequestListener } from 'node:http'
-import { join } from 'node:path'
 import { startCommandApi } from './command-api/command-api.ts'
 import { startDeliveryWorker } from './delivery-worker/delivery-worker.ts'
 import { demoApplication, setUpDemo } from './demo/demo.ts'
@@ -10,24 +7,11 @@ import { startEmbeddedPostgres } from './infra/embedded-postgres.ts'
 import { withHealth } from './infra/health.ts'
 import { listen } from './infra/http.ts'
 import { makeLog } from './infra/log.ts'
+import { clusterDirectory, ownSecrets } from './infra/own-installation.ts'
 import { openParts, type Role } from './infra/parts.ts'
 import { runProcess } from './infra/process.ts'
 import { startProjections } from './projections/projections.ts'
 import { startQueryApi } from './query-api/query-api.ts'
-
-/** The secrets of this machine's installation, made at the first start and kept beside the data. */
-const ownSecrets = async (dataDir: string): Promise<{ MASTER_KEY: string; OPERATOR_KEY: string }> => {
-  const file = join(dataDir, 'secrets.json')
-  try {
-    return JSON.parse(await readFile(file, 'utf8')) as { MASTER_KEY: string; OPERATOR_KEY: string } // our own file
-  } catch {
-    const secrets = { MASTER_KEY: randomBytes(32).toString('base64'), OPERATOR_KEY: randomBytes(24).toString('hex') }
-    await mkdir(dataDir, { recursive: true })
-    await writeFile(file, JSON.stringify(secrets), { flag: 'wx' })
-    await chmod(file, 0o600)
-    return secrets
-  }
-}
 
 /** Reads of the API go to query-api, all else to command-api: what the reverse proxy does in production. */
 const isRead = (method: string | undefined, url: string | undefined): boolean =>
@@ -64,7 +48,7 @@ runProcess('Coverstream', async (signal) => {
 
   const embedded =
     config.DATABASE_URL === 'embedded'
-      ? await startEmbeddedPostgres({ dataDir: join(DATA_DIR, 'postgres'), log })
+      ? await startEmbeddedPostgres({ dataDir: clusterDirectory(DATA_DIR), log })
       : undefined
   const { parts, close } = await openParts(config, log, signal, embedded?.url ?? config.DATABASE_URL, 'one process')
 

@@ -2,8 +2,9 @@ import { directoryFold, emptyDirectory, type Directory } from '#domain/access/re
 import { categoryOf } from '#domain/event.ts'
 import { makeGate } from '#infra/gate.ts'
 import { httpApp } from '#infra/http.ts'
+import { makeLeases } from '#infra/lease.ts'
 import { liveFold } from '#infra/live-fold.ts'
-import { checkParts, type ApiRole, type Parts } from '#infra/parts.ts'
+import { checkConsumer, checkParts, type ApiRole, type Parts } from '#infra/parts.ts'
 import type { Route } from '#infra/route.ts'
 import { makeSecretCheck, type SecretCheck } from '#infra/secret-hash.ts'
 import { makeTokens } from '#infra/tokens.ts'
@@ -16,8 +17,10 @@ import { productsSection } from './catalogue/products-setup.ts'
 import { rateTablesSection } from './catalogue/rate-tables-setup.ts'
 import { catalogueAdminRoutes } from './catalogue/routes.ts'
 import { knownCustomers } from './customers/known-customer.ts'
+import { whenCustomerSavedRecordCustomer } from './customers/when-customer-saved-record-customer.ts'
 import type { Writer } from './handle.ts'
 import { followCatalogue, type Catalogue } from './live-catalogue.ts'
+import { runReactions } from './reaction.ts'
 import { setupRoutes } from './setup.ts'
 
 type Deps = Pick<Parts, 'keys'> & {
@@ -67,6 +70,10 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
       if (!wasSeen) metrics.unseenWrites.inc()
     },
   }
+  const reactions = runReactions([whenCustomerSavedRecordCustomer({ log: eventLog, seen: async () => undefined })], {
+    ...parts,
+    leases: makeLeases(parts.pool),
+  })
   const tokens = makeTokens(keys, baseUrl)
   const checkSecret = makeSecretCheck()
 
@@ -78,5 +85,11 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
     checkAnswers: false,
     before: [tokenRoutes({ directory, tokens, checkSecret, rateLimit, baseUrl, log })],
   })
-  return { app, checks: async () => checkParts(parts), stop: async () => undefined }
+  return {
+    app,
+    checks: async () => [...(await checkParts(parts)), ...reactions.map(checkConsumer)],
+    stop: async () => {
+      await Promise.all(reactions.map(async ({ finished }) => finished))
+    },
+  }
 }

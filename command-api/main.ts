@@ -1,4 +1,15 @@
+import { followProgress } from '#infra/progress-across.ts'
 import { runRole } from '#infra/run-role.ts'
 import { startCommandApi } from './command-api.ts'
 
-runRole('command-api', startCommandApi)
+runRole('command-api', async (parts) => {
+  const progress = await followProgress(parts.progress, parts)
+  const role = await startCommandApi({ ...parts, progress })
+  return {
+    ...role,
+    stop: async () => {
+      await role.stop()
+      await progress.finished
+    },
+  }
+})

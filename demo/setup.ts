@@ -1,9 +1,9 @@
-import { readFile } from 'node:fs/promises'
-import { join, relative } from 'node:path'
+import { relative } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import { parseArgs } from 'node:util'
 import { z } from 'zod'
 import { readConfig } from '#infra/config.ts'
+import { readOwnSecrets } from '#infra/own-installation.ts'
 import { readSetupText } from './setup-text.ts'
 
 const usage = `Usage: npm run setup -- FILE [--yes] [--base-url URL] [--operator-key KEY]
@@ -49,16 +49,6 @@ const options = () => {
     },
   })
   return { ...values, file: positionals[0] }
-}
-
-/** The key that npm start made for itself, beside its data. */
-const keyOfThisMachine = async (dataDir: string): Promise<string | undefined> => {
-  try {
-    const secrets: unknown = JSON.parse(await readFile(join(dataDir, 'secrets.json'), 'utf8'))
-    return z.object({ OPERATOR_KEY: z.string() }).parse(secrets).OPERATOR_KEY
-  } catch {
-    return undefined
-  }
 }
 
 type Service = { readonly baseUrl: string; readonly operatorKey: string; readonly file: string }
@@ -124,7 +114,7 @@ const setUp = async (): Promise<void> => {
   if (file === undefined) throw new Failed(`Name the set-up file.\n\n${usage}`)
 
   const { BASE_URL, DATA_DIR, OPERATOR_KEY } = readConfig(process.env)
-  const operatorKey = given['operator-key'] ?? OPERATOR_KEY ?? (await keyOfThisMachine(DATA_DIR))
+  const operatorKey = given['operator-key'] ?? OPERATOR_KEY ?? (await readOwnSecrets(DATA_DIR))?.OPERATOR_KEY
   if (operatorKey === undefined) throw new Failed('Give the operator key with --operator-key or OPERATOR_KEY.')
   const service = { baseUrl: given['base-url'] ?? BASE_URL, operatorKey, file: relative('', file) }
 

@@ -1,6 +1,7 @@
 import type { Express } from 'express'
 import type { Pool } from 'pg'
 import { BadConfiguration, type Config } from './config.ts'
+import type { Consuming } from './consumer.ts'
 import { eventStoreDbLog } from './event-log-eventstoredb.ts'
 import { prepareLog } from './event-log-postgres-schema.ts'
 import { postgresLog } from './event-log-postgres.ts'
@@ -91,6 +92,12 @@ export const checkParts = async ({ pool, eventLog }: Parts): Promise<readonly Ch
     check('database', async () => pool.query(sql`select 1`)),
     check('event_log', async () => eventLog.head()),
   ])
+
+/** A consumer that stopped at an event fails the health of its process. */
+export const checkConsumer = ({ status }: Pick<Consuming, 'status'>): Check => {
+  const { name, state, failure } = status()
+  return { name: `consumer ${name}`, ok: state !== 'failed', detail: failure?.message ?? state }
+}
 
 const check = async (name: string, work: () => Promise<unknown>): Promise<Check> => {
   try {

@@ -1,4 +1,43 @@
+import { readConfig } from '#infra/config.ts'
+import { makeLeases } from '#infra/lease.ts'
+import { makeLog } from '#infra/log.ts'
+import { readOwnSecrets, runningClusterUrl } from '#infra/own-installation.ts'
+import { openParts } from '#infra/parts.ts'
+import { runProcess } from '#infra/process.ts'
+import { announceProgress } from '#infra/progress-across.ts'
 import { runRole } from '#infra/run-role.ts'
-import { startProjections } from './projections.ts'
+import { projectionsCommand } from './commands.ts'
+import { allProjections, startProjections } from './projections.ts'
 
-runRole('projections', startProjections)
+const [, , ...command] = process.argv
+
+const runCommand = () => {
+  runProcess('projections', async (signal) => {
+    const secrets = await readOwnSecrets(readConfig(process.env).DATA_DIR)
+    const config = readConfig({ ...secrets, ...process.env })
+    const { DATABASE_URL, DATA_DIR } = config
+    const url = DATABASE_URL === 'embedded' ? await runningClusterUrl(DATA_DIR) : DATABASE_URL
+    const { parts, close } = await openParts(config, makeLog('warn', 'projections'), signal, url, 'many')
+    const given = { ...parts, leases: makeLeases(parts.pool) }
+    const code = await projectionsCommand(command, allProjections, given, process.stdout)
+    await close()
+    process.exit(code)
+  })
+}
+
+const run = () => {
+  runRole('projections', async (parts) => {
+    const progress = announceProgress(parts)
+    const role = await startProjections({ ...parts, progress })
+    return {
+      ...role,
+      stop: async () => {
+        await role.stop()
+        await progress.finished
+      },
+    }
+  })
+}
+
+if (command.length > 0 && command[0] !== '--help') runCommand()
+else run()

@@ -1,5 +1,6 @@
 import { makeLeases } from '#infra/lease.ts'
-import type { Parts, Role } from '#infra/parts.ts'
+import { checkConsumer, type Parts, type Role } from '#infra/parts.ts'
+import type { Progress } from '#infra/progress.ts'
 import { applications } from './applications/projection.ts'
 import { products, releases } from './catalogue/projection.ts'
 import { customers } from './customers/projection.ts'
@@ -10,14 +11,12 @@ import { runProjections } from './runner.ts'
 /** Every read model that there is. */
 export const allProjections: readonly SomeProjection[] = [products, releases, applications, customers, quotes]
 
-export const startProjections = async (parts: Parts): Promise<Role> => {
+type ProjectionsParts = Omit<Parts, 'progress'> & { readonly progress: Pick<Progress, 'passed'> }
+
+export const startProjections = async (parts: ProjectionsParts): Promise<Role> => {
   const running = await runProjections(allProjections, { ...parts, leases: makeLeases(parts.pool) })
   return {
-    checks: async () =>
-      running.map((projection) => {
-        const { name, state, failure } = projection.status()
-        return { name: `projection ${name}`, ok: state !== 'failed', detail: failure?.message ?? state }
-      }),
+    checks: async () => running.map(checkConsumer),
     stop: async () => {
       await Promise.all(running.map(async ({ finished }) => finished))
     },
