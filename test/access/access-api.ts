@@ -199,8 +199,6 @@ export const accessApi = async (options: Options = {}) => {
   }
 }
 
-export type AccessApi = Awaited<ReturnType<typeof accessApi>>
-
 /** The message of an error answer, and its code. */
 export const errorOf = ({ body }: { body: unknown }) =>
   z

@@ -1,6 +1,11 @@
+import { randomBytes } from 'node:crypto'
 import { afterAll, describe, expect, test, vi } from 'vitest'
+import { emptyDirectory } from '#domain/access/record.ts'
 import { ApiApplicationId, OrganisationId } from '#domain/values.ts'
+import { makeAuthenticate } from '#infra/authenticate.ts'
+import { deriveKeys } from '#infra/keys.ts'
 import type { Scope } from '#infra/route.ts'
+import { makeTokens } from '#infra/tokens.ts'
 import { accessApi, errorOf, resource } from './access-api.ts'
 
 const api = await accessApi()
@@ -303,6 +308,27 @@ describe('the order of checks', () => {
 })
 
 describe('two processes', () => {
+  test('200: a token that comes before the events behind it is waited with, for it is this process that is behind', async () => {
+    const tokens = makeTokens(deriveKeys(randomBytes(32).toString('base64')), 'https://api.example.com')
+    const directory = emptyDirectory()
+    const authenticate = makeAuthenticate(directory, tokens, 'https://api.example.com/oauth/token')
+    const client = api.directory.applications.get(server.client_id)
+    if (!client) throw new Error('The application is missing.')
+    const { id: api_application_id, organisation_id } = client
+    const grant = { organisation_id, api_application_id, epoch: 1, scopes: new Set<Scope>(['read']), resource }
+    const { access_token } = await tokens.issue(grant)
+    await tokens.verify(access_token)
+    const nextTurn = async () => new Promise((resolve) => setImmediate(resolve))
+
+    const authenticated = authenticate(`Bearer ${access_token}`)
+    await nextTurn()
+    directory.applications.set(client.id, client)
+    await nextTurn()
+    directory.applications.set(client.id, { ...client, epoch: 1 })
+
+    expect(await authenticated).toMatchObject({ application: { epoch: 1 } })
+  })
+
   test('a rotated secret, a removed scope and an inactive organisation act at once in every process', async () => {
     await using other = await accessApi({ beside: api })
     const rotating = await api.apiApplication(['read'])
