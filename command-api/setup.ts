@@ -42,15 +42,17 @@ export const setupPlanner = ({ planOrganisation, sections }: Deps) => {
     } as const
 
     const declared = parsePart(DeclaredOrganisation, entry.organisation, at, report)
+    const parts = sections.map((section) => {
+      const path = [...at, section.key]
+      return { section, path, items: parsePart(z.array(section.schema), entry.declared(section.key), path, report) }
+    })
     if (!declared) return []
     const planned = await unlessRefused(() => planOrganisation(declared, context, refuseAt(at)))
     if (!planned) return []
 
     const { organisation_id, step } = planned
     const steps: SetupStep[] = [step]
-    for (const { key, schema, plan } of sections) {
-      const path = [...at, key]
-      const items = parsePart(z.array(schema), entry.declared(key), path, report)
+    for (const { section, path, items } of parts) {
       if (!items || items.length === 0) continue
       const setup: SetupContext = {
         organisation_id,
@@ -62,7 +64,7 @@ export const setupPlanner = ({ planOrganisation, sections }: Deps) => {
         file: (name) => files.get(name),
       }
       // The items have passed the section's own schema.
-      steps.push(...((await unlessRefused(() => plan(items as never[], setup))) ?? []))
+      steps.push(...((await unlessRefused(() => section.plan(items as never[], setup))) ?? []))
     }
     return steps.map((each) => ({ ...each, organisation: declared.slug }))
   }
@@ -103,10 +105,12 @@ const entriesOf = (content: unknown, sections: readonly AnySetupSection[], repor
     const path = ['organisations', index] as const
     for (const key of Object.keys(given))
       if (!known.includes(key)) report([...path, key], `is not known; there are ${known.join(', ')}`)
-    const { slug } = given
-    const earlier = first.get(slug)
-    if (earlier === undefined) first.set(slug, index)
-    else report([...path, 'slug'], `is that of organisations[${earlier}]`)
+    for (const name of ['slug', 'id']) {
+      const earlier = first.get(given[name])
+      if (given[name] === undefined) continue
+      if (earlier === undefined) first.set(given[name], index)
+      else report([...path, name], `is that of organisations[${earlier}]`)
+    }
     return {
       index,
       organisation: Object.fromEntries(Object.entries(given).filter(([key]) => !sectionKeys.includes(key))),

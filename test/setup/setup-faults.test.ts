@@ -68,6 +68,14 @@ refused(
     'organisations[0].products[0].covers[0].term_years_max': [lineOf(file, 'term_years_max'), 'must not be below'],
   },
 )
+refused(
+  'what is wrong with an organisation and with its products, at once',
+  file.replace('    name: Acme Life\n', '    name: ""\n').replace('product_type: term', 'product_type: car'),
+  {
+    'organisations[0].name': [lineOf(file, 'name: Acme'), 'Too small'],
+    'organisations[0].products[0].product_type': [lineOf(file, 'product_type'), 'Invalid option'],
+  },
+)
 refused('a file that was not sent along', file.replace(/csv: \|\n(.*\n){3}/, 'file: rates/life.csv\n'), {
   'organisations[0].rate_tables[0].file': [lineOf(file, 'csv: |'), 'rates/life.csv was not sent along'],
 })
