@@ -39,8 +39,8 @@ const tables = `
     unique (event_id, action_id)
   );
   create index if not exists delivery_due on delivery (connection_id, due_at, position) where state = 'pending';
-  create index if not exists delivery_log on delivery (organisation_id, planned_at, id);
-  create index if not exists delivery_unsent on delivery (organisation_id, planned_at, id)
+  create index if not exists delivery_log on delivery (organisation_id, planned_at, event_id, id);
+  create index if not exists delivery_unsent on delivery (organisation_id, planned_at, event_id, id)
     where state in ('failed', 'cancelled');
 
   create table if not exists delivery_attempt (

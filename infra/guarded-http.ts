@@ -28,11 +28,15 @@ export type OutboundRequest = {
 
 type Resolved = { readonly address: string; readonly family: number }
 
-export type GuardedHttpOptions = {
+/** What the operator's configuration lets be reached beyond the public internet. */
+export type Allowance = {
   /** Hosts, host:port or CIDR blocks that may be reached although they are not public. */
   readonly allowedHosts: readonly string[]
   /** Whether plain http may be spoken with those hosts. */
   readonly allowHttp: boolean
+}
+
+export type GuardedHttpOptions = Allowance & {
   /** One deadline over name, connection, TLS, headers and body; 15 s by default. */
   readonly timeoutMs?: number
   readonly lookup?: (host: string) => Promise<readonly Resolved[]>
@@ -53,9 +57,9 @@ const withinOurDeadline = { headersTimeout: 0, bodyTimeout: 0 }
  * was checked. It follows no redirect, decompresses nothing and reads at most 64 kB of an answer.
  */
 export const makeGuardedHttp = (options: GuardedHttpOptions) => {
-  const { allowedHosts, allowHttp, timeoutMs = 15_000, ca } = options
-  const { lookup = (host) => resolve(host, { all: true }) } = options
-  const allowList = makeAllowList(allowedHosts)
+  const { lookup = (host) => resolve(host, { all: true }), timeoutMs = 15_000, ca } = options
+  const allowList = makeAllowList(options.allowedHosts)
+  const allowsHttp = httpPermission(options)
 
   const check = (host: string, port: number, address: string): void => {
     if (!isPublicAddress(address) && !allowList.reaches(host, port, address))
@@ -105,8 +109,7 @@ export const makeGuardedHttp = (options: GuardedHttpOptions) => {
   const whyRefused = (address: string): string | undefined => {
     const url = URL.parse(address)
     if (!url) return 'not an address'
-    const http = allowHttp && allowList.names(url.hostname, portOf(url))
-    if (url.protocol !== 'https:' && !(url.protocol === 'http:' && http)) return 'only https:// is used'
+    if (url.protocol !== 'https:' && !allowsHttp(address)) return 'only https:// is used'
     if (url.username !== '' || url.password !== '') return 'the address holds a user name or a password'
     return undefined
   }
@@ -148,14 +151,18 @@ export const makeGuardedHttp = (options: GuardedHttpOptions) => {
     }
   }
 
-  return {
-    request,
-    /** Whether the operator lets plain http be spoken with the host of an address. */
-    allowsHttp: (address: string): boolean => whyRefused(address.replace(/^https:/i, 'http:')) === undefined,
-    close: () => agent.destroy(),
-  }
+  return { request, close: () => agent.destroy() }
 }
 export type GuardedHttp = ReturnType<typeof makeGuardedHttp>
+
+/** Tells whether an address may be spoken to by plain http: that it is one, and the operator allows its host. */
+export const httpPermission = ({ allowedHosts, allowHttp }: Allowance): ((address: string) => boolean) => {
+  const allowList = makeAllowList(allowedHosts)
+  return (address) => {
+    const url = URL.parse(address)
+    return url?.protocol === 'http:' && allowHttp && allowList.names(url.hostname, portOf(url))
+  }
+}
 
 const portOf = ({ port, protocol }: URL): number => Number(port) || (protocol === 'https:' ? 443 : 80)
 

@@ -1,0 +1,110 @@
+import { z } from 'zod'
+import {
+  endpointConnection,
+  type EndpointConnectionCommand,
+  type EndpointConnectionState,
+} from '#domain/integrations/endpoint-connection.ts'
+import type { EndpointConnectionId } from '#domain/integrations/events.ts'
+import { endpointConnectionIdOf } from '../endpoint-connection-id.ts'
+import { commandHandler, type Writer } from '../handle.ts'
+import { reportRefusal, type SetupContext, type SetupSection, type SetupStep } from '../setup-section.ts'
+import { chosenSecret, GivenSecret, isSealedSecret, sealSigningSecret, type SealingKeys } from './signing-secret.ts'
+
+type Deps = {
+  readonly writer: Writer
+  readonly keys: SealingKeys
+  /** Whether the operator's configuration permits plain http to an address. */
+  readonly allowsHttp: (address: string) => boolean
+}
+
+/** An endpoint connection of a set-up file. */
+export const DeclaredEndpointConnection = z.strictObject({
+  name: z.string().trim().min(1).max(200),
+  base_url: z.string(),
+  signing_secret: GivenSecret,
+})
+export type DeclaredEndpointConnection = z.output<typeof DeclaredEndpointConnection>
+
+/** Where an organisation's webhooks go. A declared secret that is not the one in force replaces it. */
+export const endpointConnectionsSection = (deps: Deps): SetupSection<DeclaredEndpointConnection> => {
+  const { writer, keys, allowsHttp } = deps
+  const { handle, load, preview } = commandHandler(writer, endpointConnection)
+
+  const planOne = async (declared: DeclaredEndpointConnection, setup: SetupContext): Promise<SetupStep> => {
+    const id = endpointConnectionIdOf(setup.organisation_id, declared.name)
+    const existing = await load(id)
+    return existing ? planChange(declared, id, existing, setup) : planCreation(declared, id, setup)
+  }
+
+  const planCreation = async (
+    { name, base_url, signing_secret: given }: DeclaredEndpointConnection,
+    endpoint_connection_id: EndpointConnectionId,
+    { organisation_id, context }: SetupContext,
+  ): Promise<SetupStep> => {
+    const { secret: signing_secret, generated } = chosenSecret(given)
+    const command: EndpointConnectionCommand = {
+      type: 'CreateEndpointConnection',
+      endpoint_connection_id,
+      organisation_id,
+      name,
+      base_url,
+      http_allowed: allowsHttp(base_url),
+      sealed_secret: sealSigningSecret(keys, signing_secret, organisation_id, endpoint_connection_id),
+    }
+    await preview(endpoint_connection_id, command)
+    return {
+      what: `endpoint connection ${name}`,
+      change: 'create',
+      details: [`base_url: ${base_url}`],
+      apply: async () => {
+        await handle(endpoint_connection_id, command, context)
+      },
+      ...(generated && { secrets: { signing_secret } }),
+    }
+  }
+
+  const planChange = async (
+    { name, base_url, signing_secret }: DeclaredEndpointConnection,
+    id: EndpointConnectionId,
+    { record, sealed_secret }: NonNullable<EndpointConnectionState>,
+    { organisation_id, context }: SetupContext,
+  ): Promise<SetupStep> => {
+    const commands: EndpointConnectionCommand[] = []
+    const details: string[] = []
+    const move = { type: 'MoveEndpointConnection', base_url, http_allowed: allowsHttp(base_url) } as const
+    if ((await preview(id, move)).length > 0) {
+      commands.push(move)
+      details.push(`base_url: ${record.base_url} → ${base_url}`)
+    }
+    if (signing_secret && !isSealedSecret(keys, signing_secret, sealed_secret, organisation_id, id)) {
+      const sealed = sealSigningSecret(keys, signing_secret, organisation_id, id)
+      commands.push({ type: 'RegenerateEndpointSecret', sealed_secret: sealed })
+      details.push('signing_secret: replaced')
+    }
+    return {
+      what: `endpoint connection ${name}`,
+      change: commands.length > 0 ? 'change' : 'none',
+      details,
+      apply: async () => {
+        for (const command of commands) await handle(id, command, context)
+      },
+    }
+  }
+
+  return {
+    key: 'endpoint_connections',
+    schema: DeclaredEndpointConnection,
+    plan: async (declared, setup) => {
+      const plans = declared.map(async (each, index) => {
+        const earlier = declared.findIndex(({ name }) => name === each.name)
+        if (earlier !== index) {
+          setup.report([index, 'name'], `is that of endpoint_connections[${earlier}]`)
+          return undefined
+        }
+        // Of what is declared, the model refuses nothing but the address.
+        return reportRefusal(setup, [index, 'base_url'], () => planOne(each, setup))
+      })
+      return (await Promise.all(plans)).filter((step) => step !== undefined)
+    },
+  }
+}

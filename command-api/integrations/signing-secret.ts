@@ -1,0 +1,36 @@
+import { z } from 'zod'
+import { signingSecretPlace } from '#domain/integrations/record.ts'
+import type { Keys } from '#infra/keys.ts'
+import { CannotUnseal, seal, unseal } from '#infra/seal.ts'
+import { generateSecret } from '#infra/secret-hash.ts'
+
+/** A signing secret as it is given: left out or blank, one is made. */
+export const GivenSecret = z
+  .union([z.literal(''), z.string().min(16, 'needs at least 16 characters').max(500)])
+  .optional()
+  .describe('Made, and shown once, when it is left out or blank.')
+
+export type SealingKeys = Pick<Keys, 'sealing'>
+
+/** Tells what was given from what has to be made. */
+export const chosenSecret = (given: string | undefined): { readonly secret: string; readonly generated: boolean } =>
+  given ? { secret: given, generated: false } : { secret: generateSecret(), generated: true }
+
+export const sealSigningSecret = (keys: SealingKeys, secret: string, organisationId: string, id: string): string =>
+  seal(keys, secret, signingSecretPlace(organisationId, id))
+
+/** Whether a secret is the one that was sealed. One that cannot be opened any more is another one. */
+export const isSealedSecret = (
+  keys: SealingKeys,
+  secret: string,
+  sealed: string,
+  organisationId: string,
+  id: string,
+): boolean => {
+  try {
+    return unseal(keys, sealed, signingSecretPlace(organisationId, id)) === secret
+  } catch (error) {
+    if (error instanceof CannotUnseal) return false
+    throw error
+  }
+}

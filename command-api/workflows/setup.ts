@@ -1,0 +1,85 @@
+import { z } from 'zod'
+import {
+  lifecycleAction,
+  type LifecycleActionCommand,
+  type LifecycleChoices,
+} from '#domain/workflows/lifecycle-action.ts'
+import { endpointConnectionIdOf } from '../endpoint-connection-id.ts'
+import { commandHandler, type Writer } from '../handle.ts'
+import { reportRefusal, type SetupContext, type SetupSection, type SetupStep } from '../setup-section.ts'
+import { connectionExists, DeclaredLifecycleAction, lifecycleActionIdOf, type NamedThings } from './choices.ts'
+
+type Deps = NamedThings & { readonly writer: Writer }
+
+/** Which lifecycle events of which product are sent over which connection. */
+export const lifecycleActionsSection = (deps: Deps): SetupSection<DeclaredLifecycleAction> => {
+  const { writer, catalogue, productIdOf } = deps
+  const { handle, load, preview } = commandHandler(writer, lifecycleAction)
+
+  const planOne = async (
+    { name, product, endpoint_connection, event_types, active }: DeclaredLifecycleAction,
+    { organisation_id, context }: SetupContext,
+  ): Promise<SetupStep> => {
+    const lifecycle_action_id = lifecycleActionIdOf(organisation_id, name)
+    const choices: LifecycleChoices = {
+      product_id: product === null ? null : productIdOf(organisation_id, product),
+      endpoint_connection_id: endpointConnectionIdOf(organisation_id, endpoint_connection),
+      event_types,
+      active,
+    }
+    const existing = await load(lifecycle_action_id)
+    const command: LifecycleActionCommand = existing
+      ? { type: 'ChangeLifecycleAction', choices }
+      : { type: 'CreateLifecycleAction', lifecycle_action_id, organisation_id, name, choices }
+    const events = await preview(lifecycle_action_id, command)
+    return {
+      what: `lifecycle action ${name}`,
+      change: events.length === 0 ? 'none' : existing ? 'change' : 'create',
+      details:
+        events.length === 0
+          ? []
+          : [
+              `sends ${event_types.join(', ')} of ${product ?? 'every product'} to ${endpoint_connection}`,
+              ...(active ? [] : ['not active']),
+            ],
+      apply: async () => {
+        await handle(lifecycle_action_id, command, context)
+      },
+    }
+  }
+
+  const reportUnknown = async (
+    { product, endpoint_connection }: DeclaredLifecycleAction,
+    index: number,
+    setup: SetupContext,
+  ): Promise<boolean> => {
+    const { organisation_id, report, declared } = setup
+    const slugs = [...catalogue.slugs(organisation_id), ...namesIn(declared('products'), 'slug')]
+    const hasProduct = product === null || slugs.includes(product)
+    const hasConnection =
+      namesIn(declared('endpoint_connections'), 'name').includes(endpoint_connection) ||
+      (await connectionExists(writer.log, organisation_id, endpoint_connection))
+    if (!hasProduct) report([index, 'product'], `there is no product ${product}`)
+    if (!hasConnection) report([index, 'endpoint_connection'], `there is no endpoint connection ${endpoint_connection}`)
+    return !hasProduct || !hasConnection
+  }
+
+  return {
+    key: 'lifecycle_actions',
+    schema: DeclaredLifecycleAction.strict(),
+    plan: async (declared, setup) => {
+      const plans = declared.map(async (each, index) => {
+        const earlier = declared.findIndex(({ name }) => name === each.name)
+        if (earlier !== index) setup.report([index, 'name'], `is that of lifecycle_actions[${earlier}]`)
+        const isUnknown = await reportUnknown(each, index, setup)
+        if (earlier !== index || isUnknown) return undefined
+        return reportRefusal(setup, [index], () => planOne(each, setup))
+      })
+      return (await Promise.all(plans)).filter((step) => step !== undefined)
+    },
+  }
+}
+
+/** The names of what the same file declares elsewhere. */
+const namesIn = (declared: readonly unknown[], field: 'slug' | 'name'): readonly string[] =>
+  declared.flatMap((each) => z.object({ [field]: z.string().trim() }).safeParse(each).data?.[field] ?? [])

@@ -1,0 +1,105 @@
+import { randomUUID } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { startReceiver } from '../../demo/receiver.ts'
+import { deliveryRoutes } from '../../query-api/deliveries/routes.ts'
+import { testDatabase } from '../database.ts'
+import { serve } from '../serve.ts'
+import { deliveryWorld, eventually, organisation_id, secret } from './world.ts'
+
+type Listed = { data: { id: string; type: string; state: string }[]; next_cursor: string | null }
+
+const mine = `/admin/v1/deliveries?organisation_id=${organisation_id}`
+
+test('200: every delivery of an organisation with its attempts, newest first, in pages', async () => {
+  await using world = await deliveryWorld()
+  await using api = await serve(deliveryRoutes(world))
+  const hooks = await startReceiver({ secret })
+  await using _closing = { [Symbol.asyncDispose]: hooks.close }
+  hooks.failNext(1, 404)
+  const { endpoint_connection_id } = await world.setUp(hooks.url, ['application.started', 'quote.issued'])
+  await world.startWorker()
+
+  const application = await world.startApplication()
+  await eventually(async () => (await world.deliveries())[0]?.state === 'failed')
+  const { quote_id, event_id } = await application.issueQuote()
+  await eventually(async () => (await world.deliveries()).some(({ state }) => state === 'delivered'))
+
+  const { body } = await api.get(mine)
+  expect(body).toMatchObject({
+    next_cursor: null,
+    data: [
+      {
+        event_id,
+        type: 'quote.issued',
+        quote_id,
+        application_id: application.application_id,
+        endpoint_connection_id,
+        state: 'delivered',
+        reason: null,
+        due_at: null,
+        attempts: [{ number: 1, outcome: 'answered', status: 200, reason: null }],
+      },
+      {
+        type: 'application.started',
+        quote_id: null,
+        state: 'failed',
+        reason: 'status 404',
+        attempts: [{ number: 1, outcome: 'answered', status: 404 }],
+      },
+    ],
+  })
+
+  const first = (await api.get(`${mine}&limit=1`)).body as Listed
+  const second = (await api.get(`${mine}&limit=1&cursor=${first.next_cursor}`)).body as Listed
+  expect([...first.data, ...second.data]).toEqual((body as Listed).data)
+  expect(second.next_cursor).toBeNull()
+
+  const one = await api.get(`/admin/v1/deliveries/${first.data[0]?.id}`)
+  expect(one.body).toEqual({ data: first.data[0] })
+})
+
+test('200: by state, by type, by event, by application and by connection', async () => {
+  await using world = await deliveryWorld()
+  await using api = await serve(deliveryRoutes(world))
+  const gone = await world.setUp('https://crm.example.com/', ['application.started'])
+  await gone.removeConnection()
+  const refused = await world.setUp('https://10.0.0.1/', ['quote.issued'])
+  await world.startWorker()
+  const application = await world.startApplication()
+  const { event_id } = await application.issueQuote()
+  await eventually(async () => (await world.deliveries()).some(({ state }) => state === 'failed'))
+  const typesBy = async (filter: string) =>
+    ((await api.get(`${mine}&${filter}`)).body as Listed).data.map(({ type }) => type)
+
+  expect(await typesBy('state=cancelled')).toEqual(['application.started'])
+  expect(await typesBy('state=failed')).toEqual(['quote.issued'])
+  expect(await typesBy('state=pending')).toEqual([])
+  expect(await typesBy('type=quote.issued')).toEqual(['quote.issued'])
+  expect(await typesBy(`event_id=${event_id}`)).toEqual(['quote.issued'])
+  expect(await typesBy(`application_id=${application.application_id}`)).toHaveLength(2)
+  expect(await typesBy(`endpoint_connection_id=${refused.endpoint_connection_id}`)).toEqual(['quote.issued'])
+  const stranger = `/admin/v1/deliveries?organisation_id=${randomUUID()}`
+  expect((await api.get(stranger)).body).toEqual({ data: [], next_cursor: null })
+})
+
+test.each([
+  '/admin/v1/deliveries',
+  `${mine}&state=lost`,
+  `${mine}&limit=0`,
+  `${mine}&limit=201`,
+  `${mine}&cursor=nonsense`,
+  `${mine}&cursor=WzFd`,
+])('422: %s', async (path) => {
+  await using database = await testDatabase()
+  await using api = await serve(deliveryRoutes(database))
+
+  expect(await api.get(path)).toMatchObject({ status: 422, body: { error: { code: 'invalid_parameter' } } })
+})
+
+test('before a worker has ever run there is nothing: 200 with an empty list, and 404', async () => {
+  await using database = await testDatabase()
+  await using api = await serve(deliveryRoutes(database))
+
+  expect(await api.get(mine)).toMatchObject({ status: 200, body: { data: [] } })
+  expect(await api.get(`/admin/v1/deliveries/${randomUUID()}`)).toMatchObject({ status: 404 })
+})
