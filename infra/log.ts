@@ -1,4 +1,4 @@
-import { pino, stdSerializers, type Logger } from 'pino'
+import { pino, type Logger } from 'pino'
 
 export type Log = Logger
 
@@ -20,6 +20,14 @@ export const redacted = [
   'sort_code',
 ].flatMap((name) => [name, `*.${name}`, `*.*.${name}`])
 
+/** Of an error, what it is and where it arose; never what else hangs on it, such as a connection with its parameters. */
+const shownError = (error: unknown): unknown => {
+  if (!(error instanceof Error)) return error
+  const { name, message, stack, cause } = error
+  const code = 'code' in error && typeof error.code === 'string' ? { code: error.code } : {}
+  return { name, message, ...code, stack, ...(cause !== undefined && { cause: shownError(cause) }) }
+}
+
 /** One JSON line per happening: the message is a constant to search for, everything that varies is a field. */
 export const makeLog = (level: string, role: string): Log =>
   pino({
@@ -27,6 +35,6 @@ export const makeLog = (level: string, role: string): Log =>
     base: { role },
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
-    serializers: { error: stdSerializers.err },
+    serializers: { error: shownError },
     redact: { paths: redacted, censor: '[redacted]' },
   })

@@ -3,6 +3,8 @@ import { BadConfiguration, describeConfig } from './config.ts'
 type Running = { readonly stop: () => Promise<void> }
 
 const stopWithinMs = 10_000
+/** One Ctrl-C can arrive twice: from the terminal, and passed on by npm. */
+const sameSignalMs = 1_000
 
 const lastLine = (name: string, text: string) => {
   process.stderr.write(`\n${name} ${text}\n`)
@@ -26,8 +28,14 @@ export const runProcess = (name: string, start: (signal: AbortSignal) => Promise
   const stopping = new AbortController()
   let running: Running | undefined
 
+  let stoppingSince = 0
+
   const end = async (code: number) => {
-    if (stopping.signal.aborted) process.exit(code === 0 ? 130 : code)
+    if (stopping.signal.aborted) {
+      if (code === 0 && Date.now() - stoppingSince < sameSignalMs) return
+      process.exit(code === 0 ? 130 : code)
+    }
+    stoppingSince = Date.now()
     stopping.abort()
     setTimeout(() => {
       lastLine(name, `did not stop within ${stopWithinMs / 1000} s and was ended.`)
