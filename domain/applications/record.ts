@@ -32,34 +32,39 @@ export const ApplicationStatus = z.enum([
 export type ApplicationStatus = z.infer<typeof ApplicationStatus>
 
 /** An application as the specification shows it. */
-export const Application = z.object({
-  id: ApplicationId,
-  display_id: z.string(),
-  status: ApplicationStatus,
-  idempotency_key: z.string().describe('The key it was started with; generated when none was sent.'),
-  product_id: ProductId,
-  journey_id: JourneyId,
-  customer: ApplicationCustomer.nullable(),
-  joint_customer: ApplicationCustomer.nullable().describe('The second person on joint cover.'),
-  risk_factors: Answers.describe('The answers so far, by question key.'),
-  cover_amount_pence: Pence.nullable(),
-  term_years: z.int().nullable(),
-  policy_id: z.uuid().nullable().describe('Set once the policy exists.'),
-  abandoned_reason: AbandonedReason.nullable(),
-  presentation: Presentation.nullable(),
-  inline_bacs_mandate: z
-    .boolean()
-    .describe(
-      "true: Direct Debit is set up on the payment provider's own form; false: bank details are sent directly.",
-    ),
-  direct_debit_first: z.boolean().describe('true: the first premium is taken by Direct Debit, not by card.'),
-  stripe_test_mode: z.boolean().describe("true: payments use the provider's test account."),
-  market_quotes: MarketQuotes.nullable().describe('The latest market search, for whole-of-market products.'),
-  marketing_answered: z.boolean().describe("Whether the customer answered the firm's marketing question."),
-  created_at: z.iso.datetime(),
-  updated_at: z.iso.datetime(),
-  share_token: z.string().optional().describe('The key to the application; included only where the caller may see it.'),
-})
+export const Application = z
+  .object({
+    id: ApplicationId,
+    display_id: z.string(),
+    status: ApplicationStatus,
+    idempotency_key: z.string().describe('The key it was started with; generated when none was sent.'),
+    product_id: ProductId,
+    journey_id: JourneyId,
+    customer: ApplicationCustomer.nullable(),
+    joint_customer: ApplicationCustomer.nullable().describe('The second person on joint cover.'),
+    risk_factors: Answers.describe('The answers so far, by question key.'),
+    cover_amount_pence: Pence.nullable(),
+    term_years: z.int().nullable(),
+    policy_id: z.uuid().nullable().describe('Set once the policy exists.'),
+    abandoned_reason: AbandonedReason.nullable(),
+    presentation: Presentation.nullable(),
+    inline_bacs_mandate: z
+      .boolean()
+      .describe(
+        "true: Direct Debit is set up on the payment provider's own form; false: bank details are sent directly.",
+      ),
+    direct_debit_first: z.boolean().describe('true: the first premium is taken by Direct Debit, not by card.'),
+    stripe_test_mode: z.boolean().describe("true: payments use the provider's test account."),
+    market_quotes: MarketQuotes.nullable().describe('The latest market search, for whole-of-market products.'),
+    marketing_answered: z.boolean().describe("Whether the customer answered the firm's marketing question."),
+    created_at: z.iso.datetime(),
+    updated_at: z.iso.datetime(),
+    share_token: z
+      .string()
+      .optional()
+      .describe('The key to the application; included only where the caller may see it.'),
+  })
+  .meta({ id: 'Application' })
 export type Application = z.infer<typeof Application>
 
 /** An application as its events tell it: what is shown of it, and what is needed to find the rest of what is shown. */

@@ -19,7 +19,9 @@ export const CustomerDetails = z.object({
 })
 export type CustomerDetails = z.infer<typeof CustomerDetails>
 
-export const ApplicationCustomer = CustomerDetails.extend({ id: CustomerId })
+export const ApplicationCustomer = z
+  .object({ id: CustomerId, ...CustomerDetails.shape })
+  .meta({ id: 'ApplicationCustomer' })
 export type ApplicationCustomer = z.infer<typeof ApplicationCustomer>
 
 export const nothingKnown: CustomerDetails = {

@@ -23,15 +23,17 @@ export const MarketResult = z.object({
 })
 
 /** The latest market search of an application for a whole-of-market product. */
-export const MarketQuotes = z.object({
-  request_id: z.uuid(),
-  status: z.enum(['pending', 'fetching', 'completed', 'failed']),
-  fetched_at: z.iso.datetime().nullable(),
-  expires_at: z.iso.datetime().nullable(),
-  stale: z.boolean(),
-  provider_count: z.int(),
-  failure_code: z.string().nullable(),
-  selected_result_id: z.uuid().nullable(),
-  results: z.array(MarketResult),
-})
+export const MarketQuotes = z
+  .object({
+    request_id: z.uuid(),
+    status: z.enum(['pending', 'fetching', 'completed', 'failed']),
+    fetched_at: z.iso.datetime().nullable(),
+    expires_at: z.iso.datetime().nullable(),
+    stale: z.boolean(),
+    provider_count: z.int(),
+    failure_code: z.string().nullable(),
+    selected_result_id: z.uuid().nullable(),
+    results: z.array(MarketResult),
+  })
+  .meta({ id: 'MarketQuotes' })
 export type MarketQuotes = z.infer<typeof MarketQuotes>

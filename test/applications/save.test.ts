@@ -149,6 +149,12 @@ for (const [today, age] of [
     then: [answered({ born_on: '1990-01-15', age })],
   })
 
+scenario('a birthday alone changes nothing', {
+  given: [started(), answered({ born_on: '1990-01-16', age: 35 })],
+  when: save({ answers: { born_on: '1990-01-16' }, today: '2026-01-16' }),
+  then: [],
+})
+
 for (const [work, type, outcome] of [
   ['stuntman', 'ApplicationDeclined', 'decline'],
   ['pilot', 'ApplicationPostponed', 'postpone'],

@@ -133,6 +133,11 @@ scenario('selections are the same in any order, texts with any space around them
   when: start({ answers: { conditions: ['gout', 'asthma'], reference: ' ABC ' } }),
   then: [],
 })
+scenario('a part of a selection is another selection', {
+  given: [started(), answered({ conditions: ['asthma', 'gout'] })],
+  when: start({ answers: { conditions: ['gout'] } }),
+  then: rejected('idempotency_key_conflict', { 'answers.conditions': '' }),
+})
 scenario('the same request is the same after the product was withdrawn', {
   given: [started()],
   when: start({ product: undefined }),
