@@ -1,6 +1,7 @@
 import { directoryFold, emptyDirectory, type Directory } from '#domain/access/record.ts'
 import { categoryOf } from '#domain/event.ts'
 import { makeGate } from '#infra/gate.ts'
+import { httpPermission } from '#infra/guarded-http.ts'
 import { httpApp } from '#infra/http.ts'
 import { makeLeases } from '#infra/lease.ts'
 import { liveFold } from '#infra/live-fold.ts'
@@ -13,35 +14,48 @@ import { organisationPlanner } from './access/organisation-setup.ts'
 import { accessRoutes } from './access/routes.ts'
 import { tokenRoutes } from './access/token.ts'
 import { applicationRoutes } from './applications/routes.ts'
+import { productIdOf } from './catalogue/ids.ts'
 import { productsSection } from './catalogue/products-setup.ts'
 import { rateTablesSection } from './catalogue/rate-tables-setup.ts'
 import { catalogueAdminRoutes } from './catalogue/routes.ts'
 import { knownCustomers } from './customers/known-customer.ts'
 import { whenCustomerSavedRecordCustomer } from './customers/when-customer-saved-record-customer.ts'
 import type { Writer } from './handle.ts'
+import { followEndpointConnections, type LiveConnections } from './integrations/live-connections.ts'
+import { endpointConnectionRoutes } from './integrations/routes.ts'
+import { endpointConnectionsSection } from './integrations/setup.ts'
 import { followCatalogue, type Catalogue } from './live-catalogue.ts'
 import { runReactions } from './reaction.ts'
 import { setupRoutes } from './setup.ts'
+import { followLifecycleActions, type LiveActions } from './workflows/live-actions.ts'
+import { lifecycleActionRoutes } from './workflows/routes.ts'
+import { lifecycleActionsSection } from './workflows/setup.ts'
 
 type Deps = Pick<Parts, 'keys'> & {
   readonly writer: Writer
   readonly directory: Directory
   readonly catalogue: Catalogue
   readonly checkSecret: SecretCheck
+  readonly connections: LiveConnections
+  readonly actions: LiveActions
+  /** Whether webhooks may go to an address by plain http. */
+  readonly allowsHttp: (address: string) => boolean
 }
 
 /** No policy can be set up yet, so nothing was ever sold. */
 const hasSold = async () => false
 
-const sections = ({ writer, checkSecret }: Deps) => [
+const sections = ({ writer, checkSecret, keys, catalogue, allowsHttp }: Deps) => [
   apiApplicationsSection({ writer, checkSecret }),
   rateTablesSection(writer),
   productsSection({ writer, hasSold }),
+  endpointConnectionsSection({ writer, keys, allowsHttp }),
+  lifecycleActionsSection({ writer, catalogue, productIdOf }),
 ]
 
 /** Everything that changes something. */
 export const commandRoutes = (deps: Deps): readonly Route[] => {
-  const { writer, directory, catalogue, keys } = deps
+  const { writer, directory, catalogue, keys, connections, actions, allowsHttp } = deps
   return [
     ...applicationRoutes({
       writer,
@@ -52,6 +66,8 @@ export const commandRoutes = (deps: Deps): readonly Route[] => {
     }),
     ...accessRoutes({ writer, directory }),
     ...catalogueAdminRoutes({ writer, catalogue, hasSold }),
+    ...endpointConnectionRoutes({ writer, keys, directory, connections, allowsHttp }),
+    ...lifecycleActionRoutes({ writer, directory, actions, catalogue, productIdOf }),
     ...setupRoutes({ planOrganisation: organisationPlanner({ writer, directory }), sections: sections(deps) }),
   ]
 }
@@ -59,10 +75,16 @@ export const commandRoutes = (deps: Deps): readonly Route[] => {
 export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
   const { config, keys, log, metrics, eventLog, rateLimit, progress } = parts
   const baseUrl = config.BASE_URL
-  const [directory, catalogue] = await Promise.all([
+  const [directory, catalogue, connections, actions] = await Promise.all([
     liveFold(eventLog, directoryFold, emptyDirectory(), parts),
     followCatalogue(eventLog, parts),
+    followEndpointConnections(eventLog, parts),
+    followLifecycleActions(eventLog, parts),
   ])
+  const allowsHttp = httpPermission({
+    allowedHosts: config.DELIVERY_ALLOWED_HOSTS,
+    allowHttp: config.DELIVERY_ALLOW_HTTP,
+  })
   const writer: Writer = {
     log: eventLog,
     seen: async (stream, position) => {
@@ -77,14 +99,17 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
   const tokens = makeTokens(keys, baseUrl)
   const checkSecret = makeSecretCheck()
 
-  const app = httpApp(commandRoutes({ keys, writer, directory, catalogue, checkSecret }), {
-    log,
-    metrics,
-    gate: makeGate({ directory, tokens, baseUrl, rateLimit, operatorKey: config.OPERATOR_KEY }),
-    trustedProxies: config.TRUSTED_PROXIES,
-    checkAnswers: false,
-    before: [tokenRoutes({ directory, tokens, checkSecret, rateLimit, baseUrl, log })],
-  })
+  const app = httpApp(
+    commandRoutes({ keys, writer, directory, catalogue, checkSecret, connections, actions, allowsHttp }),
+    {
+      log,
+      metrics,
+      gate: makeGate({ directory, tokens, baseUrl, rateLimit, operatorKey: config.OPERATOR_KEY }),
+      trustedProxies: config.TRUSTED_PROXIES,
+      checkAnswers: false,
+      before: [tokenRoutes({ directory, tokens, checkSecret, rateLimit, baseUrl, log })],
+    },
+  )
   return {
     app,
     checks: async () => [...(await checkParts(parts)), ...reactions.map(checkConsumer)],

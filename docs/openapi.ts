@@ -33,6 +33,9 @@ const allRoutes = () => {
     directory: emptyDirectory(),
     catalogue: { current: unused, release: unused, rateTable: unused, rateTablesOf: unused, slugs: unused },
     checkSecret: makeSecretCheck(),
+    connections: new Map(),
+    actions: new Map(),
+    allowsHttp: unused,
   })
   return [...queryRoutes({ keys, pool: createPool('postgres://nowhere') }), ...command]
 }

@@ -7,6 +7,7 @@ import type { Route } from '#infra/route.ts'
 import { makeTokens } from '#infra/tokens.ts'
 import { applicationRoutes } from './applications/routes.ts'
 import { catalogueRoutes } from './catalogue/routes.ts'
+import { deliveryRoutes } from './deliveries/routes.ts'
 import { documentationRoutes } from './documentation/routes.ts'
 import { quoteRoutes } from './quotes/routes.ts'
 
@@ -15,6 +16,7 @@ export const queryRoutes = (deps: Pick<Parts, 'pool' | 'keys'>): readonly Route[
   ...catalogueRoutes(deps),
   ...applicationRoutes(deps),
   ...quoteRoutes(deps),
+  ...deliveryRoutes(deps),
 ]
 
 export const startQueryApi = async (parts: Parts): Promise<ApiRole> => {
