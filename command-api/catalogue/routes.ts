@@ -4,9 +4,10 @@ import { hasUnpublishedChanges, product, type ProductState } from '#domain/catal
 import { LifecycleState, ProductType } from '#domain/catalogue/record.ts'
 import { OrganisationId, ProductId, ReleaseId, Slug } from '#domain/values.ts'
 import { notFound } from '#infra/problem.ts'
-import { route, type RequestFacts, type Route } from '#infra/route.ts'
-import { commandHandler, type Context, type Writer } from '../handle.ts'
+import { route, type Route } from '#infra/route.ts'
+import { commandHandler, type Writer } from '../handle.ts'
 import type { Catalogue } from '../live-catalogue.ts'
+import { operatorContext, operatorRoute } from '../operator.ts'
 import { productIdOf } from './ids.ts'
 
 /** Whether a policy of the product was ever set up, in test or in earnest. */
@@ -14,7 +15,6 @@ export type HasSold = (organisation_id: OrganisationId, product_id: ProductId) =
 
 type Deps = { readonly writer: Writer; readonly catalogue: Pick<Catalogue, 'slugs'>; readonly hasSold: HasSold }
 
-const operator = { access: { kind: 'operator' }, tag: 'Operator' } as const
 const products = '/admin/v1/organisations/:organisation_id/products'
 
 const ProductsPath = z.object({ organisation_id: OrganisationId })
@@ -44,13 +44,6 @@ const viewOf = (state: ProductState): z.output<typeof ManagedProduct> => {
   return { id, slug, name, product_type, lifecycle_state, release, unpublished_changes: hasUnpublishedChanges(state) }
 }
 
-const contextOf = (organisation_id: OrganisationId, { request_id, now }: RequestFacts): Context => ({
-  organisation_id,
-  actor: { type: 'operator', id: null },
-  correlation_id: request_id,
-  now,
-})
-
 /** What the operator does about products. What they are is declared in the set-up file. */
 export const catalogueAdminRoutes = ({ writer, catalogue, hasSold }: Deps): Route[] => {
   const { handle, load } = commandHandler(writer, product)
@@ -58,7 +51,7 @@ export const catalogueAdminRoutes = ({ writer, catalogue, hasSold }: Deps): Rout
   return [
     route(
       {
-        ...operator,
+        ...operatorRoute,
         method: 'get',
         address: products,
         summary: 'List an organisation’s products with their drafts and releases',
@@ -74,7 +67,7 @@ export const catalogueAdminRoutes = ({ writer, catalogue, hasSold }: Deps): Rout
 
     route(
       {
-        ...operator,
+        ...operatorRoute,
         method: 'post',
         address: `${products}/:slug/releases`,
         summary: 'Publish a product’s draft as its next release; an unchanged draft is no new release',
@@ -89,7 +82,7 @@ export const catalogueAdminRoutes = ({ writer, catalogue, hasSold }: Deps): Rout
           release_id: ReleaseId.parse(uuidv7()),
           sold: await hasSold(organisation_id, id),
         } as const
-        const { state, events } = await handle(id, command, contextOf(organisation_id, facts))
+        const { state, events } = await handle(id, command, operatorContext(organisation_id, facts))
         if (!state) throw notFound('product')
         return { status: events.length > 0 ? 201 : 200, body: { data: viewOf(state) } }
       },
@@ -97,7 +90,7 @@ export const catalogueAdminRoutes = ({ writer, catalogue, hasSold }: Deps): Rout
 
     route(
       {
-        ...operator,
+        ...operatorRoute,
         method: 'patch',
         address: `${products}/:slug`,
         summary: 'Change a product’s lifecycle state',
@@ -110,7 +103,7 @@ export const catalogueAdminRoutes = ({ writer, catalogue, hasSold }: Deps): Rout
         const id = productIdOf(organisation_id, slug)
         const sold = await hasSold(organisation_id, id)
         const command = { type: 'ChangeLifecycle', to: body.lifecycle_state, sold } as const
-        const { state } = await handle(id, command, contextOf(organisation_id, facts))
+        const { state } = await handle(id, command, operatorContext(organisation_id, facts))
         if (!state) throw notFound('product')
         return { status: 200, body: { data: viewOf(state) } }
       },

@@ -1,20 +1,26 @@
 import { directoryFold, emptyDirectory } from '#domain/access/record.ts'
 import { categoryOf } from '#domain/event.ts'
 import { postgresLog, prepareLog } from '#infra/event-log-postgres.ts'
+import { deriveKeys } from '#infra/keys.ts'
 import { liveFold } from '#infra/live-fold.ts'
 import { makeLog } from '#infra/log.ts'
 import { makeProgress } from '#infra/progress.ts'
 import { makeSecretCheck } from '#infra/secret-hash.ts'
 import { apiApplicationsSection } from '../../command-api/access/api-application-setup.ts'
 import { organisationPlanner } from '../../command-api/access/organisation-setup.ts'
+import { productIdOf } from '../../command-api/catalogue/ids.ts'
 import { productsSection } from '../../command-api/catalogue/products-setup.ts'
 import { rateTablesSection } from '../../command-api/catalogue/rate-tables-setup.ts'
 import { catalogueAdminRoutes } from '../../command-api/catalogue/routes.ts'
 import type { Writer } from '../../command-api/handle.ts'
+import { endpointConnectionsSection } from '../../command-api/integrations/setup.ts'
 import { followCatalogue } from '../../command-api/live-catalogue.ts'
 import { setupRoutes } from '../../command-api/setup.ts'
+import { lifecycleActionsSection } from '../../command-api/workflows/setup.ts'
 import { testDatabase } from '../database.ts'
 import { serve } from '../serve.ts'
+
+const keys = deriveKeys('bWFzdGVyIGtleSBvZiB0aGUgdGVzdHMsIDMyIGJ5dGVzIGxvbmc=')
 
 /** The operator's routes for setting a firm up, on a log of their own. */
 export const setupApi = async ({ sold = false } = {}) => {
@@ -39,6 +45,8 @@ export const setupApi = async ({ sold = false } = {}) => {
       apiApplicationsSection({ writer, checkSecret: makeSecretCheck() }),
       rateTablesSection(writer),
       productsSection({ writer, hasSold }),
+      endpointConnectionsSection({ writer, keys, allowsHttp: () => true }),
+      lifecycleActionsSection({ writer, catalogue, productIdOf }),
     ],
   })
   const api = await serve([...setup, ...catalogueAdminRoutes({ writer, catalogue, hasSold })])
