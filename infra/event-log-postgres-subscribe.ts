@@ -35,6 +35,7 @@ export const subscriber = (reader: Pick<LogReader, 'head' | 'between'>, tail: Re
       const share = tail.join(end, filter, batchSize)
       signal.addEventListener('abort', share.leave)
       try {
+        if (!isWanted()) return
         // The tail may already be past the place that we have read up to.
         if (share.from > position)
           for await (const part of history(reader, position, share.from, filter, batchSize, signal)) {

@@ -31,6 +31,14 @@ export const postgresLog = ({ url, readers = 4, pollMs = 200 }: PostgresLogOptio
   })
   const subscribe = subscriber(reader, tail)
 
+  const close = async () => {
+    closing.abort()
+    await finishAppends()
+    await others.close()
+    await Promise.all([writing.end(), reading.end()])
+  }
+  let closed: Promise<void> | undefined
+
   return {
     append,
     read: (stream, page = {}) => reader.stream(stream, page),
@@ -41,11 +49,6 @@ export const postgresLog = ({ url, readers = 4, pollMs = 200 }: PostgresLogOptio
     },
     head: reader.head,
     measure,
-    close: async () => {
-      closing.abort()
-      await finishAppends()
-      await others.close()
-      await Promise.all([writing.end(), reading.end()])
-    },
+    close: () => (closed ??= close()),
   }
 }

@@ -1,0 +1,183 @@
+import { expect, test } from 'vitest'
+import { type RecordedEvent } from '#domain/event.ts'
+import { prepareLog } from '#infra/event-log-postgres.ts'
+import type { EventLog } from '#infra/event-log.ts'
+import { testDatabase } from '../database.ts'
+import { allAfter, appended, eventually, firstEvents, idsOf, newEvent, newEvents, newStream } from './events.ts'
+import { appendOn, connect, dropConnections, openLog, preparedDatabase } from './postgres-log.ts'
+
+const orderOf = (events: readonly RecordedEvent[]) => events.map(({ position }) => position)
+
+test('a transaction held open during appends loses nothing', async () => {
+  await using database = await preparedDatabase()
+  await using log = openLog(database.url)
+  await using slow = await connect(database.url)
+  const early = newEvent()
+  const late = newEvents(20)
+  const seen: RecordedEvent[] = []
+  const leaving = new AbortController()
+  const reading = (async () => {
+    for await (const { events } of log.subscribe({ signal: leaving.signal })) seen.push(...events)
+  })()
+
+  await slow.query('begin')
+  await appendOn(slow, newStream(), early)
+  for (const event of late) await appended(log, newStream(), [event])
+  const whileOpen = await log.readAll()
+  await slow.query('commit')
+  await eventually(() => Promise.resolve(seen.length === 21), 'all events')
+  leaving.abort()
+  await reading
+
+  expect(whileOpen).toEqual([])
+  expect(idsOf(seen)).toEqual([early.id, ...idsOf(late)])
+  expect(orderOf(seen)).toEqual(orderOf(seen).toSorted())
+  expect(idsOf(await log.readAll())).toEqual(idsOf(seen))
+})
+
+test('a transaction that is rolled back leaves no gap that anybody waits for', async () => {
+  await using database = await preparedDatabase()
+  await using log = openLog(database.url)
+  await using client = await connect(database.url)
+  await client.query('begin')
+  await appendOn(client, newStream(), newEvent())
+  const events = newEvents(3)
+
+  await appended(log, newStream(), events)
+  await client.query('rollback')
+
+  expect(idsOf(await firstEvents(log, {}, 3))).toEqual(idsOf(events))
+})
+
+test('a stream shows what was appended to it although an older transaction is open', async () => {
+  await using database = await preparedDatabase()
+  await using log = openLog(database.url)
+  await using client = await connect(database.url)
+  await client.query('begin; select pg_current_xact_id()')
+  const stream = newStream()
+
+  const { position } = await appended(log, stream, newEvents(2))
+
+  expect((await log.read(stream)).at(-1)?.position).toBe(position)
+  expect(await log.head()).toBeUndefined()
+})
+
+test('while 32 writers append, readers miss nothing and repeat nothing', { timeout: 120_000 }, async () => {
+  await using database = await preparedDatabase()
+  // Four processes' worth of transactions that overlap.
+  const logs = Array.from({ length: 4 }, () => openLog(database.url))
+  await using reader = openLog(database.url)
+  const count = 32 * 60
+  const byCursor: RecordedEvent[] = []
+  let isWriting = true
+
+  const write = async (log: EventLog) => {
+    const stream = newStream()
+    for (let revision = -1; revision < 59; revision++)
+      await appended(log, stream, newEvents(1), revision < 0 ? 'no_stream' : revision)
+  }
+  const writing = Promise.all(logs.flatMap((log) => Array.from({ length: 8 }, () => write(log)))).then(() => {
+    isWriting = false
+  })
+  const followCursor = async () => {
+    const deadline = Date.now() + 60_000
+    while ((isWriting || byCursor.length < count) && Date.now() < deadline)
+      byCursor.push(...(await allAfter(reader, byCursor.at(-1)?.position, 100)))
+  }
+  const [live, , own] = await Promise.all([
+    firstEvents(reader, { batchSize: 50 }, count),
+    followCursor(),
+    firstEvents(logs[0] ?? reader, {}, count),
+    writing,
+  ])
+  await Promise.all(logs.map((log) => log.close()))
+
+  expect(new Set(idsOf(live)).size).toBe(count)
+  for (const seen of [live, own, byCursor]) {
+    expect(seen).toHaveLength(count)
+    expect(orderOf(seen)).toEqual(orderOf(seen).toSorted())
+    expect(idsOf(seen)).toEqual(idsOf(live))
+  }
+  const revisions = new Map<string, number>()
+  for (const { stream, revision } of live) {
+    expect(revision).toBe((revisions.get(stream) ?? -1) + 1)
+    revisions.set(stream, revision)
+  }
+})
+
+test(
+  'terminated connections lose no acknowledged append, and no reader misses or repeats one',
+  { timeout: 120_000 },
+  async () => {
+    await using database = await preparedDatabase()
+    await using log = openLog(database.url)
+    await using other = openLog(database.url)
+    const acknowledged: string[] = []
+    let isWriting = true
+    const write = async (writer: EventLog) => {
+      const stream = newStream()
+      for (let revision = -1; revision < 99; revision++) {
+        const events = newEvents(1)
+        await appended(writer, stream, events, revision < 0 ? 'no_stream' : revision)
+        acknowledged.push(...idsOf(events))
+      }
+    }
+    const drop = async () => {
+      let drops = 0
+      while (isWriting) {
+        const count = acknowledged.length
+        await eventually(() => Promise.resolve(acknowledged.length > count + 50 || !isWriting), 'progress after a loss')
+        await dropConnections(database.url)
+        drops++
+      }
+      return drops
+    }
+
+    const [drops, seen, seenByOther] = await Promise.all([
+      drop(),
+      firstEvents(log, {}, 800),
+      firstEvents(other, { batchSize: 10 }, 800),
+      Promise.all([log, other].flatMap((writer) => Array.from({ length: 4 }, () => write(writer)))).finally(() => {
+        isWriting = false
+      }),
+    ])
+
+    expect(drops).toBeGreaterThan(3)
+    expect(idsOf(seen).toSorted()).toEqual(acknowledged.toSorted())
+    expect(idsOf(seenByOther)).toEqual(idsOf(seen))
+    expect(orderOf(seen)).toEqual(orderOf(seen).toSorted())
+  },
+)
+
+test('a log restored into a server of fewer transactions goes on where it ended', async () => {
+  await using database = await preparedDatabase()
+  await using log = openLog(database.url)
+  const old = newEvents(3)
+  for (const event of old) await appended(log, newStream(), [event])
+  // Seen from these events, this server is now as young as a new one.
+  await database.pool.query('update event_log.event set transaction_id = transaction_id + 1000000000000')
+  expect(await log.readAll()).toEqual([])
+
+  await prepareLog(database.pool)
+  const before = await firstEvents(log, {}, 3)
+  const checkpoint = before.at(-1)?.position
+  const events = newEvents(3)
+  for (const event of events) await appended(log, newStream(), [event])
+
+  expect(idsOf(before)).toEqual(idsOf(old))
+  const after = await firstEvents(log, { ...(checkpoint && { after: checkpoint }) }, 3)
+  expect(idsOf(after)).toEqual(idsOf(events))
+  expect(idsOf(await firstEvents(log, {}, 6))).toEqual(idsOf([...old, ...events]))
+})
+
+test('several processes prepare the log at once, and again at any time', async () => {
+  await using database = await testDatabase()
+
+  await Promise.all(Array.from({ length: 8 }, () => prepareLog(database.pool)))
+  await using log = openLog(database.url)
+  const events = newEvents(2)
+  await appended(log, newStream(), events)
+  await Promise.all(Array.from({ length: 3 }, () => prepareLog(database.pool)))
+
+  expect(idsOf(await firstEvents(log, {}, 2))).toEqual(idsOf(events))
+})
