@@ -1,0 +1,33 @@
+import { once } from 'node:events'
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { pipeline } from 'node:stream'
+
+/** A way to a server whose connections can be cut. */
+export const severableWayTo = async (host: string, port: number) => {
+  const sockets = new Map<Socket, Promise<unknown>>()
+  const server = createServer({ noDelay: true }, (near) => {
+    const far = connect({ host, port, noDelay: true })
+    for (const socket of [near, far]) {
+      sockets.set(socket, new Promise((resolve) => socket.once('close', resolve)))
+      socket.once('close', () => sockets.delete(socket))
+    }
+    pipeline(near, far, near, () => undefined)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const sever = async () => {
+    const closed = [...sockets.values()]
+    for (const socket of sockets.keys()) socket.destroy()
+    await Promise.all(closed)
+  }
+
+  return {
+    // A server on a TCP port has an address of this form.
+    port: (server.address() as AddressInfo).port,
+    dropConnections: sever,
+    [Symbol.asyncDispose]: async () => {
+      server.close()
+      await Promise.all([once(server, 'close'), sever()])
+    },
+  }
+}
