@@ -25,7 +25,7 @@ export type RateLimitOptions = {
 type Limiter = RateLimiterMemory | RateLimiterPostgres
 
 const tableName = 'rate_limit'
-const answersWithinMs = 500
+const answersWithinMs = 1000
 const restsForMs = 1000
 
 export const makeRateLimit = async (options: RateLimitOptions): Promise<RateLimit> => {

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest'
+import { clientCredentialsOf } from '../../command-api/access/client-credentials.ts'
 import { accessApi, resource } from './access-api.ts'
 
 const api = await accessApi()
@@ -82,6 +83,12 @@ describe('200: a token is obtained with OAuth 2.0 client credentials', () => {
     const authorization = `basic ${Buffer.from(`${encoded}:${client_secret}`).toString('base64')}`
     const { status } = await api.requestToken(without('client_id', 'client_secret'), { authorization })
     expect(status).toBe(200)
+  })
+
+  test('HTTP Basic credentials may hold a colon, a space and a plus sign, each encoded as in a form', () => {
+    const authorization = `Basic ${Buffer.from('a%3Ab:c+d%2Be:f').toString('base64')}`
+    const credentials = clientCredentialsOf(authorization, new URLSearchParams())
+    expect(credentials).toEqual({ client_id: 'a:b', client_secret: 'c d+e:f' })
   })
 
   test('200: the content type may name its charset, and unknown parameters are ignored', async () => {
