@@ -32,8 +32,29 @@ export const measure = (position: Position): number => Number(fromPosition(posit
 const horizon = `(
   select pg_snapshot_xmin(pg_current_snapshot())::text::bigint + state.transaction_offset from event_log.state)`
 
+/** Some events in the order of the log. */
+export type Stretch = {
+  readonly events: readonly RecordedEvent[]
+  readonly bytes: number
+  /** Whether it ends where it was to end, and not earlier for its number or size. */
+  readonly isWhole: boolean
+}
+
 const columns = `transaction_id, position, stream, revision, id, type, schema_version, data, metadata,
-  date_part('epoch', recorded_at) * 1000`
+  date_part('epoch', recorded_at) * 1000 as recorded_ms`
+
+// A stretch ends early when its events are large, so that little waits for its reader.
+const stretchBytes = 4_000_000
+
+/** The events of a condition in order, up to those before which there are as many bytes as a stretch may have. */
+const stretch = (condition: string, limit: string) => `
+  select * from (
+    select *, coalesce(sum(bytes) over (
+      order by transaction_id, position rows between unbounded preceding and 1 preceding), 0) as bytes_before
+    from (
+      select ${columns}, pg_column_size(data) + pg_column_size(metadata) as bytes from event_log.event
+      where ${condition} order by transaction_id, position limit ${limit}) as page) as page
+  where bytes_before < ${stretchBytes} order by transaction_id, position`
 
 type Row = [
   transaction: string,
@@ -48,7 +69,9 @@ type Row = [
   recordedAt: string,
 ]
 
-const toEvent = (row: Row): RecordedEvent => ({
+type SizedRow = [...Row, bytes: string, bytesBefore: string]
+
+const toEvent = (row: Row | SizedRow): RecordedEvent => ({
   id: row[4],
   type: row[5],
   schema_version: Number(row[6]),
@@ -71,6 +94,13 @@ export const logReader = (pool: Pool) => {
   const events = async (name: string, { text, values }: Query): Promise<RecordedEvent[]> => {
     const { rows } = await pool.query<Row>({ name, text, values, rowMode: 'array' })
     return rows.map(toEvent)
+  }
+
+  const stretchOf = async (name: string, { text, values }: Query, limit: number): Promise<Stretch> => {
+    const { rows } = await pool.query<SizedRow>({ name, text, values, rowMode: 'array' })
+    const [bytes = 0, bytesBefore = 0] = rows.at(-1)?.slice(-2).map(Number) ?? []
+    const isWhole = rows.length < limit && bytesBefore + bytes < stretchBytes
+    return { events: rows.map(toEvent), bytes: bytesBefore + bytes, isWhole }
   }
 
   return {
@@ -115,13 +145,19 @@ export const logReader = (pool: Pool) => {
     between: (after: Position, upTo: Position, { categories, types }: Filter, limit: number) => {
       const ofCategories = categories ? 'and category = any ($6)' : 'and $6::text[] is null'
       const ofTypes = types ? 'and type = any ($7)' : 'and $7::text[] is null'
-      return events(`event-log-between${categories ? '-categories' : ''}${types ? '-types' : ''}`, {
-        text: `
-          select ${columns} from event_log.event
-          where (transaction_id, position) > ($1, $2) and (transaction_id, position) <= ($3, $4) ${ofCategories} ${ofTypes}
-          order by transaction_id, position limit $5`,
-        values: [...fromPosition(after), ...fromPosition(upTo), limit, categories ?? null, types ?? null],
-      })
+      const range = '(transaction_id, position) > ($1, $2) and (transaction_id, position) <= ($3, $4)'
+      const values = [...fromPosition(after), ...fromPosition(upTo), limit, categories ?? null, types ?? null]
+      return stretchOf(
+        `event-log-between${categories ? '-categories' : ''}${types ? '-types' : ''}`,
+        { text: stretch(`${range} ${ofCategories} ${ofTypes}`, '$5'), values },
+        limit,
+      )
+    },
+
+    /** What is settled beyond a settled position. */
+    news: (after: Position, limit: number) => {
+      const range = `(transaction_id, position) > ($1, $2) and transaction_id < ${horizon}`
+      return stretchOf('event-log-news', { text: stretch(range, '$3'), values: [...fromPosition(after), limit] }, limit)
     },
   }
 }

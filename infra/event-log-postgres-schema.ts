@@ -6,6 +6,7 @@ import { sql, transaction } from './postgres.ts'
  * - `transaction_id` and `position` together make the order of the log. A position alone would not: it is taken when an
  *   event is written, but events appear when their transactions commit, in another order.
  * - `data` and `metadata` are `json`, not `jsonb`, which would refuse the characters that PostgreSQL cannot hold as text.
+ *   `data` is not compressed, so that its size in the table is the size that a reader gets.
  * - `state.transaction_offset` is added to every transaction id. A log that is restored into another server would
  *   otherwise count its transactions anew, and new events would come before old ones.
  */
@@ -35,6 +36,7 @@ const tables = `
     constraint event_id unique (id)
   );
   create index if not exists event_order on event_log.event (transaction_id, position);
+  alter table event_log.event alter column data set storage external;
 `
 
 /**

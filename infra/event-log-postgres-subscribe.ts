@@ -71,8 +71,8 @@ const history = async function* (
   const read = async (from: Position): Promise<Part | undefined> => {
     const page = await throughLosses(() => reader.between(from, upTo, filter, limit), signal)
     if (!page.done) return undefined
-    const last = page.value.length === limit ? page.value.at(-1) : undefined
-    return { events: page.value, position: last?.position ?? upTo }
+    const { events, isWhole } = page.value
+    return { events, position: isWhole ? upTo : (events.at(-1)?.position ?? upTo) }
   }
 
   let page = await read(after)

@@ -1,7 +1,7 @@
 import { categoryOf, type Position, type RecordedEvent } from '#domain/event.ts'
 import type { Batch } from './event-log.ts'
 import { isConnectionLoss } from './postgres.ts'
-import { start, type Filter, type LogReader } from './event-log-postgres-read.ts'
+import { start, type Filter, type LogReader, type Stretch } from './event-log-postgres-read.ts'
 import { waker } from './waker.ts'
 
 /** A subscription's part of what is new. */
@@ -18,6 +18,7 @@ type Member = {
   readonly capacity: number
   readonly arrived: ReturnType<typeof waker>
   events: RecordedEvent[]
+  bytes: number
   position: Position
   caughtUp: boolean
   /** There is something, if only a new position, that was not taken yet. */
@@ -26,13 +27,14 @@ type Member = {
   error: Error | undefined
 }
 
-const pageSize = 1_000
+const stretchEvents = 1_000
+const waitingBytes = 8_000_000
 
 /**
  * Reads what is new once for all subscriptions of the process that have caught up. A subscription whose reader is slower
  * than the log is let go, and catches up by reading for itself.
  */
-export const sharedTail = (reader: Pick<LogReader, 'page'>, pollMs: number) => {
+export const sharedTail = (reader: Pick<LogReader, 'news'>, pollMs: number) => {
   const members = new Set<Member>()
   const woken = waker()
   let position = start
@@ -44,12 +46,14 @@ export const sharedTail = (reader: Pick<LogReader, 'page'>, pollMs: number) => {
     let fruitless = 0
     while (members.size > 0) {
       try {
-        const events = await reader.page({ beyond: position, limit: pageSize })
-        const caughtUp = events.length < pageSize
-        position = events.at(-1)?.position ?? position
-        for (const member of members) hand(member, events, position, caughtUp)
-        fruitless = events.length > 0 ? 0 : fruitless + 1
-        if (caughtUp) await woken.sleep(position < promised ? Math.min(2 ** fruitless, 50) : pollMs)
+        const news = await reader.news(position, stretchEvents)
+        const last = news.events.at(-1)
+        if (last) {
+          position = last.position
+          for (const member of members) hand(member, news, position)
+        }
+        fruitless = last ? 0 : fruitless + 1
+        if (news.isWhole) await woken.sleep(position < promised ? Math.min(2 ** fruitless, 50) : pollMs)
       } catch (error) {
         if (!isConnectionLoss(error))
           for (const member of members) end(member, new Error('The log cannot be read.', { cause: error }))
@@ -68,6 +72,7 @@ export const sharedTail = (reader: Pick<LogReader, 'page'>, pollMs: number) => {
         capacity,
         arrived: waker(),
         events: [],
+        bytes: 0,
         position,
         caughtUp: false,
         hasNews: false,
@@ -102,12 +107,15 @@ const passes = ({ categories, types }: Filter): ((event: RecordedEvent) => boole
   return ({ stream, type }) => (ofCategory?.has(categoryOf(stream)) ?? true) && (ofType?.has(type) ?? true)
 }
 
-const hand = (member: Member, events: readonly RecordedEvent[], position: Position, caughtUp: boolean) => {
-  if (member.isOver || events.length === 0) return
+const hand = (member: Member, { events, bytes, isWhole }: Stretch, position: Position) => {
+  if (member.isOver) return
   const own = events.filter(member.passes)
-  if (member.events.length + own.length > member.capacity) return end(member)
+  const ownBytes = (bytes * own.length) / events.length
+  const isTooMuch = member.events.length + own.length > member.capacity || member.bytes + ownBytes > waitingBytes
+  if (isTooMuch) return end(member)
   member.events.push(...own)
-  Object.assign(member, { position, caughtUp, hasNews: true })
+  member.bytes += ownBytes
+  Object.assign(member, { position, caughtUp: isWhole, hasNews: true })
   member.arrived.wake()
 }
 
@@ -120,7 +128,7 @@ const nextOf = async (member: Member): Promise<Batch | undefined> => {
   while (!member.hasNews && !member.isOver) await member.arrived.sleep()
   if (member.hasNews) {
     const { events, position, caughtUp } = member
-    Object.assign(member, { events: [], hasNews: false })
+    Object.assign(member, { events: [], bytes: 0, hasNews: false })
     return { events, position, caughtUp: caughtUp && !member.isOver }
   }
   if (member.error) throw member.error

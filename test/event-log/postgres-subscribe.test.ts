@@ -55,6 +55,19 @@ test('a reader of old events is read ahead for by one batch and no more', async 
   await pool.end()
 })
 
+test('large events come in batches of few', async () => {
+  await using database = await preparedDatabase()
+  await using log = openLog(database.url)
+  const events = Array.from({ length: 20 }, () => newEvent('Large', { text: 'ab'.repeat(500_000) }))
+  const { position } = await appended(log, newStream(), events)
+  await isVisible(log, position)
+
+  const batches = await batchesOf(log, {}, (taken) => eventsIn(taken).length === events.length)
+
+  expect(idsOf(eventsIn(batches))).toEqual(idsOf(events))
+  expect(Math.max(...batches.map((batch) => batch.events.length))).toBeLessThan(6)
+})
+
 test('a signal that comes while the log is being read ends the subscription too', async () => {
   await using database = await preparedDatabase()
   await using log = openLog(database.url)
