@@ -1,10 +1,21 @@
+import { expect, test } from 'vitest'
 import { application } from '#domain/applications/application.ts'
 import type { SupersedeApplication } from '#domain/applications/supersede.ts'
 import { nothingKnown } from '#domain/customers/record.ts'
 import { ProductId } from '#domain/values.ts'
-import { scenariosOf } from '../scenario.ts'
+import { scenariosOf, stateOf } from '../scenario.ts'
 import { fullJourney, plainJourney, product_id } from './release.ts'
-import { anna, annaId, application_id, bertId, customerSaved, declined, otherApplicationId, started } from './words.ts'
+import {
+  anna,
+  annaId,
+  answered,
+  application_id,
+  bertId,
+  customerSaved,
+  declined,
+  otherApplicationId,
+  started,
+} from './words.ts'
 
 const scenario = scenariosOf(application)
 const at = '2026-01-15T12:00:00.000Z'
@@ -68,3 +79,10 @@ scenario('an application does not give up itself', {
 })
 scenario('giving up again changes nothing', { given: [started(), abandoned], when: supersede(), then: [] })
 scenario('a key that started nothing is passed over', { given: [], when: supersede(), then: [] })
+
+test('an application that was changed since is left as it was', () => {
+  const changed = application.evolve(stateOf(application, [started()], at), answered({ wine: true }), {
+    occurred_at: '2026-01-15T12:00:00.001Z',
+  })
+  expect(application.decide(supersede(), changed)).toEqual([])
+})
