@@ -7,7 +7,8 @@ import { notFound } from '#infra/problem.ts'
 import { route, type RequestFacts, type Route } from '#infra/route.ts'
 import { generateSecret, hashSecret } from '#infra/secret-hash.ts'
 import { commandHandler } from '../handle.ts'
-import { knownOrganisation, operatorContext, OrganisationPath, type OrganisationDeps } from './organisation-routes.ts'
+import { operatorContext, operatorRoute } from '../operator.ts'
+import { knownOrganisation, OrganisationPath, type OrganisationDeps } from './organisation-routes.ts'
 import {
   ApiApplication,
   ApiApplicationChanges,
@@ -22,7 +23,6 @@ type ApplicationPath = z.output<typeof ApplicationPath>
 const OneApplication = z.object({ data: ApiApplication })
 const OneWithSecret = z.object({ data: ApiApplicationWithSecret })
 
-const operator = { tag: 'Operator', access: { kind: 'operator' } } as const
 const applications = '/admin/v1/organisations/:organisation_id/api_applications'
 const oneApplication = `${applications}/:client_id` as const
 
@@ -46,7 +46,7 @@ export const apiApplicationRoutes = ({ writer, directory }: OrganisationDeps): R
   return [
     route(
       {
-        ...operator,
+        ...operatorRoute,
         method: 'get',
         address: applications,
         summary: 'List the API applications of an organisation',
@@ -64,7 +64,7 @@ export const apiApplicationRoutes = ({ writer, directory }: OrganisationDeps): R
     ),
     route(
       {
-        ...operator,
+        ...operatorRoute,
         method: 'post',
         address: applications,
         summary: 'Create an API application; its secret is shown once, in this answer',
@@ -93,7 +93,7 @@ export const apiApplicationRoutes = ({ writer, directory }: OrganisationDeps): R
     ),
     route(
       {
-        ...operator,
+        ...operatorRoute,
         method: 'get',
         address: oneApplication,
         summary: 'Show an API application',
@@ -108,7 +108,7 @@ export const apiApplicationRoutes = ({ writer, directory }: OrganisationDeps): R
     ),
     route(
       {
-        ...operator,
+        ...operatorRoute,
         method: 'patch',
         address: oneApplication,
         summary: 'Change an API application: only the fields sent. Removing a scope revokes its tokens',
@@ -123,7 +123,7 @@ export const apiApplicationRoutes = ({ writer, directory }: OrganisationDeps): R
     ),
     route(
       {
-        ...operator,
+        ...operatorRoute,
         method: 'post',
         address: `${oneApplication}/rotate_secret`,
         summary: 'Replace the secret, shown once, in this answer. The old one and every token end at once',
@@ -139,7 +139,7 @@ export const apiApplicationRoutes = ({ writer, directory }: OrganisationDeps): R
     ),
     route(
       {
-        ...operator,
+        ...operatorRoute,
         method: 'delete',
         address: oneApplication,
         summary: 'Delete an API application. Its tokens end at once',

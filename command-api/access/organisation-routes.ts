@@ -4,7 +4,8 @@ import { Organisation, type Directory } from '#domain/access/record.ts'
 import { OrganisationId } from '#domain/values.ts'
 import { notFound, Problem } from '#infra/problem.ts'
 import { route, type RequestFacts, type Route } from '#infra/route.ts'
-import { commandHandler, type Context, type Writer } from '../handle.ts'
+import { commandHandler, type Writer } from '../handle.ts'
+import { operatorContext, operatorRoute } from '../operator.ts'
 import { organisationIdOf } from './organisation-id.ts'
 import { NewOrganisation, OrganisationChanges } from './schemas.ts'
 
@@ -14,16 +15,8 @@ export const OrganisationPath = z.object({ organisation_id: OrganisationId })
 
 const OneOrganisation = z.object({ data: Organisation })
 
-const operator = { tag: 'Operator', access: { kind: 'operator' } } as const
 const organisations = '/admin/v1/organisations'
 const oneOrganisation = `${organisations}/:organisation_id` as const
-
-export const operatorContext = (organisation_id: OrganisationId, { request_id, now }: RequestFacts): Context => ({
-  organisation_id,
-  actor: { type: 'operator', id: null },
-  correlation_id: request_id,
-  now,
-})
 
 export const knownOrganisation = ({ organisations: known }: Directory, id: OrganisationId): Organisation => {
   const found = known.get(id)
@@ -53,7 +46,7 @@ export const organisationRoutes = ({ writer, directory }: OrganisationDeps): Rou
   return [
     route(
       {
-        ...operator,
+        ...operatorRoute,
         method: 'get',
         address: organisations,
         summary: 'List the organisations',
@@ -66,7 +59,7 @@ export const organisationRoutes = ({ writer, directory }: OrganisationDeps): Rou
     ),
     route(
       {
-        ...operator,
+        ...operatorRoute,
         method: 'post',
         address: organisations,
         summary: 'Register an organisation',
@@ -91,7 +84,7 @@ export const organisationRoutes = ({ writer, directory }: OrganisationDeps): Rou
     ),
     route(
       {
-        ...operator,
+        ...operatorRoute,
         method: 'get',
         address: oneOrganisation,
         summary: 'Show an organisation',
@@ -102,7 +95,7 @@ export const organisationRoutes = ({ writer, directory }: OrganisationDeps): Rou
     ),
     route(
       {
-        ...operator,
+        ...operatorRoute,
         method: 'patch',
         address: oneOrganisation,
         summary: 'Change an organisation: only the fields sent',
@@ -117,7 +110,7 @@ export const organisationRoutes = ({ writer, directory }: OrganisationDeps): Rou
     ),
     route(
       {
-        ...operator,
+        ...operatorRoute,
         method: 'post',
         address: `${oneOrganisation}/activate`,
         summary: 'Let the organisation’s applications call the API again',
@@ -131,7 +124,7 @@ export const organisationRoutes = ({ writer, directory }: OrganisationDeps): Rou
     ),
     route(
       {
-        ...operator,
+        ...operatorRoute,
         method: 'post',
         address: `${oneOrganisation}/deactivate`,
         summary: 'Answer every API request of the organisation’s applications with 403, at once',
