@@ -60,8 +60,10 @@ runProcess('Coverstream', async (signal) => {
   ])
   const roles: readonly Role[] = [commandApi, queryApi, projections, deliveryWorker]
   const checks = async () => (await Promise.all(roles.map(async (role) => role.checks()))).flat()
-  const serveApis: RequestListener = (request, response) =>
-    (isRead(request.method, request.url) ? queryApi : commandApi).app(request, response)
+  const serveApis: RequestListener = (request, response) => {
+    const { app } = isRead(request.method, request.url) ? queryApi : commandApi
+    app(request, response)
+  }
 
   const server = await listen(withHealth(parts.metrics, checks, serveApis), config.HOST, config.PORT)
   await setUpDemo(`http://127.0.0.1:${server.port}`, secrets.OPERATOR_KEY)

@@ -21,7 +21,9 @@ export const queryRoutes = (deps: Pick<Parts, 'pool' | 'keys'>): readonly Route[
 
 export const startQueryApi = async (parts: Parts): Promise<ApiRole> => {
   const { config, keys, log, metrics, eventLog, rateLimit } = parts
-  const directory = await liveFold(eventLog, directoryFold, emptyDirectory(), parts)
+  // Where both APIs share a process, a change of access is answered when both know of it.
+  const fold = { ...directoryFold, name: `${directoryFold.name} of query-api` }
+  const directory = await liveFold(eventLog, fold, emptyDirectory(), parts)
   const gate = makeGate({
     directory,
     tokens: makeTokens(keys, config.BASE_URL),

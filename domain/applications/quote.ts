@@ -1,6 +1,5 @@
 import type { Release, ReleaseJourney } from '../catalogue/events.ts'
 import type { QuoteEvent } from '../quotes/events.ts'
-import { quoteAt } from '../quotes/record.ts'
 import { birthdayThatChangesPrice, price } from '../rating/price.ts'
 import type { RateTable } from '../rating/rate-table.ts'
 import type { ExcludedCover } from '../rating/record.ts'
@@ -222,10 +221,4 @@ const ended = (decision: EndingDecision, reason: { code: string; message: string
 export const withdrawn = (state: ApplicationState, reason: string): readonly QuoteEvent[] => {
   const quote = currentQuote(state)
   return quote ? [{ type: 'QuoteRejected', quote_id: quote.id, reason }] : []
-}
-
-/** The quote that an application can be bought with now. */
-export const quoteInForce = (state: ApplicationState, now: string) => {
-  const quote = currentQuote(state)
-  return quote && quoteAt(quote, now).status === 'current' ? quote : undefined
 }
