@@ -1,0 +1,80 @@
+import { execFile } from 'node:child_process'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+import { makeCaller } from './load.ts'
+import { alive, freePort, startServiceProcess, untilGone, type ServiceProcess } from './service-process.ts'
+
+const root = join(import.meta.dirname, '..', '..')
+
+/** A place for the data of a service that was never started. */
+const newPlace = async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'coverstream-start-'))
+  // PostgreSQL may run as another user than we do.
+  await chmod(directory, 0o755)
+  const options = { dataDir: join(directory, 'data'), port: await freePort() }
+  const started: ServiceProcess[] = []
+  return {
+    origin: `http://localhost:${options.port}`,
+    start: async () => {
+      const service = startServiceProcess(options)
+      started.push(service)
+      await service.ready
+      return service
+    },
+    [Symbol.asyncDispose]: async () => {
+      for (const service of started) await service.kill('family')
+      await rm(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Ctrl-C; resolves when the service has ended. What it has started and left behind. */
+const interrupt = async (service: ServiceProcess) => {
+  const family = await service.family()
+  service.interrupt()
+  const { code } = await service.ended
+  await untilGone(family).catch(() => undefined)
+  return { code, processes: family.length, left: await alive(family) }
+}
+
+const printed = (output: string, name: string): string => {
+  const [, value] = new RegExp(`^ *${name} +(\\S+)$`, 'm').exec(output) ?? []
+  if (value === undefined) throw new Error(`No ${name} was printed:\n${output}`)
+  return value
+}
+
+test(
+  'a new installation comes up by itself, plays the whole journey, leaves nothing running and finds its data again',
+  { timeout: 180_000 },
+  async () => {
+    await using place = await newPlace()
+
+    const service = await place.start()
+    const output = service.output()
+    expect(output).toContain(`ready at ${place.origin}`)
+    expect(output).toContain(`curl -s ${place.origin}/api/v1/products`)
+
+    const client = { client_id: printed(output, 'client_id'), client_secret: printed(output, 'client_secret') }
+    const { send } = makeCaller(place.origin, client)
+    const asked = { product_slug: 'term-life', journey_slug: 'standard' }
+    const application = await send('POST', '/applications', asked)
+    const operator = { authorization: `Bearer ${printed(output, 'operator key')}` }
+    expect((await fetch(`${place.origin}/admin/v1/organisations`, { headers: operator })).status).toBe(200)
+
+    const environment = { ...process.env, BASE_URL: place.origin }
+    const journey = await promisify(execFile)(process.execPath, ['demo/journey.ts'], { cwd: root, env: environment })
+    expect(journey.stdout).toContain('Every step is green')
+
+    const first = await interrupt(service)
+    // Itself, PostgreSQL and what watches over it.
+    expect(first.processes).toBeGreaterThan(2)
+    expect(first).toMatchObject({ code: 0, left: [] })
+
+    const again = await place.start()
+    expect(await send('GET', `/applications/${application.id}`)).toEqual(application)
+    expect(await interrupt(again)).toMatchObject({ code: 0, left: [] })
+  },
+)
