@@ -27,10 +27,15 @@ export type ServiceOptions = {
   readonly dataDir: string
   readonly port: number
   readonly environment?: Readonly<Record<string, string>>
+  /** By default all roles in one process. */
+  readonly program?: string
+  /** What it writes when it is ready. */
+  readonly saysWhenReady?: string
 }
 
-export const startServiceProcess = ({ dataDir, port, environment }: ServiceOptions): ServiceProcess => {
-  const child = spawn(process.execPath, ['start.ts'], {
+export const startServiceProcess = (options: ServiceOptions): ServiceProcess => {
+  const { dataDir, port, environment, program = 'start.ts', saysWhenReady = 'is ready at' } = options
+  const child = spawn(process.execPath, [program], {
     cwd: join(import.meta.dirname, '..', '..'),
     env: { ...withoutOurs(process.env), PORT: String(port), DATA_DIR: dataDir, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -50,7 +55,7 @@ export const startServiceProcess = ({ dataDir, port, environment }: ServiceOptio
   const ended = once(child, 'close').then(() => ({ code: child.exitCode, signal: child.signalCode }))
   const ready = new Promise<void>((resolve, reject) => {
     heard.add(() => {
-      if (output.includes('is ready at')) resolve()
+      if (output.includes(saysWhenReady)) resolve()
     })
     void ended.then(() => reject(new Error(`The service ended before it was ready:\n${output}`)))
   })
