@@ -4,6 +4,7 @@ const identity = (text: string): string => text
 
 /** `2026-01-15 12:00:00.5+01` → `2026-01-15T11:00:00.500Z`. The time zone is that of the session, and may have seconds. */
 const instant = (text: string): string => {
+  if (text.endsWith('+00')) return new Date(`${text.slice(0, 10)}T${text.slice(11, -3)}Z`).toISOString()
   const [, day = '', time = '', sign, hours, minutes, seconds] = written.exec(text) ?? []
   const aheadSeconds = Number(hours) * 3600 + Number(minutes ?? 0) * 60 + Number(seconds ?? 0)
   const local = Date.parse(`${day}T${time}Z`)

@@ -38,6 +38,8 @@ export const applyEvents = async (
     }
   }
 
+  const names = projection.table.key
+  const hasKey = (row: Row, key: Row) => names.every((name) => row[name] === key[name])
   const rows = new Map<string, Touched>()
   for (const row of await table.load(db, [...touchedKeys.values()]))
     rows.set(table.identityOf(row), { key: row, before: row, now: row })
@@ -45,7 +47,7 @@ export const applyEvents = async (
   for (const { identity, key, event, recorded } of touches) {
     const row = rows.get(identity)
     const now = project(row?.now, event, recorded, key)
-    if (now && table.identityOf(now) !== identity)
+    if (now && !hasKey(now, key) && table.identityOf(now) !== identity)
       throw new Error(`${projection.name} made of a row another one, with another key, at ${recorded.type}.`)
     if (row) row.now = now
     else rows.set(identity, { key, before: undefined, now })

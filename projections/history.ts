@@ -3,6 +3,12 @@ import type { Batch, EventLog } from '#infra/event-log.ts'
 import { beyond } from '#infra/follow.ts'
 import type { SomeProjection } from './projection.ts'
 
+/**
+ * The more events are folded together, the fewer rows are written: of those that happen to the same thing within a short
+ * time, only the last leaves a row. Beyond this, little is gained for the memory that it takes.
+ */
+export const eventsAtOnce = 4_000
+
 type Stretch = {
   /** By default from the first event. */
   readonly after?: Position | undefined
@@ -20,7 +26,8 @@ export const history = async function* (
   if (upTo !== undefined && after !== undefined && after >= upTo) return
   const types = Object.keys(shapes)
   let reached = after
-  for await (const given of eventLog.subscribe({ ...(after && { after }), categories, types, signal })) {
+  const wanted = { ...(after && { after }), categories, types, batchSize: eventsAtOnce, signal }
+  for await (const given of eventLog.subscribe(wanted)) {
     const batch = beyond(reached, given)
     reached = batch.position
     if (upTo === undefined) yield batch

@@ -3,6 +3,7 @@ import { consume, type Consuming, type ConsumerParts } from '#infra/consumer.ts'
 import { Superseded } from '#infra/follow.ts'
 import type { Progress } from '#infra/progress.ts'
 import { applyEvents } from './fold.ts'
+import { eventsAtOnce } from './history.ts'
 import type { SomeProjection } from './projection.ts'
 import { ensureTable, rebuild } from './rebuild.ts'
 import { tableOf } from './table.ts'
@@ -25,6 +26,7 @@ export const runProjection = (projection: SomeProjection, parts: ProjectionParts
     categories,
     types: Object.keys(projection.events),
     awaited: true,
+    batchSize: eventsAtOnce,
     atOtherVersion: 'stop',
     prepare: async () => {
       const found = await ensureTable(projection, parts.pool)

@@ -1,11 +1,11 @@
 import type { PoolClient } from 'pg'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import type { RecordedEvent } from '#domain/event.ts'
 import { consumerHealth, resumeConsumer } from '#infra/checkpoint.ts'
 import { consume, type ConsumerParts, type Consuming } from '#infra/consumer.ts'
 import { sql } from '#infra/postgres.ts'
 import { newEvent } from './tally.ts'
-import { gate, raised, through, world, type World } from './world.ts'
+import { gate, raised, soon, through, world, type World } from './world.ts'
 
 const amounts = (events: readonly RecordedEvent[]): readonly number[] => events.map(({ data }) => Number(data['by']))
 
@@ -20,8 +20,6 @@ const kept = async ({ pool }: World): Promise<readonly number[]> => {
   const { rows } = await pool.query<{ amount: number }>('select amount from kept order by id')
   return rows.map(({ amount }) => amount)
 }
-
-const soon = (check: () => Promise<void>) => vi.waitFor(check, { timeout: 5_000 })
 
 /** What may not be a number goes unnoticed until somebody looks. */
 const refuseNegative: Handle = async (events, db) => {
@@ -44,7 +42,7 @@ const keeping = async () => {
 }
 
 const reaches = (consuming: Consuming, state: ReturnType<Consuming['status']>['state']) =>
-  vi.waitFor(() => expect(consuming.status()).toMatchObject({ state }), { timeout: 5_000 })
+  soon(() => expect(consuming.status()).toMatchObject({ state }))
 
 test('events are handled in their order, each once, also by the next process', async () => {
   await using the = await keeping()
@@ -76,7 +74,7 @@ test('an event counts once when the log gives it twice', async () => {
 
   const { run, stop } = the.makeProcess('stuttering', stuttering)
   const consuming = run(keeper(keep, { batchSize: 2 }))
-  await vi.waitFor(() => expect(consuming.status().position).toBe(last))
+  await soon(() => expect(consuming.status().position).toBe(last))
   await stop()
 
   expect(await kept(the)).toEqual([1, 2, 3, 4])
@@ -96,7 +94,7 @@ test('what was done and how far it came are kept together: a connection lost in 
     }),
   )
 
-  await vi.waitFor(() => expect(consuming.status().position).toBe(last))
+  await soon(() => expect(consuming.status().position).toBe(last))
   await stop()
   expect(attempts).toBe(3)
   expect(await kept(the)).toEqual([1])
@@ -174,7 +172,7 @@ test('a consumer stops at an event that it cannot handle, says so, and never ski
   const failure = { event_id: culprit?.id, type: 'TallyRaised', stream: culprit?.stream, message: 'less than nothing' }
   expect(failing.status().failure).toEqual(failure)
   expect(lines.filter(({ level }) => level === 50)).toMatchObject([{ consumer: 'keeper', ...failure }])
-  await vi.waitFor(async () =>
+  await soon(async () =>
     expect(await consumerHealth(the.pool)).toMatchObject([
       { name: 'keeper', failed_at: expect.any(Date) as unknown, failure },
       { name: 'other', failed_at: null, failure: null },
@@ -226,7 +224,7 @@ test('what others have written moves a consumer on at once, and its checkpoint w
 
   expect(appended).toMatchObject({ outcome: 'appended', position: expect.any(String) as unknown })
   const position = appended.outcome === 'appended' ? appended.position : undefined
-  await vi.waitFor(() => expect(consuming.status().position).toBe(position))
+  await soon(() => expect(consuming.status().position).toBe(position))
   await stop()
   expect(await consumerHealth(the.pool)).toMatchObject([{ name: 'keeper', position }])
 })

@@ -2,6 +2,7 @@ import { expect, test, vi } from 'vitest'
 import { makeLeases } from '#infra/lease.ts'
 import { createPool } from '#infra/postgres.ts'
 import { testDatabase, type TestDatabase } from '../database.ts'
+import { soon } from './world.ts'
 
 const never = new AbortController().signal
 
@@ -55,7 +56,7 @@ test('a lease ends with the connection that holds it, and another takes over', a
 
   const lease = await waiting
   expect(lease?.signal.aborted).toBe(false)
-  await vi.waitFor(() => expect(held?.signal.aborted).toBe(true))
+  await soon(() => expect(held?.signal.aborted).toBe(true))
   await held?.release()
   await lease?.release()
 })
@@ -95,7 +96,7 @@ test('all leases of a process share one connection, which is closed when nobody 
   expect(await connections(database)).toHaveLength(1)
 
   await Promise.all(held.map(async (lease) => lease?.release()))
-  await vi.waitFor(async () => expect(await connections(database)).toHaveLength(0))
+  await soon(async () => expect(await connections(database)).toHaveLength(0))
   await (await leases.one.take('a', never))?.release()
 })
 

@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Position } from '#domain/event.ts'
 import { findCheckpoint } from '#infra/checkpoint.ts'
 import { announceProgress, followProgress } from '#infra/progress-across.ts'
@@ -6,7 +6,7 @@ import type { Progress } from '#infra/progress.ts'
 import type { SomeProjection } from '../../projections/projection.ts'
 import { runProjection, runProjections } from '../../projections/runner.ts'
 import { newEvent, tallies } from './tally.ts'
-import { raised, tallyId, world, type World } from './world.ts'
+import { raised, soon, tallyId, world, type World } from './world.ts'
 
 /** A process that projects, and tells how far it has come. */
 const projecting = (the: World, projections: readonly SomeProjection[] = [tallies]) => {
@@ -39,7 +39,7 @@ test('whoever waits in one process for what another one projects can read what i
   await using the = await world()
   await the.append(1, raised())
   projecting(the)
-  await vi.waitFor(async () => expect(await findCheckpoint(the.pool, 'tallies')).toBeDefined())
+  await soon(async () => expect(await findCheckpoint(the.pool, 'tallies')).toBeDefined())
   const { wait } = await writing(the)
 
   for (let written = 2; written <= 20; written++) {
@@ -54,8 +54,8 @@ const atWork = async (the: World) => {
   const projector = projecting(the)
   const { wait } = await writing(the)
   const first = await the.append(1, raised())
-  await vi.waitFor(async () => expect(await findCheckpoint(the.pool, 'tallies')).toMatchObject({ position: first }))
-  await vi.waitFor(async () => expect(await wait('tally', afterAll, 1)).toBe(false))
+  await soon(async () => expect(await findCheckpoint(the.pool, 'tallies')).toMatchObject({ position: first }))
+  await soon(async () => expect(await wait('tally', afterAll, 1)).toBe(false))
   expect(await wait('tally', first, 5_000)).toBe(true)
   return { projector, wait, first }
 }
@@ -89,7 +89,7 @@ test('a projection that begins later is waited for too', async () => {
 
   projecting(the)
 
-  await vi.waitFor(async () => expect(await wait('tally', afterAll, 1)).toBe(false))
+  await soon(async () => expect(await wait('tally', afterAll, 1)).toBe(false))
 })
 
 test('a wait ends at its time when nobody projects, and at once when there is nothing to wait for', async () => {
@@ -110,7 +110,7 @@ test('nobody waits for a projection that is no more', async () => {
   const process = projecting(the, [tallies, retired])
   const { wait } = await writing(the)
   const first = await the.append(1, raised())
-  await vi.waitFor(async () => expect(await wait('tally', first, 10)).toBe(true))
+  await soon(async () => expect(await wait('tally', first, 10)).toBe(true))
   await process.stop()
   const { parts, run, until } = the.makeProcess('next')
   const progress = announceProgress(parts)

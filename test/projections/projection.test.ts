@@ -1,9 +1,9 @@
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { rowTypes } from '#infra/row-types.ts'
 import type { Row } from '../../projections/projection.ts'
 import { runProjection } from '../../projections/runner.ts'
 import { organisation_id, tallies } from './tally.ts'
-import { raised, tallyId, world } from './world.ts'
+import { raised, soon, tallyId, world } from './world.ts'
 
 test('whoever waits for the position of what it wrote can read it', async () => {
   await using the = await world()
@@ -51,10 +51,10 @@ test('a projection whose table has a name that is taken says so', async () => {
   const running = run((parts) => runProjection(tallies, parts))
 
   const reason = 'There is a table "tallies" that no projection has made. Remove or rename it.'
-  await vi.waitFor(() => expect(running.status().trouble).toBe(reason))
+  await soon(() => expect(running.status().trouble).toBe(reason))
   expect(lines[0]).toMatchObject({ consumer: 'tallies', error: { message: reason } })
 
   await the.pool.query('drop table tallies')
-  await vi.waitFor(() => expect(running.status().state).toBe('live'), { timeout: 5_000 })
+  await soon(() => expect(running.status().state).toBe('live'))
   expect(running.status().trouble).toBeUndefined()
 })

@@ -1,8 +1,8 @@
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Consuming } from '#infra/consumer.ts'
 import { because, runReactions, type SomeReaction } from '../../command-api/reaction.ts'
 import { organisation_id, tallyEvents, type TallyEvent } from './tally.ts'
-import { raised, world, type World } from './world.ts'
+import { raised, soon, world, type World } from './world.ts'
 
 const whenRaised = (react: (by: number) => void, name = 'when-tally-raised-note'): SomeReaction => ({
   name,
@@ -31,7 +31,7 @@ test('a reaction sees every event of its kind, in order, also those from while i
     the,
     whenRaised((by) => seen.push(by)),
   )
-  await vi.waitFor(() => expect(seen).toEqual([1]))
+  await soon(() => expect(seen).toEqual([1]))
   await first.stop()
   await the.append(1, raised(2))
 
@@ -40,7 +40,7 @@ test('a reaction sees every event of its kind, in order, also those from while i
     whenRaised((by) => seen.push(by)),
   )
 
-  await vi.waitFor(() => expect(seen).toEqual([1, 2]))
+  await soon(() => expect(seen).toEqual([1, 2]))
 })
 
 test('a reaction that fails is tried again a few times', async () => {
@@ -57,7 +57,7 @@ test('a reaction that fails is tried again a few times', async () => {
     }),
   )
 
-  await vi.waitFor(() => expect(seen).toEqual([1, 2]), { timeout: 5_000 })
+  await soon(() => expect(seen).toEqual([1, 2]))
   expect(failures).toBe(3)
 })
 
@@ -74,7 +74,7 @@ test('a reaction that fails time and again stops and tells, and the others go on
     whenRaised((by) => seen.push(by), 'when-tally-raised-count'),
   )
 
-  await vi.waitFor(() => expect(state(started)).toBe('failed'), { timeout: 30_000 })
+  await soon(() => expect(state(started)).toBe('failed'))
   expect(started[0]?.status().failure).toMatchObject({ type: 'TallyRaised', message: 'never' })
   expect(lines.filter(({ msg }) => msg === 'reaction failed and is tried again')).toHaveLength(3)
   expect(seen).toEqual([1, 2, 3])
@@ -89,7 +89,7 @@ test('a reaction that is stopped while it fails does not count as failed', async
       throw new Error('not now')
     }),
   )
-  await vi.waitFor(() => expect(failing.lines.map(({ msg }) => msg)).toContain('reaction failed and is tried again'))
+  await soon(() => expect(failing.lines.map(({ msg }) => msg)).toContain('reaction failed and is tried again'))
   await failing.stop()
   expect(state(failing.started)).toBe('stopped')
   const seen: number[] = []
@@ -99,7 +99,7 @@ test('a reaction that is stopped while it fails does not count as failed', async
     whenRaised((by) => seen.push(by)),
   )
 
-  await vi.waitFor(() => expect(seen).toEqual([1]))
+  await soon(() => expect(seen).toEqual([1]))
   expect(failing.lines.filter(({ level }) => level === 50)).toEqual([])
 })
 

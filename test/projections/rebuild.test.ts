@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { findCheckpoint } from '#infra/checkpoint.ts'
 import { EventFailed } from '#infra/follow.ts'
 import { compareWithRebuild } from '../../projections/compare.ts'
@@ -6,7 +6,7 @@ import type { Row, SomeProjection } from '../../projections/projection.ts'
 import { rebuild, type RebuildProgress } from '../../projections/rebuild.ts'
 import { runProjection } from '../../projections/runner.ts'
 import { newEvent, tallies, type TallyEvent } from './tally.ts'
-import { gate, raised, tallyId, through, world, type World } from './world.ts'
+import { gate, raised, soon, tallyId, through, world, type World } from './world.ts'
 
 const total = async ({ pool }: World): Promise<number> => {
   const { rows } = await pool.query<{ total: number }>('select sum(total)::integer as total from tallies')
@@ -21,12 +21,13 @@ const tables = async ({ pool }: World): Promise<readonly string[]> => {
 }
 
 /** Tallies from 1 up, each raised by one. */
-const fill = async ({ eventLog }: World, count: number) => {
-  await Promise.all(
+const fill = async ({ eventLog, settled }: World, count: number) => {
+  const appended = await Promise.all(
     Array.from({ length: count }, (_, index) =>
       eventLog.append(`tally-${tallyId(index + 1)}`, 'no_stream', [newEvent(raised())]),
     ),
   )
+  for (const each of appended) if (each.outcome === 'appended') await settled(each.position)
 }
 
 /** A log that hands out nothing beyond its first batch until it is let. */
@@ -67,14 +68,14 @@ const settling = <Result>(promise: Promise<Result>) => {
 }
 
 const live = async (running: ReturnType<typeof runProjection>) =>
-  vi.waitFor(() => expect(running.status().state).toBe('live'), { timeout: 5_000 })
+  soon(() => expect(running.status().state).toBe('live'))
 
 test('a rebuild happens beside the table in use, while events keep coming, and no reader sees it half done', async () => {
   await using the = await world()
   await fill(the, 300)
   const { run, progress } = the.makeProcess()
   run((parts) => runProjection(tallies, parts))
-  await vi.waitFor(async () => expect(await total(the)).toBe(300))
+  await soon(async () => expect(await total(the)).toBe(300))
   await the.pool.query(`update tallies set total = 1000 where id = $1`, [tallyId(7)])
 
   const rebuilding = the.makeProcess('rebuild')
@@ -118,12 +119,12 @@ test('when a new version starts, the table is rebuilt while the old one goes on,
   expect(await total(the)).toBe(11)
 
   open()
-  await vi.waitFor(async () => expect(await total(the)).toBe(22))
+  await soon(async () => expect(await total(the)).toBe(22))
   await the.append(12, raised())
-  await vi.waitFor(() => expect(running.status().state).toBe('failed'))
+  await soon(() => expect(running.status().state).toBe('failed'))
   expect(running.status().failure?.message).toBe('Version 2 of tallies has taken over from version 1.')
   await live(succeeding)
-  await vi.waitFor(async () => expect(await total(the)).toBe(24))
+  await soon(async () => expect(await total(the)).toBe(24))
   expect(await findCheckpoint(the.pool, 'tallies')).toMatchObject({ version: 2 })
 })
 
@@ -132,14 +133,14 @@ test('when processes of a new version start at the same time, the table is rebui
   await fill(the, 10)
   const old = the.makeProcess('old')
   await live(old.run((parts) => runProjection(tallies, parts)))
-  await vi.waitFor(async () => expect(await total(the)).toBe(10))
+  await soon(async () => expect(await total(the)).toBe(10))
   await old.stop()
 
   const processes = [the.makeProcess(), the.makeProcess()]
   for (const { run } of processes) run((parts) => runProjection(doubled, parts))
 
-  await vi.waitFor(async () => expect(await total(the)).toBe(20))
-  await vi.waitFor(() => {
+  await soon(async () => expect(await total(the)).toBe(20))
+  await soon(() => {
     const messages = processes.flatMap(({ lines }) => lines.map(({ msg }) => msg))
     expect(messages).toContain('consumer has caught up')
     expect(messages.filter((message) => message === 'projection is being rebuilt')).toHaveLength(1)
@@ -194,7 +195,7 @@ test('a rebuild waits for readers without making others wait behind it for long'
   await reader.query('begin; select from tallies')
 
   const rebuilt = settling(rebuild(doubled, parts))
-  await vi.waitFor(async () => {
+  await soon(async () => {
     const { rows } = await the.pool.query<Row>(`select from pg_locks where not granted and locktype = 'relation'`)
     expect(rows).toHaveLength(1)
   })

@@ -1,4 +1,6 @@
 import { pino, stdSerializers } from 'pino'
+import { vi } from 'vitest'
+import type { Position } from '#domain/event.ts'
 import type { Consuming } from '#infra/consumer.ts'
 import { postgresLog, prepareLog } from '#infra/event-log-postgres.ts'
 import type { Batch, EventLog, Subscription } from '#infra/event-log.ts'
@@ -58,11 +60,18 @@ export const world = async () => {
     }
   }
 
+  /** While others write, to any database of the server, an event may take a moment until readers see it. */
+  const settled = async (position: Position) => {
+    const reached = async () => ((await eventLog.head()) ?? '') >= position
+    await vi.waitUntil(reached, { timeout: 20_000, interval: 5 })
+  }
+
   return {
     ...database,
     eventLog,
     makeProcess,
-    /** Events of the tally of this number. */
+    settled,
+    /** Events of the tally of this number, which readers see. */
     append: async (tally: number, ...events: readonly TallyEvent[]) => {
       const result = await eventLog.append(
         `tally-${tallyId(tally)}`,
@@ -70,6 +79,7 @@ export const world = async () => {
         events.map((event) => newEvent(event)),
       )
       if (result.outcome !== 'appended') throw new Error('Somebody else appended.')
+      await settled(result.position)
       return result.position
     },
     /** Ends connections from the side of the server, as a crash would. */
@@ -88,6 +98,10 @@ export const world = async () => {
   }
 }
 export type World = Awaited<ReturnType<typeof world>>
+
+/** Waits for something to become so, on a machine that may be busy. */
+export const soon = <Result>(check: () => Result | Promise<Result>): Promise<Result> =>
+  vi.waitFor(check, { timeout: 20_000, interval: 10 })
 
 export const tallyId = (number: number): string => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
 
