@@ -1,5 +1,4 @@
 import type { Pool } from 'pg'
-import { z } from 'zod'
 import type { Json, Metadata, Position, RecordedEvent } from '#domain/event.ts'
 import type { Page, WholePage } from './event-log.ts'
 import type { Query } from './postgres.ts'
@@ -7,7 +6,6 @@ import type { Query } from './postgres.ts'
 export type Filter = { readonly categories?: readonly string[]; readonly types?: readonly string[] }
 
 const digits = 20
-const Place = z.string().regex(/^\d{20}-\d{20}$/)
 
 /** Before the first event. */
 export const start = `${'0'.repeat(digits)}-${'0'.repeat(digits)}` as Position
@@ -16,9 +14,9 @@ export const start = `${'0'.repeat(digits)}-${'0'.repeat(digits)}` as Position
 export const toPosition = (transaction: string, place: string): Position =>
   `${transaction.padStart(digits, '0')}-${place.padStart(digits, '0')}` as Position
 
-const fromPosition = (position: Position): readonly [transaction: string, place: string] => {
-  if (!Place.safeParse(position).success)
-    throw new RangeError(`Not a position of this log: ${JSON.stringify(position)}`)
+/** Refuses what is no position of this log, such as one of another adapter. */
+export const fromPosition = (position: Position): readonly [transaction: string, place: string] => {
+  if (!/^\d{20}-\d{20}$/.test(position)) throw new RangeError(`Not a position of this log: ${JSON.stringify(position)}`)
   return [position.slice(0, digits), position.slice(digits + 1)]
 }
 
@@ -117,7 +115,7 @@ export const logReader = (pool: Pool) => {
     },
 
     /** A page of the whole log, as far as its order is settled. */
-    page: ({ beyond, direction = 'forwards', limit = defaultLimit }: WholePage) => {
+    page: async ({ beyond, direction = 'forwards', limit = defaultLimit }: WholePage) => {
       const isForwards = direction === 'forwards'
       const order = isForwards ? 'asc' : 'desc'
       return events(`event-log-page-${direction}`, {
@@ -142,7 +140,7 @@ export const logReader = (pool: Pool) => {
     },
 
     /** Those events after one settled position up to another that pass the filter. */
-    between: (after: Position, upTo: Position, { categories, types }: Filter, limit: number) => {
+    between: async (after: Position, upTo: Position, { categories, types }: Filter, limit: number) => {
       const ofCategories = categories ? 'and category = any ($6)' : 'and $6::text[] is null'
       const ofTypes = types ? 'and type = any ($7)' : 'and $7::text[] is null'
       const range = '(transaction_id, position) > ($1, $2) and (transaction_id, position) <= ($3, $4)'
@@ -155,7 +153,7 @@ export const logReader = (pool: Pool) => {
     },
 
     /** What is settled beyond a settled position. */
-    news: (after: Position, limit: number) => {
+    news: async (after: Position, limit: number) => {
       const range = `(transaction_id, position) > ($1, $2) and transaction_id < ${horizon}`
       return stretchOf('event-log-news', { text: stretch(range, '$3'), values: [...fromPosition(after), limit] }, limit)
     },

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Position } from '#domain/event.ts'
 import type { Batch, Subscription } from './event-log.ts'
-import { start, type Filter, type LogReader } from './event-log-postgres-read.ts'
+import { fromPosition, start, type Filter, type LogReader } from './event-log-postgres-read.ts'
 import type { sharedTail } from './event-log-postgres-tail.ts'
 import { isConnectionLoss } from './postgres.ts'
 
@@ -17,6 +17,7 @@ export const subscriber = (reader: Pick<LogReader, 'head' | 'between'>, tail: Re
     signal,
   }: Subscription): AsyncGenerator<Batch> {
     const filter: Filter = { ...(categories && { categories }), ...(types && { types }) }
+    fromPosition(after)
     const isWanted = () => !signal.aborted
     let position = after
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { categoryOf } from '#domain/event.ts'
+import { categoryOf, type Position } from '#domain/event.ts'
 import { asWritten, logReader } from '#infra/event-log-postgres-read.ts'
 import { subscriber } from '#infra/event-log-postgres-subscribe.ts'
 import { sharedTail } from '#infra/event-log-postgres-tail.ts'
@@ -194,6 +194,16 @@ test('subscriptions that wait for new events read none for themselves', async ()
   )
   expect(ownReads).toBe(readsBefore)
   await pool.end()
+})
+
+test('a position of another kind of log is refused', async () => {
+  await using database = await preparedDatabase()
+  await using log = openLog(database.url)
+  const foreign = '7/7' as Position
+
+  await expect(untilCaughtUp(log, { after: foreign })).rejects.toThrow('Not a position of this log')
+  await expect(log.readAll({ beyond: foreign })).rejects.toThrow('Not a position of this log')
+  expect(() => log.measure(foreign)).toThrow('Not a position of this log')
 })
 
 test('a subscription that cannot read the log fails, and says why', async () => {
