@@ -1,0 +1,181 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { Client } from 'pg'
+import { expect, test } from 'vitest'
+import { accountToRunAs, findPlace, surroundings } from '#infra/embedded-postgres-place.ts'
+import { startEmbeddedPostgres } from '#infra/embedded-postgres.ts'
+import { createPool } from '#infra/postgres.ts'
+import { eventually } from '../event-log/events.ts'
+
+/** A directory that everybody may enter: PostgreSQL may run as another user than we do. */
+const newDirectory = async () => {
+  const path = await mkdtemp(join(tmpdir(), 'coverstream-embedded-'))
+  await chmod(path, 0o755)
+  return {
+    path,
+    dataDir: join(path, 'postgres'),
+    [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }),
+  }
+}
+
+const start = async (dataDir: string) => {
+  const { url, stop } = await startEmbeddedPostgres({ dataDir })
+  return { url, stop, [Symbol.asyncDispose]: stop }
+}
+
+/** The server of another process of ours. */
+const startElsewhere = async (dataDir: string) => {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'server.ts'), dataDir], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  const lines = createInterface(child.stdout)
+  const [url] = (await once(lines, 'line')) as [string]
+  const exited = once(child, 'exit')
+  return {
+    url,
+    end: async (signal: NodeJS.Signals) => {
+      child.kill(signal)
+      await exited
+    },
+    [Symbol.asyncDispose]: async () => {
+      child.stdin.end()
+      await exited
+    },
+  }
+}
+
+const query = async (url: string, text: string): Promise<unknown[]> => {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  try {
+    return (await client.query<object>(text)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+const answers = (url: string): Promise<boolean> =>
+  query(url, 'select').then(
+    () => true,
+    () => false,
+  )
+
+test('the server starts, keeps what it is given, and starts again at the same address', async () => {
+  await using directory = await newDirectory()
+  const first = await start(directory.dataDir)
+  await query(first.url, `create table kept (name text); insert into kept values ('Grüße 🎉')`)
+  await first.stop()
+  const answeredBetween = await answers(first.url)
+
+  await using second = await start(directory.dataDir)
+
+  expect(answeredBetween).toBe(false)
+  expect(second.url).toBe(first.url)
+  expect(await query(second.url, 'select name from kept')).toEqual([{ name: 'Grüße 🎉' }])
+})
+
+test('the server keeps every commit on disk, speaks UTF-8, and is reachable from this machine alone', async () => {
+  await using directory = await newDirectory()
+  await using server = await start(directory.dataDir)
+
+  const rows = await query(
+    server.url,
+    `select name, setting from pg_settings where name in
+      ('fsync', 'synchronous_commit', 'full_page_writes', 'server_encoding', 'listen_addresses', 'unix_socket_directories')
+    order by name`,
+  )
+
+  expect(rows).toEqual([
+    { name: 'fsync', setting: 'on' },
+    { name: 'full_page_writes', setting: 'on' },
+    { name: 'listen_addresses', setting: '127.0.0.1' },
+    { name: 'server_encoding', setting: 'UTF8' },
+    { name: 'synchronous_commit', setting: 'on' },
+    { name: 'unix_socket_directories', setting: '' },
+  ])
+  const wrong = Object.assign(new URL(server.url), { password: 'guessed' }).href
+  await expect(query(wrong, 'select')).rejects.toThrow('password authentication failed')
+})
+
+test('a directory that only its owner may enter will do', async () => {
+  await using directory = await newDirectory()
+  await chmod(directory.path, 0o700)
+  const account = await accountToRunAs()
+
+  const first = await start(directory.dataDir)
+  const [place] = (await query(first.url, `select current_setting('data_directory') as path`)) as [{ path: string }]
+  await query(first.url, 'create table kept as select 1 as number')
+  await first.stop()
+  const second = await start(directory.dataDir)
+  const kept = await query(second.url, 'select number from kept')
+  await second.stop()
+  if (account) await rm(dirname(place.path), { recursive: true })
+
+  expect(kept).toEqual([{ number: 1 }])
+  expect(place.path.startsWith(directory.path)).toBe(account === undefined)
+})
+
+test.each(['SIGKILL', 'SIGTERM', 'SIGINT'] as const)(
+  'after a %s of its process no server stays behind, and nothing is lost',
+  async (signal) => {
+    await using directory = await newDirectory()
+    const killed = await startElsewhere(directory.dataDir)
+    await query(killed.url, 'create table kept as select 1 as number')
+    const connection = createPool(killed.url)
+    await connection.query('select')
+
+    await killed.end(signal)
+    await eventually(async () => !(await answers(killed.url)), 'the server to end')
+    await using server = await start(directory.dataDir)
+
+    expect(await query(server.url, 'select number from kept')).toEqual([{ number: 1 }])
+    await connection.end()
+  },
+)
+
+test('a server that nobody owns any more is ended, and another takes over', async () => {
+  await using directory = await newDirectory()
+  const first = await start(directory.dataDir)
+  await query(first.url, 'create table kept as select 1 as number')
+  await first.stop()
+  const { port, password } = new URL(first.url)
+  const account = await accountToRunAs()
+  const place = await findPlace(directory.dataDir, password, account)
+  const listening = ['-p', port, '-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories=']
+  const orphan = spawn(place.binaries.postgres, ['-D', place.directory, ...listening], {
+    ...account,
+    ...surroundings,
+    stdio: 'ignore',
+  })
+  const orphanEnded = once(orphan, 'exit')
+  await eventually(() => answers(first.url), 'the orphan to answer')
+
+  await using server = await start(directory.dataDir)
+
+  expect(await orphanEnded).toEqual([0, null])
+  expect(await query(server.url, 'select number from kept')).toEqual([{ number: 1 }])
+})
+
+test('a server that another process uses is left alone', async () => {
+  await using directory = await newDirectory()
+  await using other = await startElsewhere(directory.dataDir)
+
+  await expect(startEmbeddedPostgres({ dataDir: directory.dataDir })).rejects.toThrow('Another process uses')
+
+  expect(await answers(other.url)).toBe(true)
+})
+
+test('a wanted port is used, and one that is taken is named', async () => {
+  await using directory = await newDirectory()
+  await using other = await newDirectory()
+  await using server = await start(directory.dataDir)
+  const port = Number(new URL(server.url).port)
+
+  await expect(startEmbeddedPostgres({ dataDir: other.dataDir, port })).rejects.toThrow(`on port ${port}`)
+
+  expect(await readFile(`${directory.dataDir}.port`, 'utf8')).toBe(String(port))
+})
