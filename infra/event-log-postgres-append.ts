@@ -2,22 +2,15 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { DatabaseError, type Pool } from 'pg'
 import type { NewEvent, Position } from '#domain/event.ts'
 import { checkStreamName, type AppendResult, type ExpectedRevision } from './event-log.ts'
-import { toPosition } from './event-log-postgres-read.ts'
-import { bigints, integers, jsons, texts, uuids } from './postgres-arrays.ts'
+import { store, type Append, type Result } from './event-log-postgres-store.ts'
 import { isConnectionLoss } from './postgres.ts'
 import { waker } from './waker.ts'
 
-type Append = {
-  readonly stream: string
-  readonly expected: ExpectedRevision
-  readonly events: readonly Stored[]
+type Waiting = Append & {
   readonly bytes: number
   readonly settle: (result: AppendResult) => void
   readonly fail: (error: unknown) => void
 }
-
-/** An event with its contents as they are sent. */
-type Stored = Pick<NewEvent, 'id' | 'type' | 'schema_version'> & { readonly data: string; readonly metadata: string }
 
 // Batches under way at once: while the server commits one, we write the next.
 const lanes = 2
@@ -29,7 +22,7 @@ const batchBytes = 4_000_000
  * What fails as a batch is tried again one by one, so that nobody suffers for the append of another.
  */
 export const appender = (pool: Pool, appended: (position: Position) => void) => {
-  const waiting: Append[] = []
+  const waiting: Waiting[] = []
   const busyStreams = new Set<string>()
   let busyLanes = 0
   let isScheduled = false
@@ -55,7 +48,7 @@ export const appender = (pool: Pool, appended: (position: Position) => void) => 
     })
   }
 
-  const send = async (batch: readonly Append[], attempt = 1): Promise<void> => {
+  const send = async (batch: readonly Waiting[], attempt = 1): Promise<void> => {
     try {
       const results = await throughLosses(() => store(pool, batch))
       for (const [index, append] of batch.entries()) finish(append, results[index])
@@ -69,7 +62,7 @@ export const appender = (pool: Pool, appended: (position: Position) => void) => 
     }
   }
 
-  const finish = (append: Append, result: Result | undefined) => {
+  const finish = (append: Waiting, result: Result | undefined) => {
     if (!result) return append.fail(new Error(`Nothing is known of the append to ${append.stream}.`))
     if (result.outcome === 'taken') return append.fail(eventIdTaken(append.stream))
     if (result.outcome === 'appended') appended(result.position)
@@ -80,6 +73,8 @@ export const appender = (pool: Pool, appended: (position: Position) => void) => 
     new Promise((settle, fail) => {
       if (isClosed) throw new Error('The log is closed.')
       checkStreamName(stream)
+      if (typeof expected === 'number' && !(Number.isSafeInteger(expected) && expected >= 0))
+        throw new RangeError(`Not a revision: ${expected}.`)
       if (events.length === 0) throw new RangeError(`Nothing to append to ${stream}.`)
       const stored = events.map(({ id, type, schema_version, data, metadata }) => {
         if (!uuid.test(id)) throw new RangeError(`Not the id of an event: ${JSON.stringify(id)}.`)
@@ -103,8 +98,8 @@ export const appender = (pool: Pool, appended: (position: Position) => void) => 
 const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
 
 /** The longest waiting appends to streams that nobody else is busy with, one for each stream. */
-const takeBatch = (waiting: Append[], busyStreams: Set<string>): readonly Append[] => {
-  const batch: Append[] = []
+const takeBatch = (waiting: Waiting[], busyStreams: Set<string>): readonly Waiting[] => {
+  const batch: Waiting[] = []
   let bytes = 0
   for (let index = 0; index < waiting.length && batch.length < batchAppends;) {
     const append = waiting[index]
@@ -119,47 +114,6 @@ const takeBatch = (waiting: Append[], busyStreams: Set<string>): readonly Append
     waiting.splice(index, 1)
   }
   return batch.sort((one, other) => (one.stream < other.stream ? -1 : 1))
-}
-
-type Result = AppendResult | { readonly outcome: 'taken' }
-
-type Row = [
-  append: string,
-  outcome: 'appended' | 'conflict' | 'taken',
-  revision: string | null,
-  transaction: string | null,
-  position: string | null,
-]
-
-const text = 'select * from event_log.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)'
-
-/** One round trip, one commit. */
-const store = async (pool: Pool, batch: readonly Append[]): Promise<readonly Result[]> => {
-  const events = batch.flatMap((append) => append.events)
-  const values = [
-    texts(batch.map(({ stream }) => stream)),
-    bigints(batch.map(({ expected }) => (expected === 'no_stream' ? -1 : expected === 'any' ? -2 : expected))),
-    integers(batch.map((append) => append.events.length)),
-    uuids(batch.flatMap((append) => append.events.slice(0, 1).map(({ id }) => id))),
-    integers(batch.flatMap((append, index) => append.events.map(() => index + 1))),
-    integers(batch.flatMap((append) => append.events.map((_, place) => place))),
-    uuids(events.map(({ id }) => id)),
-    texts(events.map(({ type }) => type)),
-    integers(events.map(({ schema_version }) => schema_version)),
-    jsons(events.map(({ data }) => data)),
-    jsons(events.map(({ metadata }) => metadata)),
-  ]
-  const { rows } = await pool.query<Row>({ name: 'event-log-append', text, values, rowMode: 'array' })
-
-  const results: Result[] = []
-  for (const [append, outcome, revision, transaction, position] of rows)
-    results[Number(append) - 1] =
-      outcome === 'appended'
-        ? { outcome, revision: Number(revision), position: toPosition(transaction ?? '', position ?? '') }
-        : outcome === 'conflict'
-          ? { outcome, revision: revision === null ? undefined : Number(revision) }
-          : { outcome }
-  return results
 }
 
 const attempts = 10
