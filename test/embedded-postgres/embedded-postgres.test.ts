@@ -4,6 +4,7 @@ import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
 import { Client } from 'pg'
 import { expect, test } from 'vitest'
 import { accountToRunAs, findPlace, surroundings } from '#infra/embedded-postgres-place.ts'
@@ -29,7 +30,7 @@ const start = async (dataDir: string) => {
 
 /** The server of another process of ours. */
 const startElsewhere = async (dataDir: string) => {
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'server.ts'), dataDir], {
+  const child = spawn(process.execPath, [fileURLToPath(new URL('./server.ts', import.meta.url)), dataDir], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   const lines = createInterface(child.stdout)
