@@ -1,6 +1,5 @@
 import type { ClientBase, Pool } from 'pg'
 import { sql } from '#infra/postgres.ts'
-import type { Passed } from './snapshot.ts'
 import type { Cancellation, Message, PlannedDelivery } from './plan.ts'
 
 /** Longer than the time-out of a send, so that nobody else takes what is still being sent. */
@@ -76,15 +75,11 @@ export const cancel = async (db: ClientBase, cancellation: Cancellation, now: Da
 }
 
 /**
- * Takes deliveries that are due and whose events the read models have passed, the longest waiting connections first, and
- * writes down that they are being sent. An attempt that is still open then was lost with whoever began it.
+ * Takes deliveries that are due, the longest waiting connections first, and writes down that they are being sent. None is
+ * taken before the read models that its snapshot comes from have passed its event. An attempt that is still open was lost
+ * with whoever began it.
  */
-export const claim = async (
-  pool: Pool,
-  room: Room,
-  { applications, quotes }: Passed,
-  now: Date,
-): Promise<Claimed[]> => {
+export const claim = async (pool: Pool, room: Room, now: Date): Promise<Claimed[]> => {
   if (room.total <= 0) return []
   const leaseEnd = new Date(now.getTime() + leaseMs)
   const { rows } = await pool.query<Claimed>(sql`
@@ -106,7 +101,9 @@ export const claim = async (
       select due.id from longest_waiting cross join lateral (
         select id from delivery
         where state = 'pending' and connection_id = longest_waiting.connection_id
-          and due_at <= ${now} and position <= ${applications} and (quote_id is null or position <= ${quotes})
+          and due_at <= ${now}
+          and position <= (select passed.position from consumer_checkpoint as passed where name = 'applications')
+          and (quote_id is null or position <= (select passed.position from consumer_checkpoint as passed where name = 'quotes'))
         order by due_at limit longest_waiting.room for update skip locked) as due
       limit ${room.total}
     ), taken as (
@@ -116,9 +113,10 @@ export const claim = async (
         delivery.application_id, delivery.quote_id, delivery.message
     ), lost as (
       update delivery_attempt set outcome = 'lost', finished_at = ${now}
-      from taken
-      where delivery_id = taken.id and number < taken.attempt and taken.attempt > 1
-        and delivery_attempt.finished_at is null
+      from taken cross join lateral (
+        select ctid from delivery_attempt
+        where delivery_id = taken.id and number < taken.attempt and finished_at is null limit 100) as open
+      where taken.attempt > 1 and delivery_attempt.ctid = open.ctid
     ), begun as (
       insert into delivery_attempt (delivery_id, number, started_at) select id, attempt, ${now} from taken
     )
@@ -141,7 +139,9 @@ export const complete = async (pool: Pool, completed: readonly Completed[]): Pro
     ), attempts as (
       update delivery_attempt
       set finished_at = done.finished_at, outcome = done.outcome, status = done.status, reason = done.reason
-      from done where delivery_id = done.id and number = done.attempt
+      from done cross join lateral (
+        select ctid from delivery_attempt where delivery_id = done.id and number = done.attempt limit 1) as own
+      where delivery_attempt.ctid = own.ctid
     )
     update delivery
     set state = done.state,

@@ -3,7 +3,7 @@ import type { Pool } from 'pg'
 import type { Log } from '#infra/log.ts'
 import { waker } from '#infra/waker.ts'
 import { claim, complete, type Claimed, type Completed, type Room } from './queue.ts'
-import { bodyOf, readModelsPassed, readSnapshots } from './snapshot.ts'
+import { bodyOf, readSnapshots } from './snapshot.ts'
 
 export type SenderParts = {
   readonly pool: Pool
@@ -69,13 +69,13 @@ export const startSender = ({ pool, log, now, send, concurrency }: SenderParts) 
 
   /** Takes what there is room for and begins to send it; how many that were. */
   const begin = async (): Promise<number> => {
-    const claimed = await claim(pool, room(), await readModelsPassed(pool), now())
+    const claimed = await claim(pool, room(), now())
     if (claimed.length === 0) return 0
     const snapshotOf = await readSnapshots(pool, claimed)
     for (const each of claimed) {
       const sending = sendOne(each, bodyOf(each.message, snapshotOf(each), now())).then(() => {
         sends.delete(sending)
-        if (++freed >= Math.min(concurrency / 4, lastClaimed)) woken.wake()
+        if (++freed >= Math.min(concurrency / 2, lastClaimed)) woken.wake()
       })
       sends.add(sending)
     }

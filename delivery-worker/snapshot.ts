@@ -5,17 +5,6 @@ import type { ExcludedCover, QuoteComponent } from '#domain/rating/record.ts'
 import { sql } from '#infra/postgres.ts'
 import type { Message } from './plan.ts'
 
-/** How far the read models that snapshots are taken from have come in the log; null before their first event. */
-export type Passed = { readonly applications: string | null; readonly quotes: string | null }
-
-export const readModelsPassed = async (pool: Pool): Promise<Passed> => {
-  const { rows } = await pool.query<{ name: string; position: string | null }>(
-    sql`select name, position from consumer_checkpoint where name in ('applications', 'quotes')`,
-  )
-  const positionOf = (name: string) => rows.find((row) => row.name === name)?.position ?? null
-  return { applications: positionOf('applications'), quotes: positionOf('quotes') }
-}
-
 /** What the read models hold of the subject of a delivery. */
 export type Snapshot = { readonly application?: ApplicationRecord; readonly quote?: Quote }
 

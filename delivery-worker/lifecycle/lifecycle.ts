@@ -36,7 +36,7 @@ export const lifecycle = <Shapes extends EventShapes, Own extends Facts>(spec: S
     remember: (earlier, recorded) => {
       // What this very capability has remembered.
       const facts = remember(earlier as Own | undefined, fromStored(events, recorded), recorded)
-      if (!facts) throw new Error(`${recorded.type} ${recorded.id} tells of a ${aggregate} that never began.`)
+      if (!facts) throw new Error(`${recorded.type} ${recorded.id}: its ${aggregate} never began.`)
       return facts
     },
     tell: (facts, recorded) => tell(fromStored(events, recorded), facts as Own), // as above

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import { describe, expect, test } from 'vitest'
+import { prepareCheckpoints } from '#infra/checkpoint.ts'
 import { transaction } from '#infra/postgres.ts'
 import type { PlannedDelivery } from '../../delivery-worker/plan.ts'
 import { cancel, claim, complete, enqueue, type Completed, type Room } from '../../delivery-worker/queue.ts'
@@ -10,16 +11,26 @@ import { organisation_id, product_id, type AttemptRow, type DeliveryRow } from '
 
 const now = new Date('2026-03-01T10:00:00.000Z')
 const later = (seconds: number) => new Date(now.getTime() + seconds * 1000)
-const everywhere = { applications: '~', quotes: '~' }
 const plenty: Room = { total: 100, connection: 100, except: new Map() }
 
 const queue = async () => {
   const database = await testDatabase()
   const { pool } = database
-  await Promise.all([prepareDeliveryTables(pool), prepareDeliveryTables(pool)])
+  await Promise.all([prepareCheckpoints(pool), prepareDeliveryTables(pool), prepareDeliveryTables(pool)])
+  const passed = async (applications: string | null, quotes: string | null) => {
+    for (const [name, position] of Object.entries({ applications, quotes }))
+      await pool.query(
+        `insert into consumer_checkpoint (name, version, position, categories, awaited) values ($1, 1, $2, '{}', true)
+        on conflict (name) do update set position = excluded.position`,
+        [name, position],
+      )
+  }
+  await passed('9', '9')
   return {
     ...database,
     pool,
+    /** Says how far the read models are. */
+    passed,
     enqueue: (...planned: readonly PlannedDelivery[]) => transaction(pool, (db) => enqueue(db, planned, now)),
     rows: async () => (await pool.query<DeliveryRow>('select * from delivery order by id')).rows,
     attempts: async () => (await pool.query<AttemptRow>('select * from delivery_attempt order by number')).rows,
@@ -94,7 +105,7 @@ describe('planning', () => {
     await using own = await queue()
     const planned = delivery(await connect(own.pool))
     await own.enqueue(planned)
-    await claim(own.pool, plenty, everywhere, now)
+    await claim(own.pool, plenty, now)
     await complete(own.pool, [success(planned.id, 1)])
 
     await own.enqueue(planned)
@@ -109,7 +120,7 @@ describe('planning', () => {
 
     await own.enqueue({ ...planned, message })
 
-    expect((await claim(own.pool, plenty, everywhere, now))[0]?.message).toEqual(message)
+    expect((await claim(own.pool, plenty, now))[0]?.message).toEqual(message)
   })
 })
 
@@ -119,7 +130,7 @@ describe('claiming', () => {
     const planned = delivery(await connect(own.pool))
     await own.enqueue(planned)
 
-    const claims = await Promise.all([1, 2, 3].map(() => claim(own.pool, plenty, everywhere, now)))
+    const claims = await Promise.all([1, 2, 3].map(() => claim(own.pool, plenty, now)))
 
     expect(claims.flat()).toMatchObject([{ id: planned.id, attempt: 1, base_url: 'https://crm.example.com/' }])
     expect(await own.attempts()).toMatchObject([{ number: 1, finished_at: null, outcome: null }])
@@ -129,10 +140,10 @@ describe('claiming', () => {
     await using own = await queue()
     const planned = delivery(await connect(own.pool))
     await own.enqueue(planned)
-    await claim(own.pool, plenty, everywhere, now)
+    await claim(own.pool, plenty, now)
 
-    expect(await claim(own.pool, plenty, everywhere, later(29))).toEqual([])
-    const [takenOver] = await claim(own.pool, plenty, everywhere, later(30))
+    expect(await claim(own.pool, plenty, later(29))).toEqual([])
+    const [takenOver] = await claim(own.pool, plenty, later(30))
 
     expect(takenOver).toMatchObject({ id: planned.id, attempt: 2 })
     expect(await own.attempts()).toMatchObject([
@@ -147,8 +158,10 @@ describe('claiming', () => {
     const started = delivery(connection, { position: '5' })
     const issued = delivery(connection, { position: '5', quote_id: randomUUID() })
     await own.enqueue(started, issued)
-    const idsAt = async (applications: string | null, quotes: string | null) =>
-      (await claim(own.pool, plenty, { applications, quotes }, now)).map(({ id }) => id)
+    const idsAt = async (applications: string | null, quotes: string | null) => {
+      await own.passed(applications, quotes)
+      return (await claim(own.pool, plenty, now)).map(({ id }) => id)
+    }
 
     expect(await idsAt(null, null)).toEqual([])
     expect(await idsAt('4', '9')).toEqual([])
@@ -172,10 +185,9 @@ describe('claiming', () => {
           [full, 0],
         ]),
       },
-      everywhere,
       now,
     )
-    const rest = await claim(own.pool, { total: 5, connection: 4, except: new Map() }, everywhere, now)
+    const rest = await claim(own.pool, { total: 5, connection: 4, except: new Map() }, now)
 
     const counted = (id: string) => taken.filter(({ connection_id }) => connection_id === id).length
     expect([busy, idle, full].map(counted)).toEqual([2, 4, 0])
@@ -188,11 +200,11 @@ describe('claiming', () => {
     await own.enqueue(...connections.flatMap((id) => Array.from({ length: 100 }, () => delivery(id))))
 
     const some = { ...plenty, total: 30 }
-    const claims = await Promise.all(Array.from({ length: 20 }, () => claim(own.pool, some, everywhere, now)))
+    const claims = await Promise.all(Array.from({ length: 20 }, () => claim(own.pool, some, now)))
 
     const ids = claims.flat().map(({ id }) => id)
     expect(new Set(ids).size).toBe(ids.length)
-    const left = await claim(own.pool, { ...plenty, total: 300, connection: 300 }, everywhere, now)
+    const left = await claim(own.pool, { ...plenty, total: 300, connection: 300 }, now)
     expect(ids.length + left.length).toBe(300)
   })
 })
@@ -201,8 +213,8 @@ describe('completing', () => {
   const claimedTwice = async (own: Awaited<ReturnType<typeof queue>>) => {
     const planned = delivery(await connect(own.pool))
     await own.enqueue(planned)
-    await claim(own.pool, plenty, everywhere, now)
-    await claim(own.pool, plenty, everywhere, later(30))
+    await claim(own.pool, plenty, now)
+    await claim(own.pool, plenty, later(30))
     return planned.id
   }
 
@@ -210,12 +222,12 @@ describe('completing', () => {
     await using own = await queue()
     const { id } = delivery(await connect(own.pool))
     await own.enqueue(delivery(await connect(own.pool), { id }))
-    await claim(own.pool, plenty, everywhere, now)
+    await claim(own.pool, plenty, now)
 
     await complete(own.pool, [failure(id, 1, 'pending')])
 
-    expect(await claim(own.pool, plenty, everywhere, later(9))).toEqual([])
-    expect(await claim(own.pool, plenty, everywhere, later(10))).toMatchObject([{ id, attempt: 2 }])
+    expect(await claim(own.pool, plenty, later(9))).toEqual([])
+    expect(await claim(own.pool, plenty, later(10))).toMatchObject([{ id, attempt: 2 }])
   })
 
   test('a failure of who was thought dead does not end what another sends now', async () => {
@@ -245,7 +257,7 @@ describe('completing', () => {
     const connection = await connect(own.pool)
     const [one, other] = [delivery(connection), delivery(connection)]
     await own.enqueue(one, other)
-    await claim(own.pool, plenty, everywhere, now)
+    await claim(own.pool, plenty, now)
     await transaction(own.pool, (db) =>
       cancel(db, { of: 'connection', id: connection, organisation_id, reason: 'connection_removed' }, now),
     )
@@ -255,7 +267,7 @@ describe('completing', () => {
     const states = new Map((await own.rows()).map(({ id, state, reason }) => [id, [state, reason]]))
     expect(states.get(one.id)).toEqual(['delivered', null])
     expect(states.get(other.id)).toEqual(['cancelled', 'connection_removed'])
-    expect(await claim(own.pool, plenty, everywhere, later(99))).toEqual([])
+    expect(await claim(own.pool, plenty, later(99))).toEqual([])
   })
 
   test('cancelling takes back what waits for one action and nothing else', async () => {
@@ -268,6 +280,6 @@ describe('completing', () => {
       cancel(db, { of: 'action', id: one.action_id, organisation_id, reason: 'action_removed' }, now),
     )
 
-    expect(await claim(own.pool, plenty, everywhere, now)).toMatchObject([{ id: other.id }])
+    expect(await claim(own.pool, plenty, now)).toMatchObject([{ id: other.id }])
   })
 })

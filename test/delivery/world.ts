@@ -244,6 +244,26 @@ type Append = <Shapes extends EventShapes>(
   organisation?: string,
 ) => Promise<{ readonly ids: string[]; readonly position: Position }>
 
+export const applicationStarted = (application_id: ApplicationId, product: ProductId = product_id) =>
+  ({
+    type: 'ApplicationStarted',
+    application_id,
+    organisation_id,
+    api_application_id: ApiApplicationId.parse(randomUUID()),
+    started_by: 'server',
+    idempotency_key: `key-${application_id}`,
+    asked_for: { product_slug: 'term', journey_slug: 'full', presentation_slug: null },
+    product_id: product,
+    release_id: ReleaseId.parse(randomUUID()),
+    journey_id: JourneyId.parse(randomUUID()),
+    presentation_id: null,
+    inline_bacs_mandate: false,
+    direct_debit_first: true,
+    stripe_test_mode: true,
+    provenance: null,
+    outreach_landing: null,
+  }) as const
+
 /** An application with answers, a cover and a customer, and what can happen to it. */
 const startApplicationWith =
   (append: Append) =>
@@ -257,24 +277,7 @@ const startApplicationWith =
 
     const started = await tell(
       applicationEvents,
-      {
-        type: 'ApplicationStarted',
-        application_id,
-        organisation_id: organisation,
-        api_application_id: ApiApplicationId.parse(randomUUID()),
-        started_by: 'server',
-        idempotency_key: `key-${application_id}`,
-        asked_for: { product_slug: 'term', journey_slug: 'full', presentation_slug: null },
-        product_id: product,
-        release_id,
-        journey_id,
-        presentation_id: null,
-        inline_bacs_mandate: false,
-        direct_debit_first: true,
-        stripe_test_mode: true,
-        provenance: null,
-        outreach_landing: null,
-      },
+      { ...applicationStarted(application_id, product), organisation_id: organisation, journey_id, release_id },
       { type: 'AnswersSaved', saved: answers, removed: [] },
       { type: 'CoverSaved', cover_amount_pence: 20_000_000, term_years: 25, components: [] },
     )
