@@ -57,7 +57,7 @@ export const createPool = (url: string, options: PoolOptions = {}): Pool => {
     idle_in_transaction_session_timeout: idleInTransactionMs,
     connectionTimeoutMillis: 10_000,
     keepAlive: true,
-    onConnect: limitTransactions(transactionMs),
+    onConnect: configure(transactionMs),
     ...(types && { types }),
   })
   // Without a listener, the loss of an idle connection would end the process.
@@ -68,15 +68,16 @@ export const createPool = (url: string, options: PoolOptions = {}): Pool => {
 }
 
 /**
- * PostgreSQL knows `transaction_timeout` since version 17. The pool waits for the promise before it hands the connection
- * out, which its types do not say.
+ * PostgreSQL knows `transaction_timeout` since version 17. Compiling takes longer than any statement of ours. The pool
+ * waits for the promise before it hands the connection out, which its types do not say.
  */
-const limitTransactions =
-  (milliseconds: number): ((client: ClientBase) => unknown) =>
+const configure =
+  (transactionMs: number): ((client: ClientBase) => unknown) =>
   (client) =>
     client.query(sql`
-      select set_config('transaction_timeout', ${String(milliseconds)}, false)
-      where current_setting('transaction_timeout', true) is not null`)
+      select set_config(name, value, false)
+      from (values ('jit', 'off'), ('transaction_timeout', ${String(transactionMs)})) as setting (name, value)
+      where current_setting(name, true) is not null`)
 
 /** Whether a statement failed because the connection or the server went away, and not because of the statement. */
 export const isConnectionLoss = (error: unknown): boolean => {
