@@ -18,8 +18,8 @@ export type PostgresLogOptions = {
 
 /** The log in PostgreSQL. `prepareLog` has made its tables. */
 export const postgresLog = ({ url, readers = 4, pollMs = 200 }: PostgresLogOptions): EventLog => {
-  const writing = createPool(url, { max: 2, name: 'coverstream append', types: asWritten })
-  const reading = createPool(url, { max: readers, name: 'coverstream read', types: asWritten })
+  const writing = createPool(url, { max: 2, min: 1, name: 'coverstream append', types: asWritten })
+  const reading = createPool(url, { max: readers, min: 1, name: 'coverstream read', types: asWritten })
   const closing = new AbortController()
 
   const reader = logReader(reading)

@@ -28,6 +28,8 @@ export const transaction = async <Result>(pool: Pool, work: (db: PoolClient) => 
 export type PoolOptions = {
   /** At most so many connections; 10 by default. */
   readonly max?: number
+  /** So many connections are kept when idle, for whoever must not wait for a new one; none by default. */
+  readonly min?: number
   /** Shown in `pg_stat_activity`. */
   readonly name?: string
   /** Parsers for the columns of this pool alone: those of `pg` are shared by the whole process, and stay as they are. */
@@ -53,6 +55,7 @@ export const createPool = (url: string, options: PoolOptions = {}): Pool => {
   const pool = new Pool({
     connectionString: url,
     max,
+    min,
     application_name: name,
     idle_in_transaction_session_timeout: idleInTransactionMs,
     connectionTimeoutMillis: 10_000,
