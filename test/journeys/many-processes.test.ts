@@ -1,9 +1,9 @@
-import { execFile } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, request, type Server } from 'node:http'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
+import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import { setUpDemo } from '../../demo/demo.ts'
 import { testDatabase } from '../database.ts'
@@ -90,10 +90,11 @@ const startProcesses = async () => {
   }
 }
 
+/** What the journey shows; it says itself which step failed. */
 const playJourney = async (origin: string): Promise<string> => {
-  const environment = { ...process.env, BASE_URL: origin }
-  const { stdout } = await promisify(execFile)(process.execPath, ['demo/journey.ts'], { cwd: root, env: environment })
-  return stdout
+  const journey = spawn(process.execPath, ['demo/journey.ts'], { cwd: root, env: { ...process.env, BASE_URL: origin } })
+  const shown = await Promise.all([text(journey.stdout), text(journey.stderr)])
+  return shown.join('')
 }
 
 test(
