@@ -46,6 +46,7 @@ export type PoolOptions = {
 export const createPool = (url: string, options: PoolOptions = {}): Pool => {
   const {
     max = 10,
+    min = 0,
     name = 'coverstream',
     types,
     onLost,
