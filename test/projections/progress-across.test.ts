@@ -82,6 +82,19 @@ test('what was announced while nobody listened is found in the table', async () 
   expect(await total(the)).toBe(2)
 })
 
+test('what nobody announces is found in the table while somebody waits', async () => {
+  await using the = await world()
+  const { progress, run, parts } = the.makeProcess('silent')
+  run(() => runProjection(tallies, parts))
+  expect(await progress.wait('tally', await the.append(1, raised()), 5_000)).toBe(true)
+  const { wait } = await writing(the)
+
+  const position = await the.append(1, raised())
+
+  expect(await wait('tally', position, 5_000)).toBe(true)
+  expect(await total(the)).toBe(2)
+})
+
 test('a projection that begins later is waited for too', async () => {
   await using the = await world()
   const { wait } = await writing(the)
