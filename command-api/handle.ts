@@ -1,5 +1,4 @@
 import { LRUCache } from 'lru-cache'
-import { v7 as uuidv7 } from 'uuid'
 import type { Decider } from '#domain/decider.ts'
 import {
   fromStored,
@@ -12,6 +11,7 @@ import {
 } from '#domain/event.ts'
 import { Rejection } from '#domain/rejection.ts'
 import type { EventLog } from '#infra/event-log.ts'
+import { newId } from '#infra/ids.ts'
 import { Problem } from '#infra/problem.ts'
 
 /** What a command writes with: the log, and a wait until the read models show what was written at a position. */
@@ -95,7 +95,7 @@ export const commandHandler = <Command, Shapes extends EventShapes, State>(
       if (decided.length === 0) return { state: loaded.state, events: [] }
 
       const metadata = metadataOf(context)
-      const stored = decided.map((event) => ({ id: uuidv7(), ...toStored(shapes, event), metadata }))
+      const stored = decided.map((event) => ({ id: newId(), ...toStored(shapes, event), metadata }))
       const result = await log.append(stream, loaded.revision ?? 'no_stream', stored)
       if (result.outcome === 'appended') {
         const state = decided.reduce((before, event) => evolve(before, event, metadata), loaded.state)
