@@ -376,20 +376,21 @@ describe('a connection', () => {
 test('nothing is sent before the read models have passed its event, so that no snapshot is older than it', async () => {
   await using world = await deliveryWorld()
   await using hooks = await receiver()
-  await world.setUp(hooks.url, ['quote.accepted', 'application.started'])
+  await world.setUp(hooks.url, ['application.customer_saved'])
   await world.startWorker()
   const application = await world.startApplication()
-  const { quote_id } = await application.issueQuote()
+  await application.saveCustomer('Grace')
   await hooks.untilReceived(1)
-  // One of the two read models stands still.
   await world.stopProjections()
 
-  await application.acceptQuote(quote_id)
-  await eventually(async () => (await world.deliveries()).length === 2)
-  // Long enough for the sender to look for work again and again.
-  await world.startApplication()
+  const first = await application.saveCustomer('Ada')
+  const second = await application.saveCustomer('Mary')
   await eventually(async () => (await world.deliveries()).length === 3)
+  const moveTo = `update consumer_checkpoint set position = $1 where name = 'applications'`
+  await world.pool.query(moveTo, [first.position])
+  await hooks.untilReceived(2)
 
-  expect((await world.attempts()).length).toBe(1)
-  expect((await world.deliveries()).map(({ state }) => state)).toEqual(['delivered', 'pending', 'pending'])
+  expect(hooks.received[1]?.id).toBe(first.ids[0])
+  const waiting = (await world.deliveries()).find(({ event_id }) => event_id === second.ids[0])
+  expect(waiting).toMatchObject({ state: 'pending', attempts: 0 })
 })
