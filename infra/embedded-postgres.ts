@@ -59,7 +59,10 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
   const server = await launch({ binaries, account, directory, settings: { ...defaults, ...settings }, log }, ports)
   await writeFile(portFile, String(server.port))
   const url = `postgres://postgres:${password}@127.0.0.1:${server.port}/postgres`
-  const release = await claimCluster(url)
+  const release = await claimCluster(url).catch(async (error: unknown) => {
+    await server.stop()
+    throw new Error(`${wanted}.password does not open the PostgreSQL in ${directory}.`, { cause: error })
+  })
   log?.info({ port: server.port, directory }, 'PostgreSQL is ready')
 
   const stop = async () => {
@@ -67,6 +70,7 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
     await server.stop()
   }
   let stopping: Promise<void> | undefined
+  void server.ended.then(() => stopping ?? log?.error({ directory }, 'PostgreSQL ended by itself'))
   return { url, stop: () => (stopping ??= stop()) }
 }
 
@@ -125,7 +129,7 @@ type Launch = {
   readonly log: Log | undefined
 }
 
-type Server = { readonly port: number; readonly stop: () => Promise<void> }
+type Server = { readonly port: number; readonly ended: Promise<void>; readonly stop: () => Promise<void> }
 
 const launch = async (how: Launch, [port, ...others]: readonly number[]): Promise<Server> => {
   if (port === undefined) throw new Error('There is no free port for PostgreSQL.')
@@ -159,10 +163,10 @@ const launch = async (how: Launch, [port, ...others]: readonly number[]): Promis
   let running = true
   void ended.then(() => (running = false))
 
-  if (await becomesReady(directory, child, () => running)) {
-    const untie = tieToThisProcess(child, ended, account)
-    return { port, stop: () => shutDown(child, ended, untie, directory, binaries) }
-  }
+  const untie = tieToThisProcess(child, ended, account)
+
+  if (await becomesReady(directory, child, () => running))
+    return { port, ended, stop: () => shutDown(child, ended, untie, directory, binaries) }
   child.kill('SIGKILL')
   const words = said.join('')
   if (/could not create any TCP\/IP sockets/.test(words) && others.length > 0) return launch(how, others)
@@ -187,7 +191,7 @@ const becomesReady = async (directory: string, child: ChildProcess, isRunning: (
 const tieToThisProcess = (child: ChildProcess, ended: Promise<void>, account: Account): (() => void) => {
   const end = () => child.kill('SIGINT')
   process.once('exit', end)
-  if (process.platform === 'win32') return () => process.off('exit', end)
+  if (process.platform === 'win32' || !child.pid) return () => process.off('exit', end)
 
   const script = 'read -r nothing; kill -INT "$1"'
   const guard = spawn('/bin/sh', ['-c', script, 'sh', String(child.pid)], {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -168,6 +168,17 @@ test('a server that another process uses is left alone', async () => {
   await expect(startEmbeddedPostgres({ dataDir: directory.dataDir })).rejects.toThrow('Another process uses')
 
   expect(await answers(other.url)).toBe(true)
+})
+
+test('a password file that does not fit the data is named', async () => {
+  await using directory = await newDirectory()
+  const first = await start(directory.dataDir)
+  await first.stop()
+  await writeFile(`${directory.dataDir}.password`, 'another')
+
+  await expect(startEmbeddedPostgres({ dataDir: directory.dataDir })).rejects.toThrow('postgres.password')
+
+  expect(await answers(first.url)).toBe(false)
 })
 
 test('a wanted port is used, and one that is taken is named', async () => {
