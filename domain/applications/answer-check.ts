@@ -20,7 +20,8 @@ export const checkAnswer = ({ question_type, validation, answer_options }: Relea
     case 'integer':
       return Number.isSafeInteger(sent) ? within(validation, Number(sent)) : { reason: 'must be a whole number' }
     case 'number':
-      return typeof sent === 'number' ? within(validation, sent) : { reason: 'must be a number' }
+      // JSON can hold numbers such as 1e400, which are read as infinite and cannot be stored.
+      return Number.isFinite(sent) ? within(validation, Number(sent)) : { reason: 'must be a number' }
     case 'date':
       return CalendarDate.safeParse(sent).success
         ? within(validation, String(sent))
@@ -32,7 +33,7 @@ export const checkAnswer = ({ question_type, validation, answer_options }: Relea
         ? { answer: sent }
         : { reason: `must be ${oneOf(values)}` }
     case 'multi_select':
-      return Array.isArray(sent) && sent.every((value) => values.includes(String(value)))
+      return Array.isArray(sent) && sent.every((value) => typeof value === 'string' && values.includes(value))
         ? selection(
             validation,
             values.filter((value) => sent.includes(value)),
@@ -50,10 +51,11 @@ const within = ({ min, max }: Validation, answer: number | string): Checked => {
 }
 
 const text = ({ min_length, max_length, pattern }: Validation, answer: string): Checked => {
+  const length = Array.from(answer).length
   const most = max_length ?? (pattern === undefined ? longestText : longestByPattern)
   if (answer === '') return { reason: 'must not be empty: send null to remove an answer' }
-  if (answer.length > most) return { reason: `must not be longer than ${most} characters` }
-  if (answer.length < (min_length ?? 0)) return { reason: `must not be shorter than ${min_length} characters` }
+  if (length > most) return { reason: `must not be longer than ${most} characters` }
+  if (length < (min_length ?? 0)) return { reason: `must not be shorter than ${min_length} characters` }
   if (/(?![\n\t])\p{Cc}/u.test(answer) || !answer.isWellFormed()) return { reason: 'must not hold control characters' }
   if (pattern !== undefined && !new RegExp(pattern, 'u').test(answer)) return { reason: `must match ${pattern}` }
   return { answer }

@@ -44,6 +44,7 @@ for (const [name, sent, reason] of [
   ['reference', ' ', 'empty'],
   ['reference', 'AB', 'shorter than 3'],
   ['reference', 'ABCDEFGHI', 'longer than 8'],
+  ['reference', '👩👩', 'shorter than 3'],
   ['reference', 'abc', 'match'],
   ['reference', 'AB\u0000C', 'control characters'],
   ['reference', 'AB\ud800C', 'control characters'],
@@ -51,6 +52,7 @@ for (const [name, sent, reason] of [
   ['work', ['clerk'], 'one of clerk'],
   ['conditions', 'gout', 'a list'],
   ['conditions', ['gout', 'flu'], 'a list'],
+  ['conditions', [['gout']], 'a list'],
   ['conditions', ['asthma', 'gout', 'cancer'], 'not select more than 2'],
   ['age', 30, 'worked out'],
   ['age', null, 'worked out'],
@@ -63,6 +65,11 @@ for (const [name, sent, reason] of [
     then: rejected('validation_failed', { [`answers.${name}`]: reason }),
   })
 
+scenario('a number that is too large to be held is no answer', {
+  given: [started(), answered({ weight_kg: 80 })],
+  when: save({ answers: { weight_kg: Number('1e400') } }),
+  then: rejected('validation_failed', { 'answers.weight_kg': 'a number' }),
+})
 scenario('selections are kept in the order of the options, each once', {
   given: [started()],
   when: save({ answers: { conditions: ['gout', 'asthma', 'gout'] } }),
