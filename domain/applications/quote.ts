@@ -47,13 +47,13 @@ export const quoteApplication = (command: QuoteApplication, state: ApplicationSt
 
   const start_date = command.start_date ?? daysAfter(today, 1)
   refuseStartDate(start_date, today)
+  const request = pricingRequest(command, state, start_date)
   const missing = missingAnswers(command, state)
-  if (Object.keys(missing).length > 0) throw detailsMissing(missing)
+  if (Object.keys(missing).length > 0) throw detailsMissing({ ...missing, ...missingForPrice(request) })
 
   const inputs_digest = digest(pricedInputs(state))
   if (isStillGood(command, state, inputs_digest)) return []
 
-  const request = pricingRequest(command, state, start_date)
   const result = price(request)
   switch (result.outcome) {
     case 'details_missing':
@@ -100,6 +100,12 @@ const missingAnswers = ({ journey }: QuoteApplication, { record }: ApplicationSt
       isAsked(question, risk_factors),
   )
   return required(missing.map(({ key }) => `answers.${key}`))
+}
+
+/** Dates of birth above all, so that everything that is missing is named at once. */
+const missingForPrice = (request: PricingRequest): Fields => {
+  const result = price(request)
+  return result.outcome === 'details_missing' ? required(result.fields) : {}
 }
 
 /** A quote is issued anew only when something that matters to it has changed, or when it soon runs out. */

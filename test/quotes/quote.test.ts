@@ -140,7 +140,7 @@ for (const date of ['2026-05-31', '2026-08-31'])
 scenario('answers and dates that are missing are named', {
   given: [started()],
   when: quote(),
-  then: rejected('quote_failed', { 'answers.smoker': 'required' }),
+  then: rejected('quote_failed', { 'answers.smoker': 'required', 'customer.dob': 'required' }),
 })
 scenario('a date of birth that is missing is named', {
   given: [started(), answered({ smoker: false }), covered({ cover_amount_pence: 25_000_000, term_years: 25 })],
