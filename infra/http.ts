@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -47,6 +48,15 @@ const refuseDeepNesting = (body: Buffer): void => {
         throw new Problem('validation_failed', `The body is nested deeper than ${deepest} levels. Flatten it.`)
     } else if (byte === 0x7d || byte === 0x5d) depth--
   }
+}
+
+/** Refuses what would be read in part (a byte that is no UTF-8), or past the check of nesting, which counts bytes. */
+const refuseOtherThanUtf8 = (body: Buffer, charset: string): void => {
+  if (charset !== 'utf-8' || !isUtf8(body))
+    throw new Problem(
+      'validation_failed',
+      'The body is not UTF-8. Send one JSON object, in UTF-8, as application/json.',
+    )
 }
 
 const requestIdOf = (request: Request): string => {
@@ -110,7 +120,13 @@ const send = (response: Response, { status, headers, body }: Answer): void => {
 type Locals = { readonly request_id: string; readonly caller: Caller | undefined }
 
 const parsers = {
-  json: express.json({ limit: bodyLimitBytes, verify: (_request, _response, body) => refuseDeepNesting(body) }),
+  json: express.json({
+    limit: bodyLimitBytes,
+    verify: (_request, _response, body, charset) => {
+      refuseOtherThanUtf8(body, charset)
+      refuseDeepNesting(body)
+    },
+  }),
   text: express.text({ limit: '8mb', type: ['text/*', 'application/yaml', 'application/x-www-form-urlencoded'] }),
 }
 

@@ -98,7 +98,7 @@ const isUnreadableBody = (error: unknown): error is UnreadableBody =>
 
 const unreadable = ({ type }: UnreadableBody): string => {
   if (type === 'entity.too.large') return 'The body is larger than 256 KB. Send less.'
-  if (type === 'entity.parse.failed') return 'The body is not valid JSON. Send one JSON object as application/json.'
+  if (type === 'entity.parse.failed') return 'The body is not a JSON object. Send one, as application/json.'
   return 'The body could not be read. Send one JSON object, in UTF-8, as application/json.'
 }
 
