@@ -95,7 +95,7 @@ const grantOf = ({ scopes, allowed_origins }: Grant): { scopes: Scope[]; allowed
 }
 
 const refused = (field: string, reason: string) =>
-  new Rejection('validation_failed', `Correct ${field}: it ${reason}.`, { [field]: reason })
+  new Rejection('validation_failed', `Correct ${field}: ${reason}.`, { [field]: reason })
 
 const local = /^(localhost|127\.0\.0\.1|\[::1\])$/
 
