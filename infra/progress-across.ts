@@ -11,7 +11,7 @@ const channel = 'consumer_progress'
 
 type Across = { readonly pool: Pool; readonly log: Log; readonly signal: AbortSignal }
 
-type Announced = readonly (readonly [name: string, position: Position | null])[]
+type Announced = readonly (readonly [name: string, position: Position])[]
 
 // More often than this nobody needs to be told.
 const restMs = 2
@@ -23,8 +23,8 @@ const atOnce = 40
  * behind by a second. Whatever is lost on the way is found in that table.
  */
 export const announceProgress = (across: Across): Pick<Progress, 'passed'> & { readonly finished: Promise<void> } => {
-  const latest = new Map<string, Position | null>()
-  const untold = new Map<string, Position | null>()
+  const latest = new Map<string, Position>()
+  const untold = new Map<string, Position>()
   const woken = waker()
 
   const tell = async (client: Client, isUsable: () => boolean) => {
@@ -43,8 +43,9 @@ export const announceProgress = (across: Across): Pick<Progress, 'passed'> & { r
 
   return {
     passed: (name, _categories, position) => {
-      latest.set(name, position ?? null)
-      untold.set(name, position ?? null)
+      if (position === undefined) return
+      latest.set(name, position)
+      untold.set(name, position)
       woken.wake()
     },
     finished: whileConnected(across, woken.wake, tell),

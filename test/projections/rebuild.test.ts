@@ -128,6 +128,26 @@ test('when a new version starts, the table is rebuilt while the old one goes on,
   expect(await findCheckpoint(the.pool, 'tallies')).toMatchObject({ version: 2 })
 })
 
+test('an old process that stood by does not go on with what another version has rebuilt', async () => {
+  await using the = await world()
+  await fill(the, 10)
+  const [first, second] = [the.makeProcess('first'), the.makeProcess('second')]
+  const working = first.run((parts) => runProjection(tallies, parts))
+  await live(working)
+  const waiting = second.run((parts) => runProjection(tallies, parts))
+  await soon(() => expect(waiting.status().state).toBe('standing by'))
+
+  await rebuild(doubled, the.makeProcess('operator').parts)
+  await the.append(11, raised())
+
+  await soon(() => {
+    const states = [working, waiting].map((each) => each.status())
+    expect(states).toMatchObject([{ state: 'failed' }, { state: 'failed' }])
+  })
+  expect(await total(the)).toBe(20)
+  expect(await findCheckpoint(the.pool, 'tallies')).toMatchObject({ version: 2 })
+})
+
 test('when processes of a new version start at the same time, the table is rebuilt once', async () => {
   await using the = await world()
   await fill(the, 10)
@@ -168,20 +188,23 @@ test('a rebuild that is ended in the middle leaves nothing that blocks the next 
 test('a rebuild that has lost its lease without knowing does no harm to the next one', async () => {
   await using the = await world()
   await fill(the, 10)
-  const { parts } = the.makeProcess()
-  const { log, reached, open } = halting(the)
-  const zombie = the.makeProcess('zombie', log)
+  const [stalling, slow] = [halting(the), halting(the)]
+  const zombie = the.makeProcess('zombie', stalling.log)
   const stubborn = {
     ...zombie.parts,
     leases: { take: async () => ({ signal: zombie.parts.signal, release: async () => {} }) },
   }
-  const rebuilding = settling(rebuild(doubled, stubborn))
-  await reached
+  const stalled = settling(rebuild(doubled, stubborn))
+  await stalling.reached
+  const { parts } = the.makeProcess('next', slow.log)
+  const rebuilt = rebuild(tallies, parts)
+  await slow.reached
 
-  await rebuild(tallies, parts)
-  open()
+  stalling.open()
 
-  await expect(rebuilding.promise).rejects.toThrow('Another rebuild of tallies has begun')
+  await expect(stalled.promise).rejects.toThrow('Another rebuild of tallies has begun')
+  slow.open()
+  await rebuilt
   expect(await total(the)).toBe(10)
   expect(await compareWithRebuild(tallies, parts)).toMatchObject({ different: 0 })
 })
