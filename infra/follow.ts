@@ -1,4 +1,5 @@
-import type { Pool, PoolClient } from 'pg'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Pool, PoolClient, QueryConfig } from 'pg'
 import type { Position, RecordedEvent } from '#domain/event.ts'
 import { moveCheckpoint, openCheckpoint, resetCheckpoint, type Checkpoint } from './checkpoint.ts'
 import type { Batch, EventLog } from './event-log.ts'
@@ -19,12 +20,16 @@ export type ConsumerParts = {
   readonly signal: AbortSignal
 }
 
+/** Takes a statement whose result nobody looks at. */
+export type Sender = { readonly query: (statement: QueryConfig) => Promise<unknown> }
+
 type InTransaction = {
   /**
    * Handles events in the transaction that moves the checkpoint behind them, so that each counts once. Nothing slow
-   * belongs here: once it has written, no reader of the log sees newer events until it ends.
+   * belongs here: once it has written, no reader of the log sees newer events until it ends. What is given to `last`
+   * is sent at the end, together with the checkpoint.
    */
-  readonly handle: (events: readonly RecordedEvent[], db: PoolClient) => Promise<void>
+  readonly handle: (events: readonly RecordedEvent[], db: PoolClient, last: Sender) => Promise<void>
 }
 
 type OneByOne = {
@@ -39,6 +44,8 @@ export type Consumer = ConsumerParts & {
   readonly types?: readonly string[]
   /** At most so many events at once; 1,000 by default. */
   readonly batchSize?: number
+  /** How long it rests after events, so that those that come meanwhile are handled together. For one that nobody waits for. */
+  readonly restMs?: number
   /** Whether those who write wait for this consumer, so that they can read what they wrote. */
   readonly awaited?: boolean
   /** Told how far it has come. */
@@ -83,32 +90,40 @@ const measureAfterMs = 1_000
  * moves it on too, but the checkpoint only once in a while: to read over such events again costs nothing.
  */
 export const follow = async (consumer: Consumer, signal: AbortSignal, { passed, caughtUp }: Course): Promise<void> => {
-  const { name, categories, types, batchSize = 1_000, eventLog, pool, metrics } = consumer
+  const { name, categories, types, batchSize = 1_000, restMs = 0, eventLog, pool, metrics } = consumer
   let saved = await claim(consumer)
   let position = saved.position
   let savedAt = performance.now()
   let measuredAt = 0
   passed(position)
 
-  const save = async (to: Position, work?: (db: PoolClient) => Promise<void>): Promise<void> => {
-    await transaction(pool, async (db) => {
-      await work?.(db)
-      if (!(await moveCheckpoint(db, name, saved, to))) throw new Overtaken(`${name} does not stand where it was left.`)
-    })
+  const save = async (to: Position, work?: (db: PoolClient, last: Sender) => Promise<void>): Promise<void> => {
+    const workAndMove = async (db: PoolClient) => {
+      const statements: QueryConfig[] = []
+      await work?.(db, { query: async (statement) => statements.push(statement) })
+      // The checkpoint comes last: who stalls before it keeps nobody else from moving it.
+      const written = Promise.all(statements.map(async (each) => db.query(each)))
+      const [moved] = await Promise.all([moveCheckpoint(db, name, saved, to), written])
+      if (!moved) throw new Overtaken(`${name} does not stand where it was left.`)
+    }
+    // What is lost in a crash is lost together with its checkpoint, and done again.
+    await transaction(pool, workAndMove, { isRepeatable: true })
     saved = { ...saved, position: to }
     savedAt = performance.now()
     position = to
     passed(to)
   }
 
+  const isOver = () => signal.aborted
+
   const oneByOne = async (events: readonly RecordedEvent[], to: Position, { react }: OneByOne) => {
     for (const event of events) {
-      if (signal.aborted) return
+      if (isOver()) return
       try {
         await react(event)
       } catch (error) {
         // Who is told to stop may fail because of that.
-        if (signal.aborted) return
+        if (isOver()) return
         if (position) await save(position)
         throw isPassing(error) ? error : new EventFailed(event, error)
       }
@@ -126,7 +141,7 @@ export const follow = async (consumer: Consumer, signal: AbortSignal, { passed, 
       return
     }
     if ('react' in consumer) await oneByOne(events, to, consumer)
-    else await byHalves(events, to, (some, behind) => save(behind, (db) => consumer.handle(some, db)))
+    else await byHalves(events, to, (some, behind) => save(behind, (db, last) => consumer.handle(some, db, last)))
     metrics?.projectedEvents.inc({ projection: name }, events.length)
   }
 
@@ -157,6 +172,7 @@ export const follow = async (consumer: Consumer, signal: AbortSignal, { passed, 
       await handle(next.value)
       await measure(next.value.caughtUp)
       if (next.value.caughtUp) caughtUp()
+      if (restMs > 0 && next.value.events.length > 0) await pause(restMs, undefined, { signal }).catch(() => undefined)
     }
     if (!signal.aborted) throw new Error('The log has ended the subscription.')
     if (position && position !== saved.position) await save(position)

@@ -8,12 +8,27 @@ export const sql = (strings: TemplateStringsArray, ...values: unknown[]): Query 
   values,
 })
 
-export const transaction = async <Result>(pool: Pool, work: (db: PoolClient) => Promise<Result>): Promise<Result> => {
+export type TransactionOptions = {
+  /**
+   * Whether it need not survive a crash of the server: the disk is then not waited for. What a crash takes, it takes from
+   * the end, transaction by transaction, and leaves nothing that came after something that was lost.
+   */
+  readonly isRepeatable?: boolean
+}
+
+export const transaction = async <Result>(
+  pool: Pool,
+  work: (db: PoolClient) => Promise<Result>,
+  { isRepeatable = false }: TransactionOptions = {},
+): Promise<Result> => {
   const db = await pool.connect()
   let broken = false
   try {
-    await db.query('begin')
+    // Not waited for: the first statement of the work is sent right behind it.
+    const begun = db.query(isRepeatable ? 'begin; set local synchronous_commit = off' : 'begin')
+    begun.catch(() => undefined)
     const result = await work(db)
+    await begun
     await db.query('commit')
     return result
   } catch (error) {
@@ -61,6 +76,7 @@ export const createPool = (url: string, options: PoolOptions = {}): Pool => {
     idle_in_transaction_session_timeout: idleInTransactionMs,
     connectionTimeoutMillis: 10_000,
     keepAlive: true,
+    pipeline: true,
     onConnect: configure(transactionMs),
     ...(types && { types }),
   })

@@ -1,5 +1,6 @@
 import type { ClientBase } from 'pg'
 import { fromStored, type RecordedEvent } from '#domain/event.ts'
+import type { Sender } from '#infra/follow.ts'
 import type { Row, SomeProjection } from './projection.ts'
 import type { Table } from './table.ts'
 
@@ -12,13 +13,15 @@ type Touch = { readonly identity: string; readonly key: Row; readonly event: unk
 
 /**
  * Applies events to a table, in their order: loads the rows that they touch in one statement, folds in memory, and writes
- * what has changed in one statement, or two if rows disappear. To be called in a transaction, by one writer at a time.
+ * what has changed in one statement, or two if rows disappear, which may be given to somebody else to send. To be called in a
+ * transaction, by one writer at a time.
  */
 export const applyEvents = async (
   db: ClientBase,
   projection: SomeProjection,
   table: Table,
   events: readonly RecordedEvent[],
+  writer: Sender = db,
 ): Promise<void> => {
   // That events, rows and keys fit together was checked where the projection was declared.
   const keys = projection.keys as Keys
@@ -55,11 +58,11 @@ export const applyEvents = async (
 
   const touched = [...rows.values()]
   await table.save(
-    db,
+    writer,
     touched.flatMap(({ before, now }) => (now && now !== before ? [now] : [])),
   )
   await table.remove(
-    db,
+    writer,
     touched.flatMap(({ key, before, now }) => (before && !now ? [key] : [])),
   )
 }

@@ -36,7 +36,7 @@ export const runProjection = (projection: SomeProjection, parts: ProjectionParts
       }
       hasBegun = true
     },
-    handle: (events, db) => applyEvents(db, projection, table, events),
+    handle: (events, db, last) => applyEvents(db, projection, table, events, last),
   })
 }
 

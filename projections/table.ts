@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { ClientBase, QueryConfig } from 'pg'
+import type { Sender } from '#infra/follow.ts'
 import { rowTypes } from '#infra/row-types.ts'
 import { keyPart, textArray, written } from './column.ts'
 import type { ColumnType, Row, SomeProjection } from './projection.ts'
@@ -15,8 +16,8 @@ export type Table = {
   /** The rows of these keys, as far as they exist. */
   readonly load: (db: ClientBase, keys: readonly Row[]) => Promise<readonly Row[]>
   /** Writes rows, whether they exist or not; of each key at most one. */
-  readonly save: (db: ClientBase, rows: readonly Row[]) => Promise<void>
-  readonly remove: (db: ClientBase, keys: readonly Row[]) => Promise<void>
+  readonly save: (db: Sender, rows: readonly Row[]) => Promise<void>
+  readonly remove: (db: Sender, keys: readonly Row[]) => Promise<void>
 }
 
 // Of the 63 characters that PostgreSQL keeps of a name, some are left for the suffix of a table that is being built.

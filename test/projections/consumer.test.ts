@@ -190,6 +190,8 @@ test.each([
   let isMended = false
   const consuming = run(keeper((events, db) => (isMended ? keep : refuseNegative)(events, db)))
   await reaches(consuming, 'failed')
+  const isRecorded = expect.any(Date) as unknown
+  await soon(async () => expect(await consumerHealth(the.pool)).toMatchObject([{ failed_at: isRecorded }]))
 
   isMended = true
   await resume(consuming, the)
