@@ -21,6 +21,7 @@ export const startPlanner = ({ now, onPlanned, ...parts }: PlannerParts): Consum
     ...parts,
     name: 'deliveries',
     version: 1,
+    restMs: 25,
     ...plannedFrom,
     prepare: () => prepareDeliveryTables(parts.pool),
     handle: async (events, db) => {
