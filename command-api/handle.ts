@@ -36,6 +36,8 @@ export type Handled<State, Event> = {
   readonly events: readonly Event[]
 }
 
+type Written<State, Event> = Handled<State, Event> & { readonly position: Position | undefined }
+
 const attempts = 8
 const pageSize = 1000
 
@@ -51,6 +53,7 @@ export const commandHandler = <Command, Shapes extends EventShapes, State>(
   type Event = EventOf<Shapes>
   const cache = new LRUCache<string, Loaded<State>>({ max: 10_000 })
   const nothing: Loaded<State> = { state: initialState, revision: undefined }
+  const inTurn = turns()
 
   const fold = ({ state, revision }: Loaded<State>, recorded: readonly RecordedEvent[]): Loaded<State> => ({
     state: recorded.reduce((before, each) => evolve(before, fromStored(shapes, each), each.metadata), state),
@@ -80,8 +83,8 @@ export const commandHandler = <Command, Shapes extends EventShapes, State>(
     }
   }
 
-  const handle = async (id: string, command: Command, context: Context): Promise<Handled<State, Event>> => {
-    const stream = `${category}-${id}`
+  /** Decides and appends, without a look at whether it can be read yet. */
+  const write = async (stream: string, command: Command, context: Context): Promise<Written<State, Event>> => {
     let loaded = cache.get(stream) ?? nothing
     let isFresh = false
 
@@ -92,7 +95,7 @@ export const commandHandler = <Command, Shapes extends EventShapes, State>(
         isFresh = true
         decided = decide(command, loaded.state)
       }
-      if (decided.length === 0) return { state: loaded.state, events: [] }
+      if (decided.length === 0) return { state: loaded.state, events: [], position: undefined }
 
       const metadata = metadataOf(context)
       const stored = decided.map((event) => ({ id: newId(), ...toStored(shapes, event), metadata }))
@@ -100,14 +103,22 @@ export const commandHandler = <Command, Shapes extends EventShapes, State>(
       if (result.outcome === 'appended') {
         const state = decided.reduce((before, event) => evolve(before, event, metadata), loaded.state)
         cache.set(stream, { state, revision: result.revision })
-        await seen(stream, result.position)
-        return { state, events: decided }
+        return { state, events: decided, position: result.position }
       }
       if (attempt > 1) await pause(Math.random() * 5 * attempt)
       loaded = await catchUp(stream, loaded)
       isFresh = true
     }
-    throw new Problem('unavailable', 'Too many requests change this at the same time. Send the request again.')
+    throw new Problem('unavailable', 'Too many requests change this at the same time. Send the request again.', {
+      headers: { 'Retry-After': '1' },
+    })
+  }
+
+  const handle = async (id: string, command: Command, context: Context): Promise<Handled<State, Event>> => {
+    const stream = `${category}-${id}`
+    const { state, events, position } = await inTurn(stream, async () => write(stream, command, context))
+    if (position !== undefined) await seen(stream, position)
+    return { state, events }
   }
 
   /** What has become of a stream, as of now; the initial state when it has no events. */
@@ -120,6 +131,20 @@ export const commandHandler = <Command, Shapes extends EventShapes, State>(
   const preview = async (id: string, command: Command): Promise<readonly Event[]> => decide(command, await load(id))
 
   return { handle, load, preview }
+}
+
+/** Lets work on the same stream wait for each other, so that the writers of one process do not make each other try again. */
+const turns = () => {
+  const last = new Map<string, Promise<unknown>>()
+  return async <Result>(stream: string, work: () => Promise<Result>): Promise<Result> => {
+    const turn = (last.get(stream) ?? Promise.resolve()).then(work, work)
+    last.set(stream, turn)
+    try {
+      return await turn
+    } finally {
+      if (last.get(stream) === turn) last.delete(stream)
+    }
+  }
 }
 
 const metadataOf = ({ organisation_id, actor, correlation_id, causation_id, now }: Context): Metadata => ({

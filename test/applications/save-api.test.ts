@@ -201,6 +201,14 @@ describe('PATCH /api/v1/applications/{id}', () => {
   })
 })
 
+test('forty saves of one application at once are all taken', async () => {
+  const { id } = await started()
+  const answers = await Promise.all(
+    Array.from({ length: 40 }, (_, index) => desk.save(id, { answers: { height_cm: 150 + index } })),
+  )
+  expect(answers.filter(({ status }) => status !== 200)).toEqual([])
+})
+
 describe('PATCH /api/v1/applications/{id}/customer', () => {
   test('200: the customer is saved, and an anonymous application is in_capture', async () => {
     const { id } = await started()
