@@ -71,6 +71,12 @@ const change = (command: Command<'ChangeApiApplication'>, application: ApiApplic
     scopes: command.scopes ?? application.scopes,
     allowed_origins: command.allowed_origins ?? application.allowed_origins,
   })
+  // A browser application's secret counts as public: it must never become the key of a server, by one edit.
+  if (kindOf(granted.allowed_origins) !== application.kind)
+    throw refused(
+      'allowed_origins',
+      `cannot change what kind of application this is (${application.kind}); create another`,
+    )
   if (newName === application.name && isSame(application, granted)) return []
   return [{ type: 'ApiApplicationChanged', api_application_id: application.id, name: newName, ...granted }]
 }

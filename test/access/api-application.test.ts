@@ -139,6 +139,17 @@ scenario('a browser application cannot be given the crm scope later', {
   then: rejected('validation_failed', { scopes: 'not crm' }),
 })
 
+scenario('a browser application, whose secret counts as public, never becomes a server-only one', {
+  given: [created(['read'], [page])],
+  when: change({ allowed_origins: [] }),
+  then: rejected('validation_failed', { allowed_origins: 'create another' }),
+})
+scenario('a server-only application never becomes a browser application', {
+  given: [created(['read'])],
+  when: change({ allowed_origins: [page] }),
+  then: rejected('validation_failed', { allowed_origins: 'create another' }),
+})
+
 scenario('the secret is rotated', { given: [created(['read'])], when: rotate, then: [rotated] })
 scenario('a secret is rotated once', { given: [created(['read']), rotated], when: rotate, then: [] })
 scenario('an application is deleted', { given: [created(['read'])], when: remove, then: [deleted] })

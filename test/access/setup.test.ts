@@ -174,18 +174,21 @@ test('a given secret that is not the one in force replaces it', async () => {
 
 test('a plan says what changes of an API application', async () => {
   const setup = setupOf(await api.organisation())
-  const declared = { name: 'Site', scopes: ['read', 'write'] }
+  const declared = { name: 'Site', scopes: ['read', 'write'], allowed_origins: ['https://a.example'] }
   await apply(await section.plan(declare(declared), setup))
 
   const steps = await section.plan(
-    declare({ ...declared, scopes: ['read'], allowed_origins: ['https://a.example'] }),
+    declare({ ...declared, scopes: ['read'], allowed_origins: ['https://b.example'] }),
     setup,
   )
 
   expect(steps).toMatchObject([
     {
       change: 'change',
-      details: ['scopes: ["read","write"] → ["read"]', 'allowed_origins: [] → ["https://a.example"]'],
+      details: [
+        'scopes: ["read","write"] → ["read"]',
+        'allowed_origins: ["https://a.example"] → ["https://b.example"]',
+      ],
     },
   ])
 })
