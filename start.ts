@@ -59,7 +59,11 @@ runProcess('Coverstream', async (signal) => {
     startDeliveryWorker(parts),
   ])
   const roles: readonly Role[] = [commandApi, queryApi, projections, deliveryWorker]
-  const checks = async () => (await Promise.all(roles.map(async (role) => role.checks()))).flat()
+  let isSetUp = false
+  const checks = async () => [
+    { name: 'set-up', ok: isSetUp },
+    ...(await Promise.all(roles.map(async (role) => role.checks()))).flat(),
+  ]
   const serveApis: RequestListener = (request, response) => {
     const { app } = isRead(request.method, request.url) ? queryApi : commandApi
     app(request, response)
@@ -67,6 +71,7 @@ runProcess('Coverstream', async (signal) => {
 
   const server = await listen(withHealth(parts.metrics, checks, serveApis), config.HOST, config.PORT)
   await setUpDemo(`http://127.0.0.1:${server.port}`, secrets.OPERATOR_KEY)
+  isSetUp = true
   process.stdout.write(await welcome(config))
 
   return {

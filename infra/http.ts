@@ -133,7 +133,11 @@ const parsers = {
 /** An API: its routes behind one gate, and one way to refuse. */
 export const httpApp = (routes: readonly Route[], options: HttpOptions): Express => {
   const { log, metrics, gate, trustedProxies, before = [] } = options
-  const app = express().disable('x-powered-by').disable('etag').set('trust proxy', trustedProxies)
+  const app = express()
+    .disable('x-powered-by')
+    .disable('etag')
+    .enable('case sensitive routing')
+    .set('trust proxy', trustedProxies)
 
   app.use((request, response, next) => {
     const startedAt = performance.now()

@@ -52,12 +52,15 @@ export const inputPath = (path: readonly PropertyKey[]): string =>
     '',
   )
 
+/** What zod says of a value that is not there. */
+const isMissing = (message: string): boolean => message.endsWith('received undefined')
+
 /** The reasons for which a value does not fit its schema, by input. An issue of the whole value has no input to name. */
 export const fieldsOf = (error: z.ZodError): Fields =>
   Object.fromEntries(
     error.issues
       .filter(({ path }) => path.length > 0)
-      .map(({ path, message }) => [inputPath(path), message] as const)
+      .map(({ path, message }) => [inputPath(path), isMissing(message) ? 'required' : message] as const)
       .reverse(),
   )
 
