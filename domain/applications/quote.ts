@@ -42,6 +42,8 @@ const daysAfter = (date: string, days: number): string =>
 export const quoteApplication = (command: QuoteApplication, state: ApplicationState): Decision => {
   const { release, today, digest } = command
   const { record } = state
+  if (record.status === 'referred')
+    throw new Rejection('quote_failed', 'This application is with our team. Wait for what they decide.')
   if (!isOpen(record)) throw new Rejection('quote_failed', `This application has ended: ${record.status}.`)
   if (release.whole_of_market) throw new Rejection('quote_failed', 'Ask for market quotes instead.')
 

@@ -1,6 +1,6 @@
 import { isSameJson } from '../canonical-json.ts'
 import type { Release } from '../catalogue/events.ts'
-import { nothingKnown, type ApplicationCustomer, type CustomerDetails } from '../customers/record.ts'
+import { ApplicationCustomer, nothingKnown, type CustomerDetails } from '../customers/record.ts'
 import type { Fields } from '../rejection.ts'
 import type { CustomerId } from '../values.ts'
 import { consentFaults } from './consent.ts'
@@ -82,7 +82,7 @@ export const customerSaved = (
   if (!id) throw new Error('A customer with an email address has no id.')
   return {
     type: 'CustomerSaved',
-    customer: { ...merged, country: merged.country ?? 'GB', id },
+    customer: ApplicationCustomer.parse({ ...merged, id, country: merged.country ?? 'GB' }),
     sent: details,
     by,
     consent_answers: consent_answers ? refusals(consent_answers) : null,
