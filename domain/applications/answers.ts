@@ -22,6 +22,7 @@ export const changeAnswers = (
   sent: Readonly<Record<string, unknown>>,
   today: string,
 ): { readonly change: AnswerChange; readonly fields: Fields } => {
+  if (Object.keys(sent).length === 0) return { change: { saved: {}, removed: [] }, fields: {} }
   const inOrder = questions.toSorted((one, other) => one.position - other.position)
   const byKey = new Map(questions.map((question) => [question.key, question]))
   const given = new Map(Object.entries(held).filter(([key]) => byKey.get(key)?.question_type !== 'derived'))
@@ -89,7 +90,8 @@ const severest: readonly TerminalOutcome[] = ['decline', 'postpone', 'refer']
 
 /** The end that newly given answers lead to: of several, to decline comes before to postpone, and that before to refer. */
 export const terminalOf = (questions: Questions, held: Answers, saved: Answers): Terminal | undefined => {
-  const chosen = questions.flatMap(({ key, answer_options }) =>
+  const answered = questions.filter(({ key }) => Object.hasOwn(saved, key))
+  const chosen = answered.flatMap(({ key, answer_options }) =>
     answer_options.filter(({ value }) => choices(saved, key).includes(value) && !choices(held, key).includes(value)),
   )
   const ends = chosen.flatMap(({ terminal_outcome: outcome, terminal_reason_code, terminal_reason_message }) =>

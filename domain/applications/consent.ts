@@ -21,7 +21,7 @@ export const consentFaults = (
   consent_answers: Sent | undefined,
   marketing_answers: Sent | undefined,
 ): Fields => {
-  const known = optOuts(presentation)
+  const known = consent_answers ? optOuts(presentation) : []
   return Object.fromEntries([
     ...reasons('consent_answers', consent_answers, (key, value) => {
       if (!known.includes(key)) return 'is not an opt-out of this presentation'
