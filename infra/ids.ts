@@ -1,14 +1,17 @@
-import { randomUUID } from 'node:crypto'
-import { v5 as uuidv5 } from 'uuid'
+import { hash, randomUUID } from 'node:crypto'
 
-const namespace = '5b1f3c52-6d0e-4b0f-9a55-2f4c1f6f0c11'
+const namespace = Buffer.from('5b1f3c526d0e4b0f9a552f4c1f6f0c11', 'hex')
 
 /**
- * The id of what has a natural key: the same parts give the same id, so that "no stream yet" is its unique index.
+ * The id of what has a natural key, a UUIDv5: the same parts give the same id, so that "no stream yet" is its unique index.
  * The first part is the kind, the second the organisation, then the key (`'customer', organisation_id, email`).
  */
-export const derivedId = (kind: string, ...key: readonly string[]): string =>
-  uuidv5(JSON.stringify([kind, ...key]), namespace)
+export const derivedId = (kind: string, ...key: readonly string[]): string => {
+  const digest = hash('sha1', Buffer.concat([namespace, Buffer.from(JSON.stringify([kind, ...key]))]))
+  const variant = ((Number.parseInt(digest.charAt(16), 16) & 0b0011) | 0b1000).toString(16)
+  const [first, second, third] = [digest.slice(0, 8), digest.slice(8, 12), `5${digest.slice(13, 16)}`]
+  return `${first}-${second}-${third}-${variant}${digest.slice(17, 20)}-${digest.slice(20, 32)}`
+}
 
 /**
  * A new UUIDv7, for what is made with every request. Node keeps randomness in stock for `randomUUID`; that of `uuid` asks
