@@ -50,6 +50,9 @@ runProcess('Coverstream', async (signal) => {
     config.DATABASE_URL === 'embedded'
       ? await startEmbeddedPostgres({ dataDir: clusterDirectory(DATA_DIR), log })
       : undefined
+  void embedded?.lost.then(() => {
+    throw new Error('PostgreSQL ended by itself. Start again: what was answered is on its disk.')
+  })
   const { parts, close } = await openParts(config, log, signal, embedded?.url ?? config.DATABASE_URL, 'one process')
 
   const projections = await startProjections(parts)

@@ -26,7 +26,12 @@ export type EmbeddedPostgresOptions = {
   readonly log?: Log
 }
 
-export type EmbeddedPostgres = { readonly url: string; readonly stop: () => Promise<void> }
+export type EmbeddedPostgres = {
+  readonly url: string
+  readonly stop: () => Promise<void>
+  /** Resolves when it has ended without being told to. */
+  readonly lost: Promise<void>
+}
 
 const defaults: Readonly<Record<string, string>> = {
   shared_buffers: '128MB',
@@ -70,8 +75,11 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
     await server.stop()
   }
   let stopping: Promise<void> | undefined
-  void server.ended.then(() => stopping ?? log?.error({ directory }, 'PostgreSQL ended by itself'))
-  return { url, stop: () => (stopping ??= stop()) }
+  const { promise: lost, resolve: lose } = Promise.withResolvers<void>()
+  void server.ended.then(() => {
+    if (!stopping) lose()
+  })
+  return { url, stop: () => (stopping ??= stop()), lost }
 }
 
 /** What the file holds; made, and written whole or not at all, when there is none. */

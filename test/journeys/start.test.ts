@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -17,6 +17,7 @@ const newPlace = async () => {
   const options = { dataDir: join(directory, 'data'), port: await freePort() }
   const started: ServiceProcess[] = []
   return {
+    dataDir: options.dataDir,
     origin: `http://localhost:${options.port}`,
     start: async () => {
       const service = startServiceProcess(options)
@@ -76,5 +77,22 @@ test(
     const again = await place.start()
     expect(await send('GET', `/applications/${application.id}`)).toEqual(application)
     expect(await interrupt(again)).toMatchObject({ code: 0, left: [] })
+  },
+)
+
+test(
+  'when PostgreSQL ends by itself, so does the service, with a last line that says why',
+  { timeout: 60_000 },
+  async () => {
+    await using place = await newPlace()
+    const service = await place.start()
+    const family = await service.family()
+
+    const pid = await readFile(join(place.dataDir, 'postgres', 'postmaster.pid'), 'utf8')
+    process.kill(Number(pid.split('\n')[0]), 'SIGKILL')
+
+    expect((await service.ended).code).toBe(1)
+    expect(service.output()).toContain('Coverstream failed: Error: PostgreSQL ended by itself')
+    await untilGone(family)
   },
 )
