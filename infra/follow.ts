@@ -102,9 +102,13 @@ export const follow = async (consumer: Consumer, signal: AbortSignal, { passed, 
       const statements: QueryConfig[] = []
       await work?.(db, { query: async (statement) => statements.push(statement) })
       // The checkpoint comes last: who stalls before it keeps nobody else from moving it.
-      const written = Promise.all(statements.map(async (each) => db.query(each)))
-      const [moved] = await Promise.all([moveCheckpoint(db, name, saved, to), written])
-      if (!moved) throw new Overtaken(`${name} does not stand where it was left.`)
+      const written = statements.map(async (each) => db.query(each))
+      const moving = moveCheckpoint(db, name, saved, to)
+      const outcomes = await Promise.allSettled([...written, moving])
+      // Of what was sent together, the first to fail is why the others did.
+      const failed = outcomes.find((outcome) => outcome.status === 'rejected')
+      if (failed) throw failed.reason
+      if (!(await moving)) throw new Overtaken(`${name} does not stand where it was left.`)
     }
     // What is lost in a crash is lost together with its checkpoint, and done again.
     await transaction(pool, workAndMove, { isRepeatable: true })

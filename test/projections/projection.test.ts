@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { rowTypes } from '#infra/row-types.ts'
-import type { Row } from '../../projections/projection.ts'
+import type { Row, SomeProjection } from '../../projections/projection.ts'
 import { runProjection } from '../../projections/runner.ts'
 import { organisation_id, tallies } from './tally.ts'
 import { raised, soon, tallyId, world } from './world.ts'
@@ -57,4 +57,24 @@ test('a projection whose table has a name that is taken says so', async () => {
   await the.pool.query('drop table tallies')
   await soon(() => expect(running.status().state).toBe('live'))
   expect(running.status().trouble).toBeUndefined()
+})
+
+test('a row that its table cannot hold stops the projection, which says why', async () => {
+  await using the = await world()
+  await the.append(1, raised(1), raised(2 ** 40), raised(3))
+  const narrow: SomeProjection = {
+    ...tallies,
+    table: { ...tallies.table, columns: { ...tallies.table.columns, total: 'integer' } },
+  }
+  const { run } = the.makeProcess()
+
+  const running = run((parts) => runProjection(narrow, parts))
+
+  await soon(() => expect(running.status().state).toBe('failed'))
+  expect(running.status().failure).toMatchObject({
+    type: 'TallyRaised',
+    message: expect.stringContaining('out of range for type integer') as string,
+  })
+  const { rows } = await the.pool.query<Row>('select total from tallies')
+  expect(rows).toEqual([{ total: 1 }])
 })
