@@ -11,7 +11,8 @@ const channel = 'consumer_progress'
 
 type Across = { readonly pool: Pool; readonly log: Log; readonly signal: AbortSignal }
 
-type Announced = readonly (readonly [name: string, position: Position])[]
+const Announced = z.array(z.tuple([z.string(), z.string().transform((position) => position as Position)]))
+type Announced = z.output<typeof Announced>
 
 // More often than this nobody needs to be told.
 const restMs = 2
@@ -56,8 +57,6 @@ const lookAgainMs = 75
 
 type Row = { readonly name: string; readonly categories: readonly string[]; readonly position: Position | null }
 
-const Announcement = z.string().transform((payload) => JSON.parse(payload) as Announced)
-
 /**
  * Follows how far the consumers in other processes have come, whose progress commands wait for: by what these announce
  * and, as long as somebody waits, by looking into the table of checkpoints. Resolves when it knows where they stand.
@@ -89,15 +88,16 @@ export const followProgress = async (
       }
   }
 
+  const lookQuietly = () => look().catch((error: unknown) => log.warn({ error }, 'progress of the read models unknown'))
+
   const heard = (payload: string) => {
-    for (const [name, position] of Announcement.parse(payload)) {
+    const { data = [], success } = Announced.safeParse(parsed(payload))
+    for (const [name, position] of data) {
       const consumer = known.get(name)
       if (consumer) pass({ name, categories: consumer.categories, position })
-      else void lookQuietly()
     }
+    if (!success || data.some(([name]) => !known.has(name))) void lookQuietly()
   }
-
-  const lookQuietly = () => look().catch((error: unknown) => log.warn({ error }, 'progress of the read models unknown'))
 
   const lookWhileAwaited = async () => {
     if (isLooking) return
@@ -131,6 +131,15 @@ export const followProgress = async (
       }
     },
     finished,
+  }
+}
+
+/** Whoever may use the database may say anything there. */
+const parsed = (payload: string): unknown => {
+  try {
+    return JSON.parse(payload) as unknown
+  } catch {
+    return undefined
   }
 }
 

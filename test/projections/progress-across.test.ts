@@ -95,6 +95,17 @@ test('what nobody announces is found in the table while somebody waits', async (
   expect(await total(the)).toBe(2)
 })
 
+test('an announcement that nobody understands does no harm', async () => {
+  await using the = await world()
+  const { wait } = await atWork(the)
+
+  for (const payload of ['', '{', '[["tallies"]]', '[["nobody","1"]]'])
+    await the.pool.query(`select pg_notify('consumer_progress', $1)`, [payload])
+
+  expect(await wait('tally', await the.append(1, raised()), 5_000)).toBe(true)
+  expect(await wait('tally', afterAll, 1)).toBe(false)
+})
+
 test('a projection that begins later is waited for too', async () => {
   await using the = await world()
   const { wait } = await writing(the)
