@@ -37,7 +37,8 @@ const allRoutes = () => {
     actions: new Map(),
     allowsHttp: unused,
   })
-  return [...queryRoutes({ keys, pool: createPool('postgres://nowhere') }), ...command]
+  const pool = createPool('postgres://nowhere')
+  return [...queryRoutes({ keys, pool, db: pool }), ...command]
 }
 
 /** The document that query-api serves, as the routes describe themselves now. */

@@ -2,6 +2,7 @@ import { directoryFold, emptyDirectory } from '#domain/access/record.ts'
 import { makeGate } from '#infra/gate.ts'
 import { httpApp } from '#infra/http.ts'
 import { liveFold } from '#infra/live-fold.ts'
+import { openLookups, type Database } from '#infra/lookups.ts'
 import { checkParts, type ApiRole, type Parts } from '#infra/parts.ts'
 import type { Route } from '#infra/route.ts'
 import { makeTokens } from '#infra/tokens.ts'
@@ -12,7 +13,7 @@ import { documentationRoutes } from './documentation/routes.ts'
 import { quoteRoutes } from './quotes/routes.ts'
 
 /** Everything that can be read. */
-export const queryRoutes = (deps: Pick<Parts, 'pool' | 'keys'>): readonly Route[] => [
+export const queryRoutes = (deps: Pick<Parts, 'pool' | 'keys'> & { readonly db: Database }): readonly Route[] => [
   ...catalogueRoutes(deps),
   ...applicationRoutes(deps),
   ...quoteRoutes(deps),
@@ -31,7 +32,8 @@ export const startQueryApi = async (parts: Parts): Promise<ApiRole> => {
     rateLimit,
     operatorKey: config.OPERATOR_KEY,
   })
-  const app = httpApp(queryRoutes(parts), {
+  const lookups = openLookups(parts.pool)
+  const app = httpApp(queryRoutes({ ...parts, db: lookups }), {
     log,
     metrics,
     gate,
@@ -39,5 +41,5 @@ export const startQueryApi = async (parts: Parts): Promise<ApiRole> => {
     checkAnswers: false,
     before: [await documentationRoutes(config.BASE_URL)],
   })
-  return { app, checks: async () => checkParts(parts), stop: async () => undefined }
+  return { app, checks: async () => checkParts(parts), stop: lookups.close }
 }

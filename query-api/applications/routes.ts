@@ -1,5 +1,4 @@
 import { LRUCache } from 'lru-cache'
-import type { Pool } from 'pg'
 import { z } from 'zod'
 import {
   Application,
@@ -11,19 +10,20 @@ import type { Release } from '#domain/catalogue/events.ts'
 import { presentationRecord, type Presentation } from '#domain/catalogue/record.ts'
 import { ApplicationId } from '#domain/values.ts'
 import type { Keys } from '#infra/keys.ts'
+import type { Database } from '#infra/lookups.ts'
 import { sql } from '#infra/postgres.ts'
 import { notFound, Problem } from '#infra/problem.ts'
 import { readOrWrite, route, type Route } from '#infra/route.ts'
 import { isShareTokenOf, shareTokenOf } from '#infra/share-token.ts'
 
-type Deps = { readonly pool: Pool; readonly keys: Pick<Keys, 'shareTokens'> }
+type Deps = { readonly db: Database; readonly keys: Pick<Keys, 'shareTokens'> }
 
-export const applicationRoutes = ({ pool, keys }: Deps): Route[] => {
+export const applicationRoutes = ({ db, keys }: Deps): Route[] => {
   // A release never changes, so neither do its presentations.
   const presentations = new LRUCache<string, { readonly shown: Presentation | null }>({ max: 500 })
 
   const readRelease = async ({ organisation_id, release_id }: ApplicationRecord): Promise<Release> => {
-    const { rows } = await pool.query<{ document: Release }>({
+    const { rows } = await db.query<{ document: Release }>({
       name: 'release-by-id',
       ...sql`select document from releases where organisation_id = ${organisation_id} and id = ${release_id}`,
     })
@@ -57,7 +57,7 @@ export const applicationRoutes = ({ pool, keys }: Deps): Route[] => {
       },
       async ({ path: { id }, caller: { organisation_id, kind }, header }) => {
         if (kind === 'browser' && !isShareTokenOf(keys, id, header('x-share-token'))) throw notFound('application')
-        const { rows } = await pool.query<{ document: ApplicationRecord }>({
+        const { rows } = await db.query<{ document: ApplicationRecord }>({
           name: 'application-by-id',
           ...sql`select document from applications where organisation_id = ${organisation_id} and id = ${id}`,
         })

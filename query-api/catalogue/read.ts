@@ -1,5 +1,4 @@
 import { LRUCache } from 'lru-cache'
-import type { Pool } from 'pg'
 import type { Release } from '#domain/catalogue/events.ts'
 import {
   Journey,
@@ -13,6 +12,7 @@ import {
   type Question,
 } from '#domain/catalogue/record.ts'
 import type { ApplicationId, OrganisationId } from '#domain/values.ts'
+import type { Database } from '#infra/lookups.ts'
 import { sql } from '#infra/postgres.ts'
 
 /** A release as it is shown, apart from the product's state, which can change while the release stays. */
@@ -40,19 +40,19 @@ const byName = (one: Product, other: Product) =>
 
 const inEnglish = new Intl.Collator('en', { sensitivity: 'accent' })
 
-export const catalogueReader = (pool: Pool) => {
+export const catalogueReader = (db: Database) => {
   // A release never changes, so one that was read stays right.
   const views = new LRUCache<string, ReleaseView>({ max: 500 })
 
   return {
     products: async (organisation_id: OrganisationId): Promise<Product[]> => {
-      const { rows } = await pool.query<Pick<ProductRow, 'document'>>(sql`
+      const { rows } = await db.query<Pick<ProductRow, 'document'>>(sql`
         select document from products where organisation_id = ${organisation_id}`)
       return rows.map(({ document }) => Product.parse(document)).toSorted(byName)
     },
 
     product: async (organisation_id: OrganisationId, slug: string): Promise<ProductRow | undefined> => {
-      const { rows } = await pool.query<ProductRow>(sql`
+      const { rows } = await db.query<ProductRow>(sql`
         select release_id, lifecycle_state, document from products
         where organisation_id = ${organisation_id} and slug = ${slug}`)
       return rows[0]
@@ -62,7 +62,7 @@ export const catalogueReader = (pool: Pool) => {
       const key = `${organisation_id} ${id}`
       const known = views.get(key)
       if (known) return known
-      const { rows } = await pool.query<{ document: Release }>(sql`
+      const { rows } = await db.query<{ document: Release }>(sql`
         select document from releases where organisation_id = ${organisation_id} and id = ${id}`)
       const view = rows[0] && viewOf(rows[0].document)
       if (view) views.set(key, view)
@@ -70,7 +70,7 @@ export const catalogueReader = (pool: Pool) => {
     },
 
     application: async (organisation_id: OrganisationId, id: ApplicationId) => {
-      const { rows } = await pool.query<{ journey_id: string; release_id: string }>(sql`
+      const { rows } = await db.query<{ journey_id: string; release_id: string }>(sql`
         select journey_id, release_id from applications
         where organisation_id = ${organisation_id} and id = ${id}`)
       return rows[0]

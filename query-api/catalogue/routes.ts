@@ -1,7 +1,7 @@
-import type { Pool } from 'pg'
 import { z } from 'zod'
 import { Journey, Presentation, presentationOf, Product, Question } from '#domain/catalogue/record.ts'
 import { ApplicationId, Slug, type OrganisationId } from '#domain/values.ts'
+import type { Database } from '#infra/lookups.ts'
 import type { Keys } from '#infra/keys.ts'
 import { Problem } from '#infra/problem.ts'
 import { readOrWrite, route, type Caller, type Route } from '#infra/route.ts'
@@ -41,10 +41,10 @@ const journeyIn = (release: ReleaseView | undefined, slug: string) => {
   return release && found && { release, ...found }
 }
 
-type Deps = { readonly pool: Pool; readonly keys: Pick<Keys, 'shareTokens'> }
+type Deps = { readonly db: Database; readonly keys: Pick<Keys, 'shareTokens'> }
 
-export const catalogueRoutes = ({ pool, keys }: Deps): Route[] => {
-  const read = catalogueReader(pool)
+export const catalogueRoutes = ({ db, keys }: Deps): Route[] => {
+  const read = catalogueReader(db)
 
   const productAt = async (organisation_id: OrganisationId, slug: string) => {
     const product = await read.product(organisation_id, slug)

@@ -1,8 +1,8 @@
-import type { Pool } from 'pg'
 import { z } from 'zod'
 import { Quote, quoteAt } from '#domain/quotes/record.ts'
 import { ApplicationId, QuoteId } from '#domain/values.ts'
 import type { Keys } from '#infra/keys.ts'
+import type { Database } from '#infra/lookups.ts'
 import { sql } from '#infra/postgres.ts'
 import { notFound } from '#infra/problem.ts'
 import { readOrWrite, route, type Caller, type Route } from '#infra/route.ts'
@@ -11,9 +11,9 @@ import { isShareTokenOf } from '#infra/share-token.ts'
 const headers = { 'X-Share-Token': 'The application’s share token; browser applications must send it.' }
 const access = { kind: 'application', scopes: readOrWrite, serverOnly: false } as const
 
-type Deps = { readonly pool: Pool; readonly keys: Keys }
+type Deps = { readonly db: Database; readonly keys: Keys }
 
-export const quoteRoutes = ({ pool, keys }: Deps): Route[] => {
+export const quoteRoutes = ({ db, keys }: Deps): Route[] => {
   /** A browser application sees an application only with its share token. */
   const maySee = ({ kind }: Caller, id: ApplicationId, shareToken: string | undefined) =>
     kind === 'server' || isShareTokenOf(keys, id, shareToken)
@@ -31,7 +31,7 @@ export const quoteRoutes = ({ pool, keys }: Deps): Route[] => {
         answers: { 200: z.object({ data: Quote }) },
       },
       async ({ path, caller, header, now }) => {
-        const { rows } = await pool.query<{ document: Quote }>({
+        const { rows } = await db.query<{ document: Quote }>({
           name: 'quote-by-id',
           ...sql`select document from quotes where organisation_id = ${caller.organisation_id} and id = ${path.id}`,
         })
@@ -53,7 +53,7 @@ export const quoteRoutes = ({ pool, keys }: Deps): Route[] => {
       },
       async ({ path, caller, header, now }) => {
         if (!maySee(caller, path.id, header('x-share-token'))) throw notFound('application')
-        const { rows } = await pool.query<{ document: Quote | null }>({
+        const { rows } = await db.query<{ document: Quote | null }>({
           name: 'quotes-of-application',
           ...sql`
             select quotes.document

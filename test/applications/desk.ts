@@ -120,7 +120,7 @@ export const openDesk = async () => {
         organisations: new Map([organisation_id, strangers].map((id) => [id, organisation])),
         knownCustomer: knownCustomers(writer),
       }),
-      ...queryRoutes({ pool: database.pool, keys }),
+      ...queryRoutes({ db: database.pool, keys }),
     ],
     (request) => {
       const name = request.get('x-caller') ?? 'server'
