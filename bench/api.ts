@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import autocannon from 'autocannon'
 import { v7 as uuidv7 } from 'uuid'
 import { inTurns, rated, type Figure } from './figure.ts'
@@ -68,15 +70,24 @@ const afterWarmUp = async (rounds: number, floor: Load, ours: Load) => {
   )
 }
 
+/** A route of bare Express on an empty database, whose answers are as long as those of the service. */
+const startBare = async (workplace: Workplace, service: Service) => {
+  const asked = { product_slug: 'term-life', journey_slug: 'standard' }
+  const sample = join(workplace.directory, 'application.json')
+  await writeFile(sample, JSON.stringify(await service.send('POST', '/api/v1/applications', asked)))
+  const program = [`${import.meta.dirname}/bare-express.ts`, await workplace.database('bare'), sample]
+  const child = workplace.run(process.execPath, program)
+  const [, bare = ''] = await child.says(/listens at (\S+)/)
+  return { bare, child }
+}
+
 /**
  * Requests to the whole service over 32 connections, against routes of bare Express that read one row by its key, and
- * insert one: all on the same PostgreSQL, each in a process of its own. Both answer a GET with the same body.
+ * insert one: all on the same PostgreSQL, each in a process of its own, with requests and answers of the same length.
  */
 export const measureApi = async (workplace: Workplace, pace: Pace): Promise<readonly Figure[]> => {
   const service = await startService(workplace)
-  const bareProgram = [`${import.meta.dirname}/bare-express.ts`, await workplace.database('bare')]
-  const bareChild = workplace.run(process.execPath, bareProgram)
-  const [, bare = ''] = await bareChild.says(/listens at (\S+)/)
+  const { bare, child } = await startBare(workplace, service)
   const bench = { service, bare }
 
   const atRest = await memoryOf(service.child.pid)
@@ -84,7 +95,7 @@ export const measureApi = async (workplace: Workplace, pace: Pace): Promise<read
   const post = await measurePost(bench, pace)
   const afterwards = await memoryOf(service.child.pid)
   await service.child.stop()
-  await bareChild.stop()
+  await child.stop()
   return [
     get,
     post,
