@@ -19,6 +19,7 @@ const isRead = (method: string | undefined, url: string | undefined): boolean =>
 
 const welcome = async ({ BASE_URL, OPERATOR_KEY }: Config): Promise<string> => {
   const { client_id, client_secret } = await demoApplication()
+  const isDefault = BASE_URL === readConfig({}).BASE_URL
   return `
 Coverstream is ready at ${BASE_URL}   (explorer: ${BASE_URL}/api/v1/explorer)
 
@@ -33,7 +34,7 @@ Get a token and read the products:
     | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
   curl -s ${BASE_URL}/api/v1/products -H "Authorization: Bearer $TOKEN"
 
-Play the whole journey in another terminal:  npm run demo
+Play the whole journey in another terminal:  ${isDefault ? '' : `BASE_URL=${BASE_URL} `}npm run demo
 Stop with Ctrl-C; the data stays.
 `
 }
@@ -41,9 +42,9 @@ Stop with Ctrl-C; the data stays.
 const demoDefaults = { DELIVERY_ALLOWED_HOSTS: '127.0.0.1', DELIVERY_ALLOW_HTTP: 'true', LOG_LEVEL: 'warn' }
 
 runProcess('Coverstream', async (signal) => {
-  const { DATA_DIR, PORT } = readConfig(process.env)
+  const { DATA_DIR } = readConfig(process.env)
   const secrets = await ownSecrets(DATA_DIR)
-  const config = readConfig({ ...demoDefaults, BASE_URL: `http://localhost:${PORT}`, ...secrets, ...process.env })
+  const config = readConfig({ ...demoDefaults, ...secrets, ...process.env })
   const log = makeLog(config.LOG_LEVEL, 'all')
 
   const embedded =

@@ -52,7 +52,7 @@ const send = async <Schema extends z.ZodType>(schema: Schema, method: string, pa
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     ...(body && { body: JSON.stringify(body) }),
   }).catch(() => {
-    throw new Error(`Nothing answers at ${BASE_URL}. Start the service first: npm start`)
+    throw new Error(`Nothing answers at ${BASE_URL}. Start the service first (npm start), or name its BASE_URL.`)
   })
   if (!response.ok) throw new Error(`${response.status} ${await response.text()}`)
   return schema.parse(await response.json())
@@ -91,7 +91,7 @@ await step('get a token', async () => {
     resource: `${BASE_URL}/api/v1`,
   })
   const response = await fetch(`${BASE_URL}/oauth/token`, { method: 'POST', body: form }).catch(() => {
-    throw new Error(`Nothing answers at ${BASE_URL}. Start the service first: npm start`)
+    throw new Error(`Nothing answers at ${BASE_URL}. Start the service first (npm start), or name its BASE_URL.`)
   })
   if (!response.ok) throw new Error(`${response.status} ${await response.text()}`)
   const { access_token, scope, expires_in } = Token.parse(await response.json())

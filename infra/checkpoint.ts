@@ -164,8 +164,11 @@ export const isRecordedAsFailed = async (pool: Pool, name: string): Promise<bool
 }
 
 /** Lets a consumer that stopped at an event try it again, in whichever process it runs. */
-export const resumeConsumer = async (pool: Pool, name: string): Promise<void> => {
-  await pool.query(sql`update consumer_checkpoint set failed_at = null, failure = null where name = ${name}`)
+export const resumeConsumer = async (pool: Pool, name: string): Promise<boolean> => {
+  const { rowCount } = await pool.query(
+    sql`update consumer_checkpoint set failed_at = null, failure = null where name = ${name}`,
+  )
+  return rowCount === 1
 }
 
 /** All consumers of the log, in whichever process they run. */

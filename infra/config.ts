@@ -18,10 +18,12 @@ const list = (name: string) =>
 /** Every variable of the environment that the service reads. */
 export const Config = z.object({
   BASE_URL: z
-    .url()
+    .url({ protocol: /^https?$/, error: 'must be an address that begins with http:// or https://' })
     .refine((url) => !url.endsWith('/'), 'must not end with a slash')
     .default('http://localhost:4000')
-    .describe('The base address that callers use, without a slash at the end. Tokens are issued for BASE_URL/api/v1.'),
+    .describe(
+      'The base address that callers use, without a slash at the end; by default localhost with PORT. Tokens are issued for BASE_URL/api/v1.',
+    ),
   HOST: z.string().default('127.0.0.1').describe('The address to listen on.'),
   PORT: z.coerce.number().int().min(0).max(65535).default(4000).describe('The port to listen on; 0 picks a free one.'),
   HEALTH_PORT: z.coerce
@@ -68,7 +70,12 @@ export const Config = z.object({
     'How long a command waits until its result can be read. It answers all the same afterwards.',
     1000,
   ),
-  DELIVERY_CONCURRENCY: count('Webhooks that one delivery worker sends at the same time.', 32),
+  DELIVERY_CONCURRENCY: z.coerce
+    .number()
+    .int()
+    .positive()
+    .default(32)
+    .describe('Webhooks that one delivery worker sends at the same time.'),
   DELIVERY_ALLOWED_HOSTS: list(
     'Hosts, host:port or CIDR blocks that webhooks may reach although they are not public, comma separated.',
   ),
@@ -92,7 +99,7 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Config => {
     throw new BadConfiguration(error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('\n'))
   if (data.EVENT_LOG === 'eventstoredb' && !data.EVENTSTOREDB_URL)
     throw new BadConfiguration('EVENTSTOREDB_URL: must be set when EVENT_LOG is eventstoredb')
-  return data
+  return given['BASE_URL'] === undefined ? { ...data, BASE_URL: `http://localhost:${data.PORT}` } : data
 }
 
 /** The table of variables for `--help` and the README: name, default, meaning. */

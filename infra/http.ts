@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import express, { type Express, type Request, type Response, type Router } from 'express'
 import type { ZodType } from 'zod'
 import { newId } from './ids.ts'
+import { BadConfiguration } from './config.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import { parseRequest, Problem, problems } from './problem.ts'
@@ -195,7 +196,11 @@ export type Listening = { readonly port: number; readonly close: () => Promise<v
 export const listen = async (serveRequest: RequestListener, host: string, port: number): Promise<Listening> => {
   const server = createServer({ keepAliveTimeout: 65_000 }, serveRequest)
   server.listen(port, host)
-  await once(server, 'listening')
+  await once(server, 'listening').catch((error: unknown) => {
+    if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')
+      throw new BadConfiguration(`PORT: ${port} on ${host} is in use by another program; choose another`)
+    throw error
+  })
   return {
     port: (server.address() as AddressInfo).port, // a TCP server that listens has such an address
     close: async () => {

@@ -40,8 +40,12 @@ export const projectionsCommand = async (
       }
       return 0
     case 'resume':
-      await resumeConsumer(parts.pool, name)
-      return 0
+      if (await resumeConsumer(parts.pool, name)) {
+        write(`${name} goes on where it stopped.`)
+        return 0
+      }
+      write(`There is no consumer called ${JSON.stringify(name)}. The command status lists those that there are.`)
+      return 2
     case 'rebuild':
     case 'compare': {
       if (chosen.length === 0) {
