@@ -8,19 +8,18 @@ import type { Pace } from './pace.ts'
 import { fillIn, startService, type Service } from './service.ts'
 import type { Workplace } from './workplace.ts'
 
-const connections = 32
+const few = 32
+const many = 100
 const applications = 100
 
+type Options = Pick<autocannon.Options, 'url' | 'headers' | 'requests'> & { readonly connections: number }
+
 /** Answers a second to requests made one after the other on every connection. */
-const load = async (seconds: number, options: Omit<autocannon.Options, 'connections' | 'duration'>) => {
-  const { requests, latency, duration, non2xx, errors, timeouts } = await autocannon({
-    ...options,
-    connections,
-    duration: seconds,
-  })
+const load = async (seconds: number, options: Options): Promise<number> => {
+  const { requests, duration, non2xx, errors, timeouts } = await autocannon({ ...options, duration: seconds })
   if (non2xx + errors + timeouts > 0)
     throw new Error(`${non2xx + errors + timeouts} requests to ${options.url} failed.`)
-  return { perSecond: requests.total / duration, p50: latency.p50, p99: latency.p99 }
+  return requests.total / duration
 }
 
 type Bench = { readonly service: Service; readonly bare: string }
@@ -33,15 +32,19 @@ const measureGet = async ({ service, bare }: Bench, { rounds, seconds }: Pace): 
     await fetch(`${bare}/applications`, { method: 'POST', headers, body })
   }
   const pathsUnder = (prefix: string) => filled.map(({ id }) => ({ path: `${prefix}/${id}` }))
-  const floor = () => load(seconds, { url: bare, requests: pathsUnder('/applications') })
-  const { headers } = service
-  const ours = () => load(seconds, { url: service.origin, headers, requests: pathsUnder('/api/v1/applications') })
+  const { origin: url, headers } = service
+  const floor = () => load(seconds, { url: bare, connections: few, requests: pathsUnder('/applications') })
+  const ours = () => load(seconds, { url, headers, connections: few, requests: pathsUnder('/api/v1/applications') })
 
   const measured = await afterWarmUp(rounds, floor, ours)
-  return rated('GET application', measured, { target: { ratio: 0.7 } })
+  return rated(`GET application, ${few} connections`, measured, { target: { ratio: 0.7 } })
 }
 
-const measurePost = async ({ service, bare }: Bench, { rounds, seconds }: Pace): Promise<Figure> => {
+const measurePost = async (
+  { service, bare }: Bench,
+  { rounds, seconds }: Pace,
+  connections: number,
+): Promise<Figure> => {
   const posting = (path: string, body: () => object): autocannon.Request => ({
     method: 'POST',
     path,
@@ -50,24 +53,21 @@ const measurePost = async ({ service, bare }: Bench, { rounds, seconds }: Pace):
   const asked = { product_slug: 'term-life', journey_slug: 'standard' }
   const insert = posting('/applications', () => ({ ...asked, id: uuidv7() }))
   const start = posting('/api/v1/applications', () => ({ ...asked, idempotency_key: uuidv7() }))
-  const floor = () => load(seconds, { url: bare, headers: { 'content-type': 'application/json' }, requests: [insert] })
-  const { headers } = service
-  const ours = () => load(seconds, { url: service.origin, headers, requests: [start] })
+  const { origin: url, headers } = service
+  const json = { 'content-type': 'application/json' }
+  const floor = () => load(seconds, { url: bare, connections, headers: json, requests: [insert] })
+  const ours = () => load(seconds, { url, connections, headers, requests: [start] })
 
   const measured = await afterWarmUp(rounds, floor, ours)
-  return rated('POST application', measured, { target: { ratio: 0.5 } })
+  return rated(`POST application, ${connections} connections`, measured, { target: { ratio: 0.5 } })
 }
 
-type Load = () => ReturnType<typeof load>
+type Load = () => Promise<number>
 
 const afterWarmUp = async (rounds: number, floor: Load, ours: Load) => {
   await floor()
   await ours()
-  return inTurns(
-    rounds,
-    async () => (await floor()).perSecond,
-    async () => (await ours()).perSecond,
-  )
+  return inTurns(rounds, floor, ours)
 }
 
 /** A route of bare Express on an empty database, whose answers are as long as those of the service. */
@@ -82,7 +82,7 @@ const startBare = async (workplace: Workplace, service: Service) => {
 }
 
 /**
- * Requests to the whole service over 32 connections, against routes of bare Express that read one row by its key, and
+ * Requests to the whole service, against routes of bare Express that read one row by its key, and
  * insert one: all on the same PostgreSQL, each in a process of its own, with requests and answers of the same length.
  */
 export const measureApi = async (workplace: Workplace, pace: Pace): Promise<readonly Figure[]> => {
@@ -92,13 +92,13 @@ export const measureApi = async (workplace: Workplace, pace: Pace): Promise<read
 
   const atRest = await memoryOf(service.child.pid)
   const get = await measureGet(bench, pace)
-  const post = await measurePost(bench, pace)
+  const posts = [await measurePost(bench, pace, few), await measurePost(bench, pace, many)]
   const afterwards = await memoryOf(service.child.pid)
   await service.child.stop()
   await child.stop()
   return [
     get,
-    post,
+    ...posts,
     { name: 'memory of the service, at rest', unit: 'MB', value: atRest },
     { name: 'memory of the service, after the load', unit: 'MB', value: afterwards },
   ]

@@ -7,6 +7,7 @@ import { makeLeases } from '#infra/lease.ts'
 import { makeLog } from '#infra/log.ts'
 import { createPool } from '#infra/postgres.ts'
 import { applications } from '../projections/applications/projection.ts'
+import { eventsAtOnce } from '../projections/history.ts'
 import { rebuild } from '../projections/rebuild.ts'
 import { runProjection } from '../projections/runner.ts'
 import { tableOf } from '../projections/table.ts'
@@ -62,37 +63,23 @@ const rebuildBeside = async (): Promise<number> => {
   return (performance.now() - startedAt) / 1_000
 }
 
-/** The rows that the replay of each page of events leaves, written by nothing but an upsert. Only the writing counts. */
+/**
+ * The rows that each batch of a replay leaves, written by nothing but the fastest upsert that we know. Only the writing
+ * counts: the rows have been folded before.
+ */
 const upsert = async (): Promise<number> => {
-  const { columns, key } = applications.table
-  const names = Object.keys(columns)
+  const table = tableOf(applications)
   await pool.query('drop table if exists applications; drop table if exists consumer_checkpoint')
-  const { create, createIndexes } = tableOf(applications)
-  await pool.query(`${create}; ${createIndexes}`)
-  const others = names.filter((name) => !key.some((part) => part === name))
-  const text = `
-    insert into applications (${names.join(', ')})
-    select * from unnest(${Object.values(columns)
-      .map((type, index) => `$${index + 1}::${type}[]`)
-      .join(', ')})
-    on conflict (${key.join(', ')}) do update set ${others.map((name) => `${name} = excluded.${name}`).join(', ')}`
+  await pool.query(`${table.create}; ${table.createIndexes}`)
+  const db = await pool.connect()
 
   type Row = NonNullable<ReturnType<typeof applications.project>>
   const rows = new Map<string, Row>()
-  const write = async (page: readonly Row[]): Promise<number> => {
-    const startedAt = performance.now()
-    const values = names.map((name) =>
-      page.map((row) => (name === 'document' ? JSON.stringify(row.document) : row[name as keyof Row])),
-    )
-    await pool.query({ name: 'upsert', text, values })
-    return performance.now() - startedAt
-  }
-
   let milliseconds = 0
   let beyond: Position | undefined
   for (;;) {
-    const events: readonly RecordedEvent[] = await eventLog.readAll({ limit: 1_000, ...(beyond && { beyond }) })
-    if (events.length === 0) return milliseconds / 1_000
+    const events: readonly RecordedEvent[] = await eventLog.readAll({ limit: eventsAtOnce, ...(beyond && { beyond }) })
+    if (events.length === 0) break
     const touched = new Set<string>()
     for (const recorded of events) {
       const event = fromStored(applicationStreamEvents, recorded)
@@ -102,9 +89,14 @@ const upsert = async (): Promise<number> => {
         touched.add(each.id)
       }
     }
-    milliseconds += await write([...touched].map((id) => rows.get(id)).filter((row) => row !== undefined))
+    const written = [...touched].map((id) => rows.get(id)).filter((row) => row !== undefined)
+    const startedAt = performance.now()
+    await table.save(db, written)
+    milliseconds += performance.now() - startedAt
     beyond = events.at(-1)?.position
   }
+  db.release()
+  return milliseconds / 1_000
 }
 
 const megabytes = (bytes: number): number => bytes / 2 ** 20

@@ -26,7 +26,7 @@ const live = async (url: string, events: number): Promise<void> => {
 
 /**
  * The events of a busy time into an empty read model through its real runner, in a process of its own, against the same
- * rows, page by page, written by nothing but a multi-row upsert.
+ * rows, batch by batch, written by nothing but a multi-row upsert.
  */
 export const measureReplay = async (workplace: Workplace, { rounds, events }: Pace): Promise<readonly Figure[]> => {
   const url = await workplace.database('replay')
