@@ -4,9 +4,9 @@ import autocannon from 'autocannon'
 import { v7 as uuidv7 } from 'uuid'
 import { inTurns, rated, type Figure } from './figure.ts'
 import { memoryOf } from './memory.ts'
-import type { Pace } from './pace.ts'
+import type { Pace } from './throughput.ts'
 import { fillIn, startService, type Service } from './service.ts'
-import type { Workplace } from './workplace.ts'
+import type { Environment } from './environment.ts'
 
 const few = 32
 const many = 100
@@ -71,12 +71,12 @@ const afterWarmUp = async (rounds: number, floor: Load, ours: Load) => {
 }
 
 /** A route of bare Express on an empty database, whose answers are as long as those of the service. */
-const startBare = async (workplace: Workplace, service: Service) => {
+const startBare = async (environment: Environment, service: Service) => {
   const asked = { product_slug: 'term-life', journey_slug: 'standard' }
-  const sample = join(workplace.directory, 'application.json')
+  const sample = join(environment.directory, 'application.json')
   await writeFile(sample, JSON.stringify(await service.send('POST', '/api/v1/applications', asked)))
-  const program = [`${import.meta.dirname}/bare-express.ts`, await workplace.database('bare'), sample]
-  const child = workplace.run(process.execPath, program)
+  const program = [`${import.meta.dirname}/bare-express.ts`, await environment.database('bare'), sample]
+  const child = environment.run(process.execPath, program)
   const [, bare = ''] = await child.says(/listens at (\S+)/)
   return { bare, child }
 }
@@ -85,9 +85,9 @@ const startBare = async (workplace: Workplace, service: Service) => {
  * Requests to the whole service, against routes of bare Express that read one row by its key, and
  * insert one: all on the same PostgreSQL, each in a process of its own, with requests and answers of the same length.
  */
-export const measureApi = async (workplace: Workplace, pace: Pace): Promise<readonly Figure[]> => {
-  const service = await startService(workplace)
-  const { bare, child } = await startBare(workplace, service)
+export const measureApi = async (environment: Environment, pace: Pace): Promise<readonly Figure[]> => {
+  const service = await startService(environment)
+  const { bare, child } = await startBare(environment, service)
   const bench = { service, bare }
 
   const atRest = await memoryOf(service.child.pid)

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { Client } from 'pg'
 import { v7 as uuidv7 } from 'uuid'
 import type { NewEvent } from '#domain/event.ts'
-import { postgresLog, prepareLog } from '#infra/event-log-postgres.ts'
-import { createPool } from '#infra/postgres.ts'
+import { postgresLog, prepareLog } from '#infra/event-log/postgres/postgres-log.ts'
+import { createPool } from '#infra/postgres/postgres.ts'
 import { inTurns, rated, type Figure } from './figure.ts'
-import type { Pace } from './pace.ts'
-import type { Workplace } from './workplace.ts'
+import type { Pace } from './throughput.ts'
+import type { Environment } from './environment.ts'
 
 const crowds = [1, 8, 32]
 const eventsOfStream = 10
@@ -26,8 +26,11 @@ const newEvent = (): NewEvent => ({ id: uuidv7(), type: 'AnswersSaved', schema_v
  * Appends of one event each, by writers who each write to streams of their own and wait for every answer, against one-row
  * inserts of as many bytes by as many connections into a table that has nothing but a primary key.
  */
-export const measureAppend = async (workplace: Workplace, { rounds, seconds }: Pace): Promise<readonly Figure[]> => {
-  const url = await workplace.database('append')
+export const measureAppend = async (
+  environment: Environment,
+  { rounds, seconds }: Pace,
+): Promise<readonly Figure[]> => {
+  const url = await environment.database('append')
   const pool = createPool(url)
   await prepareLog(pool)
   await pool.query('create table plain (id uuid primary key, stream text, data json, metadata json)')

@@ -2,11 +2,11 @@ import { execFile } from 'node:child_process'
 import { availableParallelism, cpus, release, totalmem } from 'node:os'
 import { promisify } from 'node:util'
 import { Client } from 'pg'
-import type { Workplace } from './workplace.ts'
+import type { Environment } from './environment.ts'
 
 /** What the figures were measured on. */
-export const describeMachine = async (workplace: Workplace): Promise<Readonly<Record<string, string>>> => {
-  const client = new Client({ connectionString: await workplace.database('facts') })
+export const describeMachine = async (environment: Environment): Promise<Readonly<Record<string, string>>> => {
+  const client = new Client({ connectionString: await environment.database('facts') })
   await client.connect()
   const shown = async (name: string): Promise<string> => {
     const { rows } = await client.query<{ setting: string }>('select current_setting($1) as setting', [name])

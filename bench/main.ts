@@ -5,14 +5,14 @@ import { measureApi } from './api.ts'
 import { measureAppend } from './append.ts'
 import type { Figure } from './figure.ts'
 import { describeMachine } from './machine.ts'
-import { quick, thorough, type Pace } from './pace.ts'
+import { quick, thorough, type Pace } from './throughput.ts'
 import { measureReplay } from './replay.ts'
 import { detailsOf, tableOf } from './report.ts'
 import { measureStart } from './start.ts'
 import { measureVisible } from './visible.ts'
-import { makeWorkplace, type Workplace } from './workplace.ts'
+import { makeWorkplace, type Environment } from './environment.ts'
 
-type Measurement = (workplace: Workplace, pace: Pace) => Promise<readonly Figure[]>
+type Measurement = (environment: Environment, pace: Pace) => Promise<readonly Figure[]>
 
 const measurements: Readonly<Record<string, Measurement>> = {
   append: measureAppend,
@@ -54,25 +54,25 @@ const main = async () => {
     return
   }
 
-  const workplace = await makeWorkplace()
+  const environment = await makeWorkplace()
   const leave = (code: number) => {
-    void workplace.clear().finally(() => process.exit(code))
+    void environment.clear().finally(() => process.exit(code))
   }
-  // Once the workplace is being cleared, whatever still works there fails, and that is all right.
+  // Once the environment is being cleared, whatever still works there fails, and that is all right.
   const fail = (error: unknown) => {
-    if (workplace.isCleared()) return
+    if (environment.isCleared()) return
     process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
     leave(1)
   }
   process.once('SIGINT', () => leave(130)).once('SIGTERM', () => leave(143))
   process.on('uncaughtException', fail)
   try {
-    const machine = await describeMachine(workplace)
+    const machine = await describeMachine(environment)
     for (const [name, fact] of Object.entries(machine)) say(`${name}: ${fact}`)
     const figures: Figure[] = []
     for (const name of names) {
       say(`\nmeasuring: ${name} …`)
-      const found = (await measurements[name]?.(workplace, pace)) ?? []
+      const found = (await measurements[name]?.(environment, pace)) ?? []
       figures.push(...found)
       say(tableOf(found))
     }
@@ -82,7 +82,7 @@ const main = async () => {
     await writeFile(file, `${JSON.stringify({ machine, pace, figures }, undefined, 2)}\n`)
     const details = figures.map(detailsOf).filter((text) => text !== undefined)
     say(`\n${tableOf(figures)}\n\n${details.join('\n')}\n\nWritten to ${file}`)
-    await workplace.clear()
+    await environment.clear()
   } catch (error) {
     fail(error)
   }

@@ -1,7 +1,7 @@
-import { postgresLog } from '#infra/event-log-postgres.ts'
-import { makeLeases } from '#infra/lease.ts'
+import { postgresLog } from '#infra/event-log/postgres/postgres-log.ts'
+import { makeLeases } from '#infra/consumers/lease.ts'
 import { makeLog } from '#infra/log.ts'
-import { createPool } from '#infra/postgres.ts'
+import { createPool } from '#infra/postgres/postgres.ts'
 import { applications } from '../projections/applications/projection.ts'
 import { runProjection } from '../projections/runner.ts'
 

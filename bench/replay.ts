@@ -1,10 +1,10 @@
-import { postgresLog, prepareLog } from '#infra/event-log-postgres.ts'
-import { createPool } from '#infra/postgres.ts'
+import { postgresLog, prepareLog } from '#infra/event-log/postgres/postgres-log.ts'
+import { createPool } from '#infra/postgres/postgres.ts'
 import { inTurns, median, rated, type Figure } from './figure.ts'
-import type { Pace } from './pace.ts'
-import { past } from './past.ts'
+import type { Pace } from './throughput.ts'
+import { past } from './history.ts'
 import type { Replayed } from './replay-process.ts'
-import type { Workplace } from './workplace.ts'
+import type { Environment } from './environment.ts'
 
 const atOnce = 512
 
@@ -28,14 +28,14 @@ const live = async (url: string, events: number): Promise<void> => {
  * The events of a busy time into an empty read model through its real runner, in a process of its own, against the same
  * rows, batch by batch, written by nothing but a multi-row upsert.
  */
-export const measureReplay = async (workplace: Workplace, { rounds, events }: Pace): Promise<readonly Figure[]> => {
-  const url = await workplace.database('replay')
+export const measureReplay = async (environment: Environment, { rounds, events }: Pace): Promise<readonly Figure[]> => {
+  const url = await environment.database('replay')
   await live(url, events)
 
   const runs: Replayed[] = []
   const program = ['--expose-gc', `${import.meta.dirname}/replay-process.ts`, url]
   const perSecond = async (work: 'replay' | 'rebuild' | 'upsert'): Promise<number> => {
-    const child = workplace.run(process.execPath, [...program, work])
+    const child = environment.run(process.execPath, [...program, work])
     const [line] = await child.says(/^\{.*\}$/m)
     const replayed = JSON.parse(line) as Replayed // our own program's
     if (work === 'replay') runs.push(replayed)

@@ -3,8 +3,8 @@ import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { parse, stringify } from 'yaml'
 import { z } from 'zod'
-import { readSetupText } from '../demo/setup-text.ts'
-import type { Child, Workplace } from './workplace.ts'
+import { readSetupText } from '../setup/plan-text.ts'
+import type { Child, Environment } from './environment.ts'
 
 /** The whole service as a process of its own, with an organisation to measure with. */
 export type Service = {
@@ -29,14 +29,14 @@ export const freePort = (): Promise<number> =>
   })
 
 /** Starts the service on a database of the server that all measurements share, without its request limit. */
-export const startService = async (workplace: Workplace, flags: readonly string[] = []): Promise<Service> => {
+export const startService = async (environment: Environment, flags: readonly string[] = []): Promise<Service> => {
   const port = await freePort()
   const origin = `http://localhost:${port}`
-  const dataDir = join(workplace.directory, 'service')
-  const child = workplace.run(process.execPath, [...flags, 'start.ts'], {
+  const dataDir = join(environment.directory, 'service')
+  const child = environment.run(process.execPath, [...flags, 'start.ts'], {
     PORT: String(port),
     BASE_URL: origin,
-    DATABASE_URL: await workplace.database('service'),
+    DATABASE_URL: await environment.database('service'),
     DATA_DIR: dataDir,
     RATE_LIMIT_REQUESTS: '0',
     LOG_LEVEL: 'warn',

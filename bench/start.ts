@@ -1,16 +1,16 @@
 import { join } from 'node:path'
 import type { Figure } from './figure.ts'
 import { freePort } from './service.ts'
-import type { Workplace } from './workplace.ts'
+import type { Environment } from './environment.ts'
 
 /** From `npm start` to a service that is ready, on a PostgreSQL of its own: with nothing there yet, and again. */
-export const measureStart = async (workplace: Workplace): Promise<readonly Figure[]> => {
+export const measureStart = async (environment: Environment): Promise<readonly Figure[]> => {
   const port = String(await freePort())
-  const environment = { PORT: port, DATA_DIR: join(workplace.directory, 'start') }
+  const variables = { PORT: port, DATA_DIR: join(environment.directory, 'start') }
 
   const start = async (name: string, target: Figure['target']): Promise<Figure> => {
     const startedAt = performance.now()
-    const child = workplace.run('npm', ['start'], environment)
+    const child = environment.run('npm', ['start'], variables)
     await child.says(/is ready at/)
     const seconds = (performance.now() - startedAt) / 1_000
     await child.stop()

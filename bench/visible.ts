@@ -1,17 +1,17 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Client } from 'pg'
 import { idOf } from '#domain/event.ts'
-import type { EventLog } from '#infra/event-log.ts'
-import { postgresLog, prepareLog } from '#infra/event-log-postgres.ts'
-import { makeLeases } from '#infra/lease.ts'
+import type { EventLog } from '#infra/event-log/event-log.ts'
+import { postgresLog, prepareLog } from '#infra/event-log/postgres/postgres-log.ts'
+import { makeLeases } from '#infra/consumers/lease.ts'
 import { makeLog } from '#infra/log.ts'
-import { createPool } from '#infra/postgres.ts'
+import { createPool } from '#infra/postgres/postgres.ts'
 import { applications } from '../projections/applications/projection.ts'
 import { runProjection } from '../projections/runner.ts'
 import { median, percentile, type Figure } from './figure.ts'
-import type { Pace } from './pace.ts'
-import { startOf } from './past.ts'
-import type { Workplace } from './workplace.ts'
+import type { Pace } from './throughput.ts'
+import { startOf } from './history.ts'
+import type { Environment } from './environment.ts'
 
 const patienceMs = 10_000
 const warmUp = 20
@@ -54,8 +54,8 @@ const inOneProcess = async (url: string, times: number): Promise<readonly number
   return taken
 }
 
-const inAnother = async (workplace: Workplace, url: string, times: number): Promise<readonly number[]> => {
-  const child = workplace.run(process.execPath, [`${import.meta.dirname}/projection-process.ts`, url])
+const inAnother = async (environment: Environment, url: string, times: number): Promise<readonly number[]> => {
+  const child = environment.run(process.execPath, [`${import.meta.dirname}/projection-process.ts`, url])
   const eventLog = postgresLog({ url })
   const taken = await waitForTable(url).then(() => look(url, eventLog, times))
   await eventLog.close()
@@ -85,13 +85,13 @@ const figureOf = (name: string, taken: readonly number[]): Figure => ({
 })
 
 /** From asking for an append until the read model shows it. */
-export const measureVisible = async (workplace: Workplace, { looks }: Pace): Promise<readonly Figure[]> => {
-  const url = await workplace.database('visible')
+export const measureVisible = async (environment: Environment, { looks }: Pace): Promise<readonly Figure[]> => {
+  const url = await environment.database('visible')
   const pool = createPool(url)
   await prepareLog(pool)
   await pool.end()
   return [
     figureOf('append to visible, one process', await inOneProcess(url, looks)),
-    figureOf('append to visible, another process', await inAnother(workplace, url, looks)),
+    figureOf('append to visible, another process', await inAnother(environment, url, looks)),
   ]
 }

@@ -1,14 +1,14 @@
 import { directoryFold, emptyDirectory, type Directory } from '#domain/access/record.ts'
 import { categoryOf } from '#domain/event.ts'
-import { makeGate } from '#infra/gate.ts'
+import { makeAdmission } from '#infra/http/admission.ts'
 import { httpPermission } from '#infra/guarded-http.ts'
-import { httpApp } from '#infra/http.ts'
-import { makeLeases } from '#infra/lease.ts'
-import { liveFold } from '#infra/live-fold.ts'
+import { httpApp } from '#infra/http/http.ts'
+import { makeLeases } from '#infra/consumers/lease.ts'
+import { liveFold } from '#infra/consumers/live-fold.ts'
 import { checkConsumer, checkParts, type ApiRole, type Parts } from '#infra/parts.ts'
-import type { Route } from '#infra/route.ts'
-import { makeSecretCheck, type SecretCheck } from '#infra/secret-hash.ts'
-import { makeTokens } from '#infra/tokens.ts'
+import type { Route } from '#infra/http/route.ts'
+import { makeSecretCheck, type SecretCheck } from '#infra/crypto/secret-hash.ts'
+import { makeTokens } from '#infra/crypto/tokens.ts'
 import { apiApplicationsSection } from './access/api-application-setup.ts'
 import { organisationPlanner } from './access/organisation-setup.ts'
 import { accessRoutes } from './access/routes.ts'
@@ -104,7 +104,7 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
     {
       log,
       metrics,
-      gate: makeGate({ directory, tokens, baseUrl, rateLimit, operatorKey: config.OPERATOR_KEY }),
+      admission: makeAdmission({ directory, tokens, baseUrl, rateLimit, operatorKey: config.OPERATOR_KEY }),
       trustedProxies: config.TRUSTED_PROXIES,
       checkAnswers: false,
       before: [tokenRoutes({ directory, tokens, checkSecret, rateLimit, baseUrl, log })],

@@ -10,9 +10,9 @@ import {
   type RecordedEvent,
 } from '#domain/event.ts'
 import { Rejection } from '#domain/rejection.ts'
-import type { EventLog } from '#infra/event-log.ts'
+import type { EventLog } from '#infra/event-log/event-log.ts'
 import { newId } from '#infra/ids.ts'
-import { Problem } from '#infra/problem.ts'
+import { Problem } from '#infra/http/problem.ts'
 
 /** What a command writes with: the log, and a wait until the read models show what was written at a position. */
 export type Writer = {

@@ -10,8 +10,8 @@ import type { LifecycleState } from '#domain/catalogue/record.ts'
 import { fromStored, idOf, type RecordedEvent } from '#domain/event.ts'
 import type { RateTable } from '#domain/rating/rate-table.ts'
 import type { OrganisationId, ProductId, ReleaseId } from '#domain/values.ts'
-import type { EventLog } from '#infra/event-log.ts'
-import { liveFold } from '#infra/live-fold.ts'
+import type { EventLog } from '#infra/event-log/event-log.ts'
+import { liveFold } from '#infra/consumers/live-fold.ts'
 
 type LiveProduct = {
   readonly organisation_id: OrganisationId

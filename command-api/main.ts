@@ -1,4 +1,4 @@
-import { followProgress } from '#infra/progress-across.ts'
+import { followProgress } from '#infra/consumers/shared-progress.ts'
 import { runRole } from '#infra/run-role.ts'
 import { startCommandApi } from './command-api.ts'
 

@@ -1,7 +1,7 @@
 import type { Directory } from '#domain/access/record.ts'
 import type { OrganisationId } from '#domain/values.ts'
-import { notFound } from '#infra/problem.ts'
-import type { RequestFacts } from '#infra/route.ts'
+import { notFound } from '#infra/http/problem.ts'
+import type { RequestFacts } from '#infra/http/route.ts'
 import type { Context } from './handle.ts'
 
 /** What the operator's own routes have in common. */

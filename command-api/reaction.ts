@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { fromStored, type EventOf, type EventShapes, type RecordedEvent } from '#domain/event.ts'
-import { consume, type ConsumerParts, type Consuming } from '#infra/consumer.ts'
-import { isTrouble } from '#infra/follow.ts'
+import { consume, type ConsumerParts, type Consuming } from '#infra/consumers/consumer.ts'
+import { isTransient } from '#infra/consumers/follow.ts'
 import type { Context } from './handle.ts'
 
 /**
@@ -57,7 +57,7 @@ const runReaction = ({ name, categories, events: shapes, react }: SomeReaction, 
           await reactTo(event, recorded)
           return
         } catch (error) {
-          if (attempt === attempts || signal.aborted || isTrouble(error)) throw error
+          if (attempt === attempts || signal.aborted || isTransient(error)) throw error
           log.warn({ error, reaction: name, event_id: recorded.id }, 'reaction failed and is tried again')
           await pause(restMs * 4 ** (attempt - 1), undefined, { signal }).catch(() => undefined)
         }

@@ -1,11 +1,11 @@
 import { signingSecretPlace } from '#domain/integrations/record.ts'
-import { prepareCheckpoints } from '#infra/checkpoint.ts'
+import { prepareCheckpoints } from '#infra/consumers/checkpoint.ts'
 import { makeGuardedHttp, type GuardedHttpOptions } from '#infra/guarded-http.ts'
-import type { Check } from '#infra/health.ts'
-import type { Keys } from '#infra/keys.ts'
-import { makeLeases } from '#infra/lease.ts'
+import type { Check } from '#infra/http/health.ts'
+import type { Keys } from '#infra/crypto/keys.ts'
+import { makeLeases } from '#infra/consumers/lease.ts'
 import type { Parts, Role } from '#infra/parts.ts'
-import { unseal } from '#infra/seal.ts'
+import { unseal } from '#infra/crypto/seal.ts'
 import { startPlanner } from './planner.ts'
 import type { Claimed } from './queue.ts'
 import { makeSend } from './send.ts'
@@ -41,7 +41,7 @@ export const startDeliveryWorker = async (parts: DeliveryWorkerParts, options: O
     signal,
     now,
     leases: makeLeases(pool),
-    onPlanned: sender.wake,
+    onPlanned: sender.notify,
   })
 
   const checks = (): readonly Check[] => {

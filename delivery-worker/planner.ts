@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg'
-import { consume, type ConsumerParts, type Consuming } from '#infra/consumer.ts'
-import { sql } from '#infra/postgres.ts'
+import { consume, type ConsumerParts, type Consuming } from '#infra/consumers/consumer.ts'
+import { sql } from '#infra/postgres/postgres.ts'
 import { concernsOf, plannedFrom, type Known } from './known.ts'
 import { makePlan } from './plan.ts'
 import { cancel, enqueue } from './queue.ts'

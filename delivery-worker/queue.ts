@@ -1,5 +1,5 @@
 import type { ClientBase, Pool } from 'pg'
-import { sql } from '#infra/postgres.ts'
+import { sql } from '#infra/postgres/postgres.ts'
 import type { Cancellation, Message, PlannedDelivery } from './plan.ts'
 
 /** Longer than the time-out of a send, so that nobody else takes what is still being sent. */

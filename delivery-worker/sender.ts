@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import type { Log } from '#infra/log.ts'
-import { waker } from '#infra/waker.ts'
+import { notifier } from '#infra/notifier.ts'
 import { claim, complete, type Claimed, type Completed, type Room } from './queue.ts'
 import { bodyOf, readSnapshots } from './snapshot.ts'
 
@@ -30,7 +30,7 @@ export const startSender = ({ pool, log, now, send, concurrency }: SenderParts) 
   const troubled = new Set<string>()
   const roomOfOne = Math.max(1, Math.ceil(concurrency * 0.75))
   const roomOfTroubled = Math.min(2, roomOfOne)
-  const woken = waker()
+  const changes = notifier()
   const finishing = recorder(pool, log)
   const sends = new Set<Promise<void>>()
   let lastClaimed = 1
@@ -75,7 +75,7 @@ export const startSender = ({ pool, log, now, send, concurrency }: SenderParts) 
     for (const each of claimed) {
       const sending = sendOne(each, bodyOf(each.message, snapshotOf(each), now())).then(() => {
         sends.delete(sending)
-        if (++freed >= Math.min(concurrency / 2, lastClaimed)) woken.wake()
+        if (++freed >= Math.min(concurrency / 2, lastClaimed)) changes.notify()
       })
       sends.add(sending)
     }
@@ -96,23 +96,23 @@ export const startSender = ({ pool, log, now, send, concurrency }: SenderParts) 
         await pause(1000)
       }
       const isEager = begun === 0 && performance.now() < eagerUntil
-      await woken.sleep(isEager ? eagerPollMs : pollMs)
+      await changes.wait(isEager ? eagerPollMs : pollMs)
     }
   }
   const running = run()
 
   return {
     /** In a moment there will be something to send. */
-    wake: (): void => {
+    notify: (): void => {
       eagerUntil = performance.now() + eagerForMs
-      woken.wake()
+      changes.notify()
     },
     /** What keeps it from working; undefined when nothing does. */
     problem: (): string | undefined => problem,
     /** Takes nothing more and lets what is being sent finish, as far as there is time. */
     stop: async (): Promise<void> => {
       isStopping = true
-      woken.wake()
+      changes.notify()
       await running
       await Promise.race([Promise.all(sends), pause(finishWithinMs, undefined, { ref: false })])
       isAbandoned = true

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import { sql, transaction } from '#infra/postgres.ts'
+import { sql, transaction } from '#infra/postgres/postgres.ts'
 
 /**
  * - `delivery_known` is what planning has learnt from the log. It changes only together with the planner's checkpoint.

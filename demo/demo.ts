@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { parse } from 'yaml'
 import { z } from 'zod'
-import { readSetupText } from './setup-text.ts'
+import { readSetupText } from '../setup/plan-text.ts'
 
 const file = fileURLToPath(new URL('organisation.yaml', import.meta.url))
 

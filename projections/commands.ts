@@ -1,6 +1,6 @@
 import { Presets, SingleBar } from 'cli-progress'
-import { consumerHealth, prepareCheckpoints, resumeConsumer } from '#infra/checkpoint.ts'
-import { EventFailed, type ConsumerParts } from '#infra/follow.ts'
+import { consumerHealth, prepareCheckpoints, resumeConsumer } from '#infra/consumers/checkpoint.ts'
+import { EventFailed, type ConsumerParts } from '#infra/consumers/follow.ts'
 import { compareWithRebuild } from './compare.ts'
 import type { SomeProjection } from './projection.ts'
 import { rebuild, type RebuildProgress } from './rebuild.ts'

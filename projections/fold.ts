@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg'
 import { fromStored, type RecordedEvent } from '#domain/event.ts'
-import type { Sender } from '#infra/follow.ts'
+import type { Sender } from '#infra/consumers/follow.ts'
 import type { Row, SomeProjection } from './projection.ts'
 import type { Table } from './table.ts'
 

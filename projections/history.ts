@@ -1,6 +1,6 @@
 import type { Position } from '#domain/event.ts'
-import type { Batch, EventLog } from '#infra/event-log.ts'
-import { beyond } from '#infra/follow.ts'
+import type { Batch, EventLog } from '#infra/event-log/event-log.ts'
+import { beyond } from '#infra/consumers/follow.ts'
 import type { SomeProjection } from './projection.ts'
 
 /**
@@ -9,7 +9,7 @@ import type { SomeProjection } from './projection.ts'
  */
 export const eventsAtOnce = 4_000
 
-type Stretch = {
+type BoundedPage = {
   /** By default from the first event. */
   readonly after?: Position | undefined
   /** By default to the end of the log, as it is when that is reached. */
@@ -21,7 +21,7 @@ type Stretch = {
 export const history = async function* (
   eventLog: EventLog,
   { categories, events: shapes }: SomeProjection,
-  { after, upTo, signal }: Stretch,
+  { after, upTo, signal }: BoundedPage,
 ): AsyncGenerator<Batch> {
   if (upTo !== undefined && after !== undefined && after >= upTo) return
   const types = Object.keys(shapes)

@@ -1,6 +1,6 @@
-import { makeLeases } from '#infra/lease.ts'
+import { makeLeases } from '#infra/consumers/lease.ts'
 import { checkConsumer, type Parts, type Role } from '#infra/parts.ts'
-import type { Progress } from '#infra/progress.ts'
+import type { Progress } from '#infra/consumers/progress.ts'
 import { applications } from './applications/projection.ts'
 import { products, releases } from './catalogue/projection.ts'
 import { customers } from './customers/projection.ts'

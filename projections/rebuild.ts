@@ -12,9 +12,9 @@ import {
   tableExists,
   type Checkpoint,
   type ConsumerDescription,
-} from '#infra/checkpoint.ts'
-import { byHalves, isTrouble, Overtaken, type ConsumerParts } from '#infra/follow.ts'
-import { transaction } from '#infra/postgres.ts'
+} from '#infra/consumers/checkpoint.ts'
+import { bisect, isTransient, StaleCheckpoint, type ConsumerParts } from '#infra/consumers/follow.ts'
+import { transaction } from '#infra/postgres/postgres.ts'
 import { applyEvents } from './fold.ts'
 import { history } from './history.ts'
 import type { SomeProjection } from './projection.ts'
@@ -87,7 +87,7 @@ export const rebuild = async (
   /** Where the rebuild stands, unless another one has begun. */
   const standing = (begun: Checkpoint, found: Checkpoint | undefined): Checkpoint => {
     if (found?.generation === begun.generation) return found
-    throw new Overtaken(`Another rebuild of ${name} has begun.`)
+    throw new StaleCheckpoint(`Another rebuild of ${name} has begun.`)
   }
 
   /** Follows the log to its end. Where it has come to. */
@@ -105,7 +105,7 @@ export const rebuild = async (
     const measured = report && (await meter(parts, report))
     let reached = checkpoint.position
     for await (const { events, position } of history(eventLog, projection, { after: reached, signal })) {
-      if (events.length > 0) await byHalves(events, position, store)
+      if (events.length > 0) await bisect(events, position, store)
       reached = position
       await measured?.(position)
     }
@@ -131,8 +131,8 @@ export const rebuild = async (
     const { version: found } = (await findCheckpoint(pool, name)) ?? {}
     if (onlyIfOutdated && found === version) return
     log.info({ projection: name, from_version: found, to_version: version }, 'projection is being rebuilt')
-    const begun = await throughTrouble(begin, signal)
-    await throughTrouble(async () => {
+    const begun = await retryTransient(begin, signal)
+    await retryTransient(async () => {
       await swap(begun, await fill(begun))
     }, signal)
     log.info({ projection: name, version }, 'projection was rebuilt')
@@ -141,12 +141,12 @@ export const rebuild = async (
   }
 }
 
-const throughTrouble = async <Result>(work: () => Promise<Result>, signal: AbortSignal): Promise<Result> => {
+const retryTransient = async <Result>(work: () => Promise<Result>, signal: AbortSignal): Promise<Result> => {
   for (let attempt = 0; ; attempt++)
     try {
       return await work()
     } catch (error) {
-      if (signal.aborted || !isTrouble(error)) throw error
+      if (signal.aborted || !isTransient(error)) throw error
       await pause(Math.min(50 * 2 ** attempt, 5_000), undefined, { signal })
     }
 }

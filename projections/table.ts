@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ClientBase, QueryConfig } from 'pg'
-import type { Sender } from '#infra/follow.ts'
-import { rowTypes } from '#infra/row-types.ts'
+import type { Sender } from '#infra/consumers/follow.ts'
+import { rowTypes } from '#infra/postgres/row-types.ts'
 import { keyPart, textArray, written } from './column.ts'
 import type { ColumnType, Row, SomeProjection } from './projection.ts'
 

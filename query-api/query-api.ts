@@ -1,11 +1,11 @@
 import { directoryFold, emptyDirectory } from '#domain/access/record.ts'
-import { makeGate } from '#infra/gate.ts'
-import { httpApp } from '#infra/http.ts'
-import { liveFold } from '#infra/live-fold.ts'
-import { openLookups, type Database } from '#infra/lookups.ts'
+import { makeAdmission } from '#infra/http/admission.ts'
+import { httpApp } from '#infra/http/http.ts'
+import { liveFold } from '#infra/consumers/live-fold.ts'
+import { openLookups, type Database } from '#infra/postgres/lookups.ts'
 import { checkParts, type ApiRole, type Parts } from '#infra/parts.ts'
-import type { Route } from '#infra/route.ts'
-import { makeTokens } from '#infra/tokens.ts'
+import type { Route } from '#infra/http/route.ts'
+import { makeTokens } from '#infra/crypto/tokens.ts'
 import { applicationRoutes } from './applications/routes.ts'
 import { catalogueRoutes } from './catalogue/routes.ts'
 import { deliveryRoutes } from './deliveries/routes.ts'
@@ -25,7 +25,7 @@ export const startQueryApi = async (parts: Parts): Promise<ApiRole> => {
   // Where both APIs share a process, a change of access is answered when both know of it.
   const fold = { ...directoryFold, name: `${directoryFold.name} of query-api` }
   const directory = await liveFold(eventLog, fold, emptyDirectory(), parts)
-  const gate = makeGate({
+  const admission = makeAdmission({
     directory,
     tokens: makeTokens(keys, config.BASE_URL),
     baseUrl: config.BASE_URL,
@@ -36,7 +36,7 @@ export const startQueryApi = async (parts: Parts): Promise<ApiRole> => {
   const app = httpApp(queryRoutes({ ...parts, db: lookups }), {
     log,
     metrics,
-    gate,
+    admission,
     trustedProxies: config.TRUSTED_PROXIES,
     checkAnswers: false,
     before: [await documentationRoutes(config.BASE_URL)],

@@ -1,6 +1,6 @@
 import { beforeAll, afterAll, expect, test } from 'vitest'
 import { z } from 'zod'
-import { route, write } from '#infra/route.ts'
+import { route, write } from '#infra/http/route.ts'
 import { serve } from './serve.ts'
 
 const echo = route(

@@ -22,8 +22,8 @@ const forbidden: IForbiddenRuleType[] = [
   },
   {
     name: 'capabilities meet through events and records; rating is arithmetic that anyone may call',
-    from: { path: '^[^/]+/([^/]+)/' },
-    to: { path: '^[^/]+/[^/]+/', pathNot: ['^[^/]+/$1/', ...published] },
+    from: { path: '^(?!infra/)[^/]+/([^/]+)/' },
+    to: { path: '^(?!infra/)[^/]+/[^/]+/', pathNot: ['^[^/]+/$1/', ...published] },
   },
   {
     name: 'adapters serve every capability and know none',

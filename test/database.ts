@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Client, type Pool } from 'pg'
 import { inject } from 'vitest'
-import { createPool } from '#infra/postgres.ts'
+import { createPool } from '#infra/postgres/postgres.ts'
 
 export type TestDatabase = {
   readonly url: string

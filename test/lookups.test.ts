@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { openLookups } from '#infra/lookups.ts'
-import { createPool, sql } from '#infra/postgres.ts'
+import { openLookups } from '#infra/postgres/lookups.ts'
+import { createPool, sql } from '#infra/postgres/postgres.ts'
 import { testDatabase } from './database.ts'
 
 const lookups = async (connections: number) => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createPool, isConnectionLoss, sql, transaction } from '#infra/postgres.ts'
+import { createPool, isConnectionLoss, sql, transaction } from '#infra/postgres/postgres.ts'
 import { testDatabase } from './database.ts'
 import { eventually } from './event-log/events.ts'
 

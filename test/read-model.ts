@@ -9,7 +9,7 @@ import {
   type Position,
   type RecordedEvent,
 } from '#domain/event.ts'
-import { transaction } from '#infra/postgres.ts'
+import { transaction } from '#infra/postgres/postgres.ts'
 import { applyEvents } from '../projections/fold.ts'
 import type { SomeProjection } from '../projections/projection.ts'
 import { tableOf } from '../projections/table.ts'

@@ -1,9 +1,9 @@
 import type { Express, Request } from 'express'
 import { ApiApplicationId, OrganisationId } from '#domain/values.ts'
-import { httpApp, listen, type Gate } from '#infra/http.ts'
+import { httpApp, listen, type Admission } from '#infra/http/http.ts'
 import { makeLog } from '#infra/log.ts'
 import { makeMetrics } from '#infra/metrics.ts'
-import type { Caller, Route } from '#infra/route.ts'
+import type { Caller, Route } from '#infra/http/route.ts'
 
 export const serverCaller = (changes: Partial<Caller> = {}): Caller => ({
   organisation_id: OrganisationId.parse('6f6c9e0a-3c1b-4d5e-8f70-1a2b3c4d5e6f'),
@@ -58,7 +58,7 @@ export const serve = async (
   routes: readonly Route[],
   caller: Caller | ((request: Request) => Caller) = serverCaller(),
 ) => {
-  const gate: Gate = {
+  const admission: Admission = {
     cors: () => false,
     limitRate: async () => undefined,
     admit: async (request, access) => {
@@ -67,5 +67,5 @@ export const serve = async (
     },
   }
   const log = makeLog('silent', 'test')
-  return serveApp(httpApp(routes, { log, metrics: makeMetrics(), gate, trustedProxies: 0, checkAnswers: true }))
+  return serveApp(httpApp(routes, { log, metrics: makeMetrics(), admission, trustedProxies: 0, checkAnswers: true }))
 }

@@ -2,7 +2,7 @@ import { apiApplication, type ApiApplicationCommand } from '#domain/access/api-a
 import type { ApiApplication } from '#domain/access/record.ts'
 import { ApiApplicationId, type OrganisationId } from '#domain/values.ts'
 import { derivedId } from '#infra/ids.ts'
-import { generateSecret, hashSecret, type SecretCheck } from '#infra/secret-hash.ts'
+import { generateSecret, hashSecret, type SecretCheck } from '#infra/crypto/secret-hash.ts'
 import { commandHandler, type Writer } from '../handle.ts'
 import type { SetupContext, SetupSection, SetupStep } from '../setup-section.ts'
 import { differences, orSay, unchanged } from './declared.ts'

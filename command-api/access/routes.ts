@@ -1,4 +1,4 @@
-import type { Route } from '#infra/route.ts'
+import type { Route } from '#infra/http/route.ts'
 import { apiApplicationRoutes } from './api-application-routes.ts'
 import { organisationRoutes, type OrganisationDeps } from './organisation-routes.ts'
 

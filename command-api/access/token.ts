@@ -1,9 +1,9 @@
 import express, { Router, type ErrorRequestHandler, type Request, type RequestHandler } from 'express'
 import type { ApiApplication, Directory } from '#domain/access/record.ts'
 import type { Log } from '#infra/log.ts'
-import { addressOf, type RateLimit } from '#infra/rate-limit.ts'
-import type { SecretCheck } from '#infra/secret-hash.ts'
-import type { Tokens } from '#infra/tokens.ts'
+import { addressOf, type RateLimit } from '#infra/http/rate-limit.ts'
+import type { SecretCheck } from '#infra/crypto/secret-hash.ts'
+import type { Tokens } from '#infra/crypto/tokens.ts'
 import { clientCredentialsOf, type ClientCredentials } from './client-credentials.ts'
 import { TokenError } from './token-error.ts'
 import { grantedScopes } from './token-request.ts'
@@ -22,7 +22,7 @@ const bodyLimit = '16kb'
 const formType = 'application/x-www-form-urlencoded'
 
 /**
- * The token endpoint: OAuth 2.0 client credentials. Its answers have a form of their own, so it stands before the gate
+ * The token endpoint: OAuth 2.0 client credentials. Its answers have a form of their own, so it stands before the admission
  * of the API and counts its requests itself.
  */
 export const tokenRoutes = (deps: TokenDeps): Router => {

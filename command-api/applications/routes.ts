@@ -1,4 +1,4 @@
-import type { Route } from '#infra/route.ts'
+import type { Route } from '#infra/http/route.ts'
 import { makeApplications, type ApplicationsDeps } from './applications.ts'
 import type { KnownCustomer } from './customer-given.ts'
 import { quoteRoutes } from './quote-routes.ts'

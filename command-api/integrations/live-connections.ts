@@ -1,8 +1,8 @@
 import { endpointConnectionEvents } from '#domain/integrations/events.ts'
 import { evolveEndpointConnection, type EndpointConnection } from '#domain/integrations/record.ts'
 import { idOf } from '#domain/event.ts'
-import type { EventLog } from '#infra/event-log.ts'
-import { liveFold } from '#infra/live-fold.ts'
+import type { EventLog } from '#infra/event-log/event-log.ts'
+import { liveFold } from '#infra/consumers/live-fold.ts'
 
 /** The endpoint connections that there are, by id, as this process knows them. */
 export type LiveConnections = ReadonlyMap<string, EndpointConnection>

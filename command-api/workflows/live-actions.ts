@@ -1,8 +1,8 @@
 import { idOf } from '#domain/event.ts'
 import { lifecycleActionEvents } from '#domain/workflows/events.ts'
 import { evolveLifecycleAction, type LifecycleAction } from '#domain/workflows/record.ts'
-import type { EventLog } from '#infra/event-log.ts'
-import { liveFold } from '#infra/live-fold.ts'
+import type { EventLog } from '#infra/event-log/event-log.ts'
+import { liveFold } from '#infra/consumers/live-fold.ts'
 
 /** The lifecycle actions that there are, by id, as this process knows them. */
 export type LiveActions = ReadonlyMap<string, LifecycleAction>

@@ -8,8 +8,8 @@ import {
   type LifecycleChoices,
 } from '#domain/workflows/lifecycle-action.ts'
 import { LifecycleAction } from '#domain/workflows/record.ts'
-import { notFound, Problem } from '#infra/problem.ts'
-import { route, type RequestFacts, type Route } from '#infra/route.ts'
+import { notFound, Problem } from '#infra/http/problem.ts'
+import { route, type RequestFacts, type Route } from '#infra/http/route.ts'
 import { endpointConnectionIdOf } from '../endpoint-connection-id.ts'
 import { commandHandler, type Writer } from '../handle.ts'
 import { operatorContext, operatorRoute, refuseUnknownOrganisation, type Organisations } from '../operator.ts'

@@ -60,7 +60,7 @@ const criticalIllness = (age: number, year: number, smoker: Smoker): number =>
 
 const either = (one: number, other: number): number => 1 - (1 - one) * (1 - other)
 
-type Course = {
+type FollowCallbacks = {
   readonly years: number
   /** What is expected to be claimed in a year of those still insured, for each pound of benefit. */
   readonly claims: (year: number) => number
@@ -72,7 +72,7 @@ type Course = {
 }
 
 /** Claims in the middle of the year over premiums paid monthly, both discounted to the start. */
-const rateOf = ({ years, claims, exits, lapses, expenses }: Course): number => {
+const rateOf = ({ years, claims, exits, lapses, expenses }: FollowCallbacks): number => {
   let remaining = 1
   let paidOut = 0
   let paidIn = 0

@@ -9,12 +9,12 @@ import {
 import type { Release } from '#domain/catalogue/events.ts'
 import { presentationRecord, type Presentation } from '#domain/catalogue/record.ts'
 import { ApplicationId } from '#domain/values.ts'
-import type { Keys } from '#infra/keys.ts'
-import type { Database } from '#infra/lookups.ts'
-import { sql } from '#infra/postgres.ts'
-import { notFound, Problem } from '#infra/problem.ts'
-import { readOrWrite, route, type Route } from '#infra/route.ts'
-import { isShareTokenOf, shareTokenOf } from '#infra/share-token.ts'
+import type { Keys } from '#infra/crypto/keys.ts'
+import type { Database } from '#infra/postgres/lookups.ts'
+import { sql } from '#infra/postgres/postgres.ts'
+import { notFound, Problem } from '#infra/http/problem.ts'
+import { readOrWrite, route, type Route } from '#infra/http/route.ts'
+import { isShareTokenOf, shareTokenOf } from '#infra/crypto/share-token.ts'
 
 type Deps = { readonly db: Database; readonly keys: Pick<Keys, 'shareTokens'> }
 

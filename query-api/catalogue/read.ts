@@ -12,8 +12,8 @@ import {
   type Question,
 } from '#domain/catalogue/record.ts'
 import type { ApplicationId, OrganisationId } from '#domain/values.ts'
-import type { Database } from '#infra/lookups.ts'
-import { sql } from '#infra/postgres.ts'
+import type { Database } from '#infra/postgres/lookups.ts'
+import { sql } from '#infra/postgres/postgres.ts'
 
 /** A release as it is shown, apart from the product's state, which can change while the release stays. */
 export type ReleaseView = {

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { Journey, Presentation, presentationOf, Product, Question } from '#domain/catalogue/record.ts'
 import { ApplicationId, Slug, type OrganisationId } from '#domain/values.ts'
-import type { Database } from '#infra/lookups.ts'
-import type { Keys } from '#infra/keys.ts'
-import { Problem } from '#infra/problem.ts'
-import { readOrWrite, route, type Caller, type Route } from '#infra/route.ts'
-import { isShareTokenOf } from '#infra/share-token.ts'
+import type { Database } from '#infra/postgres/lookups.ts'
+import type { Keys } from '#infra/crypto/keys.ts'
+import { Problem } from '#infra/http/problem.ts'
+import { readOrWrite, route, type Caller, type Route } from '#infra/http/route.ts'
+import { isShareTokenOf } from '#infra/crypto/share-token.ts'
 import { catalogueReader, journeysOf, type ProductRow, type ReleaseView } from './read.ts'
 
 const access = { kind: 'application', scopes: readOrWrite, serverOnly: false } as const

@@ -3,8 +3,8 @@ import { z } from 'zod'
 import { EndpointConnectionId } from '#domain/integrations/events.ts'
 import { ApplicationId, OrganisationId, QuoteId } from '#domain/values.ts'
 import { LifecycleActionId, LifecycleEventType } from '#domain/workflows/events.ts'
-import { notFound, Problem } from '#infra/problem.ts'
-import { route, type Route } from '#infra/route.ts'
+import { notFound, Problem } from '#infra/http/problem.ts'
+import { route, type Route } from '#infra/http/route.ts'
 
 const State = z.enum(['pending', 'delivered', 'failed', 'cancelled'])
 

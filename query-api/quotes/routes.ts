@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { Quote, quoteAt } from '#domain/quotes/record.ts'
 import { ApplicationId, QuoteId } from '#domain/values.ts'
-import type { Keys } from '#infra/keys.ts'
-import type { Database } from '#infra/lookups.ts'
-import { sql } from '#infra/postgres.ts'
-import { notFound } from '#infra/problem.ts'
-import { readOrWrite, route, type Caller, type Route } from '#infra/route.ts'
-import { isShareTokenOf } from '#infra/share-token.ts'
+import type { Keys } from '#infra/crypto/keys.ts'
+import type { Database } from '#infra/postgres/lookups.ts'
+import { sql } from '#infra/postgres/postgres.ts'
+import { notFound } from '#infra/http/problem.ts'
+import { readOrWrite, route, type Caller, type Route } from '#infra/http/route.ts'
+import { isShareTokenOf } from '#infra/crypto/share-token.ts'
 
 const headers = { 'X-Share-Token': 'The application’s share token; browser applications must send it.' }
 const access = { kind: 'application', scopes: readOrWrite, serverOnly: false } as const

@@ -3,18 +3,18 @@ import { z } from 'zod'
 import { directoryFold, emptyDirectory, type Directory } from '#domain/access/record.ts'
 import { categoryOf } from '#domain/event.ts'
 import { OrganisationId } from '#domain/values.ts'
-import { postgresLog, prepareLog } from '#infra/event-log-postgres.ts'
-import { makeGate } from '#infra/gate.ts'
-import { httpApp } from '#infra/http.ts'
-import { deriveKeys } from '#infra/keys.ts'
-import { liveFold } from '#infra/live-fold.ts'
+import { postgresLog, prepareLog } from '#infra/event-log/postgres/postgres-log.ts'
+import { makeAdmission } from '#infra/http/admission.ts'
+import { httpApp } from '#infra/http/http.ts'
+import { deriveKeys } from '#infra/crypto/keys.ts'
+import { liveFold } from '#infra/consumers/live-fold.ts'
 import { makeLog } from '#infra/log.ts'
 import { makeMetrics } from '#infra/metrics.ts'
-import { makeProgress } from '#infra/progress.ts'
-import { makeRateLimit, type RateLimit } from '#infra/rate-limit.ts'
-import { readOrWrite, route, write, type Caller, type Route, type Scope } from '#infra/route.ts'
-import { makeSecretCheck, type SecretCheck } from '#infra/secret-hash.ts'
-import { makeTokens } from '#infra/tokens.ts'
+import { makeProgress } from '#infra/consumers/progress.ts'
+import { makeRateLimit, type RateLimit } from '#infra/http/rate-limit.ts'
+import { readOrWrite, route, write, type Caller, type Route, type Scope } from '#infra/http/route.ts'
+import { makeSecretCheck, type SecretCheck } from '#infra/crypto/secret-hash.ts'
+import { makeTokens } from '#infra/crypto/tokens.ts'
 import { accessRoutes } from '../../command-api/access/routes.ts'
 import { tokenRoutes } from '../../command-api/access/token.ts'
 import type { Writer } from '../../command-api/handle.ts'
@@ -110,7 +110,7 @@ export const accessApi = async (options: Options = {}) => {
   const tokens = makeTokens(keys, baseUrl, () => Date.now() + ahead * 1000)
   const { checkSecret = makeSecretCheck(), requests = 0, windowSeconds = 300, trustedProxies = 0 } = options
   const rateLimit = options.rateLimit ?? (await makeRateLimit({ requests, windowSeconds, log }))
-  const gate = makeGate({
+  const admission = makeAdmission({
     directory,
     tokens,
     baseUrl,
@@ -119,7 +119,7 @@ export const accessApi = async (options: Options = {}) => {
   })
   const before = [tokenRoutes({ directory, tokens, checkSecret, rateLimit, baseUrl, log })]
   const routes = [...accessRoutes({ writer, directory }), ...probes]
-  const app = httpApp(routes, { log, metrics: makeMetrics(), gate, trustedProxies, before, checkAnswers: true })
+  const app = httpApp(routes, { log, metrics: makeMetrics(), admission, trustedProxies, before, checkAnswers: true })
   const served = await serveApp(app)
 
   const operate = async (method: string, path: string, body?: unknown) => {

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { ApiApplicationId, ApplicationId, OrganisationId } from '#domain/values.ts'
-import { deriveKeys } from '#infra/keys.ts'
-import { CannotUnseal, seal, unseal } from '#infra/seal.ts'
-import { generateSecret, hashSecret, makeSecretCheck } from '#infra/secret-hash.ts'
-import { isShareTokenOf, shareTokenOf } from '#infra/share-token.ts'
-import { makeTokens, type Grant } from '#infra/tokens.ts'
+import { deriveKeys } from '#infra/crypto/keys.ts'
+import { CannotUnseal, seal, unseal } from '#infra/crypto/seal.ts'
+import { generateSecret, hashSecret, makeSecretCheck } from '#infra/crypto/secret-hash.ts'
+import { isShareTokenOf, shareTokenOf } from '#infra/crypto/share-token.ts'
+import { makeTokens, type Grant } from '#infra/crypto/tokens.ts'
 
 const masterKey = randomBytes(32)
 const keys = deriveKeys(masterKey.toString('base64'))

@@ -1,7 +1,7 @@
 import { Pool } from 'pg'
 import { afterEach, expect, test, vi } from 'vitest'
 import { makeLog } from '#infra/log.ts'
-import { addressOf, makeRateLimit, type RateLimit } from '#infra/rate-limit.ts'
+import { addressOf, makeRateLimit, type RateLimit } from '#infra/http/rate-limit.ts'
 import { testDatabase } from '../database.ts'
 import { accessApi, asOperator } from './access-api.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest'
 import { derivedId } from '#infra/ids.ts'
-import { inputPath } from '#infra/problem.ts'
+import { inputPath } from '#infra/http/problem.ts'
 import { apiApplicationsSection } from '../../command-api/access/api-application-setup.ts'
 import { organisationPlanner } from '../../command-api/access/organisation-setup.ts'
 import { DeclaredApiApplication, DeclaredOrganisation } from '../../command-api/access/schemas.ts'

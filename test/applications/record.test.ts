@@ -8,7 +8,7 @@ import { applications } from '../../projections/applications/projection.ts'
 import { recorded } from '../read-model.ts'
 import { rejected, scenariosOf } from '../scenario.ts'
 import { fullJourney, organisation_id } from './release.ts'
-import { anna, application_id, given, save, saveCustomer, start } from './words.ts'
+import { anna, application_id, given, save, saveCustomer, start } from './builders.ts'
 
 /** What comes of commands one after another, those that are refused left out. */
 const happened = (commands: readonly ApplicationCommand[]) => {

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Application } from '#domain/applications/record.ts'
-import { as, openDesk, type Desk } from './desk.ts'
+import { as, openDesk, type Fixture } from './fixture.ts'
 import { illnessCover } from './release.ts'
 
-let desk: Desk
+let fixture: Fixture
 beforeAll(async () => {
-  desk = await openDesk()
+  fixture = await openDesk()
 })
-afterAll(() => desk[Symbol.asyncDispose]())
+afterAll(() => fixture[Symbol.asyncDispose]())
 
 const anna = { first_name: 'Anna', last_name: 'Ash', email: 'anna@example.org' }
 const shown = ({ share_token: _token, ...rest }: Application) => rest
@@ -15,45 +15,46 @@ const token = ({ share_token }: Application) => ({ 'X-Share-Token': String(share
 const unknown = 'b0000000-0000-4000-8000-000000000009'
 
 const started = async (changes: object = {}, headers?: Record<string, string>) =>
-  (await desk.start(changes, headers)).body.data
+  (await fixture.start(changes, headers)).body.data
 
 describe('GET /api/v1/applications/{id}', () => {
   test('200: the application, as the command that changed it last answered it', async () => {
     const { id } = await started({ answers: { smoker: true }, customer: anna })
-    const { body: saved } = await desk.save(id, { cover_amount_pence: 5_000_000, term_years: 20 })
-    const { status, body } = await desk.get(id)
+    const { body: saved } = await fixture.save(id, { cover_amount_pence: 5_000_000, term_years: 20 })
+    const { status, body } = await fixture.get(id)
     expect(status).toBe(200)
     expect(body).toEqual(saved)
   })
 
   test('200: a server-only application is told the share token every time, a browser application never', async () => {
     const application = await started({}, as('browser'))
-    const { body: toServer } = await desk.get(application.id)
+    const { body: toServer } = await fixture.get(application.id)
     expect(toServer.data.share_token).toBe(application.share_token)
-    const { body: toBrowser } = await desk.get(application.id, as('browser', token(application)))
+    const { body: toBrowser } = await fixture.get(application.id, as('browser', token(application)))
     expect(toBrowser.data).toEqual(shown(application))
   })
 
   test('200: the same id in upper case is the same application', async () => {
     const application = await started({}, as('browser'))
     const upper = application.id.toUpperCase()
-    expect((await desk.get(upper)).body.data).toEqual(application)
-    expect((await desk.get(upper, as('browser', token(application)))).body.data).toEqual(shown(application))
-    expect((await desk.save(upper, { answers: {} })).body.data).toEqual(application)
+    expect((await fixture.get(upper)).body.data).toEqual(application)
+    expect((await fixture.get(upper, as('browser', token(application)))).body.data).toEqual(shown(application))
+    expect((await fixture.save(upper, { answers: {} })).body.data).toEqual(application)
   })
 
   test('200: any browser application of the firm may use the share token', async () => {
     const application = await started({}, as('browser'))
-    const { status } = await desk.get(application.id, as('anotherBrowser', token(application)))
+    const { status } = await fixture.get(application.id, as('anotherBrowser', token(application)))
     expect(status).toBe(200)
   })
 })
 
 describe('404 not_found, identical to an unknown id', () => {
   const requests = {
-    get: (id: string, headers: Record<string, string>) => desk.get(id, headers),
-    save: (id: string, headers: Record<string, string>) => desk.save(id, { term_years: 10 }, headers),
-    saveCustomer: (id: string, headers: Record<string, string>) => desk.saveCustomer(id, { customer: anna }, headers),
+    get: (id: string, headers: Record<string, string>) => fixture.get(id, headers),
+    save: (id: string, headers: Record<string, string>) => fixture.save(id, { term_years: 10 }, headers),
+    saveCustomer: (id: string, headers: Record<string, string>) =>
+      fixture.saveCustomer(id, { customer: anna }, headers),
   }
 
   test.each(Object.entries(requests))('%s', async (_name, request) => {
@@ -75,43 +76,43 @@ describe('404 not_found, identical to an unknown id', () => {
       expect({ status, body }).toEqual({ status: 404, body: toUnknown.body })
     }
     expect((await request('no-uuid', as('server'))).status).toBe(404)
-    expect((await desk.get(mine.id)).body.data).toEqual(mine)
+    expect((await fixture.get(mine.id)).body.data).toEqual(mine)
   })
 })
 
 describe('PATCH /api/v1/applications/{id}', () => {
   test('200: answers are merged, and null removes one', async () => {
     const { id } = await started({ answers: { smoker: true, cigarettes: 20, wine: true } })
-    const { status, body } = await desk.save(id, { answers: { cigarettes: null, beer: true } })
+    const { status, body } = await fixture.save(id, { answers: { cigarettes: null, beer: true } })
     expect(status).toBe(200)
     expect(body.data.risk_factors).toEqual({ smoker: true, wine: true, beer: true, drinks: true })
   })
 
   test('200: changing an answer drops stored answers whose ask_if no longer holds', async () => {
     const { id } = await started({ answers: { smoker: true, cigarettes: 20, brand: 'Any' } })
-    const { body } = await desk.save(id, { answers: { smoker: false } })
+    const { body } = await fixture.save(id, { answers: { smoker: false } })
     expect(body.data.risk_factors).toEqual({ smoker: false })
   })
 
   test('200: amount and term are saved, and null takes one back', async () => {
     const { id } = await started()
-    await desk.save(id, { cover_amount_pence: 5_000_000, term_years: 20 })
-    const { body } = await desk.save(id, { cover_amount_pence: null })
+    await fixture.save(id, { cover_amount_pence: 5_000_000, term_years: 20 })
+    const { body } = await fixture.save(id, { cover_amount_pence: null })
     expect(body.data).toMatchObject({ cover_amount_pence: null, term_years: 20 })
   })
 
   test('200: components and provenance alone are something to save', async () => {
     const { id } = await started()
     const components = [{ cover_id: illnessCover.id, term_years: 10, selected: true }]
-    expect((await desk.save(id, { components })).status).toBe(200)
-    expect((await desk.save(id, { provenance: { locale: 'en' } })).status).toBe(200)
+    expect((await fixture.save(id, { components })).status).toBe(200)
+    expect((await fixture.save(id, { provenance: { locale: 'en' } })).status).toBe(200)
   })
 
   test('200: anonymous stays anonymous, in_capture stays in_capture', async () => {
     const anonymous = await started()
-    expect((await desk.save(anonymous.id, { term_years: 20 })).body.data.status).toBe('anonymous')
+    expect((await fixture.save(anonymous.id, { term_years: 20 })).body.data.status).toBe('anonymous')
     const captured = await started({ customer: anna })
-    expect((await desk.save(captured.id, { term_years: 20 })).body.data.status).toBe('in_capture')
+    expect((await fixture.save(captured.id, { term_years: 20 })).body.data.status).toBe('in_capture')
   })
 
   test.each([
@@ -120,26 +121,26 @@ describe('PATCH /api/v1/applications/{id}', () => {
     ['miner', 'referred'],
   ])('200: the answer %s ends the application: %s', async (work, status) => {
     const { id } = await started({ customer: anna })
-    expect((await desk.save(id, { answers: { work } })).body.data.status).toBe(status)
+    expect((await fixture.save(id, { answers: { work } })).body.data.status).toBe(status)
 
-    const { status: refused, body } = await desk.save(id, { term_years: 20 })
+    const { status: refused, body } = await fixture.save(id, { term_years: 20 })
     expect([refused, body.error.code]).toEqual([409, 'application_closed'])
-    const { body: customer } = await desk.saveCustomer(id, { customer: { city: 'York' } })
+    const { body: customer } = await fixture.saveCustomer(id, { customer: { city: 'York' } })
     expect(customer.error.code).toBe('application_closed')
   })
 
   test('200: updated_at goes on, created_at stays; what changes nothing moves neither', async () => {
     const { id, created_at, updated_at } = await started()
-    const { body } = await desk.save(id, { term_years: 20 })
+    const { body } = await fixture.save(id, { term_years: 20 })
     expect(body.data.created_at).toBe(created_at)
     expect(body.data.updated_at >= updated_at).toBe(true)
-    const { body: again } = await desk.save(id, { term_years: 20 })
+    const { body: again } = await fixture.save(id, { term_years: 20 })
     expect(again).toEqual(body)
   })
 
   test('200: a browser application that proves itself is not told the share token again', async () => {
     const application = await started({}, as('browser'))
-    const { body } = await desk.save(application.id, { term_years: 20 }, as('browser', token(application)))
+    const { body } = await fixture.save(application.id, { term_years: 20 }, as('browser', token(application)))
     expect(body.data).toMatchObject({ term_years: 20 })
     expect(body.data).not.toHaveProperty('share_token')
   })
@@ -171,7 +172,7 @@ describe('PATCH /api/v1/applications/{id}', () => {
     ['components that are no list', { components: {} }, 'components'],
   ])('422 validation_failed: %s', async (_what, sent, input) => {
     const { id } = await started()
-    const { status, body } = await desk.save(id, sent)
+    const { status, body } = await fixture.save(id, sent)
     expect([status, body.error.code]).toEqual([422, 'validation_failed'])
     expect(body.error.fields && Object.keys(body.error.fields)).toEqual(input === undefined ? undefined : [input])
   })
@@ -187,12 +188,12 @@ describe('PATCH /api/v1/applications/{id}', () => {
       { term_years: 20 },
     ]
     const answers = await Promise.all([
-      ...saves.map((sent) => desk.save(id, sent)),
-      desk.saveCustomer(id, { customer: { city: 'York' } }),
+      ...saves.map((sent) => fixture.save(id, sent)),
+      fixture.saveCustomer(id, { customer: { city: 'York' } }),
     ])
 
     expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 7 }, () => 200))
-    expect((await desk.get(id)).body.data).toMatchObject({
+    expect((await fixture.get(id)).body.data).toMatchObject({
       risk_factors: { smoker: false, wine: true, height_cm: 180, weight_kg: 80, bmi: 24.7 },
       cover_amount_pence: 5_000_000,
       term_years: 20,
@@ -204,7 +205,7 @@ describe('PATCH /api/v1/applications/{id}', () => {
 test('forty saves of one application at once are all taken', async () => {
   const { id } = await started()
   const answers = await Promise.all(
-    Array.from({ length: 40 }, (_, index) => desk.save(id, { answers: { height_cm: 150 + index } })),
+    Array.from({ length: 40 }, (_, index) => fixture.save(id, { answers: { height_cm: 150 + index } })),
   )
   expect(answers.filter(({ status }) => status !== 200)).toEqual([])
 })
@@ -212,17 +213,17 @@ test('forty saves of one application at once are all taken', async () => {
 describe('PATCH /api/v1/applications/{id}/customer', () => {
   test('200: the customer is saved, and an anonymous application is in_capture', async () => {
     const { id } = await started()
-    const { status, body } = await desk.saveCustomer(id, { customer: { ...anna, dob: '1990-01-15' } })
+    const { status, body } = await fixture.saveCustomer(id, { customer: { ...anna, dob: '1990-01-15' } })
     expect(status).toBe(200)
     expect(body.data).toMatchObject({ status: 'in_capture', customer: { ...anna, dob: '1990-01-15', country: 'GB' } })
-    expect((await desk.get(id)).body).toEqual(body)
+    expect((await fixture.get(id)).body).toEqual(body)
   })
 
   test('200: customers are matched by email within the organisation', async () => {
     const [one, other] = [await started({ customer: anna }), await started()]
-    const { body } = await desk.saveCustomer(other.id, { customer: { ...anna, email: 'Anna@Example.org' } })
+    const { body } = await fixture.saveCustomer(other.id, { customer: { ...anna, email: 'Anna@Example.org' } })
     expect(body.data.customer?.id).toBe(one.customer?.id)
-    const { body: else_ } = await desk.saveCustomer(other.id, { customer: { email: 'bert@example.org' } })
+    const { body: else_ } = await fixture.saveCustomer(other.id, { customer: { email: 'bert@example.org' } })
     expect(else_.data.customer?.id).not.toBe(one.customer?.id)
   })
 
@@ -233,7 +234,7 @@ describe('PATCH /api/v1/applications/{id}/customer', () => {
     [{}, false],
   ])('200: with %j, marketing_answered is %s', async (sent, marketing_answered) => {
     const { id } = await started()
-    const { body } = await desk.saveCustomer(id, { customer: anna, ...sent })
+    const { body } = await fixture.saveCustomer(id, { customer: anna, ...sent })
     expect(body.data.marketing_answered).toBe(marketing_answered)
   })
 
@@ -250,14 +251,14 @@ describe('PATCH /api/v1/applications/{id}/customer', () => {
     ['an unknown channel', { customer: anna, marketing_answers: { fax: true } }, 'marketing_answers.fax'],
   ])('422 validation_failed: %s', async (_what, sent, input) => {
     const { id } = await started()
-    const { status, body } = await desk.saveCustomer(id, sent)
+    const { status, body } = await fixture.saveCustomer(id, sent)
     expect([status, body.error.code]).toEqual([422, 'validation_failed'])
     expect(Object.keys(body.error.fields ?? {})).toEqual([input])
   })
 
   test('422 customer_invalid: fields name what is wrong, and what is missing', async () => {
     const { id } = await started()
-    const { status, body } = await desk.saveCustomer(id, {
+    const { status, body } = await fixture.saveCustomer(id, {
       customer: { last_name: 'Ash', email: 'x', postal_code: 'y' },
     })
     expect([status, body.error.code]).toEqual([422, 'customer_invalid'])
@@ -270,7 +271,7 @@ describe('PATCH /api/v1/applications/{id}/customer', () => {
 
   test('200: a postcode abroad is not held to the British form', async () => {
     const { id } = await started({ customer: { ...anna, country: 'FR' } })
-    const { body } = await desk.saveCustomer(id, { customer: { postal_code: '75001' } })
+    const { body } = await fixture.saveCustomer(id, { customer: { postal_code: '75001' } })
     expect(body.data.customer).toMatchObject({ postal_code: '75001', country: 'FR' })
   })
 })

@@ -14,7 +14,7 @@ import {
   saveCustomer,
   start,
   started,
-} from './words.ts'
+} from './builders.ts'
 
 const scenario = scenariosOf(application)
 const byBrowser = started({ started_by: 'browser' })

@@ -5,7 +5,7 @@ import type { ApplicationStreamEvent } from '#domain/applications/record.ts'
 import { CoverId, QuoteId } from '#domain/values.ts'
 import { rejected, scenariosOf, stateOf } from '../scenario.ts'
 import { illnessCover, lifeCover, planCover } from './release.ts'
-import { annaId, answered, application_id, because, covered, declined, referred, save, started } from './words.ts'
+import { annaId, answered, application_id, because, covered, declined, referred, save, started } from './builders.ts'
 
 const scenario = scenariosOf(application)
 const quoted = { type: 'QuoteAccepted', quote_id: QuoteId.parse(annaId), via: 'accept_quote' } as const

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { as, openDesk, type Desk } from './desk.ts'
+import { as, openDesk, type Fixture } from './fixture.ts'
 import { fullJourney, release, shortPresentation, standardPresentation } from './release.ts'
 
-let desk: Desk
+let fixture: Fixture
 beforeAll(async () => {
-  desk = await openDesk()
+  fixture = await openDesk()
 })
-afterAll(() => desk[Symbol.asyncDispose]())
+afterAll(() => fixture[Symbol.asyncDispose]())
 
 let keys = 0
 /** A key that was not used before. */
@@ -16,7 +16,7 @@ const anna = { first_name: 'Anna', last_name: 'Ash', email: 'anna@example.org' }
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[57][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
 test('201: an application is started, with every field of an application and a share token', async () => {
-  const { status, body } = await desk.start()
+  const { status, body } = await fixture.start()
 
   expect(status).toBe(201)
   const { id, created_at } = body.data
@@ -51,7 +51,7 @@ test('201: an application is started, with every field of an application and a s
 })
 
 test('201: with customer supplied it is in_capture, otherwise anonymous', async () => {
-  const { body } = await desk.start({ customer: { ...anna, phone_number: '07700 900123', postal_code: 'ls11ur' } })
+  const { body } = await fixture.start({ customer: { ...anna, phone_number: '07700 900123', postal_code: 'ls11ur' } })
   expect(body.data).toMatchObject({
     status: 'in_capture',
     customer: {
@@ -70,78 +70,78 @@ test('201: with customer supplied it is in_capture, otherwise anonymous', async 
 })
 
 test('201: answers are saved by question key, derived ones with them', async () => {
-  const { body } = await desk.start({ answers: { smoker: true, cigarettes: 5, wine: true, beer: false } })
+  const { body } = await fixture.start({ answers: { smoker: true, cigarettes: 5, wine: true, beer: false } })
   expect(body.data.risk_factors).toEqual({ smoker: true, cigarettes: 5, wine: true, beer: false, drinks: true })
 })
 
 test('201: presentation_slug chooses the presentation, and an unknown one is the default', async () => {
-  const { body: short } = await desk.start({ presentation_slug: 'short' })
+  const { body: short } = await fixture.start({ presentation_slug: 'short' })
   expect(short.data.presentation).toEqual(shortPresentation)
-  const { body: unknown } = await desk.start({ presentation_slug: 'unheard' })
+  const { body: unknown } = await fixture.start({ presentation_slug: 'unheard' })
   expect(unknown.data.presentation).toEqual(standardPresentation)
-  const { body: none } = await desk.start({ journey_slug: 'plain' })
+  const { body: none } = await fixture.start({ journey_slug: 'plain' })
   expect(none.data.presentation).toBeNull()
 })
 
 test('201: an answer option with a terminal_outcome ends the application', async () => {
-  const { status, body } = await desk.start({ answers: { work: 'stuntman' } })
+  const { status, body } = await fixture.start({ answers: { work: 'stuntman' } })
   expect([status, body.data.status]).toEqual([201, 'declined'])
 })
 
 test('201: an invalid outreach_landing or provenance is ignored', async () => {
-  const { status } = await desk.start({ outreach_landing: { not: 'a token' }, provenance: 'junk' })
+  const { status } = await fixture.start({ outreach_landing: { not: 'a token' }, provenance: 'junk' })
   expect(status).toBe(201)
 })
 
 test('201: the key is kept, and the header wins over the body', async () => {
   const [inHeader, inBody] = [fresh(), fresh()]
-  const { body: fromBody } = await desk.start({ idempotency_key: inBody })
+  const { body: fromBody } = await fixture.start({ idempotency_key: inBody })
   expect(fromBody.data.idempotency_key).toBe(inBody)
-  const { status, body } = await desk.start({ idempotency_key: inBody }, keyed(inHeader))
+  const { status, body } = await fixture.start({ idempotency_key: inBody }, keyed(inHeader))
   expect(status).toBe(201)
   expect(body.data.idempotency_key).toBe(inHeader)
 })
 
 test('201: keys belong to the API application', async () => {
   const key = fresh()
-  const { body: one } = await desk.start({}, keyed(key))
-  const { status, body: other } = await desk.start({}, keyed(key, as('anotherServer')))
+  const { body: one } = await fixture.start({}, keyed(key))
+  const { status, body: other } = await fixture.start({}, keyed(key, as('anotherServer')))
   expect(status).toBe(201)
   expect(other.data.id).not.toBe(one.data.id)
 })
 
 test('201: unknown body keys are ignored, and __proto__ does no harm', async () => {
   const answers: unknown = JSON.parse('{"smoker":false,"__proto__":{"wine":true}}')
-  const { status, body } = await desk.start({ unheard: 1, answers })
+  const { status, body } = await fixture.start({ unheard: 1, answers })
   expect([status, body.data.risk_factors]).toEqual([201, { smoker: false }])
 })
 
 test('200: the same key with the same inputs answers the application already started', async () => {
   const key = fresh()
   const inputs = { answers: { smoker: false }, customer: anna, presentation_slug: 'standard' }
-  const first = await desk.start(inputs, keyed(key))
-  const again = await desk.start(inputs, keyed(key))
+  const first = await fixture.start(inputs, keyed(key))
+  const again = await fixture.start(inputs, keyed(key))
   expect(again.status).toBe(200)
   expect(again.body).toEqual(first.body)
 })
 
 test('200: an application that has moved on is answered as it is now', async () => {
   const key = fresh()
-  const { body: first } = await desk.start({}, keyed(key))
-  const { body: saved } = await desk.save(first.data.id, { term_years: 20 })
-  const { status, body } = await desk.start({}, keyed(key))
+  const { body: first } = await fixture.start({}, keyed(key))
+  const { body: saved } = await fixture.save(first.data.id, { term_years: 20 })
+  const { status, body } = await fixture.start({}, keyed(key))
   expect(status).toBe(200)
   expect(body).toEqual(saved)
 })
 
 test('200: a browser application that repeats a start with its share token is answered without it', async () => {
   const key = fresh()
-  const { status, body: first } = await desk.start({}, as('browser', keyed(key)))
+  const { status, body: first } = await fixture.start({}, as('browser', keyed(key)))
   expect(status).toBe(201)
   const { share_token, ...shown } = first.data
   expect(share_token).toMatch(/^[\w-]{43}$/)
 
-  const again = await desk.start({}, as('browser', keyed(key, { 'X-Share-Token': String(share_token) })))
+  const again = await fixture.start({}, as('browser', keyed(key, { 'X-Share-Token': String(share_token) })))
   expect(again.status).toBe(200)
   expect(again.body).toEqual({ data: shown })
 })
@@ -153,7 +153,7 @@ test.each([
   '409: a browser application with %s is unproven whatever else it sends, and nothing changes',
   async (_what, headers) => {
     const key = fresh()
-    const { body: first } = await desk.start({ customer: anna }, as('browser', keyed(key)))
+    const { body: first } = await fixture.start({ customer: anna }, as('browser', keyed(key)))
     for (const sent of [
       {},
       { product_slug: 'unheard' },
@@ -163,11 +163,11 @@ test.each([
       { customer: { ...anna, email: 'bert@example.org' } },
       { consent_answers: { unheard: true } },
     ]) {
-      const { status, body } = await desk.start(sent, as('browser', keyed(key, headers)))
+      const { status, body } = await fixture.start(sent, as('browser', keyed(key, headers)))
       expect([status, body.error.code]).toEqual([409, 'idempotency_replay_unproven'])
     }
     const { share_token, ...shown } = first.data
-    const { body: now } = await desk.get(first.data.id, as('browser', { 'X-Share-Token': String(share_token) }))
+    const { body: now } = await fixture.get(first.data.id, as('browser', { 'X-Share-Token': String(share_token) }))
     expect(now.data).toEqual(shown)
   },
 )
@@ -181,19 +181,19 @@ test.each([
   ['answer', { answers: { smoker: true } }, 'answers.smoker'],
 ])('409: the same key with another %s is a conflict whose message names it', async (what, changes, input) => {
   const key = fresh()
-  const { body: first } = await desk.start({ customer: anna, answers: { smoker: false } }, keyed(key))
-  const { status, body } = await desk.start(changes, keyed(key))
+  const { body: first } = await fixture.start({ customer: anna, answers: { smoker: false } }, keyed(key))
+  const { status, body } = await fixture.start(changes, keyed(key))
 
   expect([status, body.error.code]).toEqual([409, 'idempotency_key_conflict'])
   expect(body.error.message).toContain(what.split(' ')[0])
   expect(Object.keys(body.error.fields ?? {})).toContain(input)
-  expect((await desk.get(first.data.id)).body).toEqual(first)
+  expect((await fixture.get(first.data.id)).body).toEqual(first)
 })
 
 test('200: the customer’s email address is the same in any case', async () => {
   const key = fresh()
-  await desk.start({ customer: anna }, keyed(key))
-  const { status } = await desk.start({ customer: { ...anna, email: ' ANNA@example.org ' } }, keyed(key))
+  await fixture.start({ customer: anna }, keyed(key))
+  const { status } = await fixture.start({ customer: { ...anna, email: ' ANNA@example.org ' } }, keyed(key))
   expect(status).toBe(200)
 })
 
@@ -204,12 +204,12 @@ test.each([
   ['an unknown journey', { journey_slug: 'unheard' }],
   ['a journey that is not on sale', { journey_slug: 'trial' }],
 ])('404: %s', async (_what, changes) => {
-  const { status, body } = await desk.start(changes)
+  const { status, body } = await fixture.start(changes)
   expect([status, body.error.code]).toEqual([404, 'not_found'])
 })
 
 test('404: another organisation’s product', async () => {
-  const { status, body } = await desk.start({}, as('stranger'))
+  const { status, body } = await fixture.start({}, as('stranger'))
   expect([status, body.error.code]).toEqual([404, 'not_found'])
 })
 
@@ -226,18 +226,18 @@ test.each([
   ['the key is too long', { idempotency_key: 'x'.repeat(256) }, 'idempotency_key'],
   ['the key holds control characters', { idempotency_key: 'x\u0000' }, 'idempotency_key'],
 ])('422 validation_failed: %s', async (_what, changes, input) => {
-  const { status, body } = await desk.start(changes)
+  const { status, body } = await fixture.start(changes)
   expect([status, body.error.code]).toEqual([422, 'validation_failed'])
   expect(Object.keys(body.error.fields ?? {})).toEqual([input])
 })
 
 test('422 validation_failed: the key in the header is too long', async () => {
-  const { status, body } = await desk.start({}, keyed('x'.repeat(256)))
+  const { status, body } = await fixture.start({}, keyed('x'.repeat(256)))
   expect([status, body.error.code]).toEqual([422, 'validation_failed'])
 })
 
 test('422 customer_invalid: fields name what is wrong with the customer', async () => {
-  const { status, body } = await desk.start({ customer: { first_name: 5, email: 'nowhere', dob: '2199-01-01' } })
+  const { status, body } = await fixture.start({ customer: { first_name: 5, email: 'nowhere', dob: '2199-01-01' } })
   expect([status, body.error.code]).toEqual([422, 'customer_invalid'])
   expect(Object.keys(body.error.fields ?? {}).toSorted()).toEqual([
     'customer.dob',
@@ -249,14 +249,14 @@ test('422 customer_invalid: fields name what is wrong with the customer', async 
 
 test('a refused request does not use its key up', async () => {
   const key = fresh()
-  await desk.start({ answers: { smoker: 'no' } }, keyed(key))
-  expect((await desk.start({ answers: { smoker: false } }, keyed(key))).status).toBe(201)
+  await fixture.start({ answers: { smoker: 'no' } }, keyed(key))
+  expect((await fixture.start({ answers: { smoker: false } }, keyed(key))).status).toBe(201)
 })
 
 test('twenty starts at once with one key make one application, and all are answered with it', async () => {
   const key = fresh()
   const answers = await Promise.all(
-    Array.from({ length: 20 }, () => desk.start({ customer: anna, answers: { smoker: true } }, keyed(key))),
+    Array.from({ length: 20 }, () => fixture.start({ customer: anna, answers: { smoker: true } }, keyed(key))),
   )
 
   expect(answers.map(({ status }) => status).toSorted((one, other) => one - other)).toEqual([
@@ -264,7 +264,7 @@ test('twenty starts at once with one key make one application, and all are answe
     201,
   ])
   for (const { body } of answers) expect(body).toEqual(answers[0]?.body)
-  const { rowCount } = await desk.pool.query("select 1 from applications where document->>'idempotency_key' = $1", [
+  const { rowCount } = await fixture.pool.query("select 1 from applications where document->>'idempotency_key' = $1", [
     key,
   ])
   expect(rowCount).toBe(1)
@@ -272,7 +272,7 @@ test('twenty starts at once with one key make one application, and all are answe
 
 test('twenty starts at once of a web page make one application, which only one of them may see', async () => {
   const key = fresh()
-  const answers = await Promise.all(Array.from({ length: 20 }, () => desk.start({}, as('browser', keyed(key)))))
+  const answers = await Promise.all(Array.from({ length: 20 }, () => fixture.start({}, as('browser', keyed(key)))))
   expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
   expect(answers.filter(({ status }) => status === 409)).toHaveLength(19)
 })
@@ -281,54 +281,54 @@ test.each([['server'], ['browser']] as const)(
   'a %s that retries with another key names the former in replaces_idempotency_key, which abandons that application',
   async (caller) => {
     const [former, key] = [fresh(), fresh()]
-    const { body: old } = await desk.start({ answers: { smoker: true } }, as(caller, keyed(former)))
-    const { status } = await desk.start({ replaces_idempotency_key: former }, as(caller, keyed(key)))
+    const { body: old } = await fixture.start({ answers: { smoker: true } }, as(caller, keyed(former)))
+    const { status } = await fixture.start({ replaces_idempotency_key: former }, as(caller, keyed(key)))
     expect(status).toBe(201)
 
-    const { body } = await desk.get(old.data.id)
+    const { body } = await fixture.get(old.data.id)
     expect(body.data).toMatchObject({ status: 'abandoned', abandoned_reason: 'superseded_by_retry' })
   },
 )
 
 test('an application that was changed since, or is for someone else, is left as it was', async () => {
   for (const change of [
-    async (id: string) => desk.save(id, { term_years: 20 }),
-    async (id: string) => desk.saveCustomer(id, { customer: anna }),
+    async (id: string) => fixture.save(id, { term_years: 20 }),
+    async (id: string) => fixture.saveCustomer(id, { customer: anna }),
   ]) {
     const [former, key] = [fresh(), fresh()]
-    const { body: old } = await desk.start({}, keyed(former))
+    const { body: old } = await fixture.start({}, keyed(former))
     const { body: changed } = await change(old.data.id)
-    await desk.start({ replaces_idempotency_key: former, customer: anna }, keyed(key))
-    expect((await desk.get(old.data.id)).body).toEqual(changed)
+    await fixture.start({ replaces_idempotency_key: former, customer: anna }, keyed(key))
+    expect((await fixture.get(old.data.id)).body).toEqual(changed)
   }
 })
 
 test('the key of another API application, or of nothing, replaces nothing', async () => {
   const [former, key] = [fresh(), fresh()]
-  const { body: old } = await desk.start({}, as('server', keyed(former)))
-  await desk.start({ replaces_idempotency_key: former }, as('browser', keyed(key)))
-  expect((await desk.get(old.data.id)).body).toEqual(old)
-  expect((await desk.start({ replaces_idempotency_key: fresh() })).status).toBe(201)
+  const { body: old } = await fixture.start({}, as('server', keyed(former)))
+  await fixture.start({ replaces_idempotency_key: former }, as('browser', keyed(key)))
+  expect((await fixture.get(old.data.id)).body).toEqual(old)
+  expect((await fixture.start({ replaces_idempotency_key: fresh() })).status).toBe(201)
 })
 
 test('200: a repeated start tries again to replace, without harm', async () => {
   const [former, key] = [fresh(), fresh()]
-  const { body: old } = await desk.start({}, keyed(former))
+  const { body: old } = await fixture.start({}, keyed(former))
   const sent = { replaces_idempotency_key: former }
-  await desk.start(sent, keyed(key))
-  const { body: abandoned } = await desk.get(old.data.id)
-  expect((await desk.start(sent, keyed(key))).status).toBe(200)
-  expect((await desk.get(old.data.id)).body).toEqual(abandoned)
+  await fixture.start(sent, keyed(key))
+  const { body: abandoned } = await fixture.get(old.data.id)
+  expect((await fixture.start(sent, keyed(key))).status).toBe(200)
+  expect((await fixture.get(old.data.id)).body).toEqual(abandoned)
 })
 
 test('a start without a customer costs one append and no read', async () => {
   const calls: string[] = []
-  const { append, read } = desk.log
-  Object.assign(desk.log, {
+  const { append, read } = fixture.log
+  Object.assign(fixture.log, {
     append: (...given: Parameters<typeof append>) => (calls.push('append'), append(...given)),
     read: (...given: Parameters<typeof read>) => (calls.push('read'), read(...given)),
   })
-  await desk.start({ answers: { smoker: true } })
-  Object.assign(desk.log, { append, read })
+  await fixture.start({ answers: { smoker: true } })
+  Object.assign(fixture.log, { append, read })
   expect(calls).toEqual(['append'])
 })

@@ -2,7 +2,7 @@ import { application } from '#domain/applications/application.ts'
 import { ProductId } from '#domain/values.ts'
 import { rejected, scenariosOf } from '../scenario.ts'
 import { plainJourney, release, shortPresentation } from './release.ts'
-import { anna, annaId, answered, because, covered, customerSaved, given, start, started } from './words.ts'
+import { anna, annaId, answered, because, covered, customerSaved, given, start, started } from './builders.ts'
 
 const scenario = scenariosOf(application)
 const browser = { caller: 'browser' } as const

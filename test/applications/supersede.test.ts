@@ -15,7 +15,7 @@ import {
   declined,
   otherApplicationId,
   started,
-} from './words.ts'
+} from './builders.ts'
 
 const scenario = scenariosOf(application)
 const at = '2026-01-15T12:00:00.000Z'

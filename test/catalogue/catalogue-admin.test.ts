@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { OrganisationId } from '#domain/values.ts'
 import { derivedId } from '#infra/ids.ts'
 import { setupApi } from '../setup/setup-api.ts'
-import { file } from '../setup/words.ts'
+import { file } from '../setup/builders.ts'
 
 const acme = OrganisationId.parse(derivedId('organisation', 'acme'))
 const other = '99999999-9999-4999-8999-999999999999'

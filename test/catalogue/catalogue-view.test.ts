@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
 import { productEvents, type Draft, type ProductEvent } from '#domain/catalogue/events.ts'
 import { ApplicationId, OrganisationId } from '#domain/values.ts'
-import { deriveKeys } from '#infra/keys.ts'
-import { sql } from '#infra/postgres.ts'
-import type { Caller } from '#infra/route.ts'
-import { shareTokenOf } from '#infra/share-token.ts'
+import { deriveKeys } from '#infra/crypto/keys.ts'
+import { sql } from '#infra/postgres/postgres.ts'
+import type { Caller } from '#infra/http/route.ts'
+import { shareTokenOf } from '#infra/crypto/share-token.ts'
 import { products, releases } from '../../projections/catalogue/projection.ts'
 import { catalogueRoutes } from '../../query-api/catalogue/routes.ts'
 import { readModel, recorded } from '../read-model.ts'
 import { browserCaller, serve, serverCaller } from '../serve.ts'
-import { became, draft, drafted, organisation_id, published } from './words.ts'
+import { became, draft, drafted, organisation_id, published } from './builders.ts'
 
 const keys = deriveKeys('bWFzdGVyIGtleSBvZiB0aGUgdGVzdHMsIDMyIGJ5dGVzIGxvbmc=')
 const application_id = ApplicationId.parse('0a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d')

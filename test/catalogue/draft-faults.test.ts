@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { draftFaults } from '#domain/catalogue/draft-faults.ts'
 import type { Draft, ReleaseCover, ReleaseJourney, ReleaseQuestion } from '#domain/catalogue/events.ts'
 import type { Presentation } from '#domain/catalogue/record.ts'
-import { inputPath } from '#infra/problem.ts'
-import { draft, levelTable } from './words.ts'
+import { inputPath } from '#infra/http/problem.ts'
+import { draft, levelTable } from './builders.ts'
 
 const faultsOf = (of: Draft) =>
   Object.fromEntries(draftFaults(of, levelTable).map(({ path, reason }) => [inputPath(path), reason]))

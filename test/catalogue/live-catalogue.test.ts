@@ -5,8 +5,8 @@ import { derivedId } from '#infra/ids.ts'
 import { followCatalogue } from '../../command-api/live-catalogue.ts'
 import { recorded } from '../read-model.ts'
 import { setupApi } from '../setup/setup-api.ts'
-import { file } from '../setup/words.ts'
-import { became } from './words.ts'
+import { file } from '../setup/builders.ts'
+import { became } from './builders.ts'
 
 const acme = OrganisationId.parse(derivedId('organisation', 'acme'))
 const other = OrganisationId.parse('99999999-9999-4999-8999-999999999999')

@@ -2,7 +2,7 @@ import type { ProductCommand } from '#domain/catalogue/product.ts'
 import { product } from '#domain/catalogue/product.ts'
 import type { LifecycleState } from '#domain/catalogue/record.ts'
 import { rejected, scenariosOf } from '../scenario.ts'
-import { became, draft, drafted, levelTable, published, releaseIds } from './words.ts'
+import { became, draft, drafted, levelTable, published, releaseIds } from './builders.ts'
 
 const scenario = scenariosOf(product)
 

@@ -2,7 +2,7 @@ import { rateTable, type RateTableCommand } from '#domain/catalogue/rate-table.t
 import type { RateTableEvent } from '#domain/catalogue/events.ts'
 import type { RateTable } from '#domain/rating/rate-table.ts'
 import { rejected, scenariosOf } from '../scenario.ts'
-import { organisation_id } from './words.ts'
+import { organisation_id } from './builders.ts'
 
 const scenario = scenariosOf(rateTable)
 

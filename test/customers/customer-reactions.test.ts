@@ -3,46 +3,50 @@ import { applicationStreamEvents } from '#domain/applications/record.ts'
 import type { Customer } from '#domain/customers/record.ts'
 import { fromStored } from '#domain/event.ts'
 import { whenCustomerSavedRecordCustomer } from '../../command-api/customers/when-customer-saved-record-customer.ts'
-import { as, openDesk, type Desk } from '../applications/desk.ts'
+import { as, openDesk, type Fixture } from '../applications/fixture.ts'
 
 const anna = { first_name: 'Anna', last_name: 'Ash', email: 'anna@example.org', phone_number: '+441134960000' }
 
 /** Lets the customers' own records follow what applications were told so far, from the first event on. */
-const follow = async (desk: Desk) => {
-  const { react } = whenCustomerSavedRecordCustomer(desk.writer)
-  for (const recorded of await desk.log.readAll()) {
+const follow = async (fixture: Fixture) => {
+  const { react } = whenCustomerSavedRecordCustomer(fixture.writer)
+  for (const recorded of await fixture.log.readAll()) {
     if (recorded.type !== 'CustomerSaved') continue
     const event = fromStored(applicationStreamEvents, recorded)
     if (event.type === 'CustomerSaved') await react(event, recorded)
   }
 }
 
-const recordOf = async ({ pool }: Desk, id = '') => {
+const recordOf = async ({ pool }: Fixture, id = '') => {
   const { rows } = await pool.query<{ document: Customer }>('select document from customers where id = $1', [id])
   return rows[0]?.document
 }
 
 test('a customer whose email matches an existing customer is that customer, and a server updates the fields it sends', async () => {
-  await using desk = await openDesk()
-  const { body: first } = await desk.start({ customer: { ...anna, city: 'York' } })
-  await follow(desk)
+  await using fixture = await openDesk()
+  const { body: first } = await fixture.start({ customer: { ...anna, city: 'York' } })
+  await follow(fixture)
 
-  const { body: second } = await desk.start({ customer: { ...anna, last_name: 'Oak' } }, as('anotherServer'))
+  const { body: second } = await fixture.start({ customer: { ...anna, last_name: 'Oak' } }, as('anotherServer'))
   expect(second.data.customer).toEqual({ ...first.data.customer, last_name: 'Oak' })
-  expect((await desk.get(first.data.id)).body.data.customer).toEqual(first.data.customer)
+  expect((await fixture.get(first.data.id)).body.data.customer).toEqual(first.data.customer)
 
-  await follow(desk)
-  expect(await recordOf(desk, first.data.customer?.id)).toMatchObject({ last_name: 'Oak', city: 'York', proposed: {} })
+  await follow(fixture)
+  expect(await recordOf(fixture, first.data.customer?.id)).toMatchObject({
+    last_name: 'Oak',
+    city: 'York',
+    proposed: {},
+  })
 })
 
 test('a browser application links a known customer, is shown only what it sent, and changes nothing of theirs', async () => {
-  await using desk = await openDesk()
-  const { body: known } = await desk.start({ customer: { ...anna, city: 'York', dob: '1990-01-15' } })
-  await follow(desk)
-  const record = await recordOf(desk, known.data.customer?.id)
+  await using fixture = await openDesk()
+  const { body: known } = await fixture.start({ customer: { ...anna, city: 'York', dob: '1990-01-15' } })
+  await follow(fixture)
+  const record = await recordOf(fixture, known.data.customer?.id)
 
   const typed = { first_name: 'Ann', last_name: 'Ash', email: 'Anna@Example.org' }
-  const { body: visited } = await desk.start({ customer: typed }, as('browser'))
+  const { body: visited } = await fixture.start({ customer: typed }, as('browser'))
   expect(visited.data.customer).toEqual({
     id: known.data.customer?.id,
     ...typed,
@@ -57,25 +61,25 @@ test('a browser application links a known customer, is shown only what it sent, 
     country: 'GB',
   })
   const token = { 'X-Share-Token': String(visited.data.share_token) }
-  await desk.saveCustomer(visited.data.id, { customer: { city: 'Leeds' } }, as('browser', token))
+  await fixture.saveCustomer(visited.data.id, { customer: { city: 'Leeds' } }, as('browser', token))
   // A server that works on the visitor's application does not open the customer's record to the visitor.
-  const { body: helped } = await desk.saveCustomer(visited.data.id, { customer: { title: 'Ms' } })
+  const { body: helped } = await fixture.saveCustomer(visited.data.id, { customer: { title: 'Ms' } })
   expect(helped.data.customer).toMatchObject({ title: 'Ms', city: 'Leeds', phone_number: null, dob: null })
 
-  await follow(desk)
-  const { title, proposed, ...unchanged } = (await recordOf(desk, known.data.customer?.id)) ?? {}
+  await follow(fixture)
+  const { title, proposed, ...unchanged } = (await recordOf(fixture, known.data.customer?.id)) ?? {}
   expect(unchanged).toMatchObject({ ...anna, city: 'York', dob: '1990-01-15', created_at: record?.created_at })
   expect(title).toBe('Ms')
   expect(proposed).toEqual({ [visited.data.id]: { first_name: 'Ann', city: 'Leeds' } })
 })
 
 test('what is followed again ends where it ended before', async () => {
-  await using desk = await openDesk()
-  const { body } = await desk.start({ customer: anna })
-  for (const city of ['York', 'Leeds', 'York', 'Hull']) await desk.saveCustomer(body.data.id, { customer: { city } })
-  await follow(desk)
-  const once = await recordOf(desk, body.data.customer?.id)
-  await follow(desk)
-  expect(await recordOf(desk, body.data.customer?.id)).toEqual({ ...once, updated_at: expect.anything() as unknown })
+  await using fixture = await openDesk()
+  const { body } = await fixture.start({ customer: anna })
+  for (const city of ['York', 'Leeds', 'York', 'Hull']) await fixture.saveCustomer(body.data.id, { customer: { city } })
+  await follow(fixture)
+  const once = await recordOf(fixture, body.data.customer?.id)
+  await follow(fixture)
+  expect(await recordOf(fixture, body.data.customer?.id)).toEqual({ ...once, updated_at: expect.anything() as unknown })
   expect(once).toMatchObject({ ...anna, city: 'Hull' })
 })

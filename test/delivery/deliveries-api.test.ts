@@ -4,25 +4,25 @@ import { startReceiver } from '../../demo/receiver.ts'
 import { deliveryRoutes } from '../../query-api/deliveries/routes.ts'
 import { testDatabase } from '../database.ts'
 import { serve } from '../serve.ts'
-import { deliveryWorld, eventually, organisation_id, secret } from './world.ts'
+import { deliveryWorld, eventually, organisation_id, secret } from './fixture.ts'
 
 type Listed = { data: { id: string; type: string; state: string }[]; next_cursor: string | null }
 
 const mine = `/admin/v1/deliveries?organisation_id=${organisation_id}`
 
 test('200: every delivery of an organisation with its attempts, newest first, in pages', async () => {
-  await using world = await deliveryWorld()
-  await using api = await serve(deliveryRoutes(world))
+  await using fixture = await deliveryWorld()
+  await using api = await serve(deliveryRoutes(fixture))
   const hooks = await startReceiver({ secret })
   await using _closing = { [Symbol.asyncDispose]: hooks.close }
   hooks.failNext(1, 404)
-  const { endpoint_connection_id } = await world.setUp(hooks.url, ['application.started', 'quote.issued'])
-  await world.startWorker()
+  const { endpoint_connection_id } = await fixture.setUp(hooks.url, ['application.started', 'quote.issued'])
+  await fixture.startWorker()
 
-  const application = await world.startApplication()
-  await eventually(async () => (await world.deliveries())[0]?.state === 'failed')
+  const application = await fixture.startApplication()
+  await eventually(async () => (await fixture.deliveries())[0]?.state === 'failed')
   const { quote_id, event_id } = await application.issueQuote()
-  await eventually(async () => (await world.deliveries()).some(({ state }) => state === 'delivered'))
+  await eventually(async () => (await fixture.deliveries()).some(({ state }) => state === 'delivered'))
 
   const { body } = await api.get(mine)
   expect(body).toMatchObject({
@@ -59,15 +59,15 @@ test('200: every delivery of an organisation with its attempts, newest first, in
 })
 
 test('200: by state, by type, by event, by application and by connection', async () => {
-  await using world = await deliveryWorld()
-  await using api = await serve(deliveryRoutes(world))
-  const gone = await world.setUp('https://crm.example.com/', ['application.started'])
+  await using fixture = await deliveryWorld()
+  await using api = await serve(deliveryRoutes(fixture))
+  const gone = await fixture.setUp('https://crm.example.com/', ['application.started'])
   await gone.removeConnection()
-  const refused = await world.setUp('https://10.0.0.1/', ['quote.issued'])
-  await world.startWorker()
-  const application = await world.startApplication()
+  const refused = await fixture.setUp('https://10.0.0.1/', ['quote.issued'])
+  await fixture.startWorker()
+  const application = await fixture.startApplication()
   const { event_id } = await application.issueQuote()
-  await eventually(async () => (await world.deliveries()).some(({ state }) => state === 'failed'))
+  await eventually(async () => (await fixture.deliveries()).some(({ state }) => state === 'failed'))
   const typesBy = async (filter: string) =>
     ((await api.get(`${mine}&${filter}`)).body as Listed).data.map(({ type }) => type)
 

@@ -3,7 +3,7 @@ import { organisationEvents } from '#domain/access/events.ts'
 import { quoteEvents } from '#domain/quotes/events.ts'
 import { OrganisationId, ProductId } from '#domain/values.ts'
 import { startReceiver } from '../../demo/receiver.ts'
-import { answers, deliveryWorld, eventually, organisation_id, product_id, secret, testClock } from './world.ts'
+import { answers, deliveryWorld, eventually, organisation_id, product_id, secret, testClock } from './fixture.ts'
 
 const receiver = async (signing = secret, now?: () => number) => {
   const started = await startReceiver({ secret: signing, ...(now && { now }) })
@@ -14,12 +14,12 @@ const all = ['application.started', 'application.customer_saved', 'quote.issued'
 const uuid = /^[0-9a-f-]{36}$/
 
 test('application.started, quote.issued and quote.accepted arrive, each signed, each under one Idempotency-Key', async () => {
-  await using world = await deliveryWorld()
+  await using fixture = await deliveryWorld()
   await using hooks = await receiver()
-  await world.setUp(hooks.url, ['application.started', 'quote.issued', 'quote.accepted'])
-  await world.startWorker()
+  await fixture.setUp(hooks.url, ['application.started', 'quote.issued', 'quote.accepted'])
+  await fixture.startWorker()
 
-  const application = await world.startApplication()
+  const application = await fixture.startApplication()
   await application.saveCustomer('Grace')
   const quote = await application.issueQuote()
   await application.acceptQuote(quote.quote_id)
@@ -29,8 +29,8 @@ test('application.started, quote.issued and quote.accepted arrive, each signed, 
   expect(types).toEqual(['application.started', 'quote.accepted', 'quote.issued'])
   expect(hooks.requests.filter(({ refused }) => refused !== undefined)).toEqual([])
   expect(new Set(hooks.requests.map(({ idempotency_key }) => idempotency_key)).size).toBe(3)
-  await eventually(async () => (await world.deliveries()).every(({ state }) => state === 'delivered'))
-  expect((await world.attempts()).map(({ outcome, status }) => [outcome, status])).toEqual([
+  await eventually(async () => (await fixture.deliveries()).every(({ state }) => state === 'delivered'))
+  expect((await fixture.attempts()).map(({ outcome, status }) => [outcome, status])).toEqual([
     ['answered', 200],
     ['answered', 200],
     ['answered', 200],
@@ -39,12 +39,12 @@ test('application.started, quote.issued and quote.accepted arrive, each signed, 
 
 describe('a request', () => {
   test('has the headers and the body keys of the specification', async () => {
-    await using world = await deliveryWorld()
+    await using fixture = await deliveryWorld()
     await using hooks = await receiver()
-    await world.setUp(hooks.url, ['quote.issued'])
-    await world.startWorker()
+    await fixture.setUp(hooks.url, ['quote.issued'])
+    await fixture.startWorker()
 
-    const application = await world.startApplication()
+    const application = await fixture.startApplication()
     await application.saveCustomer('Zoë 😀')
     const { quote_id, event_id } = await application.issueQuote()
     await hooks.untilReceived(1)
@@ -75,12 +75,12 @@ describe('a request', () => {
   })
 
   test('about an application carries the application with its customer, null while there is none', async () => {
-    await using world = await deliveryWorld()
+    await using fixture = await deliveryWorld()
     await using hooks = await receiver()
-    await world.setUp(hooks.url, ['application.started'])
-    await world.startWorker()
+    await fixture.setUp(hooks.url, ['application.started'])
+    await fixture.startWorker()
 
-    const { application_id, started_event_id } = await world.startApplication()
+    const { application_id, started_event_id } = await fixture.startApplication()
     await hooks.untilReceived(1)
 
     const [event] = hooks.received
@@ -96,12 +96,12 @@ describe('a request', () => {
   })
 
   test('never holds the underwriting answers, nor what gives one away, nor the share token', async () => {
-    await using world = await deliveryWorld()
+    await using fixture = await deliveryWorld()
     await using hooks = await receiver()
-    await world.setUp(hooks.url, all)
-    await world.startWorker()
+    await fixture.setUp(hooks.url, all)
+    await fixture.startWorker()
 
-    const application = await world.startApplication()
+    const application = await fixture.startApplication()
     await application.saveCustomer('Grace')
     const { quote_id } = await application.issueQuote()
     await application.acceptQuote(quote_id)
@@ -115,12 +115,12 @@ describe('a request', () => {
   })
 
   test('tells by which quote another was replaced', async () => {
-    await using world = await deliveryWorld()
+    await using fixture = await deliveryWorld()
     await using hooks = await receiver()
-    await world.setUp(hooks.url, ['quote.replaced'])
-    await world.startWorker()
+    await fixture.setUp(hooks.url, ['quote.replaced'])
+    await fixture.startWorker()
 
-    const application = await world.startApplication()
+    const application = await fixture.startApplication()
     const first = await application.issueQuote()
     const second = await application.issueQuote()
     await application.tell(quoteEvents, {
@@ -140,46 +140,46 @@ describe('a request', () => {
 
 describe('which events are sent', () => {
   test('those of the chosen product, of the chosen types and of the own organisation', async () => {
-    await using world = await deliveryWorld()
+    await using fixture = await deliveryWorld()
     await using hooks = await receiver()
-    await world.setUp(hooks.url, ['quote.issued'], { product_id })
-    await world.startWorker()
+    await fixture.setUp(hooks.url, ['quote.issued'], { product_id })
+    await fixture.startWorker()
     const other = ProductId.parse('11111111-2222-4333-8444-555555555555')
     const stranger = OrganisationId.parse('99999999-2222-4333-8444-555555555555')
 
-    await (await world.startApplication({ product: other })).issueQuote()
-    await (await world.startApplication({ organisation: stranger })).issueQuote()
-    const own = await (await world.startApplication()).issueQuote()
+    await (await fixture.startApplication({ product: other })).issueQuote()
+    await (await fixture.startApplication({ organisation: stranger })).issueQuote()
+    const own = await (await fixture.startApplication()).issueQuote()
     await hooks.untilReceived(1)
-    const last = await (await world.startApplication()).issueQuote()
+    const last = await (await fixture.startApplication()).issueQuote()
     await hooks.untilReceived(2)
 
     expect(hooks.received.map(({ id }) => id)).toEqual([own.event_id, last.event_id])
-    expect(await world.deliveries()).toHaveLength(2)
+    expect(await fixture.deliveries()).toHaveLength(2)
   })
 
   test('none that happened before the action was there', async () => {
-    await using world = await deliveryWorld()
+    await using fixture = await deliveryWorld()
     await using hooks = await receiver()
-    await world.startApplication()
-    await world.setUp(hooks.url, ['application.started'])
-    const { started_event_id } = await world.startApplication()
+    await fixture.startApplication()
+    await fixture.setUp(hooks.url, ['application.started'])
+    const { started_event_id } = await fixture.startApplication()
 
     // All is in the log by now, and planned in one go.
-    await world.startWorker()
+    await fixture.startWorker()
     await hooks.untilReceived(1)
 
-    expect((await world.deliveries()).map(({ event_id }) => event_id)).toEqual([started_event_id])
+    expect((await fixture.deliveries()).map(({ event_id }) => event_id)).toEqual([started_event_id])
   })
 
   test('each to every action that asks for it, under a key of its own', async () => {
-    await using world = await deliveryWorld()
+    await using fixture = await deliveryWorld()
     await using hooks = await receiver()
-    await world.setUp(hooks.url, ['application.started'])
-    await world.setUp(hooks.url, ['application.started'])
-    await world.startWorker()
+    await fixture.setUp(hooks.url, ['application.started'])
+    await fixture.setUp(hooks.url, ['application.started'])
+    await fixture.startWorker()
 
-    await world.startApplication()
+    await fixture.startApplication()
     await hooks.untilReceived(2)
 
     const [one, other] = hooks.requests
@@ -191,17 +191,17 @@ describe('which events are sent', () => {
 describe('a retry', () => {
   test('has the same Idempotency-Key, a signature of its own, and the latest details', async () => {
     const clock = testClock()
-    await using world = await deliveryWorld()
+    await using fixture = await deliveryWorld()
     await using hooks = await receiver(secret, () => clock.now().getTime())
     hooks.failNext(1, 503)
-    await world.setUp(hooks.url, ['application.started'])
-    await world.startWorker({ now: clock.now })
+    await fixture.setUp(hooks.url, ['application.started'])
+    await fixture.startWorker({ now: clock.now })
 
-    const application = await world.startApplication()
+    const application = await fixture.startApplication()
     await hooks.untilRequested(1)
     await application.saveCustomer('Grace')
-    await world.untilShown(application, 'in_capture')
-    await eventually(async () => (await world.attempts())[0]?.finished_at instanceof Date)
+    await fixture.untilShown(application, 'in_capture')
+    await eventually(async () => (await fixture.attempts())[0]?.finished_at instanceof Date)
     clock.forward(12)
     await hooks.untilReceived(1)
 
@@ -210,8 +210,8 @@ describe('a retry', () => {
     expect(second?.headers['x-service-signature']).not.toBe(first?.headers['x-service-signature'])
     expect(JSON.parse(first?.raw_body ?? '')).toMatchObject({ customer: null })
     expect(JSON.parse(second?.raw_body ?? '')).toMatchObject({ customer: { first_name: 'Grace' } })
-    await eventually(async () => (await world.deliveries())[0]?.state === 'delivered')
-    expect(await world.attempts()).toMatchObject([
+    await eventually(async () => (await fixture.deliveries())[0]?.state === 'delivered')
+    expect(await fixture.attempts()).toMatchObject([
       { number: 1, outcome: 'answered', status: 503 },
       { number: 2, outcome: 'answered', status: 200 },
     ])
@@ -219,99 +219,99 @@ describe('a retry', () => {
 
   test('is made four times, and then the delivery has failed', async () => {
     const clock = testClock()
-    await using world = await deliveryWorld()
+    await using fixture = await deliveryWorld()
     await using hooks = await receiver(secret, () => clock.now().getTime())
     hooks.failNext(99, 500)
-    await world.setUp(hooks.url, ['application.started'])
-    await world.startWorker({ now: clock.now })
+    await fixture.setUp(hooks.url, ['application.started'])
+    await fixture.startWorker({ now: clock.now })
 
-    await world.startApplication()
+    await fixture.startApplication()
     for (const [index, seconds] of [12, 46, 115, 230].entries()) {
-      await eventually(async () => (await world.attempts()).filter((each) => each.finished_at).length === index + 1)
-      const [delivery] = await world.deliveries()
+      await eventually(async () => (await fixture.attempts()).filter((each) => each.finished_at).length === index + 1)
+      const [delivery] = await fixture.deliveries()
       expect(delivery).toMatchObject({ state: 'pending', attempts: index + 1 })
       clock.forward(seconds)
     }
-    await eventually(async () => (await world.deliveries())[0]?.state !== 'pending')
+    await eventually(async () => (await fixture.deliveries())[0]?.state !== 'pending')
     clock.forward(100_000)
-    await world.startApplication()
+    await fixture.startApplication()
     await hooks.untilRequested(6)
 
-    expect(await world.deliveries()).toMatchObject([
+    expect(await fixture.deliveries()).toMatchObject([
       { state: 'failed', reason: 'status 500', attempts: 5 },
       { attempts: 1 },
     ])
   })
 
   test.each([400, 403, 404, 301])('is not made after %i', async (status) => {
-    await using world = await deliveryWorld()
+    await using fixture = await deliveryWorld()
     await using hooks = await receiver()
     hooks.failNext(1, status)
-    await world.setUp(hooks.url, ['application.started'])
-    await world.startWorker()
+    await fixture.setUp(hooks.url, ['application.started'])
+    await fixture.startWorker()
 
-    await world.startApplication()
-    await eventually(async () => (await world.deliveries())[0]?.state === 'failed')
+    await fixture.startApplication()
+    await eventually(async () => (await fixture.deliveries())[0]?.state === 'failed')
 
-    expect(await world.deliveries()).toMatchObject([{ reason: `status ${status}`, attempts: 1 }])
+    expect(await fixture.deliveries()).toMatchObject([{ reason: `status ${status}`, attempts: 1 }])
   })
 
   test('follows when nobody answers, and says why there was no answer', async () => {
-    await using world = await deliveryWorld()
+    await using fixture = await deliveryWorld()
     const gone = await startReceiver({ secret })
     await gone.close()
-    await world.setUp(gone.url, ['application.started'])
-    await world.startWorker()
+    await fixture.setUp(gone.url, ['application.started'])
+    await fixture.startWorker()
 
-    await world.startApplication()
-    await eventually(async () => (await world.attempts())[0]?.finished_at instanceof Date)
+    await fixture.startApplication()
+    await eventually(async () => (await fixture.attempts())[0]?.finished_at instanceof Date)
 
-    expect(await world.deliveries()).toMatchObject([{ state: 'pending', attempts: 1 }])
-    expect(await world.attempts()).toMatchObject([{ outcome: 'unanswered', status: null }])
-    expect((await world.attempts())[0]?.reason).toContain('ECONNREFUSED')
+    expect(await fixture.deliveries()).toMatchObject([{ state: 'pending', attempts: 1 }])
+    expect(await fixture.attempts()).toMatchObject([{ outcome: 'unanswered', status: null }])
+    expect((await fixture.attempts())[0]?.reason).toContain('ECONNREFUSED')
   })
 
   test('follows when the answer takes longer than the time-out', async () => {
-    await using world = await deliveryWorld()
+    await using fixture = await deliveryWorld()
     await using hooks = await receiver()
     hooks.misbehave(() => 'hang')
-    await world.setUp(hooks.url, ['application.started'])
-    await world.startWorker({ timeoutMs: 100 })
+    await fixture.setUp(hooks.url, ['application.started'])
+    await fixture.startWorker({ timeoutMs: 100 })
 
-    await world.startApplication()
-    await eventually(async () => (await world.attempts())[0]?.finished_at instanceof Date)
+    await fixture.startApplication()
+    await eventually(async () => (await fixture.attempts())[0]?.finished_at instanceof Date)
 
-    expect(await world.attempts()).toMatchObject([{ outcome: 'unanswered', reason: 'no answer within 0.1 s' }])
-    expect(await world.deliveries()).toMatchObject([{ state: 'pending' }])
+    expect(await fixture.attempts()).toMatchObject([{ outcome: 'unanswered', reason: 'no answer within 0.1 s' }])
+    expect(await fixture.deliveries()).toMatchObject([{ state: 'pending' }])
   })
 
   test('is not made to an address that may not be reached', async () => {
-    await using world = await deliveryWorld()
-    await world.setUp('https://169.254.169.254/latest/meta-data', ['application.started'])
-    await world.startWorker()
+    await using fixture = await deliveryWorld()
+    await fixture.setUp('https://169.254.169.254/latest/meta-data', ['application.started'])
+    await fixture.startWorker()
 
-    await world.startApplication()
-    await eventually(async () => (await world.deliveries())[0]?.state === 'failed')
+    await fixture.startApplication()
+    await eventually(async () => (await fixture.deliveries())[0]?.state === 'failed')
 
-    expect((await world.deliveries())[0]?.reason).toContain('not a public address')
-    expect(await world.attempts()).toMatchObject([{ outcome: 'refused' }])
+    expect((await fixture.deliveries())[0]?.reason).toContain('not a public address')
+    expect(await fixture.attempts()).toMatchObject([{ outcome: 'refused' }])
   })
 })
 
 describe('a connection', () => {
   test('that has a new secret signs with it from then on, retries too', async () => {
     const clock = testClock()
-    await using world = await deliveryWorld()
+    await using fixture = await deliveryWorld()
     await using hooks = await receiver('the new secret', () => clock.now().getTime())
-    const connection = await world.setUp(hooks.url, ['application.started'])
+    const connection = await fixture.setUp(hooks.url, ['application.started'])
     hooks.misbehave(({ refused }) => (refused === undefined ? undefined : { status: 500 }))
-    await world.startWorker({ now: clock.now })
+    await fixture.startWorker({ now: clock.now })
 
-    await world.startApplication()
+    await fixture.startApplication()
     await hooks.untilRequested(1)
     await connection.regenerate('the new secret')
-    await eventually(async () => (await world.attempts())[0]?.finished_at instanceof Date)
-    await world.startApplication()
+    await eventually(async () => (await fixture.attempts())[0]?.finished_at instanceof Date)
+    await fixture.startApplication()
     await hooks.untilReceived(1)
     clock.forward(12)
     await hooks.untilReceived(2)
@@ -320,13 +320,13 @@ describe('a connection', () => {
   })
 
   test('that is moved is sent to at its new address', async () => {
-    await using world = await deliveryWorld()
+    await using fixture = await deliveryWorld()
     await using hooks = await receiver()
-    const connection = await world.setUp('https://old.example.com/', ['application.started'])
+    const connection = await fixture.setUp('https://old.example.com/', ['application.started'])
     await connection.move(hooks.url)
-    await world.startWorker()
+    await fixture.startWorker()
 
-    const { application_id } = await world.startApplication()
+    const { application_id } = await fixture.startApplication()
     await hooks.untilReceived(1)
 
     expect(hooks.received[0]).toMatchObject({ aggregate: { id: application_id } })
@@ -339,58 +339,60 @@ describe('a connection', () => {
     ['organisation', 'organisation_inactive'],
   ])('what waits is cancelled with a reason when the %s goes: %s', async (what, reason) => {
     const clock = testClock()
-    await using world = await deliveryWorld()
+    await using fixture = await deliveryWorld()
     await using hooks = await receiver(secret, () => clock.now().getTime())
     hooks.failNext(99)
-    const connection = await world.setUp(hooks.url, ['application.started'])
-    await world.startWorker({ now: clock.now })
-    await world.startApplication()
-    await eventually(async () => (await world.attempts())[0]?.finished_at instanceof Date)
+    const connection = await fixture.setUp(hooks.url, ['application.started'])
+    await fixture.startWorker({ now: clock.now })
+    await fixture.startApplication()
+    await eventually(async () => (await fixture.attempts())[0]?.finished_at instanceof Date)
 
     if (what === 'connection') await connection.removeConnection()
     if (what === 'action') await connection.removeAction()
     if (what === 'active action') await connection.deactivateAction()
     if (what === 'organisation')
-      await world.append(organisationEvents, `organisation-${organisation_id}`, [
+      await fixture.append(organisationEvents, `organisation-${organisation_id}`, [
         { type: 'OrganisationDeactivated', organisation_id },
       ])
-    await eventually(async () => (await world.deliveries())[0]?.state === 'cancelled')
+    await eventually(async () => (await fixture.deliveries())[0]?.state === 'cancelled')
 
-    expect(await world.deliveries()).toMatchObject([{ state: 'cancelled', reason, attempts: 1 }])
+    expect(await fixture.deliveries()).toMatchObject([{ state: 'cancelled', reason, attempts: 1 }])
     expect(hooks.requests).toHaveLength(1)
   })
 
   test('that is gone does not lose an event without a trace', async () => {
-    await using world = await deliveryWorld()
-    const connection = await world.setUp('https://crm.example.com/', ['application.started'])
+    await using fixture = await deliveryWorld()
+    const connection = await fixture.setUp('https://crm.example.com/', ['application.started'])
     await connection.removeConnection()
-    await world.startWorker()
+    await fixture.startWorker()
 
-    await world.startApplication()
-    await eventually(async () => (await world.deliveries()).length === 1)
+    await fixture.startApplication()
+    await eventually(async () => (await fixture.deliveries()).length === 1)
 
-    expect(await world.deliveries()).toMatchObject([{ state: 'cancelled', reason: 'connection_removed', attempts: 0 }])
+    expect(await fixture.deliveries()).toMatchObject([
+      { state: 'cancelled', reason: 'connection_removed', attempts: 0 },
+    ])
   })
 })
 
 test('nothing is sent before the read models have passed its event, so that no snapshot is older than it', async () => {
-  await using world = await deliveryWorld()
+  await using fixture = await deliveryWorld()
   await using hooks = await receiver()
-  await world.setUp(hooks.url, ['application.customer_saved'])
-  await world.startWorker()
-  const application = await world.startApplication()
+  await fixture.setUp(hooks.url, ['application.customer_saved'])
+  await fixture.startWorker()
+  const application = await fixture.startApplication()
   await application.saveCustomer('Grace')
   await hooks.untilReceived(1)
-  await world.stopProjections()
+  await fixture.stopProjections()
 
   const first = await application.saveCustomer('Ada')
   const second = await application.saveCustomer('Mary')
-  await eventually(async () => (await world.deliveries()).length === 3)
+  await eventually(async () => (await fixture.deliveries()).length === 3)
   const moveTo = `update consumer_checkpoint set position = $1 where name = 'applications'`
-  await world.pool.query(moveTo, [first.position])
+  await fixture.pool.query(moveTo, [first.position])
   await hooks.untilReceived(2)
 
   expect(hooks.received[1]?.id).toBe(first.ids[0])
-  const waiting = (await world.deliveries()).find(({ event_id }) => event_id === second.ids[0])
+  const waiting = (await fixture.deliveries()).find(({ event_id }) => event_id === second.ids[0])
   expect(waiting).toMatchObject({ state: 'pending', attempts: 0 })
 })

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import { describe, expect, test } from 'vitest'
-import { prepareCheckpoints } from '#infra/checkpoint.ts'
-import { transaction } from '#infra/postgres.ts'
+import { prepareCheckpoints } from '#infra/consumers/checkpoint.ts'
+import { transaction } from '#infra/postgres/postgres.ts'
 import type { PlannedDelivery } from '../../delivery-worker/plan.ts'
 import { cancel, claim, complete, enqueue, type Completed, type Room } from '../../delivery-worker/queue.ts'
 import { prepareDeliveryTables } from '../../delivery-worker/tables.ts'
 import { testDatabase } from '../database.ts'
-import { organisation_id, product_id, type AttemptRow, type DeliveryRow } from './world.ts'
+import { organisation_id, product_id, type AttemptRow, type DeliveryRow } from './fixture.ts'
 
 const now = new Date('2026-03-01T10:00:00.000Z')
 const later = (seconds: number) => new Date(now.getTime() + seconds * 1000)

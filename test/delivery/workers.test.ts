@@ -10,33 +10,33 @@ import {
   testClock,
   workerEnvironment,
   type DeliveryWorld,
-} from './world.ts'
+} from './fixture.ts'
 
 const receiver = async (options: Partial<ReceiverOptions> = {}) => {
   const started = await startReceiver({ secret, ...options })
   return { ...started, [Symbol.asyncDispose]: started.close }
 }
 
-const startApplications = (world: DeliveryWorld, count: number) =>
-  Promise.all(Array.from({ length: count }, () => world.startApplication()))
+const startApplications = (fixture: DeliveryWorld, count: number) =>
+  Promise.all(Array.from({ length: count }, () => fixture.startApplication()))
 
-const statesOf = async (world: DeliveryWorld) => (await world.deliveries()).map(({ state }) => state)
-const allDelivered = (world: DeliveryWorld, count: number) =>
+const statesOf = async (fixture: DeliveryWorld) => (await fixture.deliveries()).map(({ state }) => state)
+const allDelivered = (fixture: DeliveryWorld, count: number) =>
   eventually(async () => {
-    const states = await statesOf(world)
+    const states = await statesOf(fixture)
     return states.length === count && states.every((state) => state === 'delivered')
   }, 25_000)
 
 describe('several workers', () => {
   test('share what is to be sent, and while they are well nothing is sent twice', async () => {
-    await using world = await deliveryWorld()
+    await using fixture = await deliveryWorld()
     await using hooks = await receiver()
-    await world.setUp(hooks.url, ['application.started', 'quote.issued'])
-    await Promise.all([world.startWorker(), world.startWorker(), world.startWorker()])
+    await fixture.setUp(hooks.url, ['application.started', 'quote.issued'])
+    await Promise.all([fixture.startWorker(), fixture.startWorker(), fixture.startWorker()])
 
-    const started = await startApplications(world, 100)
+    const started = await startApplications(fixture, 100)
     await Promise.all(started.map((application) => application.issueQuote()))
-    await allDelivered(world, 200)
+    await allDelivered(fixture, 200)
 
     expect(hooks.requests).toHaveLength(200)
     expect(new Set(hooks.requests.map(({ idempotency_key }) => idempotency_key)).size).toBe(200)
@@ -44,19 +44,19 @@ describe('several workers', () => {
   })
 
   test('plan nothing twice and lose nothing when they come and go', async () => {
-    await using world = await deliveryWorld()
+    await using fixture = await deliveryWorld()
     await using hooks = await receiver()
-    await world.setUp(hooks.url, ['application.started'])
+    await fixture.setUp(hooks.url, ['application.started'])
 
     for (let round = 0; round < 5; round++) {
-      const worker = await world.startWorker()
-      const starting = startApplications(world, 20)
+      const worker = await fixture.startWorker()
+      const starting = startApplications(fixture, 20)
       await hooks.untilRequested(round * 20 + 5)
       await worker.stop()
       await starting
     }
-    await world.startWorker()
-    await allDelivered(world, 100)
+    await fixture.startWorker()
+    await allDelivered(fixture, 100)
 
     expect(hooks.requests).toHaveLength(100)
     expect(new Set(hooks.received.map(({ id }) => id)).size).toBe(100)
@@ -65,25 +65,25 @@ describe('several workers', () => {
 
 describe('a worker that stops', () => {
   test('lets what it is sending finish', async () => {
-    await using world = await deliveryWorld()
+    await using fixture = await deliveryWorld()
     await using hooks = await receiver()
-    await world.setUp(hooks.url, ['application.started'])
-    const worker = await world.startWorker()
-    await world.startApplication()
+    await fixture.setUp(hooks.url, ['application.started'])
+    const worker = await fixture.startWorker()
+    await fixture.startApplication()
     await hooks.untilRequested(1)
 
     await worker.stop()
 
-    expect(await world.deliveries()).toMatchObject([{ state: 'delivered' }])
+    expect(await fixture.deliveries()).toMatchObject([{ state: 'delivered' }])
   })
 })
 
 test('a worker killed while it sends is replaced: each webhook arrives, under one Idempotency-Key', async () => {
-  await using world = await deliveryWorld()
+  await using fixture = await deliveryWorld()
   // Further apart than what a dead worker has already sent.
   const killAt = [10, 50, 90, 130]
   const count = 160
-  using workers = workerProcesses(world.url)
+  using workers = workerProcesses(fixture.url)
   let received = 0
   await using hooks = await receiver({
     // Before the answer leaves: the worker never hears of it.
@@ -91,24 +91,24 @@ test('a worker killed while it sends is replaced: each webhook arrives, under on
       if (killAt.includes(++received)) workers.killCurrent()
     },
   })
-  await world.setUp(hooks.url, ['application.started'])
-  await startApplications(world, count)
+  await fixture.setUp(hooks.url, ['application.started'])
+  await startApplications(fixture, count)
 
   workers.startNext()
   for (const _kill of killAt) {
     await workers.currentEnded()
     // What the dead one held is free when its lease ends; here it ends at once.
-    await world.pool.query(`update delivery set due_at = now() where state = 'pending'`)
+    await fixture.pool.query(`update delivery set due_at = now() where state = 'pending'`)
     workers.startNext()
   }
-  await allDelivered(world, count)
+  await allDelivered(fixture, count)
 
   const keysByEvent = Map.groupBy(hooks.requests, ({ raw_body }) => (JSON.parse(raw_body) as { id: string }).id)
   expect(keysByEvent.size).toBe(count)
   for (const requests of keysByEvent.values())
     expect(new Set(requests.map(({ idempotency_key }) => idempotency_key)).size).toBe(1)
   expect(hooks.requests.length).toBeGreaterThan(count)
-  const lost = (await world.attempts()).filter(({ outcome }) => outcome === 'lost')
+  const lost = (await fixture.attempts()).filter(({ outcome }) => outcome === 'lost')
   expect(lost.length).toBeGreaterThanOrEqual(killAt.length)
 }, 60_000)
 
@@ -132,17 +132,17 @@ const workerProcesses = (databaseUrl: string) => {
 
 describe('one receiver that hangs', () => {
   test('does not hold up the others', async () => {
-    await using world = await deliveryWorld()
+    await using fixture = await deliveryWorld()
     await using dead = await receiver()
     await using alive = await receiver()
     dead.misbehave(() => 'hang')
-    await world.setUp(dead.url, ['application.started'])
-    await startApplications(world, 60)
-    await world.startWorker({ concurrency: 8, timeoutMs: 10_000 })
+    await fixture.setUp(dead.url, ['application.started'])
+    await startApplications(fixture, 60)
+    await fixture.startWorker({ concurrency: 8, timeoutMs: 10_000 })
     await dead.untilRequested(6)
 
-    await world.setUp(alive.url, ['application.started'])
-    await startApplications(world, 40)
+    await fixture.setUp(alive.url, ['application.started'])
+    await startApplications(fixture, 40)
     await alive.untilReceived(40, 8_000)
 
     // Three quarters of the places, all still waiting for their time-out.
@@ -150,38 +150,38 @@ describe('one receiver that hangs', () => {
   })
 
   test('has few places, once it is known', async () => {
-    await using world = await deliveryWorld()
+    await using fixture = await deliveryWorld()
     await using dead = await receiver()
     await using alive = await receiver()
     dead.misbehave(() => 'hang')
-    await world.setUp(dead.url, ['application.started'])
-    await startApplications(world, 60)
-    await world.startWorker({ concurrency: 8, timeoutMs: 300 })
+    await fixture.setUp(dead.url, ['application.started'])
+    await startApplications(fixture, 60)
+    await fixture.startWorker({ concurrency: 8, timeoutMs: 300 })
     await dead.untilRequested(8)
     const before = dead.requests.length
 
-    await eventually(async () => (await world.attempts()).filter((each) => each.finished_at).length >= before)
-    await eventually(async () => (await world.attempts()).length > before)
-    const open = (await world.attempts()).filter(({ finished_at }) => finished_at === null)
+    await eventually(async () => (await fixture.attempts()).filter((each) => each.finished_at).length >= before)
+    await eventually(async () => (await fixture.attempts()).length > before)
+    const open = (await fixture.attempts()).filter(({ finished_at }) => finished_at === null)
 
     expect(open.length).toBeLessThanOrEqual(2)
-    await world.setUp(alive.url, ['application.started'])
-    await world.startApplication()
+    await fixture.setUp(alive.url, ['application.started'])
+    await fixture.startApplication()
     await alive.untilReceived(1)
   })
 })
 
 test('a receiver that asks for more time gets it', async () => {
   const clock = testClock()
-  await using world = await deliveryWorld()
+  await using fixture = await deliveryWorld()
   await using hooks = await receiver({ now: () => clock.now().getTime() })
   hooks.misbehave(({ repeated }) => (repeated ? undefined : { status: 429, headers: { 'retry-after': '60' } }))
-  await world.setUp(hooks.url, ['application.started'])
-  await world.startWorker({ now: clock.now })
+  await fixture.setUp(hooks.url, ['application.started'])
+  await fixture.startWorker({ now: clock.now })
 
-  await world.startApplication()
-  await eventually(async () => (await world.attempts())[0]?.finished_at instanceof Date)
+  await fixture.startApplication()
+  await eventually(async () => (await fixture.attempts())[0]?.finished_at instanceof Date)
 
-  const [row] = await world.deliveries()
+  const [row] = await fixture.deliveries()
   expect(row?.due_at).toEqual(new Date(clock.now().getTime() + 60_000))
 })

@@ -7,9 +7,9 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { Client } from 'pg'
 import { expect, test } from 'vitest'
-import { accountToRunAs, findPlace, surroundings } from '#infra/embedded-postgres-place.ts'
-import { startEmbeddedPostgres } from '#infra/embedded-postgres.ts'
-import { createPool } from '#infra/postgres.ts'
+import { accountToRunAs, findPlace, surroundings } from '#infra/postgres/embedded/data-directory.ts'
+import { startEmbeddedPostgres } from '#infra/postgres/embedded/embedded-postgres.ts'
+import { createPool } from '#infra/postgres/postgres.ts'
 import { eventually } from '../event-log/events.ts'
 
 /** A directory that everybody may enter: PostgreSQL may run as another user than we do. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { NewEvent } from '#domain/event.ts'
-import type { ExpectedRevision } from '#infra/event-log.ts'
+import type { ExpectedRevision } from '#infra/event-log/event-log.ts'
 import { appended, asAppended, idsOf, newEvents, newStream } from './events.ts'
 import type { MakeLog } from './log-under-test.ts'
 

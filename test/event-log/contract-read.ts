@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { EventLog } from '#infra/event-log.ts'
+import type { EventLog } from '#infra/event-log/event-log.ts'
 import { allAfter, appended, idsOf, isVisible, newCategory, newEvents, newStream } from './events.ts'
 import type { MakeLog } from './log-under-test.ts'
 

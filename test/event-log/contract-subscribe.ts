@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, test } from 'vitest'
 import type { NewEvent } from '#domain/event.ts'
-import type { Batch } from '#infra/event-log.ts'
+import type { Batch } from '#infra/event-log/event-log.ts'
 import {
   allAfter,
   appended,

@@ -1,7 +1,7 @@
 import { v7 as uuid } from 'uuid'
 import { expect } from 'vitest'
 import type { Json, NewEvent, Position, RecordedEvent } from '#domain/event.ts'
-import type { Batch, EventLog, Subscription } from '#infra/event-log.ts'
+import type { Batch, EventLog, Subscription } from '#infra/event-log/event-log.ts'
 
 /** A category that no other test uses, and streams in it. */
 export const newCategory = (prefix = 'test'): string => `${prefix}${uuid().replaceAll('-', '')}`

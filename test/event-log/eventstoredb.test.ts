@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from 'vitest'
-import { eventStoreDbLog } from '#infra/event-log-eventstoredb.ts'
+import { eventStoreDbLog } from '#infra/event-log/eventstoredb/eventstoredb-log.ts'
 import { eventStoreDbTarget, type EventStoreDbTarget } from '../eventstoredb/target.ts'
 import { eventLogContract, type LogUnderTest } from './contract.ts'
 

@@ -1,4 +1,4 @@
-import type { EventLog } from '#infra/event-log.ts'
+import type { EventLog } from '#infra/event-log/event-log.ts'
 
 export type LogUnderTest = {
   readonly log: EventLog

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type NewEvent } from '#domain/event.ts'
-import type { AppendResult } from '#infra/event-log.ts'
-import { sql } from '#infra/postgres.ts'
+import type { AppendResult } from '#infra/event-log/event-log.ts'
+import { sql } from '#infra/postgres/postgres.ts'
 import { appended, eventually, idsOf, newEvent, newEvents, newStream } from './events.ts'
 import { appendOn, appendingConnections, appendsWaiting, connect, openLog, preparedDatabase } from './postgres-log.ts'
 

@@ -1,7 +1,7 @@
 import { Client, type ClientBase } from 'pg'
 import type { NewEvent } from '#domain/event.ts'
-import { postgresLog, prepareLog, type PostgresLogOptions } from '#infra/event-log-postgres.ts'
-import { sql } from '#infra/postgres.ts'
+import { postgresLog, prepareLog, type PostgresLogOptions } from '#infra/event-log/postgres/postgres-log.ts'
+import { sql } from '#infra/postgres/postgres.ts'
 import { testDatabase, type TestDatabase } from '../database.ts'
 import { eventually } from './events.ts'
 

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { categoryOf, type Position } from '#domain/event.ts'
-import { asWritten, logReader } from '#infra/event-log-postgres-read.ts'
-import { subscriber } from '#infra/event-log-postgres-subscribe.ts'
-import { sharedTail } from '#infra/event-log-postgres-tail.ts'
-import { postgresLog } from '#infra/event-log-postgres.ts'
-import type { Batch } from '#infra/event-log.ts'
-import { createPool } from '#infra/postgres.ts'
+import { asWritten, logReader } from '#infra/event-log/postgres/read.ts'
+import { subscriber } from '#infra/event-log/postgres/subscribe.ts'
+import { sharedTail } from '#infra/event-log/postgres/live-tail.ts'
+import { postgresLog } from '#infra/event-log/postgres/postgres-log.ts'
+import type { Batch } from '#infra/event-log/event-log.ts'
+import { createPool } from '#infra/postgres/postgres.ts'
 import { testDatabase } from '../database.ts'
 import {
   appended,

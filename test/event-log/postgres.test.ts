@@ -1,4 +1,4 @@
-import { postgresLog } from '#infra/event-log-postgres.ts'
+import { postgresLog } from '#infra/event-log/postgres/postgres-log.ts'
 import { eventLogContract, type LogUnderTest } from './contract.ts'
 import { dropConnections, preparedDatabase } from './postgres-log.ts'
 

@@ -3,7 +3,7 @@ import { status } from '@grpc/grpc-js'
 import { binaryEvent, EventStoreDBClient, jsonEvent } from '@eventstore/db-client'
 import { expect, test } from 'vitest'
 import type { Position } from '#domain/event.ts'
-import { eventStoreDbLog } from '#infra/event-log-eventstoredb.ts'
+import { eventStoreDbLog } from '#infra/event-log/eventstoredb/eventstoredb-log.ts'
 import {
   appended,
   batchesOf,

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parse, stringify } from 'yaml'
 import { z } from 'zod'
-import type { Asked } from './verdict.ts'
+import type { Asked } from './outcome-checks.ts'
 
 const Demo = z.object({
   organisations: z.tuple([

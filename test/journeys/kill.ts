@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { postgresLog } from '#infra/event-log-postgres.ts'
-import { makeLeases } from '#infra/lease.ts'
-import { createPool } from '#infra/postgres.ts'
+import { postgresLog } from '#infra/event-log/postgres/postgres-log.ts'
+import { makeLeases } from '#infra/consumers/lease.ts'
+import { createPool } from '#infra/postgres/postgres.ts'
 import { demoApplication, demoReceiver } from '../../demo/demo.ts'
 import { startReceiver, type Receiver } from '../../demo/receiver.ts'
 import { directWebhooksTo } from './kill-setup.ts'
@@ -20,7 +20,7 @@ import {
   faultsOfWebhooks,
   readWholeLog,
   type Asked,
-} from './verdict.ts'
+} from './outcome-checks.ts'
 
 /**
  * Kills the whole service again and again while clients write to it, and looks for what got lost or doubled.

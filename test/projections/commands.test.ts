@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { projectionsCommand } from '../../projections/commands.ts'
 import type { SomeProjection } from '../../projections/projection.ts'
 import { tallies, type TallyEvent } from './tally.ts'
-import { raised, tallyId, world, type World } from './world.ts'
+import { raised, tallyId, fixture, type Fixture } from './fixture.ts'
 
 const timid: SomeProjection = {
   ...tallies,
@@ -15,7 +15,7 @@ const timid: SomeProjection = {
 }
 
 /** What a command answers on a terminal or elsewhere. */
-const commanding = async (the: World, isTTY: boolean, ...words: readonly string[]) => {
+const commanding = async (the: Fixture, isTTY: boolean, ...words: readonly string[]) => {
   const output = Object.assign(new PassThrough(), { isTTY })
   const code = await projectionsCommand(words, [tallies, timid], the.makeProcess().parts, output)
   output.end()
@@ -23,7 +23,7 @@ const commanding = async (the: World, isTTY: boolean, ...words: readonly string[
 }
 
 test('a rebuild says how far it is, line by line', async () => {
-  await using the = await world()
+  await using the = await fixture()
   await the.append(1, raised(), raised())
 
   expect(await commanding(the, false, 'rebuild', 'all')).toEqual({
@@ -33,7 +33,7 @@ test('a rebuild says how far it is, line by line', async () => {
 })
 
 test('a rebuild shows a bar on a terminal', async () => {
-  await using the = await world()
+  await using the = await fixture()
   await the.append(1, raised())
 
   const { code, text } = await commanding(the, true, 'rebuild', 'tallies')
@@ -43,7 +43,7 @@ test('a rebuild shows a bar on a terminal', async () => {
 })
 
 test('a rebuild that fails says at which event, and that nothing was changed', async () => {
-  await using the = await world()
+  await using the = await fixture()
   await the.append(1, raised(-1))
 
   const { code, text } = await commanding(the, false, 'rebuild', 'all')
@@ -56,7 +56,7 @@ test('a rebuild that fails says at which event, and that nothing was changed', a
 })
 
 test('a comparison says what is different', async () => {
-  await using the = await world()
+  await using the = await fixture()
   await the.append(1, raised())
   await commanding(the, false, 'rebuild', 'tallies')
   expect(await commanding(the, false, 'compare', 'tallies')).toEqual({
@@ -73,7 +73,7 @@ test('a comparison says what is different', async () => {
 })
 
 test('the status says where each consumer stands, and at what it stopped', async () => {
-  await using the = await world()
+  await using the = await fixture()
   await commanding(the, false, 'rebuild', 'tallies')
   await the.append(1, raised())
   await commanding(the, false, 'rebuild', 'timid')
@@ -91,7 +91,7 @@ test('the status says where each consumer stands, and at what it stopped', async
 })
 
 test('a command that cannot be understood says what there is', async () => {
-  await using the = await world()
+  await using the = await fixture()
 
   expect(await commanding(the, false, 'rebuild', 'nothing')).toEqual({
     code: 2,

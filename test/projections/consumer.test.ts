@@ -1,11 +1,11 @@
 import type { PoolClient } from 'pg'
 import { expect, test } from 'vitest'
 import type { RecordedEvent } from '#domain/event.ts'
-import { consumerHealth, resumeConsumer } from '#infra/checkpoint.ts'
-import { consume, type ConsumerParts, type Consuming } from '#infra/consumer.ts'
-import { sql } from '#infra/postgres.ts'
+import { consumerHealth, resumeConsumer } from '#infra/consumers/checkpoint.ts'
+import { consume, type ConsumerParts, type Consuming } from '#infra/consumers/consumer.ts'
+import { sql } from '#infra/postgres/postgres.ts'
 import { newEvent } from './tally.ts'
-import { gate, raised, soon, through, world, type World } from './world.ts'
+import { barrier, raised, soon, through, fixture, type Fixture } from './fixture.ts'
 
 const amounts = (events: readonly RecordedEvent[]): readonly number[] => events.map(({ data }) => Number(data['by']))
 
@@ -16,7 +16,7 @@ const keep: Handle = async (events, db) => {
   for (const by of amounts(events)) await db.query(sql`insert into kept (amount) values (${by})`)
 }
 
-const kept = async ({ pool }: World): Promise<readonly number[]> => {
+const kept = async ({ pool }: Fixture): Promise<readonly number[]> => {
   const { rows } = await pool.query<{ amount: number }>('select amount from kept order by id')
   return rows.map(({ amount }) => amount)
 }
@@ -36,7 +36,7 @@ const keeper =
     consume({ ...parts, name: 'keeper', version: 1, categories: ['tally'], handle, ...options })
 
 const keeping = async () => {
-  const the = await world()
+  const the = await fixture()
   await the.pool.query('create table kept (id serial primary key, amount integer not null)')
   return the
 }
@@ -123,8 +123,8 @@ test('one of two processes works, the other stands by and takes over when it die
 test('a process that has lost its lease without knowing cannot write any more', async () => {
   await using the = await keeping()
   const [zombie, heir] = [the.makeProcess('zombie'), the.makeProcess('heir')]
-  const stalled = gate()
-  const [reached, done] = [gate(), gate()]
+  const stalled = barrier()
+  const [reached, done] = [barrier(), barrier()]
   await the.append(1, raised(1))
   zombie.run(
     keeper(async (events, db) => {
@@ -182,7 +182,7 @@ test('a consumer stops at an event that it cannot handle, says so, and never ski
 
 test.each([
   ['when it is resumed', (failed: Consuming) => failed.resume()],
-  ['when it is resumed from elsewhere', (_failed: Consuming, the: World) => resumeConsumer(the.pool, 'keeper')],
+  ['when it is resumed from elsewhere', (_failed: Consuming, the: Fixture) => resumeConsumer(the.pool, 'keeper')],
 ])('a consumer that stopped tries the event again %s', async (_when, resume) => {
   await using the = await keeping()
   for (const by of [1, -2, 3]) await the.append(1, raised(by))

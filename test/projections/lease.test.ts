@@ -1,8 +1,8 @@
 import { expect, test, vi } from 'vitest'
-import { makeLeases } from '#infra/lease.ts'
-import { createPool } from '#infra/postgres.ts'
+import { makeLeases } from '#infra/consumers/lease.ts'
+import { createPool } from '#infra/postgres/postgres.ts'
 import { testDatabase, type TestDatabase } from '../database.ts'
-import { soon } from './world.ts'
+import { soon } from './fixture.ts'
 
 const never = new AbortController().signal
 

@@ -2,10 +2,10 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, test, vi } from 'vitest'
 import type { Position, RecordedEvent } from '#domain/event.ts'
-import type { Batch, Subscription } from '#infra/event-log.ts'
+import type { Batch, Subscription } from '#infra/event-log/event-log.ts'
 import { runProjection } from '../../projections/runner.ts'
 import { newEvent, tallies } from './tally.ts'
-import { raised, tallyId, through, world } from './world.ts'
+import { raised, tallyId, through, fixture } from './fixture.ts'
 
 const total = 200_000
 const streams = 500
@@ -22,7 +22,7 @@ const event = (number: number): RecordedEvent => ({
 })
 
 test('over 200,000 events, memory holds no more than what is being handled', { timeout: 120_000 }, async () => {
-  await using the = await world()
+  await using the = await fixture()
   let underWay = 0
   let most = 0
   const used: number[] = []

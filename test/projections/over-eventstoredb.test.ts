@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
-import { eventStoreDbLog } from '#infra/event-log-eventstoredb.ts'
+import { eventStoreDbLog } from '#infra/event-log/eventstoredb/eventstoredb-log.ts'
 import { compareWithRebuild } from '../../projections/compare.ts'
 import { rebuild } from '../../projections/rebuild.ts'
 import { runProjection } from '../../projections/runner.ts'
 import { startEventStoreDb } from '../eventstoredb/server.ts'
 import { newEvent, tallies } from './tally.ts'
-import { raised, tallyId, world } from './world.ts'
+import { raised, tallyId, fixture } from './fixture.ts'
 
 test('a read model follows EventStoreDB, is rebuilt from it, and is the same', async () => {
-  await using the = await world()
+  await using the = await fixture()
   await using server = await startEventStoreDb()
   const log = eventStoreDbLog(server.url)
   const { run, parts, progress, stop } = the.makeProcess('following', log)

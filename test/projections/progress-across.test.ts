@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
 import type { Position } from '#domain/event.ts'
-import { findCheckpoint } from '#infra/checkpoint.ts'
-import { announceProgress, followProgress } from '#infra/progress-across.ts'
-import type { Progress } from '#infra/progress.ts'
+import { findCheckpoint } from '#infra/consumers/checkpoint.ts'
+import { announceProgress, followProgress } from '#infra/consumers/shared-progress.ts'
+import type { Progress } from '#infra/consumers/progress.ts'
 import type { SomeProjection } from '../../projections/projection.ts'
 import { runProjection, runProjections } from '../../projections/runner.ts'
 import { newEvent, tallies } from './tally.ts'
-import { raised, soon, tallyId, world, type World } from './world.ts'
+import { raised, soon, tallyId, fixture, type Fixture } from './fixture.ts'
 
 /** A process that projects, and tells how far it has come. */
-const projecting = (the: World, projections: readonly SomeProjection[] = [tallies]) => {
+const projecting = (the: Fixture, projections: readonly SomeProjection[] = [tallies]) => {
   const process = the.makeProcess('projecting')
   const progress = announceProgress(process.parts)
   for (const projection of projections) process.run((parts) => runProjection(projection, { ...parts, progress }))
@@ -18,14 +18,14 @@ const projecting = (the: World, projections: readonly SomeProjection[] = [tallie
 }
 
 /** A process that writes, and knows how far the others have come. */
-const writing = async (the: World): Promise<Progress> => {
+const writing = async (the: Fixture): Promise<Progress> => {
   const { parts, until, progress } = the.makeProcess('writing')
   const followed = await followProgress(progress, parts)
   until(followed.finished)
   return followed
 }
 
-const total = async ({ pool }: World): Promise<number> => {
+const total = async ({ pool }: Fixture): Promise<number> => {
   const { rows } = await pool.query<{ total: number }>('select coalesce(sum(total), 0)::integer as total from tallies')
   return rows[0]?.total ?? 0
 }
@@ -36,7 +36,7 @@ const afterAll = '9'.repeat(41) as Position
 const otherEvent = (type: string) => ({ ...newEvent(raised()), type })
 
 test('whoever waits in one process for what another one projects can read what it wrote', async () => {
-  await using the = await world()
+  await using the = await fixture()
   await the.append(1, raised())
   projecting(the)
   await soon(async () => expect(await findCheckpoint(the.pool, 'tallies')).toBeDefined())
@@ -50,7 +50,7 @@ test('whoever waits in one process for what another one projects can read what i
 })
 
 /** Both at work, and one event passed. */
-const atWork = async (the: World) => {
+const atWork = async (the: Fixture) => {
   const projector = projecting(the)
   const { wait } = await writing(the)
   const first = await the.append(1, raised())
@@ -61,7 +61,7 @@ const atWork = async (the: World) => {
 }
 
 test('what moves no row is announced as well, long before the checkpoint is saved', async () => {
-  await using the = await world()
+  await using the = await fixture()
   const { wait, first } = await atWork(the)
 
   const appended = await the.eventLog.append(`tally-${tallyId(1)}`, 'any', [otherEvent('TallyAdmired')])
@@ -72,7 +72,7 @@ test('what moves no row is announced as well, long before the checkpoint is save
 })
 
 test('what was announced while nobody listened is found in the table', async () => {
-  await using the = await world()
+  await using the = await fixture()
   const { wait } = await atWork(the)
 
   await the.cutOff('coverstream progress')
@@ -83,7 +83,7 @@ test('what was announced while nobody listened is found in the table', async () 
 })
 
 test('what nobody announces is found in the table while somebody waits', async () => {
-  await using the = await world()
+  await using the = await fixture()
   const { progress, run, parts } = the.makeProcess('silent')
   run(() => runProjection(tallies, parts))
   expect(await progress.wait('tally', await the.append(1, raised()), 5_000)).toBe(true)
@@ -96,7 +96,7 @@ test('what nobody announces is found in the table while somebody waits', async (
 })
 
 test('an announcement that nobody understands does no harm', async () => {
-  await using the = await world()
+  await using the = await fixture()
   const { wait } = await atWork(the)
 
   for (const payload of ['', '{', '[["tallies"]]', '[["nobody","1"]]'])
@@ -107,7 +107,7 @@ test('an announcement that nobody understands does no harm', async () => {
 })
 
 test('a projection that begins later is waited for too', async () => {
-  await using the = await world()
+  await using the = await fixture()
   const { wait } = await writing(the)
   expect(await wait('tally', afterAll, 10)).toBe(true)
 
@@ -117,7 +117,7 @@ test('a projection that begins later is waited for too', async () => {
 })
 
 test('a wait ends at its time when nobody projects, and at once when there is nothing to wait for', async () => {
-  await using the = await world()
+  await using the = await fixture()
   const { projector, wait } = await atWork(the)
   await projector.stop()
 
@@ -129,7 +129,7 @@ test('a wait ends at its time when nobody projects, and at once when there is no
 })
 
 test('nobody waits for a projection that is no more', async () => {
-  await using the = await world()
+  await using the = await fixture()
   const retired: SomeProjection = { ...tallies, name: 'retired' }
   const process = projecting(the, [tallies, retired])
   const { wait } = await writing(the)

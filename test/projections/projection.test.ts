@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { rowTypes } from '#infra/row-types.ts'
+import { rowTypes } from '#infra/postgres/row-types.ts'
 import type { Row, SomeProjection } from '../../projections/projection.ts'
 import { runProjection } from '../../projections/runner.ts'
 import { organisation_id, tallies } from './tally.ts'
-import { raised, soon, tallyId, world } from './world.ts'
+import { raised, soon, tallyId, fixture } from './fixture.ts'
 
 test('whoever waits for the position of what it wrote can read it', async () => {
-  await using the = await world()
+  await using the = await fixture()
   const { run, progress } = the.makeProcess()
   run((parts) => runProjection(tallies, parts))
 
@@ -20,7 +20,7 @@ test('whoever waits for the position of what it wrote can read it', async () => 
 })
 
 test('a table has what the events add up to, under its organisation', async () => {
-  await using the = await world()
+  await using the = await fixture()
   await the.append(1, { type: 'TallyOpened', title: 'apples' }, raised(2), raised(3))
   await the.append(2, { type: 'TallyOpened', title: 'pears' })
   const last = await the.append(2, { type: 'TallyClosed', reason: 'eaten' })
@@ -44,7 +44,7 @@ test('a table has what the events add up to, under its organisation', async () =
 })
 
 test('a projection whose table has a name that is taken says so', async () => {
-  await using the = await world()
+  await using the = await fixture()
   await the.pool.query('create table tallies (id text)')
   const { run, lines } = the.makeProcess()
 
@@ -60,7 +60,7 @@ test('a projection whose table has a name that is taken says so', async () => {
 })
 
 test('a row that its table cannot hold stops the projection, which says why', async () => {
-  await using the = await world()
+  await using the = await fixture()
   await the.append(1, raised(1), raised(2 ** 40), raised(3))
   const narrow: SomeProjection = {
     ...tallies,

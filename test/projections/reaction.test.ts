@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import type { Consuming } from '#infra/consumer.ts'
+import type { Consuming } from '#infra/consumers/consumer.ts'
 import { because, runReactions, type SomeReaction } from '../../command-api/reaction.ts'
 import { organisation_id, tallyEvents, type TallyEvent } from './tally.ts'
-import { raised, soon, world, type World } from './world.ts'
+import { raised, soon, fixture, type Fixture } from './fixture.ts'
 
 const whenRaised = (react: (by: number) => void, name = 'when-tally-raised-note'): SomeReaction => ({
   name,
@@ -14,7 +14,7 @@ const whenRaised = (react: (by: number) => void, name = 'when-tally-raised-note'
   },
 })
 
-const running = (the: World, ...reactions: readonly SomeReaction[]) => {
+const running = (the: Fixture, ...reactions: readonly SomeReaction[]) => {
   const process = the.makeProcess()
   const started = runReactions(reactions, process.parts)
   for (const each of started) process.run(() => each)
@@ -24,7 +24,7 @@ const running = (the: World, ...reactions: readonly SomeReaction[]) => {
 const state = ([first]: readonly Consuming[]) => first?.status().state
 
 test('a reaction sees every event of its kind, in order, also those from while it did not run', async () => {
-  await using the = await world()
+  await using the = await fixture()
   await the.append(1, raised(1), { type: 'TallyOpened', title: 'apples' })
   const seen: number[] = []
   const first = running(
@@ -44,7 +44,7 @@ test('a reaction sees every event of its kind, in order, also those from while i
 })
 
 test('a reaction that fails is tried again a few times', async () => {
-  await using the = await world()
+  await using the = await fixture()
   await the.append(1, raised(1), raised(2))
   const seen: number[] = []
   let failures = 0
@@ -62,7 +62,7 @@ test('a reaction that fails is tried again a few times', async () => {
 })
 
 test('a reaction that fails time and again stops and tells, and the others go on', { timeout: 60_000 }, async () => {
-  await using the = await world()
+  await using the = await fixture()
   await the.append(1, raised(1), raised(2), raised(3))
   const seen: number[] = []
 
@@ -81,7 +81,7 @@ test('a reaction that fails time and again stops and tells, and the others go on
 })
 
 test('a reaction that is stopped while it fails does not count as failed', async () => {
-  await using the = await world()
+  await using the = await fixture()
   await the.append(1, raised(1))
   const failing = running(
     the,
@@ -104,7 +104,7 @@ test('a reaction that is stopped while it fails does not count as failed', async
 })
 
 test('a command that follows from an event says so', async () => {
-  await using the = await world()
+  await using the = await fixture()
   await the.append(1, raised(1))
   const [recorded] = await the.eventLog.readAll()
   if (!recorded) throw new Error('There is one.')

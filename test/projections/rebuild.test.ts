@@ -1,19 +1,19 @@
 import { expect, test } from 'vitest'
-import { findCheckpoint } from '#infra/checkpoint.ts'
-import { EventFailed } from '#infra/follow.ts'
+import { findCheckpoint } from '#infra/consumers/checkpoint.ts'
+import { EventFailed } from '#infra/consumers/follow.ts'
 import { compareWithRebuild } from '../../projections/compare.ts'
 import type { Row, SomeProjection } from '../../projections/projection.ts'
 import { rebuild, type RebuildProgress } from '../../projections/rebuild.ts'
 import { runProjection } from '../../projections/runner.ts'
 import { newEvent, tallies, type TallyEvent } from './tally.ts'
-import { gate, raised, soon, tallyId, through, world, type World } from './world.ts'
+import { barrier, raised, soon, tallyId, through, fixture, type Fixture } from './fixture.ts'
 
-const total = async ({ pool }: World): Promise<number> => {
+const total = async ({ pool }: Fixture): Promise<number> => {
   const { rows } = await pool.query<{ total: number }>('select sum(total)::integer as total from tallies')
   return rows[0]?.total ?? 0
 }
 
-const tables = async ({ pool }: World): Promise<readonly string[]> => {
+const tables = async ({ pool }: Fixture): Promise<readonly string[]> => {
   const { rows } = await pool.query<{ name: string }>(
     `select tablename as name from pg_tables where schemaname = 'public' order by tablename`,
   )
@@ -21,7 +21,7 @@ const tables = async ({ pool }: World): Promise<readonly string[]> => {
 }
 
 /** Tallies from 1 up, each raised by one. */
-const fill = async ({ eventLog, settled }: World, count: number) => {
+const fill = async ({ eventLog, settled }: Fixture, count: number) => {
   const appended = await Promise.all(
     Array.from({ length: count }, (_, index) =>
       eventLog.append(`tally-${tallyId(index + 1)}`, 'no_stream', [newEvent(raised())]),
@@ -31,9 +31,9 @@ const fill = async ({ eventLog, settled }: World, count: number) => {
 }
 
 /** A log that hands out nothing beyond its first batch until it is let. */
-const halting = ({ eventLog }: World) => {
-  const { passed, open } = gate()
-  const { passed: reached, open: reach } = gate()
+const halting = ({ eventLog }: Fixture) => {
+  const { passed, open } = barrier()
+  const { passed: reached, open: reach } = barrier()
   const log = through(eventLog, async function* (batches, { signal }) {
     const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
     let isFirst = true
@@ -71,7 +71,7 @@ const live = async (running: ReturnType<typeof runProjection>) =>
   soon(() => expect(running.status().state).toBe('live'))
 
 test('a rebuild happens beside the table in use, while events keep coming, and no reader sees it half done', async () => {
-  await using the = await world()
+  await using the = await fixture()
   await fill(the, 300)
   const { run, progress } = the.makeProcess()
   run((parts) => runProjection(tallies, parts))
@@ -105,7 +105,7 @@ test('a rebuild happens beside the table in use, while events keep coming, and n
 })
 
 test('when a new version starts, the table is rebuilt while the old one goes on, and the old process stops', async () => {
-  await using the = await world()
+  await using the = await fixture()
   await fill(the, 10)
   const old = the.makeProcess('old')
   const running = old.run((parts) => runProjection(tallies, parts))
@@ -129,7 +129,7 @@ test('when a new version starts, the table is rebuilt while the old one goes on,
 })
 
 test('an old process that stood by does not go on with what another version has rebuilt', async () => {
-  await using the = await world()
+  await using the = await fixture()
   await fill(the, 10)
   const [first, second] = [the.makeProcess('first'), the.makeProcess('second')]
   const working = first.run((parts) => runProjection(tallies, parts))
@@ -149,7 +149,7 @@ test('an old process that stood by does not go on with what another version has 
 })
 
 test('when processes of a new version start at the same time, the table is rebuilt once', async () => {
-  await using the = await world()
+  await using the = await fixture()
   await fill(the, 10)
   const old = the.makeProcess('old')
   await live(old.run((parts) => runProjection(tallies, parts)))
@@ -168,7 +168,7 @@ test('when processes of a new version start at the same time, the table is rebui
 })
 
 test('a rebuild that is ended in the middle leaves nothing that blocks the next one', async () => {
-  await using the = await world()
+  await using the = await fixture()
   await fill(the, 10)
   const { parts } = the.makeProcess()
   const { log, reached } = halting(the)
@@ -186,7 +186,7 @@ test('a rebuild that is ended in the middle leaves nothing that blocks the next 
 })
 
 test('a rebuild that has lost its lease without knowing does no harm to the next one', async () => {
-  await using the = await world()
+  await using the = await fixture()
   await fill(the, 10)
   const [stalling, slow] = [halting(the), halting(the)]
   const zombie = the.makeProcess('zombie', stalling.log)
@@ -210,7 +210,7 @@ test('a rebuild that has lost its lease without knowing does no harm to the next
 })
 
 test('a rebuild waits for readers without making others wait behind it for long', async () => {
-  await using the = await world()
+  await using the = await fixture()
   await fill(the, 10)
   const { parts } = the.makeProcess()
   await rebuild(tallies, parts)
@@ -234,7 +234,7 @@ test('a rebuild waits for readers without making others wait behind it for long'
 })
 
 test('a rebuild fails at an event that cannot be handled, and the table in use stays', async () => {
-  await using the = await world()
+  await using the = await fixture()
   await the.append(1, raised(1), raised(-2), raised(3))
   const { parts } = the.makeProcess()
   await rebuild(tallies, parts)
@@ -254,7 +254,7 @@ test('a rebuild fails at an event that cannot be handled, and the table in use s
 })
 
 test('a table can be rebuilt again and again, with all its indexes', async () => {
-  await using the = await world()
+  await using the = await fixture()
   const { parts } = the.makeProcess()
   await fill(the, 3)
   for (let times = 0; times < 3; times++) await rebuild(tallies, parts)
@@ -265,7 +265,7 @@ test('a table can be rebuilt again and again, with all its indexes', async () =>
 })
 
 test('a comparison finds rows that are wrong, missing, or should not be there', async () => {
-  await using the = await world()
+  await using the = await fixture()
   await fill(the, 5)
   const { parts } = the.makeProcess()
   await rebuild(tallies, parts)

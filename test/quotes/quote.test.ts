@@ -6,7 +6,7 @@ import type { ReleaseJourney } from '#domain/catalogue/events.ts'
 import { quoteAt } from '#domain/quotes/record.ts'
 import { QuoteId } from '#domain/values.ts'
 import { fullJourney, lifeCover, release } from '../applications/release.ts'
-import { anna, answered, covered, customerSaved, declined, referred, started } from '../applications/words.ts'
+import { anna, answered, covered, customerSaved, declined, referred, started } from '../applications/builders.ts'
 import { tables } from '../rating/request.ts'
 import { rejected, scenariosOf, stateOf } from '../scenario.ts'
 

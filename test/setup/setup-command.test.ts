@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { setupApi } from './setup-api.ts'
-import { file, lineOf } from './words.ts'
+import { file, lineOf } from './builders.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'coverstream-setup-'))
 beforeAll(() => writeFile(join(folder, 'acme.yaml'), file))
@@ -14,7 +14,7 @@ afterAll(() => rm(folder, { recursive: true }))
 
 /** Runs the command as a shell would, from the folder of the files. */
 const run = async (origin: string, options: readonly string[], input = '') => {
-  const program = join(import.meta.dirname, '../../demo/setup.ts')
+  const program = join(import.meta.dirname, '../../setup/main.ts')
   const child = spawn(process.execPath, [program, ...options, '--base-url', origin, '--operator-key', 'any'], {
     cwd: folder,
     env: {},

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest'
 import { setupApi } from './setup-api.ts'
-import { file, lineOf, withLine } from './words.ts'
+import { file, lineOf, withLine } from './builders.ts'
 
 /** Nothing is ever written here, so one does for all. */
 const api = await setupApi()

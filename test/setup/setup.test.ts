@@ -3,9 +3,9 @@ import { z } from 'zod'
 import { price } from '#domain/rating/price.ts'
 import { OrganisationId } from '#domain/values.ts'
 import { derivedId } from '#infra/ids.ts'
-import { readSetupText } from '../../demo/setup-text.ts'
+import { readSetupText } from '../../setup/plan-text.ts'
 import { setupApi } from './setup-api.ts'
-import { file, withLine } from './words.ts'
+import { file, withLine } from './builders.ts'
 
 const csv = 'age,term,smoker,rate_e4\n30,10,n,23360\n30,10,s,56052\n'
 

@@ -1,0 +1,180 @@
+import type { ClientBase, Pool } from 'pg'
+import type { Position } from '#domain/event.ts'
+import { sql, transaction } from '../postgres/postgres.ts'
+
+/** How far a consumer has come. Whoever moves it names where it stood: of two who try, one succeeds. */
+export type Checkpoint = {
+  readonly version: number
+  /** Raised whenever the consumer continues from another place than the one where it had left off. */
+  readonly generation: number
+  /** Undefined before the first event. */
+  readonly position: Position | undefined
+}
+
+/** The event that a consumer could not handle, and why. */
+export type Failure = {
+  readonly event_id: string
+  readonly type: string
+  readonly stream: string
+  readonly message: string
+}
+
+export type ConsumerRecord = {
+  readonly name: string
+  readonly version: number
+  readonly position: Position | null
+  readonly categories: readonly string[]
+  readonly failed_at: Date | null
+  readonly failure: Failure | null
+  readonly updated_at: Date
+}
+
+export type ConsumerDescription = {
+  readonly name: string
+  readonly version: number
+  readonly categories: readonly string[]
+  /** Whether those who write wait for this consumer, so that they can read what they wrote. */
+  readonly awaited: boolean
+}
+
+const definition = `
+  create table if not exists consumer_checkpoint (
+    name text primary key,
+    version integer not null,
+    generation integer not null default 1,
+    position text collate "C",
+    categories text[] not null,
+    awaited boolean not null,
+    failed_at timestamptz,
+    failure json,
+    updated_at timestamptz not null default now()
+  )`
+
+// Processes that start at the same time make tables one after the other.
+const preparation = 7_236_018_449
+
+/** Makes the table of checkpoints, if it is missing. */
+export const prepareCheckpoints = async (pool: Pool): Promise<void> => {
+  if (await tableExists(pool, 'consumer_checkpoint')) return
+  await transaction(pool, async (db) => {
+    await preparing(db)
+    await db.query(definition)
+  })
+}
+
+/** Waits for others who make tables, until the end of the transaction. */
+export const preparing = async (db: ClientBase): Promise<void> => {
+  await db.query(sql`select pg_advisory_xact_lock(${preparation})`)
+}
+
+export const tableExists = async (db: Pool | ClientBase, name: string): Promise<boolean> => {
+  const { rows } = await db.query<{ exists: boolean }>(sql`select to_regclass(${name}) is not null as exists`)
+  return rows[0]?.exists ?? false
+}
+
+type Row = { version: number; generation: number; position: Position | null }
+
+const toCheckpoint = ({ version, generation, position }: Row): Checkpoint => ({
+  version,
+  generation,
+  position: position ?? undefined,
+})
+
+export const findCheckpoint = async (db: Pool | ClientBase, name: string): Promise<Checkpoint | undefined> => {
+  const { rows } = await db.query<Row>(
+    sql`select version, generation, position from consumer_checkpoint where name = ${name}`,
+  )
+  return rows[0] && toCheckpoint(rows[0])
+}
+
+/** As it stands, and does so until the end of the transaction. */
+export const lockCheckpoint = async (db: ClientBase, name: string): Promise<Checkpoint | undefined> => {
+  const { rows } = await db.query<Row>(
+    sql`select version, generation, position from consumer_checkpoint where name = ${name} for update`,
+  )
+  return rows[0] && toCheckpoint(rows[0])
+}
+
+/** The checkpoint of a consumer that begins to work: made at the beginning of the log, if there is none. */
+export const openCheckpoint = async (db: Pool | ClientBase, consumer: ConsumerDescription): Promise<Checkpoint> => {
+  const { name, version, categories, awaited } = consumer
+  const { rows } = await db.query<Row>(sql`
+    insert into consumer_checkpoint as stored (name, version, categories, awaited)
+    values (${name}, ${version}, ${categories}, ${awaited})
+    on conflict (name) do update set categories = excluded.categories, awaited = excluded.awaited
+    returning version, generation, position`)
+  if (!rows[0]) throw new Error(`The checkpoint of ${name} could not be written.`)
+  return toCheckpoint(rows[0])
+}
+
+/** Puts a checkpoint somewhere else. Whoever worked from where it stood finds that out when he next moves it. */
+export const resetCheckpoint = async (
+  db: Pool | ClientBase,
+  { name, version, categories, awaited }: ConsumerDescription,
+  position: Position | undefined,
+): Promise<Checkpoint> => {
+  const { rows } = await db.query<Row>(sql`
+    insert into consumer_checkpoint as stored (name, version, categories, awaited, position)
+    values (${name}, ${version}, ${categories}, ${awaited}, ${position})
+    on conflict (name) do update set
+      version = excluded.version, generation = stored.generation + 1, position = excluded.position,
+      categories = excluded.categories, awaited = excluded.awaited,
+      failed_at = null, failure = null, updated_at = now()
+    returning version, generation, position`)
+  if (!rows[0]) throw new Error(`The checkpoint of ${name} could not be written.`)
+  return toCheckpoint(rows[0])
+}
+
+/** Moves a checkpoint on from where it stood. False: it no longer stands there, so what led to this must not count. */
+export const moveCheckpoint = async (
+  db: Pool | ClientBase,
+  name: string,
+  { generation, position: from }: Checkpoint,
+  to: Position,
+): Promise<boolean> => {
+  const { rowCount } = await db.query({
+    name: 'consumer-checkpoint-move',
+    text: `
+      update consumer_checkpoint set position = $4, failed_at = null, failure = null, updated_at = now()
+      where name = $1 and generation = $2 and position is not distinct from $3`,
+    values: [name, generation, from, to],
+  })
+  return rowCount === 1
+}
+
+export const removeCheckpoint = async (db: Pool | ClientBase, name: string): Promise<void> => {
+  await db.query(sql`delete from consumer_checkpoint where name = ${name}`)
+}
+
+/** Nobody waits any longer for any consumer but these. */
+export const retireOthers = async (pool: Pool, names: readonly string[]): Promise<void> => {
+  await pool.query(sql`update consumer_checkpoint set awaited = false where awaited and name <> all (${names})`)
+}
+
+export const recordFailure = async (pool: Pool, name: string, failure: Failure): Promise<void> => {
+  await pool.query(sql`
+    update consumer_checkpoint set failed_at = now(), failure = ${JSON.stringify(failure)} where name = ${name}`)
+}
+
+export const isRecordedAsFailed = async (pool: Pool, name: string): Promise<boolean> => {
+  const { rowCount } = await pool.query(
+    sql`select from consumer_checkpoint where name = ${name} and failed_at is not null`,
+  )
+  return rowCount === 1
+}
+
+/** Lets a consumer that stopped at an event try it again, in whichever process it runs. */
+export const resumeConsumer = async (pool: Pool, name: string): Promise<boolean> => {
+  const { rowCount } = await pool.query(
+    sql`update consumer_checkpoint set failed_at = null, failure = null where name = ${name}`,
+  )
+  return rowCount === 1
+}
+
+/** All consumers of the log, in whichever process they run. */
+export const consumerHealth = async (pool: Pool): Promise<readonly ConsumerRecord[]> => {
+  if (!(await tableExists(pool, 'consumer_checkpoint'))) return []
+  const { rows } = await pool.query<ConsumerRecord>(sql`
+    select name, version, position, categories, failed_at, failure, updated_at from consumer_checkpoint order by name`)
+  return rows
+}

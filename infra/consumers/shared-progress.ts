@@ -1,0 +1,187 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { Client, type Pool } from 'pg'
+import { z } from 'zod'
+import type { Position } from '#domain/event.ts'
+import type { Log } from '../log.ts'
+import { sql } from '../postgres/postgres.ts'
+import type { Progress } from './progress.ts'
+import { notifier } from '../notifier.ts'
+
+const channel = 'consumer_progress'
+
+type Across = { readonly pool: Pool; readonly log: Log; readonly signal: AbortSignal }
+
+const Announced = z.array(z.tuple([z.string(), z.string().transform((position) => position as Position)]))
+type Announced = z.output<typeof Announced>
+
+// More often than this nobody needs to be told.
+const restMs = 2
+// A notification holds less than 8,000 bytes.
+const atOnce = 40
+
+/**
+ * Tells other processes how far the consumers of this one have come: at once, while the table of checkpoints may lag
+ * behind by a second. Whatever is lost on the way is found in that table.
+ */
+export const announceProgress = (across: Across): Pick<Progress, 'passed'> & { readonly finished: Promise<void> } => {
+  const latest = new Map<string, Position>()
+  const untold = new Map<string, Position>()
+  const changes = notifier()
+
+  const tell = async (client: Client, isUsable: () => boolean) => {
+    // What was passed while there was no connection, nobody was told.
+    for (const [name, position] of latest) untold.set(name, position)
+    // An announcement need not survive anything, so its commit need not wait for the disk.
+    await client.query('set synchronous_commit = off')
+    while (isUsable()) {
+      if (untold.size === 0) await changes.wait()
+      const announced: Announced = [...untold].slice(0, atOnce)
+      for (const [name] of announced) untold.delete(name)
+      if (announced.length > 0) await client.query(sql`select pg_notify(${channel}, ${JSON.stringify(announced)})`)
+      await pause(restMs)
+    }
+  }
+
+  return {
+    passed: (name, _categories, position) => {
+      if (position === undefined) return
+      latest.set(name, position)
+      untold.set(name, position)
+      changes.notify()
+    },
+    finished: whileConnected(across, changes.notify, tell),
+  }
+}
+
+const lookAgainMs = 75
+
+type Row = { readonly name: string; readonly categories: readonly string[]; readonly position: Position | null }
+
+/**
+ * Follows how far the consumers in other processes have come, whose progress commands wait for: by what these announce
+ * and, as long as somebody waits, by looking into the table of checkpoints. Resolves when it knows where they stand.
+ */
+export const followProgress = async (
+  progress: Progress,
+  across: Across,
+): Promise<Progress & { readonly finished: Promise<void> }> => {
+  const { pool, signal, log } = across
+  const known = new Map<string, Omit<Row, 'name'>>()
+  let waiting = 0
+  let isLooking = false
+
+  const pass = ({ name, categories, position }: Row) => {
+    const before = known.get(name)?.position ?? null
+    const furthest = before !== null && (position === null || before > position) ? before : position
+    known.set(name, { categories, position: furthest })
+    progress.passed(name, categories, furthest ?? undefined)
+  }
+
+  const look = async () => {
+    const rows = await readAwaited(pool)
+    for (const row of rows) pass(row)
+    const names = new Set(rows.map(({ name }) => name))
+    for (const name of known.keys())
+      if (!names.has(name)) {
+        known.delete(name)
+        progress.forget(name)
+      }
+  }
+
+  const lookQuietly = () => look().catch((error: unknown) => log.warn({ error }, 'progress of the read models unknown'))
+
+  const heard = (payload: string) => {
+    const { data = [], success } = Announced.safeParse(parsed(payload))
+    for (const [name, position] of data) {
+      const consumer = known.get(name)
+      if (consumer) pass({ name, categories: consumer.categories, position })
+    }
+    if (!success || data.some(([name]) => !known.has(name))) void lookQuietly()
+  }
+
+  const lookWhileAwaited = async () => {
+    if (isLooking) return
+    isLooking = true
+    while (waiting > 0 && !signal.aborted) {
+      await pause(lookAgainMs)
+      if (waiting > 0) await lookQuietly()
+    }
+    isLooking = false
+  }
+
+  const changes = notifier()
+  const listen = async (client: Client, isUsable: () => boolean) => {
+    client.on('notification', ({ payload = '[]' }) => heard(payload))
+    await client.query(`listen ${channel}`)
+    await look()
+    while (isUsable()) await changes.wait()
+  }
+
+  const finished = whileConnected(across, changes.notify, listen)
+  await look()
+  return {
+    ...progress,
+    wait: async (...given) => {
+      waiting++
+      void lookWhileAwaited()
+      try {
+        return await progress.wait(...given)
+      } finally {
+        waiting--
+      }
+    },
+    finished,
+  }
+}
+
+/** Whoever may use the database may say anything there. */
+const parsed = (payload: string): unknown => {
+  try {
+    return JSON.parse(payload) as unknown
+  } catch {
+    return undefined
+  }
+}
+
+/** None before the first consumer has run. */
+const readAwaited = async (pool: Pool): Promise<readonly Row[]> => {
+  try {
+    const { rows } = await pool.query<Row>({
+      name: 'consumer-progress',
+      text: 'select name, categories, position from consumer_checkpoint where awaited',
+    })
+    return rows
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === '42P01') return []
+    throw error
+  }
+}
+
+const reconnectMs = 250
+
+/** Works on a connection of its own, and on the next one when that is lost, until the signal is aborted. */
+const whileConnected = async (
+  { pool, signal, log }: Across,
+  notify: () => void,
+  work: (client: Client, isUsable: () => boolean) => Promise<void>,
+): Promise<void> => {
+  signal.addEventListener('abort', notify)
+  while (!signal.aborted) {
+    const client = new Client(pool.options)
+    let isLost = false
+    client.on('error', () => undefined)
+    client.on('end', () => {
+      isLost = true
+      notify()
+    })
+    try {
+      await client.connect()
+      await client.query(`set application_name = 'coverstream progress'`)
+      await work(client, () => !isLost && !signal.aborted)
+    } catch (error) {
+      log.warn({ error }, 'connection for the progress of the read models lost')
+    }
+    await client.end().catch(() => undefined)
+    await pause(reconnectMs, undefined, { signal }).catch(() => undefined)
+  }
+}

@@ -1,0 +1,77 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { Client } from 'pg'
+import type { Position } from '#domain/event.ts'
+import { sql } from '../../postgres/postgres.ts'
+import { notifier } from '../../notifier.ts'
+
+const channel = 'event_log'
+// More often than this nobody needs to be told.
+const restMs = 3
+
+/**
+ * Tells other processes that there is something new, and hears it from them. It is only a hint: whatever is lost here is
+ * found a moment later by looking. A hint is sent after the commit, on a connection of its own and one at a time, because
+ * a notification inside the transactions of the appends would make them commit one after the other.
+ */
+export const hints = (url: string, heard: (upTo?: Position) => void) => {
+  const changes = notifier()
+  let untold: Position | undefined
+  let isClosed = false
+  const isOpen = () => !isClosed
+  let running: Promise<void> | undefined
+
+  const run = async () => {
+    let failures = 0
+    while (isOpen()) {
+      const client = new Client({ connectionString: url, application_name: 'coverstream hints', keepAlive: true })
+      let isLost = false
+      const isUsable = () => isOpen() && !isLost
+      client.on('error', () => undefined)
+      client.on('end', () => {
+        isLost = true
+        changes.notify()
+      })
+      // What `tell` has sent, here or in another process.
+      client.on('notification', ({ payload }) => heard(payload as Position | undefined))
+      try {
+        await client.connect()
+        // A hint need not survive anything, so its commit need not wait for the disk.
+        await client.query('set synchronous_commit = off')
+        await client.query(`listen ${channel}`)
+        failures = 0
+        // While nobody listened, anything may have come.
+        heard()
+        while (isUsable()) {
+          if (!untold) await changes.wait()
+          else {
+            const position = untold
+            untold = undefined
+            await client.query(sql`select pg_notify(${channel}, ${position})`)
+            await pause(restMs)
+          }
+        }
+      } catch {
+        failures++
+      }
+      await client.end().catch(() => undefined)
+      if (isOpen()) await changes.wait(Math.min(50 * 2 ** failures, 2_000))
+    }
+  }
+
+  return {
+    /** Begins to hear. */
+    listen: () => {
+      running ??= run()
+    },
+    tell: (position: Position) => {
+      running ??= run()
+      if (!untold || position > untold) untold = position
+      changes.notify()
+    },
+    close: async () => {
+      isClosed = true
+      changes.notify()
+      await running
+    },
+  }
+}

@@ -1,0 +1,166 @@
+import type { Pool } from 'pg'
+import type { Json, Metadata, Position, RecordedEvent } from '#domain/event.ts'
+import type { Page, WholePage } from '../event-log.ts'
+import type { Query } from '../../postgres/postgres.ts'
+
+export type Filter = { readonly categories?: readonly string[]; readonly types?: readonly string[] }
+
+const digits = 20
+
+/** Before the first event. */
+export const start = `${'0'.repeat(digits)}-${'0'.repeat(digits)}` as Position
+
+/** Transaction, then place within it, each as wide as the widest, so that positions compare as strings. */
+export const toPosition = (transaction: string, place: string): Position =>
+  `${transaction.padStart(digits, '0')}-${place.padStart(digits, '0')}` as Position
+
+/** Refuses what is no position of this log, such as one of another adapter. */
+export const fromPosition = (position: Position): readonly [transaction: string, place: string] => {
+  if (!/^\d{20}-\d{20}$/.test(position)) throw new RangeError(`Not a position of this log: ${JSON.stringify(position)}`)
+  return [position.slice(0, digits), position.slice(digits + 1)]
+}
+
+/** The number of the event in the order of writing, from which the order of the log differs by a few at most. */
+export const measure = (position: Position): number => Number(fromPosition(position)[1])
+
+/**
+ * Of transactions below this, all have ended: what they wrote is there, and nothing more will come. Beyond it an event
+ * may still appear before others that can be seen already, so nobody who must not miss one reads on.
+ */
+const horizon = `(
+  select pg_snapshot_xmin(pg_current_snapshot())::text::bigint + state.transaction_offset from event_log.state)`
+
+/** Some events in the order of the log. */
+export type BoundedPage = {
+  readonly events: readonly RecordedEvent[]
+  readonly bytes: number
+  /** Whether it ends where it was to end, and not earlier for its number or size. */
+  readonly isWhole: boolean
+}
+
+const columns = `transaction_id, position, stream, revision, id, type, schema_version, data, metadata,
+  date_part('epoch', recorded_at) * 1000 as recorded_ms`
+
+// A page ends early when its events are large, so that little waits for its reader.
+const pageBytes = 4_000_000
+
+/** The events of a condition in order, up to those before which there are as many bytes as a page may have. */
+const page = (condition: string, limit: string) => `
+  select * from (
+    select *, coalesce(sum(bytes) over (
+      order by transaction_id, position rows between unbounded preceding and 1 preceding), 0) as bytes_before
+    from (
+      select ${columns}, pg_column_size(data) + pg_column_size(metadata) as bytes from event_log.event
+      where ${condition} order by transaction_id, position limit ${limit}) as page) as page
+  where bytes_before < ${pageBytes} order by transaction_id, position`
+
+type Row = [
+  transaction: string,
+  position: string,
+  stream: string,
+  revision: string,
+  id: string,
+  type: string,
+  schemaVersion: string,
+  data: string,
+  metadata: string,
+  recordedAt: string,
+]
+
+type SizedRow = [...Row, bytes: string, bytesBefore: string]
+
+const toEvent = (row: Row | SizedRow): RecordedEvent => ({
+  id: row[4],
+  type: row[5],
+  schema_version: Number(row[6]),
+  // What append has stored.
+  data: JSON.parse(row[7]) as Json,
+  metadata: JSON.parse(row[8]) as Metadata,
+  stream: row[2],
+  revision: Number(row[3]),
+  position: toPosition(row[0], row[1]),
+  recorded_at: new Date(Number(row[9])),
+})
+
+/** The columns come as the server writes them, untouched by any parser of `pg`. */
+export const asWritten = { getTypeParser: () => (value: string) => value }
+
+const defaultLimit = 1_000
+
+/** The reads of the log, each one statement. */
+export const logReader = (pool: Pool) => {
+  const events = async (name: string, { text, values }: Query): Promise<RecordedEvent[]> => {
+    const { rows } = await pool.query<Row>({ name, text, values, rowMode: 'array' })
+    return rows.map(toEvent)
+  }
+
+  const boundedPage = async (name: string, { text, values }: Query, limit: number): Promise<BoundedPage> => {
+    const { rows } = await pool.query<SizedRow>({ name, text, values, rowMode: 'array' })
+    const [bytes = 0, bytesBefore = 0] = rows.at(-1)?.slice(-2).map(Number) ?? []
+    const isWhole = rows.length < limit && bytesBefore + bytes < pageBytes
+    return { events: rows.map(toEvent), bytes: bytesBefore + bytes, isWhole }
+  }
+
+  return {
+    /** A page of one stream, whatever else is being written. */
+    stream: (stream: string, { from, direction = 'forwards', limit = defaultLimit }: Page) => {
+      const isForwards = direction === 'forwards'
+      return events(`event-log-stream-${direction}`, {
+        text: `
+          select ${columns} from event_log.event
+          where stream = $1 and revision ${isForwards ? '>=' : '<='} $2
+          order by revision ${isForwards ? 'asc' : 'desc'} limit $3`,
+        values: [stream, from ?? (isForwards ? 0 : Number.MAX_SAFE_INTEGER), limit],
+      })
+    },
+
+    /** A page of the whole log, as far as its order is settled. */
+    page: async ({ beyond, direction = 'forwards', limit = defaultLimit }: WholePage) => {
+      const isForwards = direction === 'forwards'
+      const order = isForwards ? 'asc' : 'desc'
+      return events(`event-log-page-${direction}`, {
+        text: `
+          select ${columns} from event_log.event
+          where (transaction_id, position) ${isForwards ? '>' : '<'} ($1, $2) and transaction_id < ${horizon}
+          order by transaction_id ${order}, position ${order} limit $3`,
+        values: [...fromPosition(beyond ?? (isForwards ? start : end)), limit],
+      })
+    },
+
+    /** The last event whose place in the order is settled. */
+    head: async (): Promise<Position | undefined> => {
+      const { rows } = await pool.query<[string, string]>({
+        name: 'event-log-head',
+        text: `
+          select transaction_id, position from event_log.event where transaction_id < ${horizon}
+          order by transaction_id desc, position desc limit 1`,
+        rowMode: 'array',
+      })
+      return rows[0] && toPosition(...rows[0])
+    },
+
+    /** Those events after one settled position up to another that pass the filter. */
+    between: async (after: Position, upTo: Position, { categories, types }: Filter, limit: number) => {
+      const ofCategories = categories ? 'and category = any ($6)' : 'and $6::text[] is null'
+      const ofTypes = types ? 'and type = any ($7)' : 'and $7::text[] is null'
+      const range = '(transaction_id, position) > ($1, $2) and (transaction_id, position) <= ($3, $4)'
+      const values = [...fromPosition(after), ...fromPosition(upTo), limit, categories ?? null, types ?? null]
+      return boundedPage(
+        `event-log-between${categories ? '-categories' : ''}${types ? '-types' : ''}`,
+        { text: page(`${range} ${ofCategories} ${ofTypes}`, '$5'), values },
+        limit,
+      )
+    },
+
+    /** What is settled beyond a settled position. */
+    news: async (after: Position, limit: number) => {
+      const range = `(transaction_id, position) > ($1, $2) and transaction_id < ${horizon}`
+      return boundedPage('event-log-news', { text: page(range, '$3'), values: [...fromPosition(after), limit] }, limit)
+    },
+  }
+}
+
+export type LogReader = ReturnType<typeof logReader>
+
+// The greatest bigint, twice.
+const end = toPosition('9223372036854775807', '9223372036854775807')

@@ -1,0 +1,148 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { Request, Response } from 'express'
+import { originOf } from '#domain/origin.ts'
+import { bearerOf, makeAuthenticate, type Authenticated, type Directory } from './authenticate.ts'
+import type { Admission } from './http.ts'
+import { Problem } from './problem.ts'
+import { addressOf, type RateLimit } from './rate-limit.ts'
+import type { Access, Caller, Scope, ScopeRule } from './route.ts'
+import type { Tokens } from '../crypto/tokens.ts'
+
+type AdmissionOptions = {
+  readonly directory: Directory
+  readonly tokens: Tokens
+  readonly baseUrl: string
+  readonly rateLimit: RateLimit
+  /** Without it the operator's routes are as if they were not there. */
+  readonly operatorKey: string | undefined
+}
+
+/** What every request passes on its way in, in this order: CORS, request limit, token, application and origin, scope. */
+export const makeAdmission = ({ directory, tokens, baseUrl, rateLimit, operatorKey }: AdmissionOptions): Admission => {
+  const resource = `${baseUrl}/api/v1`
+  const authenticate = makeAuthenticate(directory, tokens, `${baseUrl}/oauth/token`)
+  const isOperator = makeOperatorCheck(operatorKey)
+
+  return {
+    cors: (request, response) => answerCors(directory, request, response),
+
+    limitRate: async (request) => {
+      // The operator sets up and watches; only those who try to be the operator are counted.
+      if (request.path.startsWith('/admin/') && isOperator(request)) return
+      const decision = await rateLimit(addressOf(request))
+      if (!decision.served) throw tooMany(decision.resumesAt)
+    },
+
+    admit: async (request, access) => {
+      if (access.kind === 'public') return undefined
+      if (access.kind === 'application') {
+        const authenticated = await authenticate(request.get('authorization'))
+        return admitApplication(directory, resource, authenticated, request.get('origin'), access)
+      }
+      if (operatorKey === undefined)
+        throw new Problem('not_found', 'The operator’s routes are switched off: no OPERATOR_KEY is configured.')
+      if (!isOperator(request))
+        throw new Problem('invalid_token', 'Send the operator key as Authorization: Bearer.', {
+          headers: { 'WWW-Authenticate': 'Bearer realm="Coverstream operator"' },
+        })
+      return undefined
+    },
+  }
+}
+
+const tooMany = (resumesAt: number) =>
+  new Problem('rate_limited', `Too many requests from this address. Continue at ${resumesAt} (seconds since 1970).`, {
+    headers: { 'X-RateLimit-Reset': String(resumesAt) },
+  })
+
+/** Digests have one length whatever was sent, and take one time to compare. */
+const makeOperatorCheck = (operatorKey: string | undefined) => {
+  const digest = (key: string) => createHash('sha256').update(key).digest()
+  const expected = operatorKey === undefined ? undefined : digest(operatorKey)
+  return (request: Request): boolean => {
+    const sent = bearerOf(request.get('authorization'))
+    return expected !== undefined && sent !== undefined && timingSafeEqual(digest(sent), expected)
+  }
+}
+
+const forbidden = (message: string) => new Problem('forbidden', message)
+
+const admitApplication = (
+  directory: Directory,
+  resource: string,
+  { application, grant }: Authenticated,
+  origin: string | undefined,
+  { scopes, serverOnly }: Extract<Access, { kind: 'application' }>,
+): Caller => {
+  const { id, kind, organisation_id } = application
+  if (grant.resource !== resource)
+    throw forbidden(`The access token is not valid for this resource. Ask for one with resource=${resource}.`)
+  if (!directory.organisations.get(organisation_id)?.active)
+    throw forbidden('The organisation’s account is not active. Ask the operator of the service to activate it.')
+  checkOrigin(application, origin)
+  if (serverOnly && kind === 'browser')
+    throw forbidden('This endpoint is for server-only applications. Call it from your server, with one of those.')
+  checkScopes(grant.scopes, scopes)
+  return { organisation_id, api_application_id: id, kind, scopes: grant.scopes }
+}
+
+const checkOrigin = ({ kind, allowed_origins }: Authenticated['application'], origin: string | undefined): void => {
+  if (kind === 'server') {
+    if (origin !== undefined)
+      throw forbidden(
+        'A server-only application’s token cannot be used from a browser. Use a browser application, with this page’s origin allowed.',
+      )
+    return
+  }
+  if (origin === undefined)
+    throw forbidden(
+      'A browser application’s token can be used only from web pages: the request has no Origin header. Use a server-only application.',
+    )
+  if (!allowed_origins.includes(originOf(origin) ?? ''))
+    throw forbidden(
+      'The origin of this page is not among the allowed origins of the application. Scheme, host (with www. or without) and port must match.',
+    )
+}
+
+/** Of the ways to satisfy the rule, those that the token comes closest to. */
+const checkScopes = (held: ReadonlySet<Scope>, rule: ScopeRule): void => {
+  const lacking = rule.map((alternative) => alternative.filter((scope) => !held.has(scope)))
+  const fewest = Math.min(...lacking.map(({ length }) => length))
+  if (fewest === 0) return
+
+  const nearest = lacking.filter(({ length }) => length === fewest).map((scopes) => scopes.join(' and '))
+  const missing = [...new Set(nearest)].join(', or ')
+  const needed = rule.find((_alternative, index) => lacking[index]?.length === fewest) ?? []
+  throw new Problem(
+    'forbidden',
+    `The access token lacks the scope ${missing}. Ask for it in scope with the token; the application must hold it.`,
+    {
+      headers: {
+        'WWW-Authenticate': `Bearer realm="Coverstream API", error="insufficient_scope", scope="${needed.join(' ')}"`,
+      },
+    },
+  )
+}
+
+const cors = {
+  'Access-Control-Allow-Methods': 'GET, HEAD, POST, PATCH, PUT, DELETE',
+  'Access-Control-Allow-Headers': 'Authorization, Content-Type, Idempotency-Key, X-Share-Token, X-Request-Id',
+  'Access-Control-Max-Age': '7200',
+}
+const exposed = 'X-RateLimit-Reset, Idempotent-Replay, Location, X-Request-Id'
+
+/**
+ * Lets the pages of browser applications read what the API answers, errors too, and answers their preflights: those
+ * carry no token, so any origin that some browser application allows may ask.
+ */
+const answerCors = ({ origins }: Directory, request: Request, response: Response): boolean => {
+  if (!/^\/api\/v1(\/|$)/.test(request.path)) return false
+  response.vary('Origin')
+  const sent = request.get('origin')
+  if (sent === undefined || !origins.has(originOf(sent) ?? '')) return false
+
+  response.set('Access-Control-Allow-Origin', sent).set('Access-Control-Expose-Headers', exposed)
+  const isPreflight = request.method === 'OPTIONS' && request.get('access-control-request-method') !== undefined
+  if (isPreflight) response.status(204).set(cors).end()
+  return isPreflight
+}

@@ -1,0 +1,213 @@
+import { isUtf8 } from 'node:buffer'
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import express, { type Express, type Request, type Response, type Router } from 'express'
+import type { ZodType } from 'zod'
+import { newId } from '../ids.ts'
+import { BadConfiguration } from '../config.ts'
+import type { Log } from '../log.ts'
+import type { Metrics } from '../metrics.ts'
+import { parseRequest, Problem, problems } from './problem.ts'
+import type { Access, Answer, Caller, Route, RouteSpec } from './route.ts'
+
+/** What every request passes before a route sees it. Each throws a Problem to refuse it. */
+export type Admission = {
+  /** Sets the CORS headers; true when that was all the request asked for (a preflight). */
+  readonly cors: (request: Request, response: Response) => boolean
+  readonly limitRate: (request: Request) => Promise<void>
+  /** The caller of a request to a route with this access; undefined where none is needed. */
+  readonly admit: (request: Request, access: Access) => Promise<Caller | undefined>
+}
+
+export type HttpOptions = {
+  readonly log: Log
+  readonly metrics: Metrics
+  readonly admission: Admission
+  readonly trustedProxies: number
+  /** What answers in a form of its own (the token endpoint, health): it sees a request before CORS and the rate limit. */
+  readonly before?: readonly Router[]
+  /** Also check what is answered against the schemas: for tests, since it doubles the work. */
+  readonly checkAnswers: boolean
+}
+
+const bodyLimitBytes = 262_144
+const deepest = 64
+
+/** Refuses JSON nested so deep that whoever walks it would run out of stack. */
+const refuseDeepNesting = (body: Buffer): void => {
+  let depth = 0
+  let quoted = false
+  for (let at = 0; at < body.length; at++) {
+    const byte = body[at]
+    if (quoted) {
+      if (byte === 0x5c) at++
+      else if (byte === 0x22) quoted = false
+    } else if (byte === 0x22) quoted = true
+    else if (byte === 0x7b || byte === 0x5b) {
+      if (++depth > deepest)
+        throw new Problem('validation_failed', `The body is nested deeper than ${deepest} levels. Flatten it.`)
+    } else if (byte === 0x7d || byte === 0x5d) depth--
+  }
+}
+
+/** Refuses what would be read in part (a byte that is no UTF-8), or past the check of nesting, which counts bytes. */
+const refuseOtherThanUtf8 = (body: Buffer, charset: string): void => {
+  if (charset !== 'utf-8' || !isUtf8(body))
+    throw new Problem(
+      'validation_failed',
+      'The body is not UTF-8. Send one JSON object, in UTF-8, as application/json.',
+    )
+}
+
+const requestIdOf = (request: Request): string => {
+  const given = request.get('x-request-id')
+  return given !== undefined && /^[\w.:-]{1,128}$/.test(given) ? given : newId()
+}
+
+const hasBody = (request: Request): boolean =>
+  request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0
+
+const bodyOf = (request: Request): unknown => {
+  const body: unknown = request.body
+  if (!hasBody(request)) return {}
+  if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body
+  throw new Problem('validation_failed', 'The body must be one JSON object, sent as application/json.')
+}
+
+const parsePart = (
+  schema: ZodType | undefined,
+  value: unknown,
+  code: 'validation_failed' | 'invalid_parameter' | 'not_found',
+) => (schema ? parseRequest(schema, value, code) : undefined)
+
+const checkAnswer = ({ answers, method, address }: RouteSpec, { status, body }: Answer): void => {
+  const schema = answers[status]
+  if (!schema) throw new Error(`${method} ${address} answers ${status}, which it does not document.`)
+  const { success, error } = schema.safeParse(body)
+  if (!success) throw new Error(`${method} ${address} answers a body that its schema does not allow: ${error.message}`)
+}
+
+const serve =
+  ({ spec, handle }: Route, checkAnswers: boolean) =>
+  async (request: Request, response: Response): Promise<void> => {
+    const path = parsePart(spec.path, request.params, 'not_found')
+    const query = parsePart(spec.query, request.query, 'invalid_parameter')
+    const body = spec.body ? parseRequest(spec.body, bodyOf(request), 'validation_failed') : undefined
+    const answer = await handle({
+      path,
+      query,
+      body,
+      ...(response.locals as Locals), // set below, for every request
+      now: new Date().toISOString(),
+      header: (name) => request.get(name),
+      text: typeof request.body === 'string' ? request.body : undefined,
+    })
+    if (checkAnswers) checkAnswer(spec, answer)
+    send(response, answer)
+  }
+
+/** Express would look settings up, look for an ETag and copy the text: half as long again as making it. */
+const send = (response: Response, { status, headers, body }: Answer): void => {
+  const text = JSON.stringify(body)
+  response.writeHead(status, {
+    ...headers,
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': Buffer.byteLength(text),
+  })
+  response.end(text)
+}
+
+type Locals = { readonly request_id: string; readonly caller: Caller | undefined }
+
+const parsers = {
+  json: express.json({
+    limit: bodyLimitBytes,
+    verify: (_request, _response, body, charset) => {
+      refuseOtherThanUtf8(body, charset)
+      refuseDeepNesting(body)
+    },
+  }),
+  text: express.text({ limit: '8mb', type: ['text/*', 'application/yaml', 'application/x-www-form-urlencoded'] }),
+}
+
+/** An API: its routes behind one admission, and one way to refuse. */
+export const httpApp = (routes: readonly Route[], options: HttpOptions): Express => {
+  const { log, metrics, admission, trustedProxies, before = [] } = options
+  const app = express()
+    .disable('x-powered-by')
+    .disable('etag')
+    .enable('case sensitive routing')
+    .set('trust proxy', trustedProxies)
+
+  app.use((request, response, next) => {
+    const startedAt = performance.now()
+    const request_id = requestIdOf(request)
+    response.locals['request_id'] = request_id
+    response.setHeader('X-Request-Id', request_id)
+    response.setHeader('Cache-Control', 'no-store')
+    response.setHeader('X-Content-Type-Options', 'nosniff')
+    response.once('close', () => {
+      const seconds = (performance.now() - startedAt) / 1000
+      const address = String(response.locals['address'] ?? 'unknown')
+      metrics.requests.observe({ method: request.method, address, status: response.statusCode }, seconds)
+      log.info(
+        {
+          request_id,
+          method: request.method,
+          address,
+          status: response.statusCode,
+          ms: Math.round(seconds * 1e5) / 100,
+        },
+        'request answered',
+      )
+    })
+    next()
+  })
+  for (const router of before) app.use(router)
+  app.use(async (request, response, next) => {
+    if (admission.cors(request, response)) return
+    await admission.limitRate(request)
+    next()
+  })
+
+  for (const each of routes) {
+    const { method, address, access, body } = each.spec
+    app[method](
+      address,
+      async (request, response, next) => {
+        response.locals['address'] = address
+        response.locals['caller'] = await admission.admit(request, access)
+        next()
+      },
+      body ? parsers.json : parsers.text,
+      serve(each, options.checkAnswers),
+    )
+  }
+  app.use(() => {
+    throw new Problem('not_found', 'There is nothing at this address. Check the path and the method.')
+  })
+  return app.use(problems(log))
+}
+
+export type Listening = { readonly port: number; readonly close: () => Promise<void> }
+
+/** Serves until closed; closing lets the requests under way finish. */
+export const listen = async (serveRequest: RequestListener, host: string, port: number): Promise<Listening> => {
+  const server = createServer({ keepAliveTimeout: 65_000 }, serveRequest)
+  server.listen(port, host)
+  await once(server, 'listening').catch((error: unknown) => {
+    if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')
+      throw new BadConfiguration(`PORT: ${port} on ${host} is in use by another program; choose another`)
+    throw error
+  })
+  return {
+    port: (server.address() as AddressInfo).port, // a TCP server that listens has such an address
+    close: async () => {
+      const closed = once(server, 'close')
+      server.close()
+      server.closeIdleConnections()
+      await closed
+    },
+  }
+}

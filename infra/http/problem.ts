@@ -1,0 +1,139 @@
+import type { ErrorRequestHandler } from 'express'
+import type { z } from 'zod'
+import { Rejection, type ErrorCode, type Fields } from '#domain/rejection.ts'
+import { LogUnavailable } from '../event-log/event-log.ts'
+import type { Log } from '../log.ts'
+
+export const statusOf: Readonly<Record<ErrorCode, number>> = {
+  invalid_token: 401,
+  forbidden: 403,
+  not_found: 404,
+  application_closed: 409,
+  conflict: 409,
+  idempotency_key_conflict: 409,
+  idempotency_replay_unproven: 409,
+  accept_failed: 422,
+  cover_missing: 422,
+  customer_invalid: 422,
+  invalid_parameter: 422,
+  no_quotable_cover: 422,
+  quote_failed: 422,
+  rate_unavailable: 422,
+  validation_failed: 422,
+  rate_limited: 429,
+  internal_error: 500,
+  unavailable: 503,
+}
+
+type Headers = Readonly<Record<string, string>>
+
+/** A failed request whose cause lies with the caller. `message` says what to do. */
+export class Problem extends Error {
+  override readonly name = 'Problem'
+  readonly code: ErrorCode
+  readonly fields: Fields | undefined
+  readonly headers: Headers
+
+  constructor(code: ErrorCode, message: string, { fields, headers = {} }: { fields?: Fields; headers?: Headers } = {}) {
+    super(message)
+    this.code = code
+    this.fields = fields
+    this.headers = headers
+  }
+}
+
+export const notFound = (what: string) =>
+  new Problem('not_found', `There is no ${what} with this id. Check the address.`)
+
+/** `['components', 0, 'term_years']` → `components[0].term_years`, as the specification writes inputs. */
+export const inputPath = (path: readonly PropertyKey[]): string =>
+  path.reduce<string>(
+    (written, part) =>
+      typeof part === 'number' ? `${written}[${part}]` : written ? `${written}.${String(part)}` : String(part),
+    '',
+  )
+
+/** What zod says of a value that is not there. */
+const isMissing = (message: string): boolean => message.endsWith('received undefined')
+
+/** The reasons for which a value does not fit its schema, by input. An issue of the whole value has no input to name. */
+export const fieldsOf = (error: z.ZodError): Fields =>
+  Object.fromEntries(
+    error.issues
+      .filter(({ path }) => path.length > 0)
+      .map(({ path, message }) => [inputPath(path), isMissing(message) ? 'required' : message] as const)
+      .reverse(),
+  )
+
+/** Parses what the caller sent. Anywhere else, a value that does not fit its schema is our fault and not theirs. */
+export const parseRequest = <Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+  code: 'validation_failed' | 'invalid_parameter' | 'not_found',
+): z.output<Schema> => {
+  const { success, data, error } = schema.safeParse(value)
+  if (success) return data
+  if (code === 'not_found') throw new Problem('not_found', 'There is nothing at this address. Check the id in it.')
+
+  const fields = fieldsOf(error)
+  const named = Object.keys(fields)
+  const message =
+    named.length > 0
+      ? `Correct ${named.join(', ')} and send the request again.`
+      : `The request could not be used: ${error.issues[0]?.message ?? 'it does not fit its schema'}.`
+  throw new Problem(code, message, named.length > 0 ? { fields } : {})
+}
+
+const toProblem = (error: unknown): Problem | undefined => {
+  if (error instanceof Problem) return error
+  if (error instanceof Rejection)
+    return new Problem(error.code, error.message, error.fields ? { fields: error.fields } : {})
+  if (error instanceof LogUnavailable)
+    return new Problem('unavailable', 'The service cannot write or read at the moment. Send the request again.', {
+      headers: { 'Retry-After': '1' },
+    })
+  if (isUnreadableBody(error)) return new Problem('validation_failed', unreadable(error))
+  if (error instanceof URIError)
+    return new Problem('not_found', 'There is nothing at this address. Check its encoding.')
+  return undefined
+}
+
+type UnreadableBody = Error & { readonly status: number; readonly type?: string }
+
+/** What express.json() throws: malformed, too large, or of an unknown charset or encoding. */
+const isUnreadableBody = (error: unknown): error is UnreadableBody =>
+  error instanceof Error && 'expose' in error && error.expose === true && 'status' in error
+
+const unreadable = ({ type }: UnreadableBody): string => {
+  if (type === 'entity.too.large') return 'The body is larger than 256 KB. Send less.'
+  if (type === 'entity.parse.failed') return 'The body is not a JSON object. Send one, as application/json.'
+  return 'The body could not be read. Send one JSON object, in UTF-8, as application/json.'
+}
+
+/** The one place where errors become answers. An error that it does not know is ours: logged, and a 500. */
+export const problems =
+  (log: Log): ErrorRequestHandler =>
+  (error: unknown, request, response, next) => {
+    if (response.headersSent) {
+      next(error)
+      return
+    }
+    const problem =
+      toProblem(error) ??
+      new Problem(
+        'internal_error',
+        'Something went wrong on our side. Try again, and quote X-Request-Id if it stays so.',
+      )
+    const status = statusOf[problem.code]
+    if (status >= 500)
+      log.error(
+        { error, method: request.method, path: request.path, request_id: response.locals['request_id'] },
+        'request failed',
+      )
+
+    const { code, message, fields, headers } = problem
+    response
+      .status(status)
+      .set(headers)
+      .json({ error: { code, message, ...(fields && { fields }) } })
+  }

@@ -1,0 +1,48 @@
+import { writeFile } from 'node:fs/promises'
+import { emptyDirectory } from '#domain/access/record.ts'
+import type { EventLog } from '#infra/event-log/event-log.ts'
+import { deriveKeys } from '#infra/crypto/keys.ts'
+import { openApiDocument } from '#infra/http/openapi.ts'
+import { createPool } from '#infra/postgres/postgres.ts'
+import { makeSecretCheck } from '#infra/crypto/secret-hash.ts'
+import { commandRoutes } from '../command-api/command-api.ts'
+import { queryRoutes } from '../query-api/query-api.ts'
+
+const file = new URL('../query-api/documentation/openapi.json', import.meta.url)
+
+const unused = (): never => {
+  throw new Error('Only the specifications of the routes are read here.')
+}
+
+const eventLog: EventLog = {
+  append: unused,
+  read: unused,
+  readAll: unused,
+  subscribe: unused,
+  head: unused,
+  measure: unused,
+  close: unused,
+}
+
+/** The routes of both APIs, made from parts that nothing can be done with. */
+const allRoutes = () => {
+  const keys = deriveKeys(Buffer.alloc(32).toString('base64'))
+  const command = commandRoutes({
+    keys,
+    writer: { log: eventLog, seen: unused },
+    directory: emptyDirectory(),
+    catalogue: { current: unused, release: unused, rateTable: unused, rateTablesOf: unused, slugs: unused },
+    checkSecret: makeSecretCheck(),
+    connections: new Map(),
+    actions: new Map(),
+    allowsHttp: unused,
+  })
+  const pool = createPool('postgres://nowhere')
+  return [...queryRoutes({ keys, pool, db: pool }), ...command]
+}
+
+/** The document that query-api serves, as the routes describe themselves now. */
+export const currentDocument = (): string =>
+  `${JSON.stringify(openApiDocument(allRoutes().map(({ spec }) => spec)), null, 2)}\n`
+
+if (import.meta.main) await writeFile(file, currentDocument())

@@ -1,0 +1,138 @@
+import { relative } from 'node:path'
+import { createInterface } from 'node:readline/promises'
+import { parseArgs } from 'node:util'
+import { z } from 'zod'
+import { readConfig } from '#infra/config.ts'
+import { readOwnSecrets } from '#infra/local-installation.ts'
+import { readSetupText } from './plan-text.ts'
+
+const usage = `Usage: npm run setup -- FILE [--yes] [--base-url URL] [--operator-key KEY]
+
+Shows what a set-up file would change, asks, and changes it. demo/organisation.yaml documents the format.
+
+  --yes               does not ask
+  --base-url URL      where the service is (BASE_URL)
+  --operator-key KEY  the key of the operator (OPERATOR_KEY, or the one that npm start made)
+`
+
+const Step = z.object({
+  organisation: z.string(),
+  what: z.string(),
+  change: z.enum(['create', 'change', 'none']),
+  details: z.array(z.string()),
+  secrets: z.record(z.string(), z.string()).optional(),
+})
+type Step = z.infer<typeof Step>
+
+const Answer = z.object({ data: z.object({ steps: z.array(Step) }) })
+const Refusal = z.object({
+  error: z.object({ message: z.string(), fields: z.record(z.string(), z.string()).default({}) }),
+})
+
+/** What ends the program with exit code 1, as it is written to the terminal. */
+class Failed extends Error {
+  override readonly name = 'Failed'
+}
+
+const say = (text: string): void => {
+  process.stdout.write(`${text}\n`)
+}
+
+const options = () => {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      yes: { type: 'boolean', default: false },
+      'base-url': { type: 'string' },
+      'operator-key': { type: 'string' },
+      help: { type: 'boolean', default: false },
+    },
+  })
+  return { ...values, file: positionals[0] }
+}
+
+type Service = { readonly baseUrl: string; readonly operatorKey: string; readonly file: string }
+
+const send = async (
+  { baseUrl, operatorKey, file }: Service,
+  text: string,
+  apply: boolean,
+): Promise<readonly Step[]> => {
+  const request = fetch(`${baseUrl}/admin/v1/setup?apply=${apply}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${operatorKey}`, 'content-type': 'application/yaml' },
+    body: text,
+  })
+  const response = await request.catch(() => {
+    throw new Failed(`The service does not answer at ${baseUrl}. Start it with npm start, or name it with --base-url.`)
+  })
+  const body: unknown = await response.json()
+  if (response.ok) return Answer.parse(body).data.steps
+  const { message, fields } = Refusal.parse(body).error
+  throw new Failed([...linesOf(file, fields), message].join('\n'))
+}
+
+/** `line 12: is not known` at an input → `organisation.yaml:12: input: is not known`, in the order of the lines. */
+const linesOf = (file: string, fields: Readonly<Record<string, string>>): readonly string[] =>
+  Object.entries(fields)
+    .flatMap(([input, reasons]) =>
+      reasons.split(/; (?=line \d+: )/).map((reason) => {
+        const [, line, what] = /^line (\d+): (.*)$/s.exec(reason) ?? []
+        return { line: Number(line ?? 1), text: `${input === 'file' ? '' : `${input}: `}${what ?? reason}` }
+      }),
+    )
+    .toSorted((one, other) => one.line - other.line)
+    .map(({ line, text }) => `${file}:${line}: ${text}`)
+
+const marks = { create: '+', change: '~', none: '=' } as const
+
+const show = (steps: readonly Step[]) => {
+  for (const { organisation, what, change, details } of steps) {
+    say(`${marks[change]} ${organisation}: ${what}`)
+    for (const detail of details) say(`    ${detail}`)
+  }
+}
+
+const showSecrets = (steps: readonly Step[]) => {
+  const made = steps.filter(({ secrets }) => secrets && Object.keys(secrets).length > 0)
+  if (made.length === 0) return
+  say('\nThese secrets were made and are not shown again:')
+  for (const { organisation, what, secrets } of made)
+    for (const [name, secret] of Object.entries(secrets ?? {})) say(`  ${organisation}: ${what}: ${name} ${secret}`)
+}
+
+const agreed = async (): Promise<boolean> => {
+  const terminal = createInterface({ input: process.stdin, output: process.stdout })
+  const answer = await terminal.question('\nApply these changes? [y/N] ')
+  terminal.close()
+  return /^y(es)?$/i.test(answer.trim())
+}
+
+const setUp = async (): Promise<void> => {
+  const { file, yes, help, ...given } = options()
+  if (help) return say(usage)
+  if (file === undefined) throw new Failed(`Name the set-up file.\n\n${usage}`)
+
+  const { BASE_URL, DATA_DIR, OPERATOR_KEY } = readConfig(process.env)
+  const operatorKey = given['operator-key'] ?? OPERATOR_KEY ?? (await readOwnSecrets(DATA_DIR))?.OPERATOR_KEY
+  if (operatorKey === undefined) throw new Failed('Give the operator key with --operator-key or OPERATOR_KEY.')
+  const service = { baseUrl: given['base-url'] ?? BASE_URL, operatorKey, file: relative('', file) }
+
+  const text = await readSetupText(file)
+  const plan = await send(service, text, false)
+  show(plan)
+  const changes = plan.filter(({ change }) => change !== 'none').length
+  if (changes === 0) return say('\nNothing to change.')
+  if (!yes && !(await agreed())) return say('Nothing was changed.')
+
+  const steps = await send(service, text, true)
+  say(`\nApplied: ${changes} ${changes === 1 ? 'thing' : 'things'} changed.`)
+  showSecrets(steps)
+}
+
+try {
+  await setUp()
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+  process.exitCode = 1
+}
