@@ -5,15 +5,73 @@ export type Json = Readonly<Record<string, unknown>>
 /** Lifts the data of one version of an event to the next. */
 type Upcast = (data: Json) => Json
 
+const marks = z.registry<{ readonly personal: true }>()
+
+/**
+ * Marks a part of an event's data as personal: it is stored encrypted under the key of a person. The mark is on a copy, so
+ * that the schema without it can be used elsewhere. An object is marked with all of its fields, so that what is made of it
+ * (`.partial()`, `.pick()`) is marked too.
+ */
+export const personal = <Schema extends z.ZodType>(schema: Schema): Schema => {
+  const copy = schema instanceof z.ZodObject ? withFieldsMarked(schema) : schema.clone()
+  marks.add<z.ZodType>(copy, { personal: true })
+  return copy as Schema
+}
+
+const withFieldsMarked = (schema: z.ZodObject<Readonly<Record<string, z.ZodType>>>) => {
+  const shape = Object.fromEntries(Object.entries(schema.shape).map(([name, field]) => [name, personal(field)]))
+  return schema.clone({ ...schema.def, shape }, { parent: true })
+}
+
+export const isPersonal = (schema: z.core.$ZodType): boolean => marks.get(schema)?.personal ?? false
+
+/** The schemas that a schema is made of, by the name that their place has in a path; the empty name is no place of its own. */
+export const partsOf = (schema: z.core.$ZodType): readonly (readonly [name: string, part: z.core.$ZodType])[] => {
+  if (schema instanceof z.ZodObject) return Object.entries(schema.shape)
+  if (schema instanceof z.ZodArray) return [['[]', schema.element]]
+  if (schema instanceof z.ZodRecord)
+    return [
+      ['{key}', schema.keyType],
+      ['{}', schema.valueType],
+    ]
+  if (schema instanceof z.ZodUnion) return schema.options.map((option) => ['', option])
+  if (schema instanceof z.ZodNullable || schema instanceof z.ZodOptional || schema instanceof z.ZodReadonly)
+    return [['', schema.unwrap()]]
+  if (schema instanceof z.ZodDefault) return [['', schema.unwrap()]]
+  if ('innerType' in schema._zod.def || 'in' in schema._zod.def || 'getter' in schema._zod.def)
+    throw new Error(`The shape of an event is plain JSON: ${schema._zod.def.type} is not known here.`)
+  return []
+}
+
+const holdsPersonal = (schema: z.core.$ZodType): boolean =>
+  isPersonal(schema) || partsOf(schema).some(([, part]) => holdsPersonal(part))
+
+type DataOf<Shape extends z.ZodRawShape> = z.output<z.ZodObject<Shape>>
+
+type Options<Data> = {
+  /** The id of the person whom the event is about, when it names one; `streamId` is that of the event's own stream. */
+  readonly subject?: (data: Data, streamId: string) => string | null
+  /** The way from each older version to the next, the oldest first. */
+  readonly upcasts?: readonly Upcast[]
+}
+
 /**
  * The newest shape of an event, and the way to it from every older one.
  * The version is counted, not written: to add an upcast is to add a version.
  */
-export const event = <Shape extends z.ZodRawShape>(shape: Shape, ...upcasts: readonly Upcast[]) => ({
-  schema: z.object(shape),
-  upcasts,
-  version: upcasts.length + 1,
-})
+export const event = <Shape extends z.ZodRawShape>(shape: Shape, options: Options<DataOf<Shape>> = {}) => {
+  const { subject = () => null, upcasts = [] } = options
+  const fields: readonly (readonly [string, z.core.$ZodType])[] = Object.entries(shape)
+  return {
+    schema: z.object(shape),
+    upcasts,
+    version: upcasts.length + 1,
+    /** The fields of the data that are, or contain, personal data. */
+    personal: fields.filter(([, schema]) => holdsPersonal(schema)).map(([field]) => field),
+    /** Whose key encrypts them; null: that of the event's own stream. */
+    subject: (data: Json, streamId: string): string | null => subject(data as DataOf<Shape>, streamId),
+  }
+}
 
 export type EventShapes = Readonly<Record<string, ReturnType<typeof event>>>
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { ApplicationCustomer, CustomerDetails } from '../customers/record.ts'
-import { event, type EventOf } from '../event.ts'
+import { event, personal, type EventOf } from '../event.ts'
 import {
   ApiApplicationId,
   ApplicationId,
@@ -29,7 +29,7 @@ export const ComponentChoice = z.object({
 })
 export type ComponentChoice = z.infer<typeof ComponentChoice>
 
-/** Where a visitor came from. Holds nothing that identifies a person. */
+/** Where a visitor came from. What looks personal was taken out, which cannot be done for sure in a page address or title. */
 export const Provenance = z.object({
   page_url: z.string().optional(),
   referrer: z.string().optional(),
@@ -49,8 +49,9 @@ export const AbandonedReason = z.enum(['superseded_by_retry', 'inactive', 'withd
 /** Why an application ended or went to the team: an answer that was given, or an underwriting rule. */
 const ending = {
   cause: z.enum(['answer', 'underwriting']),
-  reason_code: z.string().nullable(),
-  reason_message: z.string().nullable(),
+  /** Tells what the person answered. */
+  reason_code: personal(z.string()).nullable(),
+  reason_message: personal(z.string()).nullable(),
 }
 
 /** Stream `application-<application id>`, which also holds the events of its quotes. */
@@ -60,12 +61,14 @@ export const applicationEvents = {
     organisation_id: OrganisationId,
     api_application_id: ApiApplicationId,
     started_by: CallerKind,
-    idempotency_key: z.string(),
+    /** Chosen by the caller, who may put an email address into it. */
+    idempotency_key: personal(z.string()),
     /** As sent, by which a repeated request is known even after the product was published anew. */
     asked_for: z.object({
       product_slug: z.string(),
       journey_slug: z.string(),
-      presentation_slug: z.string().nullable(),
+      /** Need not be one of the product's. */
+      presentation_slug: personal(z.string()).nullable(),
     }),
     product_id: ProductId,
     release_id: ReleaseId,
@@ -74,29 +77,32 @@ export const applicationEvents = {
     inline_bacs_mandate: z.boolean(),
     direct_debit_first: z.boolean(),
     stripe_test_mode: z.boolean(),
-    provenance: Provenance.nullable(),
+    provenance: personal(Provenance).nullable(),
     /** The token of the outreach link that the visitor came by. */
-    outreach_landing: z.string().nullable(),
+    outreach_landing: personal(z.string()).nullable(),
   }),
   /** Derived answers are among those saved and removed. */
-  AnswersSaved: event({ saved: Answers, removed: z.array(z.string()) }),
+  AnswersSaved: event({ saved: personal(Answers), removed: z.array(z.string()) }),
   /** All figures as they are from now on. */
   CoverSaved: event({
     cover_amount_pence: Pence.nullable(),
     term_years: z.int().nullable(),
     components: z.array(ComponentChoice),
   }),
-  CustomerSaved: event({
-    /** The application's own copy of the details, as it is from now on. */
-    customer: ApplicationCustomer,
-    /** Those of the details that this request sent. */
-    sent: CustomerDetails.partial(),
-    by: CallerKind,
-    /** The opt-out boxes that were ticked, and the answers to the marketing question; null: not sent. */
-    consent_answers: z.record(z.string(), z.literal(false)).nullable(),
-    marketing_answers: z.record(z.string(), z.boolean()).nullable(),
-  }),
-  ProvenanceSaved: event({ provenance: Provenance }),
+  CustomerSaved: event(
+    {
+      /** The application's own copy of the details, as it is from now on. */
+      customer: personal(ApplicationCustomer),
+      /** Those of the details that this request sent. */
+      sent: personal(CustomerDetails.partial()),
+      by: CallerKind,
+      /** The opt-out boxes that were ticked, and the answers to the marketing question; null: not sent. */
+      consent_answers: personal(z.record(z.string(), z.literal(false))).nullable(),
+      marketing_answers: personal(z.record(z.string(), z.boolean())).nullable(),
+    },
+    { subject: ({ customer }) => customer.id },
+  ),
+  ProvenanceSaved: event({ provenance: personal(Provenance) }),
   /** What was accepted no longer fits the answers: the application is in capture again. */
   AcceptanceOutdated: event({ application_id: ApplicationId }),
   ApplicationDeclined: event(ending),

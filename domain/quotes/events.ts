@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { event, type EventOf } from '../event.ts'
+import { event, personal, type EventOf } from '../event.ts'
 import { ExcludedCover, Loading, QuoteComponent, RateTableUsed } from '../rating/record.ts'
 import {
   ApplicationId,
@@ -22,8 +22,8 @@ export const quoteEvents = {
     product_id: ProductId,
     journey_id: JourneyId,
     product_release_id: ReleaseId,
-    /** By which it is known whether the answers have changed since: equal inputs have equal digests. */
-    inputs_digest: z.string(),
+    /** By which it is known whether the answers have changed since: equal inputs have equal digests, so it can be guessed. */
+    inputs_digest: personal(z.string()),
     decision: z.enum(['standard', 'loaded']),
     currency_code: CurrencyCode,
     premium_pence: Pence,
@@ -35,16 +35,17 @@ export const quoteEvents = {
     joint: z.boolean(),
     members: z.int().nullable(),
     start_date: CalendarDate,
-    components: z.array(QuoteComponent),
-    excluded_covers: z.array(ExcludedCover),
+    /** These and the loadings tell about the health of the person. */
+    components: personal(z.array(QuoteComponent)),
+    excluded_covers: personal(z.array(ExcludedCover)),
     journey_loading: z.string(),
-    loadings: z.array(Loading),
+    loadings: personal(z.array(Loading)),
     rate_tables: z.array(RateTableUsed),
     expires_at: z.iso.datetime(),
   }),
   QuoteReplaced: event({ quote_id: QuoteId, replaced_by: QuoteId }),
   QuoteAccepted: event({ quote_id: QuoteId, via: z.enum(['accept_quote', 'bind']) }),
-  QuoteRejected: event({ quote_id: QuoteId, reason: z.string().nullable() }),
+  QuoteRejected: event({ quote_id: QuoteId, reason: personal(z.string()).nullable() }),
   QuoteExpired: event({ quote_id: QuoteId }),
 }
 export type QuoteEvent = EventOf<typeof quoteEvents>

@@ -1,0 +1,175 @@
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { event, isPersonal, partsOf, personal } from '#domain/event.ts'
+import { allEvents, eventFiles } from './shapes.ts'
+
+type Schema = z.core.$ZodType
+
+/**
+ * Fields that could hold anything and are not personal, each with the reason. An entry covers everything below it. Whatever
+ * tells of a person, or can be chosen freely by somebody who is not the organisation's operator, does not belong here.
+ */
+const notPersonal: Readonly<Record<string, string>> = {
+  'ApplicationStarted.asked_for.product_slug': 'is a slug of the catalogue: any other is refused',
+  'ApplicationStarted.asked_for.journey_slug': 'is a slug of the catalogue: any other is refused',
+  'AnswersSaved.removed': 'keys of questions of the release',
+  'QuoteIssued.journey_loading': 'a multiplier of the release',
+  'QuoteIssued.rate_tables': 'keys of published rate tables',
+  'OrganisationRegistered.slug': 'names a firm, and is set by the operator',
+  'OrganisationRegistered.name': 'names a firm, and is set by the operator',
+  'OrganisationRegistered.time_zone': 'an IANA name',
+  'OrganisationChanged.name': 'names a firm, and is set by the operator',
+  'OrganisationChanged.time_zone': 'an IANA name',
+  'ApiApplicationCreated.name': 'names a program, and is set by the operator',
+  'ApiApplicationCreated.allowed_origins': 'web origins',
+  'ApiApplicationCreated.secret_hash': 'the hash of a random secret',
+  'ApiApplicationChanged.name': 'names a program, and is set by the operator',
+  'ApiApplicationChanged.allowed_origins': 'web origins',
+  'ApiApplicationSecretRotated.secret_hash': 'the hash of a random secret',
+  'EndpointConnectionCreated.name': 'names a server, and is set by the operator',
+  'EndpointConnectionCreated.base_url': 'the address of a server',
+  'EndpointConnectionCreated.sealed_secret': 'encrypted already',
+  'EndpointConnectionMoved.base_url': 'the address of a server',
+  'EndpointSecretRegenerated.sealed_secret': 'encrypted already',
+  'EndpointConnectionRemoved.name': 'names a server, and is set by the operator',
+  'LifecycleActionCreated.name': 'names an action, and is set by the operator',
+  'LifecycleActionRemoved.name': 'names an action, and is set by the operator',
+  'ProductDrafted.draft': 'a product of the catalogue, which is published',
+  'ReleasePublished.release': 'a product of the catalogue, which is published',
+  'RateTablePublished.table': 'a rate table of the catalogue',
+}
+
+const isFixed = (schema: Schema): boolean =>
+  schema instanceof z.ZodEnum ||
+  schema instanceof z.ZodLiteral ||
+  schema instanceof z.ZodUUID ||
+  schema instanceof z.ZodISODateTime
+
+const tellsOfAPerson =
+  /e-?mail|phone|mobile|(^|_)(dob|birth|gender|sex|smoker|title|name|address|postal|postcode|city|answers?|notes?|reasons?|messages?|texts?|comments?|health|income|salary|nationality|token)(_|$|\d)|(first|last|full|maiden)_?name/i
+
+const isRegex = ({ _zod }: z.core.$ZodCheck<never>) => 'format' in _zod.def && _zod.def.format === 'regex'
+
+/** Text that no pattern narrows down, addresses and telephone numbers, and what may hold anything. */
+const isFreeText = (schema: Schema): boolean =>
+  (schema instanceof z.ZodString && !schema._zod.def.checks?.some(isRegex)) ||
+  [z.ZodEmail, z.ZodE164, z.ZodURL, z.ZodUnknown, z.ZodAny].some((free) => schema instanceof free)
+
+/** The paths of the leaves of a shape that may hold personal data and have no mark. */
+const unmarked = (path: string, schema: Schema): readonly string[] => {
+  if (isPersonal(schema) || Object.hasOwn(notPersonal, path)) return []
+  const parts = partsOf(schema)
+  if (parts.length > 0) return parts.flatMap(([name, part]) => unmarked(joined(path, name), part))
+  const fields = path.match(/\w+/g)?.slice(1) ?? []
+  return isFreeText(schema) || (!isFixed(schema) && fields.some((name) => tellsOfAPerson.test(name))) ? [path] : []
+}
+
+const joined = (path: string, name: string) => (name === '' || /^[[{]/.test(name) ? path + name : `${path}.${name}`)
+
+const unmarkedFields = (events: Iterable<readonly [string, { readonly schema: Schema }]>) =>
+  [...new Set([...events].flatMap(([type, { schema }]) => unmarked(type, schema)))].toSorted()
+
+describe('the events of the domain', () => {
+  test('are found by this test', () => {
+    expect(eventFiles).toEqual(expect.arrayContaining(['domain/applications/events.ts', 'domain/customers/events.ts']))
+    expect(allEvents.size).toBeGreaterThan(30)
+  })
+
+  test('mark every field that may hold personal data, or say above why it cannot', () => {
+    expect(unmarkedFields(allEvents)).toEqual([])
+  })
+
+  test('have no reason above for a field that is gone', () => {
+    const paths = new Set([...allEvents].flatMap(([type, { schema }]) => pathsOf(type, schema)))
+    expect(Object.keys(notPersonal).filter((path) => !paths.has(path))).toEqual([])
+  })
+
+  test('name the person whose key encrypts them, where they are about one', () => {
+    const id = '0b7f3a52-6f39-4f0e-9c5b-0d2c65d1a0c1'
+    expect(allEvents.get('CustomerSaved')?.subject({ customer: { id } }, 'an application')).toBe(id)
+    expect(allEvents.get('CustomerUpdated')?.subject({ changed: {} }, id)).toBe(id)
+    expect(allEvents.get('AnswersSaved')?.subject({ saved: {}, removed: [] }, 'an application')).toBeNull()
+  })
+})
+
+const pathsOf = (path: string, schema: Schema): readonly string[] => [
+  path,
+  ...partsOf(schema).flatMap(([name, part]) => pathsOf(joined(path, name), part)),
+]
+
+describe('a mark', () => {
+  const marked = personal(z.string())
+
+  test('is on the fields that are or contain a marked part, whatever is around it', () => {
+    const { personal: fields } = event({
+      plain: z.string(),
+      itself: marked,
+      nullable: marked.nullable(),
+      optional: marked.optional(),
+      with_default: marked.default(''),
+      longer: marked.min(3).describe('a name'),
+      whole: personal(z.object({ a: z.string() })),
+      some: personal(z.object({ a: z.string() })).partial(),
+      picked: personal(z.object({ a: z.string(), b: z.string() })).pick({ a: true }),
+      some_of_marked: z.object({ a: marked, b: z.int() }).partial().nullable(),
+      more: z.object({ a: marked }).extend({ b: z.int() }),
+      list: z.array(z.object({ a: marked })),
+      by_key: z.record(z.string(), marked),
+      in_keys: z.record(marked, z.boolean()),
+      one_of: z.union([z.int(), z.array(marked)]),
+      by_kind: z.discriminatedUnion('kind', [z.object({ kind: z.literal('a'), a: marked })]),
+    })
+    expect(fields).toEqual([
+      'itself',
+      'nullable',
+      'optional',
+      'with_default',
+      'longer',
+      'whole',
+      'some',
+      'picked',
+      'some_of_marked',
+      'more',
+      'list',
+      'by_key',
+      'in_keys',
+      'one_of',
+      'by_kind',
+    ])
+  })
+
+  test('leaves the schema that it was made of as it was', () => {
+    const Name = z.string()
+    personal(Name)
+    expect(event({ name: Name }).personal).toEqual([])
+  })
+
+  test('cannot be hidden in a schema that nobody looks into', () => {
+    expect(() => event({ hidden: marked.transform((text) => text.length) })).toThrow('plain JSON')
+  })
+})
+
+describe('a field without a mark is found', () => {
+  const foundIn = (shape: z.ZodRawShape) => unmarkedFields([['It', event(shape)]])
+
+  test('by its name', () => {
+    expect(foundIn({ date_of_birth: z.iso.date(), email: z.email(), answers: z.array(z.boolean()) })).toEqual([
+      'It.answers[]',
+      'It.date_of_birth',
+      'It.email',
+    ])
+  })
+
+  test('because it holds free text', () => {
+    expect(foundIn({ a: z.string(), b: z.string().min(1).nullable(), c: z.unknown(), d: z.array(z.string()) })).toEqual(
+      ['It.a', 'It.b', 'It.c', 'It.d[]'],
+    )
+    expect(foundIn({ by: z.record(z.string(), z.int()) })).toEqual(['It.by{key}'])
+    expect(foundIn({ contact: z.email(), page: z.url(), call: z.e164() })).toEqual(['It.call', 'It.contact', 'It.page'])
+  })
+
+  test('and ids, enums, numbers, times and patterns are not', () => {
+    const shape = { a: z.uuid(), b: z.enum(['x']), c: z.int(), d: z.iso.datetime(), e: z.string().regex(/^[a-z]$/) }
+    expect(foundIn({ ...shape, f: z.iso.date(), reason: z.enum(['inactive', 'withdrawn']) })).toEqual([])
+  })
+})
