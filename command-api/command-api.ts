@@ -3,6 +3,7 @@ import { categoryOf } from '#domain/event.ts'
 import { makeAdmission } from '#infra/http/admission.ts'
 import { httpPermission } from '#infra/guarded-http.ts'
 import { httpApp } from '#infra/http/http.ts'
+import { makeSubjectCheck } from '#infra/http/subject.ts'
 import { makeLeases } from '#infra/consumers/lease.ts'
 import { liveFold } from '#infra/consumers/live-fold.ts'
 import { checkConsumer, checkParts, type ApiRole, type Parts } from '#infra/parts.ts'
@@ -105,6 +106,7 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
       log,
       metrics,
       admission: makeAdmission({ directory, tokens, baseUrl, rateLimit, operatorKey: config.OPERATOR_KEY }),
+      subjectCheck: makeSubjectCheck({ keys }),
       trustedProxies: config.TRUSTED_PROXIES,
       checkAnswers: false,
       before: [tokenRoutes({ directory, tokens, checkSecret, rateLimit, baseUrl, log })],

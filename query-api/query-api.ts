@@ -1,6 +1,7 @@
 import { directoryFold, emptyDirectory } from '#domain/access/record.ts'
 import { makeAdmission } from '#infra/http/admission.ts'
 import { httpApp } from '#infra/http/http.ts'
+import { makeSubjectCheck } from '#infra/http/subject.ts'
 import { liveFold } from '#infra/consumers/live-fold.ts'
 import { openLookups, type Database } from '#infra/postgres/lookups.ts'
 import { checkParts, type ApiRole, type Parts } from '#infra/parts.ts'
@@ -10,7 +11,7 @@ import { applicationRoutes } from './applications/routes.ts'
 import { catalogueRoutes } from './catalogue/routes.ts'
 import { deliveryRoutes } from './deliveries/routes.ts'
 import { documentationRoutes } from './documentation/routes.ts'
-import { quoteRoutes } from './quotes/routes.ts'
+import { ownerOfQuote, quoteRoutes } from './quotes/routes.ts'
 
 /** Everything that can be read. */
 export const queryRoutes = (deps: Pick<Parts, 'pool' | 'keys'> & { readonly db: Database }): readonly Route[] => [
@@ -37,6 +38,7 @@ export const startQueryApi = async (parts: Parts): Promise<ApiRole> => {
     log,
     metrics,
     admission,
+    subjectCheck: makeSubjectCheck({ keys, owners: { quote: ownerOfQuote(lookups) } }),
     trustedProxies: config.TRUSTED_PROXIES,
     checkAnswers: false,
     before: [await documentationRoutes(config.BASE_URL)],

@@ -1,6 +1,9 @@
 import type { Express, Request } from 'express'
 import { ApiApplicationId, OrganisationId } from '#domain/values.ts'
+import { randomBytes } from 'node:crypto'
+import { deriveKeys, type Keys } from '#infra/crypto/keys.ts'
 import { httpApp, listen, type Admission } from '#infra/http/http.ts'
+import { makeSubjectCheck, type FindOwner } from '#infra/http/subject.ts'
 import { makeLog } from '#infra/log.ts'
 import { makeMetrics } from '#infra/metrics.ts'
 import type { Caller, Route } from '#infra/http/route.ts'
@@ -57,6 +60,10 @@ export const serveApp = async (app: Express) => {
 export const serve = async (
   routes: readonly Route[],
   caller: Caller | ((request: Request) => Caller) = serverCaller(),
+  {
+    keys = deriveKeys(randomBytes(32).toString('base64')),
+    owners = {},
+  }: { readonly keys?: Keys; readonly owners?: Readonly<Record<string, FindOwner>> } = {},
 ) => {
   const admission: Admission = {
     cors: () => false,
@@ -67,5 +74,8 @@ export const serve = async (
     },
   }
   const log = makeLog('silent', 'test')
-  return serveApp(httpApp(routes, { log, metrics: makeMetrics(), admission, trustedProxies: 0, checkAnswers: true }))
+  const subjectCheck = makeSubjectCheck({ keys, owners })
+  return serveApp(
+    httpApp(routes, { log, metrics: makeMetrics(), admission, subjectCheck, trustedProxies: 0, checkAnswers: true }),
+  )
 }

@@ -12,11 +12,19 @@ import type { Release } from '#domain/catalogue/events.ts'
 import { presentationRecord, type Presentation } from '#domain/catalogue/record.ts'
 import type { ApplicationId, OrganisationId } from '#domain/values.ts'
 import type { Keys } from '#infra/crypto/keys.ts'
-import type { Caller, RequestFacts } from '#infra/http/route.ts'
-import { isShareTokenOf, shareTokenOf } from '#infra/crypto/share-token.ts'
+import { write, type Access, type Caller, type RequestFacts } from '#infra/http/route.ts'
+import { shareTokenOf } from '#infra/crypto/share-token.ts'
 import { commandHandler, type Context, type Writer } from '../handle.ts'
 import type { Catalogue } from '../live-catalogue.ts'
 import { dateIn } from './time-zone.ts'
+
+/** Access to an operation that changes the application in the address. */
+export const accessToApplication = {
+  kind: 'application',
+  scopes: write,
+  serverOnly: false,
+  subject: { type: 'application', parameter: 'id', visibleTo: 'share_token_holder' },
+} as const satisfies Access
 
 type Organisation = { readonly stripe_test_mode: boolean; readonly time_zone: string }
 
@@ -39,9 +47,6 @@ export const makeApplications = ({ writer, keys, catalogue, organisations }: App
   }
 
   const timeZoneOf = (id: OrganisationId): string => organisationOf(id).time_zone
-
-  const isProven = (id: ApplicationId, { header }: RequestFacts): boolean =>
-    isShareTokenOf(keys, id, header('x-share-token'))
 
   /** The release that an application was started with. */
   const releaseOf = async ({ organisation_id, product_id, release_id }: ApplicationRecord): Promise<Release> => {
@@ -66,7 +71,6 @@ export const makeApplications = ({ writer, keys, catalogue, organisations }: App
     handle,
     organisationOf,
     timeZoneOf,
-    isProven,
     releaseOf,
     catalogue,
 
@@ -80,9 +84,8 @@ export const makeApplications = ({ writer, keys, catalogue, organisations }: App
     /** The date where the organisation is. */
     todayOf: ({ organisation_id }: Caller, { now }: RequestFacts): string => dateIn(timeZoneOf(organisation_id), now),
 
-    /** The application, if the caller may see it; otherwise it is as if there were none. */
-    find: async (id: ApplicationId, caller: Caller, facts: RequestFacts): Promise<ApplicationState> => {
-      if (caller.kind === 'browser' && !isProven(id, facts)) throw unknownApplication()
+    /** The application of the caller's organisation; of another organisation it is as if there were none. */
+    find: async (id: ApplicationId, caller: Caller): Promise<ApplicationState> => {
       const state = await load(id)
       if (state?.record.organisation_id !== caller.organisation_id) throw unknownApplication()
       return state

@@ -8,13 +8,11 @@ import type { ApplicationState } from '#domain/applications/state.ts'
 import { Quote } from '#domain/quotes/record.ts'
 import { ApplicationId, CalendarDate, QuoteId, type OrganisationId } from '#domain/values.ts'
 import { Problem } from '#infra/http/problem.ts'
-import { route, write, type Caller, type RequestFacts, type Route } from '#infra/http/route.ts'
+import { route, type Caller, type RequestFacts, type Route } from '#infra/http/route.ts'
 import type { Context, Handled } from '../handle.ts'
 import type { Catalogue } from '../live-catalogue.ts'
+import { accessToApplication as access } from './applications.ts'
 import { dateIn } from './time-zone.ts'
-
-const access = { kind: 'application', scopes: write, serverOnly: false } as const
-const headers = { 'X-Share-Token': 'The application’s share token; browser applications must send it.' }
 
 const QuoteRequest = z.object({
   start_date: CalendarDate.optional().describe('When cover starts: from today to 90 days on; tomorrow by default.'),
@@ -29,7 +27,7 @@ type Deps = {
     context: Context,
   ) => Promise<Handled<ApplicationState | undefined, ApplicationStreamEvent>>
   /** The application, if the caller may see it; otherwise it throws `not_found`. */
-  readonly find: (id: ApplicationId, caller: Caller, facts: RequestFacts) => Promise<ApplicationState>
+  readonly find: (id: ApplicationId, caller: Caller) => Promise<ApplicationState>
   readonly contextOf: (caller: Caller, facts: RequestFacts) => Context
   readonly answer: (state: ApplicationState, caller: Caller) => Promise<Application>
   readonly catalogue: Catalogue
@@ -62,14 +60,13 @@ export const quoteRoutes = ({ handle, find, contextOf, answer, catalogue, timeZo
       tag: 'Quotes',
       summary: 'Price the application',
       access,
-      headers,
       path: z.object({ id: ApplicationId }),
       body: QuoteRequest,
       answers: { 200: z.object({ data: Quote }), 201: z.object({ data: Quote }) },
       errors: ['cover_missing', 'no_quotable_cover', 'quote_failed', 'rate_unavailable'],
     },
     async ({ path, body, caller, ...facts }) => {
-      const { record } = await find(path.id, caller, facts)
+      const { record } = await find(path.id, caller)
       const release = await catalogue.release(record.organisation_id, record.product_id, record.release_id)
       const journey = release?.journeys.find(({ id }) => id === record.journey_id)
       if (!release || !journey) throw new Error(`Application ${record.id} was started with a release that is gone.`)
@@ -104,14 +101,13 @@ export const quoteRoutes = ({ handle, find, contextOf, answer, catalogue, timeZo
       tag: 'Quotes',
       summary: 'Accept a quote; accepting again is fine',
       access,
-      headers,
       path: z.object({ id: ApplicationId }),
       body: AcceptRequest,
       answers: { 200: z.object({ data: Application }) },
       errors: ['accept_failed'],
     },
     async ({ path, body, caller, ...facts }) => {
-      await find(path.id, caller, facts)
+      await find(path.id, caller)
       const command = { type: 'AcceptQuote', quote_id: body.quote_id ?? null, now: facts.now, digest } as const
       const { state } = await handle(path.id, command, contextOf(caller, facts))
       if (!state) throw new Error(`Application ${path.id} is gone.`)

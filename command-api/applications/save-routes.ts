@@ -3,15 +3,13 @@ import { ComponentInput } from '#domain/applications/cover.ts'
 import { Application } from '#domain/applications/record.ts'
 import type { ApplicationState } from '#domain/applications/state.ts'
 import { ApplicationId, Pence } from '#domain/values.ts'
-import { route, write, type Route } from '#infra/http/route.ts'
+import { route, type Route } from '#infra/http/route.ts'
 import { AnyCustomerInput } from '../customer-input.ts'
-import type { Applications } from './applications.ts'
+import { accessToApplication as access, type Applications } from './applications.ts'
 import { customerGiven, type KnownCustomer } from './customer-given.ts'
 import { AnswersInput, ConsentAnswersInput, MarketingAnswersInput, ProvenanceInput } from './inputs.ts'
 
-const access = { kind: 'application', scopes: write, serverOnly: false } as const
 const tag = 'Applications'
-const headers = { 'X-Share-Token': 'The application’s share token; browser applications must send it.' }
 const path = z.object({ id: ApplicationId })
 const answers = { 200: z.object({ data: Application }) }
 
@@ -56,14 +54,13 @@ export const saveRoutes = ({ applications, knownCustomer }: Deps): Route[] => {
         tag,
         summary: 'Save answers and cover',
         access,
-        headers,
         path,
         body: SaveRequest,
         answers,
         errors: ['application_closed'],
       },
       async ({ path: { id }, body, caller, ...facts }) => {
-        const { record } = await find(id, caller, facts)
+        const { record } = await find(id, caller)
         const { state } = await handle(
           id,
           {
@@ -89,14 +86,13 @@ export const saveRoutes = ({ applications, knownCustomer }: Deps): Route[] => {
         tag,
         summary: 'Save the customer',
         access,
-        headers,
         path,
         body: CustomerRequest,
         answers,
         errors: ['application_closed', 'customer_invalid'],
       },
       async ({ path: { id }, body, caller, ...facts }) => {
-        const { record } = await find(id, caller, facts)
+        const { record } = await find(id, caller)
         const held = { caller, today: todayOf(caller, facts), held: record.customer }
         const { state } = await handle(
           id,

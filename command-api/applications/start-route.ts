@@ -57,7 +57,7 @@ const landingToken = (sent: unknown): string | null =>
 type Deps = { readonly applications: Applications; readonly knownCustomer: KnownCustomer }
 
 export const startRoute = ({ applications, knownCustomer }: Deps): Route => {
-  const { handle, catalogue, organisationOf, contextOf, todayOf, isProven, answer } = applications
+  const { handle, catalogue, organisationOf, contextOf, todayOf, answer } = applications
 
   /** Comes after the start, so that there is one application at every moment; a repeated start tries it again. */
   const giveUp = async (id: ApplicationId, { record }: ApplicationState, context: Context): Promise<void> => {
@@ -97,7 +97,7 @@ export const startRoute = ({ applications, knownCustomer }: Deps): Route => {
           api_application_id,
           idempotency_key,
           caller: caller.kind,
-          is_proven: isProven(application_id, facts),
+          is_proven: facts.isProven(application_id),
           asked_for: { product_slug, journey_slug, presentation_slug: presentation_slug ?? null },
           product: catalogue.current(organisation_id, product_slug),
           stripe_test_mode: organisationOf(organisation_id).stripe_test_mode,

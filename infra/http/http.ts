@@ -10,6 +10,7 @@ import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import { parseRequest, Problem, problems } from './problem.ts'
 import type { Access, Answer, Caller, Route, RouteSpec } from './route.ts'
+import type { SubjectCheck } from './subject.ts'
 
 /** What every request passes before a route sees it. Each throws a Problem to refuse it. */
 export type Admission = {
@@ -24,6 +25,7 @@ export type HttpOptions = {
   readonly log: Log
   readonly metrics: Metrics
   readonly admission: Admission
+  readonly subjectCheck: SubjectCheck
   readonly trustedProxies: number
   /** What answers in a form of its own (the token endpoint, health): it sees a request before CORS and the rate limit. */
   readonly before?: readonly Router[]
@@ -89,18 +91,22 @@ const checkAnswer = ({ answers, method, address }: RouteSpec, { status, body }: 
 }
 
 const serve =
-  ({ spec, handle }: Route, checkAnswers: boolean) =>
+  ({ spec, handle }: Route, { checkAnswers, subjectCheck }: Pick<HttpOptions, 'checkAnswers' | 'subjectCheck'>) =>
   async (request: Request, response: Response): Promise<void> => {
+    const locals = response.locals as Locals // set below, for every request
     const path = parsePart(spec.path, request.params, 'not_found')
+    const shareToken = request.get('x-share-token')
+    await subjectCheck.refuseHidden(spec.access, { caller: locals.caller, shareToken, path: request.params })
     const query = parsePart(spec.query, request.query, 'invalid_parameter')
     const body = spec.body ? parseRequest(spec.body, bodyOf(request), 'validation_failed') : undefined
     const answer = await handle({
       path,
       query,
       body,
-      ...(response.locals as Locals), // set below, for every request
+      ...locals,
       now: new Date().toISOString(),
       header: (name) => request.get(name),
+      isProven: (application_id) => subjectCheck.isProven(application_id, shareToken),
       text: typeof request.body === 'string' ? request.body : undefined,
     })
     if (checkAnswers) checkAnswer(spec, answer)
@@ -181,7 +187,7 @@ export const httpApp = (routes: readonly Route[], options: HttpOptions): Express
         next()
       },
       body ? parsers.json : parsers.text,
-      serve(each, options.checkAnswers),
+      serve(each, options),
     )
   }
   app.use(() => {

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { ErrorCode } from '#domain/rejection.ts'
-import type { ApiApplicationId, OrganisationId } from '#domain/values.ts'
+import type { ApiApplicationId, ApplicationId, OrganisationId } from '#domain/values.ts'
 
 export type Scope = 'read' | 'write' | 'crm' | 'outcomes'
 
@@ -19,9 +19,27 @@ export type Caller = {
   readonly scopes: ReadonlySet<Scope>
 }
 
+/**
+ * The record that a request is about, and which of the organisation's API applications may see it:
+ * - `share_token_holder`: servers, and web pages that send the share token of the application that it belongs to;
+ * - `sender`: the API application that sent it.
+ */
+export type Subject = {
+  /** As in the answer to a request for one that is not there: `application`, `quote`. */
+  readonly type: string
+  /** The parameter of the path that holds its id. */
+  readonly parameter: string
+  readonly visibleTo: 'share_token_holder' | 'sender'
+}
+
 /** Who may send a request: an API application with these scopes, the operator, or anyone. */
 export type Access =
-  | { readonly kind: 'application'; readonly scopes: ScopeRule; readonly serverOnly: boolean }
+  | {
+      readonly kind: 'application'
+      readonly scopes: ScopeRule
+      readonly serverOnly: boolean
+      readonly subject?: Subject
+    }
   | { readonly kind: 'operator' }
   | { readonly kind: 'public' }
 
@@ -52,6 +70,8 @@ export type RequestFacts = {
   /** When the request arrived, ISO 8601. */
   readonly now: string
   readonly header: (name: string) => string | undefined
+  /** Whether the request carries the share token of this application. */
+  readonly isProven: (application_id: ApplicationId) => boolean
   /** The raw body, where the route's spec has no schema for it. */
   readonly text: string | undefined
 }

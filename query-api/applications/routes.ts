@@ -14,7 +14,7 @@ import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import { notFound, Problem } from '#infra/http/problem.ts'
 import { readOrWrite, route, type Route } from '#infra/http/route.ts'
-import { isShareTokenOf, shareTokenOf } from '#infra/crypto/share-token.ts'
+import { shareTokenOf } from '#infra/crypto/share-token.ts'
 
 type Deps = { readonly db: Database; readonly keys: Pick<Keys, 'shareTokens'> }
 
@@ -50,13 +50,16 @@ export const applicationRoutes = ({ db, keys }: Deps): Route[] => {
         address: '/api/v1/applications/:id',
         tag: 'Applications',
         summary: 'Read an application',
-        access: { kind: 'application', scopes: readOrWrite, serverOnly: false },
-        headers: { 'X-Share-Token': 'The application’s share token; browser applications must send it.' },
+        access: {
+          kind: 'application',
+          scopes: readOrWrite,
+          serverOnly: false,
+          subject: { type: 'application', parameter: 'id', visibleTo: 'share_token_holder' },
+        },
         path: z.object({ id: ApplicationId }),
         answers: { 200: z.object({ data: Application }) },
       },
-      async ({ path: { id }, caller: { organisation_id, kind }, header }) => {
-        if (kind === 'browser' && !isShareTokenOf(keys, id, header('x-share-token'))) throw notFound('application')
+      async ({ path: { id }, caller: { organisation_id, kind } }) => {
         const { rows } = await db.query<{ document: ApplicationRecord }>({
           name: 'application-by-id',
           ...sql`select document from applications where organisation_id = ${organisation_id} and id = ${id}`,

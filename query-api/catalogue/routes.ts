@@ -2,10 +2,8 @@ import { z } from 'zod'
 import { Journey, Presentation, presentationOf, Product, Question } from '#domain/catalogue/record.ts'
 import { ApplicationId, Slug, type OrganisationId } from '#domain/values.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
-import type { Keys } from '#infra/crypto/keys.ts'
 import { Problem } from '#infra/http/problem.ts'
-import { readOrWrite, route, type Caller, type Route } from '#infra/http/route.ts'
-import { isShareTokenOf } from '#infra/crypto/share-token.ts'
+import { readOrWrite, route, type Caller, type RequestFacts, type Route } from '#infra/http/route.ts'
 import { catalogueReader, journeysOf, type ProductRow, type ReleaseView } from './read.ts'
 
 const access = { kind: 'application', scopes: readOrWrite, serverOnly: false } as const
@@ -41,9 +39,9 @@ const journeyIn = (release: ReleaseView | undefined, slug: string) => {
   return release && found && { release, ...found }
 }
 
-type Deps = { readonly db: Database; readonly keys: Pick<Keys, 'shareTokens'> }
+type Deps = { readonly db: Database }
 
-export const catalogueRoutes = ({ db, keys }: Deps): Route[] => {
+export const catalogueRoutes = ({ db }: Deps): Route[] => {
   const read = catalogueReader(db)
 
   const productAt = async (organisation_id: OrganisationId, slug: string) => {
@@ -56,10 +54,14 @@ export const catalogueRoutes = ({ db, keys }: Deps): Route[] => {
     release_id === null ? undefined : read.release(organisation_id, release_id)
 
   /** The journey as an application started with it, if the caller may know of the application and it is on this journey. */
-  const journeyOfApplication = async (caller: Caller, address: JourneyAddress, id?: string, shareToken?: string) => {
+  const journeyOfApplication = async (
+    { caller, isProven }: { readonly caller: Caller; readonly isProven: RequestFacts['isProven'] },
+    address: JourneyAddress,
+    id: string | undefined,
+  ) => {
     const application_id = ApplicationId.safeParse(id).data
     if (application_id === undefined) return undefined
-    if (caller.kind === 'browser' && !isShareTokenOf(keys, application_id, shareToken)) return undefined
+    if (caller.kind === 'browser' && !isProven(application_id)) return undefined
 
     const application = await read.application(caller.organisation_id, application_id)
     if (!application) return undefined
@@ -144,10 +146,10 @@ export const catalogueRoutes = ({ db, keys }: Deps): Route[] => {
         headers: { 'X-Share-Token': 'The key to the application, from a browser application.' },
         answers: { 200: z.object({ data: Questions }) },
       },
-      async ({ caller, path, query, header }) => {
+      async ({ caller, path, query, isProven }) => {
         const product = await productAt(caller.organisation_id, path.product_slug)
         const found =
-          (await journeyOfApplication(caller, path, query.application_id, header('x-share-token'))) ??
+          (await journeyOfApplication({ caller, isProven }, path, query.application_id)) ??
           journeyIn(await currentRelease(caller.organisation_id, product), path.slug)
         if (!found) throw noJourney()
         const { release, journey, questions } = found

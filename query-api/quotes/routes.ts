@@ -1,23 +1,34 @@
 import { z } from 'zod'
 import { Quote, quoteAt } from '#domain/quotes/record.ts'
 import { ApplicationId, QuoteId } from '#domain/values.ts'
-import type { Keys } from '#infra/crypto/keys.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import { notFound } from '#infra/http/problem.ts'
-import { readOrWrite, route, type Caller, type Route } from '#infra/http/route.ts'
-import { isShareTokenOf } from '#infra/crypto/share-token.ts'
+import { readOrWrite, route, type Access, type Route } from '#infra/http/route.ts'
+import type { FindOwner } from '#infra/http/subject.ts'
 
-const headers = { 'X-Share-Token': 'The application’s share token; browser applications must send it.' }
-const access = { kind: 'application', scopes: readOrWrite, serverOnly: false } as const
+const accessTo = (type: 'application' | 'quote') =>
+  ({
+    kind: 'application',
+    scopes: readOrWrite,
+    serverOnly: false,
+    subject: { type, parameter: 'id', visibleTo: 'share_token_holder' },
+  }) as const satisfies Access
 
-type Deps = { readonly db: Database; readonly keys: Keys }
+/** A quote belongs to its application. */
+export const ownerOfQuote =
+  (db: Database): FindOwner =>
+  async (organisation_id, id) => {
+    const { rows } = await db.query<{ application_id: ApplicationId }>({
+      name: 'owner-of-quote',
+      ...sql`select application_id from quotes where organisation_id = ${organisation_id} and id = ${id}`,
+    })
+    return rows[0]
+  }
 
-export const quoteRoutes = ({ db, keys }: Deps): Route[] => {
-  /** A browser application sees an application only with its share token. */
-  const maySee = ({ kind }: Caller, id: ApplicationId, shareToken: string | undefined) =>
-    kind === 'server' || isShareTokenOf(keys, id, shareToken)
+type Deps = { readonly db: Database }
 
+export const quoteRoutes = ({ db }: Deps): Route[] => {
   return [
     route(
       {
@@ -25,18 +36,17 @@ export const quoteRoutes = ({ db, keys }: Deps): Route[] => {
         address: '/api/v1/quotes/:id',
         tag: 'Quotes',
         summary: 'Read a quote',
-        access,
-        headers,
+        access: accessTo('quote'),
         path: z.object({ id: QuoteId }),
         answers: { 200: z.object({ data: Quote }) },
       },
-      async ({ path, caller, header, now }) => {
+      async ({ path, caller, now }) => {
         const { rows } = await db.query<{ document: Quote }>({
           name: 'quote-by-id',
           ...sql`select document from quotes where organisation_id = ${caller.organisation_id} and id = ${path.id}`,
         })
         const quote = rows[0]?.document
-        if (!quote || !maySee(caller, quote.application_id, header('x-share-token'))) throw notFound('quote')
+        if (!quote) throw notFound('quote')
         return { status: 200, body: { data: quoteAt(quote, now) } }
       },
     ),
@@ -46,13 +56,11 @@ export const quoteRoutes = ({ db, keys }: Deps): Route[] => {
         address: '/api/v1/applications/:id/quotes',
         tag: 'Quotes',
         summary: 'List the quotes of an application, newest first',
-        access,
-        headers,
+        access: accessTo('application'),
         path: z.object({ id: ApplicationId }),
         answers: { 200: z.object({ data: z.array(Quote) }) },
       },
-      async ({ path, caller, header, now }) => {
-        if (!maySee(caller, path.id, header('x-share-token'))) throw notFound('application')
+      async ({ path, caller, now }) => {
         const { rows } = await db.query<{ document: Quote | null }>({
           name: 'quotes-of-application',
           ...sql`

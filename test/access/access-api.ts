@@ -6,6 +6,7 @@ import { OrganisationId } from '#domain/values.ts'
 import { postgresLog, prepareLog } from '#infra/event-log/postgres/postgres-log.ts'
 import { makeAdmission } from '#infra/http/admission.ts'
 import { httpApp } from '#infra/http/http.ts'
+import { makeSubjectCheck } from '#infra/http/subject.ts'
 import { deriveKeys } from '#infra/crypto/keys.ts'
 import { liveFold } from '#infra/consumers/live-fold.ts'
 import { makeLog } from '#infra/log.ts'
@@ -119,7 +120,15 @@ export const accessApi = async (options: Options = {}) => {
   })
   const before = [tokenRoutes({ directory, tokens, checkSecret, rateLimit, baseUrl, log })]
   const routes = [...accessRoutes({ writer, directory }), ...probes]
-  const app = httpApp(routes, { log, metrics: makeMetrics(), admission, trustedProxies, before, checkAnswers: true })
+  const app = httpApp(routes, {
+    log,
+    metrics: makeMetrics(),
+    admission,
+    subjectCheck: makeSubjectCheck({ keys }),
+    trustedProxies,
+    before,
+    checkAnswers: true,
+  })
   const served = await serveApp(app)
 
   const operate = async (method: string, path: string, body?: unknown) => {

@@ -127,6 +127,7 @@ export const openDesk = async () => {
       if (!isCaller(name)) throw new Error(`There is no caller ${name}.`)
       return callers[name]
     },
+    { keys },
   )
   const send = async (method: string, path: string, body?: unknown, headers?: Record<string, string>) => {
     const answered = await served.send(method, `/api/v1/applications${path}`, body, headers)

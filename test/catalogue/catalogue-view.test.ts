@@ -21,7 +21,7 @@ const onSale = [drafted(), published(), became('sandbox'), became('production')]
 const catalogue = async (events: readonly ProductEvent[] = onSale, caller: Caller = serverCaller()) => {
   const view = await readModel(products, releases)
   await view.pool.query('create table applications (organisation_id uuid, id uuid, journey_id uuid, release_id uuid)')
-  const api = await serve(catalogueRoutes({ db: view.pool, keys }), caller)
+  const api = await serve(catalogueRoutes({ db: view.pool }), caller, { keys })
   const apply = (more: readonly ProductEvent[], of: Draft = draft()) =>
     view.apply(recorded(productEvents, `product-${of.product_id}`, more))
   await apply(events)

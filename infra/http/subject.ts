@@ -1,0 +1,61 @@
+import { ApplicationId, type ApiApplicationId, type OrganisationId } from '#domain/values.ts'
+import type { Keys } from '../crypto/keys.ts'
+import { isShareTokenOf } from '../crypto/share-token.ts'
+import { notFound } from './problem.ts'
+import type { Access, Caller } from './route.ts'
+
+/** To whom a record belongs: the application whose share token opens it, the API application that sent it. */
+export type Owner = { readonly application_id?: ApplicationId; readonly api_application_id?: ApiApplicationId }
+
+/** The owner of a record of an organisation; undefined when the organisation has no record with this id. */
+export type FindOwner = (organisation_id: OrganisationId, id: string) => Promise<Owner | undefined>
+
+type SubjectOptions = {
+  readonly keys: Pick<Keys, 'shareTokens'>
+  /** By the type of the subject. An application needs none: its id alone gives its share token. */
+  readonly owners?: Readonly<Record<string, FindOwner>>
+}
+
+/** A request as far as access to its subject depends on it. */
+export type SubjectRequest = {
+  readonly caller: Caller | undefined
+  readonly shareToken: string | undefined
+  /** The parameters of the path, which their schema has passed. */
+  readonly path: Readonly<Record<string, string | string[]>>
+}
+
+export type SubjectCheck = {
+  /** Whether a share token is that of the application. */
+  readonly isProven: (application_id: ApplicationId, shareToken: string | undefined) => boolean
+  /** Throws `not_found` when the caller may not see the subject of the request, as if there were none. */
+  readonly refuseHidden: (access: Access, request: SubjectRequest) => Promise<void>
+}
+
+/** Enforces the rule about the subject that stands on a route: the only place that does. */
+export const makeSubjectCheck = ({ keys, owners = {} }: SubjectOptions): SubjectCheck => {
+  const isProven: SubjectCheck['isProven'] = (id, shareToken) => isShareTokenOf(keys, id, shareToken)
+
+  const ownerOf = async (type: string, { organisation_id }: Caller, id: string): Promise<Owner | undefined> => {
+    if (type === 'application' && !owners[type]) return { application_id: ApplicationId.parse(id) }
+    const find = owners[type]
+    if (!find) throw new Error(`Nothing tells the owner of a subject of type ${type}.`)
+    return find(organisation_id, id)
+  }
+
+  return {
+    isProven,
+    refuseHidden: async (access, { caller, shareToken, path }) => {
+      if (access.kind !== 'application' || !access.subject || !caller) return
+      const { type, parameter, visibleTo } = access.subject
+      // A server may see whatever its organisation has, and the handler looks only there.
+      if (visibleTo === 'share_token_holder' && caller.kind === 'server') return
+
+      const owner = await ownerOf(type, caller, String(path[parameter]))
+      const isVisible =
+        visibleTo === 'share_token_holder'
+          ? owner?.application_id !== undefined && isProven(owner.application_id, shareToken)
+          : owner?.api_application_id === caller.api_application_id
+      if (!isVisible) throw notFound(type.replaceAll('_', ' '))
+    },
+  }
+}
