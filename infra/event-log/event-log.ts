@@ -74,6 +74,15 @@ export class LogUnavailable extends Error {
   override readonly name = 'LogUnavailable'
 }
 
+/**
+ * The log cannot be used with the settings that were given: a wrong user or password, no right to read everything, a
+ * certificate that does not fit, TLS on one side only, a file that is not there. The message is one line that begins with
+ * the name of the variable. An adapter throws it only before the log was usable for the first time.
+ */
+export class LogMisconfigured extends Error {
+  override readonly name = 'LogMisconfigured'
+}
+
 const maximumBytes = 1024
 
 /** A stream is `category-id`; its name may hold any Unicode but no control characters and no lone surrogates. */

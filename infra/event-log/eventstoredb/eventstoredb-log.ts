@@ -8,6 +8,7 @@ import type { NewEvent } from '#domain/event.ts'
 import { measure, toPosition, toProposed } from './events.ts'
 import { reader } from './read.ts'
 import { retryTransient } from './retry.ts'
+import { readConnectionString } from './settings.ts'
 import { subscribeTo } from './subscribe.ts'
 import { checkStreamName, type AppendResult, type EventLog, type ExpectedRevision } from '../event-log.ts'
 
@@ -64,6 +65,7 @@ export const eventStoreDbLog = (connectionString: string): EventLog => {
 }
 
 const connect = (connectionString: string) => {
+  readConnectionString(connectionString)
   const client = EventStoreDBClient.connectionString(connectionString.replace(/^kurrentdb/, 'esdb'))
   // Without batch appends: all clients of a process share one list of those under way, so that a connection that breaks
   // fails the appends of every client, and an answer to one of these then ends the process.
