@@ -69,6 +69,7 @@ export const makeApplications = ({ writer, keys, catalogue, organisations }: App
 
   return {
     handle,
+    load,
     organisationOf,
     timeZoneOf,
     releaseOf,

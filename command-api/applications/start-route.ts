@@ -1,6 +1,7 @@
 import { v7 as uuidv7 } from 'uuid'
 import { z } from 'zod'
 import { Application } from '#domain/applications/record.ts'
+import { unprovenReplay } from '#domain/applications/start.ts'
 import type { ApplicationState } from '#domain/applications/state.ts'
 import { ApplicationId, type ApiApplicationId } from '#domain/values.ts'
 import { derivedId } from '#infra/ids.ts'
@@ -17,9 +18,11 @@ const IdempotencyKey = z
   .max(255)
   .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must not hold control characters')
 
+const RequiredSlug = z.string().min(1, 'required')
+
 const StartRequest = z.object({
-  product_slug: z.string(),
-  journey_slug: z.string(),
+  product_slug: RequiredSlug,
+  journey_slug: RequiredSlug,
   presentation_slug: z.string().nullish().describe('Left out, or unknown: the default presentation.'),
   answers: AnswersInput.nullish(),
   customer: AnyCustomerInput.nullish().describe('Needs at least first name, last name and email address.'),
@@ -42,6 +45,15 @@ const Answer = z.object({ data: Application })
 const idFor = (api_application_id: ApiApplicationId, key: string): ApplicationId =>
   ApplicationId.parse(derivedId('application', api_application_id, key))
 
+const KeyInBody = z.object({ idempotency_key: IdempotencyKey.nullish() })
+
+/** The key of a request that may have nothing else that can be used; undefined when it has none either. */
+const keyIfAny = (facts: RequestFacts, body: unknown): string | undefined => {
+  const inHeader = IdempotencyKey.safeParse(facts.header('idempotency-key')?.trim())
+  const inBody = KeyInBody.safeParse(body)
+  return (inHeader.success && inHeader.data) || (inBody.success && inBody.data.idempotency_key) || undefined
+}
+
 const keyOf = ({ header }: RequestFacts, inBody: string | null | undefined): string => {
   const inHeader = header('idempotency-key')?.trim()
   if (inHeader && !IdempotencyKey.safeParse(inHeader).success) {
@@ -57,7 +69,7 @@ const landingToken = (sent: unknown): string | null =>
 type Deps = { readonly applications: Applications; readonly knownCustomer: KnownCustomer }
 
 export const startRoute = ({ applications, knownCustomer }: Deps): Route => {
-  const { handle, catalogue, organisationOf, contextOf, todayOf, answer } = applications
+  const { handle, load, catalogue, organisationOf, contextOf, todayOf, answer } = applications
 
   /** Comes after the start, so that there is one application at every moment; a repeated start tries it again. */
   const giveUp = async (id: ApplicationId, { record }: ApplicationState, context: Context): Promise<void> => {
@@ -116,6 +128,13 @@ export const startRoute = ({ applications, knownCustomer }: Deps): Route => {
 
       const isFirst = events.length > 0
       return { status: isFirst ? 201 : 200, body: { data: await answer(state, caller, isFirst) } }
+    },
+    // A web page that does not prove that the application is its own gets the same refusal whatever it sends.
+    async ({ body, caller, ...facts }) => {
+      const key = caller.kind === 'browser' ? keyIfAny(facts, body) : undefined
+      if (key === undefined) return
+      const id = idFor(caller.api_application_id, key)
+      if (!facts.isProven(id) && (await load(id))) throw unprovenReplay()
     },
   )
 }

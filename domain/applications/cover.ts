@@ -55,7 +55,7 @@ const chooseComponents = (covers: Covers, components: readonly ComponentInput[])
     const input = `components[${index}]`
     if (!cover) return [unknownCover(input, component)]
     if (named.findIndex((other) => other.cover === cover) < index)
-      return [[`${input}.cover_id`, 'names the same cover as an earlier component']]
+      return [[`${input}.${namedBy(component)}`, 'names the same cover as an earlier component']]
     return [
       ...outside(`${input}.cover_amount_pence`, component.cover_amount_pence, amountLimits([cover]), noAmount),
       ...outside(`${input}.term_years`, component.term_years, termLimits([cover]), noTerm),
@@ -75,9 +75,13 @@ const coverOf = (covers: Covers, component: ComponentInput): ReleaseCover | unde
       )
     : undefined
 
+/** The input that names the cover, of those that were sent. */
+const namedBy = ({ cover_id, cover_index }: ComponentInput): 'cover_id' | 'cover_index' =>
+  (cover_id ?? null) === null && (cover_index ?? null) !== null ? 'cover_index' : 'cover_id'
+
 const unknownCover = (input: string, component: ComponentInput): Reason =>
   isNamed(component)
-    ? [`${input}.${component.cover_id ? 'cover_id' : 'cover_index'}`, 'is not a cover of this product']
+    ? [`${input}.${namedBy(component)}`, 'is not a cover of this product']
     : [`${input}.cover_id`, 'is needed: name the cover by cover_id or cover_index']
 
 const choiceOf = (component: ComponentInput, { id }: ReleaseCover): ComponentChoice => ({

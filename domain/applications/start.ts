@@ -44,21 +44,32 @@ export const startApplication = (
   existing: ApplicationState | undefined,
 ): readonly ApplicationEvent[] => {
   if (!existing) return start(command)
+  refuseUnproven(command)
+  if (command.customer) customerOfStart(command, command.customer)
   refuseUnlessSame(command, existing)
   return []
+}
+
+export const unprovenReplay = () =>
+  new Rejection(
+    'idempotency_replay_unproven',
+    'This idempotency key already started an application. Send the share token of its first answer in X-Share-Token, or use a new key.',
+  )
+
+/** Anyone may guess a key, so a web page must prove that the application is its own before it is told anything else. */
+const refuseUnproven = ({ caller, is_proven }: StartApplication): void => {
+  if (caller === 'browser' && !is_proven) throw unprovenReplay()
 }
 
 const start = (command: StartApplication): readonly ApplicationEvent[] => {
   const { release, journey } = onSale(command)
   const presentation = presentationOf(journey, command.asked_for.presentation_slug ?? undefined)
-  const consent = { consent_answers: command.consent_answers, marketing_answers: undefined }
 
   const answered = changeAnswers(journey.questions, {}, command.answers ?? {}, command.today)
   refuseInputs('validation_failed', {
     ...answered.fields,
     ...consentFaults(presentation, command.consent_answers, undefined),
   })
-  const nobody = { record: { customer: null }, open_to_visitors: command.caller === 'browser' }
   const terminal = terminalOf(journey.questions, {}, answered.change.saved)
   return [
     {
@@ -79,9 +90,15 @@ const start = (command: StartApplication): readonly ApplicationEvent[] => {
       outreach_landing: command.outreach_landing,
     },
     ...answersSaved(answered.change),
-    ...(command.customer ? [customerSaved(command.customer, consent, command.caller, nobody)] : []),
+    ...(command.customer ? [customerOfStart(command, command.customer)] : []),
     ...(terminal ? [endedByAnswer(terminal)] : []),
   ]
+}
+
+/** Refuses details of a customer that cannot start an application. */
+const customerOfStart = ({ consent_answers, caller }: StartApplication, customer: CustomerGiven): ApplicationEvent => {
+  const nobody = { record: { customer: null }, open_to_visitors: caller === 'browser' }
+  return customerSaved(customer, { consent_answers, marketing_answers: undefined }, caller, nobody)
 }
 
 type OnSale = { readonly release: Release; readonly journey: ReleaseJourney }
@@ -103,11 +120,6 @@ const notOnSale = (what: string, input: string) => {
 }
 
 const refuseUnlessSame = (command: StartApplication, existing: ApplicationState): void => {
-  if (command.caller === 'browser' && !command.is_proven)
-    throw new Rejection(
-      'idempotency_replay_unproven',
-      'This idempotency key already started an application. Send the share token of its first answer in X-Share-Token, or use a new key.',
-    )
   const differing = differences(command, existing)
   if (differing.length === 0) return
   const fields: Fields = Object.fromEntries(differing.map(({ input }) => [input, 'differs from what the key started']))

@@ -9,7 +9,7 @@ import { BadConfiguration } from '../config.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import { parseRequest, Problem, problems } from './problem.ts'
-import type { Access, Answer, Caller, Route, RouteSpec } from './route.ts'
+import type { Access, Answer, Caller, CheckedRequest, Route, RouteSpec } from './route.ts'
 import type { SubjectCheck } from './subject.ts'
 
 /** What every request passes before a route sees it. Each throws a Problem to refuse it. */
@@ -70,9 +70,7 @@ const requestIdOf = (request: Request): string => {
 const hasBody = (request: Request): boolean =>
   request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0
 
-const bodyOf = (request: Request): unknown => {
-  const body: unknown = request.body
-  if (!hasBody(request)) return {}
+const objectOf = (body: unknown): object => {
   if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body
   throw new Problem('validation_failed', 'The body must be one JSON object, sent as application/json.')
 }
@@ -90,16 +88,26 @@ const checkAnswer = ({ answers, method, address }: RouteSpec, { status, body }: 
   if (!success) throw new Error(`${method} ${address} answers a body that its schema does not allow: ${error.message}`)
 }
 
+const checkedBody = async ({ spec, onUnfitBody }: Route, request: CheckedRequest): Promise<unknown> => {
+  try {
+    return spec.body && parseRequest(spec.body, objectOf(request.body), 'validation_failed')
+  } catch (problem) {
+    await onUnfitBody?.(request)
+    throw problem
+  }
+}
+
 const serve =
-  ({ spec, handle }: Route, { checkAnswers, subjectCheck }: Pick<HttpOptions, 'checkAnswers' | 'subjectCheck'>) =>
+  (served: Route, { checkAnswers, subjectCheck }: Pick<HttpOptions, 'checkAnswers' | 'subjectCheck'>) =>
   async (request: Request, response: Response): Promise<void> => {
     const locals = response.locals as Locals // set below, for every request
+    const { spec, handle } = served
     const path = parsePart(spec.path, request.params, 'not_found')
     const shareToken = request.get('x-share-token')
     await subjectCheck.refuseHidden(spec.access, { caller: locals.caller, shareToken, path: request.params })
     const query = parsePart(spec.query, request.query, 'invalid_parameter')
-    const body = spec.body ? parseRequest(spec.body, bodyOf(request), 'validation_failed') : undefined
-    const answer = await handle({
+    const body: unknown = hasBody(request) ? request.body : {}
+    const facts: CheckedRequest = {
       path,
       query,
       body,
@@ -108,7 +116,8 @@ const serve =
       header: (name) => request.get(name),
       isProven: (application_id) => subjectCheck.isProven(application_id, shareToken),
       text: typeof request.body === 'string' ? request.body : undefined,
-    })
+    }
+    const answer = await handle({ ...facts, body: await checkedBody(served, facts) })
     if (checkAnswers) checkAnswer(spec, answer)
     send(response, answer)
   }

@@ -108,14 +108,23 @@ export type CheckedRequest = RequestFacts & {
   readonly caller: Caller | undefined
 }
 
-export type Route = { readonly spec: RouteSpec; readonly handle: (request: CheckedRequest) => Promise<Answer> }
+export type Route = {
+  readonly spec: RouteSpec
+  readonly handle: (request: CheckedRequest) => Promise<Answer>
+  readonly onUnfitBody?: (request: CheckedRequest) => Promise<void>
+}
 
-/** Ties a handler to its specification: what it receives and what it answers follow from the schemas. */
+/**
+ * Ties a handler to its specification: what it receives and what it answers follow from the schemas.
+ * `onUnfitBody` sees a body that does not fit its schema, and throws if the request is to be refused for another reason.
+ */
 export const route = <const Spec extends RouteSpec, const Given extends AnswerOf<Spec>>(
   spec: Spec,
   handle: (request: Inputs<Spec> & WithCaller<Spec>) => Promise<Given>,
+  onUnfitBody?: (request: Omit<Inputs<Spec>, 'body'> & { readonly body: unknown } & WithCaller<Spec>) => Promise<void>,
 ): Route => ({
   spec,
-  // The frame calls it only with what has passed these very schemas, and with a caller where the access asks for one.
+  // The frame calls these only with what has passed these very schemas, and with a caller where the access asks for one.
   handle: handle as unknown as Route['handle'],
+  ...(onUnfitBody && { onUnfitBody: onUnfitBody as unknown as NonNullable<Route['onUnfitBody']> }),
 })

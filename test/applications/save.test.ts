@@ -258,7 +258,7 @@ scenario('a component names one cover of the product, and each cover once', {
     'components[2].cover_index': 'not a cover',
     'components[3].cover_id': 'not a cover',
     'components[4].cover_id': 'not a cover',
-    'components[5].cover_id': 'earlier component',
+    'components[5].cover_index': 'earlier component',
   }),
 })
 scenario('everything that is wrong is told at once', {

@@ -162,6 +162,10 @@ test.each([
       { customer: { email: 'no address' } },
       { customer: { ...anna, email: 'bert@example.org' } },
       { consent_answers: { unheard: true } },
+      { product_slug: '' },
+      { product_slug: 5, journey_slug: null },
+      { answers: 'x' },
+      { customer: 'Anna', consent_answers: [] },
     ]) {
       const { status, body } = await fixture.start(sent, as('browser', keyed(key, headers)))
       expect([status, body.error.code]).toEqual([409, 'idempotency_replay_unproven'])
@@ -216,6 +220,8 @@ test('404: another organisation’s product', async () => {
 test.each([
   ['product_slug is missing', { product_slug: undefined }, 'product_slug'],
   ['journey_slug is missing', { journey_slug: undefined }, 'journey_slug'],
+  ['product_slug is empty', { product_slug: '' }, 'product_slug'],
+  ['journey_slug is empty', { journey_slug: '' }, 'journey_slug'],
   ['answers are no object', { answers: [1] }, 'answers'],
   ['an answer is of the wrong type', { answers: { smoker: 'no' } }, 'answers.smoker'],
   ['a question is unknown', { answers: { unheard: 1 } }, 'answers.unheard'],
@@ -245,6 +251,33 @@ test('422 customer_invalid: fields name what is wrong with the customer', async 
     'customer.first_name',
     'customer.last_name',
   ])
+})
+
+test.each([
+  ['no email address', { first_name: 'Anna', last_name: 'Ash' }],
+  ['an email address that is none', { ...anna, email: 'x' }],
+])('422 customer_invalid: a repeated start brings a customer with %s', async (_what, customer) => {
+  for (const held of [undefined, anna]) {
+    const key = fresh()
+    const { body: first } = await fixture.start({ customer: held }, keyed(key))
+    const { status, body } = await fixture.start({ customer }, keyed(key))
+    expect([status, body.error.code]).toEqual([422, 'customer_invalid'])
+    expect(Object.keys(body.error.fields ?? {})).toEqual(['customer.email'])
+    expect((await fixture.get(first.data.id)).body).toEqual(first)
+  }
+})
+
+test('a web page that proves its application, or whose key started none, is told what does not fit', async () => {
+  const key = fresh()
+  const browser = (headers = {}) => as('browser', keyed(key, headers))
+  const unfit = { product_slug: '', answers: 'x' }
+  expect((await fixture.start(unfit, browser())).body.error.code).toBe('validation_failed')
+
+  const { body: first } = await fixture.start({}, browser())
+  const proof = { 'X-Share-Token': String(first.data.share_token) }
+  expect((await fixture.start(unfit, browser(proof))).body.error.code).toBe('validation_failed')
+  const inBody = await fixture.start({ ...unfit, idempotency_key: key }, as('browser'))
+  expect(inBody.body.error.code).toBe('idempotency_replay_unproven')
 })
 
 test('a refused request does not use its key up', async () => {

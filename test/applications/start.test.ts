@@ -1,4 +1,5 @@
 import { application } from '#domain/applications/application.ts'
+import { nothingKnown } from '#domain/customers/record.ts'
 import { ProductId } from '#domain/values.ts'
 import { rejected, scenariosOf } from '../scenario.ts'
 import { plainJourney, release, shortPresentation } from './release.ts'
@@ -157,6 +158,40 @@ scenario('a web page must prove that the application is its own, whatever else i
   given: [started(), customerSaved()],
   when: start({ ...browser, product: undefined, answers: { shoe_size: 1 }, customer: given({ email: 'x' }) }),
   then: rejected('idempotency_replay_unproven'),
+})
+for (const [what, customer, fields] of [
+  ['no email address', given({ first_name: 'Anna', last_name: 'Ash' }), { 'customer.email': 'is needed' }],
+  [
+    'a detail that cannot be used',
+    given(anna, { refused: { dob: 'must be in the past' } }),
+    { 'customer.dob': 'must be in the past' },
+  ],
+] as const) {
+  for (const [held, history] of [
+    ['one with a customer', [started(), customerSaved()]],
+    ['one without', [started()]],
+    ['an ended one', [started(), customerSaved(), { type: 'ApplicationDeclined', ...because('x', 'decline') }]],
+  ] as const)
+    scenario(`a customer with ${what} is refused for ${held} as for a first start`, {
+      given: history,
+      when: start({ customer }),
+      then: rejected('customer_invalid', fields),
+    })
+  scenario(`a customer with ${what} is refused before a conflict is looked for`, {
+    given: [started()],
+    when: start({ customer, asked_for: asked({ product_slug: 'other' }), product: undefined }),
+    then: rejected('customer_invalid', fields),
+  })
+  scenario(`a web page that proves nothing is not told of a customer with ${what}`, {
+    given: [started(), customerSaved()],
+    when: start({ ...browser, customer }),
+    then: rejected('idempotency_replay_unproven'),
+  })
+}
+scenario('a server that repeats a start may leave out what is known of its customer', {
+  given: [started(), customerSaved()],
+  when: start({ customer: given({ email: 'anna@example.org' }, { known: { ...nothingKnown, ...anna } }) }),
+  then: [],
 })
 scenario('a web page that proves it finds the application', {
   given: [started()],
