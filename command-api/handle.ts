@@ -11,7 +11,7 @@ import {
 } from '#domain/event.ts'
 import { Rejection } from '#domain/rejection.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
-import { newId } from '#infra/ids.ts'
+import { derivedId, newId } from '#infra/ids.ts'
 import { Problem } from '#infra/http/problem.ts'
 
 /** What a command writes with: the log, and a wait until the read models show what was written at a position. */
@@ -20,15 +20,33 @@ export type Writer = {
   readonly seen: (stream: string, position: Position) => Promise<void>
 }
 
+/** The event that a reaction reacts to. Everything that the reaction appends because of it is derived from this. */
+export type Cause = {
+  readonly event_id: string
+  readonly position: Position
+  readonly reaction: string
+  /** The only stream that the reaction may write to because of this event. */
+  readonly target: string
+  /** Aborted when the process may no longer react, because another may. */
+  readonly signal: AbortSignal
+}
+
 /** On whose behalf a command runs, because of what, and when. */
 export type Context = Pick<Metadata, 'organisation_id' | 'actor' | 'correlation_id'> & {
-  readonly causation_id?: string
+  readonly cause?: Cause
   /** ISO 8601. */
   readonly now: string
 }
 
-/** A stream folded up to a revision; undefined when the stream has no events. */
-type Loaded<State> = { readonly state: State; readonly revision: number | undefined }
+type Loaded<State> = {
+  readonly state: State
+  /** The last revision that was folded; undefined when the stream has no events. */
+  readonly revision: number | undefined
+  /** By reaction, the position of the last cause because of which it has appended to this stream. */
+  readonly causes: Causes
+}
+
+type Causes = Readonly<Record<string, string>>
 
 export type Handled<State, Event> = {
   readonly state: State
@@ -45,6 +63,10 @@ const pageSize = 1000
  * Loads a stream, decides, appends. If another writer came in between, it decides anew on what that one wrote.
  * Streams are cached, so a decision may rest on an old state: an append proves the state by its expected revision;
  * a refusal, or a decision that nothing is to be done, is taken only on a state that was just read.
+ *
+ * A command with a cause is a reaction's. Two processes may react to the same event, at the same time or much later:
+ * the ids of what they append are equal, and a stream takes in nothing because of a cause that is not newer than the
+ * last one of that reaction. A decision that nothing is to be done leaves no trace in the stream and is taken again.
  */
 export const commandHandler = <Command, Shapes extends EventShapes, State>(
   { log, seen }: Writer,
@@ -52,12 +74,13 @@ export const commandHandler = <Command, Shapes extends EventShapes, State>(
 ) => {
   type Event = EventOf<Shapes>
   const cache = new LRUCache<string, Loaded<State>>({ max: 10_000 })
-  const nothing: Loaded<State> = { state: initialState, revision: undefined }
+  const nothing: Loaded<State> = { state: initialState, revision: undefined, causes: {} }
   const inTurn = turns()
 
-  const fold = ({ state, revision }: Loaded<State>, recorded: readonly RecordedEvent[]): Loaded<State> => ({
+  const fold = ({ state, revision, causes }: Loaded<State>, recorded: readonly RecordedEvent[]): Loaded<State> => ({
     state: recorded.reduce((before, each) => evolve(before, fromStored(shapes, each), each.metadata), state),
     revision: recorded.at(-1)?.revision ?? revision,
+    causes: recorded.reduce((before, { metadata }) => withCause(before, metadata), causes),
   })
 
   const catchUp = async (stream: string, known: Loaded<State>): Promise<Loaded<State>> => {
@@ -83,26 +106,36 @@ export const commandHandler = <Command, Shapes extends EventShapes, State>(
     }
   }
 
-  /** Decides and appends, without a look at whether it can be read yet. */
+  /** Decides and appends, without waiting until it can be read. */
   const write = async (stream: string, command: Command, context: Context): Promise<Written<State, Event>> => {
+    const { cause } = context
+    if (cause && cause.target !== stream)
+      throw new Error(`${cause.reaction} writes to ${stream}, but has not declared it as its target.`)
+    const metadata = metadataOf(context)
     let loaded = cache.get(stream) ?? nothing
     let isFresh = false
 
     for (let attempt = 1; attempt <= attempts; attempt++) {
+      // What a stream has taken in, it has taken in: an older state can say so, too.
+      if (isTakenIn(loaded.causes, cause)) return { state: loaded.state, events: [], position: undefined }
       let decided = decideOn(command, loaded.state, isFresh)
       if (!decided) {
         loaded = await catchUp(stream, loaded)
         isFresh = true
-        decided = decide(command, loaded.state)
+        decided = isTakenIn(loaded.causes, cause) ? [] : decide(command, loaded.state)
       }
       if (decided.length === 0) return { state: loaded.state, events: [], position: undefined }
 
-      const metadata = metadataOf(context)
-      const stored = decided.map((event) => ({ id: newId(), ...toStored(shapes, event), metadata }))
+      const stored = decided.map((event, index) => ({
+        id: cause ? derivedId('reaction', cause.reaction, cause.event_id, stream, String(index)) : newId(),
+        ...toStored(shapes, event),
+        metadata,
+      }))
+      cause?.signal.throwIfAborted()
       const result = await log.append(stream, loaded.revision ?? 'no_stream', stored)
       if (result.outcome === 'appended') {
         const state = decided.reduce((before, event) => evolve(before, event, metadata), loaded.state)
-        cache.set(stream, { state, revision: result.revision })
+        cache.set(stream, { state, revision: result.revision, causes: withCause(loaded.causes, metadata) })
         return { state, events: decided, position: result.position }
       }
       if (attempt > 1) await pause(Math.random() * 5 * attempt)
@@ -147,12 +180,20 @@ const turns = () => {
   }
 }
 
-const metadataOf = ({ organisation_id, actor, correlation_id, causation_id, now }: Context): Metadata => ({
+/** Whether a stream already holds events because of this cause, or of a later one of the same reaction. */
+const isTakenIn = (causes: Causes, cause: Cause | undefined): boolean =>
+  cause !== undefined && (causes[cause.reaction] ?? '') >= cause.position
+
+const withCause = (causes: Causes, { cause }: Metadata): Causes =>
+  cause ? { ...causes, [cause.reaction]: cause.position } : causes
+
+const metadataOf = ({ organisation_id, actor, correlation_id, cause, now }: Context): Metadata => ({
   organisation_id,
   actor,
   correlation_id,
-  causation_id: causation_id ?? null,
+  causation_id: cause?.event_id ?? null,
   occurred_at: now,
+  ...(cause && { cause: { reaction: cause.reaction, position: cause.position } }),
 })
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))

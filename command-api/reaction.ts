@@ -5,30 +5,48 @@ import { isTransient } from '#infra/consumers/follow.ts'
 import type { Context } from './handle.ts'
 
 /**
- * An event of one capability that leads to a command of another: "when X happened, do Y". It may see an event twice, and
- * is then to change nothing: its commands have ids that follow from the event.
+ * An event of one capability that leads to a command of another: "when X happened, do Y". It may see an event twice, or
+ * at the same time as another process; what it appends counts once (see `handle.ts`), as long as it uses the context that
+ * it is given. Anything else that it does must bear repetition.
  */
 export type Reaction<Shapes extends EventShapes> = {
   /** As the file: `when-<event>-<command>`. */
   readonly name: string
   readonly categories: readonly string[]
   readonly events: Shapes
-  readonly react: (event: EventOf<Shapes>, recorded: RecordedEvent) => Promise<unknown>
+  /** The stream that the reaction writes to because of an event. Events with the same target are handled in their order. */
+  readonly target: (event: EventOf<Shapes>, recorded: RecordedEvent) => string
+  /** The context is for its commands, which act as of the moment when the event happened. */
+  readonly react: (event: EventOf<Shapes>, recorded: RecordedEvent, context: Context) => Promise<unknown>
 }
 
 /** Any reaction, for what runs them all: only the reaction itself knows the types of its events. */
-export type SomeReaction = Omit<Reaction<EventShapes>, 'react'> & {
-  readonly react: (event: never, recorded: RecordedEvent) => Promise<unknown>
+export type SomeReaction = Omit<Reaction<EventShapes>, 'react' | 'target'> & {
+  readonly target: (event: never, recorded: RecordedEvent) => string
+  readonly react: (event: never, recorded: RecordedEvent, context: Context) => Promise<unknown>
 }
 
-/** The context of a command that follows from an event. */
-export const because = ({ id, metadata }: RecordedEvent, reaction: string, now: string): Context => ({
-  organisation_id: metadata.organisation_id,
-  actor: { type: 'system', id: reaction },
-  correlation_id: metadata.correlation_id,
-  causation_id: id,
-  now,
-})
+/** The context of the commands that follow from an event, as long as the signal is not aborted. */
+export const contextOf = (reaction: SomeReaction, recorded: RecordedEvent, signal: AbortSignal): Context => {
+  const { name, target } = typed(reaction)
+  const { id: event_id, position, metadata } = recorded
+  return {
+    organisation_id: metadata.organisation_id,
+    actor: { type: 'system', id: name },
+    correlation_id: metadata.correlation_id,
+    cause: {
+      event_id,
+      position,
+      reaction: name,
+      target: target(fromStored(reaction.events, recorded), recorded),
+      signal,
+    },
+    now: metadata.occurred_at,
+  }
+}
+
+/** That a reaction fits its events was checked where it was declared. */
+const typed = (reaction: SomeReaction) => reaction as Reaction<EventShapes>
 
 const attempts = 4
 const restMs = 200
@@ -39,9 +57,9 @@ const restMs = 200
 export const runReactions = (reactions: readonly SomeReaction[], parts: ConsumerParts): readonly Consuming[] =>
   reactions.map((reaction) => runReaction(reaction, parts))
 
-const runReaction = ({ name, categories, events: shapes, react }: SomeReaction, parts: ConsumerParts): Consuming => {
-  const { signal, log } = parts
-  const reactTo = react as Reaction<EventShapes>['react'] // That it fits its events was checked where it was declared.
+const runReaction = (reaction: SomeReaction, parts: ConsumerParts): Consuming => {
+  const { log } = parts
+  const { name, categories, events: shapes, react } = typed(reaction)
 
   return consume({
     ...parts,
@@ -50,11 +68,12 @@ const runReaction = ({ name, categories, events: shapes, react }: SomeReaction, 
     categories,
     types: Object.keys(shapes),
     batchSize: 100,
-    react: async (recorded) => {
+    react: async (recorded, signal) => {
       const event = fromStored(shapes, recorded)
+      const context = contextOf(reaction, recorded, signal)
       for (let attempt = 1; ; attempt++)
         try {
-          await reactTo(event, recorded)
+          await react(event, recorded, context)
           return
         } catch (error) {
           if (attempt === attempts || signal.aborted || isTransient(error)) throw error

@@ -33,8 +33,11 @@ type InTransaction = {
 }
 
 type OneByOne = {
-  /** Handles an event before the checkpoint moves behind it: it may come again, and that must not matter. */
-  readonly react: (event: RecordedEvent) => Promise<void>
+  /**
+   * Handles an event before the checkpoint moves behind it: it may come again, and that must not matter. The signal is
+   * aborted when the consumer has to stop, or when its lease has ended and another process may have taken over.
+   */
+  readonly react: (event: RecordedEvent, signal: AbortSignal) => Promise<void>
 }
 
 export type Consumer = ConsumerParts & {
@@ -128,7 +131,7 @@ export const follow = async (
     for (const event of events) {
       if (isOver()) return
       try {
-        await react(event)
+        await react(event, signal)
       } catch (error) {
         // Who is told to stop may fail because of that.
         if (isOver()) return

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Consuming } from '#infra/consumers/consumer.ts'
-import { because, runReactions, type SomeReaction } from '../../command-api/reaction.ts'
+import { contextOf, runReactions, type SomeReaction } from '../../command-api/reaction.ts'
 import { organisation_id, tallyEvents, type TallyEvent } from './tally.ts'
 import { raised, soon, fixture, type Fixture } from './fixture.ts'
 
@@ -8,6 +8,7 @@ const whenRaised = (react: (by: number) => void, name = 'when-tally-raised-note'
   name,
   categories: ['tally'],
   events: tallyEvents,
+  target: () => 'note-1',
   react: async (event: TallyEvent) => {
     if (event.type === 'TallyRaised') react(event.by)
     await Promise.resolve()
@@ -109,11 +110,24 @@ test('a command that follows from an event says so', async () => {
   const [recorded] = await the.eventLog.readAll()
   if (!recorded) throw new Error('There is one.')
 
-  expect(because(recorded, 'when-tally-raised-note', '2026-02-01T00:00:00.000Z')).toEqual({
+  const { signal } = new AbortController()
+  expect(
+    contextOf(
+      whenRaised(() => undefined),
+      recorded,
+      signal,
+    ),
+  ).toEqual({
     organisation_id,
     actor: { type: 'system', id: 'when-tally-raised-note' },
     correlation_id: 'test',
-    causation_id: recorded.id,
-    now: '2026-02-01T00:00:00.000Z',
+    cause: {
+      event_id: recorded.id,
+      position: recorded.position,
+      reaction: 'when-tally-raised-note',
+      target: 'note-1',
+      signal,
+    },
+    now: '2026-01-15T12:00:00.000Z',
   })
 })
