@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { Client } from 'pg'
 import { v7 as uuidv7 } from 'uuid'
 import type { NewEvent } from '#domain/event.ts'
-import { postgresLog, prepareLog } from '#infra/event-log/postgres/postgres-log.ts'
+import { postgresLog } from '#infra/event-log/postgres/postgres-log.ts'
+import { migrate } from '#infra/postgres/migrations.ts'
 import { createPool } from '#infra/postgres/postgres.ts'
 import { inTurns, rated, type Figure } from './figure.ts'
 import type { Pace } from './throughput.ts'
@@ -32,7 +33,7 @@ export const measureAppend = async (
 ): Promise<readonly Figure[]> => {
   const url = await environment.database('append')
   const pool = createPool(url)
-  await prepareLog(pool)
+  await migrate(pool)
   await pool.query('create table plain (id uuid primary key, stream text, data json, metadata json)')
   const log = postgresLog({ url })
 

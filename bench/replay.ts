@@ -1,4 +1,5 @@
-import { postgresLog, prepareLog } from '#infra/event-log/postgres/postgres-log.ts'
+import { postgresLog } from '#infra/event-log/postgres/postgres-log.ts'
+import { migrate } from '#infra/postgres/migrations.ts'
 import { createPool } from '#infra/postgres/postgres.ts'
 import { inTurns, median, rated, type Figure } from './figure.ts'
 import type { Pace } from './throughput.ts'
@@ -11,7 +12,7 @@ const atOnce = 512
 /** Fills the log with a past of so many events. */
 const live = async (url: string, events: number): Promise<void> => {
   const pool = createPool(url)
-  await prepareLog(pool)
+  await migrate(pool)
   const log = postgresLog({ url })
   const source = past(events)
   // Appends to one stream keep the order in which they were asked for.

@@ -2,7 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Client } from 'pg'
 import { idOf } from '#domain/event.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
-import { postgresLog, prepareLog } from '#infra/event-log/postgres/postgres-log.ts'
+import { postgresLog } from '#infra/event-log/postgres/postgres-log.ts'
+import { migrate } from '#infra/postgres/migrations.ts'
 import { makeLeases } from '#infra/consumers/lease.ts'
 import { makeLog } from '#infra/log.ts'
 import { createPool } from '#infra/postgres/postgres.ts'
@@ -88,7 +89,7 @@ const figureOf = (name: string, taken: readonly number[]): Figure => ({
 export const measureVisible = async (environment: Environment, { looks }: Pace): Promise<readonly Figure[]> => {
   const url = await environment.database('visible')
   const pool = createPool(url)
-  await prepareLog(pool)
+  await migrate(pool)
   await pool.end()
   return [
     figureOf('append to visible, one process', await inOneProcess(url, looks)),

@@ -1,5 +1,4 @@
 import { signingSecretPlace } from '#domain/integrations/record.ts'
-import { prepareCheckpoints } from '#infra/consumers/checkpoint.ts'
 import { makeGuardedHttp, type GuardedHttpOptions } from '#infra/guarded-http.ts'
 import type { Check } from '#infra/http/health.ts'
 import type { Keys } from '#infra/crypto/keys.ts'
@@ -10,7 +9,6 @@ import { startPlanner } from './planner.ts'
 import type { Claimed } from './queue.ts'
 import { makeSend } from './send.ts'
 import { startSender } from './sender.ts'
-import { prepareDeliveryTables } from './tables.ts'
 
 export type DeliveryWorkerParts = Pick<Parts, 'config' | 'keys' | 'log' | 'metrics' | 'eventLog' | 'pool' | 'signal'>
 
@@ -23,8 +21,6 @@ type Options = Pick<GuardedHttpOptions, 'timeoutMs' | 'lookup' | 'ca'> & { reado
 export const startDeliveryWorker = async (parts: DeliveryWorkerParts, options: Options = {}): Promise<Role> => {
   const { config, keys, log, metrics, eventLog, pool, signal } = parts
   const { now = () => new Date(), ...httpOptions } = options
-  await prepareCheckpoints(pool)
-  await prepareDeliveryTables(pool)
 
   const http = makeGuardedHttp({
     allowedHosts: config.DELIVERY_ALLOWED_HOSTS,

@@ -4,7 +4,6 @@ import { sql } from '#infra/postgres/postgres.ts'
 import { concernsOf, plannedFrom, type Known } from './known.ts'
 import { makePlan } from './plan.ts'
 import { cancel, enqueue } from './queue.ts'
-import { prepareDeliveryTables } from './tables.ts'
 
 export type PlannerParts = ConsumerParts & {
   readonly now: () => Date
@@ -23,7 +22,6 @@ export const startPlanner = ({ now, onPlanned, ...parts }: PlannerParts): Consum
     version: 1,
     restMs: 25,
     ...plannedFrom,
-    prepare: () => prepareDeliveryTables(parts.pool),
     handle: async (events, db) => {
       const { deliveries, cancellations, learnt } = makePlan(await recall(db, concernsOf(events)), events)
       for (const cancellation of cancellations) await cancel(db, cancellation, now())

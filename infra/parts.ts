@@ -10,6 +10,7 @@ import type { Check, Checks } from './http/health.ts'
 import { deriveKeys, type Keys } from './crypto/keys.ts'
 import type { Log } from './log.ts'
 import { makeMetrics, type Metrics } from './metrics.ts'
+import { migrate } from './postgres/migrations.ts'
 import { createPool, sql } from './postgres/postgres.ts'
 import { makeProgress, type Progress } from './consumers/progress.ts'
 import { makeRateLimit, type RateLimit } from './http/rate-limit.ts'
@@ -54,8 +55,9 @@ export const openParts = async (
     max: 20,
     onLost: (error) => log.warn({ error }, 'idle database connection lost'),
   })
+  await migrate(pool, { onWait: () => log.info('another process upgrades the database, waiting for it') })
   const eventLog = await openEventLog(config, databaseUrl, pool)
-  const rateLimit = await makeRateLimit({
+  const rateLimit = makeRateLimit({
     requests: config.RATE_LIMIT_REQUESTS,
     windowSeconds: config.RATE_LIMIT_WINDOW_SECONDS,
     log,

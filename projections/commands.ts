@@ -1,5 +1,5 @@
 import { Presets, SingleBar } from 'cli-progress'
-import { consumerHealth, prepareCheckpoints, resumeConsumer } from '#infra/consumers/checkpoint.ts'
+import { consumerHealth, resumeConsumer } from '#infra/consumers/checkpoint.ts'
 import { EventFailed, type ConsumerParts } from '#infra/consumers/follow.ts'
 import { compareWithRebuild } from './compare.ts'
 import type { SomeProjection } from './projection.ts'
@@ -28,7 +28,6 @@ export const projectionsCommand = async (
 ): Promise<number> => {
   const write = (line: string) => output.write(`${line}\n`)
   const chosen = projections.filter((projection) => name === 'all' || projection.name === name)
-  await prepareCheckpoints(parts.pool)
 
   switch (command) {
     case 'status':

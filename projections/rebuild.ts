@@ -5,7 +5,6 @@ import {
   findCheckpoint,
   lockCheckpoint,
   moveCheckpoint,
-  prepareCheckpoints,
   preparing,
   removeCheckpoint,
   resetCheckpoint,
@@ -41,7 +40,6 @@ const describe = ({ name, version, categories }: SomeProjection): ConsumerDescri
 /** Makes the table of a projection that has none, to be filled from the first event. The version of the table in use. */
 export const ensureTable = async (projection: SomeProjection, pool: Pool): Promise<number> => {
   const table = tableOf(projection)
-  await prepareCheckpoints(pool)
   return transaction(pool, async (db) => {
     await preparing(db)
     const stored = await findCheckpoint(db, projection.name)

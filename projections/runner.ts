@@ -1,4 +1,4 @@
-import { prepareCheckpoints, retireOthers } from '#infra/consumers/checkpoint.ts'
+import { retireOthers } from '#infra/consumers/checkpoint.ts'
 import { consume, type Consuming, type ConsumerParts } from '#infra/consumers/consumer.ts'
 import { Superseded } from '#infra/consumers/follow.ts'
 import type { Progress } from '#infra/consumers/progress.ts'
@@ -45,7 +45,6 @@ export const runProjections = async (
   projections: readonly SomeProjection[],
   parts: ProjectionParts,
 ): Promise<readonly Consuming[]> => {
-  await prepareCheckpoints(parts.pool)
   await retireOthers(
     parts.pool,
     projections.map(({ name }) => name),

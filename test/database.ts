@@ -9,10 +9,15 @@ export type TestDatabase = {
   readonly [Symbol.asyncDispose]: () => Promise<void>
 }
 
-/** An empty database for as long as the test uses it. */
-export const testDatabase = async (): Promise<TestDatabase> => {
+/** A database with the tables that migrations make, for as long as the test uses it. */
+export const testDatabase = (): Promise<TestDatabase> => databaseFrom(inject('templateDatabase'))
+
+/** A database without any tables. */
+export const emptyDatabase = (): Promise<TestDatabase> => databaseFrom('template0')
+
+const databaseFrom = async (template: string): Promise<TestDatabase> => {
   const name = `test_${randomUUID().replaceAll('-', '')}`
-  await onServer(`create database ${name} template template0`)
+  await onServer(`create database ${name} template ${template}`)
   const url = Object.assign(new URL(inject('serverUrl')), { pathname: name }).href
   const pool = createPool(url, { name: 'test' })
 

@@ -1,14 +1,20 @@
+import { randomUUID } from 'node:crypto'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Client } from 'pg'
 import type { TestProject } from 'vitest/node'
 import { startEmbeddedPostgres } from '#infra/postgres/embedded/embedded-postgres.ts'
+import { migrate } from '#infra/postgres/migrations.ts'
+import { createPool } from '#infra/postgres/postgres.ts'
 
 declare module 'vitest' {
   // oxlint-disable-next-line typescript/consistent-type-definitions -- only an interface can be added to.
   interface ProvidedContext {
     /** A database of the server that the tests make their own databases on. */
     serverUrl: string
+    /** A database of that server with all migrations, which those of the tests are copied from. */
+    templateDatabase: string
   }
 }
 
@@ -18,8 +24,10 @@ const fast = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off',
 export const setup = async (project: TestProject) => {
   const given = process.env['TEST_DATABASE_URL']
   if (given) {
+    const template = await makeTemplate(given)
     project.provide('serverUrl', given)
-    return undefined
+    project.provide('templateDatabase', template)
+    return () => onServer(given, `drop database ${template}`)
   }
 
   const directory = await mkdtemp(join(tmpdir(), 'coverstream-test-'))
@@ -27,8 +35,25 @@ export const setup = async (project: TestProject) => {
   await chmod(directory, 0o755)
   const { url, stop } = await startEmbeddedPostgres({ dataDir: join(directory, 'postgres'), settings: fast })
   project.provide('serverUrl', url)
+  project.provide('templateDatabase', await makeTemplate(url))
   return async () => {
     await stop()
     await rm(directory, { recursive: true, force: true })
   }
+}
+
+const makeTemplate = async (serverUrl: string): Promise<string> => {
+  const name = `template_${randomUUID().replaceAll('-', '')}`
+  await onServer(serverUrl, `create database ${name} template template0`)
+  const pool = createPool(Object.assign(new URL(serverUrl), { pathname: name }).href)
+  await migrate(pool)
+  await pool.end()
+  return name
+}
+
+const onServer = async (connectionString: string, statement: string): Promise<void> => {
+  const client = new Client({ connectionString })
+  await client.connect()
+  await client.query(statement)
+  await client.end()
 }

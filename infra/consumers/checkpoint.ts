@@ -1,6 +1,6 @@
 import type { ClientBase, Pool } from 'pg'
 import type { Position } from '#domain/event.ts'
-import { sql, transaction } from '../postgres/postgres.ts'
+import { sql } from '../postgres/postgres.ts'
 
 /** How far a consumer has come. Whoever moves it names where it stood: of two who try, one succeeds. */
 export type Checkpoint = {
@@ -37,30 +37,8 @@ export type ConsumerDescription = {
   readonly awaited: boolean
 }
 
-const definition = `
-  create table if not exists consumer_checkpoint (
-    name text primary key,
-    version integer not null,
-    generation integer not null default 1,
-    position text collate "C",
-    categories text[] not null,
-    awaited boolean not null,
-    failed_at timestamptz,
-    failure json,
-    updated_at timestamptz not null default now()
-  )`
-
 // Processes that start at the same time make tables one after the other.
 const preparation = 7_236_018_449
-
-/** Makes the table of checkpoints, if it is missing. */
-export const prepareCheckpoints = async (pool: Pool): Promise<void> => {
-  if (await tableExists(pool, 'consumer_checkpoint')) return
-  await transaction(pool, async (db) => {
-    await preparing(db)
-    await db.query(definition)
-  })
-}
 
 /** Waits for others who make tables, until the end of the transaction. */
 export const preparing = async (db: ClientBase): Promise<void> => {
@@ -173,7 +151,6 @@ export const resumeConsumer = async (pool: Pool, name: string): Promise<boolean>
 
 /** All consumers of the log, in whichever process they run. */
 export const consumerHealth = async (pool: Pool): Promise<readonly ConsumerRecord[]> => {
-  if (!(await tableExists(pool, 'consumer_checkpoint'))) return []
   const { rows } = await pool.query<ConsumerRecord>(sql`
     select name, version, position, categories, failed_at, failure, updated_at from consumer_checkpoint order by name`)
   return rows

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Position } from '#domain/event.ts'
-import { isRecordedAsFailed, prepareCheckpoints, recordFailure, resumeConsumer, type Failure } from './checkpoint.ts'
+import { isRecordedAsFailed, recordFailure, resumeConsumer, type Failure } from './checkpoint.ts'
 import { EventFailed, follow, measureLag, StaleCheckpoint, Superseded, type Consumer } from './follow.ts'
 import { notifier } from '../notifier.ts'
 
@@ -58,7 +58,6 @@ export const consume = (consumer: Consumer): Consuming => {
 
   const work = async () => {
     failure = undefined
-    await prepareCheckpoints(pool)
     await consumer.prepare?.()
     state = 'standing by'
     const lease = await leases.take(name, signal)

@@ -3,7 +3,6 @@ import ipaddr from 'ipaddr.js'
 import type { Pool } from 'pg'
 import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible'
 import type { Log } from '../log.ts'
-import { sql, transaction } from '../postgres/postgres.ts'
 
 /** Whether a request is served. `resumesAt` is when the window ends, in seconds since 1970. */
 export type RateDecision = { readonly served: true } | { readonly served: false; readonly resumesAt: number }
@@ -28,13 +27,13 @@ const tableName = 'rate_limit'
 const answersWithinMs = 1000
 const restsForMs = 1000
 
-export const makeRateLimit = async (options: RateLimitOptions): Promise<RateLimit> => {
+export const makeRateLimit = (options: RateLimitOptions): RateLimit => {
   const { requests, windowSeconds, name = 'api', pool } = options
   if (requests === 0) return async () => ({ served: true })
 
   const limits = { points: requests, duration: windowSeconds, keyPrefix: name }
   const own = new RateLimiterMemory(limits)
-  const consume = pool ? await sharedOrOwn(pool, limits, own, options.log) : async (who: string) => count(own, who)
+  const consume = pool ? sharedOrOwn(pool, limits, own, options.log) : async (who: string) => count(own, who)
 
   return async (who) => {
     const refused = await consume(who)
@@ -55,23 +54,10 @@ const count = async (limiter: Limiter, who: string): Promise<RateLimiterRes | un
   }
 }
 
-/** Several processes may start at once, and `if not exists` does not save them from each other. */
-const createTable = async (pool: Pool): Promise<void> =>
-  transaction(pool, async (db) => {
-    await db.query(sql`select pg_advisory_xact_lock(hashtext(${tableName}))`)
-    // Unlogged: counts of a few minutes need not survive a crash of the server.
-    await db.query(`
-      create unlogged table if not exists ${tableName} (
-        key varchar(255) primary key,
-        points integer not null default 0,
-        expire bigint
-      )`)
-  })
-
 type Limits = { readonly points: number; readonly duration: number; readonly keyPrefix: string }
 
 /** Counts in PostgreSQL, and by itself while PostgreSQL does not answer: better counted apart than not served. */
-const sharedOrOwn = async (pool: Pool, limits: Limits, own: RateLimiterMemory, log: Log) => {
+const sharedOrOwn = (pool: Pool, limits: Limits, own: RateLimiterMemory, log: Log) => {
   const shared = new RateLimiterPostgres({
     ...limits,
     storeClient: pool,
@@ -82,13 +68,9 @@ const sharedOrOwn = async (pool: Pool, limits: Limits, own: RateLimiterMemory, l
     inMemoryBlockOnConsumed: limits.points,
   })
   let restsUntil = 0
-  let table: Promise<void> | undefined
-
-  const ensureTable = async () => (table ??= createTable(pool))
 
   const rest = (error: unknown) => {
     restsUntil = Date.now() + restsForMs
-    table = undefined
     log.error({ error }, 'rate limit not shared, counting in this process')
   }
 
@@ -98,12 +80,10 @@ const sharedOrOwn = async (pool: Pool, limits: Limits, own: RateLimiterMemory, l
     return Promise.race([work, promise]).finally(() => clearTimeout(timer))
   }
 
-  await ensureTable().catch(rest)
-
   return async (who: string): Promise<RateLimiterRes | undefined> => {
     if (Date.now() < restsUntil) return count(own, who)
     try {
-      return await inTime(ensureTable().then(async () => count(shared, who)))
+      return await inTime(count(shared, who))
     } catch (error) {
       rest(error)
       return count(own, who)

@@ -110,7 +110,7 @@ export const accessApi = async (options: Options = {}) => {
   let ahead = 0
   const tokens = makeTokens(keys, baseUrl, () => Date.now() + ahead * 1000)
   const { checkSecret = makeSecretCheck(), requests = 0, windowSeconds = 300, trustedProxies = 0 } = options
-  const rateLimit = options.rateLimit ?? (await makeRateLimit({ requests, windowSeconds, log }))
+  const rateLimit = options.rateLimit ?? makeRateLimit({ requests, windowSeconds, log })
   const admission = makeAdmission({
     directory,
     tokens,

@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import { describe, expect, test } from 'vitest'
-import { prepareCheckpoints } from '#infra/consumers/checkpoint.ts'
 import { transaction } from '#infra/postgres/postgres.ts'
 import type { PlannedDelivery } from '../../delivery-worker/plan.ts'
 import { cancel, claim, complete, enqueue, type Completed, type Room } from '../../delivery-worker/queue.ts'
-import { prepareDeliveryTables } from '../../delivery-worker/tables.ts'
 import { testDatabase } from '../database.ts'
 import { organisation_id, product_id, type AttemptRow, type DeliveryRow } from './fixture.ts'
 
@@ -16,7 +14,6 @@ const plenty: Room = { total: 100, connection: 100, except: new Map() }
 const queue = async () => {
   const database = await testDatabase()
   const { pool } = database
-  await Promise.all([prepareCheckpoints(pool), prepareDeliveryTables(pool), prepareDeliveryTables(pool)])
   const passed = async (applications: string | null, quotes: string | null) => {
     for (const [name, position] of Object.entries({ applications, quotes }))
       await pool.query(

@@ -6,7 +6,7 @@ import { sharedTail } from '#infra/event-log/postgres/live-tail.ts'
 import { postgresLog } from '#infra/event-log/postgres/postgres-log.ts'
 import type { Batch } from '#infra/event-log/event-log.ts'
 import { createPool } from '#infra/postgres/postgres.ts'
-import { testDatabase } from '../database.ts'
+import { emptyDatabase } from '../database.ts'
 import {
   appended,
   batchesOf,
@@ -207,7 +207,7 @@ test('a position of another kind of log is refused', async () => {
 })
 
 test('a subscription that cannot read the log fails, and says why', async () => {
-  await using database = await testDatabase()
+  await using database = await emptyDatabase()
   await using log = openLog(database.url)
 
   await expect(untilCaughtUp(log, {})).rejects.toThrow('event_log.event')

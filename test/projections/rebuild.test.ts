@@ -13,9 +13,10 @@ const total = async ({ pool }: Fixture): Promise<number> => {
   return rows[0]?.total ?? 0
 }
 
+/** Tables that a rebuild may have made. */
 const tables = async ({ pool }: Fixture): Promise<readonly string[]> => {
   const { rows } = await pool.query<{ name: string }>(
-    `select tablename as name from pg_tables where schemaname = 'public' order by tablename`,
+    `select tablename as name from pg_tables where schemaname = 'public' and tablename like '%tallies%'`,
   )
   return rows.map(({ name }) => name)
 }
@@ -101,7 +102,7 @@ test('a rebuild happens beside the table in use, while events keep coming, and n
   const done = reports.map((report) => report.done)
   expect(done).toEqual(done.toSorted((one, other) => one - other))
   expect(reports.at(-1)?.done).toBe(reports.at(-1)?.total)
-  expect(await tables(the)).toEqual(['consumer_checkpoint', 'tallies'])
+  expect(await tables(the)).toEqual(['tallies'])
 })
 
 test('when a new version starts, the table is rebuilt while the old one goes on, and the old process stops', async () => {
@@ -182,7 +183,7 @@ test('a rebuild that is ended in the middle leaves nothing that blocks the next 
   await rebuild(doubled, parts)
 
   expect(await total(the)).toBe(20)
-  expect(await tables(the)).toEqual(['consumer_checkpoint', 'tallies'])
+  expect(await tables(the)).toEqual(['tallies'])
 })
 
 test('a rebuild that has lost its lease without knowing does no harm to the next one', async () => {
