@@ -1,8 +1,8 @@
 import { isSupportedCountry, parsePhoneNumberFromString, validatePhoneNumberLength } from 'libphonenumber-js/max'
 import { parse as parsePostcode } from 'postcode'
 import { z } from 'zod'
-import type { CustomerDetails } from '#domain/customers/record.ts'
 import { CalendarDate } from '#domain/values.ts'
+import type { CustomerDetails } from '#domain/customers/events.ts'
 
 /** The details of a person, as a caller sends them. They are checked one by one, so that each is told what is wrong. */
 const CustomerInput = z.object({

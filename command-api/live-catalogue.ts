@@ -1,17 +1,10 @@
 import { LRUCache } from 'lru-cache'
-import {
-  productEvents,
-  rateTableEvents,
-  type ProductEvent,
-  type RateTableEvent,
-  type Release,
-} from '#domain/catalogue/events.ts'
-import type { LifecycleState } from '#domain/catalogue/record.ts'
+import { productEvents, type ProductEvent, type Release, type LifecycleState } from '#domain/catalogue/events.ts'
 import { fromStored, idOf, type RecordedEvent } from '#domain/event.ts'
-import type { RateTable } from '#domain/rating/rate-table.ts'
 import type { OrganisationId, ProductId, ReleaseId } from '#domain/values.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
 import { liveFold } from '#infra/consumers/live-fold.ts'
+import { rateTableEvents, type RateTableEvent, type RateTable } from '#domain/rating/events.ts'
 
 type LiveProduct = {
   readonly organisation_id: OrganisationId

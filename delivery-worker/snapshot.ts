@@ -1,9 +1,9 @@
 import type { Pool } from 'pg'
 import { renderApplication, type Application, type ApplicationRecord } from '#domain/applications/record.ts'
 import { quoteAt, type Quote } from '#domain/quotes/record.ts'
-import type { ExcludedCover, QuoteComponent } from '#domain/rating/record.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import type { Message } from './plan.ts'
+import type { ExcludedCover, QuoteComponent } from '#domain/rating/events.ts'
 
 /** What the read models hold of the subject of a delivery. */
 export type Snapshot = { readonly application?: ApplicationRecord; readonly quote?: Quote }

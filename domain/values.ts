@@ -44,3 +44,25 @@ export const CalendarDate = z.iso.date()
 
 /** Names in addresses: lower-case words joined by dashes. */
 export const Slug = z.string().regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'use lower-case letters, digits and single dashes')
+
+export const ProductType = z.enum([
+  'term',
+  'decreasing_term',
+  'whole_of_life',
+  'critical_illness',
+  'income_protection',
+  'bundled',
+  'child_cover',
+  'healthcare',
+])
+export type ProductType = z.infer<typeof ProductType>
+
+export const CoverType = z.enum([
+  'life',
+  'critical_illness',
+  'income_protection',
+  'accidental_death',
+  'child_benefit',
+  'healthcare',
+])
+export type CoverType = z.infer<typeof CoverType>

@@ -21,6 +21,11 @@ const forbidden: IForbiddenRuleType[] = [
     to: { path: '^domain/[^/]+/', pathNot: '^domain/[^/]+/(events|record)\\.ts$' },
   },
   {
+    name: 'stored events own their shapes: what is stored is for ever, what is shown may change with every release',
+    from: { path: '^domain/[^/]+/events\\.ts$' },
+    to: { pathNot: '^(domain/(event|values)\\.ts$|domain/[^/]+/events\\.ts$|node_modules/zod/)' },
+  },
+  {
     name: 'capabilities meet through events and records; rating is arithmetic that anyone may call',
     from: { path: '^(?!infra/)[^/]+/([^/]+)/' },
     to: { path: '^(?!infra/)[^/]+/[^/]+/', pathNot: ['^[^/]+/$1/', ...published] },

@@ -1,9 +1,9 @@
 import type { CustomerGiven } from '#domain/applications/save-customer.ts'
-import type { CustomerDetails } from '#domain/customers/record.ts'
 import { CustomerId } from '#domain/values.ts'
 import { derivedId } from '#infra/ids.ts'
 import type { Caller } from '#infra/http/route.ts'
 import { readCustomer } from '../customer-input.ts'
+import type { CustomerDetails } from '#domain/customers/events.ts'
 
 /** What is known of a customer of the organisation. */
 export type KnownCustomer = (id: CustomerId) => Promise<CustomerDetails | undefined>

@@ -1,16 +1,17 @@
 import { z } from 'zod'
-import { Derivation, type ReleaseJourney, type ReleaseQuestion } from '#domain/catalogue/events.ts'
 import {
   AskIf,
+  Derivation,
   LifecycleState,
   QuestionType,
-  stageConfigs,
   StageType,
   TerminalOutcome,
   Validation,
   type AnswerOption,
-  type Presentation,
-} from '#domain/catalogue/record.ts'
+  type ReleaseJourney,
+  type ReleaseQuestion,
+} from '#domain/catalogue/events.ts'
+import { stageConfigs, type Presentation } from '#domain/catalogue/record.ts'
 import { JourneyId, PresentationId, Slug } from '#domain/values.ts'
 
 const Text = z.string().min(1)

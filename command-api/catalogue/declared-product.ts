@@ -1,14 +1,12 @@
 import { z } from 'zod'
-import { JointBasis, ReleaseCover, type Draft } from '#domain/catalogue/events.ts'
-import { LifecycleState, ProductType } from '#domain/catalogue/record.ts'
-import { Tier } from '#domain/rating/cover.ts'
-import { RatingFactors, standardFactors } from '#domain/rating/factors.ts'
-import { RateTableKey } from '#domain/rating/rate-table.ts'
-import { standardUnderwriting, UnderwritingRules } from '#domain/rating/underwriting.ts'
-import { CoverId, CurrencyCode, Pence, Slug, type OrganisationId } from '#domain/values.ts'
+import { JointBasis, ReleaseCover, type Draft, LifecycleState } from '#domain/catalogue/events.ts'
+import { standardFactors } from '#domain/rating/factors.ts'
+import { standardUnderwriting } from '#domain/rating/underwriting.ts'
+import { CoverId, CurrencyCode, Pence, Slug, type OrganisationId, ProductType } from '#domain/values.ts'
 import { derivedId } from '#infra/ids.ts'
 import { DeclaredJourney, journeyOf, type IdOf } from './declared-journey.ts'
 import { productIdOf } from './ids.ts'
+import { Tier, RatingFactors, RateTableKey, UnderwritingRules } from '#domain/rating/events.ts'
 
 const Text = z.string().min(1)
 const shape = ReleaseCover.shape

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { rateTable } from '#domain/catalogue/rate-table.ts'
 import { parseRateCsv } from '#domain/rating/rate-table-csv.ts'
-import { RateTableKey, type RateTable } from '#domain/rating/rate-table.ts'
 import { CurrencyCode } from '#domain/values.ts'
 import { commandHandler, type Writer } from '../handle.ts'
 import { reportRefusal, type SetupContext, type SetupSection, type SetupStep } from '../setup-section.ts'
 import { rateTableIdOf } from './ids.ts'
+import { RateTableKey, type RateTable } from '#domain/rating/events.ts'
 
 /** A version of a rate table in a set-up file: its cells stand in a CSV file beside it, or in the file itself. */
 export const DeclaredRateTable = z

@@ -1,14 +1,14 @@
 import { v7 as uuidv7 } from 'uuid'
 import { z } from 'zod'
 import { hasUnpublishedChanges, product, type ProductState } from '#domain/catalogue/product.ts'
-import { LifecycleState, ProductType } from '#domain/catalogue/record.ts'
-import { OrganisationId, ProductId, ReleaseId, Slug } from '#domain/values.ts'
+import { OrganisationId, ProductId, ReleaseId, Slug, ProductType } from '#domain/values.ts'
 import { notFound } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import { commandHandler, type Writer } from '../handle.ts'
 import type { Catalogue } from '../live-catalogue.ts'
 import { operatorContext, operatorRoute } from '../operator.ts'
 import { productIdOf } from './ids.ts'
+import { LifecycleState } from '#domain/catalogue/events.ts'
 
 /** Whether a policy of the product was ever set up, in test or in earnest. */
 export type HasSold = (organisation_id: OrganisationId, product_id: ProductId) => Promise<boolean>

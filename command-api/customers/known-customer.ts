@@ -1,7 +1,8 @@
 import { customer } from '#domain/customers/customer.ts'
-import { detailsOf, type CustomerDetails } from '#domain/customers/record.ts'
+import { detailsOf } from '#domain/customers/record.ts'
 import type { CustomerId } from '#domain/values.ts'
 import { commandHandler, type Writer } from '../handle.ts'
+import type { CustomerDetails } from '#domain/customers/events.ts'
 
 /** What is known of a customer, from their own stream. */
 export const knownCustomers = (writer: Writer) => {

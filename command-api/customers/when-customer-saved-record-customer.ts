@@ -1,6 +1,6 @@
 import { applicationEvents } from '#domain/applications/events.ts'
 import { customer } from '#domain/customers/customer.ts'
-import type { CustomerDetails } from '#domain/customers/record.ts'
+import type { CustomerDetails } from '#domain/customers/events.ts'
 import { idOf } from '#domain/event.ts'
 import { ApplicationId, OrganisationId } from '#domain/values.ts'
 import { commandHandler, type Writer } from '../handle.ts'

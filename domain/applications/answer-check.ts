@@ -1,5 +1,4 @@
-import type { ReleaseQuestion } from '../catalogue/events.ts'
-import type { Validation } from '../catalogue/record.ts'
+import type { ReleaseQuestion, Validation } from '../catalogue/events.ts'
 import { CalendarDate } from '../values.ts'
 import type { Answer } from './events.ts'
 

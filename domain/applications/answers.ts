@@ -1,6 +1,5 @@
 import { isSameJson } from '../canonical-json.ts'
-import type { ReleaseQuestion } from '../catalogue/events.ts'
-import type { TerminalOutcome } from '../catalogue/record.ts'
+import type { ReleaseQuestion, TerminalOutcome } from '../catalogue/events.ts'
 import type { Fields } from '../rejection.ts'
 import { checkAnswer } from './answer-check.ts'
 import { derive } from './derive.ts'

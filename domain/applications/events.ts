@@ -1,10 +1,11 @@
 import { z } from 'zod'
-import { ApplicationCustomer, CustomerDetails } from '../customers/record.ts'
+import { CustomerDetails } from '../customers/events.ts'
 import { event, personal, type EventOf } from '../event.ts'
 import {
   ApiApplicationId,
   ApplicationId,
   CoverId,
+  CustomerId,
   JourneyId,
   OrganisationId,
   Pence,
@@ -92,7 +93,7 @@ export const applicationEvents = {
   CustomerSaved: event(
     {
       /** The application's own copy of the details, as it is from now on. */
-      customer: personal(ApplicationCustomer),
+      customer: personal(CustomerDetails.extend({ id: CustomerId })),
       /** Those of the details that this request sent. */
       sent: personal(CustomerDetails.partial()),
       by: CallerKind,

@@ -1,15 +1,13 @@
 import type { Release, ReleaseJourney } from '../catalogue/events.ts'
 import type { QuoteEvent } from '../quotes/events.ts'
 import { birthdayThatChangesPrice, price } from '../rating/price.ts'
-import type { RateTable } from '../rating/rate-table.ts'
-import type { ExcludedCover } from '../rating/record.ts'
 import type { Life, Priced, PricingRequest } from '../rating/request.ts'
-import type { EndingDecision } from '../rating/underwriting.ts'
 import { Rejection, type Fields } from '../rejection.ts'
 import type { QuoteId } from '../values.ts'
 import { isAsked } from './answers.ts'
 import type { ApplicationEvent } from './events.ts'
 import { isOpen, pricedInputs, type ApplicationState, type Digest } from './state.ts'
+import type { RateTable, ExcludedCover, EndingDecision } from '../rating/events.ts'
 
 export type QuoteApplication = {
   readonly type: 'QuoteApplication'

@@ -1,6 +1,6 @@
 import { isSameJson } from '../canonical-json.ts'
 import type { Release } from '../catalogue/events.ts'
-import { ApplicationCustomer, nothingKnown, type CustomerDetails } from '../customers/record.ts'
+import { ApplicationCustomer, nothingKnown } from '../customers/record.ts'
 import type { Fields } from '../rejection.ts'
 import type { CustomerId } from '../values.ts'
 import { consentFaults } from './consent.ts'
@@ -10,6 +10,7 @@ import { mergeProvenance, tidyProvenance } from './provenance.ts'
 import { refuseClosed, refuseInputs } from './refusals.ts'
 import { presentationOfApplication } from './record.ts'
 import type { ApplicationState } from './state.ts'
+import type { CustomerDetails } from '../customers/events.ts'
 
 /** The details that a request sent of a person, and what is known of the customer whom their email address names. */
 export type CustomerGiven = {

@@ -1,6 +1,6 @@
 import { isSameJson } from '../canonical-json.ts'
-import type { Release, ReleaseJourney } from '../catalogue/events.ts'
-import { presentationOf, type LifecycleState } from '../catalogue/record.ts'
+import type { Release, ReleaseJourney, LifecycleState } from '../catalogue/events.ts'
+import { presentationOf } from '../catalogue/record.ts'
 import { Rejection, type Fields } from '../rejection.ts'
 import type { ApiApplicationId, ApplicationId, OrganisationId } from '../values.ts'
 import { changeAnswers, terminalOf } from './answers.ts'

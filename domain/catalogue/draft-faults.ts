@@ -1,11 +1,10 @@
 import { coverFaults, rateTableAnswers, rateTableOf } from '../rating/cover.ts'
 import { JourneyLoading } from '../rating/factors.ts'
-import type { RateTable } from '../rating/rate-table.ts'
-import type { Condition } from '../rating/answers.ts'
 import type { Draft, ReleaseCover, ReleaseQuestion } from './events.ts'
 import { eachOf, fault, repeats, under, when, type Fault } from './faults.ts'
 import { presentationFaults } from './presentation-faults.ts'
 import { answerFault, questionFaults } from './question-faults.ts'
+import type { RateTable, Condition } from '../rating/events.ts'
 
 /** What a draft must know of the published rate tables. */
 export type PublishedTable = Pick<RateTable, 'dimensions' | 'currency_code'>

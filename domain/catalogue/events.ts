@@ -1,11 +1,138 @@
 import { z } from 'zod'
 import { event, type EventOf } from '../event.ts'
-import { RatedCover } from '../rating/cover.ts'
-import { RatingFactors } from '../rating/factors.ts'
-import { RateTable } from '../rating/rate-table.ts'
-import { UnderwritingRules } from '../rating/underwriting.ts'
-import { CurrencyCode, OrganisationId, Pence, ProductId, ReleaseId, Slug } from '../values.ts'
-import { Journey, LifecycleState, Presentation, ProductType, Question } from './record.ts'
+import { RatedCover, RatingFactors, UnderwritingRules } from '../rating/events.ts'
+import {
+  CurrencyCode,
+  JourneyId,
+  OrganisationId,
+  Pence,
+  PresentationId,
+  ProductId,
+  ProductType,
+  ReleaseId,
+  Slug,
+} from '../values.ts'
+
+export const LifecycleState = z.enum(['draft', 'sandbox', 'production', 'archived'])
+export type LifecycleState = z.infer<typeof LifecycleState>
+
+export const Journey = z.object({
+  id: JourneyId,
+  display_id: z.string().describe('`jrn_<uuid>`'),
+  slug: Slug,
+  name: z.string(),
+  description: z.string().nullable(),
+  journey_loading: z.string().describe('Decimal multiplier applied to the price; `1.00` means none.'),
+  position: z.int().describe('From 0.'),
+  lifecycle_state: LifecycleState,
+})
+export type Journey = z.infer<typeof Journey>
+
+export const TerminalOutcome = z.enum(['decline', 'refer', 'postpone'])
+export type TerminalOutcome = z.infer<typeof TerminalOutcome>
+
+export const AnswerOption = z.object({
+  id: z.uuid(),
+  value: z.string().describe('What to send.'),
+  label: z.string(),
+  position: z.int(),
+  terminal_outcome: TerminalOutcome.optional().describe('Choosing it ends the application.'),
+  terminal_reason_code: z.string().nullable(),
+  terminal_reason_message: z.string().nullable(),
+})
+export type AnswerOption = z.infer<typeof AnswerOption>
+
+export const QuestionType = z.enum([
+  'date',
+  'string',
+  'number',
+  'integer',
+  'boolean',
+  'enum',
+  'multi_select',
+  'derived',
+])
+export type QuestionType = z.infer<typeof QuestionType>
+
+const Scalar = z.union([z.string(), z.number(), z.boolean()])
+
+/** Asked only when the answer at `key` is the value, or one of the values; for a multi_select, when it contains one. */
+export const AskIf = z.object({ key: z.string(), equals: z.union([Scalar, z.array(Scalar)]) })
+export type AskIf = z.infer<typeof AskIf>
+
+/**
+ * Limits on an answer: numbers and dates by `min` and `max`, texts and selections by length, texts by `pattern`. Where
+ * there is a pattern there is a `max_length`, and only up to that length is the pattern sure to be tried quickly.
+ */
+export const Validation = z.object({
+  min: z.union([z.number(), z.iso.date()]).optional(),
+  max: z.union([z.number(), z.iso.date()]).optional(),
+  min_length: z.int().optional(),
+  max_length: z.int().optional(),
+  pattern: z.string().optional(),
+})
+export type Validation = z.infer<typeof Validation>
+
+export const Question = z.object({
+  id: z.uuid(),
+  display_id: z.string().describe('`qst_<uuid>`'),
+  key: z.string().describe('Answers are saved under this key.'),
+  label: z.string(),
+  help_text: z.string().nullable(),
+  question_type: QuestionType.describe('A `derived` one is computed from others and never asked.'),
+  position: z.int(),
+  required: z.boolean(),
+  validation: Validation,
+  group_key: z.string().nullable().describe('Questions with the same group belong on one page.'),
+  group_label: z.string().nullable(),
+  lookup_source: z.string().nullable().describe('The list that the free-text answer comes from.'),
+  suggestions: z
+    .array(z.object({ label: z.string(), search: z.string() }))
+    .describe('Match the typed text against `search`; show and send `label`.'),
+  answer_options: z.array(AnswerOption).describe('For `enum` and `multi_select`, in order; empty otherwise.'),
+  ask_if: AskIf.optional().describe('Present when the question is asked only sometimes.'),
+})
+export type Question = z.infer<typeof Question>
+
+export const StageType = z.enum([
+  'soft_identity',
+  'personal_details',
+  'partner_details',
+  'cover_capture',
+  'questions',
+  'interstitial',
+  'quote',
+  'market_quotes',
+  'before_you_buy',
+  'payment',
+  'confirmation',
+  'handoff',
+])
+export type StageType = z.infer<typeof StageType>
+
+export const Stage = z.object({
+  id: z.string().describe('`stg_<presentation uuid>_<position>`'),
+  key: z.string(),
+  position: z.int().min(1),
+  stage_type: StageType,
+  title: z.string(),
+  cta_label: z.string().nullable(),
+  config: z.record(z.string(), z.unknown()).describe('Its keys depend on the stage type.'),
+  consent_notice: z.string().optional(),
+})
+export type Stage = z.infer<typeof Stage>
+
+/** How questions are arranged into pages. */
+export const Presentation = z.object({
+  id: PresentationId,
+  display_id: z.string().describe('`prs_<uuid>`'),
+  slug: Slug,
+  name: z.string(),
+  template_key: z.string(),
+  is_default: z.boolean(),
+  stages: z.array(Stage),
+})
+export type Presentation = z.infer<typeof Presentation>
 
 /** How a `derived` answer follows from others. It is missing while one of those is missing. */
 export const Derivation = z.discriminatedUnion('kind', [
@@ -81,9 +208,3 @@ export const productEvents = {
   ProductLifecycleChanged: event({ organisation_id: OrganisationId, lifecycle_state: LifecycleState }),
 }
 export type ProductEvent = EventOf<typeof productEvents>
-
-/** Stream `rate_table-<id>`, the id made from organisation, key and version: a published version is never edited. */
-export const rateTableEvents = {
-  RateTablePublished: event({ organisation_id: OrganisationId, table: RateTable }),
-}
-export type RateTableEvent = EventOf<typeof rateTableEvents>

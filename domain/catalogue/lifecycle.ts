@@ -1,4 +1,4 @@
-import type { LifecycleState } from './record.ts'
+import type { LifecycleState } from './events.ts'
 
 /**
  * What may follow a state. A draft or sandbox product may also be put aside at once: it need not have been on sale for

@@ -4,10 +4,9 @@ import { Rejection } from '../rejection.ts'
 
 import type { ReleaseId } from '../values.ts'
 import { draftFaults, type FindTable } from './draft-faults.ts'
-import { productEvents, type Draft, type ProductEvent, type Release } from './events.ts'
+import { productEvents, type Draft, type ProductEvent, type Release, type LifecycleState } from './events.ts'
 import type { Fault } from './faults.ts'
 import { isLifecycleStep, lifecyclePath } from './lifecycle.ts'
-import type { LifecycleState } from './record.ts'
 
 /** `sold`: whether a policy of the product was ever set up, in test or in earnest. */
 export type ProductCommand =

@@ -1,10 +1,9 @@
 import { canonicalJson } from '../canonical-json.ts'
 import type { Decider } from '../decider.ts'
-import { RateTable } from '../rating/rate-table.ts'
 import { Rejection } from '../rejection.ts'
 
 import type { OrganisationId } from '../values.ts'
-import { rateTableEvents, type RateTableEvent } from './events.ts'
+import { RateTable, rateTableEvents, type RateTableEvent } from '../rating/events.ts'
 
 export type RateTableCommand = {
   readonly type: 'PublishRateTable'

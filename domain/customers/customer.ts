@@ -1,8 +1,8 @@
 import { isSameJson } from '../canonical-json.ts'
 import type { Decider } from '../decider.ts'
 import type { ApplicationId, CustomerId, OrganisationId } from '../values.ts'
-import { customerEvents, type CustomerEvent } from './events.ts'
-import { evolveCustomer, type Customer, type CustomerDetails } from './record.ts'
+import { customerEvents, type CustomerEvent, type CustomerDetails } from './events.ts'
+import { evolveCustomer, type Customer } from './record.ts'
 
 /** What an application was told of its customer. */
 export type RecordCustomer = {

@@ -1,6 +1,24 @@
+import { z } from 'zod'
 import { event, personal, type EventOf } from '../event.ts'
-import { ApplicationId, CustomerId, OrganisationId } from '../values.ts'
-import { CustomerDetails } from './details.ts'
+import { ApplicationId, CalendarDate, CustomerId, OrganisationId } from '../values.ts'
+
+/** What is known of a person, tidied; null where it is not known. */
+export const CustomerDetails = z.object({
+  title: z.string().nullable(),
+  first_name: z.string().nullable(),
+  last_name: z.string().nullable(),
+  /** Lower-case: by it a customer is known within the organisation. */
+  email: z.string().nullable(),
+  /** E.164 where the number could be read, otherwise as typed. */
+  phone_number: z.string().nullable(),
+  dob: CalendarDate.nullable(),
+  postal_code: z.string().nullable(),
+  address_line1: z.string().nullable(),
+  address_line2: z.string().nullable(),
+  city: z.string().nullable(),
+  country: z.string().nullable(),
+})
+export type CustomerDetails = z.infer<typeof CustomerDetails>
 
 const Some = CustomerDetails.partial()
 

@@ -1,9 +1,25 @@
 import { z } from 'zod'
-import { OrganisationId } from '../values.ts'
-import { ApplicationCustomer, CustomerDetails } from './details.ts'
-import type { CustomerEvent } from './events.ts'
+import { CustomerId, OrganisationId } from '../values.ts'
+import { CustomerDetails, type CustomerEvent } from './events.ts'
 
-export { ApplicationCustomer, CustomerDetails, nothingKnown } from './details.ts'
+export const ApplicationCustomer = z
+  .object({ id: CustomerId, ...CustomerDetails.shape })
+  .meta({ id: 'ApplicationCustomer' })
+export type ApplicationCustomer = z.infer<typeof ApplicationCustomer>
+
+export const nothingKnown: CustomerDetails = {
+  title: null,
+  first_name: null,
+  last_name: null,
+  email: null,
+  phone_number: null,
+  dob: null,
+  postal_code: null,
+  address_line1: null,
+  address_line2: null,
+  city: null,
+  country: null,
+}
 
 /** A customer as the organisation knows them. */
 export const Customer = ApplicationCustomer.extend({

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { event, personal, type EventOf } from '../event.ts'
-import { ExcludedCover, Loading, QuoteComponent, RateTableUsed } from '../rating/record.ts'
+import { ExcludedCover, Loading, QuoteComponent, RateTableUsed } from '../rating/events.ts'
 import {
   ApplicationId,
   CalendarDate,

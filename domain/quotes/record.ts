@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { ExcludedCover, Loading, QuoteComponent, RateTableUsed } from '../rating/record.ts'
 import {
   ApplicationId,
   CalendarDate,
@@ -11,6 +10,7 @@ import {
   ReleaseId,
 } from '../values.ts'
 import type { QuoteEvent } from './events.ts'
+import { ExcludedCover, Loading, QuoteComponent, RateTableUsed } from '../rating/events.ts'
 
 export const QuoteStatus = z.enum(['current', 'replaced', 'bought', 'rejected', 'expired'])
 export type QuoteStatus = z.infer<typeof QuoteStatus>

@@ -1,9 +1,8 @@
 import { nameOf } from './bounds.ts'
-import type { RatedCover } from './cover.ts'
 import type { LifeAtStart } from './lives.ts'
-import type { ExcludedCover } from './record.ts'
 import type { ChosenCover } from './selection.ts'
-import { mostSevere, underwrite, type Ending, type Underwriting, type UnderwritingRules } from './underwriting.ts'
+import { mostSevere, underwrite, type Ending, type Underwriting } from './underwriting.ts'
+import type { RatedCover, ExcludedCover, UnderwritingRules } from './events.ts'
 
 /** A cover that underwriting lets pass, with what it found of each life; of an unrated one it asks nothing. */
 export type AcceptedCover = ChosenCover & { readonly underwritings: readonly Underwriting[] }

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import type { Condition, DerivedValue } from './events.ts'
 
 /** What a person has answered, by question key. */
 export type Answers = Readonly<Record<string, unknown>>
@@ -17,30 +17,6 @@ export const answerText = (answers: Answers, key: string): string | undefined =>
     : undefined
 }
 
-const Scalar = z.union([z.string(), z.number(), z.boolean()])
-
-const Equals = z.strictObject({
-  key: z.string().min(1),
-  /** A value, or several of which any will do. A multi_select answer must contain one of them. */
-  equals: z.union([Scalar, z.array(Scalar).min(1)]),
-})
-
-const Between = z
-  .strictObject({
-    key: z.string().min(1),
-    min: z.number().optional(),
-    above: z.number().optional(),
-    max: z.number().optional(),
-    below: z.number().optional(),
-  })
-  .refine(({ min, above, max, below }) => [min, above, max, below].some((limit) => limit !== undefined), {
-    error: 'name at least one of min, above, max and below',
-  })
-
-/** Something that may be so of one answer: equal to a value, or a number within limits (`min` and `max` included). */
-export const Condition = z.union([Equals, Between])
-export type Condition = z.infer<typeof Condition>
-
 /** Whether it is so. A question that was not answered fulfils no condition. */
 export const isMet = (condition: Condition, answers: Answers): boolean => {
   const answer = entry(answers, condition.key)
@@ -57,23 +33,6 @@ export const isMet = (condition: Condition, answers: Answers): boolean => {
     (below === undefined || answer < below)
   )
 }
-
-/** A value that follows from answers, under a key of its own which conditions can name. */
-export const DerivedValue = z.discriminatedUnion('kind', [
-  /** Body mass index to one decimal, cut off and not rounded, so that 34.96 is still “30 to 34.9”. */
-  z.strictObject({ key: z.string().min(1), kind: z.literal('bmi'), height_cm: z.string(), weight_kg: z.string() }),
-  /** Age last birthday on the start date. */
-  z.strictObject({ key: z.string().min(1), kind: z.literal('age') }),
-  /** One answer translated to another value, for example an occupation to its class. */
-  z.strictObject({
-    key: z.string().min(1),
-    kind: z.literal('mapped'),
-    from: z.string(),
-    values: z.record(z.string(), Scalar),
-    otherwise: Scalar.optional(),
-  }),
-])
-export type DerivedValue = z.infer<typeof DerivedValue>
 
 /** The answers with what follows from them. What cannot be worked out yet stays as it was. */
 export const withDerived = (derived: readonly DerivedValue[], answers: Answers, age: number): Answers => {

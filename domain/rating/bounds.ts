@@ -1,7 +1,6 @@
-import type { CoverType } from '../catalogue/record.ts'
-import type { RatedCover } from './cover.ts'
-import type { ExcludedCover } from './record.ts'
 import type { ChosenCover } from './selection.ts'
+import type { CoverType } from '../values.ts'
+import type { RatedCover, ExcludedCover } from './events.ts'
 
 type Exclusion = Pick<ExcludedCover, 'reason' | 'message'>
 

@@ -1,11 +1,10 @@
 import { birthday, yearsAfter } from './age.ts'
 import type { AcceptedCover } from './acceptance.ts'
-import type { RatedCover } from './cover.ts'
 import { membersOf, type LifeAtStart } from './lives.ts'
 import { effectivePercent, indexationFactor, journeyUnits, listedPremium, ratedPremium, sizeFactor } from './premium.ts'
 import type { CoverRates } from './rates.ts'
-import type { QuoteComponent } from './record.ts'
 import type { PricingRequest } from './request.ts'
+import type { RatedCover, QuoteComponent } from './events.ts'
 
 /** A cover that can be quoted, with its rates where it is rated. */
 export type QuotableCover = AcceptedCover & { readonly rates: CoverRates | null }

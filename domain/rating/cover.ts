@@ -1,27 +1,4 @@
-import { z } from 'zod'
-import { Cover } from '../catalogue/record.ts'
-import { Pence } from '../values.ts'
-
-/** A level of a `fixed_tiers` cover and its monthly price. */
-export const Tier = z.object({ cover_amount_pence: Pence, premium_pence: Pence })
-export type Tier = z.infer<typeof Tier>
-
-/** A cover with what prices it and is not shown. */
-export const RatedCover = Cover.extend({
-  /**
-   * For `rated`: the key of its rate table, where `{answer_key}` stands for that answer (`ip.to65.d{deferred_weeks}`).
-   * A variant within the table follows a colon (`accident:{occupation_class}`).
-   */
-  rate_table: z.string().nullable(),
-  /** For `fixed_percent` indexation: by how many percent a year. */
-  indexation_percent: z.int().min(0).nullable(),
-  /** For `fixed_tiers`. */
-  tiers: z.array(Tier),
-  /** For `per_member`: headcounts that can be quoted; left out, any from one. */
-  members_min: z.int().min(1).nullable().optional(),
-  members_max: z.int().min(1).nullable().optional(),
-})
-export type RatedCover = z.infer<typeof RatedCover>
+import type { RatedCover } from './events.ts'
 
 const placeholder = /\{([^}]+)\}/g
 

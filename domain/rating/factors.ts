@@ -1,47 +1,5 @@
 import { z } from 'zod'
-import { CoverType } from '../catalogue/record.ts'
-import { Pence } from '../values.ts'
-
-/** Thousandths: 1000 changes nothing. */
-const Factor = z.int().positive().max(100_000)
-
-/** What multiplies a rate. A release carries its own. */
-export const RatingFactors = z.object({
-  /** By sum assured, smallest first; the last band has no upper end. A monthly benefit has no size bands. */
-  size_bands: z
-    .array(z.object({ below_pence: Pence.positive().nullable(), factor: Factor }))
-    .min(1)
-    .refine(
-      (bands) => bands.every(({ below_pence }, index) => (below_pence === null) === (index === bands.length - 1)),
-      {
-        error: 'the last band, and no other, has below_pence null',
-      },
-    )
-    .refine(
-      (bands) =>
-        bands.every(
-          ({ below_pence }, index) => below_pence === null || below_pence > (bands[index - 1]?.below_pence ?? 0),
-        ),
-      { error: 'the bands must ascend' },
-    ),
-  premium_basis: z.object({ guaranteed: Factor, reviewable: Factor }),
-  indexation: z.object({
-    none: Factor,
-    rpi: Factor,
-    /** Added to 1000 for each percent of yearly increase. */
-    fixed_percent_each: z.int().min(0).max(1000),
-    decreasing: Factor,
-  }),
-  /** On the sum of both lives' rates. */
-  joint_first_event: Factor,
-  /** On the second and later covers of a bundled product. */
-  multi_cover: Factor,
-  /** By the value of an answer, derived ones included, for example a class of occupation. */
-  by_answer: z.array(
-    z.object({ key: z.string().min(1), cover_types: z.array(CoverType).min(1), values: z.record(z.string(), Factor) }),
-  ),
-})
-export type RatingFactors = z.infer<typeof RatingFactors>
+import type { RatingFactors } from './events.ts'
 
 export const standardFactors: RatingFactors = {
   size_bands: [

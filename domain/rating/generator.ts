@@ -1,4 +1,4 @@
-import type { RateTable } from './rate-table.ts'
+import type { RateTable } from './events.ts'
 
 /**
  * Writes rate tables from population mortality and illness rates. It runs when a version of a table is made, never when

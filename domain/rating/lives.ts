@@ -1,10 +1,10 @@
 import { ageLastBirthday } from './age.ts'
 import { answerText, entry, isAnswered, withDerived, type Answers } from './answers.ts'
-import { rateTableAnswers, rateTableOf, type RatedCover } from './cover.ts'
+import { rateTableAnswers, rateTableOf } from './cover.ts'
 import { answerFactorsOf } from './premium.ts'
-import type { RateTable } from './rate-table.ts'
 import type { Life, PricingRequest, RatedRelease } from './request.ts'
 import type { ChosenCover } from './selection.ts'
+import type { RatedCover, RateTable } from './events.ts'
 
 /** A life assured as it is on the start date. */
 export type LifeAtStart = {

@@ -1,8 +1,7 @@
-import type { CoverType } from '../catalogue/record.ts'
 import { answerText, entry, type Answers } from './answers.ts'
-import type { RatedCover } from './cover.ts'
 import { decimalUnits, roundHalfUp } from './decimal.ts'
-import type { RatingFactors } from './factors.ts'
+import type { CoverType } from '../values.ts'
+import type { RatedCover, RatingFactors } from './events.ts'
 
 /** The exact arithmetic of a price: whole numbers throughout, and one rounding at the end. */
 

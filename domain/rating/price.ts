@@ -4,9 +4,9 @@ import { acceleratedBeyondLife, exclusion } from './bounds.ts'
 import { isAccelerated, priceComponents, type QuotableCover } from './components.ts'
 import { lifeAtStart, membersOf, missingDetails, type LifeAtStart } from './lives.ts'
 import { coverRates } from './rates.ts'
-import type { ExcludedCover, Loading, QuoteComponent, RateTableUsed } from './record.ts'
 import type { MissingRate, PricingRequest, PricingResult } from './request.ts'
 import { selectCovers } from './selection.ts'
+import type { ExcludedCover, Loading, QuoteComponent, RateTableUsed } from './events.ts'
 
 /**
  * The price of what was applied for, or the first reason why there is none: something missing, what underwriting says,

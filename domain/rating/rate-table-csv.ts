@@ -1,4 +1,4 @@
-import { Dimension, type RateCells, type RateTable } from './rate-table.ts'
+import { Dimension, type RateCells, type RateTable } from './events.ts'
 
 /** Something wrong in a file: the line counts from 1, the column is the one of the header, or its place without one. */
 export type CsvFault = { readonly line: number; readonly column: string; readonly message: string }

@@ -2,8 +2,8 @@ import type { AcceptedCover } from './acceptance.ts'
 import { tableOf, type LifeAtStart } from './lives.ts'
 import { answerFactor, answerFactorsOf, type LifeRate } from './premium.ts'
 import { rateAt } from './rate-table.ts'
-import type { RateTableUsed } from './record.ts'
 import type { MissingRate, PricingRequest } from './request.ts'
+import type { RateTableUsed } from './events.ts'
 
 export type CoverRates = { readonly lives: readonly LifeRate[]; readonly table: RateTableUsed }
 

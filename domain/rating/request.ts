@@ -1,10 +1,16 @@
-import type { ProductType } from '../catalogue/record.ts'
 import type { Answers } from './answers.ts'
-import type { RatedCover } from './cover.ts'
-import type { RatingFactors } from './factors.ts'
-import type { RateTable } from './rate-table.ts'
-import type { ExcludedCover, Loading, QuoteComponent, RateTableUsed } from './record.ts'
-import type { Ending, UnderwritingRules } from './underwriting.ts'
+import type { Ending } from './underwriting.ts'
+import type { ProductType } from '../values.ts'
+import type {
+  RatedCover,
+  RatingFactors,
+  RateTable,
+  ExcludedCover,
+  Loading,
+  QuoteComponent,
+  RateTableUsed,
+  UnderwritingRules,
+} from './events.ts'
 
 /** What of a product's release decides its prices. */
 export type RatedRelease = {

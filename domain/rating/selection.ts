@@ -1,7 +1,6 @@
 import { entry, type Answers } from './answers.ts'
-import type { RatedCover } from './cover.ts'
-import type { ExcludedCover } from './record.ts'
 import type { ComponentChoice, PricingRequest } from './request.ts'
+import type { RatedCover, ExcludedCover } from './events.ts'
 
 /** A cover that was applied for, with its own or the application's amount and term. */
 export type ChosenCover = {

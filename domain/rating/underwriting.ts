@@ -1,45 +1,7 @@
-import { z } from 'zod'
-import { CoverType } from '../catalogue/record.ts'
-import { Condition, DerivedValue, isMet, type Answers } from './answers.ts'
+import type { CoverType } from '../values.ts'
+import { isMet, type Answers } from './answers.ts'
 import { decimalUnits } from './decimal.ts'
-import type { Loading } from './record.ts'
-
-const EndingDecision = z.enum(['decline', 'postpone', 'refer'])
-export type EndingDecision = z.infer<typeof EndingDecision>
-
-/** Pounds a year for each £1,000 of cover. */
-const PerMille = z.string().regex(/^\d{1,3}\.\d{2}$/, 'use pounds and pence, for example 1.50')
-
-/** When the answers are so (all conditions of a list), the price rises or the application ends. */
-export const UnderwritingRule = z
-  .strictObject({
-    code: z.string().min(1),
-    label: z.string().min(1),
-    when: z.union([Condition, z.array(Condition).min(1)]),
-    /** Left out, the rule is for every rated cover. */
-    cover_types: z.array(CoverType).min(1).optional(),
-    extra_percent: z.int().positive().max(1000).optional(),
-    extra_per_mille: PerMille.optional(),
-    decision: EndingDecision.optional(),
-    /** What the customer is told when the decision ends the application; left out, the label. */
-    message: z.string().min(1).optional(),
-  })
-  .refine(
-    ({ extra_percent, extra_per_mille, decision }) =>
-      [extra_percent, extra_per_mille, decision].filter((effect) => effect !== undefined).length === 1,
-    { error: 'name one of extra_percent, extra_per_mille and decision' },
-  )
-export type UnderwritingRule = z.infer<typeof UnderwritingRule>
-
-/** How a product's answers change its price. They are data of its release. */
-export const UnderwritingRules = z.object({
-  derived: z.array(DerivedValue),
-  rules: z.array(UnderwritingRule),
-  /** Extra percentages add up; beyond these sums nobody is accepted without being looked at, or at all. */
-  refer_above_percent: z.int().positive(),
-  decline_above_percent: z.int().positive(),
-})
-export type UnderwritingRules = z.infer<typeof UnderwritingRules>
+import { EndingDecision, type Loading, type UnderwritingRules } from './events.ts'
 
 export type Ending = {
   readonly decision: EndingDecision

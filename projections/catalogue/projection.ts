@@ -1,5 +1,5 @@
-import { productEvents, type Release } from '#domain/catalogue/events.ts'
-import { productRecord, unpublishedProductRecord, type LifecycleState, type Product } from '#domain/catalogue/record.ts'
+import { productEvents, type Release, type LifecycleState } from '#domain/catalogue/events.ts'
+import { productRecord, unpublishedProductRecord, type Product } from '#domain/catalogue/record.ts'
 import { idOf } from '#domain/event.ts'
 import type { Projection } from '../projection.ts'
 

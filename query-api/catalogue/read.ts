@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { Release } from '#domain/catalogue/events.ts'
+import type { Release, LifecycleState } from '#domain/catalogue/events.ts'
 import {
   Journey,
   journeyRecords,
@@ -7,7 +7,6 @@ import {
   Product,
   productRecord,
   questionRecords,
-  type LifecycleState,
   type Presentation,
   type Question,
 } from '#domain/catalogue/record.ts'

@@ -2,9 +2,10 @@ import type { ApplicationEvent } from '#domain/applications/events.ts'
 import type { CustomerGiven, SaveCustomer } from '#domain/applications/save-customer.ts'
 import type { SaveApplication } from '#domain/applications/save.ts'
 import type { StartApplication } from '#domain/applications/start.ts'
-import { nothingKnown, type CustomerDetails } from '#domain/customers/record.ts'
+import { nothingKnown } from '#domain/customers/record.ts'
 import { ApiApplicationId, ApplicationId, CustomerId } from '#domain/values.ts'
 import { fullJourney, organisation_id, product_id, release, standardPresentation } from './release.ts'
+import type { CustomerDetails } from '#domain/customers/events.ts'
 
 /** The words of the scenarios: what was told to an application, and what followed. */
 

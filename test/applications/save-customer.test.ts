@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { application } from '#domain/applications/application.ts'
-import { nothingKnown, type CustomerDetails } from '#domain/customers/record.ts'
+import { nothingKnown } from '#domain/customers/record.ts'
 import { QuoteId } from '#domain/values.ts'
 import { rejected, scenariosOf, stateOf } from '../scenario.ts'
 import {
@@ -15,6 +15,7 @@ import {
   start,
   started,
 } from './builders.ts'
+import type { CustomerDetails } from '#domain/customers/events.ts'
 
 const scenario = scenariosOf(application)
 const byBrowser = started({ started_by: 'browser' })

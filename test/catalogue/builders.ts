@@ -1,6 +1,5 @@
-import type { Draft, ProductEvent, Release } from '#domain/catalogue/events.ts'
+import type { Draft, ProductEvent, Release, LifecycleState } from '#domain/catalogue/events.ts'
 import type { FindTable } from '#domain/catalogue/draft-faults.ts'
-import type { LifecycleState } from '#domain/catalogue/record.ts'
 import { OrganisationId, ReleaseId } from '#domain/values.ts'
 import { DeclaredProduct, draftOf } from '../../command-api/catalogue/declared-product.ts'
 

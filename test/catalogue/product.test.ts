@@ -1,8 +1,8 @@
 import type { ProductCommand } from '#domain/catalogue/product.ts'
 import { product } from '#domain/catalogue/product.ts'
-import type { LifecycleState } from '#domain/catalogue/record.ts'
 import { rejected, scenariosOf } from '../scenario.ts'
 import { became, draft, drafted, levelTable, published, releaseIds } from './builders.ts'
+import type { LifecycleState } from '#domain/catalogue/events.ts'
 
 const scenario = scenariosOf(product)
 

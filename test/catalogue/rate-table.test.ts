@@ -1,8 +1,7 @@
 import { rateTable, type RateTableCommand } from '#domain/catalogue/rate-table.ts'
-import type { RateTableEvent } from '#domain/catalogue/events.ts'
-import type { RateTable } from '#domain/rating/rate-table.ts'
 import { rejected, scenariosOf } from '../scenario.ts'
 import { organisation_id } from './builders.ts'
+import type { RateTableEvent, RateTable } from '#domain/rating/events.ts'
 
 const scenario = scenariosOf(rateTable)
 

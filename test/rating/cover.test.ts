@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
-import { coverFaults, RatedCover } from '#domain/rating/cover.ts'
-import { JourneyLoading, RatingFactors, standardFactors } from '#domain/rating/factors.ts'
+import { coverFaults } from '#domain/rating/cover.ts'
+import { JourneyLoading, standardFactors } from '#domain/rating/factors.ts'
 import { coverOf, levelLife } from './request.ts'
+import { RatedCover, RatingFactors } from '#domain/rating/events.ts'
 
 test('a cover that can be priced has no faults', () => {
   expect(coverFaults(levelLife)).toEqual({})

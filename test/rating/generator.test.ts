@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { generateTable, tableDesigns } from '#domain/rating/generator.ts'
 import { toRateCsv } from '#domain/rating/rate-table-csv.ts'
-import { RateTable } from '#domain/rating/rate-table.ts'
 import { published, tables } from './request.ts'
+import { RateTable } from '#domain/rating/events.ts'
 
 const ratesFolder = join(import.meta.dirname, '../../demo/rates')
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import type { RatedCover } from '#domain/rating/cover.ts'
 import { price } from '#domain/rating/price.ts'
 import type { Life } from '#domain/rating/request.ts'
 import { coverOf, priced, requestOf } from './request.ts'
+import type { RatedCover } from '#domain/rating/events.ts'
 
 const level = (index: number, title: string, member_premium_pence: number, cover: Partial<RatedCover> = {}) =>
   coverOf(index, {

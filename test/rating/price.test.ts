@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { RatedCover } from '#domain/rating/cover.ts'
 import { birthdayThatChangesPrice, price } from '#domain/rating/price.ts'
-import { QuoteComponent } from '#domain/rating/record.ts'
-import { standardUnderwriting, type UnderwritingRule } from '#domain/rating/underwriting.ts'
+import { standardUnderwriting } from '#domain/rating/underwriting.ts'
 import { aged, coverOf, incomeProtection, levelLife, priced, requestOf, wholeOfLife } from './request.ts'
+import { type RatedCover, QuoteComponent, type UnderwritingRule } from '#domain/rating/events.ts'
 
 const illness = coverOf(1, { cover_type: 'critical_illness', rate_table: 'ci.standalone', max_age_at_expiry: 70 })
 const bundle = { product_type: 'bundled', covers: [levelLife, illness] } as const

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { parseRateCsv, toRateCsv } from '#domain/rating/rate-table-csv.ts'
-import { cellKey, rateAt, type Dimension } from '#domain/rating/rate-table.ts'
+import { cellKey, rateAt } from '#domain/rating/rate-table.ts'
 import { published } from './request.ts'
+import type { Dimension } from '#domain/rating/events.ts'
 
 test('rates are read from a file', () => {
   expect(parseRateCsv('age,term,smoker,rate_e4\n34,25,n,45818\n34,25,s,109713\n')).toEqual({

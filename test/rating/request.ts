@@ -1,11 +1,10 @@
 import { standardFactors } from '#domain/rating/factors.ts'
 import { generateTable, tableDesigns } from '#domain/rating/generator.ts'
-import type { RatedCover } from '#domain/rating/cover.ts'
 import { price } from '#domain/rating/price.ts'
-import type { RateTable } from '#domain/rating/rate-table.ts'
 import type { Life, Priced, PricingRequest, RatedRelease } from '#domain/rating/request.ts'
 import { standardUnderwriting } from '#domain/rating/underwriting.ts'
 import { CoverId } from '#domain/values.ts'
+import type { RatedCover, RateTable } from '#domain/rating/events.ts'
 
 /** The words of the rating tests: covers, lives and requests on the generated tables. */
 

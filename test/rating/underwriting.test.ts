@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { withDerived, type Answers } from '#domain/rating/answers.ts'
-import { standardUnderwriting, underwrite, UnderwritingRule, UnderwritingRules } from '#domain/rating/underwriting.ts'
+import { standardUnderwriting, underwrite } from '#domain/rating/underwriting.ts'
+import { UnderwritingRule, UnderwritingRules } from '#domain/rating/events.ts'
 
 const judge = (answers: Answers, coverType: 'life' | 'critical_illness' = 'life', rules = standardUnderwriting) =>
   underwrite(rules, withDerived(rules.derived, answers, 34), coverType)
