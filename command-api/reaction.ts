@@ -48,6 +48,10 @@ export const contextOf = (reaction: SomeReaction, recorded: RecordedEvent, signa
 /** That a reaction fits its events was checked where it was declared. */
 const typed = (reaction: SomeReaction) => reaction as Reaction<EventShapes>
 
+// Reactions mostly wait for the log, which commits the appends to different streams together.
+const concurrency = 32
+const batchSize = 200
+
 const attempts = 4
 const restMs = 200
 
@@ -59,7 +63,7 @@ export const runReactions = (reactions: readonly SomeReaction[], parts: Consumer
 
 const runReaction = (reaction: SomeReaction, parts: ConsumerParts): Consuming => {
   const { log } = parts
-  const { name, categories, events: shapes, react } = typed(reaction)
+  const { name, categories, events: shapes, react, target } = typed(reaction)
 
   return consume({
     ...parts,
@@ -67,7 +71,9 @@ const runReaction = (reaction: SomeReaction, parts: ConsumerParts): Consuming =>
     version: 1,
     categories,
     types: Object.keys(shapes),
-    batchSize: 100,
+    batchSize,
+    concurrency,
+    recordOf: (recorded) => target(fromStored(shapes, recorded), recorded),
     react: async (recorded, signal) => {
       const event = fromStored(shapes, recorded)
       const context = contextOf(reaction, recorded, signal)

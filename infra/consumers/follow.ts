@@ -3,6 +3,7 @@ import type { Pool, PoolClient, QueryConfig } from 'pg'
 import type { Position, RecordedEvent } from '#domain/event.ts'
 import { moveCheckpoint, openCheckpoint, resetCheckpoint, type Checkpoint } from './checkpoint.ts'
 import { LogUnavailable, type Batch, type EventLog } from '../event-log/event-log.ts'
+import { inOrder } from './in-order.ts'
 import type { Leases } from './lease.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
@@ -32,12 +33,19 @@ type InTransaction = {
   readonly handle: (events: readonly RecordedEvent[], db: PoolClient, last: Sender) => Promise<void>
 }
 
-type OneByOne = {
+type Reacting = {
   /**
    * Handles an event before the checkpoint moves behind it: it may come again, and that must not matter. The signal is
    * aborted when the consumer has to stop, or when its lease has ended and another process may have taken over.
    */
   readonly react: (event: RecordedEvent, signal: AbortSignal) => Promise<void>
+  /**
+   * The record that an event changes, by default the stream that it is in. Events of one record are handled in their
+   * order, those of different records at once.
+   */
+  readonly recordOf?: (event: RecordedEvent) => string
+  /** Handles at most so many events at once; one by default. */
+  readonly concurrency?: number
 }
 
 export type Consumer = ConsumerParts & {
@@ -57,7 +65,7 @@ export type Consumer = ConsumerParts & {
   readonly prepare?: () => Promise<void>
   /** What it does when its checkpoint is of another version: by default, it goes on from there. */
   readonly atOtherVersion?: 'continue' | 'stop'
-} & (InTransaction | OneByOne)
+} & (InTransaction | Reacting)
 
 /** An event that could not be handled. Nothing of it was kept, and the checkpoint stands right before it. */
 export class EventFailed extends Error {
@@ -127,20 +135,16 @@ export const follow = async (
 
   const isOver = () => signal.aborted
 
-  const oneByOne = async (events: readonly RecordedEvent[], to: Position, { react }: OneByOne) => {
-    for (const event of events) {
-      if (isOver()) return
-      try {
-        await react(event, signal)
-      } catch (error) {
-        // Who is told to stop may fail because of that.
-        if (isOver()) return
-        if (position) await save(position)
-        throw isRetriable(error) ? error : new EventFailed(event, error)
-      }
-      position = event.position
-    }
-    await save(to)
+  const react = async (events: readonly RecordedEvent[], to: Position, consumer: Reacting) => {
+    const { recordOf = ({ stream }) => stream, concurrency = 1 } = consumer
+    const handleOne = (event: RecordedEvent) => consumer.react(event, signal)
+    const { handled, failure } = await inOrder(events, { recordOf, concurrency, handle: handleOne, signal })
+    position = events[handled - 1]?.position ?? position
+    if (!failure && !isOver()) return save(to)
+    // A failure may be caused by the end of the signal.
+    if (!failure || isOver()) return
+    if (position) await save(position)
+    throw isRetriable(failure.error) ? failure.error : new EventFailed(failure.event, failure.error)
   }
 
   const handle = async (batch: Batch) => {
@@ -151,7 +155,7 @@ export const follow = async (
       if (performance.now() - savedAt >= saveAfterMs) await save(to)
       return
     }
-    if ('react' in consumer) await oneByOne(events, to, consumer)
+    if ('react' in consumer) await react(events, to, consumer)
     else await bisect(events, to, (some, behind) => save(behind, (db, last) => consumer.handle(some, db, last)))
     metrics?.projectedEvents.inc({ projection: name }, events.length)
   }
