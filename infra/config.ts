@@ -3,6 +3,7 @@ import { z } from 'zod'
 const seconds = (name: string, byDefault: number) => z.coerce.number().positive().default(byDefault).describe(name)
 const count = (name: string, byDefault: number) =>
   z.coerce.number().int().nonnegative().default(byDefault).describe(name)
+const masterKey = z.string().regex(/^[A-Za-z0-9+/_-]{43,}=*$/, 'must be at least 32 random bytes in base64')
 const list = (name: string) =>
   z
     .string()
@@ -44,11 +45,14 @@ export const Config = z.object({
     .regex(/^(esdb|kurrentdb)(\+discover)?:\/\//, 'must begin with esdb:// or kurrentdb://')
     .optional()
     .describe('The EventStoreDB or KurrentDB to use when EVENT_LOG is eventstoredb.'),
-  MASTER_KEY: z
-    .string()
-    .regex(/^[A-Za-z0-9+/_-]{43,}=*$/, 'must be at least 32 random bytes in base64')
+  MASTER_KEY: masterKey
     .optional()
-    .describe('32 random bytes in base64: signs tokens and seals stored secrets. npm start makes one in DATA_DIR.'),
+    .describe(
+      '32 random bytes in base64: signs tokens, seals stored secrets and personal data. npm start makes one in DATA_DIR.',
+    ),
+  MASTER_KEYS_EARLIER: list(
+    'Former master keys, comma separated: what was made with them can still be read. See docs/keys.md.',
+  ).pipe(z.array(masterKey)),
   OPERATOR_KEY: z
     .string()
     .min(24)

@@ -65,7 +65,7 @@ export const openParts = async (
   })
   const parts: Parts = {
     config,
-    keys: deriveKeys(config.MASTER_KEY),
+    keys: deriveKeys(config.MASTER_KEY, config.MASTER_KEYS_EARLIER),
     log,
     metrics: makeMetrics(),
     eventLog,

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { signingSecretPlace } from '#domain/integrations/record.ts'
 import type { Keys } from '#infra/crypto/keys.ts'
-import { CannotUnseal, seal, unseal } from '#infra/crypto/seal.ts'
+import { CannotUnseal } from '#infra/crypto/aead.ts'
+import { seal, unseal } from '#infra/crypto/seal.ts'
 import { generateSecret } from '#infra/crypto/secret-hash.ts'
 
 /** A signing secret as it is given: left out or blank, one is made. */

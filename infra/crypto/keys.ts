@@ -1,12 +1,19 @@
 import { createHash, createPrivateKey, createPublicKey, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto'
 
-/** The keys that all follow from the master key. None tells anything of another, or of the master key. */
+/**
+ * The keys that follow from the master keys. None reveals anything of another, or of a master key. New things are made
+ * with the present master key; what was made with an earlier one is still read.
+ */
 export type Keys = {
-  /** Ed25519. `id` stands in the header of each token that it signs. */
-  readonly tokens: { readonly id: string; readonly private: KeyObject; readonly public: KeyObject }
-  readonly shareTokens: KeyObject
-  /** `id` stands in front of whatever it sealed. */
-  readonly sealing: { readonly id: string; readonly key: KeyObject }
+  /** Ed25519. `id` stands in the header of each token that is signed; `public` has the earlier keys too, by id. */
+  readonly tokens: {
+    readonly id: string
+    readonly private: KeyObject
+    readonly public: ReadonlyMap<string, KeyObject>
+  }
+  readonly shareTokens: { readonly key: KeyObject; readonly earlier: readonly KeyObject[] }
+  /** `id` is the id of the master key and stands in front of whatever was sealed; `all` has the earlier keys too. */
+  readonly sealing: { readonly id: string; readonly key: KeyObject; readonly all: ReadonlyMap<string, KeyObject> }
 }
 
 const bytesNeeded = 32
@@ -16,10 +23,24 @@ const ed25519Prefix = Buffer.from('302e020100300506032b657004220420', 'hex')
 
 const idOf = (publicPart: Buffer): string => createHash('sha256').update(publicPart).digest('hex').slice(0, 8)
 
-/** `masterKey` is base64 or base64url of at least 32 random bytes. */
-export const deriveKeys = (masterKey: string): Keys => {
+/** Each master key is base64 or base64url of at least 32 random bytes. */
+export const deriveKeys = (masterKey: string, earlierMasterKeys: readonly string[] = []): Keys => {
+  const present = deriveFrom(masterKey)
+  const all = [...earlierMasterKeys.map(deriveFrom), present]
+  return {
+    tokens: {
+      id: present.tokens.id,
+      private: present.tokens.private,
+      public: new Map(all.map(({ tokens }) => [tokens.id, tokens.public])),
+    },
+    shareTokens: { key: present.shareTokens, earlier: all.slice(0, -1).map(({ shareTokens }) => shareTokens) },
+    sealing: { ...present.sealing, all: new Map(all.map(({ sealing }) => [sealing.id, sealing.key])) },
+  }
+}
+
+const deriveFrom = (masterKey: string) => {
   const master = Buffer.from(masterKey, 'base64')
-  if (master.length < bytesNeeded) throw new RangeError(`The master key must have at least ${bytesNeeded} bytes.`)
+  if (master.length < bytesNeeded) throw new RangeError(`A master key must have at least ${bytesNeeded} bytes.`)
 
   const derive = (purpose: string): Buffer =>
     Buffer.from(hkdfSync('sha256', master, 'coverstream', purpose, bytesNeeded))

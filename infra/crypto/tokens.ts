@@ -1,4 +1,5 @@
-import { errors, jwtVerify, SignJWT } from 'jose'
+import type { KeyObject } from 'node:crypto'
+import { errors, jwtVerify, SignJWT, type JWTHeaderParameters } from 'jose'
 import { LRUCache } from 'lru-cache'
 import { v7 as uuidv7 } from 'uuid'
 import { z } from 'zod'
@@ -80,9 +81,15 @@ export const makeTokens = (
     return { access_token, created_at, expires_in: tokenLifetimeSeconds }
   }
 
+  const publicKey = ({ kid }: JWTHeaderParameters): KeyObject => {
+    const key = keys.public.get(kid ?? '')
+    if (!key) throw new errors.JWKSNoMatchingKey()
+    return key
+  }
+
   const verifySignature = async (token: string): Promise<Genuine> => {
     const options = { algorithms: [algorithm], typ: type, issuer, currentDate: new Date(clock()) }
-    const { payload } = await jwtVerify(token, keys.public, options)
+    const { payload } = await jwtVerify(token, publicKey, options)
     const { sub, aud, scope, exp, organisation_id, epoch } = Claims.parse(payload)
     const grant = { organisation_id, api_application_id: sub, epoch, scopes: new Set(scope), resource: aud }
     return { grant, expiresAt: exp * 1000 }

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { ApiApplicationId, ApplicationId, OrganisationId } from '#domain/values.ts'
 import { deriveKeys } from '#infra/crypto/keys.ts'
-import { CannotUnseal, seal, unseal } from '#infra/crypto/seal.ts'
+import { CannotUnseal } from '#infra/crypto/aead.ts'
+import { seal, unseal } from '#infra/crypto/seal.ts'
 import { generateSecret, hashSecret, makeSecretCheck } from '#infra/crypto/secret-hash.ts'
 import { isShareTokenOf, shareTokenOf } from '#infra/crypto/share-token.ts'
 import { makeTokens, type Grant } from '#infra/crypto/tokens.ts'
@@ -21,7 +22,7 @@ test('the same master key gives the same keys, however it is written', () => {
 })
 
 test('each purpose has a key of its own', () => {
-  expect(keys.sealing.key.equals(keys.shareTokens)).toBe(false)
+  expect(keys.sealing.key.equals(keys.shareTokens.key)).toBe(false)
   expect(keys.sealing.id).not.toBe(keys.tokens.id)
 })
 

@@ -1,0 +1,46 @@
+import { createCipheriv, createDecipheriv, randomFillSync, type KeyObject } from 'node:crypto'
+
+const algorithm = 'aes-256-gcm'
+const ivBytes = 12
+const tagBytes = 16
+
+/** Something sealed that cannot be opened: with another key, for another place, or tampered with. */
+export class CannotUnseal extends Error {
+  override readonly name = 'CannotUnseal'
+}
+
+// One call for many: asking the generator for 12 bytes takes as long as asking for 12,000.
+const randomBytesAtOnce = Buffer.alloc(1_000 * ivBytes)
+let used = randomBytesAtOnce.length
+
+const freshIv = (): Buffer => {
+  if (used === randomBytesAtOnce.length) {
+    randomFillSync(randomBytesAtOnce)
+    used = 0
+  }
+  used += ivBytes
+  return randomBytesAtOnce.subarray(used - ivBytes, used)
+}
+
+/** AES-256-GCM under a random IV: IV, ciphertext and tag in one. `place` is authenticated and not contained. */
+export const encrypt = (key: KeyObject | Buffer, plaintext: string | Buffer, place: Buffer): Buffer => {
+  const iv = freshIv()
+  const cipher = createCipheriv(algorithm, key, iv, { authTagLength: tagBytes }).setAAD(place)
+  const ciphertext = typeof plaintext === 'string' ? cipher.update(plaintext, 'utf8') : cipher.update(plaintext)
+  return Buffer.concat([iv, ciphertext, cipher.final(), cipher.getAuthTag()])
+}
+
+/** What was encrypted with the same key for the same place; throws `CannotUnseal` for anything else. */
+export const decrypt = (key: KeyObject | Buffer, sealed: Buffer, place: Buffer): Buffer => {
+  if (sealed.length < ivBytes + tagBytes) throw new CannotUnseal('It was cut short.')
+  const decipher = createDecipheriv(algorithm, key, sealed.subarray(0, ivBytes), { authTagLength: tagBytes })
+    .setAAD(place)
+    .setAuthTag(sealed.subarray(-tagBytes))
+  const opened = decipher.update(sealed.subarray(ivBytes, -tagBytes))
+  try {
+    decipher.final()
+  } catch (cause) {
+    throw new CannotUnseal('It was sealed for another place, or was tampered with.', { cause })
+  }
+  return opened
+}
