@@ -7,7 +7,9 @@ import { prepareLog } from './event-log/postgres/schema.ts'
 import { postgresLog } from './event-log/postgres/postgres-log.ts'
 import type { EventLog } from './event-log/event-log.ts'
 import type { Check, Checks } from './http/health.ts'
+import { makeDataKeys, type DataKeys } from './crypto/data-keys.ts'
 import { deriveKeys, type Keys } from './crypto/keys.ts'
+import { checkMasterKeys } from './crypto/master-keys.ts'
 import type { Log } from './log.ts'
 import { makeMetrics, type Metrics } from './metrics.ts'
 import { migrate } from './postgres/migrations.ts'
@@ -19,6 +21,7 @@ import { makeRateLimit, type RateLimit } from './http/rate-limit.ts'
 export type Parts = {
   readonly config: Config
   readonly keys: Keys
+  readonly dataKeys: DataKeys
   readonly log: Log
   readonly metrics: Metrics
   readonly eventLog: EventLog
@@ -56,6 +59,8 @@ export const openParts = async (
     onLost: (error) => log.warn({ error }, 'idle database connection lost'),
   })
   await migrate(pool, { onWait: () => log.info('another process upgrades the database, waiting for it') })
+  const keys = deriveKeys(config.MASTER_KEY, config.MASTER_KEYS_EARLIER)
+  await checkMasterKeys(pool, keys)
   const eventLog = await openEventLog(config, databaseUrl, pool)
   const rateLimit = makeRateLimit({
     requests: config.RATE_LIMIT_REQUESTS,
@@ -65,7 +70,8 @@ export const openParts = async (
   })
   const parts: Parts = {
     config,
-    keys: deriveKeys(config.MASTER_KEY, config.MASTER_KEYS_EARLIER),
+    keys,
+    dataKeys: makeDataKeys({ pool, keys }),
     log,
     metrics: makeMetrics(),
     eventLog,

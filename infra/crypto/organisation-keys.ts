@@ -1,0 +1,92 @@
+import { randomBytes } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import type { Database } from '../postgres/lookups.ts'
+import { sql } from '../postgres/postgres.ts'
+import type { Keys } from './keys.ts'
+import { seal, unseal } from './seal.ts'
+
+/** The key that wraps the data keys of an organisation. A rotation makes the next version. */
+export type OrganisationKey = { readonly version: number; readonly key: Buffer }
+
+type Row = { readonly version: number; readonly sealed: string }
+
+const placeOf = (organisationId: string, version: number) => ['organisation key', organisationId, String(version)]
+
+export const sealOrganisationKey = (
+  keys: Pick<Keys, 'sealing'>,
+  organisationId: string,
+  version: number,
+  key: Buffer,
+) => seal(keys, key.toString('base64'), placeOf(organisationId, version))
+
+export const openOrganisationKey = (
+  keys: Pick<Keys, 'sealing'>,
+  organisationId: string,
+  { version, sealed }: Row,
+): Buffer => Buffer.from(unseal(keys, sealed, placeOf(organisationId, version)), 'base64')
+
+const keysRemembered = 5_000
+const newestRememberedMs = 60_000
+
+/** The organisations' keys of a database, as they are needed. */
+export const makeOrganisationKeys = ({
+  pool,
+  keys,
+}: {
+  readonly pool: Database
+  readonly keys: Pick<Keys, 'sealing'>
+}) => {
+  const known = new LRUCache<string, Buffer>({ max: keysRemembered })
+  const newest = new LRUCache<string, OrganisationKey>({ max: keysRemembered, ttl: newestRememberedMs })
+
+  const open = (organisationId: string, row: Row): OrganisationKey => {
+    const name = `${row.version} ${organisationId}`
+    const key = known.get(name) ?? openOrganisationKey(keys, organisationId, row)
+    known.set(name, key)
+    return { version: row.version, key }
+  }
+
+  const readNewest = async (organisationId: string): Promise<OrganisationKey | undefined> => {
+    const { rows } = await pool.query<Row>(sql`
+      select version, sealed from organisation_key where organisation_id = ${organisationId}
+      order by version desc limit 1`)
+    return rows[0] && open(organisationId, rows[0])
+  }
+
+  return {
+    /** The key for new data keys, made when the organisation has none. */
+    newest: async (organisationId: string): Promise<OrganisationKey> => {
+      const remembered = newest.get(organisationId) ?? (await readNewest(organisationId))
+      if (remembered) {
+        newest.set(organisationId, remembered)
+        return remembered
+      }
+      const sealed = sealOrganisationKey(keys, organisationId, 1, randomBytes(32))
+      await pool.query(sql`
+        insert into organisation_key (organisation_id, version, sealed) values (${organisationId}, 1, ${sealed})
+        on conflict do nothing`)
+      // Another process may have been faster.
+      const made = await readNewest(organisationId)
+      if (!made) throw new Error(`The key of organisation ${organisationId} was removed while it was made.`)
+      newest.set(organisationId, made)
+      return made
+    },
+
+    forgetNewest: (organisationId: string): void => {
+      newest.delete(organisationId)
+    },
+
+    known: (organisationId: string, version: number): Buffer | undefined => known.get(`${version} ${organisationId}`),
+
+    /** Makes several known, with one statement. */
+    learn: async (wanted: readonly { readonly organisation_id: string; readonly version: number }[]): Promise<void> => {
+      const { rows } = await pool.query<Row & { readonly organisation_id: string }>(sql`
+        select organisation_id, version, sealed
+        from unnest(${wanted.map((each) => each.organisation_id)}::text[], ${wanted.map((each) => each.version)}::integer[])
+          as wanted (organisation_id, version)
+        join organisation_key using (organisation_id, version)`)
+      for (const row of rows) open(row.organisation_id, row)
+    },
+  }
+}
+export type OrganisationKeys = ReturnType<typeof makeOrganisationKeys>

@@ -1,0 +1,134 @@
+import { randomBytes } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { makeDataKeys, SubjectErased } from '#infra/crypto/data-keys.ts'
+import { deriveKeys } from '#infra/crypto/keys.ts'
+import type { Database } from '#infra/postgres/lookups.ts'
+import { testDatabase } from '../database.ts'
+
+const masterKey = randomBytes(32).toString('base64')
+const keys = deriveKeys(masterKey)
+const ann = { organisation_id: 'org_1', subject: 'person:ann' }
+const bob = { organisation_id: 'org_1', subject: 'person:bob' }
+
+/** Data keys as several processes on one database have them. */
+const keyDatabase = async () => {
+  const database = await testDatabase()
+  return { ...database, process: () => makeDataKeys({ pool: database.pool, keys }) }
+}
+
+test('a subject keeps one key, in every process and under no other subject', async () => {
+  await using database = await keyDatabase()
+
+  const made = await database.process().of(ann)
+  const again = await database.process().of(ann)
+
+  expect(again).toEqual(made)
+  expect(made.key).toHaveLength(32)
+  expect((await database.process().of(bob)).key).not.toEqual(made.key)
+  expect((await database.process().of({ ...ann, organisation_id: 'org_2' })).key).not.toEqual(made.key)
+})
+
+test('processes that ask for the keys of the same subjects at once get the same keys', async () => {
+  await using database = await keyDatabase()
+  const subjects = Array.from({ length: 200 }, (_, index) => ({ ...ann, subject: `person:${index}` }))
+
+  const [one, ...others] = await Promise.all(
+    [database.process(), database.process(), database.process()].map(async ({ of }, index) => {
+      const order = index === 1 ? subjects.toReversed() : subjects
+      const found = await Promise.all(order.map(async (subject) => [subject.subject, await of(subject)] as const))
+      return new Map(found)
+    }),
+  )
+
+  for (const other of others) for (const [subject, key] of other) expect(key).toEqual(one?.get(subject))
+})
+
+test('the first events of many subjects share a round trip', async () => {
+  await using database = await keyDatabase()
+  let statements = 0
+  const counted: Database = {
+    query: (statement) => {
+      statements++
+      return database.pool.query(statement)
+    },
+  }
+  const { of } = makeDataKeys({ pool: counted, keys })
+  await of(ann)
+  statements = 0
+
+  await Promise.all(Array.from({ length: 100 }, async (_, index) => of({ ...ann, subject: `person:${index}` })))
+  expect(statements).toBe(1)
+  await Promise.all(Array.from({ length: 100 }, async (_, index) => of({ ...ann, subject: `person:${index}` })))
+  expect(statements).toBe(1)
+})
+
+test('keys are found by their ids, those that are not remembered with one statement', async () => {
+  await using database = await keyDatabase()
+  const { of } = database.process()
+  const made = [await of(ann), await of(bob), await of({ ...bob, organisation_id: 'org_2' })]
+  const unknown = '019b0000-0000-7000-8000-000000000000'
+
+  const found = await database.process().byId(new Set([...made.map(({ id }) => id), unknown]))
+
+  expect(found).toEqual(new Map(made.map(({ id, key }) => [id, key])))
+})
+
+test('an erased key is gone from the database, and nothing more is stored of its subject', async () => {
+  await using database = await keyDatabase()
+  const process = database.process()
+  const { id } = await process.of(ann)
+  const bobs = await process.of(bob)
+
+  await process.erase(ann)
+
+  expect(await process.byId(new Set([id, bobs.id]))).toEqual(
+    new Map<string, unknown>([
+      [id, 'erased'],
+      [bobs.id, bobs.key],
+    ]),
+  )
+  await expect(async () => process.of(ann)).rejects.toThrow(SubjectErased)
+  const { rows } = await database.pool.query(`select sealed, organisation_key_version from data_key where id = '${id}'`)
+  expect(rows).toEqual([{ sealed: null, organisation_key_version: null }])
+})
+
+test('a subject that never had a key can be erased, twice too', async () => {
+  await using database = await keyDatabase()
+  const process = database.process()
+
+  await process.erase(ann)
+  await process.erase(ann)
+
+  await expect(async () => process.of(ann)).rejects.toThrow(SubjectErased)
+})
+
+test('no key stands in the database as it is', async () => {
+  await using database = await keyDatabase()
+  const { key } = await database.process().of(ann)
+
+  const { rows } = await database.pool.query<{ text: string }>(`
+    select data_key::text from data_key union all select organisation_key::text from organisation_key`)
+
+  const texts = rows.map((row) => JSON.stringify(row)).join('\n')
+  for (const written of [key.toString('hex'), key.toString('base64'), masterKey]) expect(texts).not.toContain(written)
+})
+
+test('a keyed hash is the same in every process, and another for another organisation or purpose', async () => {
+  await using database = await keyDatabase()
+  const one = database.process()
+  const digest = await one.digest('org_1', 'email', 'ann@example.com')
+
+  expect(digest).toHaveLength(32)
+  expect(await database.process().digest('org_1', 'email', 'ann@example.com')).toEqual(digest)
+  expect(await one.digest('org_2', 'email', 'ann@example.com')).not.toEqual(digest)
+  expect(await one.digest('org_1', 'phone', 'ann@example.com')).not.toEqual(digest)
+})
+
+test('the keys of a database cannot be used with another master key', async () => {
+  await using database = await keyDatabase()
+  const { id } = await database.process().of(ann)
+  const others = makeDataKeys({ pool: database.pool, keys: deriveKeys(randomBytes(32).toString('base64')) })
+
+  await expect(others.byId(new Set([id]))).rejects.toThrow('MASTER_KEYS_EARLIER')
+  await expect(async () => others.of(bob)).rejects.toThrow('MASTER_KEYS_EARLIER')
+})
