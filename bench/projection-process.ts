@@ -2,6 +2,7 @@ import { postgresLog } from '#infra/event-log/postgres/postgres-log.ts'
 import { makeLeases } from '#infra/consumers/lease.ts'
 import { makeLog } from '#infra/log.ts'
 import { createPool } from '#infra/postgres/postgres.ts'
+import { makeProgress } from '#infra/consumers/progress.ts'
 import { applications } from '../projections/applications/projection.ts'
 import { runProjection } from '../projections/runner.ts'
 
@@ -12,7 +13,7 @@ const main = async ([url = '']: readonly string[]) => {
   const ending = new AbortController()
   process.once('SIGINT', () => ending.abort())
   const parts = { eventLog, pool, leases: makeLeases(pool), log: makeLog('warn', 'bench'), signal: ending.signal }
-  await runProjection(applications, parts).finished
+  await runProjection(applications, { ...parts, progress: makeProgress() }).finished
   await eventLog.close()
   await pool.end()
 }

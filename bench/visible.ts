@@ -7,6 +7,7 @@ import { migrate } from '#infra/postgres/migrations.ts'
 import { makeLeases } from '#infra/consumers/lease.ts'
 import { makeLog } from '#infra/log.ts'
 import { createPool } from '#infra/postgres/postgres.ts'
+import { makeProgress } from '#infra/consumers/progress.ts'
 import { applications } from '../projections/applications/projection.ts'
 import { runProjection } from '../projections/runner.ts'
 import { median, percentile, type Figure } from './figure.ts'
@@ -46,7 +47,7 @@ const inOneProcess = async (url: string, times: number): Promise<readonly number
   const eventLog = postgresLog({ url })
   const ending = new AbortController()
   const parts = { eventLog, pool, leases: makeLeases(pool), log: makeLog('warn', 'bench'), signal: ending.signal }
-  const running = runProjection(applications, parts)
+  const running = runProjection(applications, { ...parts, progress: makeProgress() })
   const taken = await waitForTable(url).then(() => look(url, eventLog, times))
   ending.abort()
   await running.finished

@@ -8,7 +8,8 @@ import type { SomeProjection } from './projection.ts'
 import { ensureTable, rebuild } from './rebuild.ts'
 import { tableOf } from './table.ts'
 
-export type ProjectionParts = ConsumerParts & { readonly progress?: Pick<Progress, 'passed'> }
+/** Commands wait for every projection, in `progress`. */
+export type ProjectionParts = ConsumerParts & { readonly progress: Pick<Progress, 'passed'> }
 
 /**
  * Keeps the table of a projection up to date. A table of another version is first rebuilt beside the one in use. When the
@@ -25,7 +26,7 @@ export const runProjection = (projection: SomeProjection, parts: ProjectionParts
     version,
     categories,
     types: Object.keys(projection.events),
-    awaited: true,
+    awaitedIn: parts.progress,
     batchSize: eventsAtOnce,
     atOtherVersion: 'stop',
     prepare: async () => {

@@ -33,7 +33,7 @@ export type ConsumerDescription = {
   readonly name: string
   readonly version: number
   readonly categories: readonly string[]
-  /** Whether those who write wait for this consumer, so that they can read what they wrote. */
+  /** Whether commands wait for this consumer, so that a caller can read what it wrote. */
   readonly awaited: boolean
 }
 

@@ -34,7 +34,7 @@ const lookAgainMs = 1_000
  * started anew, here or elsewhere.
  */
 export const consume = (consumer: Consumer): Consuming => {
-  const { name, categories, pool, leases, log, signal, progress } = consumer
+  const { name, categories, pool, leases, log, signal, awaitedIn } = consumer
   const resumed = notifier()
   let state: ConsumerStatus['state'] = 'starting'
   let position: Position | undefined
@@ -49,7 +49,7 @@ export const consume = (consumer: Consumer): Consuming => {
       attempts = 0
     }
     trouble = undefined
-    progress?.passed(name, categories, position)
+    awaitedIn?.passed(name, categories, position)
   }
   const caughtUp = () => {
     if (state !== 'live') log.info({ consumer: name, position }, 'consumer has caught up')
@@ -107,8 +107,8 @@ export const consume = (consumer: Consumer): Consuming => {
     state = 'stopped'
   }
 
-  // Whoever writes from now on waits for it.
-  progress?.passed(name, categories, undefined)
+  // Commands wait for it from now on.
+  awaitedIn?.passed(name, categories, undefined)
   signal.addEventListener('abort', resumed.notify)
   return {
     status: () => ({ name, state, position, ...(failure && { failure }), ...(trouble && { trouble }) }),

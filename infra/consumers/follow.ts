@@ -57,10 +57,12 @@ export type Consumer = ConsumerParts & {
   readonly batchSize?: number
   /** How long it rests after events, so that those that come meanwhile are handled together. For one that nobody waits for. */
   readonly restMs?: number
-  /** Whether those who write wait for this consumer, so that they can read what they wrote. */
-  readonly awaited?: boolean
-  /** Told how far it has come. */
-  readonly progress?: Pick<Progress, 'passed'>
+  /**
+   * Given only for a consumer that commands wait for, so that a caller can read what it wrote: how far it has come is
+   * reported there. It is no part of what all consumers share, so that none is waited for by accident: one that stands by
+   * in this process would never move.
+   */
+  readonly awaitedIn?: Pick<Progress, 'passed'>
   /** What must be there before it works; called again after every trouble. */
   readonly prepare?: () => Promise<void>
   /** What it does when its checkpoint is of another version: by default, it goes on from there. */
@@ -227,8 +229,8 @@ export const bisect = async (
 }
 
 const claim = async (consumer: Consumer): Promise<Checkpoint> => {
-  const { name, version, pool, awaited = false, atOtherVersion = 'continue' } = consumer
-  const described = { ...consumer, awaited }
+  const { name, version, categories, pool, atOtherVersion = 'continue' } = consumer
+  const described = { name, version, categories, awaited: consumer.awaitedIn !== undefined }
   const stored = await openCheckpoint(pool, described)
   if (stored.version === version) return stored
   if (atOtherVersion === 'continue') return resetCheckpoint(pool, described, stored.position)

@@ -24,6 +24,7 @@ import { makeLeases } from '#infra/consumers/lease.ts'
 import { makeLog } from '#infra/log.ts'
 import { makeMetrics } from '#infra/metrics.ts'
 import { seal } from '#infra/crypto/seal.ts'
+import { makeProgress } from '#infra/consumers/progress.ts'
 import { startDeliveryWorker } from '../../delivery-worker/delivery-worker.ts'
 import { applications } from '../../projections/applications/projection.ts'
 import { quotes } from '../../projections/quotes/projection.ts'
@@ -60,6 +61,7 @@ export const deliveryWorld = async () => {
     pool,
     log,
     leases: makeLeases(pool),
+    progress: makeProgress(),
     signal: stopping.signal,
   })
   const stops: (() => Promise<void>)[] = []

@@ -13,13 +13,20 @@ import { freePort, startServiceProcess, type ServiceProcess } from './service-pr
 const root = join(import.meta.dirname, '..', '..')
 const names = ['projections', 'command-api', 'query-api', 'delivery-worker'] as const
 type Name = (typeof names)[number]
+/** Two processes of a role each have their own port. */
+type Ports = Readonly<Record<Name, readonly [number, number]>>
 
-/** What the reverse proxy does in production: reads of /api/v1 go to query-api, all else to command-api. */
-const startProxy = async (port: number, ports: Readonly<Record<Name, number>>): Promise<Server> => {
+/**
+ * What the reverse proxy does in production: reads of /api/v1 go to query-api, all else to command-api, to the two
+ * processes of each in turn.
+ */
+const startProxy = async (port: number, ports: Ports): Promise<Server> => {
+  let requests = 0
   const proxy = createServer((incoming, outgoing) => {
     const { method = '', url = '', headers } = incoming
     const isRead = /^(GET|HEAD)$/.test(method) && /^\/api\/v1(\/|$)/.test(url)
-    const target = { host: '127.0.0.1', port: ports[isRead ? 'query-api' : 'command-api'], method, path: url, headers }
+    const chosen = ports[isRead ? 'query-api' : 'command-api'][requests++ % 2 === 0 ? 0 : 1]
+    const target = { host: '127.0.0.1', port: chosen, method, path: url, headers }
     const passed = request(target, (answer) => {
       outgoing.writeHead(answer.statusCode ?? 502, answer.headers)
       answer.pipe(outgoing)
@@ -32,7 +39,7 @@ const startProxy = async (port: number, ports: Readonly<Record<Name, number>>): 
   return proxy
 }
 
-/** Every role in a process of its own, on EventStoreDB and PostgreSQL, behind one address. */
+/** Two processes of every role, on EventStoreDB and PostgreSQL, behind one address. */
 const startProcesses = async () => {
   const database = await testDatabase()
   const eventStoreDb = await eventStoreDbTarget()
@@ -49,36 +56,44 @@ const startProcesses = async () => {
     OPERATOR_KEY: operatorKey,
     DELIVERY_ALLOWED_HOSTS: '127.0.0.1',
     DELIVERY_ALLOW_HTTP: 'true',
+    // A command that waits for a reader that never moves would wait so long, and the journey would not end in time.
+    READ_YOUR_WRITES_MS: '60000',
   }
-  const ports: Record<Name, number> = { projections: 0, 'command-api': 0, 'query-api': 0, 'delivery-worker': 0 }
-  for (const name of names) ports[name] = await freePort()
+  const twoPorts = async () => [await freePort(), await freePort()] as const
+  const ports: Ports = {
+    projections: await twoPorts(),
+    'command-api': await twoPorts(),
+    'query-api': await twoPorts(),
+    'delivery-worker': await twoPorts(),
+  }
   const proxy = await startProxy(port, ports)
-  const running = new Map<Name, ServiceProcess>()
+  const running = new Map<number, ServiceProcess>()
 
-  const start = async (name: Name) => {
+  const startOne = async (name: Name, ownPort: number) => {
     const service = startServiceProcess({
       dataDir: '.data',
-      port: ports[name],
-      environment: { ...environment, HEALTH_PORT: String(ports[name]) },
+      port: ownPort,
+      environment: { ...environment, HEALTH_PORT: String(ownPort) },
       program: `${name}/main.ts`,
       saysWhenReady: 'role ready',
     })
-    running.set(name, service)
+    running.set(ownPort, service)
     await service.ready
   }
-  await Promise.all(names.map(start))
+  const start = (name: Name) => Promise.all(ports[name].map((each) => startOne(name, each)))
+  for (const name of names) await start(name)
 
   return {
     origin,
     operatorKey,
     ports,
     restart: async (name: Name) => {
-      await running.get(name)?.kill('process')
+      await Promise.all(ports[name].map((each) => running.get(each)?.kill('process')))
       await start(name)
     },
-    stop: async (name: Name) => {
-      running.get(name)?.interrupt()
-      return running.get(name)?.ended
+    stop: async (port: number) => {
+      running.get(port)?.interrupt()
+      return running.get(port)?.ended
     },
     [Symbol.asyncDispose]: async () => {
       for (const service of running.values()) await service.kill('process')
@@ -97,9 +112,15 @@ const playJourney = async (origin: string): Promise<string> => {
   return shown.join('')
 }
 
+/** How many commands were answered before the read models had caught up with them. */
+const unseenWrites = async (port: number): Promise<string | undefined> => {
+  const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
+  return /^coverstream_unseen_writes_total (\d+)$/m.exec(metrics)?.[1]
+}
+
 test(
-  'every role as a process of its own plays the whole journey, also after each was killed and started again',
-  { timeout: 180_000 },
+  'two processes of every role play the whole journey, also after all of each were killed and started again',
+  { timeout: 300_000 },
   async () => {
     await using system = await startProcesses()
     await setUpDemo(system.origin, system.operatorKey)
@@ -108,10 +129,12 @@ test(
     for (const name of names) await system.restart(name)
     expect(await playJourney(system.origin)).toContain('Every step is green')
 
-    for (const name of names) {
-      const health = await fetch(`http://127.0.0.1:${system.ports[name]}/health/ready`)
-      expect([name, health.status]).toEqual([name, 200])
-      expect([name, (await system.stop(name))?.code]).toEqual([name, 0])
-    }
+    for (const port of system.ports['command-api']) expect(await unseenWrites(port)).toBe('0')
+    for (const name of names)
+      for (const port of system.ports[name]) {
+        const health = await fetch(`http://127.0.0.1:${port}/health/ready`)
+        expect([name, health.status]).toEqual([name, 200])
+        expect([name, (await system.stop(port))?.code]).toEqual([name, 0])
+      }
   },
 )

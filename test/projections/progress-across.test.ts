@@ -5,7 +5,8 @@ import { announceProgress, followProgress } from '#infra/consumers/shared-progre
 import type { Progress } from '#infra/consumers/progress.ts'
 import type { SomeProjection } from '../../projections/projection.ts'
 import { runProjection, runProjections } from '../../projections/runner.ts'
-import { newEvent, tallies } from './tally.ts'
+import { runReactions, type SomeReaction } from '../../command-api/reaction.ts'
+import { newEvent, tallies, tallyEvents } from './tally.ts'
 import { raised, soon, tallyId, fixture, type Fixture } from './fixture.ts'
 
 /** A process that projects, and tells how far it has come. */
@@ -28,6 +29,14 @@ const writing = async (the: Fixture): Promise<Progress> => {
 const total = async ({ pool }: Fixture): Promise<number> => {
   const { rows } = await pool.query<{ total: number }>('select coalesce(sum(total), 0)::integer as total from tallies')
   return rows[0]?.total ?? 0
+}
+
+/** Takes note of nothing. */
+const idleReaction: SomeReaction = {
+  name: 'when-tally-raised-note',
+  categories: ['tally'],
+  events: tallyEvents,
+  react: async () => Promise.resolve(),
 }
 
 /** Where no event is. */
@@ -126,6 +135,20 @@ test('a wait ends at its time when nobody projects, and at once when there is no
   expect(await wait('other', position, 10)).toBe(true)
   expect(await wait('tally', position, 150)).toBe(false)
   expect(await total(the)).toBe(1)
+})
+
+test('nobody waits for a reaction, least of all in a process where it stands by', async () => {
+  await using the = await fixture()
+  const working = the.makeProcess('working')
+  const [active] = runReactions([idleReaction], working.parts)
+  if (active) working.run(() => active)
+  await soon(() => expect(active?.status().state).toBe('live'))
+  const standingBy = the.makeProcess('standing by')
+  const [passive] = runReactions([idleReaction], standingBy.parts)
+  if (passive) standingBy.run(() => passive)
+  await soon(() => expect(passive?.status().state).toBe('standing by'))
+
+  for (const { progress } of [working, standingBy]) expect(await progress.wait('tally', afterAll, 1)).toBe(true)
 })
 
 test('nobody waits for a projection that is no more', async () => {
