@@ -20,6 +20,7 @@ const eventLog: EventLog = {
   readAll: unused,
   subscribe: unused,
   head: unused,
+  outage: unused,
   measure: unused,
   close: unused,
 }

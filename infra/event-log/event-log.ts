@@ -1,4 +1,5 @@
 import type { NewEvent, Position, RecordedEvent } from '#domain/event.ts'
+import type { Outage } from './outage.ts'
 
 /** What a writer believes of a stream: that it has no events, that its last event has this revision, or nothing. */
 export type ExpectedRevision = 'no_stream' | 'any' | number
@@ -54,6 +55,7 @@ export type Batch = {
  *   on nothing, and may yield empty batches to move the position on.
  * - `head` is the position of the last event, undefined in an empty log. `measure` turns a position into a number that
  *   grows along the log, for progress bars and lag; its unit is the adapter's own.
+ * - `outage` says since when the log cannot be read or followed; undefined while it can.
  */
 export type EventLog = {
   readonly append: (stream: string, expected: ExpectedRevision, events: readonly NewEvent[]) => Promise<AppendResult>
@@ -62,6 +64,7 @@ export type EventLog = {
   readonly subscribe: (subscription: Subscription) => AsyncIterable<Batch>
   readonly head: () => Promise<Position | undefined>
   readonly measure: (position: Position) => number
+  readonly outage: () => Outage | undefined
   readonly close: () => Promise<void>
 }
 

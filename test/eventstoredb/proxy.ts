@@ -5,7 +5,12 @@ import { pipeline } from 'node:stream'
 /** A way to a server whose connections can be cut. */
 export const severableWayTo = async (host: string, port: number) => {
   const sockets = new Map<Socket, Promise<unknown>>()
+  let isCut = false
   const server = createServer({ noDelay: true }, (near) => {
+    if (isCut) {
+      near.destroy()
+      return
+    }
     const far = connect({ host, port, noDelay: true })
     for (const socket of [near, far]) {
       sockets.set(socket, new Promise((resolve) => socket.once('close', resolve)))
@@ -25,6 +30,14 @@ export const severableWayTo = async (host: string, port: number) => {
     // A server on a TCP port has an address of this form.
     port: (server.address() as AddressInfo).port,
     dropConnections: sever,
+    /** Drops all connections, and all new ones until `mend`. */
+    cut: async () => {
+      isCut = true
+      await sever()
+    },
+    mend: () => {
+      isCut = false
+    },
     [Symbol.asyncDispose]: async () => {
       server.close()
       await Promise.all([once(server, 'close'), sever()])

@@ -88,7 +88,7 @@ const startProcesses = async () => {
     operatorKey,
     ports,
     restart: async (name: Name) => {
-      await Promise.all(ports[name].map((each) => running.get(each)?.kill('process')))
+      await Promise.all(ports[name].map(async (each) => running.get(each)?.kill('process')))
       await start(name)
     },
     stop: async (port: number) => {

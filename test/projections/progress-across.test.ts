@@ -36,6 +36,7 @@ const idleReaction: SomeReaction = {
   name: 'when-tally-raised-note',
   categories: ['tally'],
   events: tallyEvents,
+  target: () => 'note-1',
   react: async () => Promise.resolve(),
 }
 

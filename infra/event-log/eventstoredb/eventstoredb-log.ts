@@ -7,9 +7,10 @@ import {
 import type { NewEvent } from '#domain/event.ts'
 import { measure, toPosition, toProposed } from './events.ts'
 import { reader } from './read.ts'
-import { retryTransient } from './retry.ts'
+import { isTransient, retryTransient } from './retry.ts'
 import { readConnectionString } from './settings.ts'
 import { subscribeTo } from './subscribe.ts'
+import { outageWatch } from '../outage.ts'
 import { checkStreamName, type AppendResult, type EventLog, type ExpectedRevision } from '../event-log.ts'
 
 /**
@@ -22,6 +23,18 @@ export const eventStoreDbLog = (connectionString: string): EventLog => {
   const client = connect(connectionString)
   const closing = new AbortController()
   const { read, readAll, head } = reader(client)
+  // Only reads are seen here so far: a subscription that is lost while nobody reads is not.
+  const { failed, succeeded, current } = outageWatch()
+  const watched = async <Result>(reading: Promise<Result>): Promise<Result> => {
+    try {
+      const result = await reading
+      succeeded()
+      return result
+    } catch (error) {
+      if (isTransient(error)) failed(error)
+      throw error
+    }
+  }
 
   const append = async (
     stream: string,
@@ -53,12 +66,13 @@ export const eventStoreDbLog = (connectionString: string): EventLog => {
 
   return {
     append,
-    read,
-    readAll,
+    read: (...page) => watched(read(...page)),
+    readAll: (...page) => watched(readAll(...page)),
     subscribe: (subscription) =>
       subscribeTo(client, { ...subscription, signal: AbortSignal.any([subscription.signal, closing.signal]) }),
-    head,
+    head: () => watched(head()),
     measure,
+    outage: current,
     // What else is under way may finish. The client cannot close its connection, but an idle one keeps no process alive.
     close: () => Promise.resolve(closing.abort()),
   }

@@ -4,6 +4,7 @@ import { asWritten, logReader, measure } from './read.ts'
 import { subscriber } from './subscribe.ts'
 import { sharedTail } from './live-tail.ts'
 import type { EventLog } from '../event-log.ts'
+import { outageWatch } from '../outage.ts'
 import { createPool } from '../../postgres/postgres.ts'
 
 export { prepareLog } from './schema.ts'
@@ -22,7 +23,8 @@ export const postgresLog = ({ url, readers = 4, pollMs = 200 }: PostgresLogOptio
   const reading = createPool(url, { max: readers, min: 1, name: 'coverstream read', types: asWritten })
   const closing = new AbortController()
 
-  const reader = logReader(reading)
+  const outage = outageWatch()
+  const reader = logReader(reading, outage)
   const tail = sharedTail(reader, pollMs)
   const others = hints(url, tail.notify)
   const { append, close: finishAppends } = appender(writing, (position) => {
@@ -49,6 +51,7 @@ export const postgresLog = ({ url, readers = 4, pollMs = 200 }: PostgresLogOptio
     },
     head: reader.head,
     measure,
+    outage: outage.current,
     close: () => (closed ??= close()),
   }
 }

@@ -1,7 +1,8 @@
 import type { Pool } from 'pg'
 import type { Json, Metadata, Position, RecordedEvent } from '#domain/event.ts'
 import type { Page, WholePage } from '../event-log.ts'
-import type { Query } from '../../postgres/postgres.ts'
+import { outageWatch, type OutageWatch } from '../outage.ts'
+import { isConnectionLoss, type Query } from '../../postgres/postgres.ts'
 
 export type Filter = { readonly categories?: readonly string[]; readonly types?: readonly string[] }
 
@@ -87,15 +88,24 @@ export const asWritten = { getTypeParser: () => (value: string) => value }
 
 const defaultLimit = 1_000
 
-/** The reads of the log, each one statement. */
-export const logReader = (pool: Pool) => {
-  const events = async (name: string, { text, values }: Query): Promise<RecordedEvent[]> => {
-    const { rows } = await pool.query<Row>({ name, text, values, rowMode: 'array' })
-    return rows.map(toEvent)
+/** The reads of the log, each one statement. `outage` is told of those that fail because the database is not there. */
+export const logReader = (pool: Pool, outage: Pick<OutageWatch, 'failed' | 'succeeded'> = outageWatch()) => {
+  const rowsOf = async <AnyRow extends unknown[]>(name: string, { text, values }: Query): Promise<AnyRow[]> => {
+    try {
+      const { rows } = await pool.query<AnyRow>({ name, text, values, rowMode: 'array' })
+      outage.succeeded()
+      return rows
+    } catch (error) {
+      if (isConnectionLoss(error)) outage.failed(error)
+      throw error
+    }
   }
 
-  const boundedPage = async (name: string, { text, values }: Query, limit: number): Promise<BoundedPage> => {
-    const { rows } = await pool.query<SizedRow>({ name, text, values, rowMode: 'array' })
+  const events = async (name: string, query: Query): Promise<RecordedEvent[]> =>
+    (await rowsOf<Row>(name, query)).map(toEvent)
+
+  const boundedPage = async (name: string, query: Query, limit: number): Promise<BoundedPage> => {
+    const rows = await rowsOf<SizedRow>(name, query)
     const [bytes = 0, bytesBefore = 0] = rows.at(-1)?.slice(-2).map(Number) ?? []
     const isWhole = rows.length < limit && bytesBefore + bytes < pageBytes
     return { events: rows.map(toEvent), bytes: bytesBefore + bytes, isWhole }
@@ -129,14 +139,13 @@ export const logReader = (pool: Pool) => {
 
     /** The last event whose place in the order is settled. */
     head: async (): Promise<Position | undefined> => {
-      const { rows } = await pool.query<[string, string]>({
-        name: 'event-log-head',
+      const [last] = await rowsOf<[string, string]>('event-log-head', {
         text: `
           select transaction_id, position from event_log.event where transaction_id < ${horizon}
           order by transaction_id desc, position desc limit 1`,
-        rowMode: 'array',
+        values: [],
       })
-      return rows[0] && toPosition(...rows[0])
+      return last && toPosition(...last)
     },
 
     /** Those events after one settled position up to another that pass the filter. */

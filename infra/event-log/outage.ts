@@ -1,0 +1,16 @@
+/** Since when a log cannot be read or followed, and why. */
+export type Outage = { readonly since: Date; readonly reason: string }
+
+/** Remembers when the failures of a log began, until something succeeds. */
+export const outageWatch = () => {
+  let outage: Outage | undefined
+  const succeeded = (): void => {
+    outage = undefined
+  }
+  const failed = (error: unknown): void => {
+    const reason = error instanceof Error ? error.message : String(error)
+    outage = { since: outage?.since ?? new Date(), reason }
+  }
+  return { failed, succeeded, current: (): Outage | undefined => outage }
+}
+export type OutageWatch = ReturnType<typeof outageWatch>
