@@ -2,6 +2,7 @@ import { Presets, SingleBar } from 'cli-progress'
 import { consumerHealth, resumeConsumer } from '#infra/consumers/checkpoint.ts'
 import { EventFailed, type ConsumerParts } from '#infra/consumers/follow.ts'
 import { compareWithRebuild } from './compare.ts'
+import { ReaderBehind } from './history.ts'
 import type { SomeProjection } from './projection.ts'
 import { rebuild, type RebuildProgress } from './rebuild.ts'
 
@@ -75,14 +76,21 @@ const rebuildShown = async (projection: SomeProjection, parts: Parts, output: Ou
   } catch (error) {
     shown.end()
     const { signal } = parts
-    if (!signal.aborted && !(error instanceof EventFailed)) throw error
-    const event = error instanceof EventFailed ? error.event : undefined
-    const reason = event
-      ? `${event.type} of ${event.stream} (${event.id}) cannot be handled: ${String(error)}`
-      : 'it was stopped'
+    const reason = reasonOf(error, signal)
+    if (reason === undefined) throw error
     output.write(`${name} was not rebuilt, and is as it was: ${reason}\n`)
     return false
   }
+}
+
+/** Why a rebuild was given up, in words for the operator; undefined when that is a fault of ours. */
+const reasonOf = (error: unknown, signal: AbortSignal): string | undefined => {
+  if (error instanceof EventFailed) {
+    const { type, stream, id } = error.event
+    return `${type} of ${stream} (${id}) cannot be handled: ${String(error)}`
+  }
+  if (error instanceof ReaderBehind) return error.message
+  return signal.aborted ? 'it was stopped' : undefined
 }
 
 const compareShown = async (projection: SomeProjection, parts: Parts, output: Output): Promise<boolean> => {

@@ -3,7 +3,7 @@ import { findCheckpoint, lockCheckpoint } from '#infra/consumers/checkpoint.ts'
 import type { ConsumerParts } from '#infra/consumers/follow.ts'
 import { transaction } from '#infra/postgres/postgres.ts'
 import { applyEvents } from './fold.ts'
-import { history } from './history.ts'
+import { defaultLagMs, history } from './history.ts'
 import type { Row, SomeProjection } from './projection.ts'
 import { tableOf } from './table.ts'
 
@@ -25,6 +25,7 @@ const shown = 20
 export const compareWithRebuild = async (
   projection: SomeProjection,
   { pool, eventLog, leases, signal: ending }: Pick<ConsumerParts, 'pool' | 'eventLog' | 'leases' | 'signal'>,
+  { lagMs = defaultLagMs }: { readonly lagMs?: number } = {},
 ): Promise<Comparison> => {
   const { name } = projection
   const inUse = tableOf(projection)
@@ -38,14 +39,14 @@ export const compareWithRebuild = async (
     await pool.query(`${drop}; ${anew.create}`)
     const standing = (await findCheckpoint(pool, name))?.position
     if (standing !== undefined)
-      for await (const { events } of history(eventLog, projection, { upTo: standing, signal }))
+      for await (const { events } of history(eventLog, projection, { upTo: standing, lagMs, signal }))
         await transaction(pool, (db) => applyEvents(db, projection, anew, events))
 
     return await transaction(pool, async (db) => {
       await db.query(`lock table ${inUse.name} in share mode`)
       const reached = (await lockCheckpoint(db, name))?.position
       if (reached !== undefined)
-        for await (const { events } of history(eventLog, projection, { after: standing, upTo: reached, signal }))
+        for await (const { events } of history(eventLog, projection, { after: standing, upTo: reached, lagMs, signal }))
           await applyEvents(db, projection, anew, events)
       return compare(db, projection, inUse.name, anew.name)
     })

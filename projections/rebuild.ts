@@ -15,7 +15,7 @@ import {
 import { bisect, isTransient, StaleCheckpoint, type ConsumerParts } from '#infra/consumers/follow.ts'
 import { transaction } from '#infra/postgres/postgres.ts'
 import { applyEvents } from './fold.ts'
-import { history } from './history.ts'
+import { defaultLagMs, history } from './history.ts'
 import type { SomeProjection } from './projection.ts'
 import { tableOf } from './table.ts'
 
@@ -26,6 +26,8 @@ export type RebuildOptions = {
   readonly report?: (progress: RebuildProgress) => void
   /** Nothing is done if the table in use is of this version already. */
   readonly onlyIfOutdated?: boolean
+  /** How long a reader of the log that is behind the log may take to reach its end. */
+  readonly lagMs?: number
 }
 
 type Parts = Pick<ConsumerParts, 'eventLog' | 'pool' | 'leases' | 'signal' | 'log'>
@@ -52,18 +54,25 @@ export const ensureTable = async (projection: SomeProjection, pool: Pool): Promi
   })
 }
 
-// While someone waits for the table, nobody else gets at it: better to give up soon and come back.
+// While the swap waits for the table or holds it, nobody else gets at it: better to give up soon and come back.
 const lockMs = 200
+const swapMs = 2_000
+
+/** The swap could not be made in time, and was undone. */
+class SwapTookLong extends Error {
+  override readonly name = 'SwapTookLong'
+}
 
 /**
  * Makes the table of a projection anew from the first event, beside the one in use, which serves all queries and is kept
- * up to date meanwhile. When the new one has come as far, it takes the place of the old one in one transaction. Whatever
- * a rebuild leaves that is ended in the middle, the next one removes. Rejects if the signal is aborted.
+ * up to date meanwhile. When the new one has come as far, at least to the end that the log had at the beginning, it takes
+ * the place of the old one in one transaction. A rebuild that is ended in the middle leaves a table that the next one
+ * removes. Rejects if the signal is aborted.
  */
 export const rebuild = async (
   projection: SomeProjection,
   parts: Parts,
-  { report, onlyIfOutdated = false }: RebuildOptions = {},
+  { report, onlyIfOutdated = false, lagMs = defaultLagMs }: RebuildOptions = {},
 ): Promise<void> => {
   const { pool, eventLog, leases, log } = parts
   const { name, version } = projection
@@ -88,7 +97,7 @@ export const rebuild = async (
     throw new StaleCheckpoint(`Another rebuild of ${name} has begun.`)
   }
 
-  /** Follows the log to its end. Where it has come to. */
+  /** Applies everything up to the end of the log, at least as it is now. Returns the position up to which all is applied. */
   const fill = async (begun: Checkpoint): Promise<Position | undefined> => {
     let checkpoint = standing(begun, await findCheckpoint(pool, described.name))
     const store = async (events: readonly RecordedEvent[], to: Position) => {
@@ -102,7 +111,8 @@ export const rebuild = async (
     }
     const measured = report && (await meter(parts, report))
     let reached = checkpoint.position
-    for await (const { events, position } of history(eventLog, projection, { after: reached, signal })) {
+    const range = { after: reached, upTo: await eventLog.head(), toTheEnd: true, lagMs, signal }
+    for await (const { events, position } of history(eventLog, projection, range)) {
       if (events.length > 0) await bisect(events, position, store)
       reached = position
       await measured?.(position)
@@ -110,20 +120,26 @@ export const rebuild = async (
     return reached
   }
 
-  const swap = (begun: Checkpoint, reached: Position | undefined) =>
-    transaction(pool, async (db) => {
+  const swap = async (begun: Checkpoint, filled: Position | undefined) => {
+    const deadline = AbortSignal.timeout(swapMs)
+    const swapped = transaction(pool, async (db) => {
       await db.query(`set local lock_timeout = ${lockMs}; lock table ${inUse.name} in access exclusive mode`)
       const left = (await lockCheckpoint(db, name))?.position
       standing(begun, await lockCheckpoint(db, described.name))
-      // The little that the table in use is ahead: nobody writes to it now.
-      if (left !== undefined)
-        for await (const { events } of history(eventLog, projection, { after: reached, upTo: left, signal }))
-          await applyEvents(db, projection, next, events)
+      // The little that the table in use is ahead: nobody writes to it now, or can read it.
+      const range = { after: filled, upTo: left, signal: AbortSignal.any([signal, deadline]) }
+      for await (const { events } of history(eventLog, projection, range))
+        await applyEvents(db, projection, next, events)
       await db.query(`drop table ${inUse.name}; alter table ${next.name} rename to ${inUse.name}`)
       await removeCheckpoint(db, described.name)
       signal.throwIfAborted()
-      await resetCheckpoint(db, describe(projection), reached && left && reached < left ? left : (reached ?? left))
+      const isFilledBeyond = left === undefined || (filled !== undefined && filled > left)
+      await resetCheckpoint(db, describe(projection), isFilledBeyond ? filled : left)
     })
+    await swapped.catch((error: unknown) => {
+      throw deadline.aborted && !signal.aborted ? new SwapTookLong('The swap took too long.', { cause: error }) : error
+    })
+  }
 
   try {
     const { version: found } = (await findCheckpoint(pool, name)) ?? {}
@@ -144,7 +160,7 @@ const retryTransient = async <Result>(work: () => Promise<Result>, signal: Abort
     try {
       return await work()
     } catch (error) {
-      if (signal.aborted || !isTransient(error)) throw error
+      if (signal.aborted || !(isTransient(error) || error instanceof SwapTookLong)) throw error
       await pause(Math.min(50 * 2 ** attempt, 5_000), undefined, { signal })
     }
 }

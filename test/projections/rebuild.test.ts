@@ -3,6 +3,7 @@ import { findCheckpoint } from '#infra/consumers/checkpoint.ts'
 import { EventFailed } from '#infra/consumers/follow.ts'
 import { compareWithRebuild } from '../../projections/compare.ts'
 import type { Row, SomeProjection } from '../../projections/projection.ts'
+import { ReaderBehind } from '../../projections/history.ts'
 import { rebuild, type RebuildProgress } from '../../projections/rebuild.ts'
 import { runProjection } from '../../projections/runner.ts'
 import { newEvent, tallies, type TallyEvent } from './tally.ts'
@@ -45,6 +46,28 @@ const halting = ({ eventLog }: Fixture) => {
       }
       if (signal.aborted) return
       isFirst = false
+      yield batch
+    }
+  })
+  return { log, reached, open }
+}
+
+/** A log whose reader says that it has caught up after the first events, and reads the others only when it is let. */
+const lagging = ({ eventLog }: Fixture, count: number) => {
+  const { passed, open } = barrier()
+  const { passed: reached, open: reach } = barrier()
+  const log = through(eventLog, async function* (batches, { after, signal }) {
+    const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
+    let isBehind = true
+    for await (const batch of batches) {
+      if (isBehind && after === undefined) {
+        const events = batch.events.slice(0, count)
+        yield { events, position: events.at(-1)?.position ?? batch.position, caughtUp: true }
+        reach()
+      }
+      if (isBehind) await Promise.race([passed, aborted])
+      if (signal.aborted) return
+      isBehind = false
       yield batch
     }
   })
@@ -252,6 +275,38 @@ test('a rebuild fails at an event that cannot be handled, and the table in use s
   expect(failure).toBeInstanceOf(EventFailed)
   expect(failure).toMatchObject({ message: 'less than nothing', event: { type: 'TallyRaised', data: { by: -2 } } })
   expect(await total(the)).toBe(2)
+})
+
+test('a rebuild is refused when the reader of the log stays short of the end that the log had before', async () => {
+  await using the = await fixture()
+  await fill(the, 10)
+  const inUse = the.makeProcess('projections')
+  await live(inUse.run((parts) => runProjection(tallies, parts)))
+  const { log } = lagging(the, 4)
+  const { parts } = the.makeProcess('operator', log)
+
+  await expect(rebuild(tallies, parts, { lagMs: 100 })).rejects.toThrow(ReaderBehind)
+  await expect(compareWithRebuild(tallies, parts, { lagMs: 100 })).rejects.toThrow(ReaderBehind)
+
+  expect(await total(the)).toBe(10)
+})
+
+test('a rebuild waits for a reader of the log that lags behind', async () => {
+  await using the = await fixture()
+  await fill(the, 10)
+  const { log, reached, open } = lagging(the, 4)
+  const { parts } = the.makeProcess('operator', log)
+
+  const rebuilding = rebuild(doubled, parts)
+  await reached
+  open()
+  await rebuilding
+
+  expect(await total(the)).toBe(20)
+  const next = the.makeProcess('next')
+  await live(next.run((given) => runProjection(doubled, given)))
+  expect(await total(the)).toBe(20)
+  expect((await findCheckpoint(the.pool, 'tallies'))?.position).toBe(await the.eventLog.head())
 })
 
 test('a table can be rebuilt again and again, with all its indexes', async () => {
