@@ -8,6 +8,7 @@ import { makeLeases } from '#infra/consumers/lease.ts'
 import { liveFold } from '#infra/consumers/live-fold.ts'
 import { checkConsumer, checkParts, type ApiRole, type Parts } from '#infra/parts.ts'
 import type { Route } from '#infra/http/route.ts'
+import type { DataKeys } from '#infra/crypto/data-keys.ts'
 import { makeSecretCheck, type SecretCheck } from '#infra/crypto/secret-hash.ts'
 import { makeTokens } from '#infra/crypto/tokens.ts'
 import { apiApplicationsSection } from './access/api-application-setup.ts'
@@ -19,7 +20,7 @@ import { productIdOf } from './catalogue/ids.ts'
 import { productsSection } from './catalogue/products-setup.ts'
 import { rateTablesSection } from './catalogue/rate-tables-setup.ts'
 import { catalogueAdminRoutes } from './catalogue/routes.ts'
-import { knownCustomers } from './customers/known-customer.ts'
+import { makePeople } from './customers/people.ts'
 import { whenCustomerSavedRecordCustomer } from './customers/when-customer-saved-record-customer.ts'
 import type { Writer } from './handle.ts'
 import { followEndpointConnections, type LiveConnections } from './integrations/live-connections.ts'
@@ -33,6 +34,7 @@ import { lifecycleActionRoutes } from './workflows/routes.ts'
 import { lifecycleActionsSection } from './workflows/setup.ts'
 
 type Deps = Pick<Parts, 'keys'> & {
+  readonly dataKeys: Pick<DataKeys, 'digest'>
   readonly writer: Writer
   readonly directory: Directory
   readonly catalogue: Catalogue
@@ -56,14 +58,14 @@ const sections = ({ writer, checkSecret, keys, catalogue, allowsHttp }: Deps) =>
 
 /** Everything that changes something. */
 export const commandRoutes = (deps: Deps): readonly Route[] => {
-  const { writer, directory, catalogue, keys, connections, actions, allowsHttp } = deps
+  const { writer, directory, catalogue, keys, dataKeys, connections, actions, allowsHttp } = deps
   return [
     ...applicationRoutes({
       writer,
       keys,
       catalogue,
       organisations: directory.organisations,
-      knownCustomer: knownCustomers(writer),
+      people: makePeople({ writer, digest: dataKeys.digest }),
     }),
     ...accessRoutes({ writer, directory }),
     ...catalogueAdminRoutes({ writer, catalogue, hasSold }),
@@ -74,7 +76,7 @@ export const commandRoutes = (deps: Deps): readonly Route[] => {
 }
 
 export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
-  const { config, keys, log, metrics, eventLog, rateLimit, progress } = parts
+  const { config, keys, dataKeys, log, metrics, eventLog, rateLimit, progress } = parts
   const baseUrl = config.BASE_URL
   const [directory, catalogue, connections, actions] = await Promise.all([
     liveFold(eventLog, directoryFold, emptyDirectory(), parts),
@@ -101,7 +103,7 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
   const checkSecret = makeSecretCheck()
 
   const app = httpApp(
-    commandRoutes({ keys, writer, directory, catalogue, checkSecret, connections, actions, allowsHttp }),
+    commandRoutes({ keys, dataKeys, writer, directory, catalogue, checkSecret, connections, actions, allowsHttp }),
     {
       log,
       metrics,

@@ -30,6 +30,7 @@ const allRoutes = () => {
   const keys = deriveKeys(Buffer.alloc(32).toString('base64'))
   const command = commandRoutes({
     keys,
+    dataKeys: { digest: unused },
     writer: { log: eventLog, seen: unused },
     directory: emptyDirectory(),
     catalogue: { current: unused, release: unused, rateTable: unused, rateTablesOf: unused, slugs: unused },

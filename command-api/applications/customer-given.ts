@@ -1,31 +1,67 @@
 import type { CustomerGiven } from '#domain/applications/save-customer.ts'
-import { CustomerId } from '#domain/values.ts'
-import { derivedId } from '#infra/ids.ts'
+import type { CustomerDetails } from '#domain/customers/events.ts'
+import { CustomerId, type OrganisationId } from '#domain/values.ts'
+import { newId } from '#infra/ids.ts'
 import type { Caller } from '#infra/http/route.ts'
 import { readCustomer } from '../customer-input.ts'
-import type { CustomerDetails } from '#domain/customers/events.ts'
+import type { Context } from '../handle.ts'
 
-/** What is known of a customer of the organisation. */
-export type KnownCustomer = (id: CustomerId) => Promise<CustomerDetails | undefined>
+type Email = { readonly organisation_id: OrganisationId; readonly kind: 'email'; readonly value: string }
+
+/** The people of the organisations, as applications know them by their email addresses. */
+export type People = {
+  readonly find: (email: Email) => Promise<CustomerId | undefined>
+  /** Makes the email address that of a person, unless it is another's already. Answers whose it is. */
+  readonly claim: (email: Email, person: CustomerId, context: Context) => Promise<CustomerId>
+  readonly known: (person: CustomerId) => Promise<CustomerDetails | undefined>
+}
 
 type Facts = {
   readonly caller: Caller
   readonly today: string
   /** What the application holds already. */
-  readonly held: { readonly id: CustomerId; readonly country: string | null } | null
+  readonly held: { readonly id: CustomerId; readonly email: string | null; readonly country: string | null } | null
 }
 
-/** The details that a request sent of a person, tidied, with what the caller may know of the customer they name. */
-export const customerGiven = async (
+export type PersonRead = {
+  readonly given: CustomerGiven
+  /** The email address that was sent, if it is nobody's yet. */
+  readonly unclaimed: Email | undefined
+}
+
+/** The details that a request sent of a person, tidied, with what the caller may know of the person they name. */
+export const readPerson = async (
   sent: Readonly<Record<string, unknown>>,
   { caller, today, held }: Facts,
-  knownCustomer: KnownCustomer,
-): Promise<CustomerGiven> => {
+  people: People,
+): Promise<PersonRead> => {
   const { details, refused } = readCustomer(sent, { today, country: held?.country ?? null })
   const { email } = details
-  const customer_id =
-    typeof email === 'string' ? CustomerId.parse(derivedId('customer', caller.organisation_id, email)) : undefined
-  const named = customer_id ?? held?.id
-  const known = caller.kind === 'server' && named ? await knownCustomer(named) : undefined
-  return { details, refused, customer_id, known }
+  if (typeof email !== 'string' || email === held?.email) {
+    const known = caller.kind === 'server' && held ? await people.known(held.id) : undefined
+    // Without an email address it is whoever the application holds when the command is handled.
+    const customer_id = email === held?.email ? held?.id : undefined
+    return { given: { details, refused, customer_id, known }, unclaimed: undefined }
+  }
+  const identity: Email = { organisation_id: caller.organisation_id, kind: 'email', value: email }
+  const found = await people.find(identity)
+  const known = caller.kind === 'server' && found ? await people.known(found) : undefined
+  const customer_id = found ?? CustomerId.parse(newId())
+  return { given: { details, refused, customer_id, known }, unclaimed: found ? undefined : identity }
 }
+
+type Claiming = {
+  readonly people: People
+  readonly context: Context
+  /** Whether a command with these details would be accepted: what is refused claims no email address. */
+  readonly isAccepted: (given: CustomerGiven) => boolean
+}
+
+/** The details with the person to whom the email address now belongs. Of two who claim it at once, one is that person. */
+export const claimEmail = async (
+  { given, unclaimed }: PersonRead,
+  { people, context, isAccepted }: Claiming,
+): Promise<CustomerGiven> =>
+  unclaimed && given.customer_id && isAccepted(given)
+    ? { ...given, customer_id: await people.claim(unclaimed, given.customer_id, context) }
+    : given

@@ -1,12 +1,14 @@
 import { z } from 'zod'
 import { ComponentInput } from '#domain/applications/cover.ts'
+import { application } from '#domain/applications/application.ts'
 import { Application } from '#domain/applications/record.ts'
+import type { CustomerGiven, SaveCustomer } from '#domain/applications/save-customer.ts'
 import type { ApplicationState } from '#domain/applications/state.ts'
 import { ApplicationId, Pence } from '#domain/values.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import { AnyCustomerInput } from '../customer-input.ts'
 import { accessToApplication as access, type Applications } from './applications.ts'
-import { customerGiven, type KnownCustomer } from './customer-given.ts'
+import { claimEmail, readPerson, type People } from './customer-given.ts'
 import { AnswersInput, ConsentAnswersInput, MarketingAnswersInput, ProvenanceInput } from './inputs.ts'
 
 const tag = 'Applications'
@@ -36,14 +38,14 @@ const CustomerRequest = z.object({
   provenance: ProvenanceInput,
 })
 
-type Deps = { readonly applications: Applications; readonly knownCustomer: KnownCustomer }
+type Deps = { readonly applications: Applications; readonly people: People }
 
 const isThere = (state: ApplicationState | undefined): ApplicationState => {
   if (!state) throw new Error('An application that was found is gone.')
   return state
 }
 
-export const saveRoutes = ({ applications, knownCustomer }: Deps): Route[] => {
+export const saveRoutes = ({ applications, people }: Deps): Route[] => {
   const { handle, find, releaseOf, contextOf, todayOf, answer } = applications
 
   return [
@@ -92,21 +94,23 @@ export const saveRoutes = ({ applications, knownCustomer }: Deps): Route[] => {
         errors: ['application_closed', 'customer_invalid'],
       },
       async ({ path: { id }, body, caller, ...facts }) => {
-        const { record } = await find(id, caller)
-        const held = { caller, today: todayOf(caller, facts), held: record.customer }
-        const { state } = await handle(
-          id,
-          {
-            type: 'SaveCustomer',
-            caller: caller.kind,
-            release: await releaseOf(record),
-            customer: await customerGiven(body.customer, held, knownCustomer),
-            consent_answers: body.consent_answers,
-            marketing_answers: body.marketing_answers,
-            provenance: body.provenance,
-          },
-          contextOf(caller, facts),
-        )
+        const before = await find(id, caller)
+        const held = before.record.customer
+        const context = contextOf(caller, facts)
+        const release = await releaseOf(before.record)
+        const commandWith = (customer: CustomerGiven): SaveCustomer => ({
+          type: 'SaveCustomer',
+          caller: caller.kind,
+          release,
+          customer,
+          consent_answers: body.consent_answers,
+          marketing_answers: body.marketing_answers,
+          provenance: body.provenance,
+        })
+        const read = await readPerson(body.customer, { caller, today: todayOf(caller, facts), held }, people)
+        const isAccepted = (given: CustomerGiven) => application.decide(commandWith(given), before).length > 0
+        const given = await claimEmail(read, { people, context, isAccepted })
+        const { state } = await handle(id, commandWith(given), context)
         return { status: 200, body: { data: await answer(isThere(state), caller) } }
       },
     ),

@@ -1,7 +1,8 @@
 import { v7 as uuidv7 } from 'uuid'
 import { z } from 'zod'
 import { Application } from '#domain/applications/record.ts'
-import { unprovenReplay } from '#domain/applications/start.ts'
+import type { CustomerGiven } from '#domain/applications/save-customer.ts'
+import { canStart, unprovenReplay, type StartApplication } from '#domain/applications/start.ts'
 import type { ApplicationState } from '#domain/applications/state.ts'
 import { ApplicationId, type ApiApplicationId } from '#domain/values.ts'
 import { derivedId } from '#infra/ids.ts'
@@ -10,7 +11,7 @@ import { route, write, type RequestFacts, type Route } from '#infra/http/route.t
 import { AnyCustomerInput } from '../customer-input.ts'
 import type { Context } from '../handle.ts'
 import type { Applications } from './applications.ts'
-import { customerGiven, type KnownCustomer } from './customer-given.ts'
+import { claimEmail, readPerson, type People } from './customer-given.ts'
 import { AnswersInput, ConsentAnswersInput, ProvenanceInput } from './inputs.ts'
 
 const IdempotencyKey = z
@@ -66,9 +67,9 @@ const keyOf = ({ header }: RequestFacts, inBody: string | null | undefined): str
 const landingToken = (sent: unknown): string | null =>
   typeof sent === 'string' && /^[\w.~-]{1,500}$/.test(sent) ? sent : null
 
-type Deps = { readonly applications: Applications; readonly knownCustomer: KnownCustomer }
+type Deps = { readonly applications: Applications; readonly people: People }
 
-export const startRoute = ({ applications, knownCustomer }: Deps): Route => {
+export const startRoute = ({ applications, people }: Deps): Route => {
   const { handle, load, catalogue, organisationOf, contextOf, todayOf, answer } = applications
 
   /** Comes after the start, so that there is one application at every moment; a repeated start tries it again. */
@@ -98,30 +99,28 @@ export const startRoute = ({ applications, knownCustomer }: Deps): Route => {
       const application_id = idFor(api_application_id, idempotency_key)
       const today = todayOf(caller, facts)
       const context = contextOf(caller, facts)
-      const given = customer ? await customerGiven(customer, { caller, today, held: null }, knownCustomer) : undefined
-
-      const { state, events } = await handle(
+      const command: StartApplication = {
+        type: 'StartApplication',
         application_id,
-        {
-          type: 'StartApplication',
-          application_id,
-          organisation_id,
-          api_application_id,
-          idempotency_key,
-          caller: caller.kind,
-          is_proven: facts.isProven(application_id),
-          asked_for: { product_slug, journey_slug, presentation_slug: presentation_slug ?? null },
-          product: catalogue.current(organisation_id, product_slug),
-          stripe_test_mode: organisationOf(organisation_id).stripe_test_mode,
-          answers: answers ?? undefined,
-          customer: given,
-          consent_answers: consent_answers ?? undefined,
-          provenance,
-          outreach_landing: landingToken(body.outreach_landing),
-          today,
-        },
-        context,
-      )
+        organisation_id,
+        api_application_id,
+        idempotency_key,
+        caller: caller.kind,
+        is_proven: facts.isProven(application_id),
+        asked_for: { product_slug, journey_slug, presentation_slug: presentation_slug ?? null },
+        product: catalogue.current(organisation_id, product_slug),
+        stripe_test_mode: organisationOf(organisation_id).stripe_test_mode,
+        answers: answers ?? undefined,
+        customer: undefined,
+        consent_answers: consent_answers ?? undefined,
+        provenance,
+        outreach_landing: landingToken(body.outreach_landing),
+        today,
+      }
+      const read = customer ? await readPerson(customer, { caller, today, held: null }, people) : undefined
+      const isAccepted = (given: CustomerGiven) => canStart({ ...command, customer: given })
+      const given = read && (await claimEmail(read, { people, context, isAccepted }))
+      const { state, events } = await handle(application_id, { ...command, customer: given }, context)
       if (!state) throw new Error(`Application ${application_id} was not started.`)
       const { replaces_idempotency_key: replaced } = body
       if (replaced) await giveUp(idFor(api_application_id, replaced), state, context)

@@ -50,6 +50,16 @@ export const startApplication = (
   return []
 }
 
+/** Whether it would start an application if none was started with its key yet. */
+export const canStart = (command: StartApplication): boolean => {
+  try {
+    return start(command).length > 0
+  } catch (error) {
+    if (error instanceof Rejection) return false
+    throw error
+  }
+}
+
 export const unprovenReplay = () =>
   new Rejection(
     'idempotency_replay_unproven',

@@ -24,7 +24,7 @@ const Some = CustomerDetails.partial()
 
 const ownStream = { subject: (_data: unknown, customerId: string) => customerId }
 
-/** Stream `customer-<customer id>`, the id made from the organisation and the email address. */
+/** Stream `customer-<customer id>`: one for each person, whether they are the first or the second of an application. */
 export const customerEvents = {
   CustomerCreated: event(
     {
@@ -40,3 +40,16 @@ export const customerEvents = {
   CustomerValuesProposed: event({ proposed: personal(Some), application_id: ApplicationId }, ownStream),
 }
 export type CustomerEvent = EventOf<typeof customerEvents>
+
+/** What belongs to one person only, so that the person is known by it. */
+export const IdentityKind = z.enum(['email', 'external_id'])
+export type IdentityKind = z.infer<typeof IdentityKind>
+
+/**
+ * Stream `identity-<id>`, the id an HMAC of kind and value under a key of the organisation, so that nobody can guess the
+ * value, and "no such stream yet" is what makes an email address one person's.
+ */
+export const identityEvents = {
+  IdentityClaimed: event({ organisation_id: OrganisationId, kind: IdentityKind, customer_id: CustomerId }),
+}
+export type IdentityEvent = EventOf<typeof identityEvents>

@@ -7,11 +7,12 @@ import type { Fields } from '#domain/rejection.ts'
 import { ApiApplicationId, OrganisationId, ProductId, ReleaseId } from '#domain/values.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
 import { postgresLog, prepareLog } from '#infra/event-log/postgres/postgres-log.ts'
+import { makeDataKeys } from '#infra/crypto/data-keys.ts'
 import { deriveKeys } from '#infra/crypto/keys.ts'
 import { makeLog } from '#infra/log.ts'
 import { makeProgress } from '#infra/consumers/progress.ts'
 import { applicationRoutes as commandRoutes } from '../../command-api/applications/routes.ts'
-import { knownCustomers } from '../../command-api/customers/known-customer.ts'
+import { makePeople } from '../../command-api/customers/people.ts'
 import { followCatalogue } from '../../command-api/live-catalogue.ts'
 import { applications } from '../../projections/applications/projection.ts'
 import { releases } from '../../projections/catalogue/projection.ts'
@@ -117,7 +118,7 @@ export const openDesk = async () => {
         keys,
         catalogue,
         organisations: new Map([organisation_id, strangers].map((id) => [id, organisation])),
-        knownCustomer: knownCustomers(writer),
+        people: makePeople({ writer, digest: makeDataKeys({ pool: database.pool, keys }).digest }),
       }),
       ...queryRoutes({ db: database.pool, keys }),
     ],

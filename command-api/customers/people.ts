@@ -1,0 +1,64 @@
+import { LRUCache } from 'lru-cache'
+import { customer } from '#domain/customers/customer.ts'
+import type { CustomerDetails, IdentityKind } from '#domain/customers/events.ts'
+import { identity } from '#domain/customers/identity.ts'
+import { detailsOf } from '#domain/customers/record.ts'
+import type { CustomerId, OrganisationId } from '#domain/values.ts'
+import type { DataKeys } from '#infra/crypto/data-keys.ts'
+import { commandHandler, type Context, type Writer } from '../handle.ts'
+
+type PeopleDeps = { readonly writer: Writer; readonly digest: DataKeys['digest'] }
+
+/** An email address or external id of an organisation, as it was tidied. */
+export type Identity = {
+  readonly organisation_id: OrganisationId
+  readonly kind: IdentityKind
+  readonly value: string
+}
+
+/** An entry is two short ids. */
+const identitiesRemembered = 10_000
+
+/**
+ * The people of all organisations. An identity may be claimed before its person has a record, and stay so if the process
+ * dies in between: the record is then made when the person is saved next.
+ */
+export const makePeople = ({ writer, digest }: PeopleDeps) => {
+  const identities = commandHandler(writer, identity)
+  const customers = commandHandler(writer, customer)
+  /** Whose an identity is never changes. */
+  const claimed = new LRUCache<string, CustomerId>({ max: identitiesRemembered })
+
+  const idOf = async ({ organisation_id, kind, value }: Identity): Promise<string> =>
+    (await digest(organisation_id, 'identity', JSON.stringify([kind, value]))).toString('hex')
+
+  return {
+    /** The person whose identity it is. */
+    find: async (wanted: Identity): Promise<CustomerId | undefined> => {
+      const id = await idOf(wanted)
+      const known = claimed.get(id) ?? (await identities.load(id))?.customer_id
+      if (known) claimed.set(id, known)
+      return known
+    },
+
+    /** Makes it the identity of a person, unless it is another's already. Answers whose it is. */
+    claim: async (wanted: Identity, customer_id: CustomerId, context: Context): Promise<CustomerId> => {
+      const id = await idOf(wanted)
+      const { organisation_id, kind } = wanted
+      const { state } = await identities.handle(
+        id,
+        { type: 'ClaimIdentity', organisation_id, kind, customer_id },
+        context,
+      )
+      if (!state) throw new Error(`Identity ${id} was not claimed.`)
+      claimed.set(id, state.customer_id)
+      return state.customer_id
+    },
+
+    /** What a person's own record holds. */
+    known: async (id: CustomerId): Promise<CustomerDetails | undefined> => {
+      const record = await customers.load(id)
+      return record && detailsOf(record)
+    },
+  }
+}

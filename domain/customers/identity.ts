@@ -1,0 +1,27 @@
+import type { Decider } from '../decider.ts'
+import type { CustomerId, OrganisationId } from '../values.ts'
+import { identityEvents, type IdentityEvent, type IdentityKind } from './events.ts'
+
+export type ClaimIdentity = {
+  readonly type: 'ClaimIdentity'
+  readonly organisation_id: OrganisationId
+  readonly kind: IdentityKind
+  /** Whose it becomes, unless it is a person's already. */
+  readonly customer_id: CustomerId
+}
+
+type Identity = { readonly customer_id: CustomerId }
+
+const decide = (
+  { organisation_id, kind, customer_id }: ClaimIdentity,
+  identity: Identity | undefined,
+): readonly IdentityEvent[] => (identity ? [] : [{ type: 'IdentityClaimed', organisation_id, kind, customer_id }])
+
+/** An email address or external id, and the one person whose it is: the first who claimed it. */
+export const identity: Decider<ClaimIdentity, typeof identityEvents, Identity | undefined> = {
+  category: 'identity',
+  events: identityEvents,
+  initialState: undefined,
+  decide,
+  evolve: (_identity, { customer_id }) => ({ customer_id }),
+}

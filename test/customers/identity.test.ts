@@ -1,0 +1,22 @@
+import { identity, type ClaimIdentity } from '#domain/customers/identity.ts'
+import type { IdentityEvent } from '#domain/customers/events.ts'
+import { annaId, bertId } from '../applications/builders.ts'
+import { organisation_id } from '../applications/release.ts'
+import { scenariosOf } from '../scenario.ts'
+
+const scenario = scenariosOf(identity)
+const claim = (customer_id: typeof annaId): ClaimIdentity => ({
+  type: 'ClaimIdentity',
+  organisation_id,
+  kind: 'email',
+  customer_id,
+})
+const claimed: IdentityEvent = { type: 'IdentityClaimed', organisation_id, kind: 'email', customer_id: annaId }
+
+scenario('an identity becomes that of the person who claims it first', {
+  given: [],
+  when: claim(annaId),
+  then: [claimed],
+})
+scenario('it stays theirs when another claims it', { given: [claimed], when: claim(bertId), then: [] })
+scenario('it is claimed once', { given: [claimed], when: claim(annaId), then: [] })
