@@ -4,5 +4,6 @@ WORKDIR /coverstream
 COPY package.json package-lock.json ./
 RUN npm ci --omit=dev
 COPY . .
+RUN node scripts/openapi.ts
 USER node
 CMD ["node", "command-api/main.ts"]

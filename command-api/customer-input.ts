@@ -21,8 +21,13 @@ const CustomerInput = z.object({
 
 const { $schema: _, ...documented } = z.toJSONSchema(CustomerInput, { io: 'input' })
 
-/** Any object: what is wrong within it is told as `customer_invalid`. */
+/** Any object: what is wrong within it is answered as `customer_invalid`. */
 export const AnyCustomerInput = z.looseObject({}).meta({ override: documented })
+
+/** As above, for an operation that needs these details in the request itself. */
+export const NewCustomerInput = z
+  .looseObject({})
+  .meta({ override: { ...documented, required: ['first_name', 'last_name', 'email'] } })
 
 type Facts = { readonly today: string; readonly country: string }
 type Read = { readonly value: string } | { readonly reason: string }

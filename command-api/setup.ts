@@ -192,6 +192,7 @@ export const setupRoutes = (deps: Deps): Route[] => {
         summary: 'Plan what a set-up file changes (YAML, as application/yaml), and with apply=true change it',
         access: { kind: 'operator' },
         query: z.object({ apply: z.stringbool().default(false) }),
+        textBody: 'application/yaml',
         answers: { 200: Result },
         errors: ['conflict', 'validation_failed'],
       },

@@ -66,3 +66,6 @@ export const CoverType = z.enum([
   'healthcare',
 ])
 export type CoverType = z.infer<typeof CoverType>
+
+/** A way to reach a person, for which consent is asked. */
+export const Channel = z.enum(['email', 'sms', 'whatsapp', 'phone', 'post'])

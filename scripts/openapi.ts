@@ -26,7 +26,7 @@ const eventLog: EventLog = {
 }
 
 /** The routes of both APIs, made from parts that nothing can be done with. */
-const allRoutes = () => {
+export const allRoutes = () => {
   const keys = deriveKeys(Buffer.alloc(32).toString('base64'))
   const command = commandRoutes({
     keys,

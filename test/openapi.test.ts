@@ -1,9 +1,91 @@
-import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
-import { currentDocument } from '../scripts/openapi.ts'
+import { allRoutes, currentDocument } from '../scripts/openapi.ts'
 
-test('the OpenAPI document that is served is the one that the routes describe (npm run openapi)', async () => {
-  const served = await readFile(new URL('../query-api/documentation/openapi.json', import.meta.url), 'utf8')
+type Operation = {
+  readonly operationId: string
+  readonly tags: readonly string[]
+  readonly summary: string
+  readonly description: string
+  readonly requestBody?: { readonly required: boolean }
+}
 
-  expect(served).toBe(currentDocument())
+type Document = {
+  readonly tags: readonly { readonly name: string }[]
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+}
+
+const document = JSON.parse(currentDocument()) as Document
+const operations = Object.entries(document.paths).flatMap(([address, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ ...operation, method, address })),
+)
+const specs = allRoutes().map(({ spec }) => spec)
+
+const valuesOf = (key: string, within: unknown): readonly unknown[] => {
+  if (Array.isArray(within)) return within.flatMap((each) => valuesOf(key, each))
+  if (typeof within !== 'object' || within === null) return []
+  return Object.entries(within).flatMap(([name, value]) => [
+    ...(name === key && typeof value === 'string' ? [value] : []),
+    ...valuesOf(key, value),
+  ])
+}
+
+test('the router and the OpenAPI document name the same operations', () => {
+  const served = specs.map(({ method, address }) => `${method} ${address.replaceAll(/:(\w+)/g, '{$1}')}`)
+
+  expect(operations.map(({ method, address }) => `${method} ${address}`).toSorted()).toEqual(
+    [...served, 'post /oauth/token'].toSorted(),
+  )
+})
+
+test('every operation has an id of its own, a summary, a description and a tag that is defined', () => {
+  const tags = document.tags.map(({ name }) => name)
+
+  expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length)
+  for (const { operationId, summary, description, tags: own } of operations) {
+    expect(operationId).toMatch(/^[a-z]+([A-Z][a-z0-9]*)*$/)
+    expect([summary, description]).not.toContain('')
+    expect(tags).toEqual(expect.arrayContaining([...own]))
+  }
+})
+
+test('the ids of operations do not change from release to release', () => {
+  const idOf = (method: string, address: string) =>
+    operations.find((operation) => operation.method === method && operation.address === address)?.operationId
+
+  expect(idOf('post', '/oauth/token')).toBe('getToken')
+  expect(idOf('get', '/api/v1/products/{product_slug}/journeys/{slug}/questions')).toBe('getProductJourneyQuestions')
+  expect(idOf('post', '/api/v1/applications')).toBe('postApplications')
+  expect(idOf('get', '/api/v1/applications/{id}')).toBe('getApplication')
+  expect(idOf('get', '/admin/v1/deliveries/{id}')).toBe('getDelivery')
+})
+
+test('a body is required exactly where a request without one is refused', () => {
+  const requiredOf = ({ method, address }: { method: string; address: string }) =>
+    document.paths[address.replaceAll(/:(\w+)/g, '{$1}')]?.[method]?.requestBody?.required
+  const requiredBy = ({ body, textBody }: (typeof specs)[number]) =>
+    textBody === undefined ? body && !body.safeParse({}).success : true
+  const wrong = specs.filter((spec) => requiredOf(spec) !== requiredBy(spec))
+
+  expect(wrong).toEqual([])
+})
+
+test('every pattern is one that the regular expressions of other languages know', () => {
+  const patterns = valuesOf('pattern', document)
+
+  expect(patterns.length).toBeGreaterThan(0)
+  // Unicode classes, look-around and named groups differ from language to language.
+  expect(patterns.filter((pattern) => /\\p\{|\(\?[=!<]/i.test(String(pattern)))).toEqual([])
+})
+
+test('every example fits the schema of its operation', () => {
+  const examples = specs.flatMap(({ method, address, path, query, body, example }) =>
+    [
+      { schema: path, value: example?.path },
+      { schema: query, value: example?.query },
+      { schema: body, value: example?.body },
+    ].flatMap(({ schema, value }) => (schema && value ? [{ operation: `${method} ${address}`, schema, value }] : [])),
+  )
+
+  expect(examples.length).toBeGreaterThan(0)
+  expect(examples.filter(({ schema, value }) => !schema.safeParse(value).success)).toEqual([])
 })

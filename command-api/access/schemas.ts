@@ -5,10 +5,16 @@ import { ApiApplicationId, CurrencyCode, OrganisationId, Slug } from '#domain/va
 
 const Name = z.string().trim().min(1).max(200)
 
+/** For the documentation, a little narrower than what is accepted: the rule itself is the domain's. */
+const originPattern = '^(https://([a-z0-9]+\\.)*[a-z]+|http://localhost)(:[1-9][0-9]{1,3})?$'
+
 const details = {
   name: Name,
   currency_code: CurrencyCode,
-  time_zone: z.string().describe('IANA name, for example `Europe/London`.'),
+  time_zone: z
+    .string()
+    .meta({ enum: Intl.supportedValuesOf('timeZone') })
+    .describe('IANA name, for example `Europe/London`.'),
   stripe_test_mode: z.boolean().describe('Payments use the provider’s test account, and sandbox products can be sold.'),
 }
 
@@ -34,7 +40,7 @@ const grant = {
   name: Name,
   scopes: z.array(Scope).min(1).describe('A browser application can hold only read and write.'),
   allowed_origins: z
-    .array(z.string())
+    .array(z.string().meta({ pattern: originPattern }))
     .describe('Pages that may use it, each as scheme, host and port. None: a server-only application.'),
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { Channel } from '#domain/values.ts'
 
 /** What several requests on applications hold. Each part is checked by the rules of the application. */
 
@@ -6,9 +7,13 @@ const AnySent = z.record(z.string(), z.unknown())
 
 export const AnswersInput = AnySent.describe('By question key; null removes an answer.')
 
-export const ConsentAnswersInput = AnySent.describe('The opt-out boxes that were ticked, by key, each `false`.')
+export const ConsentAnswersInput = AnySent.meta({
+  override: { type: 'object', additionalProperties: { const: false } },
+}).describe('The opt-out boxes that were ticked, by key, each `false`.')
 
-export const MarketingAnswersInput = AnySent.describe('Yes or no by channel, the answer to the marketing question.')
+export const MarketingAnswersInput = AnySent.meta({
+  override: { type: 'object', propertyNames: { enum: Channel.options }, additionalProperties: { type: 'boolean' } },
+}).describe('Yes or no by channel, the answer to the marketing question.')
 
 export const ProvenanceInput = z
   .unknown()
@@ -17,13 +22,13 @@ export const ProvenanceInput = z
     override: {
       type: 'object',
       properties: {
-        page_url: { type: 'string', maxLength: 2000 },
-        referrer: { type: 'string', maxLength: 2000 },
-        page_title: { type: 'string', maxLength: 300 },
-        locale: { type: 'string', description: 'BCP 47' },
-        timezone: { type: 'string', description: 'IANA' },
-        utm: { type: 'object', additionalProperties: { type: 'string', maxLength: 200 } },
-        click_ids: { type: 'object', additionalProperties: { type: 'string', maxLength: 500 } },
+        page_url: { description: 'Text of at most 2,000 characters.' },
+        referrer: { description: 'Text of at most 2,000 characters.' },
+        page_title: { description: 'Text of at most 300 characters.' },
+        locale: { description: 'BCP 47.' },
+        timezone: { description: 'IANA.' },
+        utm: { description: 'An object of texts of at most 200 characters.' },
+        click_ids: { description: 'An object of texts of at most 500 characters.' },
       },
     },
   })

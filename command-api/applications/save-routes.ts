@@ -30,6 +30,11 @@ const SaveRequest = z
   .refine((body) => Object.values(body).some((part) => part !== undefined), {
     error: 'send at least one of answers, cover_amount_pence, term_years, components and provenance',
   })
+  .meta({
+    anyOf: ['answers', 'cover_amount_pence', 'term_years', 'components', 'provenance'].map((name) => ({
+      required: [name],
+    })),
+  })
 
 const CustomerRequest = z.object({
   customer: AnyCustomerInput.describe('Merged over what the application holds.'),
@@ -58,6 +63,7 @@ export const saveRoutes = ({ applications, people }: Deps): Route[] => {
         access,
         path,
         body: SaveRequest,
+        example: { body: { answers: { smoker: 'no' }, cover_amount_pence: 25_000_000, term_years: 25 } },
         answers,
         errors: ['application_closed'],
       },
@@ -90,6 +96,11 @@ export const saveRoutes = ({ applications, people }: Deps): Route[] => {
         access,
         path,
         body: CustomerRequest,
+        example: {
+          body: {
+            customer: { first_name: 'Grace', last_name: 'Okafor', email: 'grace@example.com', dob: '1992-03-10' },
+          },
+        },
         answers,
         errors: ['application_closed', 'customer_invalid'],
       },

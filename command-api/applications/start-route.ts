@@ -8,7 +8,7 @@ import { ApplicationId, type ApiApplicationId } from '#domain/values.ts'
 import { derivedId } from '#infra/ids.ts'
 import { Problem } from '#infra/http/problem.ts'
 import { route, write, type RequestFacts, type Route } from '#infra/http/route.ts'
-import { AnyCustomerInput } from '../customer-input.ts'
+import { NewCustomerInput } from '../customer-input.ts'
 import type { Context } from '../handle.ts'
 import type { Applications } from './applications.ts'
 import { claimEmail, readPerson, type People } from './customer-given.ts'
@@ -17,7 +17,10 @@ import { AnswersInput, ConsentAnswersInput, ProvenanceInput } from './inputs.ts'
 const IdempotencyKey = z
   .string()
   .max(255)
-  .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must not hold control characters')
+  // Without \p{Cc}: the pattern is documented, and the regular expressions of other languages do not know it.
+  // oxlint-disable-next-line no-control-regex -- control characters are what it refuses.
+  .regex(new RegExp('^[^\\u0000-\\u001f\\u007f-\\u009f]*$', 'u'), 'must not hold control characters')
+  .refine((key) => key.isWellFormed(), 'must be valid Unicode')
 
 const RequiredSlug = z.string().min(1, 'required')
 
@@ -26,7 +29,7 @@ const StartRequest = z.object({
   journey_slug: RequiredSlug,
   presentation_slug: z.string().nullish().describe('Left out, or unknown: the default presentation.'),
   answers: AnswersInput.nullish(),
-  customer: AnyCustomerInput.nullish().describe('Needs at least first name, last name and email address.'),
+  customer: NewCustomerInput.nullish().describe('Needs at least first name, last name and email address.'),
   consent_answers: ConsentAnswersInput.nullish(),
   provenance: ProvenanceInput,
   idempotency_key: IdempotencyKey.nullish().describe('For clients that cannot set headers; Idempotency-Key wins.'),
@@ -89,6 +92,7 @@ export const startRoute = ({ applications, people }: Deps): Route => {
         'X-Share-Token': 'From a browser application that repeats a request: the share token of its first answer.',
       },
       body: StartRequest,
+      example: { body: { product_slug: 'term-life', journey_slug: 'standard' } },
       answers: { 200: Answer, 201: Answer },
       errors: ['not_found', 'idempotency_key_conflict', 'idempotency_replay_unproven', 'customer_invalid'],
     },

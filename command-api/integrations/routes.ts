@@ -26,7 +26,10 @@ const oneConnection = `${connectionsAddress}/:endpoint_connection_id` as const
 const ConnectionsPath = z.object({ organisation_id: OrganisationId })
 const ConnectionPath = ConnectionsPath.extend({ endpoint_connection_id: EndpointConnectionId })
 
-const BaseUrl = z.string().describe('Begins with https://. Webhooks are sent to exactly this address.')
+const BaseUrl = z
+  .string()
+  .meta({ pattern: '^https://([a-z0-9]+\\.)+[a-z]+(/[a-z0-9/_-]*)?$' })
+  .describe('Begins with https://. Webhooks are sent to exactly this address.')
 const NewConnection = z.object({
   name: z.string().trim().min(1).max(200),
   base_url: BaseUrl,

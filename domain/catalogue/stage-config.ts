@@ -1,13 +1,10 @@
 import { z } from 'zod'
-import { Pence } from '../values.ts'
+import { Channel, Pence } from '../values.ts'
 
 /**
  * What the config of a stage holds, by the type of the stage. Everything that may be left out of a draft has a default,
  * so that a published config always has all of its keys.
  */
-
-export const Channel = z.enum(['email', 'sms', 'whatsapp', 'phone', 'post'])
-export type Channel = z.infer<typeof Channel>
 
 const IdentityField = z.enum(['first_name', 'last_name', 'email', 'phone', 'dob', 'address'])
 const SoftIdentityField = z.enum(['first_name', 'last_name', 'email', 'phone', 'postcode', 'dob'])

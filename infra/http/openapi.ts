@@ -65,38 +65,85 @@ const describeAccess = ({ access }: RouteSpec): string => {
   return `Scope ${scopes}${access.serverOnly ? '; server-only applications' : ''}.`
 }
 
-const operation = (spec: RouteSpec): ZodOpenApiOperationObject => ({
-  tags: [spec.tag],
-  summary: spec.summary,
-  description: describeAccess(spec),
-  operationId: `${spec.method}${spec.address.replaceAll(/[^a-z0-9]+([a-z0-9])/gi, (_match, letter: string) => letter.toUpperCase())}`,
-  security: security(spec) ?? [],
-  requestParams: {
-    ...(spec.path instanceof z.ZodObject && { path: spec.path }),
-    ...(spec.query instanceof z.ZodObject && { query: spec.query }),
-    ...(spec.headers && { header: headersOf(spec.headers) }),
-  },
-  ...(spec.body && { requestBody: json(spec.body) }),
-  responses: Object.fromEntries([
-    ...Object.entries(spec.answers).map(
-      ([status, schema]) => [status, { description: 'Done.', ...json(schema) }] as const,
-    ),
-    ...errorAnswers(spec),
-  ]),
+const singular = (plural: string): string => plural.replace(/ies$/, 'y').replace(/s$/, '')
+
+/** `GET /api/v1/applications/:id/quotes` → `getApplicationQuotes`: what a generated client calls the operation. */
+export const operationIdOf = ({ method, address }: Pick<RouteSpec, 'method' | 'address'>): string => {
+  const [, ...parts] = address.replace(/^\/(api|admin)\/v1/, '').split('/')
+  const names = parts.flatMap((part, index) => {
+    if (part.startsWith(':')) return []
+    return [parts[index + 1]?.startsWith(':') ? singular(part) : part]
+  })
+  const words = [method, ...names.join('_').split('_')]
+  return words.map((word, index) => (index === 0 ? word : word.charAt(0).toUpperCase() + word.slice(1))).join('')
+}
+
+const shareTokenHeader = {
+  'X-Share-Token': 'The share token of the application: browser applications must send it.',
+}
+
+const headersOf = ({ access, headers }: RouteSpec): Readonly<Record<string, string>> => ({
+  ...(access.kind === 'application' && access.subject?.visibleTo === 'share_token_holder' && shareTokenHeader),
+  ...headers,
 })
 
-const headersOf = (headers: Readonly<Record<string, string>>) =>
-  z.object(
-    Object.fromEntries(
-      Object.entries(headers).map(([name, meaning]) => [name, z.string().optional().describe(meaning)]),
-    ),
-  )
+/** A body that is left out counts as an empty object. */
+const isRequired = (body: z.ZodType): boolean => !body.safeParse({}).success
+
+/** With its examples, if the route gives any, since those are what an explorer fills in. */
+const withExamples = (schema: z.ZodType | undefined, examples: Readonly<Record<string, unknown>> = {}) => {
+  if (!(schema instanceof z.ZodObject)) return undefined
+  const shape = Object.entries<z.ZodType>(schema.shape).map(([name, part]) => {
+    const example = examples[name]
+    return [name, example === undefined ? part : part.meta({ ...part.meta(), example })] as const
+  })
+  return z.object(Object.fromEntries(shape))
+}
+
+const operation = (spec: RouteSpec): ZodOpenApiOperationObject => {
+  const { example, body } = spec
+  const path = withExamples(spec.path, example?.path)
+  const query = withExamples(spec.query, example?.query)
+  const headers = Object.entries(headersOf(spec))
+  return {
+    tags: [spec.tag],
+    summary: spec.summary,
+    description: describeAccess(spec),
+    operationId: operationIdOf(spec),
+    security: security(spec) ?? [],
+    requestParams: {
+      ...(path && { path }),
+      ...(query && { query }),
+      ...(headers.length > 0 && { header: headerParameters(headers) }),
+    },
+    ...(body && {
+      requestBody: {
+        required: isRequired(body),
+        content: { 'application/json': { schema: body, ...(example?.body && { example: example.body }) } },
+      },
+    }),
+    ...(spec.textBody && {
+      requestBody: { required: true, content: { [spec.textBody]: { schema: z.string().min(1) } } },
+    }),
+    responses: Object.fromEntries([
+      ...Object.entries(spec.answers).map(
+        ([status, schema]) => [status, { description: 'Done.', ...json(schema) }] as const,
+      ),
+      ...errorAnswers(spec),
+    ]),
+  }
+}
+
+const headerParameters = (headers: readonly (readonly [name: string, meaning: string])[]) =>
+  z.object(Object.fromEntries(headers.map(([name, meaning]) => [name, z.string().optional().describe(meaning)])))
 
 const tokenOperation: ZodOpenApiOperationObject = {
   tags: ['Access'],
   summary: 'Get an access token (OAuth 2.0 client credentials)',
+  description: 'The credentials go into the body or into HTTP Basic. Cache the token until shortly before it expires.',
+  operationId: 'getToken',
   security: [],
-  requestBody: { content: { 'application/x-www-form-urlencoded': { schema: TokenRequest } } },
+  requestBody: { required: true, content: { 'application/x-www-form-urlencoded': { schema: TokenRequest } } },
   responses: {
     200: { description: 'A token for two hours. Cache it.', ...json(TokenAnswer) },
     400: { description: 'invalid_target, invalid_scope, invalid_request, unsupported_grant_type', ...json(TokenError) },
@@ -107,6 +154,10 @@ const tokenOperation: ZodOpenApiOperationObject = {
 
 /** The OpenAPI 3.1 document of these routes and of the token endpoint, made from the schemas that are in use. */
 export const openApiDocument = (specs: readonly RouteSpec[]) => {
+  const tags = [...new Set(['Access', ...specs.map(({ tag }) => tag)])].map((name) => ({
+    name,
+    description: `Everything about ${name.toLowerCase()}.`,
+  }))
   const paths: ZodOpenApiPathsObject = { '/oauth/token': { post: tokenOperation } }
   for (const spec of specs) {
     const address = spec.address.replaceAll(/:(\w+)/g, '{$1}')
@@ -117,10 +168,13 @@ export const openApiDocument = (specs: readonly RouteSpec[]) => {
     info: {
       title: 'Coverstream',
       version: '1',
+      contact: { name: 'The operator of this service' },
+      license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
       description:
         'An insurance quoting, sales and CRM service. Money is whole pence; times are ISO 8601; every answer carries X-Request-Id.',
     },
     servers: [{ url: '/' }],
+    tags,
     paths,
     components: {
       securitySchemes: {

@@ -61,6 +61,14 @@ export type RouteSpec = Schemas & {
   readonly access: Access
   /** Request headers of its own that the operation reads, with their meaning. */
   readonly headers?: Readonly<Record<string, string>>
+  /** The type of a body that is not JSON: the handler gets its text. */
+  readonly textBody?: string
+  /** A request that succeeds on the demo organisation. */
+  readonly example?: {
+    readonly path?: Readonly<Record<string, string>>
+    readonly query?: Readonly<Record<string, string>>
+    readonly body?: Readonly<Record<string, unknown>>
+  }
   /** The error codes beyond those that every operation can answer (401, 403, 404, 422, 429). */
   readonly errors?: readonly ErrorCode[]
 }

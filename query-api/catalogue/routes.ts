@@ -92,6 +92,7 @@ export const catalogueRoutes = ({ db }: Deps): Route[] => {
         summary: 'Read a product',
         access,
         path: ProductPath,
+        example: { path: { slug: 'term-life' } },
         answers: { 200: z.object({ data: Product }) },
       },
       async ({ caller, path }) => {
@@ -108,6 +109,7 @@ export const catalogueRoutes = ({ db }: Deps): Route[] => {
         summary: 'List a product’s journeys in dashboard order, whatever their state',
         access,
         path: JourneysPath,
+        example: { path: { product_slug: 'term-life' } },
         answers: { 200: z.object({ data: z.array(Journey) }) },
       },
       async ({ caller: { organisation_id }, path }) => {
@@ -124,6 +126,7 @@ export const catalogueRoutes = ({ db }: Deps): Route[] => {
         summary: 'Read a journey',
         access,
         path: JourneyPath,
+        example: { path: { product_slug: 'term-life', slug: 'standard' } },
         answers: { 200: z.object({ data: Journey }) },
       },
       async ({ caller: { organisation_id }, path }) => {
@@ -142,6 +145,7 @@ export const catalogueRoutes = ({ db }: Deps): Route[] => {
         summary: 'Read the questions of a journey and how a presentation arranges them',
         access,
         path: JourneyPath,
+        example: { path: { product_slug: 'term-life', slug: 'standard' } },
         query: QuestionsQuery,
         headers: { 'X-Share-Token': 'The key to the application, from a browser application.' },
         answers: { 200: z.object({ data: Questions }) },

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import express, { Router } from 'express'
 import { absolutePath } from 'swagger-ui-dist'
+import { Problem } from '#infra/http/problem.ts'
 
 const documentFile = new URL('openapi.json', import.meta.url)
 
@@ -23,12 +24,30 @@ const page = `<!doctype html>
 
 const script = `SwaggerUIBundle({ url: '/api/v1/openapi.json', dom_id: '#explorer', deepLinking: true, tryItOutEnabled: true })\n`
 
-/** The OpenAPI document, written from the routes of both APIs by `npm run openapi`, and a page to explore it. */
+/** What `npm run openapi` has written; undefined when it was not run. */
+const readDocument = async (): Promise<object | undefined> => {
+  try {
+    return JSON.parse(await readFile(documentFile, 'utf8')) as object // our own generated file
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+/**
+ * The OpenAPI document of both APIs and a page to explore it. The document is a product of the build, since this process
+ * knows only its own routes.
+ */
 export const documentationRoutes = async (baseUrl: string): Promise<Router> => {
-  const written = JSON.parse(await readFile(documentFile, 'utf8')) as object // our own generated file
-  const document = { ...written, servers: [{ url: baseUrl }] }
+  const written = await readDocument()
+  const document = written && { ...written, servers: [{ url: baseUrl }] }
   return Router()
     .get('/api/v1/openapi.json', (_request, response) => {
+      if (!document)
+        throw new Problem(
+          'not_found',
+          'The OpenAPI document was not made. Run npm run openapi and start query-api again.',
+        )
       response.set('Access-Control-Allow-Origin', '*').json(document)
     })
     .get('/api/v1/explorer', (_request, response) => {
