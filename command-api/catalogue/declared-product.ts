@@ -35,8 +35,8 @@ const DeclaredCover = z
     member_premium_pence: shape.member_premium_pence.default(null),
     members_factor: shape.members_factor.default(null),
     opt_in_factor: shape.opt_in_factor.default(null),
-    members_min: z.int().min(1).nullable().default(null),
-    members_max: z.int().min(1).nullable().default(null),
+    members_min: shape.members_min.default(null),
+    members_max: shape.members_max.default(null),
     rate_table: shape.rate_table.default(null),
     tiers: z.array(Tier.strict()).default([]),
   })

@@ -147,7 +147,7 @@ const tierFaults = (cover: ReleaseCover): readonly Fault[] => [
 ]
 
 const memberFaults = (cover: ReleaseCover, draft: Draft): readonly Fault[] => {
-  const { members_factor, opt_in_factor, member_premium_pence, members_min = null, members_max = null } = cover
+  const { members_factor, opt_in_factor, member_premium_pence, members_min, members_max } = cover
   const zero = (name: 'sum_assured_min_pence' | 'sum_assured_max_pence') =>
     when(cover[name] !== 0, [name], 'is 0 for a per_member cover')
   return [

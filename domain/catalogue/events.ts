@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { event, type EventOf } from '../event.ts'
+import { event, type EventOf, type Json } from '../event.ts'
 import { RatedCover, RatingFactors, UnderwritingRules } from '../rating/events.ts'
 import {
   CurrencyCode,
@@ -201,10 +201,21 @@ export type Release = z.infer<typeof Release>
 export const Draft = Release.omit({ id: true, number: true })
 export type Draft = z.infer<typeof Draft>
 
+const WithCovers = z.looseObject({ covers: z.array(z.looseObject({})) })
+
+/** In version 1 a cover could leave out its least and greatest headcount, which meant null. */
+const withHeadcounts = (content: unknown) => {
+  const { covers, ...rest } = WithCovers.parse(content)
+  return { ...rest, covers: covers.map((cover) => ({ members_min: null, members_max: null, ...cover })) }
+}
+
 /** Stream `product-<product id>`. */
 export const productEvents = {
-  ProductDrafted: event({ draft: Draft }),
-  ReleasePublished: event({ release: Release }),
+  ProductDrafted: event({ draft: Draft }, { upcasts: [({ draft }: Json) => ({ draft: withHeadcounts(draft) })] }),
+  ReleasePublished: event(
+    { release: Release },
+    { upcasts: [({ release }: Json) => ({ release: withHeadcounts(release) })] },
+  ),
   ProductLifecycleChanged: event({ organisation_id: OrganisationId, lifecycle_state: LifecycleState }),
 }
 export type ProductEvent = EventOf<typeof productEvents>

@@ -72,7 +72,7 @@ const byExpiry = (cover: RatedCover, ages: readonly number[], term: number | nul
 const byMembers = (cover: RatedCover, members: number | null): Exclusion | undefined => {
   const { members_min: min, members_max: max } = cover
   if (members !== null && members >= (min ?? 1) && members <= (max ?? Infinity)) return undefined
-  const limits = max === null || max === undefined ? `${min ?? 1} people or more` : `${min ?? 1} to ${max} people`
+  const limits = max === null ? `${min ?? 1} people or more` : `${min ?? 1} to ${max} people`
   return { reason: 'amount', message: `${nameOf(cover)} is for ${limits}.` }
 }
 

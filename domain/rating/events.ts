@@ -48,9 +48,9 @@ export const RatedCover = Cover.extend({
   indexation_percent: z.int().min(0).nullable(),
   /** For `fixed_tiers`. */
   tiers: z.array(Tier),
-  /** For `per_member`: headcounts that can be quoted; left out, any from one. */
-  members_min: z.int().min(1).nullable().optional(),
-  members_max: z.int().min(1).nullable().optional(),
+  /** For `per_member`: headcounts that can be quoted; null: any from one. */
+  members_min: z.int().min(1).nullable(),
+  members_max: z.int().min(1).nullable(),
 })
 export type RatedCover = z.infer<typeof RatedCover>
 

@@ -40,6 +40,8 @@ const coverOf = (cover_index: number, changes: Partial<ReleaseCover>): ReleaseCo
     member_premium_pence: null,
     members_factor: null,
     opt_in_factor: null,
+    members_min: null,
+    members_max: null,
     rate_table: 'life.level',
     indexation_percent: null,
     tiers: [],

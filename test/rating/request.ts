@@ -52,6 +52,8 @@ export const coverOf = (index: number, cover: Partial<RatedCover>): RatedCover =
   member_premium_pence: null,
   members_factor: null,
   opt_in_factor: null,
+  members_min: null,
+  members_max: null,
   rate_table: 'life.level',
   indexation_percent: null,
   tiers: [],
