@@ -57,7 +57,8 @@ type Options<Data> = {
 
 /**
  * The newest shape of an event, and the way to it from every older one.
- * The version is counted, not written: to add an upcast is to add a version.
+ * The version is counted, not written: to add an upcast is to add a version. A test fails when the shape of a version
+ * changes, and keeps a sample of each (`test/stored-events/samples/`).
  */
 export const event = <Shape extends z.ZodRawShape>(shape: Shape, options: Options<DataOf<Shape>> = {}) => {
   const { subject = () => null, upcasts = [] } = options

@@ -15,8 +15,9 @@ export type Row = Readonly<Record<string, unknown>>
  * touches, folds the events over them in memory and writes them back together with the checkpoint.
  *
  * `keys` names the rows that an event touches (none: the event is passed over), and `project` gives each of them anew;
- * undefined deletes it. Every event counts once. Raise `version` with every change to the table or to `project`: the
- * table is then rebuilt from the first event, beside the one in use.
+ * undefined deletes it. Every event counts once. Raise `version` with every change to the table, to `project` or to
+ * what the events are read as: the table is then rebuilt from the first event, beside the one in use. A test fails when
+ * that was forgotten (`test/stored-events/`).
  */
 export type Projection<Shapes extends EventShapes, Read extends Row, Key extends keyof Read & string> = {
   readonly name: string

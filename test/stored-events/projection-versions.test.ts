@@ -1,0 +1,75 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { categoryOf, fromStored, type RecordedEvent } from '#domain/event.ts'
+import type { SomeProjection } from '../../projections/projection.ts'
+import { allProjections } from '../../projections/projections.ts'
+import { samples } from './samples.ts'
+
+/**
+ * A read model is made anew only when the version of its projection is raised. So what each version makes of the stored
+ * samples is recorded in `folds/`, with its table.
+ */
+
+const Fold = z.strictObject({
+  version: z.int(),
+  table: z.unknown(),
+  /** The rows that each event has touched, as they are after it; null: deleted. */
+  after: z.record(z.string(), z.array(z.unknown())),
+})
+type Fold = z.infer<typeof Fold>
+
+type Row = Readonly<Record<string, unknown>>
+type Keys = (event: unknown, recorded: RecordedEvent) => readonly Row[]
+type Project = (row: Row | undefined, event: unknown, recorded: RecordedEvent, key: Row) => Row | undefined
+
+const foldOf = ({ version, table, categories, events, ...projection }: SomeProjection): Fold => {
+  const keys = projection.keys as Keys
+  const project = projection.project as Project
+  const rows = new Map<string, Row>()
+  const touch = (event: unknown, recorded: RecordedEvent) => (key: Row) => {
+    const identity = JSON.stringify(table.key.map((name) => key[name]))
+    const row = project(rows.get(identity), event, recorded, key)
+    if (row) rows.set(identity, row)
+    else rows.delete(identity)
+    return row ?? null
+  }
+  const own = samples.filter(
+    ({ event }) => categories.includes(categoryOf(event.stream)) && Object.hasOwn(events, event.type),
+  )
+  const after = own.map(({ name, event: recorded }) => {
+    const event = fromStored(events, recorded)
+    return [name, keys(event, recorded).map(touch(event, recorded))] as const
+  })
+  return Fold.parse(JSON.parse(JSON.stringify({ version, table, after: Object.fromEntries(after) })))
+}
+
+const fileOf = ({ name }: SomeProjection) => resolve(import.meta.dirname, 'folds', `${name}.json`)
+
+const recordedFold = (projection: SomeProjection): Fold | undefined =>
+  existsSync(fileOf(projection)) ? Fold.parse(JSON.parse(readFileSync(fileOf(projection), 'utf8'))) : undefined
+
+/** The part of a fold that was recorded: a new event changes nothing for the events that there were before. */
+const knownPart = ({ after, ...fold }: Fold, recorded: Fold): Fold => ({
+  ...fold,
+  after: Object.fromEntries(Object.entries(after).filter(([name]) => Object.hasOwn(recorded.after, name))),
+})
+
+const isRecording = process.env['RECORD_FOLDS'] === '1'
+
+test.each(allProjections)('$name makes of the stored events what was recorded for its version', (projection) => {
+  const fold = foldOf(projection)
+  const recorded = recordedFold(projection)
+
+  if (recorded && recorded.version >= fold.version)
+    expect(
+      knownPart(fold, recorded),
+      `${projection.name} makes another table of the same events: raise its version above ${recorded.version}, then npm run record-folds.`,
+    ).toEqual(recorded)
+  if (isRecording) writeFileSync(fileOf(projection), `${JSON.stringify(fold, null, 2)}\n`)
+  else
+    expect(fold, 'The version or an event is new: npm run record-folds, and look at what it has written.').toEqual(
+      recorded,
+    )
+})
