@@ -9,7 +9,6 @@ import { makePeople } from '../../command-api/customers/people.ts'
 import { whenCustomerSavedRecordCustomer } from '../../command-api/customers/when-customer-saved-record-customer.ts'
 import { contextOf } from '../../command-api/reaction.ts'
 import { annaId, bertId } from '../applications/builders.ts'
-import { organisation_id } from '../applications/release.ts'
 import { as, openDesk, type Fixture } from '../applications/fixture.ts'
 
 const anna = { first_name: 'Anna', last_name: 'Ash', email: 'anna@example.org' }
@@ -55,6 +54,7 @@ test('identities of two organisations, two kinds or two values are not the same,
   const [first = '', second = ''] = masterKeys
   const peopleWith = (keys: Keys) =>
     makePeople({ writer: fixture.writer, digest: makeDataKeys({ pool: fixture.pool, keys }).digest })
+  const organisation_id = OrganisationId.parse('99999999-0000-4000-8000-000000000002')
   const email = { organisation_id, kind: 'email', value: 'anna@example.org' } as const
   const context = {
     organisation_id,
