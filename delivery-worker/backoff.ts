@@ -1,11 +1,21 @@
 import type { Exchange } from '#infra/guarded-http.ts'
 
-/** How long to wait after each failed attempt; after the last attempt there is no more waiting. About six minutes in all. */
+/** How long to wait after each failed attempt; after the last one the delivery has failed. About six minutes in all. */
 const delaysSeconds = [10, 40, 100, 200] as const
-const longestSeconds = 200
+const shortestSeconds = 10
 const jitter = 0.1
 
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0)
+const totalSeconds = sum(delaysSeconds)
+
+/** Attempts that are really sent. */
 export const attemptsMax = delaysSeconds.length + 1
+
+/**
+ * Attempts that were lost with a worker that was killed, or that failed before anything was sent. They do not use up one
+ * of the five, but a delivery that kills workers must end some time.
+ */
+export const unsentMax = 20
 
 export type Verdict = 'delivered' | 'retry' | 'failed'
 
@@ -24,22 +34,40 @@ export const verdictOn = (exchange: Exchange): Verdict => {
   }
 }
 
-/**
- * When to try again after so many attempts; undefined when there is nothing more to try. `chance`, from 0 to 1, spreads
- * the retries of many deliveries. A receiver that asks for more time gets it, up to the longest of our own delays.
- */
-export const nextAttempt = (
-  attempts: number,
-  now: Date,
-  chance: number,
-  askedSeconds: number | undefined,
-): Date | undefined => {
-  const delay = delaysSeconds[attempts - 1]
-  if (delay === undefined) return undefined
-  const spread = delay * (1 - jitter + 2 * jitter * chance)
-  const seconds = Math.max(spread, Math.min(askedSeconds ?? 0, longestSeconds))
-  return new Date(now.getTime() + Math.round(seconds * 1000))
+export type Delay = {
+  readonly seconds: number
+  /** The sum of this delay and all before it, without jitter. */
+  readonly waitedSeconds: number
 }
+
+type Failed = {
+  /** Attempts that were sent, with the one that has just failed. */
+  readonly sent: number
+  /** The `waitedSeconds` of the delay before; 0 at first. */
+  readonly waitedSeconds: number
+  /** From 0 to 1: spreads the retries of many deliveries. */
+  readonly chance: number
+  /** What the receiver's `Retry-After` asks for. */
+  readonly askedSeconds: number | undefined
+}
+
+/**
+ * When to try again; undefined after the last attempt. A receiver that asks for more time gets it out of the later
+ * delays, so that the five attempts together stay within about six minutes.
+ */
+export const nextDelay = ({ sent, waitedSeconds, chance, askedSeconds = 0 }: Failed): Delay | undefined => {
+  if (sent >= attemptsMax) return undefined
+  const later = delaysSeconds.slice(sent)
+  const left = totalSeconds - waitedSeconds
+  const usual = Math.max(shortestSeconds, left - sum(later))
+  const longest = Math.max(shortestSeconds, left - shortestSeconds * later.length)
+  const asked = Math.min(askedSeconds, longest)
+  const spread = usual * (1 - jitter + 2 * jitter * chance)
+  return { seconds: Math.max(spread, asked), waitedSeconds: waitedSeconds + Math.max(usual, asked) }
+}
+
+/** How long to wait when nothing could be sent, for a reason on our side: at most an hour. */
+export const unsentDelaySeconds = (unsent: number): number => Math.min(10 * 2 ** (unsent - 1), 3_600)
 
 /** What a `Retry-After` header asks for: seconds, or a date. */
 export const retryAfterSeconds = (header: string | undefined, now: Date): number | undefined => {

@@ -1,41 +1,43 @@
-import { signingSecretPlace } from '#domain/integrations/record.ts'
 import { makeGuardedHttp, type GuardedHttpOptions } from '#infra/guarded-http.ts'
 import type { Check } from '#infra/http/health.ts'
-import type { Keys } from '#infra/crypto/keys.ts'
 import { makeLeases } from '#infra/consumers/lease.ts'
 import type { Parts, Role } from '#infra/parts.ts'
-import { unseal } from '#infra/crypto/seal.ts'
+import { capabilities as ownCapabilities } from './capabilities.ts'
+import type { Capabilities } from './capability.ts'
 import { startPlanner } from './planner.ts'
-import type { Claimed } from './queue.ts'
 import { makeSend } from './send.ts'
 import { startSender } from './sender.ts'
 
 export type DeliveryWorkerParts = Pick<Parts, 'config' | 'keys' | 'log' | 'metrics' | 'eventLog' | 'pool' | 'signal'>
 
-type Options = Pick<GuardedHttpOptions, 'timeoutMs' | 'lookup' | 'ca'> & { readonly now?: () => Date }
+type Options = Pick<GuardedHttpOptions, 'timeoutMs' | 'lookup' | 'ca'> & {
+  /** The clock that signatures show. Everything else goes by the database's clock. */
+  readonly now?: () => Date
+  readonly capabilities?: Capabilities
+}
 
 /**
- * Plans webhooks from the log and sends them. Of several workers one plans and all send; each takes over what another has
- * left behind.
+ * Plans deliveries from the log and sends them. Of several workers one plans and all send; each takes over what another
+ * has left behind.
  */
 export const startDeliveryWorker = async (parts: DeliveryWorkerParts, options: Options = {}): Promise<Role> => {
   const { config, keys, log, metrics, eventLog, pool, signal } = parts
-  const { now = () => new Date(), ...httpOptions } = options
+  const { now = () => new Date(), capabilities = ownCapabilities, ...httpOptions } = options
 
   const http = makeGuardedHttp({
     allowedHosts: config.DELIVERY_ALLOWED_HOSTS,
     allowHttp: config.DELIVERY_ALLOW_HTTP,
     ...httpOptions,
   })
-  const send = makeSend({ http, openSecret: openSecretWith(keys), now, log, metrics })
-  const sender = startSender({ pool, log, now, send, concurrency: Math.max(1, config.DELIVERY_CONCURRENCY) })
+  const send = makeSend({ capabilities, http, keys, now, log, metrics })
+  const sender = startSender({ pool, log, now, capabilities, send, concurrency: config.DELIVERY_CONCURRENCY })
   const planner = startPlanner({
     eventLog,
     pool,
     log,
     metrics,
     signal,
-    now,
+    capabilities,
     leases: makeLeases(pool),
     onPlanned: sender.notify,
   })
@@ -57,8 +59,3 @@ export const startDeliveryWorker = async (parts: DeliveryWorkerParts, options: O
     },
   }
 }
-
-const openSecretWith =
-  (keys: Keys) =>
-  ({ organisation_id, connection_id, sealed_secret }: Claimed): string =>
-    unseal(keys, sealed_secret, signingSecretPlace(organisation_id, connection_id))

@@ -1,34 +1,28 @@
 import type { Json, RecordedEvent } from '#domain/event.ts'
-import type { LifecycleEventType } from '#domain/workflows/events.ts'
 import { derivedId } from '#infra/ids.ts'
-import { lifecycleOf, makeKnowledge, organisationOf, type Known, type KnownAction, type Knowledge } from './known.ts'
-import type { Facts } from './lifecycle/lifecycle.ts'
-
-/** What is settled about a webhook when its event happened. The snapshot is added whenever it is sent. */
-export type Message = {
-  readonly id: string
-  readonly type: LifecycleEventType
-  readonly occurred_at: string
-  readonly aggregate: { readonly type: string; readonly id: string }
-  readonly payload: Json
-  readonly product_id: string
-  readonly organization_id: string
-}
+import { kindNamed, kindOf, organisationOf, type Capabilities, type Happening, type SubjectKind } from './capability.ts'
+import { makeKnowledge, type Known, type KnownAction, type Knowledge } from './known.ts'
 
 export type CancelReason = 'action_removed' | 'action_inactive' | 'connection_removed' | 'organisation_inactive'
 
 export type PlannedDelivery = {
   /** Also the Idempotency-Key: one event and one action make one delivery, however often they are planned. */
   readonly id: string
+  /** When the log recorded the event: the same however often it is planned, so that it is part of the unique key. */
+  readonly recorded_at: string
   readonly organisation_id: string
   readonly event_id: string
   readonly action_id: string
   readonly connection_id: string
-  readonly type: LifecycleEventType
+  readonly type: string
+  readonly stream: string
   readonly position: string
-  readonly application_id: string
-  readonly quote_id: string | null
-  readonly message: Message
+  readonly subject_type: string
+  readonly subject_id: string
+  /** The read models that must have passed the event before it is sent. */
+  readonly waits_for: readonly string[]
+  /** The body, to which the snapshot is added whenever it is sent. */
+  readonly message: Json
   /** Why it will not be sent after all. */
   readonly cancelled: CancelReason | null
 }
@@ -45,42 +39,47 @@ export type Plan = {
   readonly deliveries: readonly PlannedDelivery[]
   /** Of what was planned in earlier batches. */
   readonly cancellations: readonly Cancellation[]
-  readonly learnt: readonly Known[]
+  readonly learned: readonly Known[]
 }
 
 /** What follows from a batch of events, in their order: an action is for the events after it, and for no earlier one. */
-export const makePlan = (known: readonly Known[], batch: readonly RecordedEvent[]): Plan => {
-  const knowledge = makeKnowledge(known)
+export const makePlan = (
+  capabilities: Capabilities,
+  known: readonly Known[],
+  batch: readonly RecordedEvent[],
+): Plan => {
+  const knowledge = makeKnowledge(capabilities, known)
   const cancellations: Cancellation[] = []
   let actions = knowledge.actions()
   let deliveries: PlannedDelivery[] = []
 
   for (const recorded of batch) {
-    const lesson = knowledge.learn(recorded)
-    if (lesson.kind === 'subject') {
-      deliveries.push(...deliveriesOf(recorded, lesson.fact, actions, knowledge))
+    const after = knowledge.learn(recorded)
+    if (after.kind === 'subject') {
+      const subject = kindNamed(capabilities.subjects, after.type)
+      deliveries.push(...deliveriesOf(capabilities, subject, recorded, after.facts, actions, knowledge))
       continue
     }
     actions = knowledge.actions()
-    const cancellation = cancellationBy(lesson)
+    const cancellation = cancellationBy(after)
     if (!cancellation) continue
     cancellations.push(cancellation)
     deliveries = deliveries.map((each) =>
       concerns(cancellation, each) ? { ...each, cancelled: each.cancelled ?? cancellation.reason } : each,
     )
   }
-  return { deliveries, cancellations, learnt: knowledge.learnt() }
+  return { deliveries, cancellations, learned: knowledge.learned() }
 }
 
-const cancellationBy = ({ kind, id, organisation_id, fact }: Known): Cancellation | undefined => {
+const cancellationBy = ({ kind, id, organisation_id, facts }: Known): Cancellation | undefined => {
   switch (kind) {
     case 'organisation':
-      return fact.active ? undefined : { of: kind, id, organisation_id, reason: 'organisation_inactive' }
+      return facts.active ? undefined : { of: kind, id, organisation_id, reason: 'organisation_inactive' }
     case 'connection':
-      return fact.removed ? { of: kind, id, organisation_id, reason: 'connection_removed' } : undefined
+      return facts.removed ? { of: kind, id, organisation_id, reason: 'connection_removed' } : undefined
     case 'action':
-      if (fact.removed) return { of: kind, id, organisation_id, reason: 'action_removed' }
-      return fact.active ? undefined : { of: kind, id, organisation_id, reason: 'action_inactive' }
+      if (facts.removed) return { of: kind, id, organisation_id, reason: 'action_removed' }
+      return facts.active ? undefined : { of: kind, id, organisation_id, reason: 'action_inactive' }
     case 'subject':
       return undefined
   }
@@ -91,50 +90,64 @@ const concerns = ({ of, id }: Cancellation, { action_id, connection_id, organisa
 
 /** The deliveries of one event: one for each action that asks for it. */
 const deliveriesOf = (
+  capabilities: Capabilities,
+  subject: SubjectKind,
   recorded: RecordedEvent,
-  facts: Facts,
+  facts: Json,
   actions: readonly KnownAction[],
   knowledge: Knowledge,
 ): PlannedDelivery[] => {
-  const lifecycle = lifecycleOf(recorded)
-  if (!lifecycle) return []
+  const { id: event_id, stream, position, recorded_at } = recorded
   const organisation_id = organisationOf(recorded)
-  const aggregate = { type: lifecycle.aggregate, id: lifecycle.idOf(recorded) }
-  const { application_id, product_id } = facts
-  const { type, payload } = lifecycle.tell(facts, recorded)
-  const { occurred_at } = recorded.metadata
-  const message = {
-    id: recorded.id,
-    type,
-    occurred_at,
-    aggregate,
-    payload,
-    product_id,
-    organization_id: organisation_id,
+  const happening: Happening = {
+    ...subject.happening(facts, recorded),
+    event_id,
+    organisation_id,
+    occurred_at: recorded.metadata.occurred_at,
+    subject: { type: subject.type, id: subject.idOf(recorded) },
+    facts,
   }
+  const kindOfAction = ({ type }: KnownAction) => kindNamed(capabilities.actions, type)
 
   return actions
-    .filter((action) => action.organisation_id === organisation_id && asksFor(action.fact, message))
-    .map(({ id: action_id, fact: { endpoint_connection_id: connection_id } }) => ({
-      id: derivedId('delivery', organisation_id, recorded.id, action_id),
+    .filter((action) => action.organisation_id === organisation_id && action.facts.active && !action.facts.removed)
+    .filter((action) => kindOfAction(action).asksFor(action.facts, happening))
+    .map((action) => ({
+      id: derivedId('delivery', organisation_id, event_id, action.id),
+      recorded_at: recorded_at.toISOString(),
       organisation_id,
-      event_id: recorded.id,
-      action_id,
-      connection_id,
-      type,
-      position: recorded.position,
-      application_id,
-      quote_id: aggregate.type === 'quote' ? aggregate.id : null,
-      message,
-      cancelled: whyNot(knowledge, organisation_id, connection_id),
+      event_id,
+      action_id: action.id,
+      connection_id: action.facts.connection_id,
+      type: happening.type,
+      stream,
+      position,
+      subject_type: happening.subject.type,
+      subject_id: happening.subject.id,
+      waits_for: subject.readModels,
+      message: kindOfAction(action).message(action.facts, happening),
+      cancelled: whyNot(knowledge, organisation_id, action.facts.connection_id),
     }))
 }
 
-const asksFor = ({ active, removed, product_id, event_types }: KnownAction['fact'], message: Message): boolean =>
-  active && !removed && event_types.includes(message.type) && (product_id === null || product_id === message.product_id)
-
 const whyNot = ({ find }: Knowledge, organisation_id: string, connection_id: string): CancelReason | null => {
-  if (find('organisation', organisation_id)?.fact.active === false) return 'organisation_inactive'
+  if (find('organisation', organisation_id)?.facts.active === false) return 'organisation_inactive'
   const connection = find('connection', connection_id)
-  return !connection || connection.fact.removed ? 'connection_removed' : null
+  return !connection || connection.facts.removed ? 'connection_removed' : null
+}
+
+/** Folds what was forgotten of a subject from the earlier events of its stream. */
+export const recallFrom = (
+  { subjects }: Capabilities,
+  event: RecordedEvent,
+  earlier: readonly RecordedEvent[],
+): Known | undefined => {
+  const subject = kindOf(subjects, event)
+  if (!subject) return undefined
+  const id = subject.idOf(event)
+  let facts: Json | undefined
+  for (const recorded of earlier)
+    if (kindOf(subjects, recorded) === subject && subject.idOf(recorded) === id)
+      facts = subject.remember(facts, recorded)
+  return facts && { kind: 'subject', type: subject.type, id, organisation_id: organisationOf(event), facts }
 }

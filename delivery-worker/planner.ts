@@ -1,53 +1,97 @@
 import type { ClientBase } from 'pg'
+import type { RecordedEvent } from '#domain/event.ts'
 import { consume, type ConsumerParts, type Consuming } from '#infra/consumers/consumer.ts'
+import type { EventLog } from '#infra/event-log/event-log.ts'
 import { sql } from '#infra/postgres/postgres.ts'
-import { concernsOf, plannedFrom, type Known } from './known.ts'
-import { makePlan } from './plan.ts'
+import type { Capabilities } from './capability.ts'
+import { concernsOf, forgottenIn, plannedFrom, type Known } from './known.ts'
+import { forgetStandings } from './endpoints.ts'
+import { partitionsFor } from './partitions.ts'
+import { makePlan, recallFrom } from './plan.ts'
 import { cancel, enqueue } from './queue.ts'
 
 export type PlannerParts = ConsumerParts & {
-  readonly now: () => Date
+  readonly capabilities: Capabilities
   /** Called when in a moment there will be something to send. */
   readonly onPlanned: () => void
 }
 
 /**
- * Plans deliveries from the log. What was planned, what was learnt and how far it came are written together, so that a
+ * Plans deliveries from the log. What was planned, what was learned and how far it came are written together, so that a
  * planner that is killed neither loses a delivery nor plans one twice.
  */
-export const startPlanner = ({ now, onPlanned, ...parts }: PlannerParts): Consuming =>
-  consume({
+export const startPlanner = ({ capabilities, onPlanned, ...parts }: PlannerParts): Consuming => {
+  const { pool, eventLog } = parts
+  const ensurePartitions = partitionsFor(pool)
+  return consume({
     ...parts,
     name: 'deliveries',
     version: 1,
     restMs: 25,
-    ...plannedFrom,
+    ...plannedFrom(capabilities),
     handle: async (events, db) => {
-      const { deliveries, cancellations, learnt } = makePlan(await recall(db, concernsOf(events)), events)
-      for (const cancellation of cancellations) await cancel(db, cancellation, now())
-      await enqueue(db, deliveries, now())
-      await remember(db, learnt)
+      const known = await recall(db, capabilities, events)
+      const again = await readAgain(eventLog, capabilities, known, events)
+      const { deliveries, cancellations, learned } = makePlan(capabilities, [...known, ...again], events)
+      await ensurePartitions(deliveries.map(({ recorded_at }) => recorded_at))
+      for (const cancellation of cancellations) await cancel(db, cancellation)
+      await enqueue(db, deliveries)
+      await remember(db, learned)
+      await forgetStandings(db, idsOf('connection', learned))
       if (deliveries.length > 0) onPlanned()
     },
   })
+}
+
+const idsOf = (kind: Known['kind'], known: readonly Known[]): string[] =>
+  known.filter((each) => each.kind === kind).map(({ id }) => id)
 
 const recall = async (
   db: ClientBase,
-  { ids, organisations }: ReturnType<typeof concernsOf>,
+  capabilities: Capabilities,
+  events: readonly RecordedEvent[],
 ): Promise<readonly Known[]> => {
+  const { subjects, organisations } = concernsOf(capabilities, events)
   const { rows } = await db.query<Known>(sql`
-    select kind, id, organisation_id, fact from delivery_known where kind = 'subject' and id = any (${ids}::uuid[])
+    select kind, type, id, organisation_id, facts from delivery_known
+    where kind = 'subject' and id = any (${subjects}::uuid[])
     union all
-    select kind, id, organisation_id, fact from delivery_known
+    select kind, type, id, organisation_id, facts from delivery_known
     where kind <> 'subject' and organisation_id = any (${organisations}::uuid[])`)
   return rows
 }
 
-const remember = async (db: ClientBase, learnt: readonly Known[]): Promise<void> => {
-  const rows = learnt.map((each) => ({ ...each, fact: JSON.stringify(each.fact) }))
+/** What was forgotten of subjects about which nothing happened for long is read from the log again. */
+const readAgain = async (
+  eventLog: EventLog,
+  capabilities: Capabilities,
+  known: readonly Known[],
+  events: readonly RecordedEvent[],
+): Promise<readonly Known[]> => {
+  const found: Known[] = []
+  for (const event of forgottenIn(capabilities, known, events)) {
+    const recalled = recallFrom(capabilities, event, await eventsBefore(eventLog, event))
+    if (recalled) found.push(recalled)
+  }
+  return found
+}
+
+const eventsBefore = async (eventLog: EventLog, { stream, revision }: RecordedEvent): Promise<RecordedEvent[]> => {
+  const events: RecordedEvent[] = []
+  while (events.length < revision) {
+    const page = await eventLog.read(stream, { from: events.length, limit: Math.min(1_000, revision - events.length) })
+    if (page.length === 0) break
+    events.push(...page)
+  }
+  return events
+}
+
+const remember = async (db: ClientBase, learned: readonly Known[]): Promise<void> => {
+  const rows = learned.map((each) => ({ ...each, facts: JSON.stringify(each.facts) }))
   await db.query(sql`
-    insert into delivery_known (kind, id, organisation_id, fact)
-    select kind, id, organisation_id, fact::json
-    from json_to_recordset(${JSON.stringify(rows)}) as learnt (kind text, id uuid, organisation_id uuid, fact text)
-    on conflict (kind, id) do update set fact = excluded.fact`)
+    insert into delivery_known (kind, type, id, organisation_id, facts)
+    select kind, type, id, organisation_id, facts::json
+    from json_to_recordset(${JSON.stringify(rows)})
+      as learned (kind text, type text, id uuid, organisation_id uuid, facts text)
+    on conflict (kind, id) do update set facts = excluded.facts, learned_at = now()`)
 }

@@ -1,154 +1,194 @@
 import type { ClientBase, Pool } from 'pg'
+import type { Json } from '#domain/event.ts'
 import { sql } from '#infra/postgres/postgres.ts'
-import type { Cancellation, Message, PlannedDelivery } from './plan.ts'
+import { unsentMax } from './backoff.ts'
+import type { Allotted } from './places.ts'
+import type { Cancellation, PlannedDelivery } from './plan.ts'
 
-/** Longer than the time-out of a send, so that nobody else takes what is still being sent. */
-const leaseMs = 30_000
+/** Longer than the timeout of a send, so that no other worker claims what is still being sent. */
+const leaseSeconds = 30
+/** Added at random, so that the deliveries that were lost with a worker are not claimed together again. */
+const leaseSpreadSeconds = 10
 
-/** A delivery that this worker is to send now, as its attempt of this number. */
+/** A delivery that this worker is to send now. */
 export type Claimed = {
   readonly id: string
-  readonly attempt: number
+  readonly recorded_at: Date
+  /** The number of the attempt. */
+  readonly number: number
+  readonly started_at: Date
+  /** Attempts that were really sent before this one. */
+  readonly sent: number
+  /** Attempts that were lost or not sent before this one. */
+  readonly unsent: number
+  readonly waited_seconds: number
   readonly organisation_id: string
   readonly connection_id: string
-  readonly application_id: string
-  readonly quote_id: string | null
-  readonly message: Message
-  readonly base_url: string
-  readonly sealed_secret: string
+  readonly type: string
+  readonly subject_type: string
+  readonly subject_id: string
+  readonly message: Json
+  /** Null when the connection is not known. */
+  readonly connection_type: string | null
+  readonly connection: Json | null
 }
 
 export type Completed = {
   readonly id: string
-  readonly attempt: number
-  readonly finished_at: string
-  readonly outcome: 'answered' | 'unanswered' | 'refused'
+  readonly recorded_at: Date
+  readonly connection_id: string
+  readonly number: number
+  readonly started_at: Date
+  readonly outcome: 'answered' | 'unanswered' | 'refused' | 'not_sent'
   readonly status: number | null
   readonly reason: string | null
   /** What becomes of the delivery. */
   readonly state: 'delivered' | 'failed' | 'pending'
-  /** When the next attempt is due, while it is pending. */
-  readonly due_at: string | null
-}
-
-/** How many deliveries may be taken: altogether, for a connection, and for those where another limit holds. */
-export type Room = {
-  readonly total: number
-  readonly connection: number
-  readonly except: ReadonlyMap<string, number>
+  /** How long until the next attempt, while it is pending. */
+  readonly delay_seconds: number
+  readonly waited_seconds: number
 }
 
 /** Adds what was planned; what is there already stays as it is. */
-export const enqueue = async (db: ClientBase, planned: readonly PlannedDelivery[], now: Date): Promise<void> => {
+export const enqueue = async (db: ClientBase, planned: readonly PlannedDelivery[]): Promise<void> => {
   if (planned.length === 0) return
   // A document within the document: PostgreSQL would take the inner one apart, and cannot take apart every character.
   const rows = planned.map((each) => ({ ...each, message: JSON.stringify(each.message) }))
   await db.query(sql`
-    insert into delivery (id, organisation_id, event_id, action_id, connection_id, type, position, application_id,
-      quote_id, message, state, reason, due_at, planned_at, finished_at)
-    select id, organisation_id, event_id, action_id, connection_id, type, position, application_id, quote_id, message::json,
-      case when cancelled is null then 'pending' else 'cancelled' end, cancelled, ${now}, ${now},
-      case when cancelled is null then null else ${now}::timestamptz end
-    from json_to_recordset(${JSON.stringify(rows)}) as planned (
-      id uuid, organisation_id uuid, event_id uuid, action_id uuid, connection_id uuid, type text, position text,
-      application_id uuid, quote_id uuid, message text, cancelled text)
-    on conflict (id) do nothing`)
+    with planned as materialized (
+      select * from json_to_recordset(${JSON.stringify(rows)}) as planned (
+        id uuid, recorded_at timestamptz, organisation_id uuid, event_id uuid, action_id uuid, connection_id uuid, type text,
+        stream text, position text, subject_type text, subject_id uuid, waits_for text[], message text, cancelled text)
+    ), added as (
+      insert into delivery (recorded_at, id, organisation_id, event_id, action_id, connection_id, type, stream, position,
+        subject_type, subject_id, message, state, reason, finished_at, unsent_at)
+      select recorded_at, id, organisation_id, event_id, action_id, connection_id, type, stream, position,
+        subject_type, subject_id, message::json, case when cancelled is null then 'pending' else 'cancelled' end, cancelled,
+        case when cancelled is null then null else now() end, case when cancelled is null then null else now() end
+      from planned
+      on conflict (id, recorded_at) do nothing
+      returning id
+    )
+    insert into delivery_queue (id, recorded_at, organisation_id, action_id, connection_id, stream, position, waits_for)
+    select id, recorded_at, organisation_id, action_id, connection_id, stream, position, waits_for
+    from planned join added using (id) where cancelled is null`)
 }
 
-/** Takes back what waits to be sent. What is being sent at this moment is sent. */
-export const cancel = async (db: ClientBase, cancellation: Cancellation, now: Date): Promise<void> => {
+/** Cancels what waits to be sent. What is being sent at this moment is sent. */
+export const cancel = async (db: ClientBase, cancellation: Cancellation): Promise<void> => {
   const { of, id, organisation_id, reason } = cancellation
-  // By connection first: that is how the index of what is pending is ordered.
   await db.query(sql`
-    with waiting as (
-      select delivery.id from delivery_known as connection
-      join delivery on delivery.connection_id = connection.id and delivery.state = 'pending'
-      where connection.kind = 'connection' and connection.organisation_id = ${organisation_id}
-        and case ${of}
-          when 'action' then delivery.action_id = ${id}
-          when 'connection' then delivery.connection_id = ${id}
-          else true
-        end
-      order by delivery.id for update of delivery)
-    update delivery set state = 'cancelled', reason = ${reason}, finished_at = ${now}
-    from waiting where delivery.id = waiting.id`)
+    with waiting as materialized (
+      select id, recorded_at from delivery_queue
+      where organisation_id = ${organisation_id}
+        and case ${of} when 'action' then action_id = ${id} when 'connection' then connection_id = ${id} else true end
+      order by id for update
+    ), removed as (
+      delete from delivery_queue using waiting where delivery_queue.id = waiting.id
+    )
+    update delivery set state = 'cancelled', reason = ${reason}, finished_at = now(), unsent_at = now()
+    from waiting where delivery.id = waiting.id and delivery.recorded_at = waiting.recorded_at`)
 }
 
 /**
- * Takes deliveries that are due, the longest waiting connections first, and writes down that they are being sent. None is
- * taken before the read models that its snapshot comes from have passed its event. An attempt that is still open was lost
- * with whoever began it.
+ * Claims deliveries that are due, as many of each connection as it was allotted, each for one worker. One whose read models
+ * have not passed its event is put off, the longer the longer it has waited. An attempt that is still open was lost with
+ * the worker that began it. A connection in trouble has one probe at a time, whichever worker sends it.
  */
-export const claim = async (pool: Pool, room: Room, now: Date): Promise<Claimed[]> => {
-  if (room.total <= 0) return []
-  const leaseEnd = new Date(now.getTime() + leaseMs)
+export const claim = async (pool: Pool, allotted: readonly Allotted[]): Promise<Claimed[]> => {
+  if (allotted.length === 0) return []
   const { rows } = await pool.query<Claimed>(sql`
-    with recursive connections as (
-      (select connection_id, due_at from delivery where state = 'pending'
-        order by connection_id, due_at limit 1)
-      union all
-      select next.connection_id, next.due_at from connections cross join lateral (
-        select connection_id, due_at from delivery
-        where state = 'pending' and connection_id > connections.connection_id
-        order by connection_id, due_at limit 1) as next
-    ), longest_waiting as (
-      select connection_id, coalesce(exception.room, ${room.connection}) as room
-      from connections
-      left join unnest(${[...room.except.keys()]}::uuid[], ${[...room.except.values()]}::integer[])
-        as exception (connection_id, room) using (connection_id)
-      where due_at <= ${now} order by due_at
+    with passed as materialized (
+      select name, position from consumer_checkpoint where position is not null
     ), picked as materialized (
-      select due.id from longest_waiting cross join lateral (
-        select id from delivery
-        where state = 'pending' and connection_id = longest_waiting.connection_id
-          and due_at <= ${now}
-          and position <= (select passed.position from consumer_checkpoint as passed where name = 'applications')
-          and (quote_id is null or position <= (select passed.position from consumer_checkpoint as passed where name = 'quotes'))
-        order by due_at limit longest_waiting.room for update skip locked) as due
-      limit ${room.total}
+      select due.* from unnest(
+        ${allotted.map(({ organisation_id }) => organisation_id)}::uuid[],
+        ${allotted.map(({ connection_id }) => connection_id)}::uuid[],
+        ${allotted.map(({ room }) => room)}::integer[]) as allotted (organisation_id, connection_id, room)
+      cross join lateral (
+        select id, recorded_at, connection_id, sent, unsent + (started_at is not null)::integer as unsent, started_at,
+          (select count(*) from passed where name = any (waits_for) and passed.position >= queue.position)
+            = cardinality(waits_for) as is_ready
+        from delivery_queue as queue
+        where queue.organisation_id = allotted.organisation_id and queue.connection_id = allotted.connection_id
+          and due_at <= now()
+        order by due_at, position limit allotted.room for update skip locked) as due
+    ), put_off as (
+      update delivery_queue as queue
+      set due_at = now() + least(interval '30 s', greatest(interval '20 ms', (now() - queue.recorded_at) / 4))
+      from picked where queue.id = picked.id and not is_ready
+    ), given_up as (
+      delete from delivery_queue as queue using picked
+      where queue.id = picked.id and is_ready and picked.unsent >= ${unsentMax}
+      returning picked.*
+    ), failed as (
+      update delivery set state = 'failed', reason = 'not sent: lost with its worker again and again',
+        finished_at = now(), unsent_at = now()
+      from given_up where delivery.id = given_up.id and delivery.recorded_at = given_up.recorded_at
+    ), probed as (
+      update delivery_endpoint as endpoint
+      set state = 'half_open', probe_until = now() + make_interval(secs => ${leaseSeconds})
+      where connection_id in (select connection_id from picked where is_ready and unsent < ${unsentMax})
+        and (state = 'open' or (state = 'half_open' and probe_until <= now()))
+      returning connection_id
+    ), allowed as materialized (
+      select picked.* from picked left join delivery_endpoint as endpoint using (connection_id)
+      where is_ready and unsent < ${unsentMax}
+        and (endpoint.state is null or endpoint.state = 'closed' or connection_id in (select connection_id from probed))
     ), taken as (
-      update delivery set attempts = attempts + 1, due_at = ${leaseEnd}
-      from picked where delivery.id = picked.id
-      returning delivery.id, delivery.attempts as attempt, delivery.organisation_id, delivery.connection_id,
-        delivery.application_id, delivery.quote_id, delivery.message
+      update delivery_queue as queue
+      set due_at = now() + make_interval(secs => ${leaseSeconds} + ${leaseSpreadSeconds} * random()), started_at = now(),
+        unsent = allowed.unsent
+      from allowed where queue.id = allowed.id
+      returning queue.id, queue.recorded_at, queue.sent + queue.unsent + 1 as number, queue.started_at, queue.sent,
+        queue.unsent, queue.waited_seconds
     ), lost as (
-      update delivery_attempt set outcome = 'lost', finished_at = ${now}
-      from taken cross join lateral (
-        select ctid from delivery_attempt
-        where delivery_id = taken.id and number < taken.attempt and finished_at is null limit 100) as open
-      where taken.attempt > 1 and delivery_attempt.ctid = open.ctid
-    ), begun as (
-      insert into delivery_attempt (delivery_id, number, started_at) select id, attempt, ${now} from taken
+      insert into delivery_attempt (recorded_at, delivery_id, number, started_at, outcome)
+      select recorded_at, id, sent + unsent, started_at, 'lost'
+      from (select * from allowed union all select * from given_up) as again where started_at is not null
+      on conflict do nothing
     )
-    select taken.*, connection.fact->>'base_url' as base_url, connection.fact->>'sealed_secret' as sealed_secret
-    from taken join delivery_known as connection on connection.kind = 'connection' and connection.id = taken.connection_id`)
+    select taken.*, delivery.organisation_id, delivery.connection_id, delivery.type, delivery.subject_type,
+      delivery.subject_id, delivery.message, connection.type as connection_type, connection.facts as connection
+    from taken join delivery on delivery.id = taken.id and delivery.recorded_at = taken.recorded_at
+    left join delivery_known as connection on connection.kind = 'connection' and connection.id = delivery.connection_id`)
   return rows
 }
 
 /**
- * Writes down how attempts ended. A delivery that arrived is delivered, whoever sent it; a failure counts only while
- * nobody else has taken the delivery over.
+ * Records how attempts ended. A delivery that arrived is delivered, whichever worker sent it; a failure counts only while
+ * no other worker has claimed the delivery again.
  */
 export const complete = async (pool: Pool, completed: readonly Completed[]): Promise<void> => {
   const inOrder = completed.toSorted((one, other) => (one.id < other.id ? -1 : 1))
   await pool.query(sql`
     with done as materialized (
       select * from json_to_recordset(${JSON.stringify(inOrder)}) as done (
-        id uuid, attempt integer, finished_at timestamptz, outcome text, status integer, reason text, state text,
-        due_at timestamptz)
+        id uuid, recorded_at timestamptz, number integer, started_at timestamptz, outcome text, status integer, reason text,
+        state text, delay_seconds real, waited_seconds real)
     ), attempts as (
-      update delivery_attempt
-      set finished_at = done.finished_at, outcome = done.outcome, status = done.status, reason = done.reason
-      from done cross join lateral (
-        select ctid from delivery_attempt where delivery_id = done.id and number = done.attempt limit 1) as own
-      where delivery_attempt.ctid = own.ctid
+      insert into delivery_attempt (recorded_at, delivery_id, number, started_at, outcome, status, reason)
+      select recorded_at, id, number, started_at, outcome, status, reason from done
+      on conflict (delivery_id, number, recorded_at) do update set
+        finished_at = excluded.finished_at, outcome = excluded.outcome, status = excluded.status, reason = excluded.reason
+    ), again as (
+      update delivery_queue as queue
+      set due_at = now() + make_interval(secs => done.delay_seconds), waited_seconds = done.waited_seconds,
+        sent = sent + (done.outcome <> 'not_sent')::integer, unsent = unsent + (done.outcome = 'not_sent')::integer,
+        started_at = null
+      from done where queue.id = done.id and done.state = 'pending' and sent + unsent + 1 = done.number
+    ), finished as (
+      delete from delivery_queue as queue using done
+      where queue.id = done.id
+        and (done.state = 'delivered' or (done.state = 'failed' and sent + unsent + 1 = done.number))
+      returning queue.id
     )
     update delivery
-    set state = done.state,
+    set state = done.state, finished_at = now(),
       reason = case done.state when 'failed' then coalesce(done.reason, 'status ' || done.status) end,
-      due_at = coalesce(done.due_at, delivery.due_at),
-      finished_at = case done.state when 'pending' then null else done.finished_at end
-    from done where delivery.id = done.id and (
+      unsent_at = case done.state when 'failed' then now() end
+    from done where delivery.id = done.id and delivery.recorded_at = done.recorded_at and (
       (done.state = 'delivered' and delivery.state <> 'delivered')
-      or (delivery.state = 'pending' and delivery.attempts = done.attempt))`)
+      or (done.state = 'failed' and delivery.state = 'pending'
+        and exists (select from finished where finished.id = done.id)))`)
 }

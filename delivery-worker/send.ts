@@ -1,83 +1,85 @@
+import type { Keys } from '#infra/crypto/keys.ts'
 import type { Exchange, GuardedHttp } from '#infra/guarded-http.ts'
 import type { Log } from '#infra/log.ts'
 import type { Metrics } from '#infra/metrics.ts'
-import { nextAttempt, retryAfterSeconds, verdictOn } from './backoff.ts'
+import { nextDelay, retryAfterSeconds, unsentDelaySeconds, unsentMax, verdictOn } from './backoff.ts'
+import { kindNamed, type Capabilities } from './capability.ts'
 import type { Claimed, Completed } from './queue.ts'
-import { sign, signatureHeader } from './sign.ts'
 
 export type SendParts = {
+  readonly capabilities: Capabilities
   readonly http: GuardedHttp
-  /** Opens the signing secret of a connection. */
-  readonly openSecret: (claimed: Claimed) => string
+  readonly keys: Keys
   readonly now: () => Date
   readonly log: Log
   readonly metrics: Metrics
 }
 
+/** The body of a delivery, or why there is none. */
+export type Body = { readonly text: string } | { readonly missing: string }
+
+/** Nothing was sent, for a reason on our side that an operator may put right. */
+type NotSent = { readonly outcome: 'not_sent'; readonly reason: string }
+
 /** Sends a delivery once, signed for this attempt, and says what becomes of it. */
-export const makeSend = ({ http, openSecret, now, log, metrics }: SendParts) => {
-  const exchange = async (claimed: Claimed, body: string | undefined): Promise<Exchange> => {
-    if (body === undefined) return { outcome: 'unanswered', reason: 'its subject is not in the read models' }
-    return http.request({
-      method: 'POST',
-      url: claimed.base_url,
-      headers: {
-        'Content-Type': 'application/json',
-        'Idempotency-Key': claimed.id,
-        [signatureHeader]: sign(openSecret(claimed), body, now()),
-      },
-      body,
-    })
+export const makeSend = ({ capabilities, http, keys, now, log, metrics }: SendParts) => {
+  const exchange = async (claimed: Claimed, body: Body): Promise<Exchange | NotSent> => {
+    if ('missing' in body) return notSent(body.missing)
+    const { id, organisation_id, connection_id, connection_type, connection } = claimed
+    if (connection_type === null || connection === null) return notSent('its connection is not known')
+    const sending = { id, organisation_id, connection_id, body: body.text, keys, now: now() }
+    return http.request(kindNamed(capabilities.connections, connection_type).request(connection, sending))
   }
 
-  return async (claimed: Claimed, body: string | undefined): Promise<Completed> => {
-    const { id, attempt, organisation_id, connection_id, message } = claimed
+  return async (claimed: Claimed, body: Body): Promise<Completed> => {
+    const { id, number, organisation_id, connection_id, type } = claimed
     const startedAt = performance.now()
-    const answer = await exchange(claimed, body).catch(ourFault)
-    const ended = now()
-    const completed = outcomeOf(claimed, answer, ended)
+    const answer = await exchange(claimed, body).catch((error: unknown) =>
+      notSent(error instanceof Error ? error.message : String(error)),
+    )
+    const completed = outcomeOf(claimed, answer, now())
 
     metrics.deliveries.inc({ outcome: completed.state === 'pending' ? 'retry' : completed.state })
     const { outcome, status, reason, state } = completed
     const ms = Math.round(performance.now() - startedAt)
     log.info(
-      {
-        delivery_id: id,
-        attempt,
-        type: message.type,
-        organisation_id,
-        connection_id,
-        outcome,
-        status,
-        reason,
-        state,
-        ms,
-      },
+      { delivery_id: id, attempt: number, type, organisation_id, connection_id, outcome, status, reason, state, ms },
       'delivery attempted',
     )
     return completed
   }
 }
 
-/** A secret that cannot be opened, for example: it is tried again, since an operator may put it right. */
-const ourFault = (error: unknown): Exchange => ({
-  outcome: 'unanswered',
-  reason: `not sent: ${error instanceof Error ? error.message : String(error)}`,
-})
+const notSent = (reason: string): NotSent => ({ outcome: 'not_sent', reason: `not sent: ${reason}` })
 
-const outcomeOf = ({ id, attempt }: Claimed, exchange: Exchange, ended: Date): Completed => {
-  const verdict = verdictOn(exchange)
-  const asked = exchange.outcome === 'answered' ? retryAfterSeconds(exchange.header('retry-after'), ended) : undefined
-  const next = verdict === 'retry' ? nextAttempt(attempt, ended, Math.random(), asked) : undefined
+const outcomeOf = (claimed: Claimed, answer: Exchange | NotSent, ended: Date): Completed => {
+  const { id, recorded_at, connection_id, number, started_at, waited_seconds } = claimed
+  const reached = { id, recorded_at, connection_id, number, started_at, outcome: answer.outcome }
+  if (answer.outcome === 'not_sent') {
+    const unsent = claimed.unsent + 1
+    const [state, delay_seconds] =
+      unsent >= unsentMax ? (['failed', 0] as const) : (['pending', unsentDelaySeconds(unsent)] as const)
+    return { ...reached, status: null, reason: storable(answer.reason), state, delay_seconds, waited_seconds }
+  }
+
+  const verdict = verdictOn(answer)
+  const isAnswered = answer.outcome === 'answered'
+  const delay =
+    verdict === 'retry'
+      ? nextDelay({
+          sent: claimed.sent + 1,
+          waitedSeconds: waited_seconds,
+          chance: Math.random(),
+          askedSeconds: isAnswered ? retryAfterSeconds(answer.header('retry-after'), ended) : undefined,
+        })
+      : undefined
   return {
-    id,
-    attempt,
-    finished_at: ended.toISOString(),
-    outcome: exchange.outcome,
-    status: exchange.outcome === 'answered' ? exchange.status : null,
-    reason: exchange.outcome === 'answered' ? null : storable(exchange.reason),
-    state: verdict === 'delivered' ? 'delivered' : next ? 'pending' : 'failed',
-    due_at: next?.toISOString() ?? null,
+    ...reached,
+    status: isAnswered ? answer.status : null,
+    reason: isAnswered ? null : storable(answer.reason),
+    state: verdict === 'delivered' ? 'delivered' : delay ? 'pending' : 'failed',
+    delay_seconds: delay?.seconds ?? 0,
+    waited_seconds: delay?.waitedSeconds ?? waited_seconds,
   }
 }
 

@@ -2,17 +2,25 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import type { Log } from '#infra/log.ts'
 import { notifier } from '#infra/notifier.ts'
-import { claim, complete, type Claimed, type Completed, type Room } from './queue.ts'
-import { bodyOf, readSnapshots } from './snapshot.ts'
+import { readBodies } from './body.ts'
+import type { Capabilities } from './capability.ts'
+import { candidateSearch, type Standing } from './endpoints.ts'
+import { allot, type Allotted, type Candidate } from './places.ts'
+import { claim, type Claimed, type Completed } from './queue.ts'
+import { makeRecorder } from './recorder.ts'
+import type { Body } from './send.ts'
 
 export type SenderParts = {
   readonly pool: Pool
   readonly log: Log
   readonly now: () => Date
-  readonly send: (claimed: Claimed, body: string | undefined) => Promise<Completed>
+  readonly capabilities: Capabilities
+  readonly send: (claimed: Claimed, body: Body) => Promise<Completed>
   /** Deliveries that are sent at the same time. */
   readonly concurrency: number
 }
+
+type Send = Candidate & { isSlow: boolean }
 
 const pollMs = 250
 /** After news, it takes a moment until they are committed and the read models have passed them. */
@@ -21,63 +29,59 @@ const eagerForMs = 1000
 const slowMs = 2000
 const finishWithinMs = 8000
 
-/**
- * Sends what is due, so many at the same time. A connection never has all of the places, and one that last gave no answer
- * or was slow has two: a dead receiver does not hold up the others.
- */
-export const startSender = ({ pool, log, now, send, concurrency }: SenderParts) => {
-  const inFlight = new Map<string, number>()
-  const troubled = new Set<string>()
-  const roomOfOne = Math.max(1, Math.ceil(concurrency * 0.75))
-  const roomOfTroubled = Math.min(2, roomOfOne)
+/** Sends what is due, in the places that `allot` gives. */
+export const startSender = ({ pool, log, now, capabilities, send, concurrency }: SenderParts) => {
   const changes = notifier()
-  const finishing = recorder(pool, log)
-  const sends = new Set<Promise<void>>()
-  let lastClaimed = 1
+  const recorder = makeRecorder(pool, log)
+  const search = candidateSearch(pool)
+  const sends = new Set<Send>()
+  const ends = new Set<Promise<void>>()
   let freed = 0
+  let lastBegun = 1
   let eagerUntil = 0
   let isStopping = false
   let isAbandoned = false
   let problem: string | undefined
 
-  const room = (): Room => {
-    const limited = new Set([...inFlight.keys(), ...troubled])
-    const roomLeft = (connection: string) =>
-      (troubled.has(connection) ? roomOfTroubled : roomOfOne) - (inFlight.get(connection) ?? 0)
-    return {
-      total: concurrency - sends.size,
-      connection: roomOfOne,
-      except: new Map([...limited].map((connection) => [connection, Math.max(0, roomLeft(connection))])),
-    }
-  }
-
-  const sendOne = async (claimed: Claimed, body: string | undefined): Promise<void> => {
-    const { connection_id } = claimed
-    const startedAt = performance.now()
-    inFlight.set(connection_id, (inFlight.get(connection_id) ?? 0) + 1)
+  const sendOne = async (claimed: Claimed, body: Body, place: Candidate): Promise<void> => {
+    const own: Send = { ...place, isSlow: false }
+    sends.add(own)
+    const becomesSlow = setTimeout(() => {
+      own.isSlow = true
+      recorder.stands(place.connection_id, 'open')
+      changes.notify()
+    }, slowMs)
     const completed = await send(claimed, body)
-    const left = (inFlight.get(connection_id) ?? 1) - 1
-    if (left > 0) inFlight.set(connection_id, left)
-    else inFlight.delete(connection_id)
+    clearTimeout(becomesSlow)
+    sends.delete(own)
 
-    // Cut off by our own stopping: nobody knows whether it arrived, so whoever takes the row over sends it again.
+    // Cut off by our own stopping: nobody knows whether it arrived, so it is sent again when its lease ends.
     if (isAbandoned) return
-    if (completed.outcome === 'unanswered' || performance.now() - startedAt > slowMs) troubled.add(connection_id)
-    else troubled.delete(connection_id)
-    finishing.add(completed)
+    const standing = standingAfter(completed, own.isSlow)
+    if (standing !== 'closed' || place.standing !== 'closed') recorder.stands(place.connection_id, standing)
+    recorder.ended(completed)
   }
 
-  /** Takes what there is room for and begins to send it; how many that were. */
+  /** Claims what there is room for and begins to send it. Returns how many deliveries that were. */
   const begin = async (): Promise<number> => {
-    const claimed = await claim(pool, room(), now())
+    const hasRoomForUnproven = allot([anyUnproven], [...sends], concurrency).length > 0
+    const candidates = await search.find(hasRoomForUnproven)
+    const allotted = allot(candidates, [...sends], concurrency)
+    const last = allotted.at(-1)
+    if (!last) return 0
+    search.moveTo(last)
+    const claimed = await claim(pool, allotted)
     if (claimed.length === 0) return 0
-    const snapshotOf = await readSnapshots(pool, claimed)
+
+    const places = new Map<string, Allotted>(allotted.map((each) => [each.connection_id, each]))
+    const bodyOf = await readBodies(pool, capabilities, claimed)
     for (const each of claimed) {
-      const sending = sendOne(each, bodyOf(each.message, snapshotOf(each), now())).then(() => {
-        sends.delete(sending)
-        if (++freed >= Math.min(concurrency / 2, lastClaimed)) changes.notify()
+      const place = places.get(each.connection_id) ?? { ...each, standing: 'new' }
+      const end = sendOne(each, bodyOf(each, now()), place).then(() => {
+        ends.delete(end)
+        if (++freed >= Math.min(concurrency / 2, lastBegun)) changes.notify()
       })
-      sends.add(sending)
+      ends.add(end)
     }
     return claimed.length
   }
@@ -87,14 +91,16 @@ export const startSender = ({ pool, log, now, send, concurrency }: SenderParts) 
       let begun = 0
       try {
         freed = 0
-        begun = sends.size < concurrency ? await begin() : 0
-        lastClaimed = Math.max(1, begun)
+        begun = await begin()
+        lastBegun = Math.max(1, begun)
         problem = undefined
       } catch (error) {
         problem = error instanceof Error ? error.message : String(error)
-        log.error({ error }, 'deliveries could not be taken, trying again')
+        log.error({ error }, 'deliveries could not be claimed, trying again')
         await pause(1000)
       }
+      // Of what was allotted, some may not have been used: there may be more to send.
+      if (begun > 0 && sends.size < concurrency) continue
       const isEager = begun === 0 && performance.now() < eagerUntil
       await changes.wait(isEager ? eagerPollMs : pollMs)
     }
@@ -109,49 +115,21 @@ export const startSender = ({ pool, log, now, send, concurrency }: SenderParts) 
     },
     /** What keeps it from working; undefined when nothing does. */
     problem: (): string | undefined => problem,
-    /** Takes nothing more and lets what is being sent finish, as far as there is time. */
+    /** Claims nothing more and lets what is being sent finish, as far as there is time. */
     stop: async (): Promise<void> => {
       isStopping = true
       changes.notify()
       await running
-      await Promise.race([Promise.all(sends), pause(finishWithinMs, undefined, { ref: false })])
+      await Promise.race([Promise.all(ends), pause(finishWithinMs, undefined, { ref: false })])
       isAbandoned = true
-      await finishing.stop()
+      await recorder.stop()
     },
   }
 }
 
-/** Writes down how sends ended, many in one statement while the one before is under way. */
-const recorder = (pool: Pool, log: Log) => {
-  let waiting: Completed[] = []
-  let running: Promise<void> | undefined
-  let triesLeft = Infinity
+const anyUnproven: Candidate = { organisation_id: 'any other', connection_id: 'any other', standing: 'new' }
 
-  const run = async () => {
-    while (waiting.length > 0 && triesLeft > 0) {
-      const batch = waiting
-      waiting = []
-      try {
-        await complete(pool, batch)
-      } catch (error) {
-        log.error({ error, deliveries: batch.length }, 'ends of deliveries could not be written down, trying again')
-        waiting = [...batch, ...waiting]
-        triesLeft--
-        if (triesLeft > 0) await pause(200)
-      }
-    }
-    running = undefined
-  }
-
-  return {
-    add: (completed: Completed): void => {
-      waiting.push(completed)
-      running ??= run()
-    },
-    /** What cannot be written down now is sent again when its lease ends. */
-    stop: async (): Promise<void> => {
-      triesLeft = 3
-      await running
-    },
-  }
+const standingAfter = ({ outcome }: Completed, isSlow: boolean): Standing => {
+  if (outcome === 'not_sent' || outcome === 'refused') return 'unknown'
+  return outcome === 'unanswered' || isSlow ? 'open' : 'closed'
 }

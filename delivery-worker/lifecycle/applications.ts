@@ -1,7 +1,10 @@
+import type { Pool } from 'pg'
 import { applicationEvents } from '#domain/applications/events.ts'
-import { idOf } from '#domain/event.ts'
+import { renderApplication, type Application, type ApplicationRecord } from '#domain/applications/record.ts'
+import { idOf, type Json } from '#domain/event.ts'
 import type { LifecycleEventType } from '#domain/workflows/events.ts'
-import { lifecycle } from './lifecycle.ts'
+import { subjectKind } from '../capability.ts'
+import { pick, readDocuments } from '../snapshot.ts'
 
 const {
   ApplicationStarted,
@@ -12,7 +15,7 @@ const {
   ApplicationAbandoned,
 } = applicationEvents
 
-const told = {
+const sent = {
   ApplicationStarted,
   CustomerSaved,
   ApplicationReferred,
@@ -21,7 +24,7 @@ const told = {
   ApplicationAbandoned,
 }
 
-const names: Readonly<Record<keyof typeof told, LifecycleEventType>> = {
+const names: Readonly<Record<keyof typeof sent, LifecycleEventType>> = {
   ApplicationStarted: 'application.started',
   CustomerSaved: 'application.customer_saved',
   ApplicationReferred: 'application.referred',
@@ -30,17 +33,61 @@ const names: Readonly<Record<keyof typeof told, LifecycleEventType>> = {
   ApplicationAbandoned: 'application.abandoned',
 }
 
-/** Why an application was declined, referred or postponed is not told: the reason gives an underwriting answer away. */
-export const applicationLifecycle = lifecycle({
-  aggregate: 'application',
-  events: told,
+type Facts = { readonly product_id: string }
+
+/** The reason of a decline, referral or postponement is not sent: it gives an underwriting answer away. */
+export const applications = subjectKind<typeof sent, Facts>({
+  type: 'application',
+  categories: ['application'],
+  events: sent,
+  readModels: ['applications'],
   idOf: (_event, { stream }) => idOf(stream),
-  remember: (facts, event) =>
-    event.type === 'ApplicationStarted'
-      ? { application_id: event.application_id, product_id: event.product_id }
-      : facts,
-  tell: (event) => ({
+  remember: (facts, event) => (event.type === 'ApplicationStarted' ? { product_id: event.product_id } : facts),
+  happening: (event) => ({
     type: names[event.type],
     payload: event.type === 'ApplicationAbandoned' ? { reason: event.reason } : {},
   }),
+  readSnapshots: async (pool, subjects) => {
+    const applicationOf = await readApplications(pool, subjects)
+    return (id) => {
+      const application = applicationOf(id)
+      return application && applicationSnapshot(application)
+    }
+  },
 })
+
+/** Reads the documents that the projection of applications has written. */
+export const readApplications = (
+  pool: Pool,
+  subjects: readonly { readonly organisation_id: string; readonly id: string }[],
+): Promise<(id: string) => ApplicationRecord | undefined> => readDocuments(pool, 'applications', subjects)
+
+export const applicationSnapshot = (record: ApplicationRecord): Json => ({
+  application: pick(renderApplication(record, null), fields),
+  customer: record.customer,
+})
+
+/**
+ * What is sent is named field by field. Answers, and whatever gives one away, must not leave by a field that is added one
+ * day. Nor must the share token.
+ */
+const fields: readonly (keyof Omit<Application, 'share_token'>)[] = [
+  'id',
+  'display_id',
+  'status',
+  'idempotency_key',
+  'product_id',
+  'journey_id',
+  'customer',
+  'joint_customer',
+  'cover_amount_pence',
+  'term_years',
+  'policy_id',
+  'abandoned_reason',
+  'inline_bacs_mandate',
+  'direct_debit_first',
+  'stripe_test_mode',
+  'marketing_answered',
+  'created_at',
+  'updated_at',
+]

@@ -1,10 +1,9 @@
 import type { Pool } from 'pg'
 import { z } from 'zod'
-import { EndpointConnectionId } from '#domain/integrations/events.ts'
-import { ApplicationId, OrganisationId, QuoteId } from '#domain/values.ts'
-import { LifecycleActionId, LifecycleEventType } from '#domain/workflows/events.ts'
+import { OrganisationId } from '#domain/values.ts'
 import { notFound, Problem } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
+import { sql } from '#infra/postgres/postgres.ts'
 
 const State = z.enum(['pending', 'delivered', 'failed', 'cancelled'])
 
@@ -12,63 +11,55 @@ const Attempt = z
   .object({
     number: z.int(),
     started_at: z.iso.datetime(),
-    finished_at: z.iso.datetime().nullable().describe('null: it is being sent, or was lost with its sender.'),
+    finished_at: z.iso.datetime().nullable().describe('null: it is being sent, or was lost with its worker.'),
     outcome: z
-      .enum(['answered', 'unanswered', 'refused', 'lost'])
+      .enum(['answered', 'unanswered', 'refused', 'not_sent', 'lost'])
       .nullable()
-      .describe('refused: we did not try, the address may not be reached. lost: its sender ended before it did.'),
+      .describe(
+        'refused: the address may not be reached. not_sent: nothing could be sent, for a reason on our side. lost: its worker ended before it did. The last two do not count towards the five attempts.',
+      ),
     status: z.int().nullable().describe('What the receiver answered.'),
-    reason: z.string().nullable().describe('Why there was no answer.'),
+    reason: z.string().nullable().describe('Why there was no answer, or why nothing was sent.'),
   })
   .meta({ id: 'DeliveryAttempt' })
+
+const Subject = z.object({ type: z.string(), id: z.uuid() })
 
 const Delivery = z
   .object({
     id: z.uuid().describe('Also the Idempotency-Key.'),
     organisation_id: OrganisationId,
     event_id: z.uuid(),
-    type: LifecycleEventType,
-    application_id: ApplicationId,
-    quote_id: QuoteId.nullable(),
-    lifecycle_action_id: LifecycleActionId,
-    endpoint_connection_id: EndpointConnectionId,
+    type: z.string().describe('The published name of the event.'),
+    subject: Subject.describe('What it is about: an application or a quote, for example.'),
+    stream: z.string().describe('The stream of the event: `application-<id>` for an application and its quotes.'),
+    action_id: z.uuid().describe('The action that asked for it.'),
+    connection_id: z.uuid().describe('The connection that it is sent over.'),
     state: State,
     reason: z.string().nullable().describe('Why it failed or was cancelled.'),
+    recorded_at: z.iso.datetime().describe('When the event was recorded.'),
     planned_at: z.iso.datetime(),
     due_at: z.iso.datetime().nullable().describe('When it is next tried, while it is pending.'),
     finished_at: z.iso.datetime().nullable(),
     attempts: z.array(Attempt),
   })
   .meta({ id: 'Delivery' })
-type Delivery = z.input<typeof Delivery>
+type Delivery = z.output<typeof Delivery>
 
 const Filters = z.object({
   organisation_id: OrganisationId,
   state: State.optional(),
-  type: LifecycleEventType.optional(),
+  type: z.string().optional(),
   event_id: z.uuid().optional(),
-  application_id: ApplicationId.optional(),
-  endpoint_connection_id: EndpointConnectionId.optional(),
+  subject_id: z.uuid().optional(),
+  stream: z.string().optional(),
+  connection_id: z.uuid().optional(),
   limit: z.coerce.number().int().min(1).max(200).default(50),
   cursor: z.string().optional(),
 })
+type Filters = z.output<typeof Filters>
 
 const operator = { tag: 'Operator', access: { kind: 'operator' } } as const
-
-const columns = `
-  id, organisation_id, event_id, type, application_id, quote_id, action_id as lifecycle_action_id,
-  connection_id as endpoint_connection_id, state, reason, planned_at, finished_at,
-  case state when 'pending' then due_at end as due_at,
-  coalesce((
-    select json_agg(json_build_object('number', number, 'started_at', started_at, 'finished_at', finished_at,
-      'outcome', outcome, 'status', status, 'reason', reason) order by number)
-    from delivery_attempt where delivery_id = delivery.id), '[]') as attempts`
-
-type Row = Omit<Delivery, 'planned_at' | 'due_at' | 'finished_at'> & {
-  readonly planned_at: Date
-  readonly due_at: Date | null
-  readonly finished_at: Date | null
-}
 
 /** What was sent, to whom, and what became of it: the log of deliveries with every attempt. */
 export const deliveryRoutes = ({ pool }: { readonly pool: Pool }): Route[] => [
@@ -77,30 +68,16 @@ export const deliveryRoutes = ({ pool }: { readonly pool: Pool }): Route[] => [
       ...operator,
       method: 'get',
       address: '/admin/v1/deliveries',
-      summary: 'List the webhooks of an organisation with their attempts, newest first',
+      summary:
+        'List the webhooks of an organisation with their attempts, newest event first. A page may hold fewer than limit, or none, although there are more: go on with next_cursor',
       query: Filters,
       answers: { 200: z.object({ data: z.array(Delivery), next_cursor: z.string().nullable() }) },
     },
     async ({ query }) => {
-      const { organisation_id, state, type, event_id, application_id, endpoint_connection_id, limit, cursor } = query
-      const place = cursor === undefined ? [null, null, null] : placeOf(cursor)
-      const filters = [organisation_id, state, type, event_id, application_id, endpoint_connection_id]
-      const rows = await read(
-        pool,
-        `select ${columns} from delivery
-        where organisation_id = $1 and ($2::text is null or state = $2) and ($3::text is null or type = $3)
-          and ($4::uuid is null or event_id = $4) and ($5::uuid is null or application_id = $5)
-          and ($6::uuid is null or connection_id = $6)
-          and ($8::timestamptz is null or (planned_at, event_id, id) < ($8, $9::uuid, $10::uuid))
-          ${state === 'failed' || state === 'cancelled' ? `and state in ('failed', 'cancelled')` : ''}
-        order by planned_at desc, event_id desc, id desc limit $7`,
-        [...filters, limit + 1, ...place],
-      )
-      const page = rows.slice(0, limit)
-      const last = page.at(-1)
+      const { keys, next } = await findKeys(pool, query)
       return {
         status: 200,
-        body: { data: page.map(shown), next_cursor: last && rows.length > limit ? cursorAt(last) : null },
+        body: { data: await readDeliveries(pool, keys), next_cursor: next ? cursorAt(next) : null },
       }
     },
   ),
@@ -114,27 +91,86 @@ export const deliveryRoutes = ({ pool }: { readonly pool: Pool }): Route[] => [
       answers: { 200: z.object({ data: Delivery }) },
     },
     async ({ path }) => {
-      const [row] = await read(pool, `select ${columns} from delivery where id = $1`, [path.id])
-      if (!row) throw notFound('delivery')
-      return { status: 200, body: { data: shown(row) } }
+      const { rows } = await pool.query<Key>(sql`select id, recorded_at from delivery where id = ${path.id}`)
+      const [delivery] = await readDeliveries(pool, rows)
+      if (!delivery) throw notFound('delivery')
+      return { status: 200, body: { data: delivery } }
     },
   ),
 ]
 
-/** Before a delivery worker has ever run, there are no tables, and nothing was sent. */
-const read = async (pool: Pool, text: string, values: readonly unknown[]): Promise<readonly Row[]> => {
-  try {
-    return (await pool.query<Row>(text, [...values])).rows
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === undefinedTable) return []
-    throw error
-  }
+type Key = { readonly id: string; readonly recorded_at: Date }
+
+/** A page looks at no more rows than this, whatever it filters by. */
+const scanned = 10_000
+
+/** The keys of a page, and where the next one begins. What no index holds is filtered among a bounded number of rows. */
+const findKeys = async (
+  pool: Pool,
+  { organisation_id, state, type, event_id, subject_id, stream, connection_id, limit, cursor }: Filters,
+): Promise<{ readonly keys: readonly Key[]; readonly next: Key | undefined }> => {
+  const [at, id] = cursor === undefined ? [null, null] : placeOf(cursor)
+  const isFiltered = state !== undefined || type !== undefined || connection_id !== undefined
+  const unsent = state === 'failed' || state === 'cancelled' ? 'and unsent_at is not null' : ''
+  // A condition that is not asked for is left out, so that the right index is used.
+  const indexed = [
+    ...(event_id === undefined ? [] : [{ column: 'event_id', value: event_id }]),
+    ...(subject_id === undefined ? [] : [{ column: 'subject_id', value: subject_id }]),
+    ...(stream === undefined ? [] : [{ column: 'stream', value: stream }]),
+  ]
+  const values = [organisation_id, at, id, isFiltered ? scanned : limit + 1, limit + 1, state, type, connection_id]
+  const { rows } = await pool.query<Key & { readonly matches: boolean }>(
+    `with looked_at as materialized (
+      select id, recorded_at, ($6::text is null or state = $6) and ($7::text is null or type = $7)
+        and ($8::uuid is null or connection_id = $8) as matches
+      from delivery
+      where organisation_id = $1 and ($2::timestamptz is null or (recorded_at, id) < ($2, $3::uuid)) ${unsent}
+        ${indexed.map(({ column }, index) => `and ${column} = $${values.length + 1 + index}`).join(' ')}
+      order by recorded_at desc, id desc limit $4
+    ), numbered as (select *, row_number() over () as number from looked_at)
+    (select id, recorded_at, true as matches from numbered where matches order by number limit $5)
+    union all
+    (select id, recorded_at, false from numbered where number = $4 and number = ${scanned})`,
+    [...values, ...indexed.map(({ value }) => value)],
+  )
+  const matching = rows.filter(({ matches }) => matches)
+  const keys = matching.slice(0, limit)
+  return { keys, next: matching.length > limit ? keys.at(-1) : rows.find(({ matches }) => !matches) }
 }
 
-const undefinedTable = '42P01'
+type Row = Omit<Delivery, 'recorded_at' | 'planned_at' | 'due_at' | 'finished_at'> & {
+  readonly recorded_at: Date
+  readonly planned_at: Date
+  readonly due_at: Date | null
+  readonly finished_at: Date | null
+}
 
-const shown = ({ planned_at, due_at, finished_at, attempts, ...row }: Row): Delivery => ({
+const readDeliveries = async (pool: Pool, keys: readonly Key[]): Promise<Delivery[]> => {
+  if (keys.length === 0) return []
+  const { rows } = await pool.query<Row>(sql`
+    select found.*, due_at, (
+        select coalesce(json_agg(json_build_object('number', number, 'started_at', started_at, 'finished_at', finished_at,
+          'outcome', outcome, 'status', status, 'reason', reason) order by number), '[]')
+        from (
+          select number, started_at, finished_at, outcome, status, reason from delivery_attempt
+          where delivery_id = found.id and delivery_attempt.recorded_at = found.recorded_at
+          union all
+          select sent + unsent + 1, started_at, null, null, null, null from delivery_queue
+          where delivery_queue.id = found.id and started_at is not null) as attempt) as attempts
+    from unnest(${keys.map(({ id }) => id)}::uuid[], ${keys.map(({ recorded_at }) => recorded_at)}::timestamptz[])
+      with ordinality as wanted (id, recorded_at, place)
+    cross join lateral (
+      select id, organisation_id, event_id, type, json_build_object('type', subject_type, 'id', subject_id) as subject,
+        stream, action_id, connection_id, state, reason, recorded_at, planned_at, finished_at
+      from delivery where id = wanted.id and recorded_at = wanted.recorded_at limit 1) as found
+    left join delivery_queue on delivery_queue.id = found.id
+    order by place`)
+  return rows.map(shown)
+}
+
+const shown = ({ recorded_at, planned_at, due_at, finished_at, attempts, ...row }: Row): Delivery => ({
   ...row,
+  recorded_at: recorded_at.toISOString(),
   planned_at: planned_at.toISOString(),
   due_at: due_at?.toISOString() ?? null,
   finished_at: finished_at?.toISOString() ?? null,
@@ -145,10 +181,10 @@ const shown = ({ planned_at, due_at, finished_at, attempts, ...row }: Row): Deli
   })),
 })
 
-const Place = z.tuple([z.iso.datetime(), z.uuid(), z.uuid()])
+const Place = z.tuple([z.iso.datetime(), z.uuid()])
 
-const cursorAt = ({ planned_at, event_id, id }: Row): string =>
-  Buffer.from(JSON.stringify([planned_at.toISOString(), event_id, id])).toString('base64url')
+const cursorAt = ({ recorded_at, id }: Key): string =>
+  Buffer.from(JSON.stringify([recorded_at.toISOString(), id])).toString('base64url')
 
 const placeOf = (cursor: string): z.output<typeof Place> => {
   const { data } = Place.safeParse(parsed(Buffer.from(cursor, 'base64url').toString()))

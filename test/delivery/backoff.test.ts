@@ -1,32 +1,65 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { attemptsMax, nextAttempt, retryAfterSeconds, verdictOn, type Verdict } from '../../delivery-worker/backoff.ts'
+import {
+  attemptsMax,
+  nextDelay,
+  retryAfterSeconds,
+  unsentDelaySeconds,
+  verdictOn,
+  type Verdict,
+} from '../../delivery-worker/backoff.ts'
 
 const now = new Date('2026-03-01T10:00:00.000Z')
-const secondsUntil = (next: Date | undefined) => next && (next.getTime() - now.getTime()) / 1000
+
+/** The delays after each attempt when the receiver asks for these times. */
+const delaysWhenAsked = (asked: readonly (number | undefined)[], chance = 0.5) => {
+  let waitedSeconds = 0
+  return asked.map((askedSeconds, index) => {
+    const delay = nextDelay({ sent: index + 1, waitedSeconds, chance, askedSeconds })
+    waitedSeconds = delay?.waitedSeconds ?? waitedSeconds
+    return delay?.seconds
+  })
+}
+const never = [undefined, undefined, undefined, undefined]
+const total = (delays: readonly (number | undefined)[]) => delays.reduce<number>((sum, each) => sum + (each ?? 0), 0)
 
 test('after the first attempt it waits about 10, 40, 100 and 200 seconds, and then gives up', () => {
-  const waits = [1, 2, 3, 4, 5, 6].map((attempts) => secondsUntil(nextAttempt(attempts, now, 0.5, undefined)))
-
-  expect(waits).toEqual([10, 40, 100, 200, undefined, undefined])
+  expect(delaysWhenAsked([...never, undefined, undefined])).toEqual([10, 40, 100, 200, undefined, undefined])
   expect(attemptsMax).toBe(5)
 })
 
 test('a little jitter spreads the retries of many deliveries', () => {
-  expect(secondsUntil(nextAttempt(1, now, 0, undefined))).toBe(9)
-  expect(secondsUntil(nextAttempt(1, now, 1, undefined))).toBe(11)
+  expect(delaysWhenAsked([undefined], 0)).toEqual([9])
+  expect(delaysWhenAsked([undefined], 1)).toEqual([11])
 })
 
-test('five attempts stay within about six minutes, however the chances fall', () => {
-  const latest = [1, 2, 3, 4].map((attempts) => secondsUntil(nextAttempt(attempts, now, 1, undefined)) ?? 0)
-
-  expect(latest.reduce((sum, seconds) => sum + seconds)).toBeLessThanOrEqual(6.5 * 60)
+test('a receiver that asks for more time gets it, out of the later delays', () => {
+  expect(delaysWhenAsked([30, undefined, undefined, undefined])).toEqual([30, 20, 100, 200])
+  expect(delaysWhenAsked([60, undefined, undefined, undefined])).toEqual([60, 10, 80, 200])
+  expect(delaysWhenAsked([60, 60, 60, 60])).toEqual([60, 60, 60, 170])
+  expect(delaysWhenAsked([3, undefined, undefined, undefined])).toEqual([10, 40, 100, 200])
 })
 
-test('a receiver that asks for more time gets it, up to the longest delay', () => {
-  expect(secondsUntil(nextAttempt(1, now, 0.5, 30))).toBe(30)
-  expect(secondsUntil(nextAttempt(1, now, 0.5, 3))).toBe(10)
-  expect(secondsUntil(nextAttempt(1, now, 0.5, 86_400))).toBe(200)
-  expect(nextAttempt(5, now, 0.5, 30)).toBeUndefined()
+test('a receiver that asks for too much leaves 10 seconds for each later attempt', () => {
+  expect(delaysWhenAsked([86_400, 86_400, 86_400, 86_400, 86_400])).toEqual([320, 10, 10, 10, undefined])
+  expect(delaysWhenAsked([undefined, undefined, undefined, 86_400])).toEqual([10, 40, 100, 200])
+})
+
+test('five attempts stay within about six minutes, whatever the receiver asks for', () => {
+  const asked = fc.option(fc.double({ min: 0, max: 1_000, noNaN: true }), { nil: undefined })
+  const chance = fc.double({ min: 0, max: 1, noNaN: true })
+
+  fc.assert(
+    fc.property(fc.tuple(asked, asked, asked, asked), chance, (all, chosen) => {
+      const delays = delaysWhenAsked(all, chosen)
+      expect(total(delays)).toBeLessThanOrEqual(6.5 * 60)
+      expect(Math.min(...delays.map((each) => each ?? 0))).toBeGreaterThanOrEqual(9)
+    }),
+  )
+})
+
+test('what could not be sent for a reason of ours waits longer each time, at most an hour', () => {
+  expect([1, 2, 5, 9, 10, 20].map(unsentDelaySeconds)).toEqual([10, 20, 160, 2_560, 3_600, 3_600])
 })
 
 test.each([

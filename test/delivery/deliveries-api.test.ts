@@ -31,9 +31,9 @@ test('200: every delivery of an organisation with its attempts, newest first, in
       {
         event_id,
         type: 'quote.issued',
-        quote_id,
-        application_id: application.application_id,
-        endpoint_connection_id,
+        subject: { type: 'quote', id: quote_id },
+        stream: `application-${application.application_id}`,
+        connection_id: endpoint_connection_id,
         state: 'delivered',
         reason: null,
         due_at: null,
@@ -41,7 +41,7 @@ test('200: every delivery of an organisation with its attempts, newest first, in
       },
       {
         type: 'application.started',
-        quote_id: null,
+        subject: { type: 'application', id: application.application_id },
         state: 'failed',
         reason: 'status 404',
         attempts: [{ number: 1, outcome: 'answered', status: 404 }],
@@ -58,7 +58,7 @@ test('200: every delivery of an organisation with its attempts, newest first, in
   expect(one.body).toEqual({ data: first.data[0] })
 })
 
-test('200: by state, by type, by event, by application and by connection', async () => {
+test('200: by state, by type, by event, by subject, by stream and by connection', async () => {
   await using fixture = await deliveryWorld()
   await using api = await serve(deliveryRoutes(fixture))
   const gone = await fixture.setUp('https://crm.example.com/', ['application.started'])
@@ -66,7 +66,7 @@ test('200: by state, by type, by event, by application and by connection', async
   const refused = await fixture.setUp('https://10.0.0.1/', ['quote.issued'])
   await fixture.startWorker()
   const application = await fixture.startApplication()
-  const { event_id } = await application.issueQuote()
+  const { event_id, quote_id } = await application.issueQuote()
   await eventually(async () => (await fixture.deliveries()).some(({ state }) => state === 'failed'))
   const typesBy = async (filter: string) =>
     ((await api.get(`${mine}&${filter}`)).body as Listed).data.map(({ type }) => type)
@@ -76,8 +76,9 @@ test('200: by state, by type, by event, by application and by connection', async
   expect(await typesBy('state=pending')).toEqual([])
   expect(await typesBy('type=quote.issued')).toEqual(['quote.issued'])
   expect(await typesBy(`event_id=${event_id}`)).toEqual(['quote.issued'])
-  expect(await typesBy(`application_id=${application.application_id}`)).toHaveLength(2)
-  expect(await typesBy(`endpoint_connection_id=${refused.endpoint_connection_id}`)).toEqual(['quote.issued'])
+  expect(await typesBy(`stream=application-${application.application_id}`)).toHaveLength(2)
+  expect(await typesBy(`subject_id=${quote_id}`)).toEqual(['quote.issued'])
+  expect(await typesBy(`connection_id=${refused.endpoint_connection_id}`)).toEqual(['quote.issued'])
   const stranger = `/admin/v1/deliveries?organisation_id=${randomUUID()}`
   expect((await api.get(stranger)).body).toEqual({ data: [], next_cursor: null })
 })
@@ -96,7 +97,7 @@ test.each([
   expect(await api.get(path)).toMatchObject({ status: 422, body: { error: { code: 'invalid_parameter' } } })
 })
 
-test('before a worker has ever run there is nothing: 200 with an empty list, and 404', async () => {
+test('before anything was sent there is nothing: 200 with an empty list, and 404', async () => {
   await using database = await testDatabase()
   await using api = await serve(deliveryRoutes(database))
 

@@ -195,9 +195,18 @@ export const deliveryWorld = async () => {
     setUp,
     startWorker,
     startApplication: startApplicationWith(append),
-    deliveries: async () => (await pool.query<DeliveryRow>('select * from delivery order by planned_at, id')).rows,
+    deliveries: async () =>
+      (
+        await pool.query<DeliveryRow>(`
+          select delivery.*, due_at, sent, unsent, started_at
+          from delivery left join delivery_queue using (id) order by planned_at, position, id`)
+      ).rows,
+    /** The attempts that have ended. */
     attempts: async () =>
       (await pool.query<AttemptRow>('select * from delivery_attempt order by delivery_id, number')).rows,
+    /** So much time passes for what is pending. */
+    passTime: (seconds: number) =>
+      pool.query('update delivery_queue set due_at = due_at - make_interval(secs => $1)', [seconds]),
     /** Waits until the read model shows an application in a status. */
     untilShown: ({ application_id }: TestApplication, status: string) =>
       eventually(async () => {
@@ -226,15 +235,18 @@ export type DeliveryRow = {
   readonly type: string
   readonly state: string
   readonly reason: string | null
-  readonly attempts: number
-  readonly due_at: Date
+  /** Null when it is not pending, like what follows. */
+  readonly due_at: Date | null
+  readonly sent: number | null
+  readonly unsent: number | null
+  /** Set while it is being sent. */
+  readonly started_at: Date | null
 }
 
 export type AttemptRow = {
   readonly delivery_id: string
   readonly number: number
-  readonly finished_at: Date | null
-  readonly outcome: string | null
+  readonly outcome: string
   readonly status: number | null
   readonly reason: string | null
 }
@@ -381,16 +393,5 @@ export const eventually = async (isSo: () => Promise<boolean>, timeoutMs = 15_00
   while (!(await isSo())) {
     if (performance.now() > deadline) throw new Error('It did not become so in time.')
     await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-}
-
-/** A clock that stands still until it is moved. */
-export const testClock = () => {
-  let time = Date.now()
-  return {
-    now: () => new Date(time),
-    forward: (seconds: number) => {
-      time += seconds * 1000
-    },
   }
 }

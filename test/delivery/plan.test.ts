@@ -6,6 +6,7 @@ import type { EventOf, EventShapes, RecordedEvent } from '#domain/event.ts'
 import { endpointConnectionEvents, EndpointConnectionId } from '#domain/integrations/events.ts'
 import { ApplicationId } from '#domain/values.ts'
 import { lifecycleActionEvents, LifecycleActionId } from '#domain/workflows/events.ts'
+import { capabilities } from '../../delivery-worker/capabilities.ts'
 import type { Known } from '../../delivery-worker/known.ts'
 import { makePlan, type PlannedDelivery } from '../../delivery-worker/plan.ts'
 import { recorded } from '../read-model.ts'
@@ -82,14 +83,14 @@ const outcomeOf = (batches: readonly (readonly RecordedEvent[])[]) => {
   const known = new Map<string, Known>()
   let deliveries: PlannedDelivery[] = []
   for (const batch of batches) {
-    const plan = makePlan([...known.values()], batch)
+    const plan = makePlan(capabilities, [...known.values()], batch)
     for (const { of, id, reason } of plan.cancellations)
       deliveries = deliveries.map((each) => {
         const ids = { action: each.action_id, connection: each.connection_id, organisation: each.organisation_id }
         return ids[of] === id && each.cancelled === null ? { ...each, cancelled: reason } : each
       })
     deliveries.push(...plan.deliveries)
-    for (const each of plan.learnt) known.set(`${each.kind} ${each.id}`, each)
+    for (const each of plan.learned) known.set(`${each.kind} ${each.id}`, each)
   }
   return deliveries.map(({ id, event_id, action_id, cancelled }) => ({ id, event_id, action_id, cancelled }))
 }
@@ -123,7 +124,7 @@ test('what happens without a connection, or while the organisation is not active
 })
 
 test('an event about something that never began stops the planner instead of being skipped', () => {
-  expect(() => makePlan([], [abandoned()])).toThrow('its application never began')
+  expect(() => makePlan(capabilities, [], [abandoned()])).toThrow('its application never began')
 })
 
 test('in whatever batches a log is planned, the same deliveries come of it', () => {

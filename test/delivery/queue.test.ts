@@ -1,282 +1,295 @@
 import { randomUUID } from 'node:crypto'
-import type { Pool } from 'pg'
 import { describe, expect, test } from 'vitest'
-import { transaction } from '#infra/postgres/postgres.ts'
-import type { PlannedDelivery } from '../../delivery-worker/plan.ts'
-import { cancel, claim, complete, enqueue, type Completed, type Room } from '../../delivery-worker/queue.ts'
-import { testDatabase } from '../database.ts'
-import { organisation_id, product_id, type AttemptRow, type DeliveryRow } from './fixture.ts'
-
-const now = new Date('2026-03-01T10:00:00.000Z')
-const later = (seconds: number) => new Date(now.getTime() + seconds * 1000)
-const plenty: Room = { total: 100, connection: 100, except: new Map() }
-
-const queue = async () => {
-  const database = await testDatabase()
-  const { pool } = database
-  const passed = async (applications: string | null, quotes: string | null) => {
-    for (const [name, position] of Object.entries({ applications, quotes }))
-      await pool.query(
-        `insert into consumer_checkpoint (name, version, position, categories, awaited) values ($1, 1, $2, '{}', true)
-        on conflict (name) do update set position = excluded.position`,
-        [name, position],
-      )
-  }
-  await passed('9', '9')
-  return {
-    ...database,
-    pool,
-    /** Says how far the read models are. */
-    passed,
-    enqueue: (...planned: readonly PlannedDelivery[]) => transaction(pool, (db) => enqueue(db, planned, now)),
-    rows: async () => (await pool.query<DeliveryRow>('select * from delivery order by id')).rows,
-    attempts: async () => (await pool.query<AttemptRow>('select * from delivery_attempt order by number')).rows,
-  }
-}
-
-const connect = async (pool: Pool, connection_id: string = randomUUID()) => {
-  await pool.query(`insert into delivery_known (kind, id, organisation_id, fact) values ('connection', $1, $2, $3)`, [
-    connection_id,
-    organisation_id,
-    { base_url: 'https://crm.example.com/', sealed_secret: 'sealed', removed: false },
-  ])
-  return connection_id
-}
-
-const delivery = (connection_id: string, changes: Partial<PlannedDelivery> = {}): PlannedDelivery => {
-  const event_id = randomUUID()
-  const application_id = randomUUID()
-  return {
-    id: randomUUID(),
-    organisation_id,
-    event_id,
-    action_id: randomUUID(),
-    connection_id,
-    type: 'application.started',
-    position: '1',
-    application_id,
-    quote_id: null,
-    message: {
-      id: event_id,
-      type: 'application.started',
-      occurred_at: now.toISOString(),
-      aggregate: { type: 'application', id: application_id },
-      payload: {},
-      product_id,
-      organization_id: organisation_id,
-    },
-    cancelled: null,
-    ...changes,
-  }
-}
-
-const success = (id: string, attempt: number): Completed => ({
-  id,
-  attempt,
-  finished_at: later(1).toISOString(),
-  outcome: 'answered',
-  status: 200,
-  reason: null,
-  state: 'delivered',
-  due_at: null,
-})
-const failure = (id: string, attempt: number, state: 'pending' | 'failed' = 'failed'): Completed => ({
-  ...success(id, attempt),
-  status: 500,
-  state,
-  due_at: state === 'pending' ? later(10).toISOString() : null,
-})
+import { unsentMax } from '../../delivery-worker/backoff.ts'
+import { organisation_id } from './fixture.ts'
+import {
+  connect,
+  deliveryQueue,
+  failure,
+  only,
+  planned,
+  retried,
+  success,
+  type DeliveryQueue,
+} from './queue-fixture.ts'
 
 describe('planning', () => {
   test('the same delivery twice makes one', async () => {
-    await using own = await queue()
-    const planned = delivery(await connect(own.pool))
+    await using own = await deliveryQueue()
+    const delivery = planned(await connect(own.pool))
 
-    await own.enqueue(planned)
-    await own.enqueue(planned)
+    await own.enqueue(delivery)
+    await own.enqueue(delivery)
 
     expect(await own.rows()).toHaveLength(1)
   })
 
   test('again leaves what was delivered alone', async () => {
-    await using own = await queue()
-    const planned = delivery(await connect(own.pool))
-    await own.enqueue(planned)
-    await claim(own.pool, plenty, now)
-    await complete(own.pool, [success(planned.id, 1)])
+    await using own = await deliveryQueue()
+    const connection = await connect(own.pool)
+    const delivery = planned(connection)
+    await own.enqueue(delivery)
+    await own.complete(success(only(await own.claim([connection]))))
 
-    await own.enqueue(planned)
+    await own.enqueue(delivery)
 
-    expect(await own.rows()).toMatchObject([{ state: 'delivered' }])
+    expect(await own.rows()).toMatchObject([{ state: 'delivered', due_at: null }])
+    expect(await own.claim([connection])).toEqual([])
   })
 
   test('keeps any character, as JSON', async () => {
-    await using own = await queue()
-    const planned = delivery(await connect(own.pool))
-    const message = { ...planned.message, payload: { note: 'Zoë \u0000 \ud83d\ude00 \\u0041 "quoted"' } }
+    await using own = await deliveryQueue()
+    const connection = await connect(own.pool)
+    const message = { note: 'Zoë \u0000 \ud83d\ude00 \\u0041 "quoted"' }
 
-    await own.enqueue({ ...planned, message })
+    await own.enqueue(planned(connection, { message }))
 
-    expect((await claim(own.pool, plenty, now))[0]?.message).toEqual(message)
+    expect(only(await own.claim([connection])).message).toEqual(message)
   })
 })
 
 describe('claiming', () => {
-  test('takes a delivery for one worker, and writes the attempt down before it is sent', async () => {
-    await using own = await queue()
-    const planned = delivery(await connect(own.pool))
-    await own.enqueue(planned)
-
-    const claims = await Promise.all([1, 2, 3].map(() => claim(own.pool, plenty, now)))
-
-    expect(claims.flat()).toMatchObject([{ id: planned.id, attempt: 1, base_url: 'https://crm.example.com/' }])
-    expect(await own.attempts()).toMatchObject([{ number: 1, finished_at: null, outcome: null }])
-  })
-
-  test('gives what a killed worker held to another when the lease ends, under the same id, and says what was lost', async () => {
-    await using own = await queue()
-    const planned = delivery(await connect(own.pool))
-    await own.enqueue(planned)
-    await claim(own.pool, plenty, now)
-
-    expect(await claim(own.pool, plenty, later(29))).toEqual([])
-    const [takenOver] = await claim(own.pool, plenty, later(30))
-
-    expect(takenOver).toMatchObject({ id: planned.id, attempt: 2 })
-    expect(await own.attempts()).toMatchObject([
-      { number: 1, outcome: 'lost' },
-      { number: 2, outcome: null },
-    ])
-  })
-
-  test('waits for the read models: the application’s for its events, both for those of a quote', async () => {
-    await using own = await queue()
+  test('takes a delivery for one worker, and records the attempt before it is sent', async () => {
+    await using own = await deliveryQueue()
     const connection = await connect(own.pool)
-    const started = delivery(connection, { position: '5' })
-    const issued = delivery(connection, { position: '5', quote_id: randomUUID() })
+    const delivery = planned(connection)
+    await own.enqueue(delivery)
+
+    const claims = await Promise.all([1, 2, 3].map(() => own.claim([connection])))
+
+    expect(claims.flat()).toMatchObject([
+      { id: delivery.id, number: 1, connection: { base_url: 'https://crm.example.com/' } },
+    ])
+    expect((await own.rows())[0]?.started_at).toBeInstanceOf(Date)
+  })
+
+  test('goes by the clock of the database: the lease and the retry end when it says so', async () => {
+    await using own = await deliveryQueue()
+    const connection = await connect(own.pool)
+    await own.enqueue(planned(connection))
+    const first = only(await own.claim([connection]))
+
+    await own.complete(retried(first, 10))
+    const { rows } = await own.pool.query<{ seconds: number }>(
+      'select extract(epoch from due_at - finished_at)::float as seconds from delivery_queue, delivery_attempt',
+    )
+
+    expect(rows).toEqual([{ seconds: 10 }])
+  })
+
+  test('gives what a killed worker held to another when the lease ends, and the lost attempt is none of the five', async () => {
+    await using own = await deliveryQueue()
+    const connection = await connect(own.pool)
+    const delivery = planned(connection)
+    await own.enqueue(delivery)
+    await own.claim([connection])
+
+    await own.passTime(29)
+    expect(await own.claim([connection])).toEqual([])
+    await own.passTime(11)
+    const again = only(await own.claim([connection]))
+
+    expect(again).toMatchObject({ id: delivery.id, number: 2, sent: 0, unsent: 1 })
+    expect(await own.attempts()).toMatchObject([{ number: 1, outcome: 'lost' }])
+  })
+
+  test('ends a delivery that is lost with its worker again and again', async () => {
+    await using own = await deliveryQueue()
+    const connection = await connect(own.pool)
+    await own.enqueue(planned(connection))
+
+    for (let lost = 0; lost < unsentMax; lost++) {
+      expect(await own.claim([connection])).toHaveLength(1)
+      await own.passTime(100)
+    }
+
+    expect(await own.claim([connection])).toEqual([])
+    expect(await own.rows()).toMatchObject([
+      { state: 'failed', reason: 'not sent: lost with its worker again and again' },
+    ])
+    expect(await own.attempts()).toHaveLength(unsentMax)
+  })
+
+  test('waits for every read model that the delivery names', async () => {
+    await using own = await deliveryQueue()
+    const connection = await connect(own.pool)
+    const started = planned(connection, { position: '5' })
+    const issued = planned(connection, { position: '5', waits_for: ['applications', 'quotes'] })
     await own.enqueue(started, issued)
     const idsAt = async (applications: string | null, quotes: string | null) => {
       await own.passed(applications, quotes)
-      return (await claim(own.pool, plenty, now)).map(({ id }) => id)
+      await own.passTime(30)
+      return (await own.claim([connection])).map(({ id }) => id)
     }
 
     expect(await idsAt(null, null)).toEqual([])
     expect(await idsAt('4', '9')).toEqual([])
     expect(await idsAt('5', '4')).toEqual([started.id])
-    expect(await idsAt('5', '4')).toEqual([])
     expect(await idsAt('5', '5')).toEqual([issued.id])
   })
 
-  test('gives each connection no more than its room, and none more than there is', async () => {
-    await using own = await queue()
-    const [busy, idle, full] = [await connect(own.pool), await connect(own.pool), await connect(own.pool)]
-    await own.enqueue(...[busy, idle, full].flatMap((id) => Array.from({ length: 10 }, () => delivery(id))))
+  test('puts off what waits for a read model, so that what is ready behind it is claimed', async () => {
+    await using own = await deliveryQueue()
+    const connection = await connect(own.pool)
+    await own.enqueue(...Array.from({ length: 10 }, () => planned(connection, { position: '99' })))
+    const ready = planned(connection, { position: '100', waits_for: [] })
+    await own.enqueue(ready)
 
-    const taken = await claim(
-      own.pool,
-      {
-        total: 20,
-        connection: 4,
-        except: new Map([
-          [busy, 2],
-          [full, 0],
-        ]),
-      },
-      now,
-    )
-    const rest = await claim(own.pool, { total: 5, connection: 4, except: new Map() }, now)
+    const first = await own.claim([connection], 10)
+    const second = await own.claim([connection], 10)
+
+    expect(first).toEqual([])
+    expect(second.map(({ id }) => id)).toEqual([ready.id])
+  })
+
+  test('gives each connection no more than its room', async () => {
+    await using own = await deliveryQueue()
+    const [busy, idle] = [await connect(own.pool), await connect(own.pool)]
+    await own.enqueue(...[busy, idle].flatMap((id) => Array.from({ length: 10 }, () => planned(id))))
+
+    const taken = await own.claim([busy, idle], 4)
 
     const counted = (id: string) => taken.filter(({ connection_id }) => connection_id === id).length
-    expect([busy, idle, full].map(counted)).toEqual([2, 4, 0])
-    expect(rest).toHaveLength(5)
+    expect([busy, idle].map(counted)).toEqual([4, 4])
   })
 
   test('shares many deliveries among workers, each once', async () => {
-    await using own = await queue()
+    await using own = await deliveryQueue()
     const connections = await Promise.all([1, 2, 3].map(() => connect(own.pool)))
-    await own.enqueue(...connections.flatMap((id) => Array.from({ length: 100 }, () => delivery(id))))
+    await own.enqueue(...connections.flatMap((id) => Array.from({ length: 100 }, () => planned(id))))
 
-    const some = { ...plenty, total: 30 }
-    const claims = await Promise.all(Array.from({ length: 20 }, () => claim(own.pool, some, now)))
+    const claims = await Promise.all(Array.from({ length: 20 }, () => own.claim(connections, 10)))
 
     const ids = claims.flat().map(({ id }) => id)
     expect(new Set(ids).size).toBe(ids.length)
-    const left = await claim(own.pool, { ...plenty, total: 300, connection: 300 }, now)
+    const left = await own.claim(connections, 300)
     expect(ids.length + left.length).toBe(300)
+  })
+
+  test('sends one probe to a connection in trouble, whichever worker sends it, until that has ended', async () => {
+    await using own = await deliveryQueue()
+    const connection = await connect(own.pool)
+    await own.enqueue(...Array.from({ length: 5 }, () => planned(connection)))
+    await own.pool.query(`insert into delivery_endpoint (connection_id, state) values ($1, 'open')`, [connection])
+
+    const claims = await Promise.all([1, 2, 3].map(() => own.claim([connection], 1)))
+
+    expect(claims.flat()).toHaveLength(1)
+    expect(await own.claim([connection], 1)).toEqual([])
+    await own.passTime(31)
+    expect(await own.claim([connection], 1)).toHaveLength(1)
   })
 })
 
 describe('completing', () => {
-  const claimedTwice = async (own: Awaited<ReturnType<typeof queue>>) => {
-    const planned = delivery(await connect(own.pool))
-    await own.enqueue(planned)
-    await claim(own.pool, plenty, now)
-    await claim(own.pool, plenty, later(30))
-    return planned.id
+  const claimedTwice = async (own: DeliveryQueue) => {
+    const connection = await connect(own.pool)
+    await own.enqueue(planned(connection))
+    const first = only(await own.claim([connection]))
+    await own.passTime(41)
+    return { first, second: only(await own.claim([connection])) }
   }
 
   test('a retry makes it due again', async () => {
-    await using own = await queue()
-    const { id } = delivery(await connect(own.pool))
-    await own.enqueue(delivery(await connect(own.pool), { id }))
-    await claim(own.pool, plenty, now)
+    await using own = await deliveryQueue()
+    const connection = await connect(own.pool)
+    await own.enqueue(planned(connection))
+    const first = only(await own.claim([connection]))
 
-    await complete(own.pool, [failure(id, 1, 'pending')])
+    await own.complete(retried(first, 10))
 
-    expect(await claim(own.pool, plenty, later(9))).toEqual([])
-    expect(await claim(own.pool, plenty, later(10))).toMatchObject([{ id, attempt: 2 }])
+    await own.passTime(9)
+    expect(await own.claim([connection])).toEqual([])
+    await own.passTime(1)
+    expect(await own.claim([connection])).toMatchObject([{ id: first.id, number: 2, sent: 1, unsent: 0 }])
   })
 
-  test('a failure of who was thought dead does not end what another sends now', async () => {
-    await using own = await queue()
-    const id = await claimedTwice(own)
+  test('what was not sent is none of the five attempts', async () => {
+    await using own = await deliveryQueue()
+    const connection = await connect(own.pool)
+    await own.enqueue(planned(connection))
+    const first = only(await own.claim([connection]))
 
-    await complete(own.pool, [failure(id, 1)])
-    expect(await own.rows()).toMatchObject([{ state: 'pending', attempts: 2 }])
-    await complete(own.pool, [success(id, 2)])
+    await own.complete({ ...retried(first, 0), outcome: 'not_sent', status: null, reason: 'not sent: no key' })
+
+    expect(await own.claim([connection])).toMatchObject([{ number: 2, sent: 0, unsent: 1 }])
+    expect(await own.attempts()).toMatchObject([{ outcome: 'not_sent', reason: 'not sent: no key' }])
+  })
+
+  test('a failure of a worker that was thought dead does not end what another sends now', async () => {
+    await using own = await deliveryQueue()
+    const { first, second } = await claimedTwice(own)
+
+    await own.complete(failure(first))
+    expect(await own.rows()).toMatchObject([{ state: 'pending', unsent: 1 }])
+    await own.complete(success(second))
 
     expect(await own.rows()).toMatchObject([{ state: 'delivered' }])
   })
 
-  test('a success of who was thought dead is a success, and a later failure takes nothing back', async () => {
-    await using own = await queue()
-    const id = await claimedTwice(own)
+  test('a success of a worker that was thought dead is a success, and a later failure takes nothing back', async () => {
+    await using own = await deliveryQueue()
+    const { first, second } = await claimedTwice(own)
 
-    await complete(own.pool, [success(id, 1)])
-    await complete(own.pool, [failure(id, 2)])
+    await own.complete(success(first))
+    await own.complete(failure(second))
 
     expect(await own.rows()).toMatchObject([{ state: 'delivered', reason: null }])
     expect(await own.attempts()).toMatchObject([{ status: 200 }, { status: 500 }])
   })
 
-  test('what was delivered while it was cancelled is delivered; what failed stays cancelled', async () => {
-    await using own = await queue()
+  test('twice changes nothing', async () => {
+    await using own = await deliveryQueue()
     const connection = await connect(own.pool)
-    const [one, other] = [delivery(connection), delivery(connection)]
-    await own.enqueue(one, other)
-    await claim(own.pool, plenty, now)
-    await transaction(own.pool, (db) =>
-      cancel(db, { of: 'connection', id: connection, organisation_id, reason: 'connection_removed' }, now),
-    )
+    await own.enqueue(planned(connection))
+    const first = only(await own.claim([connection]))
 
-    await complete(own.pool, [success(one.id, 1), failure(other.id, 1, 'pending')])
+    await own.complete(retried(first))
+    await own.complete(retried(first))
+
+    expect(await own.rows()).toMatchObject([{ sent: 1 }])
+  })
+
+  test('what was delivered while it was cancelled is delivered; what failed stays cancelled', async () => {
+    await using own = await deliveryQueue()
+    const connection = await connect(own.pool)
+    await own.enqueue(planned(connection), planned(connection))
+    const [one, other] = await own.claim([connection])
+    if (!one || !other) throw new Error('Two were planned.')
+    await own.cancel({ of: 'connection', id: connection, organisation_id, reason: 'connection_removed' })
+
+    await own.complete(success(one), retried(other))
 
     const states = new Map((await own.rows()).map(({ id, state, reason }) => [id, [state, reason]]))
     expect(states.get(one.id)).toEqual(['delivered', null])
     expect(states.get(other.id)).toEqual(['cancelled', 'connection_removed'])
-    expect(await claim(own.pool, plenty, later(99))).toEqual([])
+    await own.passTime(100)
+    expect(await own.claim([connection])).toEqual([])
   })
 
   test('cancelling takes back what waits for one action and nothing else', async () => {
-    await using own = await queue()
+    await using own = await deliveryQueue()
     const connection = await connect(own.pool)
-    const [one, other] = [delivery(connection), delivery(connection)]
+    const [one, other] = [planned(connection), planned(connection)]
     await own.enqueue(one, other)
 
-    await transaction(own.pool, (db) =>
-      cancel(db, { of: 'action', id: one.action_id, organisation_id, reason: 'action_removed' }, now),
-    )
+    await own.cancel({ of: 'action', id: one.action_id, organisation_id, reason: 'action_removed' })
 
-    expect(await claim(own.pool, plenty, now)).toMatchObject([{ id: other.id }])
+    expect(await own.claim([connection])).toMatchObject([{ id: other.id }])
+  })
+
+  test('of an organisation cancels its own only', async () => {
+    await using own = await deliveryQueue()
+    const connection = await connect(own.pool)
+    await own.enqueue(planned(connection))
+
+    await own.cancel({
+      of: 'organisation',
+      id: randomUUID(),
+      organisation_id: randomUUID(),
+      reason: 'organisation_inactive',
+    })
+
+    expect(await own.claim([connection])).toHaveLength(1)
   })
 })

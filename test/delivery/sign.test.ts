@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { whyNotGenuine } from '../../demo/receiver.ts'
-import { sign } from '../../delivery-worker/sign.ts'
+import { sign } from '../../delivery-worker/webhooks/sign.ts'
 
 const secret = 'whsec_4c1d0f6a2b'
 const body = '{"id":"0198f0c2-0000-7000-8000-000000000001","type":"quote.issued","name":"Zoë — £12.34 😀"}'

@@ -23,12 +23,12 @@ const recordedIn = async (pool: Pool): Promise<readonly string[]> => {
   return rows.map(({ name }) => name)
 }
 
-/** All that is defined in a database, in a comparable form. */
+/** All that is defined in a database, in a comparable form. Partitions depend on the rows. */
 const definitionsOf = async (pool: Pool) => {
   const { rows } = await pool.query<{ kind: string; definition: string }>(`
     with relation as (
       select class.oid, class.oid::regclass::text as name, class.relkind, class.relpersistence from pg_class class
-      where relnamespace::regnamespace::text in ('public', 'event_log') and relkind in ('r', 'p', 'S'))
+      where relnamespace::regnamespace::text in ('public', 'event_log') and relkind in ('r', 'p', 'S') and not relispartition)
     select 'relation' as kind, concat_ws(' ', name, relkind, relpersistence) as definition from relation
     union all
     select 'column', concat_ws(' ', name, attname, format_type(atttypid, atttypmod), attnotnull, attstorage,

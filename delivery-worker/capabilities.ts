@@ -1,0 +1,12 @@
+import type { Capabilities } from './capability.ts'
+import { lifecycleActions } from './lifecycle/actions.ts'
+import { applications } from './lifecycle/applications.ts'
+import { quotes } from './lifecycle/quotes.ts'
+import { endpointConnections } from './webhooks/endpoint-connections.ts'
+
+/** The table of contents: nothing else in this process knows what is sent. */
+export const capabilities: Capabilities = {
+  subjects: [applications, quotes],
+  actions: [lifecycleActions],
+  connections: [endpointConnections],
+}

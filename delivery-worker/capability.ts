@@ -1,0 +1,195 @@
+import type { Pool } from 'pg'
+import {
+  categoryOf,
+  fromStored,
+  idOf,
+  type EventOf,
+  type EventShapes,
+  type Json,
+  type RecordedEvent,
+} from '#domain/event.ts'
+import type { OutboundRequest } from '#infra/guarded-http.ts'
+import type { Keys } from '#infra/crypto/keys.ts'
+
+/** A record that something is sent about. */
+export type Subject = { readonly type: string; readonly id: string }
+
+/** An event as receivers may be told of it. */
+export type Happening = {
+  readonly event_id: string
+  readonly organisation_id: string
+  readonly occurred_at: string
+  readonly subject: Subject
+  /** The published name, which receivers rely on: `quote.issued`. */
+  readonly type: string
+  readonly payload: Json
+  /** What is remembered of the subject. */
+  readonly facts: Json
+}
+
+/** Gives the snapshot of a subject as it is now; undefined when the read models do not have it. */
+export type Snapshots = (id: string, now: Date) => Json | undefined
+
+/** A kind of record that something is sent about, with its type parameters taken away. */
+export type SubjectKind = {
+  readonly type: string
+  readonly categories: readonly string[]
+  readonly events: readonly string[]
+  /** The read models that the snapshot comes from: nothing is sent before they have passed the event. */
+  readonly readModels: readonly string[]
+  readonly idOf: (recorded: RecordedEvent) => string
+  /** The facts after an event; undefined when the subject began with an earlier event and nothing is known of it. */
+  readonly remember: (facts: Json | undefined, recorded: RecordedEvent) => Json | undefined
+  readonly happening: (facts: Json, recorded: RecordedEvent) => Pick<Happening, 'type' | 'payload'>
+  readonly readSnapshots: (
+    pool: Pool,
+    subjects: readonly { readonly organisation_id: string; readonly id: string }[],
+  ) => Promise<Snapshots>
+}
+
+type SubjectDescription<Shapes extends EventShapes, Facts extends Json> = Pick<
+  SubjectKind,
+  'type' | 'categories' | 'readModels' | 'readSnapshots'
+> & {
+  /** The stored events that are sent, and no others. */
+  readonly events: Shapes
+  readonly idOf: (event: EventOf<Shapes>, recorded: RecordedEvent) => string
+  /** What must be remembered of earlier events to tell of a later one. Nothing that identifies a person. */
+  readonly remember: (facts: Facts | undefined, event: EventOf<Shapes>) => Facts | undefined
+  readonly happening: (event: EventOf<Shapes>, facts: Facts) => Pick<Happening, 'type' | 'payload'>
+}
+
+/** Describes what is sent about a kind of record. Its published names and payloads stay when a stored event changes. */
+export const subjectKind = <Shapes extends EventShapes, Facts extends Json>({
+  events,
+  idOf,
+  remember,
+  happening,
+  ...rest
+}: SubjectDescription<Shapes, Facts>): SubjectKind => ({
+  ...rest,
+  events: Object.keys(events),
+  idOf: (recorded) => idOf(fromStored(events, recorded), recorded),
+  // The facts are what this kind itself has remembered.
+  remember: (facts, recorded) => remember(facts as Facts | undefined, fromStored(events, recorded)),
+  happening: (facts, recorded) => happening(fromStored(events, recorded), facts as Facts),
+})
+
+export type ActionFacts = {
+  readonly connection_id: string
+  readonly active: boolean
+  readonly removed: boolean
+} & Json
+
+/** A kind of action that an organisation sets up: what is sent over which connection, with its type parameters taken away. */
+export type ActionKind = {
+  readonly type: string
+  readonly categories: readonly string[]
+  readonly events: readonly string[]
+  readonly learn: (facts: Json | undefined, recorded: RecordedEvent) => ActionFacts
+  readonly asksFor: (facts: Json, happening: Happening) => boolean
+  /** The body without the snapshot, as it is settled when the event is planned. */
+  readonly message: (facts: Json, happening: Happening) => Json
+}
+
+type ActionDescription<Shapes extends EventShapes, Facts extends ActionFacts> = Pick<
+  ActionKind,
+  'type' | 'categories'
+> & {
+  readonly events: Shapes
+  /** Undefined when there is no such action. */
+  readonly learn: (facts: Facts | undefined, event: EventOf<Shapes>) => Facts | undefined
+  readonly asksFor: (facts: Facts, happening: Happening) => boolean
+  readonly message: (facts: Facts, happening: Happening) => Json
+}
+
+export const actionKind = <Shapes extends EventShapes, Facts extends ActionFacts>({
+  events,
+  learn,
+  asksFor,
+  message,
+  ...rest
+}: ActionDescription<Shapes, Facts>): ActionKind => ({
+  ...rest,
+  events: Object.keys(events),
+  // The facts are what this kind itself has learned.
+  learn: (facts, recorded) => created(learn(facts as Facts | undefined, fromStored(events, recorded)), recorded),
+  asksFor: (facts, happening) => asksFor(facts as Facts, happening),
+  message: (facts, happening) => message(facts as Facts, happening),
+})
+
+export type ConnectionFacts = { readonly removed: boolean } & Json
+
+/** One attempt to send, over a connection. */
+export type Sending = {
+  readonly id: string
+  readonly organisation_id: string
+  readonly connection_id: string
+  readonly body: string
+  readonly keys: Keys
+  readonly now: Date
+}
+
+/** A kind of connection that deliveries are sent over, with its type parameters taken away. */
+export type ConnectionKind = {
+  readonly type: string
+  readonly categories: readonly string[]
+  readonly events: readonly string[]
+  readonly learn: (facts: Json | undefined, recorded: RecordedEvent) => ConnectionFacts
+  readonly request: (facts: Json, sending: Sending) => OutboundRequest
+}
+
+type ConnectionDescription<Shapes extends EventShapes, Facts extends ConnectionFacts> = Pick<
+  ConnectionKind,
+  'type' | 'categories'
+> & {
+  readonly events: Shapes
+  /** Undefined when there is no such connection. */
+  readonly learn: (facts: Facts | undefined, event: EventOf<Shapes>) => Facts | undefined
+  readonly request: (facts: Facts, sending: Sending) => OutboundRequest
+}
+
+export const connectionKind = <Shapes extends EventShapes, Facts extends ConnectionFacts>({
+  events,
+  learn,
+  request,
+  ...rest
+}: ConnectionDescription<Shapes, Facts>): ConnectionKind => ({
+  ...rest,
+  events: Object.keys(events),
+  // The facts are what this kind itself has learned.
+  learn: (facts, recorded) => created(learn(facts as Facts | undefined, fromStored(events, recorded)), recorded),
+  request: (facts, sending) => request(facts as Facts, sending),
+})
+
+const created = <Facts>(facts: Facts | undefined, { type, stream }: RecordedEvent): Facts => {
+  if (!facts) throw new Error(`${type} in ${stream}, which was never created.`)
+  return facts
+}
+
+/** All that can be sent: about what, because of which actions, over which connections. */
+export type Capabilities = {
+  readonly subjects: readonly SubjectKind[]
+  readonly actions: readonly ActionKind[]
+  readonly connections: readonly ConnectionKind[]
+}
+
+/** The kind of subject, action or connection that an event belongs to. */
+export const kindOf = <Kind extends { readonly categories: readonly string[]; readonly events: readonly string[] }>(
+  kinds: readonly Kind[],
+  { type, stream }: RecordedEvent,
+): Kind | undefined =>
+  kinds.find(({ categories, events }) => events.includes(type) && categories.includes(categoryOf(stream)))
+
+export const kindNamed = <Kind extends { readonly type: string }>(kinds: readonly Kind[], type: string): Kind => {
+  const kind = kinds.find((each) => each.type === type)
+  if (!kind) throw new Error(`This version of the delivery worker does not know ${JSON.stringify(type)}.`)
+  return kind
+}
+
+export const organisationOf = (recorded: RecordedEvent): string => {
+  if (categoryOf(recorded.stream) === 'organisation') return idOf(recorded.stream)
+  const { organisation_id } = recorded.metadata
+  if (organisation_id === null) throw new Error(`${recorded.type} ${recorded.id} belongs to no organisation.`)
+  return organisation_id
+}

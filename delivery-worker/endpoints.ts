@@ -1,0 +1,99 @@
+import type { ClientBase, Pool } from 'pg'
+import { sql } from '#infra/postgres/postgres.ts'
+import type { Candidate } from './places.ts'
+
+const none = '00000000-0000-0000-0000-000000000000'
+const last = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+
+/** At most so many connections of one organisation are looked at in one go, and so many altogether. */
+const ofOneOrganisation = 256
+const altogether = 1_000
+
+type Place = { readonly organisation_id: string; readonly connection_id: string }
+type Row = Candidate & { readonly is_due: boolean; readonly is_last: boolean }
+
+/**
+ * Finds connections that have something due, each time from the place where the search before stopped, so that all
+ * organisations and all connections have their turn. It costs one step in the index for each connection that has
+ * something pending, however much that is.
+ */
+export const candidateSearch = (pool: Pool) => {
+  let after: Place = { organisation_id: none, connection_id: none }
+
+  return {
+    find: async (withUnproven: boolean): Promise<readonly Candidate[]> => {
+      const { found, end } = await search(pool, after, withUnproven)
+      if (end || after.connection_id === none) {
+        if (end) after = end
+        return found
+      }
+      // The end of the index was reached: the rest comes before the place where the search began.
+      const rest = await search(pool, { organisation_id: none, connection_id: none }, withUnproven)
+      const seen = new Set(found.map(({ connection_id }) => connection_id))
+      return [...found, ...rest.found.filter(({ connection_id }) => !seen.has(connection_id))]
+    },
+    /** The next search begins behind this one. */
+    moveTo: ({ organisation_id, connection_id }: Place): void => {
+      after = { organisation_id, connection_id }
+    },
+  }
+}
+
+/** `end` is where it stopped for this time; undefined when it reached the end of the index. */
+const search = async (
+  pool: Pool,
+  { organisation_id, connection_id }: Place,
+  withUnproven: boolean,
+): Promise<{ readonly found: readonly Candidate[]; readonly end: Place | undefined }> => {
+  const { rows } = await pool.query<Row>(sql`
+    with recursive pending as (
+      (select organisation_id, connection_id, due_at, 1 as place from delivery_queue
+        where (organisation_id, connection_id) > (${organisation_id}::uuid, ${connection_id}::uuid)
+        order by organisation_id, connection_id, due_at limit 1)
+      union all
+      select next.organisation_id, next.connection_id, next.due_at,
+        case when next.organisation_id = pending.organisation_id then place + 1 else 1 end
+      from pending cross join lateral (
+        select organisation_id, connection_id, due_at from delivery_queue as queue
+        where (queue.organisation_id, queue.connection_id) > (pending.organisation_id,
+          case when place >= ${ofOneOrganisation} then ${last}::uuid else pending.connection_id end)
+        order by organisation_id, connection_id, due_at limit 1) as next
+    ), looked_at as (
+      select *, row_number() over () = ${altogether} as is_last from (select * from pending limit ${altogether}) as pending
+    )
+    select organisation_id, connection_id, coalesce(state, 'new') as standing, is_last,
+      due_at <= now() and (state is distinct from 'half_open' or probe_until <= now()) as is_due
+    from looked_at left join delivery_endpoint using (connection_id)
+    where is_last or (due_at <= now() and (state = 'closed' or ${withUnproven})
+      and (state is distinct from 'half_open' or probe_until <= now()))`)
+  return {
+    found: rows.filter(({ is_due, standing }) => is_due && (withUnproven || standing === 'closed')),
+    end: rows.find(({ is_last }) => is_last),
+  }
+}
+
+/** `closed`: it answers in time. `open`: it does not. `unknown`: nothing was sent, so a probe is given back. */
+export type Standing = 'closed' | 'open' | 'unknown'
+
+/** Records how connections stand, for all workers. What has not changed is not written. */
+export const recordStandings = async (pool: Pool, standings: ReadonlyMap<string, Standing>): Promise<void> => {
+  const inOrder = [...standings].toSorted(([one], [other]) => (one < other ? -1 : 1))
+  await pool.query(sql`
+    with seen as materialized (
+      select * from unnest(${inOrder.map(([id]) => id)}::uuid[], ${inOrder.map(([, standing]) => standing)}::text[])
+        as seen (connection_id, standing)
+    ), given_back as (
+      update delivery_endpoint as endpoint set state = 'open', probe_until = null
+      from seen where endpoint.connection_id = seen.connection_id and standing = 'unknown' and state = 'half_open'
+    )
+    insert into delivery_endpoint (connection_id, state)
+    select connection_id, standing from seen left join delivery_endpoint as before using (connection_id)
+    where standing <> 'unknown' and before.state is distinct from standing
+    on conflict (connection_id) do update set state = excluded.state, since = now(), probe_until = null`)
+}
+
+/** A connection that was changed begins anew. */
+export const forgetStandings = async (db: ClientBase, connectionIds: readonly string[]): Promise<void> => {
+  if (connectionIds.length === 0) return
+  await db.query(sql`delete from delivery_endpoint where connection_id = any (${connectionIds}::uuid[])`)
+}

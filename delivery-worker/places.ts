@@ -1,0 +1,120 @@
+/** A connection that has something due. `new`: nothing was ever sent over it. `open`, `half_open`: it is in trouble. */
+export type Candidate = {
+  readonly organisation_id: string
+  readonly connection_id: string
+  readonly standing: 'new' | 'closed' | 'open' | 'half_open'
+}
+
+/** A place in which something is being sent. */
+export type Taken = Candidate & {
+  /** It takes so long that its connection is in trouble. */
+  readonly isSlow: boolean
+}
+
+export type Allotted = Candidate & { readonly room: number }
+
+/** How many places a new connection may have, and one in trouble for its probe. */
+const roomOfNew = 2
+const roomOfTroubled = 1
+
+/** An organisation may take so many times the places that are then left free. */
+const share = 3
+
+/**
+ * Shares the places of a worker: first by organisation, then by connection, in the order of the candidates.
+ *
+ * - Connections that are new or in trouble have a quarter of the places together, all others the rest.
+ * - In each part an organisation may take three times the places that are left free. So one alone has three quarters,
+ *   several have equal parts, and the next one finds a place.
+ * - What turns out slow while it is sent no longer takes a place from other organisations, but still from its own. A
+ *   worker never sends more at the same time than twice its places.
+ */
+export const allot = (candidates: readonly Candidate[], taken: readonly Taken[], places: number): Allotted[] => {
+  const ofUnproven = Math.max(1, Math.floor(places / 4))
+  const parts = [
+    { size: Math.max(1, places - ofUnproven), holds: isProven },
+    { size: ofUnproven, holds: (each: Candidate) => !isProven(each) },
+  ]
+  let free = 2 * places - taken.length
+  return parts.flatMap(({ size, holds }) => {
+    const allotted = allotPart(candidates.filter(holds), taken.filter(holds), size, free)
+    free -= allotted.reduce((sum, { room }) => sum + room, 0)
+    return allotted
+  })
+}
+
+const isProven = ({ standing }: Candidate): boolean => standing === 'closed'
+
+const allotPart = (
+  candidates: readonly Candidate[],
+  taken: readonly Taken[],
+  size: number,
+  atMost: number,
+): Allotted[] => {
+  const ofConnection = counter(taken.map(({ connection_id }) => connection_id))
+  const ofOrganisation = counter(taken.map(({ organisation_id }) => organisation_id))
+  const quick = taken.filter((each) => !each.isSlow || !isProven(each))
+  const quickOfOrganisation = counter(quick.map(({ organisation_id }) => organisation_id))
+  const rooms = counter([])
+  let used = quick.length
+  let given = 0
+
+  const mayHaveMore = (organisation: string): boolean => {
+    const mine = ofOrganisation.of(organisation)
+    const others = used - quickOfOrganisation.of(organisation)
+    return mine === 0 || mine + 1 <= share * (size - others - mine - 1)
+  }
+
+  const give = ({ connection_id, organisation_id }: Candidate): void => {
+    for (const [counted, key] of [
+      [ofConnection, connection_id],
+      [ofOrganisation, organisation_id],
+      [quickOfOrganisation, organisation_id],
+      [rooms, connection_id],
+    ] as const)
+      counted.add(key)
+    used++
+    given++
+  }
+
+  const byOrganisation = Map.groupBy(candidates, ({ organisation_id }) => organisation_id)
+  let isOver = false
+  while (!isOver) {
+    isOver = true
+    for (const [organisation, own] of byOrganisation) {
+      if (used >= size || given >= atMost) break
+      if (!mayHaveMore(organisation)) continue
+      const next = fewest(
+        own.filter((each) => ofConnection.of(each.connection_id) < roomOf(each, size)),
+        (each) => ofConnection.of(each.connection_id),
+      )
+      if (!next) continue
+      give(next)
+      isOver = false
+    }
+  }
+  return candidates.flatMap((each) => {
+    const room = rooms.of(each.connection_id)
+    return room === 0 ? [] : [{ ...each, room }]
+  })
+}
+
+const roomOf = ({ standing }: Candidate, size: number): number => {
+  if (standing === 'new') return roomOfNew
+  return standing === 'closed' ? Math.ceil(size / 2) : roomOfTroubled
+}
+
+const counter = (keys: readonly string[]) => {
+  const counts = new Map<string, number>()
+  const add = (key: string): void => {
+    counts.set(key, (counts.get(key) ?? 0) + 1)
+  }
+  for (const key of keys) add(key)
+  return { add, of: (key: string): number => counts.get(key) ?? 0 }
+}
+
+const fewest = <Each>(all: readonly Each[], count: (each: Each) => number): Each | undefined => {
+  let found: Each | undefined
+  for (const each of all) if (found === undefined || count(each) < count(found)) found = each
+  return found
+}

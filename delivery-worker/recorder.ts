@@ -1,0 +1,54 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Pool } from 'pg'
+import type { Log } from '#infra/log.ts'
+import { recordStandings, type Standing } from './endpoints.ts'
+import { complete, type Completed } from './queue.ts'
+
+const tryAgainMs = 200
+const triesWhenStopping = 3
+
+/** Records how sends ended and how connections stand, many in one statement while the one before is under way. */
+export const makeRecorder = (pool: Pool, log: Log) => {
+  let completed: Completed[] = []
+  let standings = new Map<string, Standing>()
+  let running: Promise<void> | undefined
+  let triesLeft = Infinity
+
+  const record = async () => {
+    const [batch, standing] = [completed, standings]
+    completed = []
+    standings = new Map()
+    try {
+      if (batch.length > 0) await complete(pool, batch)
+      batch.length = 0
+      if (standing.size > 0) await recordStandings(pool, standing)
+    } catch (error) {
+      log.error({ error, deliveries: batch.length }, 'ends of deliveries could not be recorded, trying again')
+      completed = [...batch, ...completed]
+      standings = new Map([...standing, ...standings])
+      triesLeft--
+      if (triesLeft > 0) await pause(tryAgainMs)
+    }
+  }
+
+  const run = async () => {
+    while ((completed.length > 0 || standings.size > 0) && triesLeft > 0) await record()
+    running = undefined
+  }
+
+  return {
+    ended: (delivery: Completed): void => {
+      completed.push(delivery)
+      running ??= run()
+    },
+    stands: (connection_id: string, standing: Standing): void => {
+      standings.set(connection_id, standing)
+      running ??= run()
+    },
+    /** What cannot be recorded now is sent again when its lease ends. */
+    stop: async (): Promise<void> => {
+      triesLeft = triesWhenStopping
+      await running
+    },
+  }
+}
