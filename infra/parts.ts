@@ -2,6 +2,7 @@ import type { Express } from 'express'
 import type { Pool } from 'pg'
 import { BadConfiguration, type Config } from './config.ts'
 import type { Consuming } from './consumers/consumer.ts'
+import { withLiveFeed } from './consumers/live-feed.ts'
 import { eventStoreDbLog } from './event-log/eventstoredb/eventstoredb-log.ts'
 import { prepareLog } from './event-log/postgres/schema.ts'
 import { postgresLog } from './event-log/postgres/postgres-log.ts'
@@ -87,7 +88,11 @@ export const openParts = async (
   return { parts, close }
 }
 
-const openEventLog = async (config: Config, databaseUrl: string, pool: Pool): Promise<EventLog> => {
+/** The live feed is outermost: whatever is done to an event is done once for all consumers of the process. */
+const openEventLog = async (config: Config, databaseUrl: string, pool: Pool): Promise<EventLog> =>
+  withLiveFeed(await openStore(config, databaseUrl, pool))
+
+const openStore = async (config: Config, databaseUrl: string, pool: Pool): Promise<EventLog> => {
   if (config.EVENT_LOG === 'eventstoredb' && config.EVENTSTOREDB_URL !== undefined)
     return eventStoreDbLog(config.EVENTSTOREDB_URL)
   await prepareLog(pool)

@@ -4,6 +4,7 @@ import type { Position } from '#domain/event.ts'
 import type { Consuming } from '#infra/consumers/consumer.ts'
 import { postgresLog, prepareLog } from '#infra/event-log/postgres/postgres-log.ts'
 import type { Batch, EventLog, Subscription } from '#infra/event-log/event-log.ts'
+import { withLiveFeed } from '#infra/consumers/live-feed.ts'
 import { makeLeases } from '#infra/consumers/lease.ts'
 import { createPool } from '#infra/postgres/postgres.ts'
 import { makeProgress } from '#infra/consumers/progress.ts'
@@ -14,7 +15,7 @@ import { newEvent, type TallyEvent } from './tally.ts'
 export const fixture = async () => {
   const database = await testDatabase()
   await prepareLog(database.pool)
-  const eventLog = postgresLog({ url: database.url })
+  const eventLog = withLiveFeed(postgresLog({ url: database.url }))
   const processes: { readonly stop: () => Promise<void> }[] = []
 
   /** What would be a process of its own, with a name that its connections bear. */

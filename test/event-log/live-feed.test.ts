@@ -1,0 +1,155 @@
+import { expect, test } from 'vitest'
+import { categoryOf } from '#domain/event.ts'
+import { withLiveFeed } from '#infra/consumers/live-feed.ts'
+import type { Batch, EventLog, Subscription } from '#infra/event-log/event-log.ts'
+import { postgresLog } from '#infra/event-log/postgres/postgres-log.ts'
+import { subscribeContract } from './contract-subscribe.ts'
+import { batchesOf, eventsIn, idsOf, newCategory, newEvents, newStream, appended, eventually } from './events.ts'
+import { dropConnections, openLog, preparedDatabase } from './postgres-log.ts'
+
+subscribeContract(async () => {
+  const database = await preparedDatabase()
+  const log = withLiveFeed(postgresLog({ url: database.url }))
+  return {
+    log,
+    dropConnections: () => dropConnections(database.url),
+    [Symbol.asyncDispose]: async () => {
+      await log.close()
+      await database[Symbol.asyncDispose]()
+    },
+  }
+})
+
+/** A log that notes the subscriptions to it, and how many are open. */
+const observed = (log: EventLog) => {
+  const opened: Subscription[] = []
+  let open = 0
+  const subscribe = async function* (subscription: Subscription) {
+    opened.push(subscription)
+    open++
+    try {
+      yield* log.subscribe(subscription)
+    } finally {
+      open--
+    }
+  }
+  return { log: { ...log, subscribe }, opened, open: () => open }
+}
+
+test('subscriptions that have caught up share one live subscription to all that they want', async () => {
+  await using database = await preparedDatabase()
+  await using log = openLog(database.url)
+  const { log: watched, opened, open } = observed(log)
+  const shared = withLiveFeed(watched)
+  const categories = Array.from({ length: 6 }, () => newCategory())
+  let caughtUp = 0
+  const readings = categories.map((category) =>
+    batchesOf(shared, { categories: [category] }, (taken) => {
+      if (taken.length === 1) caughtUp++
+      return eventsIn(taken).length === 3
+    }),
+  )
+  await eventually(() => Promise.resolve(caughtUp === categories.length && open() === 1), 'all to join')
+  const openedBefore = opened.length
+
+  for (let round = 0; round < 3; round++)
+    for (const category of categories) {
+      await appended(log, newStream(category), newEvents(1))
+      await appended(log, newStream(), newEvents(1))
+    }
+
+  const taken = await Promise.all(readings)
+  expect(taken.map((batches) => eventsIn(batches).map(({ stream }) => categoryOf(stream)))).toEqual(
+    categories.map((category) => [category, category, category]),
+  )
+  expect(opened).toHaveLength(openedBefore)
+  expect(opened.at(-1)?.categories?.toSorted()).toEqual(categories.toSorted())
+  await eventually(() => Promise.resolve(open() === 0), 'the live subscription to end with its last member')
+})
+
+test('a subscriber too slow for the feed reads by itself, joins again, and misses nothing', async () => {
+  await using database = await preparedDatabase()
+  await using log = openLog(database.url)
+  const { log: watched, open } = observed(log)
+  const shared = withLiveFeed(watched, { waitingBytes: 10_000 })
+  const category = newCategory()
+  const leaving = new AbortController()
+  const slow = shared
+    .subscribe({ categories: [category], batchSize: 5, signal: leaving.signal })
+    [Symbol.asyncIterator]()
+  const take = async () => ((await slow.next()) as IteratorResult<Batch, undefined>).value
+  const first = await take()
+  const events = newEvents(200)
+
+  const fast = batchesOf(shared, { categories: [category] }, (taken) => eventsIn(taken).length === events.length)
+  for (const event of events) await appended(log, newStream(category), [event])
+  const seen: string[] = []
+  while (seen.length < events.length) {
+    const batch = await take()
+    expect(batch?.events.length).toBeLessThanOrEqual(5)
+    seen.push(...idsOf(batch?.events ?? []))
+  }
+
+  expect(first).toMatchObject({ events: [], caughtUp: true })
+  expect(seen).toEqual(idsOf(events))
+  expect(idsOf(eventsIn(await fast))).toEqual(idsOf(events))
+  const waiting = take()
+  await eventually(() => Promise.resolve(open() === 1), 'the slow subscriber to join again')
+  leaving.abort()
+  await waiting
+})
+
+test('whatever joins while others write sees every event once, in order', async () => {
+  await using database = await preparedDatabase()
+  await using log = openLog(database.url)
+  const shared = withLiveFeed(log, { waitingBytes: 50_000 })
+  const categories = Array.from({ length: 4 }, () => newCategory())
+  const written = new Map(categories.map((category) => [category, newEvents(120)]))
+  const writing = Promise.all(
+    [...written].map(async ([category, events]) => {
+      for (const event of events) await appended(log, newStream(category), [event])
+    }),
+  )
+
+  const joined = [...categories, ...categories].map(async (category, number) => {
+    await eventually(
+      async () => (await log.readAll({ limit: 40 * (number + 1) })).length >= 40 * (number + 1),
+      'enough to be written',
+    )
+    const count = written.get(category)?.length
+    const batches = await batchesOf(shared, { categories: [category] }, (taken) => eventsIn(taken).length === count)
+    return idsOf(eventsIn(batches))
+  })
+
+  const seen = await Promise.all(joined)
+  await writing
+  expect(seen).toEqual([...categories, ...categories].map((category) => idsOf(written.get(category) ?? [])))
+})
+
+test('a log that cannot be followed fails all subscriptions, and the next ones try again', async () => {
+  await using database = await preparedDatabase()
+  await using log = openLog(database.url)
+  let isBroken = true
+  const subscribe = async function* (subscription: Subscription) {
+    let seen = 0
+    for await (const batch of log.subscribe(subscription)) {
+      if (isBroken && seen++ > 0) throw new Error('no such table')
+      yield batch
+    }
+  }
+  const shared = withLiveFeed({ ...log, subscribe })
+  const category = newCategory()
+  let live = 0
+  const following = [1, 2].map(() => batchesOf(shared, { categories: [category] }, () => live++ < 0))
+  await eventually(() => Promise.resolve(live >= 2), 'both to have caught up')
+  const outcomes = Promise.allSettled(following)
+
+  const [event] = newEvents(1)
+  if (event) await appended(log, newStream(category), [event])
+
+  expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+  isBroken = false
+  expect(
+    idsOf(eventsIn(await batchesOf(shared, { categories: [category] }, (taken) => eventsIn(taken).length > 0))),
+  ).toEqual([event?.id])
+})
