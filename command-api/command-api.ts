@@ -22,7 +22,6 @@ import { rateTablesSection } from './catalogue/rate-tables-setup.ts'
 import { catalogueAdminRoutes } from './catalogue/routes.ts'
 import { makePeople } from './customers/people.ts'
 import { whenCustomerSavedRecordCustomer } from './customers/when-customer-saved-record-customer.ts'
-import type { Writer } from './handle.ts'
 import { followEndpointConnections, type LiveConnections } from './integrations/live-connections.ts'
 import { endpointConnectionRoutes } from './integrations/routes.ts'
 import { endpointConnectionsSection } from './integrations/setup.ts'
@@ -32,6 +31,7 @@ import { setupRoutes } from './setup.ts'
 import { followLifecycleActions, type LiveActions } from './workflows/live-actions.ts'
 import { lifecycleActionRoutes } from './workflows/routes.ts'
 import { lifecycleActionsSection } from './workflows/setup.ts'
+import { makeWriter, type Writer } from './writer.ts'
 
 type Deps = Pick<Parts, 'keys'> & {
   readonly dataKeys: Pick<DataKeys, 'digest'>
@@ -88,14 +88,14 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
     allowedHosts: config.DELIVERY_ALLOWED_HOSTS,
     allowHttp: config.DELIVERY_ALLOW_HTTP,
   })
-  const writer: Writer = {
+  const writer = makeWriter({
     log: eventLog,
     seen: async (stream, position) => {
       const wasSeen = await progress.wait(categoryOf(stream), position, config.READ_YOUR_WRITES_MS)
       if (!wasSeen) metrics.unseenWrites.inc()
     },
-  }
-  const reactions = runReactions([whenCustomerSavedRecordCustomer({ log: eventLog, seen: async () => undefined })], {
+  })
+  const reactions = runReactions([whenCustomerSavedRecordCustomer(writer)], {
     ...parts,
     leases: makeLeases(parts.pool),
   })

@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache'
 import type { Decider } from '#domain/decider.ts'
 import {
   fromStored,
@@ -10,15 +9,10 @@ import {
   type RecordedEvent,
 } from '#domain/event.ts'
 import { Rejection } from '#domain/rejection.ts'
-import type { EventLog } from '#infra/event-log/event-log.ts'
 import { derivedId, newId } from '#infra/ids.ts'
-import { Problem } from '#infra/http/problem.ts'
+import { tooManyAtOnce, type Causes, type Loaded, type Writer } from './writer.ts'
 
-/** What a command writes with: the log, and a wait until the read models show what was written at a position. */
-export type Writer = {
-  readonly log: EventLog
-  readonly seen: (stream: string, position: Position) => Promise<void>
-}
+export type { Writer } from './writer.ts'
 
 /** The event that a reaction reacts to. Everything that the reaction appends because of it is derived from this. */
 export type Cause = {
@@ -37,16 +31,6 @@ export type Context = Pick<Metadata, 'organisation_id' | 'actor' | 'correlation_
   /** ISO 8601. */
   readonly now: string
 }
-
-type Loaded<State> = {
-  readonly state: State
-  /** The last revision that was folded; undefined when the stream has no events. */
-  readonly revision: number | undefined
-  /** By reaction, the position of the last cause because of which it has appended to this stream. */
-  readonly causes: Causes
-}
-
-type Causes = Readonly<Record<string, string>>
 
 export type Handled<State, Event> = {
   readonly state: State
@@ -69,13 +53,16 @@ const pageSize = 1000
  * last one of that reaction. A decision that nothing is to be done leaves no trace in the stream and is taken again.
  */
 export const commandHandler = <Command, Shapes extends EventShapes, State>(
-  { log, seen }: Writer,
-  { category, events: shapes, initialState, decide, evolve }: Decider<Command, Shapes, State>,
+  { log, seen, cache, deciders, inTurn }: Writer,
+  decider: Decider<Command, Shapes, State>,
 ) => {
   type Event = EventOf<Shapes>
-  const cache = new LRUCache<string, Loaded<State>>({ max: 10_000 })
+  const { category, events: shapes, initialState, decide, evolve } = decider
+  if ((deciders.get(category) ?? decider) !== decider) throw new Error(`There are two deciders of ${category} streams.`)
+  deciders.set(category, decider)
   const nothing: Loaded<State> = { state: initialState, revision: undefined, causes: {} }
-  const inTurn = turns()
+  /** All that was cached of these streams was folded by this decider. */
+  const cached = (stream: string) => (cache.get(stream) as Loaded<State> | undefined) ?? nothing
 
   const fold = ({ state, revision, causes }: Loaded<State>, recorded: readonly RecordedEvent[]): Loaded<State> => ({
     state: recorded.reduce((before, each) => evolve(before, fromStored(shapes, each), each.metadata), state),
@@ -112,7 +99,7 @@ export const commandHandler = <Command, Shapes extends EventShapes, State>(
     if (cause && cause.target !== stream)
       throw new Error(`${cause.reaction} writes to ${stream}, but has not declared it as its target.`)
     const metadata = metadataOf(context)
-    let loaded = cache.get(stream) ?? nothing
+    let loaded = cached(stream)
     let isFresh = false
 
     for (let attempt = 1; attempt <= attempts; attempt++) {
@@ -142,42 +129,27 @@ export const commandHandler = <Command, Shapes extends EventShapes, State>(
       loaded = await catchUp(stream, loaded)
       isFresh = true
     }
-    throw new Problem('unavailable', 'Too many requests change this at the same time. Send the request again.', {
-      headers: { 'Retry-After': '1' },
-    })
+    throw tooManyAtOnce()
   }
 
   const handle = async (id: string, command: Command, context: Context): Promise<Handled<State, Event>> => {
     const stream = `${category}-${id}`
     const { state, events, position } = await inTurn(stream, async () => write(stream, command, context))
-    if (position !== undefined) await seen(stream, position)
+    // Nobody waits for the answer to a reaction.
+    if (position !== undefined && !context.cause) await seen(stream, position)
     return { state, events }
   }
 
   /** What has become of a stream, as of now; the initial state when it has no events. */
   const load = async (id: string): Promise<State> => {
     const stream = `${category}-${id}`
-    return (await catchUp(stream, cache.get(stream) ?? nothing)).state
+    return (await catchUp(stream, cached(stream))).state
   }
 
   /** What a command would add, without adding it. */
   const preview = async (id: string, command: Command): Promise<readonly Event[]> => decide(command, await load(id))
 
   return { handle, load, preview }
-}
-
-/** Lets work on the same stream wait for each other, so that the writers of one process do not make each other try again. */
-const turns = () => {
-  const last = new Map<string, Promise<unknown>>()
-  return async <Result>(stream: string, work: () => Promise<Result>): Promise<Result> => {
-    const turn = (last.get(stream) ?? Promise.resolve()).then(work, work)
-    last.set(stream, turn)
-    try {
-      return await turn
-    } finally {
-      if (last.get(stream) === turn) last.delete(stream)
-    }
-  }
 }
 
 /** Whether a stream already holds events because of this cause, or of a later one of the same reaction. */

@@ -6,6 +6,7 @@ import { openApiDocument } from '#infra/http/openapi.ts'
 import { createPool } from '#infra/postgres/postgres.ts'
 import { makeSecretCheck } from '#infra/crypto/secret-hash.ts'
 import { commandRoutes } from '../command-api/command-api.ts'
+import { makeWriter } from '../command-api/writer.ts'
 import { queryRoutes } from '../query-api/query-api.ts'
 
 const file = new URL('../query-api/documentation/openapi.json', import.meta.url)
@@ -31,7 +32,7 @@ export const allRoutes = () => {
   const command = commandRoutes({
     keys,
     dataKeys: { digest: unused },
-    writer: { log: eventLog, seen: unused },
+    writer: makeWriter({ log: eventLog, seen: unused }),
     directory: emptyDirectory(),
     catalogue: { current: unused, release: unused, rateTable: unused, rateTablesOf: unused, slugs: unused },
     checkSecret: makeSecretCheck(),

@@ -5,6 +5,7 @@ import { moveCheckpoint, openCheckpoint, resetCheckpoint, type Checkpoint } from
 import { LogUnavailable, type Batch, type EventLog } from '../event-log/event-log.ts'
 import { inOrder } from './in-order.ts'
 import type { Leases } from './lease.ts'
+import { Problem } from '../http/problem.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import { isConnectionLoss, transaction } from '../postgres/postgres.ts'
@@ -255,6 +256,7 @@ const isRetriable = (error: unknown): boolean => error instanceof StaleCheckpoin
 /** Trouble that passes: with the connection or the server, or with others who want the same rows at the same time. */
 export const isTransient = (error: unknown): boolean =>
   error instanceof LogUnavailable ||
+  (error instanceof Problem && error.code === 'unavailable') ||
   isConnectionLoss(error) ||
   (error instanceof Error && 'code' in error && transientCodes.test(String(error.code)))
 

@@ -18,7 +18,7 @@ import { makeSecretCheck, type SecretCheck } from '#infra/crypto/secret-hash.ts'
 import { makeTokens } from '#infra/crypto/tokens.ts'
 import { accessRoutes } from '../../command-api/access/routes.ts'
 import { tokenRoutes } from '../../command-api/access/token.ts'
-import type { Writer } from '../../command-api/handle.ts'
+import { makeWriter } from '../../command-api/writer.ts'
 import { testDatabase, type TestDatabase } from '../database.ts'
 import { serveApp } from '../serve.ts'
 
@@ -100,12 +100,12 @@ export const accessApi = async (options: Options = {}) => {
   const progress = makeProgress()
   const live = { log, signal: stopping.signal, progress }
   const directory: Directory = await liveFold(eventLog, directoryFold, emptyDirectory(), live)
-  const writer: Writer = {
+  const writer = makeWriter({
     log: eventLog,
     seen: async (stream, position) => {
       await progress.wait(categoryOf(stream), position, 5000)
     },
-  }
+  })
 
   let ahead = 0
   const tokens = makeTokens(keys, baseUrl, () => Date.now() + ahead * 1000)

@@ -14,6 +14,7 @@ import { makeProgress } from '#infra/consumers/progress.ts'
 import { applicationRoutes as commandRoutes } from '../../command-api/applications/routes.ts'
 import { makePeople } from '../../command-api/customers/people.ts'
 import { followCatalogue } from '../../command-api/live-catalogue.ts'
+import { makeWriter } from '../../command-api/writer.ts'
 import { applications } from '../../projections/applications/projection.ts'
 import { releases } from '../../projections/catalogue/projection.ts'
 import { customers } from '../../projections/customers/projection.ts'
@@ -108,7 +109,7 @@ export const openDesk = async () => {
       return read !== undefined && read >= position
     }, patience)
   }
-  const writer = { log, seen }
+  const writer = makeWriter({ log, seen })
   const keys = deriveKeys(randomBytes(32).toString('base64'))
   const organisation = { stripe_test_mode: false, time_zone: 'Europe/London' }
   const served = await serve(

@@ -15,6 +15,8 @@ const follow = async (fixture: Fixture) => {
     const event = fromStored(reaction.events, recorded)
     await reaction.react(event, recorded, contextOf(reaction, recorded, new AbortController().signal))
   }
+  const head = await fixture.log.head()
+  if (head) await fixture.writer.seen('customer', head)
 }
 
 const recordOf = async ({ pool }: Fixture, id = '') => {

@@ -11,7 +11,7 @@ import { unseal } from '#infra/crypto/seal.ts'
 import { organisationPlanner } from '../../command-api/access/organisation-setup.ts'
 import { organisationRoutes } from '../../command-api/access/organisation-routes.ts'
 import { productIdOf } from '../../command-api/catalogue/ids.ts'
-import type { Writer } from '../../command-api/handle.ts'
+import { makeWriter } from '../../command-api/writer.ts'
 import { followEndpointConnections } from '../../command-api/integrations/live-connections.ts'
 import { endpointConnectionRoutes } from '../../command-api/integrations/routes.ts'
 import { endpointConnectionsSection } from '../../command-api/integrations/setup.ts'
@@ -35,12 +35,12 @@ export const operatorApi = async () => {
   const directory = await liveFold(eventLog, directoryFold, emptyDirectory(), live)
   const connections = await followEndpointConnections(eventLog, live)
   const actions = await followLifecycleActions(eventLog, live)
-  const writer: Writer = {
+  const writer = makeWriter({
     log: eventLog,
     seen: async (stream, position) => {
       await progress.wait(categoryOf(stream), position, 5000)
     },
-  }
+  })
   const catalogue = { slugs: () => ['term-life'] }
   const allowsHttp = httpPermission({ allowedHosts: ['127.0.0.1'], allowHttp: true })
   const sections = [

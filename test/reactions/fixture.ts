@@ -3,6 +3,7 @@ import type { Decider } from '#domain/decider.ts'
 import { event, idOf, type EventOf } from '#domain/event.ts'
 import { commandHandler, type Writer } from '../../command-api/handle.ts'
 import type { Reaction } from '../../command-api/reaction.ts'
+import { makeWriter } from '../../command-api/writer.ts'
 import type { Fixture } from '../projections/fixture.ts'
 import { tallyEvents } from '../projections/tally.ts'
 
@@ -40,7 +41,7 @@ export const whenTallyRaisedSetMirror = (
   }
 }
 
-export const writerOn = (log: Writer['log']): Writer => ({ log, seen: async () => undefined })
+export const writerOn = (log: Writer['log']): Writer => makeWriter({ log, seen: async () => undefined })
 
 /** The events of a mirror, as they are stored. */
 export const mirrorEventsOf = ({ eventLog }: Fixture, id: string) => eventLog.read(`mirror-${id}`)

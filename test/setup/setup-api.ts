@@ -12,7 +12,7 @@ import { productIdOf } from '../../command-api/catalogue/ids.ts'
 import { productsSection } from '../../command-api/catalogue/products-setup.ts'
 import { rateTablesSection } from '../../command-api/catalogue/rate-tables-setup.ts'
 import { catalogueAdminRoutes } from '../../command-api/catalogue/routes.ts'
-import type { Writer } from '../../command-api/handle.ts'
+import { makeWriter } from '../../command-api/writer.ts'
 import { endpointConnectionsSection } from '../../command-api/integrations/setup.ts'
 import { followCatalogue } from '../../command-api/live-catalogue.ts'
 import { setupRoutes } from '../../command-api/setup.ts'
@@ -32,12 +32,12 @@ export const setupApi = async ({ sold = false } = {}) => {
   const live = { log: makeLog('silent', 'test'), signal: stopping.signal, progress }
   const directory = await liveFold(eventLog, directoryFold, emptyDirectory(), live)
   const catalogue = await followCatalogue(eventLog, live)
-  const writer: Writer = {
+  const writer = makeWriter({
     log: eventLog,
     seen: async (stream, position) => {
       await progress.wait(categoryOf(stream), position, 5000)
     },
-  }
+  })
   const hasSold = async () => sold
   const setup = setupRoutes({
     planOrganisation: organisationPlanner({ writer, directory }),

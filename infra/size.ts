@@ -1,0 +1,20 @@
+const headerBytes = 24
+const slotBytes = 8
+
+/**
+ * About how much memory plain data takes: objects, arrays, maps and sets, text and numbers. What occurs twice counts twice.
+ */
+export const approximateBytes = (value: unknown): number => {
+  if (typeof value === 'string') return headerBytes + 2 * value.length
+  if (typeof value !== 'object' || value === null) return slotBytes
+  if (value instanceof Map || value instanceof Set || Array.isArray(value)) return sumOf(value)
+  let bytes = headerBytes
+  for (const part of Object.values(value)) bytes += slotBytes + approximateBytes(part)
+  return bytes
+}
+
+const sumOf = (parts: Iterable<unknown>): number => {
+  let bytes = headerBytes
+  for (const part of parts) bytes += slotBytes + approximateBytes(part)
+  return bytes
+}

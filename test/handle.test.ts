@@ -1,0 +1,103 @@
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import type { Decider } from '#domain/decider.ts'
+import { event } from '#domain/event.ts'
+import { isTransient } from '#infra/consumers/follow.ts'
+import type { EventLog } from '#infra/event-log/event-log.ts'
+import { approximateBytes } from '#infra/size.ts'
+import { commandHandler, type Context } from '../command-api/handle.ts'
+import { makeWriter } from '../command-api/writer.ts'
+import { barrier, fixture } from './projections/fixture.ts'
+
+const noteEvents = { NoteWritten: event({ text: z.string() }) }
+
+const note: Decider<{ readonly text: string }, typeof noteEvents, readonly string[]> = {
+  category: 'note',
+  events: noteEvents,
+  initialState: [],
+  decide: ({ text }) => [{ type: 'NoteWritten', text }],
+  evolve: (texts, { text }) => [...texts, text],
+}
+
+const context: Context = {
+  organisation_id: null,
+  actor: { type: 'system', id: null },
+  correlation_id: 'test',
+  now: '2026-01-15T12:00:00.000Z',
+}
+const seen = async () => undefined
+
+test('everything that writes a kind of stream in a process shares what is known of it', async () => {
+  await using the = await fixture()
+  let reads = 0
+  const counting: EventLog = {
+    ...the.eventLog,
+    read: async (...page) => {
+      reads++
+      return the.eventLog.read(...page)
+    },
+  }
+  const writer = makeWriter({ log: counting, seen })
+  await commandHandler(writer, note).handle('1', { text: 'a' }, context)
+
+  const { state } = await commandHandler(writer, note).handle('1', { text: 'b' }, context)
+
+  expect(state).toEqual(['a', 'b'])
+  expect(reads).toBe(0)
+})
+
+test('one decider folds the streams of a category', () => {
+  const writer = makeWriter({ log: {} as EventLog, seen }) // which nobody uses
+  commandHandler(writer, note)
+
+  expect(() => commandHandler(writer, { ...note })).toThrow('There are two deciders of note streams.')
+})
+
+test('when too many commands wait for one stream, further ones are told to come back later', async () => {
+  await using the = await fixture()
+  const released = barrier()
+  const slow: EventLog = {
+    ...the.eventLog,
+    append: async (...append) => {
+      await released.passed
+      return the.eventLog.append(...append)
+    },
+  }
+  const { handle } = commandHandler(makeWriter({ log: slow, seen }, { waitingMost: 2 }), note)
+  const taken = ['a', 'b', 'c'].map((text) => handle('1', { text }, context))
+
+  const refused: unknown = await handle('1', { text: 'd' }, context).catch((error: unknown) => error)
+  const other = handle('2', { text: 'e' }, context)
+  released.open()
+
+  expect(refused).toMatchObject({ code: 'unavailable', headers: { 'Retry-After': '1' } })
+  expect(isTransient(refused)).toBe(true)
+  expect((await Promise.all(taken)).at(-1)?.state).toEqual(['a', 'b', 'c'])
+  expect((await other).state).toEqual(['e'])
+  expect((await handle('1', { text: 'd' }, context)).state).toEqual(['a', 'b', 'c', 'd'])
+})
+
+test('what is known of streams takes a bounded number of bytes, and a stream beyond that still works', async () => {
+  await using the = await fixture()
+  const cacheBytes = 20_000
+  const writer = makeWriter({ log: the.eventLog, seen }, { cacheBytes })
+  const { handle } = commandHandler(writer, note)
+  const text = 'x'.repeat(1_000)
+
+  for (let id = 1; id <= 30; id++) await handle(String(id), { text }, context)
+  expect(writer.cache.size).toBeGreaterThan(5)
+  expect(writer.cache.size).toBeLessThan(10)
+  for (let count = 0; count < 12; count++) await handle('1', { text }, context)
+
+  expect((await commandHandler(writer, note).load('1')).length).toBe(13)
+  expect(writer.cache.has('note-1')).toBe(false)
+  expect(writer.cache.calculatedSize).toBeLessThanOrEqual(cacheBytes)
+})
+
+test('the bytes of plain data are near what they take', () => {
+  expect(approximateBytes('x'.repeat(1_000))).toBe(2_024)
+  expect(approximateBytes(null)).toBe(8)
+  expect(approximateBytes([1, 2, 3])).toBe(approximateBytes(new Set([1, 2, 3])))
+  expect(approximateBytes({ a: { b: ['x'] } })).toBeGreaterThan(approximateBytes(['x']))
+  expect(approximateBytes(new Map([['a', 'x'.repeat(100)]]))).toBeGreaterThan(200)
+})
