@@ -1,5 +1,6 @@
 import type { Express } from 'express'
 import type { Pool } from 'pg'
+import { storedEvents } from '#domain/stored-events.ts'
 import { BadConfiguration, type Config } from './config.ts'
 import type { Consuming } from './consumers/consumer.ts'
 import { withLiveFeed } from './consumers/live-feed.ts'
@@ -11,6 +12,7 @@ import type { Check, Checks } from './http/health.ts'
 import { makeDataKeys, type DataKeys } from './crypto/data-keys.ts'
 import { deriveKeys, type Keys } from './crypto/keys.ts'
 import { checkMasterKeys } from './crypto/master-keys.ts'
+import { sealedLog } from './crypto/sealed-log.ts'
 import type { Log } from './log.ts'
 import { makeMetrics, type Metrics } from './metrics.ts'
 import { migrate } from './postgres/migrations.ts'
@@ -62,7 +64,8 @@ export const openParts = async (
   await migrate(pool, { onWait: () => log.info('another process upgrades the database, waiting for it') })
   const keys = deriveKeys(config.MASTER_KEY, config.MASTER_KEYS_EARLIER)
   await checkMasterKeys(pool, keys)
-  const eventLog = await openEventLog(config, databaseUrl, pool)
+  const dataKeys = makeDataKeys({ pool, keys })
+  const eventLog = sealedLog(await openEventLog(config, databaseUrl, pool), dataKeys, storedEvents)
   const rateLimit = makeRateLimit({
     requests: config.RATE_LIMIT_REQUESTS,
     windowSeconds: config.RATE_LIMIT_WINDOW_SECONDS,
@@ -72,7 +75,7 @@ export const openParts = async (
   const parts: Parts = {
     config,
     keys,
-    dataKeys: makeDataKeys({ pool, keys }),
+    dataKeys,
     log,
     metrics: makeMetrics(),
     eventLog,

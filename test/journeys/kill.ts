@@ -3,7 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { storedEvents } from '#domain/stored-events.ts'
+import { makeDataKeys } from '#infra/crypto/data-keys.ts'
+import { deriveKeys } from '#infra/crypto/keys.ts'
+import { sealedLog } from '#infra/crypto/sealed-log.ts'
 import { postgresLog } from '#infra/event-log/postgres/postgres-log.ts'
+import { ownSecrets } from '#infra/local-installation.ts'
 import { makeLeases } from '#infra/consumers/lease.ts'
 import { createPool } from '#infra/postgres/postgres.ts'
 import { demoApplication, demoReceiver } from '../../demo/demo.ts'
@@ -117,7 +122,8 @@ type Scene = {
 const judge = async ({ caller, receiver, asked, dataDir, journeys, say }: Scene): Promise<KillReport> => {
   const url = await databaseOf(dataDir)
   const pool = createPool(url)
-  const eventLog = postgresLog({ url })
+  const keys = deriveKeys((await ownSecrets(dataDir)).MASTER_KEY)
+  const eventLog = sealedLog(postgresLog({ url }), makeDataKeys({ pool, keys }), storedEvents)
   try {
     const unread = await faultsOfReading(caller, journeys)
     const expected = expectedWebhooks(await readWholeLog(eventLog), asked)

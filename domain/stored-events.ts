@@ -1,0 +1,23 @@
+import { apiApplicationEvents, organisationEvents } from './access/events.ts'
+import { applicationEvents } from './applications/events.ts'
+import { productEvents } from './catalogue/events.ts'
+import { customerEvents, identityEvents } from './customers/events.ts'
+import type { EventShapes } from './event.ts'
+import { endpointConnectionEvents } from './integrations/events.ts'
+import { quoteEvents } from './quotes/events.ts'
+import { rateTableEvents } from './rating/events.ts'
+import { lifecycleActionEvents } from './workflows/events.ts'
+
+/** The shape of every event that is stored, by its type. A shape that is missing here fails a test. */
+export const storedEvents: EventShapes = {
+  ...apiApplicationEvents,
+  ...applicationEvents,
+  ...customerEvents,
+  ...endpointConnectionEvents,
+  ...identityEvents,
+  ...lifecycleActionEvents,
+  ...organisationEvents,
+  ...productEvents,
+  ...quoteEvents,
+  ...rateTableEvents,
+}

@@ -1,0 +1,38 @@
+import { z } from 'zod'
+import type { EventShapes, Json } from '#domain/event.ts'
+
+const strings = ['', '-', '1900-01-01', '1900-01-01T00:00:00Z', '00000000-0000-0000-0000-000000000000', '0']
+const numbers = [0, 1]
+
+/** A value that fits a schema and says nothing: null or left out where that is allowed, otherwise as empty as can be. */
+const emptyOf = (schema: z.core.$ZodType): unknown => {
+  if (schema instanceof z.ZodNullable) return null
+  if (schema instanceof z.ZodOptional) return undefined
+  if (schema instanceof z.ZodDefault || schema instanceof z.ZodReadonly) return emptyOf(schema.unwrap())
+  if (schema instanceof z.ZodObject) return emptyObject(schema.shape)
+  if (schema instanceof z.ZodArray) return firstThatFits(schema, [[], [emptyOf(schema.element)]])
+  if (schema instanceof z.ZodRecord) return {}
+  if (schema instanceof z.ZodUnion) return firstThatFits(schema, schema.options.map(emptyOf))
+  if (schema instanceof z.ZodEnum) return schema.options[0]
+  if (schema instanceof z.ZodLiteral) return [...schema.values][0]
+  return firstThatFits(schema, [...strings, ...numbers, false])
+}
+
+const emptyObject = (shape: Readonly<Record<string, z.core.$ZodType>>): Json =>
+  Object.fromEntries(
+    Object.entries(shape)
+      .map(([name, schema]) => [name, emptyOf(schema)] as const)
+      .filter(([, value]) => value !== undefined),
+  )
+
+const firstThatFits = (schema: z.core.$ZodType, candidates: readonly unknown[]): unknown => {
+  const found = candidates.find((candidate) => z.safeParse(schema, candidate).success)
+  if (found === undefined) throw new Error(`No empty value is known for ${schema._zod.def.type}.`)
+  return found
+}
+
+/** What is read in place of the personal data of an event whose subject was erased. */
+export const erasedData = ({ schema, personal }: EventShapes[string]): Json => {
+  const fields: Readonly<Record<string, z.core.$ZodType>> = schema.shape
+  return emptyObject(Object.fromEntries(Object.entries(fields).filter(([name]) => personal.includes(name))))
+}

@@ -1,0 +1,115 @@
+import { idOf, type EventShapes, type Json, type NewEvent, type RecordedEvent } from '#domain/event.ts'
+import { z } from 'zod'
+import { CannotUnseal, decrypt, encrypt } from './aead.ts'
+import type { DataKey } from './data-keys.ts'
+import { erasedData } from './erased.ts'
+import { placeBytes } from './seal.ts'
+
+/**
+ * The fields of an event's data that are marked as personal, as they are stored: sealed together as one value, in place
+ * of the fields, with the id of the data key.
+ */
+const field = '$personal'
+const Sealed = z.object({ key: z.uuid(), sealed: z.string() })
+type Sealed = z.infer<typeof Sealed>
+
+/** The personal data of an event cannot be opened, although its subject was not erased. */
+export class UnreadableEvent extends Error {
+  override readonly name = 'UnreadableEvent'
+}
+
+const sealedIn = ({ data }: Pick<NewEvent, 'data'>): Sealed | undefined =>
+  // What we have sealed ourselves.
+  data[field] as Sealed | undefined
+
+/** The data key that opens an event; undefined when nothing of it is sealed. */
+export const keyIdOf = (event: Pick<NewEvent, 'data'>): string | undefined => sealedIn(event)?.key
+
+const placeOf = (stream: string, { id, metadata }: Pick<NewEvent, 'id' | 'metadata'>): Buffer =>
+  placeBytes([metadata.organisation_id ?? '', stream, id.toLowerCase(), 'personal data'])
+
+type Compiled = {
+  readonly personal: ReadonlySet<string>
+  readonly subject: EventShapes[string]['subject']
+  readonly erased: Json
+  /** An event of an earlier version, with what is left of its data, as one of the newest. */
+  readonly lift: (version: number, data: Json) => Json
+  readonly version: number
+}
+
+/** What sealing and opening need of each type of event, worked out once. */
+export const personalDataOf = (shapes: EventShapes) => {
+  const compiled = new Map<string, Compiled>()
+  for (const [type, shape] of Object.entries(shapes))
+    if (shape.personal.length > 0)
+      compiled.set(type, {
+        personal: new Set(shape.personal),
+        subject: shape.subject,
+        erased: erasedData(shape),
+        lift: (version, data) => shape.upcasts.slice(version - 1).reduce((older, upcast) => upcast(older), data),
+        version: shape.version,
+      })
+
+  return {
+    /** Whose data key seals an event; undefined when nothing of it is personal. */
+    subjectOf: (stream: string, { type, data, metadata }: NewEvent) => {
+      const shape = compiled.get(type)
+      if (!shape) return undefined
+      if (metadata.organisation_id === null)
+        throw new Error(`${type} in ${stream} holds personal data and belongs to no organisation.`)
+      const person = shape.subject(data, idOf(stream))
+      return { organisation_id: metadata.organisation_id, subject: person === null ? stream : `person:${person}` }
+    },
+
+    seal: (stream: string, event: NewEvent, { id, key }: DataKey): NewEvent => {
+      const { personal } = compiled.get(event.type) ?? { personal: new Set<string>() }
+      const data: Record<string, unknown> = {}
+      const hidden: Record<string, unknown> = {}
+      for (const [name, value] of Object.entries(event.data)) (personal.has(name) ? hidden : data)[name] = value
+      const sealed = encrypt(key, JSON.stringify(hidden), placeOf(stream, event)).toString('base64')
+      data[field] = { key: id, sealed } satisfies Sealed
+      return { ...event, data }
+    },
+
+    /**
+     * An event as it was appended. Without its key since the subject was erased, with empty values in place of what was
+     * personal. One that cannot be opened for any other reason fails when its data is read, so that it stops nothing but
+     * the record that it belongs to.
+     */
+    open: (event: RecordedEvent, key: Buffer | 'erased' | undefined): RecordedEvent => {
+      const sealed = sealedIn(event)
+      if (!sealed) return event
+      const { [field]: _, ...data } = event.data
+      if (key === 'erased') return erase(event, data, compiled.get(event.type))
+      if (key === undefined) return unreadable(event, data, `its data key ${sealed.key} is missing`)
+      try {
+        const hidden = decrypt(key, Buffer.from(sealed.sealed, 'base64'), placeOf(event.stream, event))
+        return { ...event, data: Object.assign(data, JSON.parse(hidden.toString()) as Json) }
+      } catch (error) {
+        if (error instanceof CannotUnseal) return unreadable(event, data, error.message)
+        throw error
+      }
+    },
+  }
+}
+
+const erase = (event: RecordedEvent, data: Json, shape: Compiled | undefined): RecordedEvent => {
+  if (!shape) return { ...event, data }
+  if (event.schema_version === shape.version) return { ...event, data: { ...data, ...shape.erased } }
+  try {
+    const lifted = shape.lift(event.schema_version, { ...data, ...shape.erased })
+    return { ...event, schema_version: shape.version, data: { ...lifted, ...shape.erased } }
+  } catch (error) {
+    return unreadable(event, data, `it was erased, and its version cannot be lifted: ${String(error)}`)
+  }
+}
+
+const unreadable = (event: RecordedEvent, data: Json, reason: string): RecordedEvent => ({
+  ...event,
+  data: Object.defineProperty({ ...data }, field, {
+    enumerable: true,
+    get: () => {
+      throw new UnreadableEvent(`${event.type} ${event.id} in ${event.stream} cannot be read: ${reason}`)
+    },
+  }),
+})

@@ -1,0 +1,124 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { Client } from 'pg'
+import { expect, test } from 'vitest'
+import { eventStoreDbLog } from '#infra/event-log/eventstoredb/eventstoredb-log.ts'
+import { sql } from '#infra/postgres/postgres.ts'
+import { testDatabase, type TestDatabase } from '../database.ts'
+import { allAfter, eventually } from '../event-log/events.ts'
+import { eventStoreDbTarget } from '../eventstoredb/target.ts'
+import { freePort, startServiceProcess } from '../journeys/service-process.ts'
+
+const root = join(import.meta.dirname, '..', '..')
+
+/** What the journey of the demo sends of a person, as it would be found wherever it was written as it is. */
+const personal =
+  /Grace|Okafor|grace\.\d|1992-03-10|sw1a ?1aa|alcohol_units\W+6|weight_kg\W+74|occupation\W+Teacher|journey-\d{10}/i
+
+// The read models hold what they show, and lose it when a person is erased; keys are looked at by their own tests.
+const readModels = /^(applications|customers|quotes|products|releases)/
+
+/** Everything in the database but the read models, as text, by table. */
+const dump = async ({ pool }: TestDatabase): Promise<ReadonlyMap<string, string>> => {
+  const { rows: tables } = await pool.query<{ name: string }>(`
+    select format('%I.%I', schemaname, tablename) as name from pg_tables
+    where schemaname not in ('pg_catalog', 'information_schema')`)
+  const texts = tables
+    .filter(({ name }) => !readModels.test(name.replace('public.', '')))
+    .map(async ({ name }) => {
+      const { rows } = await pool.query<{ text: string | null }>(
+        `select string_agg(rows::text, E'\\n') as text from ${name} as rows`,
+      )
+      return [name, rows[0]?.text ?? ''] as const
+    })
+  return new Map(await Promise.all(texts))
+}
+
+/** Everything that is announced in the database. */
+const listenTo = async (url: string) => {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  const heard: string[] = []
+  client.on('notification', ({ channel, payload = '' }) => heard.push(`${channel} ${payload}`))
+  for (const channel of ['event_log', 'consumer_progress', 'data_key_erased']) await client.query(`listen ${channel}`)
+  return Object.assign(client, { heard, [Symbol.asyncDispose]: () => client.end() })
+}
+
+/** The whole service at its most talkative, after a journey was played. */
+const playedService = async (database: TestDatabase, environment: Readonly<Record<string, string>>) => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'coverstream-keys-'))
+  const port = await freePort()
+  const service = startServiceProcess({
+    dataDir,
+    port,
+    environment: { DATABASE_URL: database.url, LOG_LEVEL: 'trace', ...environment },
+  })
+  await service.ready
+  const BASE_URL = `http://localhost:${port}`
+  const journey = spawn(process.execPath, ['demo/journey.ts'], { cwd: root, env: { ...process.env, BASE_URL } })
+  const [shown] = await Promise.all([text(journey.stdout), once(journey, 'close')])
+  return {
+    shown,
+    output: service.output,
+    [Symbol.asyncDispose]: async () => {
+      await service.kill('process')
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+const eventsOf = async ({ pool }: TestDatabase, type: string) =>
+  (await pool.query(sql`select from event_log.event where type = ${type}`)).rowCount ?? 0
+
+test(
+  'nothing of a person stands readable in the log in PostgreSQL, beside it, in notifications or in log lines',
+  { timeout: 120_000 },
+  async () => {
+    await using database = await testDatabase()
+    await using listener = await listenTo(database.url)
+    await using service = await playedService(database, {})
+    // The reaction that makes the person may come last.
+    await eventually(async () => (await eventsOf(database, 'CustomerCreated')) > 0, 'the person to be recorded')
+    expect(service.shown).toContain('Every step is green')
+
+    const tables = await dump(database)
+
+    expect(tables.get('event_log.event')).toContain('CustomerSaved')
+    for (const [name, content] of tables) expect([name, personal.exec(content)?.[0]]).toEqual([name, undefined])
+    expect(listener.heard.length).toBeGreaterThan(0)
+    expect(listener.heard.filter((line) => personal.test(line))).toEqual([])
+    expect(service.output().split('\n').length).toBeGreaterThan(10)
+    expect(
+      service
+        .output()
+        .split('\n')
+        .filter((line) => personal.test(line)),
+    ).toEqual([])
+  },
+)
+
+test('nothing of a person stands readable in the events of EventStoreDB', { timeout: 120_000 }, async () => {
+  await using database = await testDatabase()
+  await using target = await eventStoreDbTarget()
+  const log = eventStoreDbLog(target.url)
+  const before = await log.head()
+  await using service = await playedService(database, { EVENT_LOG: 'eventstoredb', EVENTSTOREDB_URL: target.url })
+  expect(service.shown).toContain('Every step is green')
+  const wanted = ['ApplicationStarted', 'AnswersSaved', 'CustomerSaved', 'QuoteIssued', 'CustomerCreated']
+  const readOn = async () => allAfter(log, before)
+  const isWhole = async () => {
+    const types = new Set((await readOn()).map(({ type }) => type))
+    return wanted.every((type) => types.has(type))
+  }
+  await eventually(isWhole, 'the person to be recorded')
+  const events = await readOn()
+  await log.close()
+
+  expect(events.filter((each) => personal.test(JSON.stringify(each)))).toEqual([])
+  for (const [name, content] of await dump(database))
+    expect([name, personal.exec(content)?.[0]]).toEqual([name, undefined])
+})

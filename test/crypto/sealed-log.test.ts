@@ -1,0 +1,244 @@
+import { randomUUID } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { event, fromStored, personal, type EventShapes, type Json } from '#domain/event.ts'
+import { SubjectErased } from '#infra/crypto/data-keys.ts'
+import { erasedData } from '#infra/crypto/erased.ts'
+import { UnreadableEvent } from '#infra/crypto/personal-data.ts'
+import { sealedLog } from '#infra/crypto/sealed-log.ts'
+import { LogUnavailable } from '#infra/event-log/event-log.ts'
+import { sql } from '#infra/postgres/postgres.ts'
+import { storedEvents } from '#domain/stored-events.ts'
+import { appended, asAppended, newEvent, untilCaughtUp } from '../event-log/events.ts'
+import { allEvents } from '../stored-events/shapes.ts'
+import { sealedDatabase, shapes } from './sealed-log-fixture.ts'
+
+const ann = { person_id: 'ann', name: 'Ann Örtze', note: 'rings at night', step: 1 }
+const bob = { person_id: 'bob', name: 'Bob', note: null, step: 2 }
+const saved = (data: Json = ann) => newEvent('PersonSaved', data)
+const newApplication = () => `application-${randomUUID()}`
+
+type Made = Awaited<ReturnType<typeof sealedDatabase>>
+
+/** The rows of the log as text. */
+const storedText = async ({ database }: Made): Promise<string> => {
+  const { rows } = await database.pool.query<{ row: string }>('select event::text as row from event_log.event')
+  return rows.map(({ row }) => row).join('\n')
+}
+
+describe('an event', () => {
+  test('is stored without its personal data, and read as it was', async () => {
+    await using made = await sealedDatabase()
+    const stream = newApplication()
+    const appending = [saved(), saved(bob), newEvent('SomethingElse', { name: 'not personal' })]
+    await appended(made.log, stream, appending, 'no_stream')
+
+    const text = await storedText(made)
+    for (const value of ['Ann', 'rings', 'Bob']) expect(text).not.toContain(value)
+    expect(text).toContain('not personal')
+    expect(text).toContain('""step"":1')
+    for (const log of [made.log, made.elsewhere()]) {
+      expect((await log.read(stream)).map(asAppended)).toEqual(appending)
+      expect((await log.readAll()).map(asAppended)).toEqual(appending)
+      expect((await untilCaughtUp(log, {})).map(asAppended)).toEqual(appending)
+    }
+  })
+
+  test('that was stored before there was sealing is read as it is', async () => {
+    await using made = await sealedDatabase()
+    const stream = newApplication()
+    const [before, after] = [saved(), saved(bob)]
+    await appended(made.plain, stream, [before], 'no_stream')
+    await appended(made.log, stream, [after], 0)
+
+    expect((await made.elsewhere().read(stream)).map(asAppended)).toEqual([before, after])
+  })
+
+  test('with personal data and no organisation is refused', async () => {
+    await using made = await sealedDatabase()
+    const orphan = { ...saved(), metadata: { ...saved().metadata, organisation_id: null } }
+
+    await expect(made.log.append(newApplication(), 'no_stream', [orphan])).rejects.toThrow('no organisation')
+  })
+
+  test('that is appended twice is the same append', async () => {
+    await using made = await sealedDatabase()
+    const stream = newApplication()
+    const one = saved()
+
+    const first = await made.log.append(stream, 'no_stream', [one])
+    const again = await made.elsewhere().append(stream, 'no_stream', [one])
+
+    expect(again).toEqual(first)
+  })
+})
+
+describe('a data key', () => {
+  test('is that of the person whom the event names, otherwise that of the stream', async () => {
+    await using made = await sealedDatabase()
+    const known = newEvent('PersonKnown', { person_id: 'ann', name: 'Ann' })
+    const stream = newApplication()
+    await appended(made.log, stream, [saved(), known])
+    await appended(made.log, newApplication(), [newEvent('PersonKnown', known.data)])
+
+    const { rows } = await made.database.pool.query<{ subject: string }>(
+      'select subject from data_key order by subject',
+    )
+
+    expect(rows.map(({ subject }) => subject)).toEqual([stream, 'person:ann'])
+  })
+
+  test('is in the database before the event that needs it', async () => {
+    await using made = await sealedDatabase()
+    const stream = newApplication()
+    let found: unknown
+    const watched = sealedLog(
+      {
+        ...made.plain,
+        append: async (...given) => {
+          found = (await made.database.pool.query(sql`select sealed from data_key where subject = ${stream}`)).rowCount
+          return made.plain.append(...given)
+        },
+      },
+      made.dataKeys,
+      shapes,
+    )
+
+    await appended(watched, stream, [saved()])
+
+    expect(found).toBe(1)
+  })
+
+  test('costs no further statement once it is known', async () => {
+    await using made = await sealedDatabase()
+    const stream = newApplication()
+    await appended(made.log, stream, [saved()])
+    const log = sealedLog(
+      made.plain,
+      {
+        of: made.dataKeys.of,
+        byId: async (ids) => {
+          throw new Error(`asked for ${ids.size}`)
+        },
+      },
+      shapes,
+    )
+
+    expect(made.dataKeys.of({ organisation_id: 'org_1', subject: stream })).not.toBeInstanceOf(Promise)
+    await appended(log, stream, [saved(bob)])
+    await expect(log.read(stream)).rejects.toThrow('asked for 1')
+  })
+
+  test.each([
+    ['for a moment', 3, 'appended'],
+    ['for good', Infinity, LogUnavailable],
+  ])('that cannot be reached %s', { timeout: 40_000 }, async (_, failures, outcome) => {
+    await using made = await sealedDatabase()
+    let failed = 0
+    const of: Made['dataKeys']['of'] = (subject) => {
+      if (++failed > failures) return made.dataKeys.of(subject)
+      throw Object.assign(new Error('lost'), { code: 'ECONNRESET' })
+    }
+    const log = sealedLog(made.plain, { ...made.dataKeys, of }, shapes)
+
+    const appending = log.append(newApplication(), 'no_stream', [saved()])
+
+    if (typeof outcome === 'string') expect((await appending).outcome).toBe(outcome)
+    else await expect(appending).rejects.toThrow(outcome)
+  })
+})
+
+describe('when a subject was erased', () => {
+  test('its events are read with empty values, and all others as they were', async () => {
+    await using made = await sealedDatabase()
+    const [anns, bobs] = [newApplication(), newApplication()]
+    await appended(made.log, anns, [saved()])
+    await appended(made.log, bobs, [saved(bob)])
+
+    await made.dataKeys.erase({ organisation_id: 'org_1', subject: anns })
+
+    for (const log of [made.log, made.elsewhere()]) {
+      const events = await untilCaughtUp(log, {})
+      expect(events.map(({ data }) => data)).toEqual([{ person_id: 'ann', name: '', note: null, step: 1 }, bob])
+      for (const each of events) expect(() => fromStored(shapes, each)).not.toThrow()
+    }
+    await expect(made.log.append(anns, 0, [saved()])).rejects.toThrow(SubjectErased)
+  })
+
+  test('an event of an earlier version is read as one of the newest', async () => {
+    await using made = await sealedDatabase()
+    const first: EventShapes = { Met: event({ person: personal(z.object({ name: z.string() })), day: z.string() }) }
+    const second: EventShapes = {
+      Met: event(
+        { who: personal(z.object({ name: z.string(), age: z.number().min(1) })), date: z.string() },
+        { upcasts: [({ person, day }) => ({ who: person, date: day })] },
+      ),
+    }
+    const stream = newApplication()
+    const met = newEvent('Met', { person: { name: 'Ann' }, day: '2026-01-02' })
+    await appended(sealedLog(made.plain, made.dataKeys, first), stream, [met])
+    await made.dataKeys.erase({ organisation_id: 'org_1', subject: stream })
+
+    const [read] = await sealedLog(made.plain, made.dataKeys, second).read(stream)
+
+    expect(read && fromStored(second, read)).toEqual({ type: 'Met', who: { name: '', age: 1 }, date: '2026-01-02' })
+  })
+
+  test.each([...allEvents].filter(([, { personal: fields }]) => fields.length > 0))(
+    'the empty values of %s fit its shape',
+    (_type, shape) => {
+      const empty = erasedData(shape)
+      const fields: Readonly<Record<string, z.core.$ZodType>> = shape.schema.shape
+      const misfits = shape.personal.filter((name) => !z.safeParse(fields[name] ?? z.never(), empty[name]).success)
+
+      expect(misfits).toEqual([])
+    },
+  )
+})
+
+describe('an event that cannot be opened, although nobody was erased,', () => {
+  const stored = async (made: Made) => {
+    const [broken, whole] = [newApplication(), newApplication()]
+    await appended(made.log, broken, [saved()])
+    await appended(made.log, whole, [saved(bob)])
+    return broken
+  }
+  const breakings: readonly (readonly [string, (made: Made, stream: string) => Promise<unknown>])[] = [
+    [
+      'its key is missing',
+      ({ database: { pool } }, stream) => pool.query(sql`delete from data_key where subject = ${stream}`),
+    ],
+    [
+      'it was changed in the log',
+      ({ database: { pool } }, stream) =>
+        pool.query(sql`
+          update event_log.event set data = replace(data::text, '"sealed":"', '"sealed":"AAAA')::json
+          where stream = ${stream}`),
+    ],
+    [
+      'it was put into another stream',
+      ({ database: { pool } }, stream) =>
+        pool.query(sql`update event_log.event set stream = ${newApplication()} where stream = ${stream}`),
+    ],
+    [
+      'it was given to another organisation',
+      ({ database: { pool } }, stream) =>
+        pool.query(sql`
+          update event_log.event set metadata = replace(metadata::text, 'org_1', 'org_2')::json where stream = ${stream}`),
+    ],
+  ]
+
+  test.each(breakings)('fails when it is folded, and no other does: %s', async (_why, damage) => {
+    await using made = await sealedDatabase()
+    await damage(made, await stored(made))
+
+    const [broken, whole] = await untilCaughtUp(made.elsewhere(), {})
+
+    expect(() => broken && fromStored(shapes, broken)).toThrow(UnreadableEvent)
+    expect(whole && fromStored(shapes, whole)).toEqual({ type: 'PersonSaved', ...bob })
+  })
+})
+
+test('the shapes of all stored events are known to the log', () => {
+  expect(new Map(Object.entries(storedEvents))).toEqual(new Map(allEvents))
+})
