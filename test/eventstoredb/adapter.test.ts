@@ -3,6 +3,7 @@ import { status } from '@grpc/grpc-js'
 import { binaryEvent, EventStoreDBClient, jsonEvent } from '@eventstore/db-client'
 import { expect, test } from 'vitest'
 import type { Position } from '#domain/event.ts'
+import { LogUnavailable } from '#infra/event-log/event-log.ts'
 import { eventStoreDbLog } from '#infra/event-log/eventstoredb/eventstoredb-log.ts'
 import {
   appended,
@@ -117,13 +118,18 @@ test.each(['UNAVAILABLE', 'ABORTED', 'CANCELLED', 'DEADLINE_EXCEEDED', 'UNKNOWN'
   },
 )
 
-test('an append fails when the server keeps failing', async () => {
+test('an append fails as unavailable when the server keeps failing', async () => {
   await using made = await start()
+  const log = eventStoreDbLog(made.server.url, { wholeMs: 200 })
   const stream = newStream()
-  made.server.failAppends(...Array.from({ length: 6 }, () => ({ code: status.UNAVAILABLE, isWritten: false })))
+  made.server.failAppends(...Array.from({ length: 20 }, () => ({ code: status.UNAVAILABLE, isWritten: false })))
 
-  await expect(made.log.append(stream, 'no_stream', newEvents(1))).rejects.toThrow('UNAVAILABLE')
+  const appending = log.append(stream, 'no_stream', newEvents(1))
+
+  await expect(appending).rejects.toBeInstanceOf(LogUnavailable)
+  await expect(appending).rejects.toThrow('UNAVAILABLE')
   expect(await made.log.read(stream)).toEqual([])
+  await log.close()
 })
 
 test('an append that the server refuses is not tried again', async () => {

@@ -2,10 +2,11 @@ import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { pipeline } from 'node:stream'
 
-/** A way to a server whose connections can be cut. */
+/** A way to a server whose connections can be cut, or kept open while nothing passes. */
 export const severableWayTo = async (host: string, port: number) => {
   const sockets = new Map<Socket, Promise<unknown>>()
   let isCut = false
+  let isFrozen = false
   const server = createServer({ noDelay: true }, (near) => {
     if (isCut) {
       near.destroy()
@@ -17,6 +18,7 @@ export const severableWayTo = async (host: string, port: number) => {
       socket.once('close', () => sockets.delete(socket))
     }
     pipeline(near, far, near, () => undefined)
+    if (isFrozen) for (const socket of [near, far]) socket.pause()
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -24,6 +26,11 @@ export const severableWayTo = async (host: string, port: number) => {
     const closed = [...sockets.values()]
     for (const socket of sockets.keys()) socket.destroy()
     await Promise.all(closed)
+  }
+  const stop = async () => {
+    if (!server.listening) return
+    server.close()
+    await Promise.all([once(server, 'close'), sever()])
   }
 
   return {
@@ -38,9 +45,16 @@ export const severableWayTo = async (host: string, port: number) => {
     mend: () => {
       isCut = false
     },
-    [Symbol.asyncDispose]: async () => {
-      server.close()
-      await Promise.all([once(server, 'close'), sever()])
+    /** Nothing passes until `thaw`, and connections stay open. */
+    freeze: () => {
+      isFrozen = true
+      for (const socket of sockets.keys()) socket.pause()
     },
+    thaw: () => {
+      isFrozen = false
+      for (const socket of sockets.keys()) socket.resume()
+    },
+    stop,
+    [Symbol.asyncDispose]: stop,
   }
 }

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { status, type handleServerStreamingCall, type ServerWritableStream } from '@grpc/grpc-js'
 import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
+import { accessDenied, type Behaviour, type OpenSubscription, type Refusal } from './behaviour.ts'
 import type { Database, StoredEvent } from './database.ts'
 import { eventMessage, nameIn, notFoundMessage } from './messages.ts'
 import { subscribing } from './subscribing.ts'
@@ -12,12 +13,24 @@ type Call = ServerWritableStream<ReadReq, ReadResp>
 
 /** A page of a stream or of everything, or a subscription to everything. */
 export const reading =
-  (database: Database): handleServerStreamingCall<ReadReq, ReadResp> =>
+  (database: Database, behaviour: Behaviour): handleServerStreamingCall<ReadReq, ReadResp> =>
   (call) => {
+    const options = call.request.getOptions()
+    const isRefused = options?.hasAll() && behaviour.user?.readsAll === false
+    if (isRefused) return void call.emit('error', accessDenied)
+    const fail = (refusal: Refusal) => void call.emit('error', refusal)
+    const subscription: OpenSubscription = { isMuted: false, end: fail }
+    if (options?.hasSubscription()) behaviour.subscriptions.add(subscription)
     const abandoned = new AbortController()
-    for (const event of ['cancelled', 'close', 'error']) call.on(event, () => abandoned.abort())
+    for (const event of ['cancelled', 'close', 'error'])
+      call.on(event, () => {
+        abandoned.abort()
+        behaviour.subscriptions.delete(subscription)
+      })
     const send: Send = async (message) => {
       abandoned.signal.throwIfAborted()
+      if (subscription.isMuted) return
+      behaviour.messagesSent += 1
       if (!call.write(message)) await once(call, 'drain', { signal: abandoned.signal })
     }
     read(database, call, send, abandoned.signal).then(
@@ -25,7 +38,7 @@ export const reading =
       (error: unknown) => {
         if (abandoned.signal.aborted) return
         const details = error instanceof Error ? error.message : 'Exception was thrown by handler.'
-        call.emit('error', { code: error instanceof RangeError ? status.INVALID_ARGUMENT : status.UNKNOWN, details })
+        fail({ code: error instanceof RangeError ? status.INVALID_ARGUMENT : status.UNKNOWN, details })
       },
     )
   }

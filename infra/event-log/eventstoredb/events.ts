@@ -23,7 +23,7 @@ export const measure = (position: Position) => Number(placeOf(position).commit)
 /** Before every event. */
 export const beginning = toPosition({ commit: 0n, prepare: 0n })
 
-/** Throws on data that is no JSON: within the client that would go unheard, and the append would never end. */
+/** Throws on data that is no JSON: within the client nobody would catch that, and the append would never end. */
 export const toProposed = ({ id, type, schema_version, data, metadata }: NewEvent): JSONEventData => {
   JSON.stringify(data)
   return jsonEvent({ id, type, data, metadata: { ...metadata, schema_version } })

@@ -1,40 +1,37 @@
 import {
-  EventStoreDBClient,
   WrongExpectedVersionError,
   type AppendExpectedRevision,
   type AppendResult as Appended,
 } from '@eventstore/db-client'
 import type { NewEvent } from '#domain/event.ts'
+import { checkStreamName, type AppendResult, type EventLog, type ExpectedRevision } from '../event-log.ts'
+import { makeCalls, usualLimits, type Limits } from './calls.ts'
+import { connect } from './connection.ts'
 import { measure, toPosition, toProposed } from './events.ts'
+import { NoAnswer } from './failures.ts'
+import { makeOutages } from './outages.ts'
 import { reader } from './read.ts'
-import { isTransient, retryTransient } from './retry.ts'
 import { readConnectionString } from './settings.ts'
 import { subscribeTo } from './subscribe.ts'
-import { outageWatch } from '../outage.ts'
-import { checkStreamName, type AppendResult, type EventLog, type ExpectedRevision } from '../event-log.ts'
 
 /**
  * The log in EventStoreDB (23.10 or later) or KurrentDB. A position is the place of an event in its transaction file.
  *
  * A repeated append is the server's own affair: with an exact expectation it compares the ids at that place of the stream,
  * however late; with `any` it knows the ids of the recent past. So an append whose outcome was lost is simply done again.
+ *
+ * Throws `LogMisconfigured` when the connection string cannot be used; so does the first call that shows wrong settings.
  */
-export const eventStoreDbLog = (connectionString: string): EventLog => {
-  const client = connect(connectionString)
+export const eventStoreDbLog = (connectionString: string, given: Partial<Limits> = {}): EventLog => {
+  const limits = { ...usualLimits, ...given }
+  const settings = readConnectionString(connectionString)
+  const connection = connect(settings)
+  const outages = makeOutages()
+  const calls = makeCalls(connection, settings, limits, outages)
   const closing = new AbortController()
-  const { read, readAll, head } = reader(client)
-  // Only reads are seen here so far: a subscription that is lost while nobody reads is not.
-  const { failed, succeeded, current } = outageWatch()
-  const watched = async <Result>(reading: Promise<Result>): Promise<Result> => {
-    try {
-      const result = await reading
-      succeeded()
-      return result
-    } catch (error) {
-      if (isTransient(error)) failed(error)
-      throw error
-    }
-  }
+  const { client } = connection
+  const { read, readAll, head } = reader(client, calls, limits)
+  let underWay = 0
 
   const append = async (
     stream: string,
@@ -44,14 +41,18 @@ export const eventStoreDbLog = (connectionString: string): EventLog => {
     check(stream, events)
     const proposed = events.map(toProposed)
     const expectedRevision = typeof expected === 'number' ? BigInt(expected) : expected
+    const options = { expectedRevision, deadline: limits.attemptMs, requiresLeader: true }
+    if (underWay >= limits.appendsMaximum)
+      throw calls.unavailable(new NoAnswer(`${underWay} appends wait for their answers already`))
+    underWay += 1
     try {
-      const appended = await retryTransient(() => client.appendToStream(stream, proposed, { expectedRevision }))
-      // With throwOnAppendFailure=false in the connection string the client does not throw.
-      if (!appended.success) return conflict(appended.nextExpectedRevision)
+      const appended = await calls.call('append', () => client.appendToStream(stream, proposed, options))
       return { outcome: 'appended', ...(await placeOfLast(stream, appended)) }
     } catch (error) {
       if (error instanceof WrongExpectedVersionError) return conflict(error.actualVersion)
       throw error
+    } finally {
+      underWay -= 1
     }
   }
 
@@ -66,25 +67,19 @@ export const eventStoreDbLog = (connectionString: string): EventLog => {
 
   return {
     append,
-    read: (...page) => watched(read(...page)),
-    readAll: (...page) => watched(readAll(...page)),
+    read,
+    readAll,
     subscribe: (subscription) =>
-      subscribeTo(client, { ...subscription, signal: AbortSignal.any([subscription.signal, closing.signal]) }),
-    head: () => watched(head()),
+      subscribeTo(
+        { connection, calls, outages, limits },
+        { ...subscription, signal: AbortSignal.any([subscription.signal, closing.signal]) },
+      ),
+    head,
     measure,
-    outage: current,
+    outage: outages.outage,
     // What else is under way may finish. The client cannot close its connection, but an idle one keeps no process alive.
     close: () => Promise.resolve(closing.abort()),
   }
-}
-
-const connect = (connectionString: string) => {
-  readConnectionString(connectionString)
-  const client = EventStoreDBClient.connectionString(connectionString.replace(/^kurrentdb/, 'esdb'))
-  // Without batch appends: all clients of a process share one list of those under way, so that a connection that breaks
-  // fails the appends of every client, and an answer to one of these then ends the process.
-  Object.assign(client, { supports: () => Promise.resolve(false) })
-  return client
 }
 
 const conflict = (actual: AppendExpectedRevision): AppendResult => {

@@ -10,66 +10,86 @@ import {
   type StreamingRead,
 } from '@eventstore/db-client'
 import type { Position, RecordedEvent } from '#domain/event.ts'
-import { isSystemEvent, placeOf, positionOf, toRecorded } from './events.ts'
-import { retryTransient } from './retry.ts'
 import type { EventLog, WholePage } from '../event-log.ts'
+import type { Calls, Limits } from './calls.ts'
+import { isSystemEvent, placeOf, positionOf, toRecorded } from './events.ts'
+import { NoAnswer } from './failures.ts'
 
-export const reader = (client: EventStoreDBClient): Pick<EventLog, 'read' | 'readAll' | 'head'> => ({
-  read: (stream, { from, direction = 'forwards', limit = 1_000 } = {}) =>
-    retryTransient(async () => {
-      if (limit < 1) return []
-      const first = direction === 'forwards' ? START : END
-      const fromRevision = from === undefined ? first : BigInt(from)
+/** A follower may not yet have what was just appended. */
+const requiresLeader = true
+
+export const reader = (
+  client: EventStoreDBClient,
+  { call }: Pick<Calls, 'call'>,
+  limits: Limits,
+): Pick<EventLog, 'read' | 'readAll' | 'head'> => ({
+  read: async (stream, { from, direction = 'forwards', limit = 1_000 } = {}) => {
+    if (limit < 1) return []
+    const first = direction === 'forwards' ? START : END
+    const fromRevision = from === undefined ? first : BigInt(from)
+    return call('read', async () => {
       try {
         const events: RecordedEvent[] = []
-        for await (const { event } of eventsOf(client.readStream(stream, { direction, fromRevision, maxCount: limit })))
-          if (event) events.push(toRecorded(event))
+        const reading = client.readStream(stream, { direction, fromRevision, maxCount: limit, requiresLeader })
+        for await (const { event } of eventsOf(reading, limits)) if (event) events.push(toRecorded(event))
         return events
       } catch (error) {
         if (error instanceof StreamNotFoundError) return []
         throw error
       }
-    }),
+    })
+  },
 
-  readAll: ({ beyond, direction = 'forwards', limit = 1_000 } = {}) =>
-    retryTransient(async () => {
+  readAll: async ({ beyond, direction = 'forwards', limit = 1_000 } = {}) => {
+    if (limit < 1) return []
+    const fromPosition = placeBeyond(beyond, direction)
+    return call('all', async () => {
       const events: RecordedEvent[] = []
-      if (limit < 1) return events
-      for await (const { event } of eventsOf(
-        client.readAll({ direction, fromPosition: placeBeyond(beyond, direction) }),
-      )) {
+      for await (const { event } of eventsOf(client.readAll({ direction, fromPosition, requiresLeader }), limits)) {
         // Forwards the server begins with the event at the position itself.
         if (!event || isSystemEvent(event) || positionOf(event) === beyond) continue
         if (events.push(toRecorded(event)) === limit) break
       }
       return events
-    }),
+    })
+  },
 
   head: () =>
-    retryTransient(async () => {
+    call('all', async () => {
       // Nearly always the last event is one of ours. A longer read brings many events before it can be stopped.
-      for (const pageSize of [{ maxCount: 1 }, {}] satisfies ReadAllOptions[])
-        for await (const { event } of eventsOf(
-          client.readAll({ ...pageSize, direction: BACKWARDS, fromPosition: END }),
-        ))
+      for (const pageSize of [{ maxCount: 1 }, {}] satisfies ReadAllOptions[]) {
+        const reading = client.readAll({ ...pageSize, direction: BACKWARDS, fromPosition: END, requiresLeader })
+        for await (const { event } of eventsOf(reading, limits))
           if (event && !isSystemEvent(event)) return positionOf(event)
+      }
       return undefined
     }),
 })
 
-/** The last position before the next event that is wanted, as far as the next few events go. */
+/** Events that are looked through in one read for the next that is wanted, and reads at a time. */
+const lookAhead = { events: 32, reads: 16 }
+
+/** The last position before the next event that is wanted, and whether there is one, as far as the next events go. */
 export const pastUnwanted = async (
   client: EventStoreDBClient,
   from: Position,
   isWanted: (event: NonNullable<AllStreamResolvedEvent['event']>) => boolean,
-): Promise<Position> => {
+  limits: Limits,
+): Promise<{ readonly position: Position; readonly isWantedNext: boolean }> => {
   let position = from
-  for await (const { event } of eventsOf(client.readAll({ fromPosition: placeOf(from), maxCount: 16 }))) {
-    if (!event || positionOf(event) <= from) continue
-    if (isWanted(event)) break
-    position = positionOf(event)
+  for (let reads = 0; reads < lookAhead.reads; reads += 1) {
+    const before = position
+    let count = 0
+    const page = { fromPosition: placeOf(before), maxCount: lookAhead.events, requiresLeader }
+    for await (const { event } of eventsOf(client.readAll(page), limits)) {
+      count += 1
+      if (!event || positionOf(event) <= before) continue
+      if (isWanted(event)) return { position, isWantedNext: true }
+      position = positionOf(event)
+    }
+    if (count < lookAhead.events) break
   }
-  return position
+  return { position, isWantedNext: false }
 }
 
 const placeBeyond = (position: Position | undefined, direction: NonNullable<WholePage['direction']>) => {
@@ -79,13 +99,24 @@ const placeBeyond = (position: Position | undefined, direction: NonNullable<Whol
   return { commit, prepare: direction === 'backwards' && prepare === 0n ? commit : prepare }
 }
 
-/** The events of a read, which is cancelled when no more of them are wanted. */
-async function* eventsOf<Event extends ResolvedEvent>(reading: StreamingRead<Event>): AsyncGenerator<Event> {
-  // The client tells of errors even when nobody reads any more, and unheard ones would end the process.
+/** The events of a read, which is cancelled when no more of them are wanted, or the next one is too late. */
+async function* eventsOf<Event extends ResolvedEvent>(
+  reading: StreamingRead<Event>,
+  { attemptMs, wholeMs }: Limits,
+): AsyncGenerator<Event> {
+  // The client emits errors even when nobody reads any more, and one without a listener would end the process.
   reading.on('error', () => undefined)
+  const giveUp = (milliseconds: number) => reading.destroy(new NoAnswer(`a read had no answer in ${milliseconds} ms`))
+  const silence = setTimeout(giveUp, attemptMs, attemptMs)
+  const whole = setTimeout(giveUp, wholeMs, wholeMs)
   try {
-    yield* reading.iterator({ destroyOnReturn: false }) as AsyncIterable<Event>
+    for await (const event of reading.iterator({ destroyOnReturn: false }) as AsyncIterable<Event>) {
+      silence.refresh()
+      yield event
+    }
   } finally {
+    clearTimeout(silence)
+    clearTimeout(whole)
     // To its very end: the client keeps hold of a call whose end nobody reads.
     reading.cancel().catch(() => undefined)
     reading.resume()

@@ -11,58 +11,78 @@ import {
 } from '@eventstore/db-client'
 import { categoryOf, type Position, type RecordedEvent } from '#domain/event.ts'
 import type { Batch, Subscription } from '../event-log.ts'
+import type { Calls, Limits } from './calls.ts'
+import type { Connection } from './connection.ts'
 import { beginning, isSystemEvent, placeOf, positionOf, toPosition, toRecorded } from './events.ts'
+import { delayAfter, isRefusal, isTransient, NoAnswer } from './failures.ts'
+import type { Outages } from './outages.ts'
 import { pastUnwanted } from './read.ts'
-import { delayAfter, isTransient } from './retry.ts'
 
-/**
- * How many events the server looks through before it says how far it is. Few rounds while there is much to catch up on;
- * afterwards one at a time, so that the position moves at once past an event that the filter leaves out.
- */
-const windows = { catchingUp: 256, live: 1 }
+/** How many events the server looks through before it says how far it is: a message more for so many events. */
+const searchWindow = 256
+
+/** How often in a row the log may hold a next event that a silent subscription does not bring. */
+const silencesMaximum = 3
+
+const reconnectDelayMaximumMs = 1_000
 
 type Event = NonNullable<AllStreamResolvedEvent['event']>
-
-type Window = keyof typeof windows
 
 /** What arrives, in its order: events, and among them what the server says of its progress. */
 type Item = AllStreamResolvedEvent | { readonly checkpoint: Position } | { readonly isCaughtUp: true }
 
-export async function* subscribeTo(client: EventStoreDBClient, subscription: Subscription): AsyncGenerator<Batch> {
+type Log = {
+  readonly connection: Connection
+  readonly calls: Pick<Calls, 'worked' | 'checkSettings'>
+  readonly outages: Pick<Outages, 'source'>
+  readonly limits: Limits
+}
+
+/** Follows the log for ever: after a failure of any length it goes on where it was. */
+export async function* subscribeTo(log: Log, subscription: Subscription): AsyncGenerator<Batch> {
+  const { connection, calls, outages } = log
   const { signal } = subscription
   const isOver = () => signal.aborted
+  const outage = outages.source()
   let position = subscription.after ?? beginning
-  let window: Window = 'catchingUp'
   let hasCaughtUp = false
   let failures = 0
 
-  while (!isOver()) {
-    try {
-      for await (const batch of follow(client, subscription, position, window)) {
-        const isNews = batch.events.length > 0 || batch.position > position || (batch.caughtUp && !hasCaughtUp)
-        position = batch.position
-        hasCaughtUp ||= batch.caughtUp
-        failures = 0
-        if (isNews) yield batch
+  try {
+    while (!isOver()) {
+      const channel = connection.channel()
+      try {
+        for await (const batch of follow(log, subscription, position)) {
+          const isNews = batch.events.length > 0 || batch.position > position || (batch.caughtUp && !hasCaughtUp)
+          position = batch.position
+          hasCaughtUp ||= batch.caughtUp
+          failures = 0
+          outage.succeeded()
+          calls.worked('all')
+          if (isNews) yield batch
+        }
+      } catch (error) {
+        if (isOver()) return
+        if (!isTransient(error) && !isRefusal(error)) throw error
+        await calls.checkSettings('all', error)
+        connection.leave(channel, error, Date.now() - log.limits.attemptMs)
+        outage.failed(error)
+        failures += 1
+        await pause(delayAfter(failures, reconnectDelayMaximumMs), undefined, { signal }).catch(() => undefined)
       }
-      window = window === 'live' ? 'catchingUp' : 'live'
-    } catch (error) {
-      if (!isOver() && !isTransient(error)) throw error
-      window = 'catchingUp'
-      failures += 1
-      await pause(delayAfter(failures), undefined, { signal }).catch(() => undefined)
     }
+  } finally {
+    outage.succeeded()
   }
 }
 
-/** One subscription, until the other window suits better. It is cancelled when its reader has had enough. */
+/** One subscription, until it fails. It is cancelled when its reader has had enough. */
 async function* follow(
-  client: EventStoreDBClient,
+  { connection: { client }, limits }: Log,
   { categories, types, batchSize = 1_000, signal }: Subscription,
   from: Position,
-  window: Window,
 ): AsyncGenerator<Batch> {
-  const subscription = open(client, filterOf(categories, types), from, window, batchSize)
+  const subscription = open(client, filterOf(categories, types), from, batchSize)
   addAbortSignal(signal, subscription)
   const isWanted = ({ streamId, type }: Event) =>
     (categories?.includes(categoryOf(streamId)) ?? true) &&
@@ -72,35 +92,75 @@ async function* follow(
   let events: RecordedEvent[] = []
   let taken = 0
   let isLive = false
+  let silences = 0
 
+  const batchUntil = (caughtUp: boolean): Batch => {
+    const batch = { events, position, caughtUp }
+    events = []
+    taken = 0
+    return batch
+  }
+  /**
+   * What the filter leaves out is reported only every so many events, and a lost connection not at all. So whenever the
+   * server has been silent for a while, the next events are read: past those that are not wanted, up to one that is.
+   */
+  const look = async () => {
+    const { position: reached, isWantedNext } = await pastUnwanted(client, position, isWanted, limits)
+    position = reached
+    return isWantedNext
+  }
+
+  // `open` puts the other items among the events, hence the cast.
+  const items = (subscription as AsyncIterable<Item>)[Symbol.asyncIterator]()
   try {
-    // `open` puts the other items among the events, hence the cast.
-    for await (const item of subscription as AsyncIterable<Item>) {
+    for (;;) {
+      const next = items.next()
+      next.catch(() => undefined)
+      while (!(await settlesWithin(next, limits.silenceMs))) {
+        const before = position
+        silences = (await look()) ? silences + 1 : 0
+        if (silences >= silencesMaximum) throw new NoAnswer('the server holds events that it does not send')
+        if (position > before || events.length > 0) yield batchUntil(isLive)
+      }
+      silences = 0
+      const result = await next
+      if (result.done) break
+      const item = result.value
+
       taken += 1
       if ('isCaughtUp' in item) {
+        // A server that falls behind its own writers says so more than once.
+        if (!isLive) await look()
         isLive = true
-        // The last events that the filter leaves out are never told of, if they were there before.
-        if (window === 'live') position = await pastUnwanted(client, position, isWanted)
       } else if ('checkpoint' in item) position = later(position, item.checkpoint)
       else if (item.event) {
         position = later(position, positionOf(item.event))
         if (isWanted(item.event)) events.push(toRecorded(item.event))
       }
 
-      const isFull = taken >= batchSize
       const isDrained = subscription.readableLength === 0
       // While catching up more is on its way, at the latest the word that all has been read: a partial batch waits.
-      if (!isFull && !(isLive && isDrained)) continue
-      const caughtUp = isLive && isDrained
-      yield { events, position, caughtUp }
-      if (window === 'catchingUp' ? caughtUp : isFull) return
-      events = []
-      taken = 0
+      if (taken >= batchSize || (isLive && isDrained)) yield batchUntil(isLive && isDrained)
     }
   } finally {
     subscription.unsubscribe().catch(() => undefined)
+    subscription.destroy()
   }
-  throw new Error('The server ended the subscription.')
+  throw new NoAnswer('the server ended the subscription')
+}
+
+const settlesWithin = async (promise: Promise<unknown>, milliseconds: number): Promise<boolean> => {
+  const { promise: timeout, resolve } = Promise.withResolvers<false>()
+  const timer = setTimeout(resolve, milliseconds, false)
+  const settled = promise.then(
+    () => true,
+    () => true,
+  )
+  try {
+    return await Promise.race([settled, timeout])
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 const later = (one: Position, other: Position) => (one > other ? one : other)
@@ -109,7 +169,6 @@ const open = (
   client: EventStoreDBClient,
   filter: (progress: Progress) => Filter,
   from: Position,
-  window: Window,
   batchSize: number,
 ): AllStreamSubscription => {
   const checkpointReached = (subscription: AllStreamSubscription, place: Place) => {
@@ -117,16 +176,17 @@ const open = (
   }
   // The client makes a transform of these, of which the reading side alone is to hold a batch: hence the cast.
   const buffer = { readableHighWaterMark: batchSize, writableHighWaterMark: 1 } as ReadableOptions
-  // From a position, never from the start: a 24.10 that starts there calls the greatest position a checkpoint.
   const subscription = client.subscribeToAll(
     {
+      // From a position, never from the start: a 24.10 that starts there calls the greatest position a checkpoint.
       fromPosition: placeOf(from),
-      filter: filter({ maxSearchWindow: windows[window], checkpointInterval: 1, checkpointReached }),
+      filter: filter({ maxSearchWindow: searchWindow, checkpointInterval: 1, checkpointReached }),
+      requiresLeader: true,
     },
     buffer,
   )
   subscription.on('caughtUp', () => subscription.push({ isCaughtUp: true } satisfies Item))
-  // The client tells of errors even when nobody reads any more, and unheard ones would end the process.
+  // The client emits errors even when nobody reads any more, and one without a listener would end the process.
   subscription.on('error', () => undefined)
   return subscription
 }

@@ -1,0 +1,49 @@
+import { NotLeaderError } from '@eventstore/db-client'
+import { status } from '@grpc/grpc-js'
+
+/** A server, or all of them, did not answer in time, or ended what it should have gone on with. */
+export class NoAnswer extends Error {
+  override readonly name = 'NoAnswer'
+}
+
+const transientCodes: readonly unknown[] = [
+  status.CANCELLED,
+  status.UNKNOWN,
+  status.DEADLINE_EXCEEDED,
+  status.ABORTED,
+  status.INTERNAL,
+  status.UNAVAILABLE,
+]
+
+const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined)
+
+/** Whether a failure lies with the connection or with a server that is starting, busy or no longer the leader. */
+export const isTransient = (error: unknown): boolean =>
+  error instanceof NoAnswer || error instanceof NotLeaderError || transientCodes.includes(codeOf(error))
+
+/** Whether the server knows no such user, or does not allow them this. */
+export const isRefusal = (error: unknown): boolean =>
+  codeOf(error) === status.UNAUTHENTICATED || codeOf(error) === status.PERMISSION_DENIED
+
+/** Why a server refused. */
+export const refusalOf = (error: unknown, what: string): string =>
+  codeOf(error) === status.UNAUTHENTICATED
+    ? 'the server does not accept the user and password'
+    : `the user has no right to ${what}`
+
+export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+/** A growing delay with some chance in it, so that those who failed together do not come back together. */
+export const delayAfter = (failures: number, maximumMs: number) =>
+  Math.min(25 * 2 ** Math.min(failures, 10), maximumMs) * (0.5 + Math.random() / 2)
+
+/** Rejects with `NoAnswer` when the promise is not settled in time. */
+export const within = async <Result>(milliseconds: number, promise: Promise<Result>, what: string): Promise<Result> => {
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new NoAnswer(`${what} had no answer within ${milliseconds} ms`)), milliseconds)
+  try {
+    return await Promise.race([promise, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
