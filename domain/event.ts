@@ -144,3 +144,9 @@ export const categoryOf = (stream: string): string => stream.slice(0, stream.ind
 
 /** `application-3f1b…` → `3f1b…`. */
 export const idOf = (stream: string): string => stream.slice(stream.indexOf('-') + 1)
+
+/** The organisation that an event belongs to. Every event of a capability has one; only events of other programs have none. */
+export const organisationOf = ({ type, id, metadata }: Pick<RecordedEvent, 'type' | 'id' | 'metadata'>): string => {
+  if (metadata.organisation_id === null) throw new Error(`${type} ${id} belongs to no organisation.`)
+  return metadata.organisation_id
+}

@@ -1,5 +1,5 @@
 import { applicationStreamEvents, evolveRecord, type ApplicationRecord } from '#domain/applications/record.ts'
-import { idOf } from '#domain/event.ts'
+import { idOf, organisationOf } from '#domain/event.ts'
 import type { Projection } from '../projection.ts'
 
 type Row = {
@@ -42,8 +42,7 @@ export const applications: Projection<typeof applicationStreamEvents, Row, 'orga
     indexes: ['organisation_id, customer_id', 'organisation_id, status, updated_at'],
   },
 
-  keys: (_event, { stream, metadata: { organisation_id } }) =>
-    organisation_id === null ? [] : [{ organisation_id, id: idOf(stream) }],
+  keys: (_event, recorded) => [{ organisation_id: organisationOf(recorded), id: idOf(recorded.stream) }],
 
   project: (row, event, { metadata }, key) => {
     const document = evolveRecord(row?.document, event, metadata)

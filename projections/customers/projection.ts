@@ -1,6 +1,6 @@
 import { customerEvents } from '#domain/customers/events.ts'
 import { evolveCustomer, type Customer } from '#domain/customers/record.ts'
-import { idOf } from '#domain/event.ts'
+import { idOf, organisationOf } from '#domain/event.ts'
 import type { Projection } from '../projection.ts'
 
 type Row = {
@@ -31,8 +31,7 @@ export const customers: Projection<typeof customerEvents, Row, 'organisation_id'
     indexes: ['organisation_id, email'],
   },
 
-  keys: (_event, { stream, metadata: { organisation_id } }) =>
-    organisation_id === null ? [] : [{ organisation_id, id: idOf(stream) }],
+  keys: (_event, recorded) => [{ organisation_id: organisationOf(recorded), id: idOf(recorded.stream) }],
 
   project: (row, event, { metadata }, key) => {
     const document = evolveCustomer(row?.document, event, metadata)

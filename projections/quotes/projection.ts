@@ -1,3 +1,4 @@
+import { organisationOf } from '#domain/event.ts'
 import { quoteEvents } from '#domain/quotes/events.ts'
 import { evolveQuote, type Quote } from '#domain/quotes/record.ts'
 import type { Projection } from '../projection.ts'
@@ -28,8 +29,7 @@ export const quotes: Projection<typeof quoteEvents, Row, 'organisation_id' | 'id
     indexes: ['organisation_id, application_id, created_at'],
   },
 
-  keys: ({ quote_id }, { metadata }) =>
-    metadata.organisation_id === null ? [] : [{ organisation_id: metadata.organisation_id, id: quote_id }],
+  keys: ({ quote_id }, recorded) => [{ organisation_id: organisationOf(recorded), id: quote_id }],
 
   project: (row, event, { metadata }, key) => {
     const document = evolveQuote(row?.document, event, metadata)
