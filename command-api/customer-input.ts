@@ -3,6 +3,7 @@ import { parse as parsePostcode } from 'postcode'
 import { z } from 'zod'
 import { CalendarDate } from '#domain/values.ts'
 import type { CustomerDetails } from '#domain/customers/events.ts'
+import { ageLastBirthday } from '#domain/rating/age.ts'
 
 /** The details of a person, as a caller sends them. They are checked one by one, so that each is told what is wrong. */
 const CustomerInput = z.object({
@@ -82,8 +83,7 @@ const oldest = 120
 const dob = (value: string, { today }: Facts): Read => {
   if (!CalendarDate.safeParse(value).success) return { reason: 'must be a date, as YYYY-MM-DD' }
   if (value >= today) return { reason: 'must be in the past' }
-  const years = Number(today.slice(0, 4)) - Number(value.slice(0, 4)) - (today.slice(5) < value.slice(5) ? 1 : 0)
-  return years <= oldest ? { value } : { reason: `must not be more than ${oldest} years ago` }
+  return ageLastBirthday(value, today) <= oldest ? { value } : { reason: `must not be more than ${oldest} years ago` }
 }
 
 /** Names by which people say that they live in Great Britain or Northern Ireland. */

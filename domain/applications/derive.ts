@@ -1,4 +1,5 @@
 import type { Derivation } from '../catalogue/events.ts'
+import { ageLastBirthday } from '../rating/age.ts'
 import type { Answer } from './events.ts'
 
 type Held = ReadonlyMap<string, Answer>
@@ -8,7 +9,7 @@ export const derive = (derivation: Derivation, held: Held, today: string): Answe
   switch (derivation.kind) {
     case 'age': {
       const born = held.get(derivation.key)
-      return typeof born === 'string' ? wholeYears(born, today) : undefined
+      return typeof born === 'string' ? ageLastBirthday(born, today) : undefined
     }
     case 'bmi': {
       const [cm, kg] = [held.get(derivation.height_cm), held.get(derivation.weight_kg)]
@@ -28,8 +29,3 @@ export const derive = (derivation: Derivation, held: Held, today: string): Answe
 
 /** Sums without the traces of binary fractions: 0.1 + 0.2 is 0.3. */
 const sum = (parts: readonly number[]): number => Number(parts.reduce((total, part) => total + part, 0).toPrecision(12))
-
-const wholeYears = (from: string, to: string): number => {
-  const years = Number(to.slice(0, 4)) - Number(from.slice(0, 4))
-  return to.slice(5) >= from.slice(5) ? years : years - 1
-}
