@@ -32,29 +32,3 @@ export const keyPart = (type: ColumnType, value: unknown): string => {
       throw new TypeError('JSON cannot be part of a key.')
   }
 }
-
-/** A `text[]` in PostgreSQL's binary format: as text, every quote of every document would have to be escaped. */
-export const textArray = (values: readonly (string | null)[]): Buffer => {
-  if (values.length === 0) return Buffer.from(emptyArray)
-  let bytes = headerBytes
-  let hasNull = 0
-  for (const value of values) {
-    bytes += 4
-    if (value === null) hasNull = 1
-    else bytes += Buffer.byteLength(value)
-  }
-  const buffer = Buffer.allocUnsafe(bytes)
-  let offset = 0
-  for (const part of [1, hasNull, textType, values.length, 1]) offset = buffer.writeInt32BE(part, offset)
-  for (const value of values)
-    if (value === null) offset = buffer.writeInt32BE(-1, offset)
-    else {
-      const length = buffer.write(value, offset + 4)
-      offset = buffer.writeInt32BE(length, offset) + length
-    }
-  return buffer
-}
-
-const textType = 25
-const headerBytes = 20
-const emptyArray = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, textType]

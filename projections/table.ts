@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { ClientBase, QueryConfig } from 'pg'
 import type { Sender } from '#infra/consumers/follow.ts'
+import { texts } from '#infra/postgres/arrays.ts'
 import { rowTypes } from '#infra/postgres/row-types.ts'
-import { keyPart, textArray, written } from './column.ts'
+import { keyPart, written } from './column.ts'
 import type { ColumnType, Row, SomeProjection } from './projection.ts'
 
 /** The table of a projection, or one beside it that is being built. Every statement is one round trip for many rows. */
@@ -38,7 +39,7 @@ export const tableOf = (projection: SomeProjection, suffix = ''): Table => {
   }
   const types = Object.fromEntries(all.map((column) => [column, typeOf(column)]))
   const sent = (names: readonly string[], rows: readonly Row[]) =>
-    names.map((column) => textArray(rows.map((row) => written(typeOf(column), row[column]))))
+    names.map((column) => texts(rows.map((row) => written(typeOf(column), row[column]))))
   const received = (names: readonly string[]) =>
     `unnest(${names.map((_, index) => `$${index + 1}::text[]`).join(', ')}) as sent (${list(names)})`
 

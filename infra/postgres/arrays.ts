@@ -18,15 +18,23 @@ const headerBytes = 20
 
 const strings =
   (elementType: number) =>
-  (values: readonly string[]): Buffer => {
-    const lengths = values.map((value) => Buffer.byteLength(value))
-    const bytes = lengths.reduce((sum, length) => sum + 4 + length, 0)
+  (values: readonly (string | null)[]): Buffer => {
+    let bytes = 0
+    let hasNull = 0
+    for (const value of values) {
+      bytes += 4
+      if (value === null) hasNull = 1
+      else bytes += Buffer.byteLength(value)
+    }
     return array(elementType, bytes, values.length, (buffer, start) => {
+      buffer.writeInt32BE(hasNull, 4)
       let offset = start
-      for (const [index, value] of values.entries()) {
-        offset = buffer.writeInt32BE(lengths[index] ?? 0, offset)
-        offset += buffer.write(value, offset)
-      }
+      for (const value of values)
+        if (value === null) offset = buffer.writeInt32BE(-1, offset)
+        else {
+          const length = buffer.write(value, offset + 4)
+          offset = buffer.writeInt32BE(length, offset) + length
+        }
     })
   }
 
