@@ -116,7 +116,7 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
   )
   return {
     app,
-    checks: async () => [...(await checkParts(parts)), ...reactions.map(checkConsumer)],
+    checks: async () => [...(await checkParts(parts, parts.pool)), ...reactions.map(checkConsumer)],
     stop: async () => {
       await Promise.all(reactions.map(async ({ finished }) => finished))
     },

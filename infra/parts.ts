@@ -15,6 +15,7 @@ import { checkMasterKeys } from './crypto/master-keys.ts'
 import { sealedLog } from './crypto/sealed-log.ts'
 import type { Log } from './log.ts'
 import { makeMetrics, type Metrics } from './metrics.ts'
+import type { Database } from './postgres/lookups.ts'
 import { migrate } from './postgres/migrations.ts'
 import { createPool, sql } from './postgres/postgres.ts'
 import { makeProgress, type Progress } from './consumers/progress.ts'
@@ -102,12 +103,9 @@ const openStore = async (config: Config, databaseUrl: string, pool: Pool): Promi
   return postgresLog({ url: databaseUrl })
 }
 
-/** Whether the database and the log answer. */
-export const checkParts = async ({ pool, eventLog }: Parts): Promise<readonly Check[]> =>
-  Promise.all([
-    check('database', async () => pool.query(sql`select 1`)),
-    check('event_log', async () => eventLog.head()),
-  ])
+/** Whether the database and the log answer, asked in the way that requests ask them. */
+export const checkParts = async ({ eventLog }: Parts, db: Database): Promise<readonly Check[]> =>
+  Promise.all([check('database', async () => db.query(sql`select 1`)), check('event_log', async () => eventLog.head())])
 
 /** A consumer that stopped at an event fails the health of its process. */
 export const checkConsumer = ({ status }: Pick<Consuming, 'status'>): Check => {

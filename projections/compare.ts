@@ -1,7 +1,7 @@
 import type { ClientBase } from 'pg'
 import { findCheckpoint, lockCheckpoint } from '#infra/consumers/checkpoint.ts'
 import type { ConsumerParts } from '#infra/consumers/follow.ts'
-import { transaction } from '#infra/postgres/postgres.ts'
+import { transaction, withDeadline } from '#infra/postgres/postgres.ts'
 import { applyEvents } from './fold.ts'
 import { defaultLagMs, history } from './history.ts'
 import type { Row, SomeProjection } from './projection.ts'
@@ -56,6 +56,8 @@ export const compareWithRebuild = async (
   }
 }
 
+const compareMs = 300_000
+
 const compare = async (
   db: ClientBase,
   { table: { columns, key } }: SomeProjection,
@@ -68,10 +70,13 @@ const compare = async (
   )
   const both = `${inUse} as in_use full join ${anew} as anew using (${key.map((column) => `"${column}"`).join(', ')})`
   const where = `where in_use is null or anew is null or ${differs.join(' or ')}`
-  const { rows: counts } = await db.query<{ rows: number; different: number }>(`
-    select (select count(*)::integer from ${inUse}) as rows, count(*)::integer as different from ${both} ${where}`)
-  const { rows } = await db.query<{ in_use: Row | null; rebuilt: Row | null }>(`
-    select to_json(in_use) as in_use, to_json(anew) as rebuilt from ${both} ${where} limit ${shown}`)
+  const count = `
+    select (select count(*)::integer from ${inUse}) as rows, count(*)::integer as different from ${both} ${where}`
+  const show = `select to_json(in_use) as in_use, to_json(anew) as rebuilt from ${both} ${where} limit ${shown}`
+  // Two large tables take longer than any other statement of ours.
+  await db.query('set local statement_timeout = 0')
+  const { rows: counts } = await db.query<{ rows: number; different: number }>(withDeadline({ text: count }, compareMs))
+  const { rows } = await db.query<{ in_use: Row | null; rebuilt: Row | null }>(withDeadline({ text: show }, compareMs))
   return {
     rows: counts[0]?.rows ?? 0,
     different: counts[0]?.different ?? 0,

@@ -43,5 +43,5 @@ export const startQueryApi = async (parts: Parts): Promise<ApiRole> => {
     checkAnswers: false,
     before: [await documentationRoutes(config.BASE_URL)],
   })
-  return { app, checks: async () => checkParts(parts), stop: lookups.close }
+  return { app, checks: async () => checkParts(parts, lookups), stop: lookups.close }
 }

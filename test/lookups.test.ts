@@ -6,7 +6,7 @@ import { testDatabase } from './database.ts'
 const lookups = async (connections: number) => {
   const database = await testDatabase()
   const pool = createPool(database.url, { name: 'lookups' })
-  const { query, close } = openLookups(pool, connections)
+  const { query, close } = openLookups(pool, { connections })
   return {
     database,
     query,

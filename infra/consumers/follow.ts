@@ -8,7 +8,7 @@ import type { Leases } from './lease.ts'
 import { Problem } from '../http/problem.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
-import { isConnectionLoss, transaction } from '../postgres/postgres.ts'
+import { isUnavailable, transaction } from '../postgres/postgres.ts'
 import type { Progress } from './progress.ts'
 
 /** What every consumer of a process works with. */
@@ -257,7 +257,7 @@ const isRetriable = (error: unknown): boolean => error instanceof StaleCheckpoin
 export const isTransient = (error: unknown): boolean =>
   error instanceof LogUnavailable ||
   (error instanceof Problem && error.code === 'unavailable') ||
-  isConnectionLoss(error) ||
+  isUnavailable(error) ||
   (error instanceof Error && 'code' in error && transientCodes.test(String(error.code)))
 
 // Serialization failure, deadlock, lock not available, out of resources.

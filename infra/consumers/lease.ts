@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { Client, type Pool, type QueryConfig } from 'pg'
+import type { Pool, QueryConfig } from 'pg'
+import { openConnection } from '../postgres/connection.ts'
 import { sql } from '../postgres/postgres.ts'
 
 /** The right to be the only one at something. It ends when it is given back, and when the connection that holds it is lost. */
@@ -24,10 +25,6 @@ type Session = {
   readonly ended: AbortSignal
   readonly end: () => Promise<void>
 }
-
-const beatMs = 5_000
-// Known to `pg`, though not to its types.
-const isAlive: QueryConfig & { readonly query_timeout: number } = { text: 'select', query_timeout: beatMs }
 
 /**
  * The leases of a process: advisory locks of one connection, which does nothing else. The server frees them when the
@@ -92,15 +89,8 @@ export const makeLeases = (pool: Pool, { pollMs = 500 }: { readonly pollMs?: num
 }
 
 const openSession = async (pool: Pool): Promise<Session> => {
-  const client = new Client(pool.options)
-  const ended = new AbortController()
-  // An error ends the connection, and its end is what counts.
-  client.on('error', () => undefined)
-  client.on('end', () => ended.abort())
-  await client.connect()
-  await client.query(`
-    set application_name = 'coverstream leases';
-    set tcp_keepalives_idle = 15; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3`)
+  const { client, ended, close } = await openConnection(pool, { name: 'coverstream leases' })
+  await client.query('set tcp_keepalives_idle = 15; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3')
 
   let last: Promise<unknown> = Promise.resolve()
   const ask: Session['ask'] = (statement) => {
@@ -108,16 +98,7 @@ const openSession = async (pool: Pool): Promise<Session> => {
     last = answer.catch(() => undefined)
     return answer
   }
-  const end = async () => {
-    ended.abort()
-    await client.end()
-  }
-
-  const beat = setInterval(() => {
-    ask(isAlive).catch(end)
-  }, beatMs)
-  ended.signal.addEventListener('abort', () => clearInterval(beat))
-  return { ask, held: new Set(), ended: ended.signal, end }
+  return { ask, held: new Set(), ended, end: close }
 }
 
 const lock = async ({ ask, held }: Session, name: string): Promise<boolean> => {

@@ -1,8 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { Client, type Pool } from 'pg'
+import type { Client, Pool } from 'pg'
 import { z } from 'zod'
 import type { Position } from '#domain/event.ts'
 import type { Log } from '../log.ts'
+import { openConnection } from '../postgres/connection.ts'
 import { sql } from '../postgres/postgres.ts'
 import type { Progress } from './progress.ts'
 import { notifier } from '../notifier.ts'
@@ -167,21 +168,16 @@ const whileConnected = async (
 ): Promise<void> => {
   signal.addEventListener('abort', notify)
   while (!signal.aborted) {
-    const client = new Client(pool.options)
-    let isLost = false
-    client.on('error', () => undefined)
-    client.on('end', () => {
-      isLost = true
-      notify()
-    })
+    let close: (() => Promise<void>) | undefined
     try {
-      await client.connect()
-      await client.query(`set application_name = 'coverstream progress'`)
-      await work(client, () => !isLost && !signal.aborted)
+      const connection = await openConnection(pool, { name: 'coverstream progress' })
+      close = connection.close
+      connection.ended.addEventListener('abort', notify)
+      await work(connection.client, () => !connection.ended.aborted && !signal.aborted)
     } catch (error) {
       log.warn({ error }, 'connection for the progress of the read models lost')
     }
-    await client.end().catch(() => undefined)
+    await close?.()
     await pause(reconnectMs, undefined, { signal }).catch(() => undefined)
   }
 }

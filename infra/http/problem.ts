@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import { Rejection, type ErrorCode, type Fields } from '#domain/rejection.ts'
 import { LogUnavailable } from '../event-log/event-log.ts'
 import type { Log } from '../log.ts'
+import { isUnavailable } from '../postgres/postgres.ts'
 
 export const statusOf: Readonly<Record<ErrorCode, number>> = {
   invalid_token: 401,
@@ -88,7 +89,7 @@ const toProblem = (error: unknown): Problem | undefined => {
   if (error instanceof Problem) return error
   if (error instanceof Rejection)
     return new Problem(error.code, error.message, error.fields ? { fields: error.fields } : {})
-  if (error instanceof LogUnavailable)
+  if (error instanceof LogUnavailable || isUnavailable(error))
     return new Problem('unavailable', 'The service cannot write or read at the moment. Send the request again.', {
       headers: { 'Retry-After': '1' },
     })

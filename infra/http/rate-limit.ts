@@ -3,6 +3,7 @@ import ipaddr from 'ipaddr.js'
 import type { Pool } from 'pg'
 import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible'
 import type { Log } from '../log.ts'
+import { within } from '../within.ts'
 
 /** Whether a request is served. `resumesAt` is when the window ends, in seconds since 1970. */
 export type RateDecision = { readonly served: true } | { readonly served: false; readonly resumesAt: number }
@@ -74,16 +75,10 @@ const sharedOrOwn = (pool: Pool, limits: Limits, own: RateLimiterMemory, log: Lo
     log.error({ error }, 'rate limit not shared, counting in this process')
   }
 
-  const inTime = async <Result>(work: Promise<Result>): Promise<Result> => {
-    const { promise, reject } = Promise.withResolvers<never>()
-    const timer = setTimeout(() => reject(new Error(`no answer within ${answersWithinMs} ms`)), answersWithinMs)
-    return Promise.race([work, promise]).finally(() => clearTimeout(timer))
-  }
-
   return async (who: string): Promise<RateLimiterRes | undefined> => {
     if (Date.now() < restsUntil) return count(own, who)
     try {
-      return await inTime(count(shared, who))
+      return await within(count(shared, who), answersWithinMs)
     } catch (error) {
       rest(error)
       return count(own, who)

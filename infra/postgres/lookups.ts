@@ -1,5 +1,7 @@
-import { Client, type Pool, type QueryConfig, type QueryResult, type QueryResultRow } from 'pg'
+import type { Pool, QueryConfig, QueryResult, QueryResultRow } from 'pg'
+import { openConnection, type Connection } from './connection.ts'
 import { isConnectionLoss } from './postgres.ts'
+import { within } from '../within.ts'
 
 /** Whatever answers a statement: a pool, a connection, or lookups. */
 export type Database = {
@@ -8,35 +10,37 @@ export type Database = {
 
 export type Lookups = Database & { readonly close: () => Promise<void> }
 
-type Line = { readonly client: Promise<Client>; waiting: number; isLost: boolean }
+type Line = { readonly connection: Promise<Connection>; waiting: number; isLost: boolean }
+
+type Options = {
+  readonly connections?: number
+  /** Deadline of a lookup, 5 seconds by default: half of it on one connection, the rest on another. */
+  readonly withinMs?: number
+}
+
+const late = () => Object.assign(new Error('The database did not answer in time.'), { code: 'ETIMEDOUT' })
 
 /**
- * Statements that find a few rows by their keys, sent one right behind the other over few connections: a server that has
- * the next one waiting need not be changes for it, nor we for every answer. A GET of an application was answered half as
- * fast again. What takes long does not belong here, since all that comes after it waits.
+ * Statements that find a few rows by their keys, sent one right behind the other over few connections: the server has the
+ * next one at hand when it has answered one, and so have we with the answers. A GET of an application was answered half
+ * as fast again. A slow statement does not belong here, since all behind it wait.
  */
-export const openLookups = (pool: Pool, connections = 2): Lookups => {
+export const openLookups = (pool: Pool, { connections = 2, withinMs = 5_000 }: Options = {}): Lookups => {
   const lines = new Map<number, Line>()
+  const name = pool.options.application_name ?? 'coverstream'
 
   const open = (place: number): Line => {
-    const line: Line = { client: connect(), waiting: 0, isLost: false }
+    const connection = openConnection(pool, { name, statementMs: withinMs / 2, connectMs: withinMs / 2 })
+    const line: Line = { connection, waiting: 0, isLost: false }
     const lose = () => {
       line.isLost = true
     }
-    line.client.then((client) => client.once('end', lose), lose)
+    connection.then(({ ended }) => ended.addEventListener('abort', lose), lose)
     lines.set(place, line)
     return line
   }
 
-  const connect = async (): Promise<Client> => {
-    const client = new Client(pool.options)
-    // Whoever waits for an answer is told, and nobody else need be.
-    client.on('error', () => undefined)
-    await client.connect()
-    return client
-  }
-
-  /** The first line where nobody waits, or else the one where the fewest do. */
+  /** The first line where no statement waits, or else the one where the fewest do. */
   const shortest = (): Line => {
     let found: Line | undefined
     for (let place = 0; place < connections; place++) {
@@ -56,11 +60,12 @@ export const openLookups = (pool: Pool, connections = 2): Lookups => {
     const line = shortest()
     line.waiting++
     try {
-      return await (await line.client).query<Row>(statement)
+      const { client } = await line.connection
+      return await client.query<Row>(statement)
     } catch (error) {
       if (!isConnectionLoss(error)) throw error
       line.isLost = true
-      // A connection may have been lost while nobody used it.
+      // A connection may have been lost while nothing was sent over it.
       if (isAgain) throw error
       return await ask<Row>(statement, true)
     } finally {
@@ -69,10 +74,9 @@ export const openLookups = (pool: Pool, connections = 2): Lookups => {
   }
 
   return {
-    query: ask,
+    query: (statement) => within(ask(statement), withinMs, late),
     close: async () => {
-      const clients = [...lines.values()].map(async ({ client }) => (await client).end())
-      await Promise.allSettled(clients)
+      await Promise.allSettled([...lines.values()].map(async ({ connection }) => (await connection).close()))
     },
   }
 }

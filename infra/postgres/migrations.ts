@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ClientBase, Pool } from 'pg'
 import { BadConfiguration } from '../config.ts'
-import { sql, transaction } from './postgres.ts'
+import { sql, transaction, withDeadline } from './postgres.ts'
 
 type Migration = {
   readonly number: number
@@ -26,6 +26,8 @@ export type MigrateOptions = {
 const ownDirectory = join(import.meta.dirname, 'migrations')
 const lock = 7_236_018_448
 const askAgainMs = 200
+// An index on a large table takes long.
+const migrationMs = 6 * 3_600_000
 
 /**
  * Applies the migrations that the database does not have, in the order of their numbers, all in one transaction, and
@@ -51,7 +53,7 @@ export const migrate = async (pool: Pool, options: MigrateOptions = {}): Promise
         applied_at timestamptz not null default now()
       )`)
     for (const { number, name, text, checksum } of await missing(db, migrations)) {
-      await db.query(text).catch((cause: unknown) => {
+      await db.query(withDeadline({ text }, migrationMs)).catch((cause: unknown) => {
         throw new Error(`The migration ${name} failed. The database is as it was before.`, { cause })
       })
       await db.query(sql`insert into migration (number, name, checksum) values (${number}, ${name}, ${checksum})`)

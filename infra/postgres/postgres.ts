@@ -1,4 +1,4 @@
-import { Pool, type ClientBase, type CustomTypesConfig, type PoolClient } from 'pg'
+import { DatabaseError, Pool, type ClientBase, type CustomTypesConfig, type PoolClient, type QueryConfig } from 'pg'
 
 export type Query = { text: string; values: unknown[] }
 
@@ -51,13 +51,23 @@ export type PoolOptions = {
   readonly types?: CustomTypesConfig
   /** Called when an idle connection is lost. The pool replaces it, so nothing has to be done. */
   readonly onLost?: (error: Error) => void
+  /**
+   * Deadline of a statement, kept by the server and, should the server not answer, here: the connection is then
+   * destroyed, not returned. 30 seconds by default; `withDeadline` gives a single statement another one.
+   */
+  readonly statementMs?: number
+  /** Deadline of getting a connection, a new one or one that others return; 5 seconds by default. */
+  readonly connectMs?: number
   /** How long a transaction may take. An open one that has written hides newer events from every reader. */
   readonly transactionMs?: number
   /** How long a transaction may stand idle between two statements. */
   readonly idleInTransactionMs?: number
 }
 
-/** A pool that outlives lost connections, and whose transactions end. */
+// The server ends a statement a moment earlier, so that a slow statement does not cost the connection.
+const answerMs = 500
+
+/** A pool that survives lost connections, and whose statements and transactions end. */
 export const createPool = (url: string, options: PoolOptions = {}): Pool => {
   const {
     max = 10,
@@ -65,7 +75,9 @@ export const createPool = (url: string, options: PoolOptions = {}): Pool => {
     name = 'coverstream',
     types,
     onLost,
-    transactionMs = 300_000,
+    statementMs = 30_000,
+    connectMs = 5_000,
+    transactionMs = defaultTransactionMs,
     idleInTransactionMs = 60_000,
   } = options
   const pool = new Pool({
@@ -74,9 +86,13 @@ export const createPool = (url: string, options: PoolOptions = {}): Pool => {
     min,
     application_name: name,
     idle_in_transaction_session_timeout: idleInTransactionMs,
-    connectionTimeoutMillis: 10_000,
-    keepAlive: true,
+    statement_timeout: statementMs,
+    // With `pipeline`, the connection is destroyed when this is exceeded.
+    query_timeout: statementMs + answerMs,
     pipeline: true,
+    connectionTimeoutMillis: connectMs,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 5_000,
     onConnect: configure(transactionMs),
     ...(types && { types }),
   })
@@ -87,17 +103,32 @@ export const createPool = (url: string, options: PoolOptions = {}): Pool => {
   return pool
 }
 
+const defaultTransactionMs = 300_000
+
 /**
- * PostgreSQL knows `transaction_timeout` since version 17. Compiling takes longer than any statement of ours. The pool
- * waits for the promise before it hands the connection out, which its types do not say.
+ * What every connection begins with. PostgreSQL knows `transaction_timeout` since version 17. Compiling takes longer
+ * than any statement of ours.
  */
+export const sessionSettings = (transactionMs = defaultTransactionMs): Query => sql`
+  select set_config(name, value, false)
+  from (values ('jit', 'off'), ('transaction_timeout', ${String(transactionMs)})) as setting (name, value)
+  where current_setting(name, true) is not null`
+
+/** The pool waits for the promise before it hands the connection out, which its types do not say. */
 const configure =
   (transactionMs: number): ((client: ClientBase) => unknown) =>
   (client) =>
-    client.query(sql`
-      select set_config(name, value, false)
-      from (values ('jit', 'off'), ('transaction_timeout', ${String(transactionMs)})) as setting (name, value)
-      where current_setting(name, true) is not null`)
+    client.query(sessionSettings(transactionMs))
+
+/** Gives a statement another deadline than its pool has. */
+export const withDeadline = <Statement extends QueryConfig>(
+  statement: Statement,
+  milliseconds: number,
+): Statement & { readonly query_timeout: number } => ({
+  ...statement,
+  // Known to `pg`, though not to its types.
+  query_timeout: milliseconds,
+})
 
 /** Whether a statement failed because the connection or the server went away, and not because of the statement. */
 export const isConnectionLoss = (error: unknown): boolean => {
@@ -109,4 +140,15 @@ export const isConnectionLoss = (error: unknown): boolean => {
 // SQLSTATE classes 08 (connection), 57P (shutdown, crash, starting up), 53300 (too many connections); or an error of the socket.
 const lossCodes = /^(08...|57P0[1235]|53300|25P0[34]|ECONN\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN)$/
 const lossMessages =
-  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/
+  /^(Connection terminated|timeout expired|timeout exceeded|Query read timeout|Client has encountered a connection error|This socket has been ended)/
+
+/**
+ * Whether a statement failed for a reason that ends without anybody's help: the connection was lost, the server is
+ * starting, stopping, overloaded or not (yet) the primary, or did not answer in time. Such a statement may have been
+ * executed.
+ */
+export const isUnavailable = (error: unknown): boolean =>
+  isConnectionLoss(error) || (error instanceof DatabaseError && unavailableCodes.test(error.code ?? ''))
+
+// Out of resources, statement timeout, read-only transaction (the server was the primary), lock not available.
+const unavailableCodes = /^(53...|57014|25006|55P03)$/

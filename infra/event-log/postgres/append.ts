@@ -1,16 +1,28 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { DatabaseError, type Pool } from 'pg'
 import type { NewEvent, Position } from '#domain/event.ts'
-import { checkStreamName, type AppendResult, type ExpectedRevision } from '../event-log.ts'
+import { checkStreamName, LogUnavailable, type AppendResult, type ExpectedRevision } from '../event-log.ts'
 import { store, type Append, type Result } from './store.ts'
-import { isConnectionLoss } from '../../postgres/postgres.ts'
+import { isUnavailable } from '../../postgres/postgres.ts'
 import { notifier } from '../../notifier.ts'
 
 type Waiting = Append & {
   readonly bytes: number
+  /** Whether its caller has an answer, be it that the deadline has passed. */
+  readonly isSettled: () => boolean
   readonly settle: (result: AppendResult) => void
   readonly fail: (error: unknown) => void
 }
+
+export type AppendLimits = {
+  /** Deadline of an append, the time in the queue and all attempts included. */
+  readonly withinMs: number
+  /** Appends that may wait for a batch, and the bytes of their events. Beyond either, an append fails at once. */
+  readonly waiting: number
+  readonly waitingBytes: number
+}
+
+export const appendLimits: AppendLimits = { withinMs: 15_000, waiting: 10_000, waitingBytes: 64_000_000 }
 
 // Batches under way at once: while the server commits one, we write the next.
 const mostBatchesInFlight = 2
@@ -18,25 +30,37 @@ const batchAppends = 256
 const batchBytes = 4_000_000
 
 /**
- * Appends that are asked for while others are under way make the next batch, and share its round trip and its commit.
- * What fails as a batch is tried again one by one, so that nobody suffers for the append of another.
+ * Appends that are asked for while others are under way make the next batch, and share its round trip and its commit. A
+ * batch that the server refuses is tried again one by one, so that no append fails because of another. When the server
+ * is away, the batch is tried again as a whole, each of its appends until its own deadline: the ids of the events make a
+ * repetition harmless.
  */
-export const appender = (pool: Pool, appended: (position: Position) => void) => {
-  const waiting: Waiting[] = []
+export const appender = (pool: Pool, appended: (position: Position) => void, limits: AppendLimits = appendLimits) => {
+  const waiting = new Set<Waiting>()
+  let waitingBytes = 0
   const busyStreams = new Set<string>()
   let batchesInFlight = 0
   let isScheduled = false
   let isClosed = false
+  let trouble: unknown
   const finished = notifier()
 
-  // What asks again upon the result of a batch does so before the next turn of the event loop: one batch takes them all.
+  const leaveQueue = (append: Waiting) => {
+    if (waiting.delete(append)) waitingBytes -= append.bytes
+  }
+
+  // A caller that asks again upon the result of a batch does so before the next turn of the event loop: one batch takes them all.
   const schedule = () => {
-    if (isScheduled || batchesInFlight === mostBatchesInFlight || waiting.length === 0) return
+    if (isScheduled || batchesInFlight === mostBatchesInFlight || waiting.size === 0) return
     isScheduled = true
     setImmediate(() => {
       isScheduled = false
-      const batch = takeBatch(waiting, busyStreams)
+      const batch = chooseBatch(waiting, busyStreams)
       if (batch.length === 0) return
+      for (const append of batch) {
+        leaveQueue(append)
+        busyStreams.add(append.stream)
+      }
       batchesInFlight++
       void send(batch).finally(() => {
         batchesInFlight--
@@ -48,17 +72,29 @@ export const appender = (pool: Pool, appended: (position: Position) => void) => 
     })
   }
 
-  const send = async (batch: readonly Waiting[], attempt = 1): Promise<void> => {
-    try {
-      const results = await retryConnectionLoss(() => store(pool, batch))
-      for (const [index, append] of batch.entries()) finish(append, results[index])
-    } catch (error) {
-      const [first, ...others] = batch
-      if (others.length > 0) for (const append of batch) await send([append])
-      else if (isRace(error) && attempt < (isKnownId(error) ? 3 : attempts)) {
+  const send = async (batch: readonly Waiting[]): Promise<void> => {
+    for (let attempt = 1; ; attempt++) {
+      const pending = batch.filter(({ isSettled }) => !isSettled())
+      if (pending.length === 0) return
+      try {
+        const results = await store(pool, pending)
+        for (const [index, append] of pending.entries()) finish(append, results[index])
+        return
+      } catch (error) {
+        if (isUnavailable(error)) {
+          trouble = error
+          await pause((0.5 + Math.random() / 2) * Math.min(1_000, 10 * 2 ** attempt))
+          continue
+        }
+        const [first, ...others] = pending
+        if (others.length > 0) {
+          for (const append of pending) await send([append])
+          return
+        }
+        if (!isRace(error) || attempt === (isKnownId(error) ? 3 : mostRaces))
+          return first?.fail(isKnownId(error) ? eventIdTaken(first.stream, error) : error)
         await pause(Math.random() * 5 * attempt)
-        await send(batch, attempt + 1)
-      } else first?.fail(isKnownId(error) ? eventIdTaken(first.stream, error) : error)
+      }
     }
   }
 
@@ -67,6 +103,37 @@ export const appender = (pool: Pool, appended: (position: Position) => void) => 
     if (result.outcome === 'taken') return append.fail(eventIdTaken(append.stream))
     if (result.outcome === 'appended') appended(result.position)
     append.settle(result)
+  }
+
+  const enqueue = (asked: Append, settle: Waiting['settle'], fail: Waiting['fail']) => {
+    const bytes = asked.events.reduce((sum, { data, metadata }) => sum + data.length + metadata.length, 0)
+    if (waiting.size >= limits.waiting || (waiting.size > 0 && waitingBytes + bytes > limits.waitingBytes))
+      throw new LogUnavailable(`${waiting.size} appends wait already.`, { cause: trouble })
+    let isSettled = false
+    const end = () => {
+      isSettled = true
+      clearTimeout(deadline)
+      leaveQueue(append)
+    }
+    const append: Waiting = {
+      ...asked,
+      bytes,
+      isSettled: () => isSettled,
+      settle: (result) => {
+        end()
+        settle(result)
+      },
+      fail: (error) => {
+        end()
+        fail(error)
+      },
+    }
+    const deadline = setTimeout(() => {
+      append.fail(new LogUnavailable(`The append took longer than ${limits.withinMs} ms.`, { cause: trouble }))
+      finished.notify()
+    }, limits.withinMs)
+    waiting.add(append)
+    waitingBytes += bytes
   }
 
   const append = (stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<AppendResult> =>
@@ -80,8 +147,7 @@ export const appender = (pool: Pool, appended: (position: Position) => void) => 
         if (!uuid.test(id)) throw new RangeError(`Not the id of an event: ${JSON.stringify(id)}.`)
         return { id, type, schema_version, data: JSON.stringify(data), metadata: JSON.stringify(metadata) }
       })
-      const bytes = stored.reduce((sum, { data, metadata }) => sum + data.length + metadata.length, 0)
-      waiting.push({ stream, expected, events: stored, bytes, settle, fail })
+      enqueue({ stream, expected, events: stored }, settle, fail)
       schedule()
     })
 
@@ -90,44 +156,28 @@ export const appender = (pool: Pool, appended: (position: Position) => void) => 
     /** Takes no more, and waits for those that were taken. */
     close: async (): Promise<void> => {
       isClosed = true
-      while (batchesInFlight > 0 || waiting.length > 0) await finished.wait()
+      while (batchesInFlight > 0 || waiting.size > 0) await finished.wait()
     },
   }
 }
 
 const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
 
-/** The longest waiting appends to streams that nobody else is busy with, one for each stream. */
-const takeBatch = (waiting: Waiting[], busyStreams: Set<string>): readonly Waiting[] => {
-  const batch: Waiting[] = []
+/** The appends that wait longest, one for each stream to which nothing is being appended, ordered by stream. */
+const chooseBatch = (waiting: ReadonlySet<Waiting>, busyStreams: ReadonlySet<string>): readonly Waiting[] => {
+  const batch = new Map<string, Waiting>()
   let bytes = 0
-  for (let index = 0; index < waiting.length && batch.length < batchAppends;) {
-    const append = waiting[index]
-    if (!append || busyStreams.has(append.stream)) {
-      index++
-      continue
-    }
+  for (const append of waiting) {
+    if (busyStreams.has(append.stream) || batch.has(append.stream)) continue
     bytes += append.bytes
-    if (batch.length > 0 && bytes > batchBytes) break
-    batch.push(append)
-    busyStreams.add(append.stream)
-    waiting.splice(index, 1)
+    if (batch.size > 0 && bytes > batchBytes) break
+    batch.set(append.stream, append)
+    if (batch.size === batchAppends) break
   }
-  return batch.sort((one, other) => (one.stream < other.stream ? -1 : 1))
+  return [...batch.values()].sort((one, other) => (one.stream < other.stream ? -1 : 1))
 }
 
-const attempts = 10
-
-/** Does it again when the connection was lost: the ids of the events make a repetition harmless. */
-const retryConnectionLoss = async <Result>(work: () => Promise<Result>): Promise<Result> => {
-  for (let attempt = 1; ; attempt++)
-    try {
-      return await work()
-    } catch (error) {
-      if (attempt === attempts || !isConnectionLoss(error)) throw error
-      await pause((0.5 + Math.random() / 2) * Math.min(1_000, 10 * 2 ** attempt))
-    }
-}
+const mostRaces = 10
 
 /** Another writer came first: the next attempt sees what that one wrote. */
 const isRace = (error: unknown): boolean =>

@@ -1,6 +1,6 @@
 import { categoryOf, type Position, type RecordedEvent } from '#domain/event.ts'
 import type { Batch } from '../event-log.ts'
-import { isConnectionLoss } from '../../postgres/postgres.ts'
+import { isUnavailable } from '../../postgres/postgres.ts'
 import { start, type Filter, type LogReader, type BoundedPage } from './read.ts'
 import { notifier } from '../../notifier.ts'
 
@@ -55,7 +55,7 @@ export const sharedTail = (reader: Pick<LogReader, 'news'>, pollMs: number) => {
         fruitless = last ? 0 : fruitless + 1
         if (news.isWhole) await changes.wait(position < promised ? Math.min(2 ** fruitless, 50) : pollMs)
       } catch (error) {
-        if (!isConnectionLoss(error))
+        if (!isUnavailable(error))
           for (const member of members) end(member, new Error('The log cannot be read.', { cause: error }))
         await changes.wait(Math.min(50 * 2 ** ++fruitless, 2_000))
       }

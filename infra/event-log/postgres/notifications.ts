@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { Client } from 'pg'
+import type { Pool } from 'pg'
 import type { Position } from '#domain/event.ts'
+import { openConnection, type Connection } from '../../postgres/connection.ts'
 import { sql } from '../../postgres/postgres.ts'
 import { notifier } from '../../notifier.ts'
 
@@ -13,7 +14,7 @@ const restMs = 3
  * found a moment later by looking. A hint is sent after the commit, on a connection of its own and one at a time, because
  * a notification inside the transactions of the appends would make them commit one after the other.
  */
-export const hints = (url: string, heard: (upTo?: Position) => void) => {
+export const hints = (pool: Pool, heard: (upTo?: Position) => void) => {
   const changes = notifier()
   let untold: Position | undefined
   let isClosed = false
@@ -23,18 +24,14 @@ export const hints = (url: string, heard: (upTo?: Position) => void) => {
   const run = async () => {
     let failures = 0
     while (isOpen()) {
-      const client = new Client({ connectionString: url, application_name: 'coverstream hints', keepAlive: true })
-      let isLost = false
-      const isUsable = () => isOpen() && !isLost
-      client.on('error', () => undefined)
-      client.on('end', () => {
-        isLost = true
-        changes.notify()
-      })
-      // What `tell` has sent, here or in another process.
-      client.on('notification', ({ payload }) => heard(payload as Position | undefined))
+      let connection: Connection | undefined
       try {
-        await client.connect()
+        connection = await openConnection(pool, { name: 'coverstream hints' })
+        const { client, ended } = connection
+        const isUsable = () => isOpen() && !ended.aborted
+        ended.addEventListener('abort', changes.notify)
+        // What `tell` has sent, here or in another process.
+        client.on('notification', ({ payload }) => heard(payload as Position | undefined))
         // A hint need not survive anything, so its commit need not wait for the disk.
         await client.query('set synchronous_commit = off')
         await client.query(`listen ${channel}`)
@@ -53,7 +50,7 @@ export const hints = (url: string, heard: (upTo?: Position) => void) => {
       } catch {
         failures++
       }
-      await client.end().catch(() => undefined)
+      await connection?.close()
       if (isOpen()) await changes.wait(Math.min(50 * 2 ** failures, 2_000))
     }
   }

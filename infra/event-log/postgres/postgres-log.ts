@@ -1,11 +1,14 @@
-import { appender } from './append.ts'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Position } from '#domain/event.ts'
+import { appender, appendLimits, type AppendLimits } from './append.ts'
 import { hints } from './notifications.ts'
 import { asWritten, logReader, measure } from './read.ts'
 import { subscriber } from './subscribe.ts'
 import { sharedTail } from './live-tail.ts'
-import type { EventLog } from '../event-log.ts'
 import { outageWatch } from '../outage.ts'
-import { createPool } from '../../postgres/postgres.ts'
+import { LogUnavailable, type EventLog } from '../event-log.ts'
+import { createPool, isUnavailable } from '../../postgres/postgres.ts'
+import { within } from '../../within.ts'
 
 export { prepareLog } from './schema.ts'
 
@@ -15,22 +18,42 @@ export type PostgresLogOptions = {
   readonly readers?: number
   /** How often to look for new events when no hint comes; 200 by default. */
   readonly pollMs?: number
+  /** Deadline of one attempt to append, 3 seconds by default, which leaves time for others until that of the append. */
+  readonly attemptMs?: number
+  readonly appendLimits?: Partial<AppendLimits>
+  /** Deadline of a read, 5 seconds by default: half of it for one attempt. */
+  readonly readMs?: number
 }
 
 /** The log in PostgreSQL. `prepareLog` has made its tables. */
-export const postgresLog = ({ url, readers = 4, pollMs = 200 }: PostgresLogOptions): EventLog => {
-  const writing = createPool(url, { max: 2, min: 1, name: 'coverstream append', types: asWritten })
-  const reading = createPool(url, { max: readers, min: 1, name: 'coverstream read', types: asWritten })
+export const postgresLog = (options: PostgresLogOptions): EventLog => {
+  const { url, readers = 4, pollMs = 200, attemptMs = 3_000, readMs = 5_000 } = options
+  const writing = createPool(url, {
+    max: 2,
+    min: 1,
+    name: 'coverstream append',
+    types: asWritten,
+    statementMs: attemptMs,
+    connectMs: attemptMs,
+  })
+  const reading = createPool(url, {
+    max: readers,
+    min: 1,
+    name: 'coverstream read',
+    types: asWritten,
+    connectMs: readMs / 2,
+  })
   const closing = new AbortController()
 
   const outage = outageWatch()
-  const reader = logReader(reading, outage)
+  const reader = logReader(reading, { outage, soonMs: readMs / 2 })
   const tail = sharedTail(reader, pollMs)
-  const others = hints(url, tail.notify)
-  const { append, close: finishAppends } = appender(writing, (position) => {
+  const others = hints(reading, tail.notify)
+  const notify = (position: Position) => {
     tail.notify(position)
     others.tell(position)
-  })
+  }
+  const { append, close: finishAppends } = appender(writing, notify, { ...appendLimits, ...options.appendLimits })
   const subscribe = subscriber(reader, tail)
 
   const close = async () => {
@@ -43,15 +66,36 @@ export const postgresLog = ({ url, readers = 4, pollMs = 200 }: PostgresLogOptio
 
   return {
     append,
-    read: (stream, page = {}) => reader.stream(stream, page),
-    readAll: (page = {}) => reader.page(page),
+    read: (stream, page = {}) => readWithin(() => reader.stream(stream, page), readMs),
+    readAll: (page = {}) => readWithin(() => reader.page(page), pageMs),
     subscribe: (subscription) => {
       others.listen()
       return subscribe({ ...subscription, signal: AbortSignal.any([subscription.signal, closing.signal]) })
     },
-    head: reader.head,
+    head: () => readWithin(reader.head, readMs),
     measure,
     outage: outage.current,
     close: () => (closed ??= close()),
   }
+}
+
+const pageMs = 30_000
+
+/** Reads again while the server is away, but not longer than the deadline. */
+const readWithin = <Result>(read: () => Promise<Result>, milliseconds: number): Promise<Result> => {
+  const unavailable = (cause?: unknown) => new LogUnavailable('The log cannot be read at the moment.', { cause })
+  const deadline = performance.now() + milliseconds
+
+  const readAgain = async (attempt = 1): Promise<Result> => {
+    try {
+      return await read()
+    } catch (error) {
+      if (!isUnavailable(error)) throw error
+      const waitMs = Math.min(25 * 2 ** attempt, 500)
+      if (performance.now() + waitMs >= deadline) throw unavailable(error)
+      await pause(waitMs)
+      return readAgain(attempt + 1)
+    }
+  }
+  return within(readAgain(), milliseconds, unavailable)
 }

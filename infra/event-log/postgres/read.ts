@@ -2,7 +2,7 @@ import type { Pool } from 'pg'
 import type { Json, Metadata, Position, RecordedEvent } from '#domain/event.ts'
 import type { Page, WholePage } from '../event-log.ts'
 import { outageWatch, type OutageWatch } from '../outage.ts'
-import { isConnectionLoss, type Query } from '../../postgres/postgres.ts'
+import { isUnavailable, withDeadline, type Query } from '../../postgres/postgres.ts'
 
 export type Filter = { readonly categories?: readonly string[]; readonly types?: readonly string[] }
 
@@ -88,24 +88,32 @@ export const asWritten = { getTypeParser: () => (value: string) => value }
 
 const defaultLimit = 1_000
 
-/** The reads of the log, each one statement. `outage` is told of those that fail because the database is not there. */
-export const logReader = (pool: Pool, outage: Pick<OutageWatch, 'failed' | 'succeeded'> = outageWatch()) => {
-  const rowsOf = async <AnyRow extends unknown[]>(name: string, { text, values }: Query): Promise<AnyRow[]> => {
+type Statement = Query & { readonly name: string }
+
+type ReaderOptions = {
+  /** Told of the reads that fail because the database is not there. */
+  readonly outage?: Pick<OutageWatch, 'failed' | 'succeeded'>
+  /** Deadline of the reads that a request waits for. */
+  readonly soonMs?: number
+}
+
+/** The reads of the log, each one statement. */
+export const logReader = (pool: Pool, { outage = outageWatch(), soonMs = 2_500 }: ReaderOptions = {}) => {
+  const rowsOf = async <AnyRow extends unknown[]>(statement: Statement): Promise<AnyRow[]> => {
     try {
-      const { rows } = await pool.query<AnyRow>({ name, text, values, rowMode: 'array' })
+      const { rows } = await pool.query<AnyRow>({ ...statement, rowMode: 'array' })
       outage.succeeded()
       return rows
     } catch (error) {
-      if (isConnectionLoss(error)) outage.failed(error)
+      if (isUnavailable(error)) outage.failed(error)
       throw error
     }
   }
 
-  const events = async (name: string, query: Query): Promise<RecordedEvent[]> =>
-    (await rowsOf<Row>(name, query)).map(toEvent)
+  const events = async (statement: Statement): Promise<RecordedEvent[]> => (await rowsOf<Row>(statement)).map(toEvent)
 
-  const boundedPage = async (name: string, query: Query, limit: number): Promise<BoundedPage> => {
-    const rows = await rowsOf<SizedRow>(name, query)
+  const boundedPage = async (statement: Statement, limit: number): Promise<BoundedPage> => {
+    const rows = await rowsOf<SizedRow>(statement)
     const [bytes = 0, bytesBefore = 0] = rows.at(-1)?.slice(-2).map(Number) ?? []
     const isWhole = rows.length < limit && bytesBefore + bytes < pageBytes
     return { events: rows.map(toEvent), bytes: bytesBefore + bytes, isWhole }
@@ -115,20 +123,23 @@ export const logReader = (pool: Pool, outage: Pick<OutageWatch, 'failed' | 'succ
     /** A page of one stream, whatever else is being written. */
     stream: (stream: string, { from, direction = 'forwards', limit = defaultLimit }: Page) => {
       const isForwards = direction === 'forwards'
-      return events(`event-log-stream-${direction}`, {
+      const statement = {
+        name: `event-log-stream-${direction}`,
         text: `
           select ${columns} from event_log.event
           where stream = $1 and revision ${isForwards ? '>=' : '<='} $2
           order by revision ${isForwards ? 'asc' : 'desc'} limit $3`,
         values: [stream, from ?? (isForwards ? 0 : Number.MAX_SAFE_INTEGER), limit],
-      })
+      }
+      return events(withDeadline(statement, soonMs))
     },
 
     /** A page of the whole log, as far as its order is settled. */
     page: async ({ beyond, direction = 'forwards', limit = defaultLimit }: WholePage) => {
       const isForwards = direction === 'forwards'
       const order = isForwards ? 'asc' : 'desc'
-      return events(`event-log-page-${direction}`, {
+      return events({
+        name: `event-log-page-${direction}`,
         text: `
           select ${columns} from event_log.event
           where (transaction_id, position) ${isForwards ? '>' : '<'} ($1, $2) and transaction_id < ${horizon}
@@ -139,12 +150,14 @@ export const logReader = (pool: Pool, outage: Pick<OutageWatch, 'failed' | 'succ
 
     /** The last event whose place in the order is settled. */
     head: async (): Promise<Position | undefined> => {
-      const [last] = await rowsOf<[string, string]>('event-log-head', {
+      const statement = {
+        name: 'event-log-head',
         text: `
           select transaction_id, position from event_log.event where transaction_id < ${horizon}
           order by transaction_id desc, position desc limit 1`,
         values: [],
-      })
+      }
+      const [last] = await rowsOf<[string, string]>(withDeadline(statement, soonMs))
       return last && toPosition(...last)
     },
 
@@ -154,17 +167,17 @@ export const logReader = (pool: Pool, outage: Pick<OutageWatch, 'failed' | 'succ
       const ofTypes = types ? 'and type = any ($7)' : 'and $7::text[] is null'
       const range = '(transaction_id, position) > ($1, $2) and (transaction_id, position) <= ($3, $4)'
       const values = [...fromPosition(after), ...fromPosition(upTo), limit, categories ?? null, types ?? null]
-      return boundedPage(
-        `event-log-between${categories ? '-categories' : ''}${types ? '-types' : ''}`,
-        { text: page(`${range} ${ofCategories} ${ofTypes}`, '$5'), values },
-        limit,
-      )
+      const name = `event-log-between${categories ? '-categories' : ''}${types ? '-types' : ''}`
+      return boundedPage({ name, text: page(`${range} ${ofCategories} ${ofTypes}`, '$5'), values }, limit)
     },
 
     /** What is settled beyond a settled position. */
     news: async (after: Position, limit: number) => {
       const range = `(transaction_id, position) > ($1, $2) and transaction_id < ${horizon}`
-      return boundedPage('event-log-news', { text: page(range, '$3'), values: [...fromPosition(after), limit] }, limit)
+      const values = [...fromPosition(after), limit]
+      const statement = { name: 'event-log-news', text: page(range, '$3'), values }
+      // Everybody who follows the log waits for this one, also when its connection fell silent.
+      return boundedPage(withDeadline(statement, 2 * soonMs), limit)
     },
   }
 }

@@ -3,7 +3,7 @@ import type { Position } from '#domain/event.ts'
 import type { Batch, Subscription } from '../event-log.ts'
 import { fromPosition, start, type Filter, type LogReader } from './read.ts'
 import type { sharedTail } from './live-tail.ts'
-import { isConnectionLoss } from '../../postgres/postgres.ts'
+import { isUnavailable } from '../../postgres/postgres.ts'
 
 type Part = Pick<Batch, 'events' | 'position'>
 
@@ -97,7 +97,7 @@ const retryConnectionLoss = async <Result>(
     try {
       return { done: true, value: await read() }
     } catch (error) {
-      if (!isConnectionLoss(error)) throw error
+      if (!isUnavailable(error)) throw error
       await pause(Math.min(25 * 2 ** attempt, 2_000), undefined, { signal }).catch(() => undefined)
     }
   return { done: false }

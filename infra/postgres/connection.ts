@@ -1,0 +1,69 @@
+import { Client, type Pool } from 'pg'
+import { sessionSettings, withDeadline } from './postgres.ts'
+
+/** A connection outside of the pool, for what must stay on one: locks, notifications, lookups. */
+export type Connection = {
+  readonly client: Client
+  /** Aborted when it was lost or closed. */
+  readonly ended: AbortSignal
+  readonly close: () => Promise<void>
+}
+
+type Options = {
+  /** Shown in `pg_stat_activity`. */
+  readonly name: string
+  /** Deadline of a statement; the connection is destroyed when it is exceeded. */
+  readonly statementMs?: number
+  /** Deadline of connecting to the server. */
+  readonly connectMs?: number
+}
+
+const beatMs = 5_000
+const closeMs = 1_000
+
+/**
+ * Opens a connection to the database of a pool, with the settings that the pool's own connections have. It is asked for
+ * a sign of life every few seconds, so that one whose packets are lost silently ends within ten seconds.
+ */
+export const openConnection = async (
+  { options }: Pick<Pool, 'options'>,
+  { name, statementMs = beatMs, connectMs = beatMs }: Options,
+): Promise<Connection> => {
+  const client = new Client({
+    ...options,
+    application_name: name,
+    statement_timeout: statementMs,
+    query_timeout: statementMs,
+    connectionTimeoutMillis: connectMs,
+  })
+  const ended = new AbortController()
+  // An error ends the connection, and each statement on it fails: nobody else needs to know.
+  client.on('error', () => undefined)
+  client.on('end', () => ended.abort())
+  const destroy = () => client.connection.stream.destroy()
+  try {
+    await client.connect()
+    await client.query(sessionSettings())
+  } catch (error) {
+    destroy()
+    throw error
+  }
+
+  const beat = setInterval(() => {
+    client.query(withDeadline({ text: 'select' }, beatMs)).catch(destroy)
+  }, beatMs)
+  ended.signal.addEventListener('abort', () => clearInterval(beat))
+
+  return {
+    client,
+    ended: ended.signal,
+    close: async () => {
+      clearInterval(beat)
+      ended.abort()
+      // A server that cannot be reached does not say goodbye.
+      const timer = setTimeout(destroy, closeMs)
+      await client.end().catch(() => undefined)
+      clearTimeout(timer)
+    },
+  }
+}
