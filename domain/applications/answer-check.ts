@@ -1,9 +1,8 @@
 import type { ReleaseQuestion, Validation } from '../catalogue/events.ts'
+import { longestMatchedText, matchesPattern } from '../pattern.ts'
 import { CalendarDate } from '../values.ts'
 import type { Answer } from './events.ts'
 
-/** Patterns are let into a release only if they are fast on answers of this length. */
-const longestByPattern = 200
 const longestText = 1000
 
 type Checked = { readonly answer: Answer } | { readonly reason: string }
@@ -51,12 +50,13 @@ const within = ({ min, max }: Validation, answer: number | string): Checked => {
 
 const text = ({ min_length, max_length, pattern }: Validation, answer: string): Checked => {
   const length = Array.from(answer).length
-  const most = max_length ?? (pattern === undefined ? longestText : longestByPattern)
+  const longest = max_length ?? longestText
+  const most = pattern === undefined ? longest : Math.min(longest, longestMatchedText)
   if (answer === '') return { reason: 'must not be empty: send null to remove an answer' }
   if (length > most) return { reason: `must not be longer than ${most} characters` }
   if (length < (min_length ?? 0)) return { reason: `must not be shorter than ${min_length} characters` }
   if (/(?![\n\t])\p{Cc}/u.test(answer) || !answer.isWellFormed()) return { reason: 'must not hold control characters' }
-  if (pattern !== undefined && !new RegExp(pattern, 'u').test(answer)) return { reason: `must match ${pattern}` }
+  if (pattern !== undefined && !matchesPattern(pattern, answer)) return { reason: `must match ${pattern}` }
   return { answer }
 }
 

@@ -62,7 +62,7 @@ export type AskIf = z.infer<typeof AskIf>
 
 /**
  * Limits on an answer: numbers and dates by `min` and `max`, texts and selections by length, texts by `pattern`. Where
- * there is a pattern there is a `max_length`, and only up to that length is the pattern sure to be tried quickly.
+ * there is a pattern there is a `max_length`.
  */
 export const Validation = z.object({
   min: z.union([z.number(), z.iso.date()]).optional(),

@@ -1,6 +1,6 @@
 import type { ReleaseQuestion } from './events.ts'
 import { eachOf, fault, repeats, under, when, type Fault } from './faults.ts'
-import { patternFault } from './safe-pattern.ts'
+import { longestMatchedText, patternFault } from '../pattern.ts'
 
 /** The questions of a journey by their keys. */
 export type QuestionsByKey = ReadonlyMap<string, ReleaseQuestion>
@@ -82,8 +82,11 @@ const patternFaults = (isText: boolean, pattern: string | undefined, maxLength: 
   if (pattern === undefined) return []
   if (!isText) return [fault(['pattern'], 'only texts have a pattern')]
   if (maxLength === undefined) return [fault(['max_length'], 'a text with a pattern needs it')]
-  const reason = patternFault(pattern, maxLength)
-  return reason === undefined ? [] : [fault(['pattern'], reason)]
+  const reason = patternFault(pattern)
+  return [
+    ...when(maxLength > longestMatchedText, ['max_length'], `a text with a pattern has at most ${longestMatchedText}`),
+    ...(reason === undefined ? [] : [fault(['pattern'], reason)]),
+  ]
 }
 
 const lookupFaults = ({ question_type, lookup_source, suggestions }: ReleaseQuestion) => [

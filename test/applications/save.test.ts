@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
+import { checkAnswer } from '#domain/applications/answer-check.ts'
 import { application } from '#domain/applications/application.ts'
 import type { ApplicationEvent } from '#domain/applications/events.ts'
 import type { ApplicationStreamEvent } from '#domain/applications/record.ts'
 import { CoverId, QuoteId } from '#domain/values.ts'
 import { rejected, scenariosOf, stateOf } from '../scenario.ts'
-import { illnessCover, lifeCover, planCover } from './release.ts'
+import { fullJourney, illnessCover, lifeCover, planCover } from './release.ts'
 import { annaId, answered, application_id, because, covered, declined, referred, save, started } from './builders.ts'
 
 const scenario = scenariosOf(application)
@@ -325,4 +326,13 @@ test('the status tells how far it is', () => {
   expect(statusAfter(quoted, outdated)).toBe('in_capture')
   expect(statusAfter(declined)).toBe('declined')
   expect(statusAfter(referred)).toBe('referred')
+})
+
+test('a text with a pattern is not longer than a pattern is tried on, whatever the release allows', () => {
+  const [reference] = fullJourney.questions.filter(({ key }) => key === 'reference')
+  if (!reference) throw new Error('There is no such question.')
+  const question = { ...reference, validation: { pattern: '^z|a*b', max_length: 200_000 } }
+  expect(checkAnswer(question, 'a'.repeat(999) + 'b')).toEqual({ answer: 'a'.repeat(999) + 'b' })
+  expect(checkAnswer(question, 'a'.repeat(1000) + 'b')).toEqual({ reason: 'must not be longer than 1000 characters' })
+  expect(checkAnswer({ ...question, validation: {} }, 'a'.repeat(1000) + 'b')).toHaveProperty('reason')
 })

@@ -320,11 +320,14 @@ faulty(
   },
 )
 faulty(
-  'a pattern cannot take for ever',
-  (of) => Object.assign(question(of, 'occupation'), { validation: { pattern: '^(a+)+$', max_length: 100 } }),
-  {
-    'journeys[0].questions[6].validation.pattern': 'could take too long',
-  },
+  'a pattern is one that RE2 knows',
+  (of) => Object.assign(question(of, 'occupation'), { validation: { pattern: '^(?=a)', max_length: 1000 } }),
+  { 'journeys[0].questions[6].validation.pattern': 'has `(?=`, which RE2 does not know' },
+)
+faulty(
+  'a text with a pattern has at most 1000 characters',
+  (of) => Object.assign(question(of, 'occupation'), { validation: { pattern: '^a', max_length: 1001 } }),
+  { 'journeys[0].questions[6].validation.max_length': 'at most 1000' },
 )
 faulty('only free text is looked up', (of) => Object.assign(question(of, 'smoker'), { lookup_source: 'occupations' }), {
   'journeys[0].questions[0].lookup_source': 'only free text',

@@ -74,7 +74,7 @@ test('identities of two organisations, two kinds or two values are not the same,
     { ...email, value: 'bert@example.org' },
   ]
   for (const other of others) expect(await rotated.find(other)).toBeUndefined()
-  for (const other of others) expect(await people.claim(other, bertId, context)).toBe(bertId)
+  for (const other of others) expect(await rotated.claim(other, bertId, context)).toBe(bertId)
 })
 
 test('what is refused claims no email address', async () => {
