@@ -118,7 +118,7 @@ export type RecordedEvent = NewEvent & {
 
 type Stored = Pick<NewEvent, 'type' | 'schema_version' | 'data'>
 
-/** Refuses an event that does not fit its own shape: what is stored can be read for ever. */
+/** Refuses an event that does not fit its own shape: what is stored can always be read. */
 export const toStored = <Shapes extends EventShapes>(shapes: Shapes, { type, ...data }: EventOf<Shapes>): Stored => ({
   type,
   schema_version: shapeOf(shapes, type).version,

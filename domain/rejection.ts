@@ -1,6 +1,6 @@
 /**
- * Every error code of the API. Each means one thing wherever it appears; the status that goes with it stands in
- * infra/problem.ts.
+ * Every error code of the API. Each means one thing wherever it appears; the status that goes with it is in
+ * infra/http/problem.ts.
  */
 export type ErrorCode =
   | 'invalid_token'

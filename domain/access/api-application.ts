@@ -39,7 +39,7 @@ const decide = (command: ApiApplicationCommand, application?: ApiApplication): D
   const { id: api_application_id, deleted } = application
   if (command.type === 'DeleteApiApplication')
     return deleted ? [] : [{ type: 'ApiApplicationDeleted', api_application_id }]
-  if (deleted) throw new Rejection('not_found', 'This API application was deleted. Create it anew.')
+  if (deleted) throw new Rejection('not_found', 'This API application was deleted. Create another one.')
 
   switch (command.type) {
     case 'ChangeApiApplication':

@@ -89,8 +89,8 @@ export const foldApiApplication = (
 }
 
 /**
- * Who may call, as every process keeps it in memory. Its entries never change, they are replaced: whoever has read one
- * holds what was so at one moment.
+ * Who may call, as every process keeps it in memory. Its entries never change, they are replaced: an entry
+ * that was read shows one moment.
  */
 export type Directory = {
   readonly organisations: Map<string, Organisation>

@@ -50,7 +50,7 @@ export const changeAnswers = (
 const check = (question: ReleaseQuestion, value: unknown) =>
   value === null && question.question_type !== 'derived' ? { answer: null } : checkAnswer(question, value)
 
-/** Drops what is not asked, until all that is held is asked, and adds what follows from it: nothing from what comes later. */
+/** Drops answers to questions that are not asked, until none is left, and adds the derived answers in the order of the questions. */
 const settle = (questions: Questions, given: Held, today: string): Held => {
   const held = new Map(given)
   for (const { key, derivation } of questions) {
@@ -68,7 +68,7 @@ const isHeldAsked = ({ ask_if }: ReleaseQuestion, held: Held): boolean => {
   return [held.get(ask_if.key)].flat().some((answer) => answer !== undefined && wanted.includes(answer))
 }
 
-/** Whether a question is to be asked, given answers of which none is held in vain. */
+/** Whether a question is to be asked, given answers to questions that are all asked. */
 export const isAsked = (question: ReleaseQuestion, answers: Answers): boolean =>
   isHeldAsked(question, new Map(Object.entries(answers)))
 

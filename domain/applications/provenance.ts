@@ -1,8 +1,8 @@
 import type { Provenance } from './events.ts'
 
 /**
- * What is usable of what a page told about its visitor. Nothing is refused: what cannot be used is left out, and what may
- * tell who the visitor is does not get in.
+ * The usable part of what a page sent about its visitor. Nothing is refused: what cannot be used is left out, and so is
+ * what may show who the visitor is.
  */
 export const tidyProvenance = (sent: unknown): Provenance | null => {
   if (!isObject(sent)) return null
@@ -21,7 +21,7 @@ export const tidyProvenance = (sent: unknown): Provenance | null => {
   return Object.keys(tidied).length > 0 ? tidied : null
 }
 
-/** What was known first stays; what comes later only fills gaps. */
+/** Values that are known stay; later ones only fill gaps. */
 export const mergeProvenance = (first: Provenance | null, later: Provenance | null): Provenance | null =>
   first && later ? { ...later, ...first } : (first ?? later)
 

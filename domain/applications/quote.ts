@@ -35,7 +35,7 @@ const daysAfter = (date: string, days: number): string =>
 
 /**
  * Prices the application. No events: the current quote still holds. An underwriting decision against the application is
- * an event, not a refusal: it has happened, and is to be told to whoever asked.
+ * an event, not a refusal: it has happened, and is part of the answer.
  */
 export const quoteApplication = (command: QuoteApplication, state: ApplicationState): Decision => {
   const { release, today, digest } = command
@@ -108,7 +108,7 @@ const missingForPrice = (request: PricingRequest): Fields => {
   return result.outcome === 'details_missing' ? required(result.fields) : {}
 }
 
-/** A quote is issued anew only when something that matters to it has changed, or when it soon runs out. */
+/** A new quote is issued only when something that it depends on has changed, or when the quote soon expires. */
 const isStillGood = (
   { start_date, now }: QuoteApplication,
   { quotes }: ApplicationState,

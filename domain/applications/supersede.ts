@@ -1,7 +1,7 @@
 import type { ApplicationEvent } from './events.ts'
 import { isOpen, type ApplicationState } from './state.ts'
 
-/** A caller who never saw the answer to an earlier request has started anew, and wants the earlier application gone. */
+/** A caller who did not receive the answer to an earlier request has started again and replaces the earlier application. */
 export type SupersedeApplication = {
   readonly type: 'SupersedeApplication'
   readonly by: Pick<ApplicationState['record'], 'id' | 'product_id' | 'journey_id' | 'customer'>

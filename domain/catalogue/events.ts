@@ -189,7 +189,7 @@ export const Release = z.object({
   rate_tables: z.record(z.string(), z.int().min(1)),
   underwriting: UnderwritingRules,
   factors: RatingFactors,
-  /** The answer that tells a smoker, and the values that mean yes. */
+  /** The question that asks about smoking, and the answers that mean yes. */
   smoker: z.object({ key: z.string(), values: z.array(z.union([z.string(), z.boolean()])) }).nullable(),
   policy_fee_pence: Pence,
   quote_valid_days: z.int().min(1),

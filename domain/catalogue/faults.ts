@@ -1,4 +1,4 @@
-/** Something in a draft that cannot be used: where it stands, and why. */
+/** Something in a draft that cannot be used: its path, and the reason. */
 export type Fault = { readonly path: readonly (string | number)[]; readonly reason: string }
 
 export const fault = (path: readonly (string | number)[], reason: string): Fault => ({ path, reason })

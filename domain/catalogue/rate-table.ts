@@ -11,7 +11,7 @@ export type RateTableCommand = {
   readonly table: RateTable
 }
 
-/** A published version stays as it is: what was priced from it can be worked out again for ever. */
+/** A published version stays as it is: a price that was made from it can always be worked out again. */
 const decide = ({ organisation_id, table }: RateTableCommand, published: RateTable | undefined) => {
   if (!published) return [{ type: 'RateTablePublished', organisation_id, table } satisfies RateTableEvent]
   if (canonicalJson(published) === canonicalJson(table)) return []

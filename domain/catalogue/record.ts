@@ -65,7 +65,7 @@ export type Stage = z.infer<typeof Stage>
 export const Presentation = StoredPresentation.extend({ stages: z.array(Stage) }).meta({ id: 'Presentation' })
 export type Presentation = z.infer<typeof Presentation>
 
-/** What a release, or a draft, tells of its product. */
+/** What a release, or a draft, says about its product. */
 type ProductTerms = Omit<Product, 'id' | 'display_id' | 'lifecycle_state' | 'cover_bounds'> & {
   readonly product_id: ProductId
 }

@@ -99,7 +99,7 @@ const component = (
 
 const wholeTwelfth = (pence: number): number => (pence - (pence % 12)) / 12
 
-/** The end of the term; without one, the day on which the first of the lives is too old; null for ever. */
+/** The end of the term; without one, the day on which the first of the lives is too old; null: the cover has no end. */
 const expiresOn = (
   { start_date }: PricingRequest,
   { max_age_at_expiry, pricing_basis }: RatedCover,

@@ -40,7 +40,7 @@ export type Tier = z.infer<typeof Tier>
 /** A cover with what prices it and is not shown. */
 export const RatedCover = Cover.extend({
   /**
-   * For `rated`: the key of its rate table, where `{answer_key}` stands for that answer (`ip.to65.d{deferred_weeks}`).
+   * For `rated`: the key of its rate table, where `{answer_key}` is replaced by that answer (`ip.to65.d{deferred_weeks}`).
    * A variant within the table follows a colon (`accident:{occupation_class}`).
    */
   rate_table: z.string().nullable(),
@@ -112,7 +112,7 @@ export const UnderwritingRule = z
     extra_percent: z.int().positive().max(1000).optional(),
     extra_per_mille: PerMille.optional(),
     decision: EndingDecision.optional(),
-    /** What the customer is told when the decision ends the application; left out, the label. */
+    /** The message to the customer when the decision ends the application; left out, the label. */
     message: z.string().min(1).optional(),
   })
   .refine(

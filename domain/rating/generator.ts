@@ -185,7 +185,7 @@ export const tableDesigns: readonly TableDesign[] = [
 
 export type GeneratedTable = Pick<RateTable, 'key' | 'dimensions' | 'cells'>
 
-/** Works a table out one age after another, and tells of each. */
+/** Generates a table one age after another, and reports each. */
 export const generateTable = (
   { key, ages, terms, rate }: TableDesign,
   onAge?: (age: number) => void,

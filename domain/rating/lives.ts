@@ -12,7 +12,7 @@ export type LifeAtStart = {
   readonly age: number
   /** With what is derived from them. */
   readonly answers: Answers
-  /** Null where nothing tells. */
+  /** Null when no answer says. */
   readonly smoker: boolean | null
 }
 
@@ -90,7 +90,7 @@ const missingForRates = (request: PricingRequest, cover: RatedCover, lives: Live
   })
 }
 
-/** The answer that tells a smoker, if the cover's table depends on it. */
+/** The key of the question that asks about smoking, if the table of the cover depends on it. */
 const smokingAnswer = (request: PricingRequest, cover: RatedCover, [first]: Lives): readonly string[] => {
   const { table } = tableOf(request, cover, first?.answers ?? {})
   if (!table?.dimensions.includes('smoker')) return []

@@ -17,7 +17,7 @@ export type RatedRelease = {
   readonly product_type: ProductType
   readonly currency_code: string
   readonly covers: readonly RatedCover[]
-  /** The answer that tells a smoker, and the values that mean yes. */
+  /** The question that asks about smoking, and the answers that mean yes. */
   readonly smoker: { readonly key: string; readonly values: readonly (string | boolean)[] } | null
   readonly policy_fee_pence: number
   readonly underwriting: UnderwritingRules

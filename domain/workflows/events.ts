@@ -3,7 +3,7 @@ import { event, type EventOf } from '../event.ts'
 import { EndpointConnectionId } from '../integrations/events.ts'
 import { OrganisationId, ProductId } from '../values.ts'
 
-/** Every lifecycle event that receivers can be told of, by its published name. Receivers rely on these names. */
+/** Every lifecycle event that can be sent as a webhook, by its published name. Receivers rely on these names. */
 export const LifecycleEventType = z.enum([
   'application.started',
   'application.customer_saved',
