@@ -5,8 +5,7 @@ import { httpPermission } from '#infra/guarded-http.ts'
 import { httpApp } from '#infra/http/http.ts'
 import { makeSubjectCheck } from '#infra/http/subject.ts'
 import { makeLeases } from '#infra/consumers/lease.ts'
-import { liveFold } from '#infra/consumers/live-fold.ts'
-import { checkConsumer, checkParts, type ApiRole, type Parts } from '#infra/parts.ts'
+import { checkConsumer, checkFolds, checkParts, type ApiRole, type Parts } from '#infra/parts.ts'
 import type { Route } from '#infra/http/route.ts'
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
 import { makeSecretCheck, type SecretCheck } from '#infra/crypto/secret-hash.ts'
@@ -76,13 +75,13 @@ export const commandRoutes = (deps: Deps): readonly Route[] => {
 }
 
 export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
-  const { config, keys, dataKeys, log, metrics, eventLog, rateLimit, progress } = parts
+  const { config, keys, dataKeys, log, metrics, eventLog, rateLimit, progress, folds } = parts
   const baseUrl = config.BASE_URL
   const [directory, catalogue, connections, actions] = await Promise.all([
-    liveFold(eventLog, directoryFold, emptyDirectory(), parts),
-    followCatalogue(eventLog, parts),
-    followEndpointConnections(eventLog, parts),
-    followLifecycleActions(eventLog, parts),
+    folds.follow(directoryFold, emptyDirectory()),
+    followCatalogue(eventLog, folds),
+    followEndpointConnections(folds),
+    followLifecycleActions(folds),
   ])
   const allowsHttp = httpPermission({
     allowedHosts: config.DELIVERY_ALLOWED_HOSTS,
@@ -99,6 +98,7 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
     ...parts,
     leases: makeLeases(parts.pool),
   })
+  const requireCurrent = () => folds.requireCurrent(directoryFold.name)
   const tokens = makeTokens(keys, baseUrl)
   const checkSecret = makeSecretCheck()
 
@@ -107,16 +107,27 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
     {
       log,
       metrics,
-      admission: makeAdmission({ directory, tokens, baseUrl, rateLimit, operatorKey: config.OPERATOR_KEY }),
+      admission: makeAdmission({
+        directory,
+        tokens,
+        baseUrl,
+        rateLimit,
+        operatorKey: config.OPERATOR_KEY,
+        requireCurrent,
+      }),
       subjectCheck: makeSubjectCheck({ keys }),
       trustedProxies: config.TRUSTED_PROXIES,
       checkAnswers: false,
-      before: [tokenRoutes({ directory, tokens, checkSecret, rateLimit, baseUrl, log })],
+      before: [tokenRoutes({ directory, tokens, checkSecret, rateLimit, baseUrl, log, requireCurrent })],
     },
   )
   return {
     app,
-    checks: async () => [...(await checkParts(parts, parts.pool)), ...reactions.map(checkConsumer)],
+    checks: async () => [
+      ...(await checkParts(parts, parts.pool)),
+      ...(await checkFolds(parts)),
+      ...reactions.map(checkConsumer),
+    ],
     stop: async () => {
       await Promise.all(reactions.map(async ({ finished }) => finished))
     },

@@ -3,7 +3,7 @@ import { productEvents, type ProductEvent, type Release, type LifecycleState } f
 import { fromStored, idOf, type RecordedEvent } from '#domain/event.ts'
 import type { OrganisationId, ProductId, ReleaseId } from '#domain/values.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
-import { liveFold } from '#infra/consumers/live-fold.ts'
+import type { LiveFolds } from '#infra/consumers/live-folds.ts'
 import { rateTableEvents, type RateTableEvent, type RateTable } from '#domain/rating/events.ts'
 
 type LiveProduct = {
@@ -40,12 +40,9 @@ type Live = {
 const keyOf = (...parts: readonly (string | number)[]) => parts.join(' ')
 
 /** Follows the catalogue's events; resolves when it knows all there are. Several parts of a process share one. */
-export const followCatalogue = async (
-  eventLog: EventLog,
-  options: Parameters<typeof liveFold>[3],
-): Promise<Catalogue> => {
+export const followCatalogue = async (eventLog: EventLog, folds: LiveFolds): Promise<Catalogue> => {
   const live: Live = { products: new Map(), ids: new Map(), rateTables: new Map() }
-  await liveFold(eventLog, catalogueFold, live, options)
+  await folds.follow(catalogueFold, live)
   const former = new LRUCache<ReleaseId, Release>({ max: 500 })
 
   const rateTable: Catalogue['rateTable'] = (organisation_id, key, version) =>
@@ -84,6 +81,7 @@ export const followCatalogue = async (
 
 const catalogueFold = {
   name: 'catalogue',
+  version: 1,
   categories: ['product', 'rate_table'],
   events: { ...productEvents, ...rateTableEvents },
   apply: ({ products, ids, rateTables }: Live, event: ProductEvent | RateTableEvent, { stream }: RecordedEvent) => {

@@ -1,7 +1,7 @@
 import { makeGuardedHttp, type GuardedHttpOptions } from '#infra/guarded-http.ts'
 import type { Check } from '#infra/http/health.ts'
 import { makeLeases } from '#infra/consumers/lease.ts'
-import type { Parts, Role } from '#infra/parts.ts'
+import { checkOutage, type Parts, type Role } from '#infra/parts.ts'
 import { capabilities as ownCapabilities } from './capabilities.ts'
 import type { Capabilities } from './capability.ts'
 import { startPlanner } from './planner.ts'
@@ -46,6 +46,7 @@ export const startDeliveryWorker = async (parts: DeliveryWorkerParts, options: O
     const { state, failure } = planner.status()
     const problem = sender.problem()
     return [
+      checkOutage(parts),
       { name: 'delivery planner', ok: state !== 'failed', detail: failure?.message ?? state },
       { name: 'delivery sender', ok: problem === undefined, ...(problem !== undefined && { detail: problem }) },
     ]

@@ -4,6 +4,7 @@ import { storedEvents } from '#domain/stored-events.ts'
 import { BadConfiguration, type Config } from './config.ts'
 import type { Consuming } from './consumers/consumer.ts'
 import { withLiveFeed } from './consumers/live-feed.ts'
+import { makeLiveFolds, type LiveFolds } from './consumers/live-folds.ts'
 import { eventStoreDbLog } from './event-log/eventstoredb/eventstoredb-log.ts'
 import { prepareLog } from './event-log/postgres/schema.ts'
 import { postgresLog } from './event-log/postgres/postgres-log.ts'
@@ -31,6 +32,7 @@ export type Parts = {
   readonly eventLog: EventLog
   readonly pool: Pool
   readonly progress: Progress
+  readonly folds: LiveFolds
   readonly rateLimit: RateLimit
   /** Aborted when the process is to stop: consumers of the log then finish what they are at. */
   readonly signal: AbortSignal
@@ -66,13 +68,16 @@ export const openParts = async (
   const keys = deriveKeys(config.MASTER_KEY, config.MASTER_KEYS_EARLIER)
   await checkMasterKeys(pool, keys)
   const dataKeys = makeDataKeys({ pool, keys })
-  const eventLog = sealedLog(await openEventLog(config, databaseUrl, pool), dataKeys, storedEvents)
+  const store = await openEventLog(config, databaseUrl, pool)
+  // Outermost, so that an event is opened once for all consumers of the process.
+  const eventLog = withLiveFeed(sealedLog(store, dataKeys, storedEvents))
   const rateLimit = makeRateLimit({
     requests: config.RATE_LIMIT_REQUESTS,
     windowSeconds: config.RATE_LIMIT_WINDOW_SECONDS,
     log,
     ...(deployment === 'many' && { pool }),
   })
+  const progress = makeProgress()
   const parts: Parts = {
     config,
     keys,
@@ -81,7 +86,8 @@ export const openParts = async (
     metrics: makeMetrics(),
     eventLog,
     pool,
-    progress: makeProgress(),
+    progress,
+    folds: makeLiveFolds({ eventLog, log, signal, progress, pool }),
     rateLimit,
     signal,
   }
@@ -92,11 +98,7 @@ export const openParts = async (
   return { parts, close }
 }
 
-/** The live feed is outermost: whatever is done to an event is done once for all consumers of the process. */
-const openEventLog = async (config: Config, databaseUrl: string, pool: Pool): Promise<EventLog> =>
-  withLiveFeed(await openStore(config, databaseUrl, pool))
-
-const openStore = async (config: Config, databaseUrl: string, pool: Pool): Promise<EventLog> => {
+const openEventLog = async (config: Config, databaseUrl: string, pool: Pool): Promise<EventLog> => {
   if (config.EVENT_LOG === 'eventstoredb' && config.EVENTSTOREDB_URL !== undefined)
     return eventStoreDbLog(config.EVENTSTOREDB_URL)
   await prepareLog(pool)
@@ -106,6 +108,26 @@ const openStore = async (config: Config, databaseUrl: string, pool: Pool): Promi
 /** Whether the database and the log answer, asked in the way that requests ask them. */
 export const checkParts = async ({ eventLog }: Parts, db: Database): Promise<readonly Check[]> =>
   Promise.all([check('database', async () => db.query(sql`select 1`)), check('event_log', async () => eventLog.head())])
+
+/** Since when the log cannot be followed. Asks nobody: it is for roles that follow the log all the time. */
+export const checkOutage = ({ eventLog }: Pick<Parts, 'eventLog'>): Check => {
+  const outage = eventLog.outage()
+  return {
+    name: 'event_log',
+    ok: outage === undefined,
+    ...(outage && { detail: `away since ${outage.since.toISOString()}: ${outage.reason}` }),
+  }
+}
+
+/** How far what this process keeps in memory is behind the log. What cannot move makes the process not ready. */
+export const checkFolds = async ({ folds, eventLog }: Pick<Parts, 'folds' | 'eventLog'>): Promise<readonly Check[]> => {
+  const head = await eventLog.head().catch(() => undefined)
+  return folds.status().map(({ name, position, stale }) => {
+    const behind = head && position ? Math.max(0, eventLog.measure(head) - eventLog.measure(position)) : 0
+    const since = stale && `lacks events since ${stale.since.toISOString()}: ${stale.reason}`
+    return { name: `live fold ${name}`, ok: stale === undefined, detail: since ?? `${behind} behind` }
+  })
+}
 
 /** A consumer that stopped at an event fails the health of its process. */
 export const checkConsumer = ({ status }: Pick<Consuming, 'status'>): Check => {

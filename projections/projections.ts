@@ -1,5 +1,5 @@
 import { makeLeases } from '#infra/consumers/lease.ts'
-import { checkConsumer, type Parts, type Role } from '#infra/parts.ts'
+import { checkConsumer, checkOutage, type Parts, type Role } from '#infra/parts.ts'
 import type { Progress } from '#infra/consumers/progress.ts'
 import { applications } from './applications/projection.ts'
 import { products, releases } from './catalogue/projection.ts'
@@ -16,7 +16,7 @@ type ProjectionsParts = Omit<Parts, 'progress'> & { readonly progress: Pick<Prog
 export const startProjections = async (parts: ProjectionsParts): Promise<Role> => {
   const running = await runProjections(allProjections, { ...parts, leases: makeLeases(parts.pool) })
   return {
-    checks: async () => running.map(checkConsumer),
+    checks: async () => [checkOutage(parts), ...running.map(checkConsumer)],
     stop: async () => {
       await Promise.all(running.map(async ({ finished }) => finished))
     },

@@ -2,9 +2,8 @@ import { directoryFold, emptyDirectory } from '#domain/access/record.ts'
 import { makeAdmission } from '#infra/http/admission.ts'
 import { httpApp } from '#infra/http/http.ts'
 import { makeSubjectCheck } from '#infra/http/subject.ts'
-import { liveFold } from '#infra/consumers/live-fold.ts'
 import { openLookups, type Database } from '#infra/postgres/lookups.ts'
-import { checkParts, type ApiRole, type Parts } from '#infra/parts.ts'
+import { checkFolds, checkParts, type ApiRole, type Parts } from '#infra/parts.ts'
 import type { Route } from '#infra/http/route.ts'
 import { makeTokens } from '#infra/crypto/tokens.ts'
 import { applicationRoutes } from './applications/routes.ts'
@@ -22,16 +21,15 @@ export const queryRoutes = (deps: Pick<Parts, 'pool' | 'keys'> & { readonly db: 
 ]
 
 export const startQueryApi = async (parts: Parts): Promise<ApiRole> => {
-  const { config, keys, log, metrics, eventLog, rateLimit } = parts
-  // Where both APIs share a process, a change of access is answered when both know of it.
-  const fold = { ...directoryFold, name: `${directoryFold.name} of query-api` }
-  const directory = await liveFold(eventLog, fold, emptyDirectory(), parts)
+  const { config, keys, log, metrics, folds, rateLimit } = parts
+  const directory = await folds.follow(directoryFold, emptyDirectory())
   const admission = makeAdmission({
     directory,
     tokens: makeTokens(keys, config.BASE_URL),
     baseUrl: config.BASE_URL,
     rateLimit,
     operatorKey: config.OPERATOR_KEY,
+    requireCurrent: () => folds.requireCurrent(directoryFold.name),
   })
   const lookups = openLookups(parts.pool)
   const app = httpApp(queryRoutes({ ...parts, db: lookups }), {
@@ -43,5 +41,9 @@ export const startQueryApi = async (parts: Parts): Promise<ApiRole> => {
     checkAnswers: false,
     before: [await documentationRoutes(config.BASE_URL)],
   })
-  return { app, checks: async () => checkParts(parts, lookups), stop: lookups.close }
+  return {
+    app,
+    checks: async () => [...(await checkParts(parts, lookups)), ...(await checkFolds(parts))],
+    stop: lookups.close,
+  }
 }

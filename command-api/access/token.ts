@@ -1,5 +1,6 @@
 import express, { Router, type ErrorRequestHandler, type Request, type RequestHandler } from 'express'
 import type { ApiApplication, Directory } from '#domain/access/record.ts'
+import { LogUnavailable } from '#infra/event-log/event-log.ts'
 import type { Log } from '#infra/log.ts'
 import { addressOf, type RateLimit } from '#infra/http/rate-limit.ts'
 import type { SecretCheck } from '#infra/crypto/secret-hash.ts'
@@ -15,6 +16,8 @@ type TokenDeps = {
   readonly rateLimit: RateLimit
   readonly baseUrl: string
   readonly log: Log
+  /** Throws LogUnavailable when the directory may lack what was revoked meanwhile. */
+  readonly requireCurrent?: () => void
 }
 
 const address = '/oauth/token'
@@ -58,10 +61,11 @@ const limitRate =
   }
 
 const issueToken = (deps: TokenDeps): RequestHandler => {
-  const { tokens, baseUrl, log } = deps
+  const { tokens, baseUrl, log, requireCurrent } = deps
   const resource = `${baseUrl}/api/v1`
 
   return async (request, response) => {
+    requireCurrent?.()
     const form = formOf(request)
     const application = await provenClient(deps, clientCredentialsOf(request.get('authorization'), form))
     const scopes = grantedScopes(form, application, resource)
@@ -113,6 +117,11 @@ const refusals =
   (error: unknown, _request, response, next) => {
     if (response.headersSent) {
       next(error)
+      return
+    }
+    if (error instanceof LogUnavailable) {
+      const error_description = 'Tokens cannot be issued at the moment. Send the request again.'
+      response.status(503).set('Retry-After', '5').json({ error: 'temporarily_unavailable', error_description })
       return
     }
     const refused = toTokenError(error)

@@ -1,21 +1,17 @@
 import { endpointConnectionEvents } from '#domain/integrations/events.ts'
 import { evolveEndpointConnection, type EndpointConnection } from '#domain/integrations/record.ts'
 import { idOf } from '#domain/event.ts'
-import type { EventLog } from '#infra/event-log/event-log.ts'
-import { liveFold } from '#infra/consumers/live-fold.ts'
+import type { LiveFolds } from '#infra/consumers/live-folds.ts'
 
 /** The endpoint connections that there are, by id, as this process knows them. */
 export type LiveConnections = ReadonlyMap<string, EndpointConnection>
 
 /** Follows the events of endpoint connections; resolves when it knows all there are. */
-export const followEndpointConnections = (
-  eventLog: EventLog,
-  options: Parameters<typeof liveFold>[3],
-): Promise<LiveConnections> =>
-  liveFold(
-    eventLog,
+export const followEndpointConnections = (folds: LiveFolds): Promise<LiveConnections> =>
+  folds.follow(
     {
       name: 'endpoint connections',
+      version: 1,
       categories: ['endpoint_connection'],
       events: endpointConnectionEvents,
       apply: (connections, event, { stream, metadata }) => {
@@ -25,5 +21,4 @@ export const followEndpointConnections = (
       },
     },
     new Map<string, EndpointConnection>(),
-    options,
   )

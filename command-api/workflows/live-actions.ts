@@ -1,21 +1,17 @@
 import { idOf } from '#domain/event.ts'
 import { lifecycleActionEvents } from '#domain/workflows/events.ts'
 import { evolveLifecycleAction, type LifecycleAction } from '#domain/workflows/record.ts'
-import type { EventLog } from '#infra/event-log/event-log.ts'
-import { liveFold } from '#infra/consumers/live-fold.ts'
+import type { LiveFolds } from '#infra/consumers/live-folds.ts'
 
 /** The lifecycle actions that there are, by id, as this process knows them. */
 export type LiveActions = ReadonlyMap<string, LifecycleAction>
 
 /** Follows the events of lifecycle actions; resolves when it knows all there are. */
-export const followLifecycleActions = (
-  eventLog: EventLog,
-  options: Parameters<typeof liveFold>[3],
-): Promise<LiveActions> =>
-  liveFold(
-    eventLog,
+export const followLifecycleActions = (folds: LiveFolds): Promise<LiveActions> =>
+  folds.follow(
     {
       name: 'lifecycle actions',
+      version: 1,
       categories: ['lifecycle_action'],
       events: lifecycleActionEvents,
       apply: (actions, event, { stream, metadata }) => {
@@ -25,5 +21,4 @@ export const followLifecycleActions = (
       },
     },
     new Map<string, LifecycleAction>(),
-    options,
   )

@@ -139,6 +139,7 @@ const isOfOrganisation = (event: OrganisationEvent | ApiApplicationEvent): event
 /** How events change the directory, in place. */
 export const directoryFold = {
   name: 'access-directory',
+  version: 1,
   categories: ['organisation', 'api_application'],
   events: { ...organisationEvents, ...apiApplicationEvents },
   apply: (

@@ -15,10 +15,19 @@ type AdmissionOptions = {
   readonly rateLimit: RateLimit
   /** Without it the operator's routes are as if they were not there. */
   readonly operatorKey: string | undefined
+  /** Throws when the directory may lack what was revoked meanwhile. */
+  readonly requireCurrent?: () => void
 }
 
 /** What every request passes on its way in, in this order: CORS, request limit, token, application and origin, scope. */
-export const makeAdmission = ({ directory, tokens, baseUrl, rateLimit, operatorKey }: AdmissionOptions): Admission => {
+export const makeAdmission = ({
+  directory,
+  tokens,
+  baseUrl,
+  rateLimit,
+  operatorKey,
+  requireCurrent,
+}: AdmissionOptions): Admission => {
   const resource = `${baseUrl}/api/v1`
   const authenticate = makeAuthenticate(directory, tokens, `${baseUrl}/oauth/token`)
   const isOperator = makeOperatorCheck(operatorKey)
@@ -36,6 +45,7 @@ export const makeAdmission = ({ directory, tokens, baseUrl, rateLimit, operatorK
     admit: async (request, access) => {
       if (access.kind === 'public') return undefined
       if (access.kind === 'application') {
+        requireCurrent?.()
         const authenticated = await authenticate(request.get('authorization'))
         return admitApplication(directory, resource, authenticated, request.get('origin'), access)
       }

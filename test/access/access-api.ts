@@ -8,7 +8,7 @@ import { makeAdmission } from '#infra/http/admission.ts'
 import { httpApp } from '#infra/http/http.ts'
 import { makeSubjectCheck } from '#infra/http/subject.ts'
 import { deriveKeys } from '#infra/crypto/keys.ts'
-import { liveFold } from '#infra/consumers/live-fold.ts'
+import { makeLiveFolds } from '#infra/consumers/live-folds.ts'
 import { makeLog } from '#infra/log.ts'
 import { makeMetrics } from '#infra/metrics.ts'
 import { makeProgress } from '#infra/consumers/progress.ts'
@@ -98,8 +98,8 @@ export const accessApi = async (options: Options = {}) => {
   const log = makeLog('silent', 'test')
   const stopping = new AbortController()
   const progress = makeProgress()
-  const live = { log, signal: stopping.signal, progress }
-  const directory: Directory = await liveFold(eventLog, directoryFold, emptyDirectory(), live)
+  const folds = makeLiveFolds({ eventLog, log, signal: stopping.signal, progress })
+  const directory: Directory = await folds.follow(directoryFold, emptyDirectory())
   const writer = makeWriter({
     log: eventLog,
     seen: async (stream, position) => {

@@ -10,6 +10,7 @@ import { postgresLog, prepareLog } from '#infra/event-log/postgres/postgres-log.
 import { makeDataKeys } from '#infra/crypto/data-keys.ts'
 import { deriveKeys } from '#infra/crypto/keys.ts'
 import { makeLog } from '#infra/log.ts'
+import { makeLiveFolds } from '#infra/consumers/live-folds.ts'
 import { makeProgress } from '#infra/consumers/progress.ts'
 import { applicationRoutes as commandRoutes } from '../../command-api/applications/routes.ts'
 import { makePeople } from '../../command-api/customers/people.ts'
@@ -84,11 +85,15 @@ export const openDesk = async () => {
   await publish(log, productOf(1, 'health'), 'production')
   await publish(log, productOf(2, 'trial'), 'sandbox')
   await publish(log, productOf(3, 'gone'), 'archived')
-  const catalogue = await followCatalogue(log, {
-    log: makeLog('silent', 'test'),
-    signal: closing.signal,
-    progress: makeProgress(),
-  })
+  const catalogue = await followCatalogue(
+    log,
+    makeLiveFolds({
+      eventLog: log,
+      log: makeLog('silent', 'test'),
+      signal: closing.signal,
+      progress: makeProgress(),
+    }),
+  )
 
   // A transaction of another test may still hide, from every reader, what was appended after it began.
   await vi.waitUntil(() => catalogue.current(organisation_id, 'gone')?.lifecycle_state === 'archived', patience)

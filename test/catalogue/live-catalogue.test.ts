@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { productEvents } from '#domain/catalogue/events.ts'
 import { OrganisationId, ProductId, ReleaseId } from '#domain/values.ts'
 import { derivedId } from '#infra/ids.ts'
+import { makeLiveFolds } from '#infra/consumers/live-folds.ts'
 import { followCatalogue } from '../../command-api/live-catalogue.ts'
 import { recorded } from '../read-model.ts'
 import { setupApi } from '../setup/setup-api.ts'
@@ -65,7 +66,7 @@ test('a process that starts later knows the same', async () => {
   await using api = await setupApi()
   await api.apply(file)
 
-  const later = await followCatalogue(api.eventLog, api.live)
+  const later = await followCatalogue(api.eventLog, makeLiveFolds(api.live))
 
   expect(later.current(acme, 'term')).toEqual(api.catalogue.current(acme, 'term'))
   expect(later.slugs(acme)).toEqual(['term'])

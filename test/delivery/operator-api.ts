@@ -4,7 +4,7 @@ import { signingSecretPlace } from '#domain/integrations/record.ts'
 import { postgresLog, prepareLog } from '#infra/event-log/postgres/postgres-log.ts'
 import { httpPermission } from '#infra/guarded-http.ts'
 import { deriveKeys } from '#infra/crypto/keys.ts'
-import { liveFold } from '#infra/consumers/live-fold.ts'
+import { makeLiveFolds } from '#infra/consumers/live-folds.ts'
 import { makeLog } from '#infra/log.ts'
 import { makeProgress } from '#infra/consumers/progress.ts'
 import { unseal } from '#infra/crypto/seal.ts'
@@ -30,11 +30,11 @@ export const operatorApi = async () => {
   const eventLog = postgresLog({ url: database.url })
   const stopping = new AbortController()
   const progress = makeProgress()
-  const live = { log: makeLog('silent', 'test'), signal: stopping.signal, progress }
+  const folds = makeLiveFolds({ eventLog, log: makeLog('silent', 'test'), signal: stopping.signal, progress })
   const keys = deriveKeys(masterKey)
-  const directory = await liveFold(eventLog, directoryFold, emptyDirectory(), live)
-  const connections = await followEndpointConnections(eventLog, live)
-  const actions = await followLifecycleActions(eventLog, live)
+  const directory = await folds.follow(directoryFold, emptyDirectory())
+  const connections = await followEndpointConnections(folds)
+  const actions = await followLifecycleActions(folds)
   const writer = makeWriter({
     log: eventLog,
     seen: async (stream, position) => {

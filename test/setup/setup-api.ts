@@ -2,7 +2,7 @@ import { directoryFold, emptyDirectory } from '#domain/access/record.ts'
 import { categoryOf } from '#domain/event.ts'
 import { postgresLog, prepareLog } from '#infra/event-log/postgres/postgres-log.ts'
 import { deriveKeys } from '#infra/crypto/keys.ts'
-import { liveFold } from '#infra/consumers/live-fold.ts'
+import { makeLiveFolds } from '#infra/consumers/live-folds.ts'
 import { makeLog } from '#infra/log.ts'
 import { makeProgress } from '#infra/consumers/progress.ts'
 import { makeSecretCheck } from '#infra/crypto/secret-hash.ts'
@@ -29,9 +29,10 @@ export const setupApi = async ({ sold = false } = {}) => {
   const eventLog = postgresLog({ url: database.url })
   const stopping = new AbortController()
   const progress = makeProgress()
-  const live = { log: makeLog('silent', 'test'), signal: stopping.signal, progress }
-  const directory = await liveFold(eventLog, directoryFold, emptyDirectory(), live)
-  const catalogue = await followCatalogue(eventLog, live)
+  const live = { eventLog, log: makeLog('silent', 'test'), signal: stopping.signal, progress }
+  const folds = makeLiveFolds(live)
+  const directory = await folds.follow(directoryFold, emptyDirectory())
+  const catalogue = await followCatalogue(eventLog, folds)
   const writer = makeWriter({
     log: eventLog,
     seen: async (stream, position) => {

@@ -1,0 +1,257 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Pool } from 'pg'
+import {
+  categoryOf,
+  fromStored,
+  type EventOf,
+  type EventShapes,
+  type Position,
+  type RecordedEvent,
+} from '#domain/event.ts'
+import { LogUnavailable, type Batch, type EventLog } from '../event-log/event-log.ts'
+import type { Log } from '../log.ts'
+import { findSnapshot, saveSnapshot, type FoldState, type LastEvent } from './fold-snapshots.ts'
+import type { Progress } from './progress.ts'
+
+export type Fold<Shapes extends EventShapes, State> = {
+  readonly name: string
+  /** Raised with every change of what it makes of events: snapshots of other versions are not used. */
+  readonly version: number
+  readonly categories: readonly string[]
+  readonly events: Shapes
+  readonly apply: (state: State, event: EventOf<Shapes>, recorded: RecordedEvent) => void
+}
+
+export type FoldStatus = {
+  readonly name: string
+  readonly position: Position | undefined
+  /** Since when it may lack events that are in the log, and why. */
+  readonly stale?: { readonly since: Date; readonly reason: string }
+}
+
+/** What this process keeps in memory of the log for what every request needs at once, such as who may call. */
+export type LiveFolds = {
+  /**
+   * Resolves when it has caught up for the first time. The state is changed in place as events arrive. All who follow
+   * folds of one name share the state of the first.
+   */
+  readonly follow: <Shapes extends EventShapes, State extends FoldState>(
+    fold: Fold<Shapes, State>,
+    state: State,
+  ) => Promise<State>
+  readonly status: () => readonly FoldStatus[]
+  /** Throws LogUnavailable when a fold has lacked events for so long that nothing may be decided on it. */
+  readonly requireCurrent: (name: string) => void
+}
+
+type Options = {
+  readonly eventLog: EventLog
+  readonly log: Log
+  readonly signal: AbortSignal
+  readonly progress: Pick<Progress, 'passed'>
+  /** Where snapshots are kept. Without it every fold begins with the first event. */
+  readonly pool?: Pool
+  readonly retryMs?: number
+  /**
+   * For how long a fold may lack events; 30 seconds by default. A change of the log's leader is over by then, and a
+   * revoked credential is honoured no longer than this.
+   */
+  readonly mayLagMs?: number
+}
+
+/** A fold of any events, with what it has come to. */
+type Running = {
+  readonly fold: Fold<EventShapes, FoldState>
+  readonly state: FoldState
+  readonly caughtUp: PromiseWithResolvers<void>
+  position: Position | undefined
+  lastEvent: LastEvent | undefined
+  /** Events applied since the last snapshot. */
+  unsaved: number
+  failure: { readonly event_id: string; readonly since: Date; readonly reason: string } | undefined
+  behindSince: Date | undefined
+}
+
+const saveEveryMs = 300_000
+
+/**
+ * Folds that are asked for at the same time read the log in one pass, each from its last snapshot. One that cannot apply
+ * an event stands still before it and tries again; the others go on.
+ */
+export const makeLiveFolds = (options: Options): LiveFolds => {
+  const { eventLog, log, signal, progress, pool, retryMs = 1_000, mayLagMs = 30_000 } = options
+  const all = new Map<string, Running>()
+  let beginning: Running[] = []
+  let trouble: { readonly since: Date; readonly reason: string } | undefined
+
+  /** False: it stands still before an event. */
+  const apply = (running: Running, { events, position, caughtUp }: Batch): boolean => {
+    const { fold, state } = running
+    for (const event of events) {
+      const isWanted = event.type in fold.events && fold.categories.includes(categoryOf(event.stream))
+      if (!isWanted || event.position <= (running.position ?? '')) continue
+      try {
+        fold.apply(state, fromStored(fold.events, event), event)
+      } catch (error) {
+        fail(running, event, error)
+        return false
+      }
+      running.position = event.position
+      running.lastEvent = { stream: event.stream, revision: event.revision, id: event.id }
+      running.unsaved++
+      running.failure = undefined
+    }
+    if (position > (running.position ?? '')) running.position = position
+    running.behindSince = caughtUp ? undefined : (running.behindSince ?? new Date())
+    progress.passed(fold.name, fold.categories, running.position)
+    if (caughtUp) running.caughtUp.resolve()
+    return true
+  }
+
+  const fail = (running: Running, { id, type, stream }: RecordedEvent, error: unknown) => {
+    const { name } = running.fold
+    if (running.failure?.event_id === id) return
+    const reason = `${type} of ${stream} cannot be applied: ${error instanceof Error ? error.message : String(error)}`
+    running.failure = { event_id: id, since: running.failure?.since ?? new Date(), reason }
+    log.error({ fold: name, event_id: id, type, stream, error }, 'live fold stands still and tries again')
+  }
+
+  const readOn = async (given: readonly Running[]): Promise<void> => {
+    const group = new Set(given)
+    const [first] = given.map(({ position }) => position ?? ('' as Position)).toSorted()
+    const wanted = {
+      categories: [...new Set(given.flatMap(({ fold }) => fold.categories))],
+      types: [...new Set(given.flatMap(({ fold }) => Object.keys(fold.events)))],
+      ...(first && { after: first }),
+    }
+    for await (const batch of eventLog.subscribe({ ...wanted, signal })) {
+      trouble = undefined
+      for (const running of group) {
+        if (apply(running, batch)) continue
+        group.delete(running)
+        void follow([running], retryMs)
+      }
+      if (group.size === 0) return
+    }
+    if (!signal.aborted) throw new Error('The log has ended the subscription.')
+  }
+
+  const follow = async (group: readonly Running[], waitMs = 0): Promise<void> => {
+    if (waitMs > 0) await pause(waitMs, undefined, { signal }).catch(() => undefined)
+    while (!signal.aborted) {
+      try {
+        await readOn(group)
+        return
+      } catch (error) {
+        trouble = {
+          since: trouble?.since ?? new Date(),
+          reason: error instanceof Error ? error.message : String(error),
+        }
+        log.error({ error, folds: group.map(({ fold }) => fold.name) }, 'live folds cannot read the log and try again')
+        await pause(retryMs, undefined, { signal }).catch(() => undefined)
+      }
+    }
+  }
+
+  const restore = async (running: Running): Promise<void> => {
+    if (!pool) return
+    const { fold, state } = running
+    const snapshot = await findSnapshot(pool, eventLog, fold).catch((error: unknown) => {
+      log.warn({ error, fold: fold.name }, 'no snapshot can be used, so the whole log is read')
+      return undefined
+    })
+    if (!snapshot) return
+    snapshot.restore(state)
+    running.position = snapshot.position
+    running.lastEvent = snapshot.lastEvent
+  }
+
+  const save = async (running: Running): Promise<void> => {
+    const { fold, state, position, lastEvent, unsaved } = running
+    if (!pool || position === undefined || !lastEvent) return
+    const saved = { ...fold, position, lastEvent, ...(unsaved > 0 && { state }) }
+    const outcome = await saveSnapshot(pool, saved).catch((error: unknown) => {
+      log.warn({ error, fold: fold.name }, 'snapshot of a live fold not saved')
+      return 'not now' as const
+    })
+    if (outcome === 'saved') running.unsaved -= unsaved
+    if (outcome === 'too large')
+      log.warn({ fold: fold.name }, 'live fold too large for a snapshot: it is read from the log at every start')
+  }
+
+  const saveNowAndThen = async (group: readonly Running[]): Promise<void> => {
+    while (!signal.aborted) {
+      for (const running of group) await save(running)
+      // Not all processes at the same moment.
+      await pause(saveEveryMs * (0.75 + Math.random() / 2), undefined, { signal, ref: false }).catch(() => undefined)
+    }
+  }
+
+  const begin = async () => {
+    const group = beginning
+    beginning = []
+    await Promise.all(group.map(restore))
+    // One that has no snapshot must not make the others read the whole log again.
+    const [restored, others] = [true, false].map((has) =>
+      group.filter(({ position }) => has === (position !== undefined)),
+    )
+    for (const part of [restored ?? [], others ?? []]) if (part.length > 0) void follow(part)
+    await Promise.all(group.map(({ caughtUp }) => caughtUp.promise))
+    if (pool) await saveNowAndThen(group)
+  }
+
+  const add = (fold: Running['fold'], state: FoldState): Running => {
+    const running: Running = {
+      fold,
+      state,
+      caughtUp: Promise.withResolvers<void>(),
+      position: undefined,
+      lastEvent: undefined,
+      unsaved: 0,
+      failure: undefined,
+      behindSince: undefined,
+    }
+    if (signal.aborted) running.caughtUp.resolve()
+    all.set(fold.name, running)
+    progress.passed(fold.name, fold.categories, undefined)
+    beginning.push(running)
+    // All that are asked for until now begin together.
+    if (beginning.length === 1) setImmediate(() => void begin())
+    return running
+  }
+
+  const stop = () => {
+    for (const { caughtUp } of all.values()) caughtUp.resolve()
+  }
+  signal.addEventListener('abort', stop)
+
+  const statusOf = ({ fold: { name }, position, failure, behindSince }: Running): FoldStatus => {
+    const behind = behindSince && { since: behindSince, reason: 'behind the log' }
+    const stale = earliest([failure, trouble, eventLog.outage(), behind])
+    return { name, position, ...(stale && { stale }) }
+  }
+
+  return {
+    follow: async (fold, state) => {
+      const known = all.get(fold.name)
+      // Folds of one name are the same fold, so their states are of one type.
+      const running = known ?? add(fold as unknown as Running['fold'], state)
+      await running.caughtUp.promise
+      return running.state as typeof state
+    },
+    status: () => [...all.values()].map(statusOf),
+    requireCurrent: (name) => {
+      const running = all.get(name)
+      const { stale } = (running && statusOf(running)) ?? {}
+      if (stale && Date.now() - stale.since.getTime() > mayLagMs)
+        throw new LogUnavailable(`${name} lacks what has happened since ${stale.since.toISOString()}: ${stale.reason}`)
+    },
+  }
+}
+
+type Stale = { readonly since: Date; readonly reason: string }
+
+const earliest = (all: readonly (Stale | undefined)[]): Stale | undefined =>
+  all
+    .flatMap((each) => (each ? [{ since: each.since, reason: each.reason }] : []))
+    .toSorted((a, b) => Number(a.since) - Number(b.since))[0]

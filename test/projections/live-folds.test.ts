@@ -1,0 +1,161 @@
+import { expect, test } from 'vitest'
+import type { Position, RecordedEvent } from '#domain/event.ts'
+import { makeLiveFolds, type Fold } from '#infra/consumers/live-folds.ts'
+import { LogUnavailable, type EventLog, type Subscription } from '#infra/event-log/event-log.ts'
+import { fixture, raised, soon, tallyId, type Fixture } from './fixture.ts'
+import { tallyEvents } from './tally.ts'
+
+type Totals = Map<string, number>
+
+/** How often each tally was raised. */
+const totals = (name = 'totals', version = 1): Fold<typeof tallyEvents, Totals> => ({
+  name,
+  version,
+  categories: ['tally'],
+  events: tallyEvents,
+  apply: (state, event, { stream }) => {
+    if (event.type === 'TallyRaised') state.set(stream, (state.get(stream) ?? 0) + event.by)
+  },
+})
+
+const stream = (number: number) => `tally-${tallyId(number)}`
+
+/** A log that notes its subscriptions and the events that they gave. */
+const observed = (log: EventLog) => {
+  const opened: Subscription[] = []
+  const given: RecordedEvent[] = []
+  const subscribe = async function* (subscription: Subscription) {
+    opened.push(subscription)
+    for await (const batch of log.subscribe(subscription)) {
+      given.push(...batch.events)
+      yield batch
+    }
+  }
+  return { log: { ...log, subscribe }, opened, given }
+}
+
+const starting = (the: Fixture, options: Partial<Parameters<typeof makeLiveFolds>[0]> = {}) => {
+  const process = the.makeProcess()
+  const watched = observed(options.eventLog ?? the.eventLog)
+  const folds = makeLiveFolds({ ...process.parts, retryMs: 10, ...options, eventLog: watched.log })
+  return { ...process, ...watched, folds }
+}
+
+const savedPosition = async ({ pool }: Fixture, version = 1): Promise<Position | undefined> => {
+  const { rows } = await pool.query<{ position: Position }>(
+    `select position from live_fold_snapshot where name = 'totals' and version = $1`,
+    [version],
+  )
+  return rows[0]?.position
+}
+
+/** Two events that a process has folded, and a snapshot of them; then a third one. */
+const withSnapshot = async (the: Fixture) => {
+  await the.append(1, raised(1), raised(2))
+  const first = starting(the)
+  await first.folds.follow(totals(), new Map())
+  await soon(async () => expect(await savedPosition(the)).toBeDefined())
+  await first.stop()
+  await the.append(2, raised(4))
+}
+
+test('folds that are asked for together read the log in one pass, and those of one name have one state', async () => {
+  await using the = await fixture()
+  await the.append(1, raised(1), raised(2))
+  const { folds, opened } = starting(the)
+
+  const [one, again, other] = await Promise.all([
+    folds.follow(totals(), new Map()),
+    folds.follow(totals(), new Map()),
+    folds.follow(totals('other'), new Map()),
+  ])
+
+  expect(opened).toHaveLength(1)
+  expect(again).toBe(one)
+  expect(other).not.toBe(one)
+  expect([...one]).toEqual([[stream(1), 3]])
+  await the.append(2, raised(5))
+  await soon(() => expect([one.get(stream(2)), other.get(stream(2))]).toEqual([5, 5]))
+})
+
+test('a fold starts from its last snapshot and reads only what has happened since', async () => {
+  await using the = await fixture()
+  await withSnapshot(the)
+  const { folds, given } = starting(the)
+
+  const state = await folds.follow(totals(), new Map())
+
+  expect(Object.fromEntries(state)).toEqual({ [stream(1)]: 3, [stream(2)]: 4 })
+  expect(given).toHaveLength(1)
+})
+
+test('a snapshot of another version of the fold is not used', async () => {
+  await using the = await fixture()
+  await withSnapshot(the)
+  const { folds, given } = starting(the)
+
+  const state = await folds.follow(totals('totals', 2), new Map())
+
+  expect(state.get(stream(1))).toBe(3)
+  expect(given).toHaveLength(3)
+})
+
+test.each([
+  ['from beyond the end of the log', `position = repeat('9', 20) || '-' || repeat('9', 20)`],
+  ['from another kind of log', `position = '0/0'`],
+  ['of another log', `last_event_id = gen_random_uuid()`],
+])('a snapshot %s is not used, and is replaced', async (_, change) => {
+  await using the = await fixture()
+  await withSnapshot(the)
+  await the.pool.query(`update live_fold_snapshot set ${change}`)
+  const { folds, given } = starting(the)
+
+  const state = await folds.follow(totals(), new Map())
+
+  expect(state.get(stream(1))).toBe(3)
+  expect(given).toHaveLength(3)
+  await soon(async () => expect(await savedPosition(the)).toBe(await the.eventLog.head()))
+})
+
+test('a fold that cannot apply an event says since when, stands still alone, and goes on when it can', async () => {
+  await using the = await fixture()
+  const { folds, lines } = starting(the, { mayLagMs: 0 })
+  let isBroken = true
+  const breaking: Fold<typeof tallyEvents, Totals> = {
+    ...totals('breaking'),
+    apply: (...given) => {
+      if (isBroken) throw new Error('not this one')
+      totals().apply(...given)
+    },
+  }
+  const [broken, other] = await Promise.all([folds.follow(breaking, new Map()), folds.follow(totals(), new Map())])
+  expect(() => folds.requireCurrent('breaking')).not.toThrow()
+
+  await the.append(1, raised(7))
+
+  await soon(() => expect(other.get(stream(1))).toBe(7))
+  await soon(() => expect(() => folds.requireCurrent('breaking')).toThrow(LogUnavailable))
+  expect(folds.status().map(({ name, stale }) => [name, stale?.reason])).toEqual([
+    ['breaking', `TallyRaised of ${stream(1)} cannot be applied: not this one`],
+    ['totals', undefined],
+  ])
+  expect(lines.filter(({ msg }) => msg === 'live fold stands still and tries again')).toHaveLength(1)
+  isBroken = false
+  await soon(() => expect(broken.get(stream(1))).toBe(7))
+  await soon(() => expect(folds.status().map(({ stale }) => stale)).toEqual([undefined, undefined]))
+})
+
+test('nothing is decided on a fold that could not read the log for longer than it may lag', async () => {
+  await using the = await fixture()
+  let outage: { since: Date; reason: string } | undefined
+  const eventLog = { ...the.eventLog, outage: () => outage }
+  const { folds } = starting(the, { eventLog, mayLagMs: 30_000 })
+  await folds.follow(totals(), new Map())
+
+  outage = { since: new Date(Date.now() - 29_000), reason: 'no quorum' }
+  expect(() => folds.requireCurrent('totals')).not.toThrow()
+  expect(folds.status()).toMatchObject([{ stale: { reason: 'no quorum' } }])
+
+  outage = { since: new Date(Date.now() - 31_000), reason: 'no quorum' }
+  expect(() => folds.requireCurrent('totals')).toThrow(LogUnavailable)
+})
