@@ -3,9 +3,12 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { status } from '@grpc/grpc-js'
 import { expect, test } from 'vitest'
+import { z } from 'zod'
 import { LogUnavailable, type EventLog } from '#infra/event-log/event-log.ts'
 import { eventStoreDbLog } from '#infra/event-log/eventstoredb/eventstoredb-log.ts'
+import { route } from '#infra/http/route.ts'
 import { appended, batchesOf, eventsIn, eventually, idsOf, newEvents, newStream } from '../event-log/events.ts'
+import { serve } from '../serve.ts'
 import { notReady } from './behaviour.ts'
 import { startCluster } from './cluster.ts'
 import { startEventStoreDb } from './server.ts'
@@ -107,6 +110,19 @@ test('a leader that no longer answers is left for the next one', async () => {
   expect(cluster.nodes[1]?.appends()).toBe(1)
 })
 
+test('a leader that was silent is used again when it answers for itself', async () => {
+  await using cluster = await startCluster()
+  await using log = logAt(cluster.url, { attemptMs: 400 })
+  await appended(log, newStream(), newEvents(1))
+  cluster.nodes[0]?.freeze()
+
+  const appending = appended(log, newStream(), newEvents(1))
+  await isAskedForTheLeader(cluster)
+  cluster.nodes[0]?.thaw()
+
+  expect(await appending).toMatchObject({ revision: 0 })
+})
+
 test('a server that accepts and never answers makes every call fail as unavailable', async () => {
   await using server = await startEventStoreDb()
   await using log = logAt(server.url)
@@ -117,6 +133,38 @@ test('a server that accepts and never answers makes every call fail as unavailab
   server.thaw()
 
   await Promise.all(everyCall(patient).map((call) => call()))
+})
+
+test('503: a server that never answers, and one that is down', async () => {
+  await using server = await startEventStoreDb()
+  await using log = logAt(server.url)
+  const spec = {
+    method: 'post',
+    address: '/written',
+    tag: 'Test',
+    summary: 'Write an event.',
+    access: { kind: 'public' },
+    answers: { 201: z.object({}) },
+    errors: ['unavailable'],
+  } as const
+  const write = route(spec, async () => {
+    await appended(log, newStream(), newEvents(1))
+    return { status: 201, body: {} }
+  })
+  await using api = await serve([write])
+  const before = await api.post('/written', {})
+  server.freeze()
+  const frozen = await api.post('/written', {})
+  server.thaw()
+  await server.stop()
+  const down = await api.post('/written', {})
+
+  expect(before.status).toBe(201)
+  for (const { status: answered, headers, body } of [frozen, down]) {
+    expect(answered).toBe(503)
+    expect(headers.get('retry-after')).toBe('1')
+    expect(body).toMatchObject({ error: { code: 'unavailable' } })
+  }
 })
 
 test('a read that stops in its midst fails as unavailable', async () => {

@@ -37,13 +37,13 @@ export type Calls = ReturnType<typeof makeCalls>
 /** Makes calls again after transient failures, and tells these from wrong settings and from what the caller did wrong. */
 export const makeCalls = (connection: Connection, settings: Settings, limits: Limits, outages: Outages) => {
   const hasWorked = new Set<Kind>()
-  const failingSince = new Map<Kind, number>()
+  const failing = new Map<Kind, { readonly since: number; readonly last: number }>()
   const reading = outages.source()
   let looking: Promise<string | undefined> | undefined
 
   const worked = (kind: Kind) => {
     hasWorked.add(kind)
-    failingSince.delete(kind)
+    failing.delete(kind)
     if (kind !== 'append') reading.succeeded()
   }
 
@@ -60,8 +60,14 @@ export const makeCalls = (connection: Connection, settings: Settings, limits: Li
     if (fault !== undefined) throw new LogMisconfigured(`EVENTSTOREDB_URL: ${fault}`)
   }
 
+  /** Undefined also when nobody has called for long: then it is not known. */
+  const failingSince = (kind: Kind): number | undefined => {
+    const { since, last = 0 } = failing.get(kind) ?? {}
+    return Date.now() - last < limits.wholeMs ? since : undefined
+  }
+
   const failed = (kind: Kind, error: unknown) => {
-    if (!failingSince.has(kind)) failingSince.set(kind, Date.now())
+    failing.set(kind, { since: failingSince(kind) ?? Date.now(), last: Date.now() })
     if (kind !== 'append') reading.failed(error)
   }
 
@@ -70,7 +76,7 @@ export const makeCalls = (connection: Connection, settings: Settings, limits: Li
 
   /** During a long outage each call has a single attempt, so that those who wait do not pile up. */
   const call = async <Result>(kind: Kind, act: () => Promise<Result>): Promise<Result> => {
-    const until = (failingSince.get(kind) ?? Date.now()) + limits.wholeMs
+    const until = (failingSince(kind) ?? Date.now()) + limits.wholeMs
     let previous: unknown
     for (let failures = 1; ; failures += 1) {
       const channel = connection.channel()

@@ -23,9 +23,6 @@ export type Connection = {
   readonly leave: (channel: Channel, error: unknown, begunAt: number) => void
 }
 
-/** A leader that does not answer is not tried again for so long, while the others may elect another. */
-const avoidMs = 1_000
-
 /** Longer than any call that was begun on a channel before it was left, but for subscriptions, which may go on. */
 const closeAfterMs = 30_000
 
@@ -38,16 +35,18 @@ export const connect = (settings: Settings): Connection => {
   const security = tls ? credentials.createSsl(tls.ca, tls.key, tls.cert) : credentials.createInsecure()
   let current: Channel | undefined
   let named: Endpoint | undefined
-  let avoided: { readonly node: Node; readonly until: number } | undefined
+  let silent: Node | undefined
 
   const choose = async (): Promise<Node> => {
-    const leader = named
+    const next = named
     named = undefined
-    if (leader) return leader
+    if (next) return next
     const nodes = await nodesOf(settings)
     const [only] = nodes
     if (only && nodes.length === 1 && !settings.isDnsName) return only
-    return findLeader(nodes, security, avoided && avoided.until > Date.now() ? avoided.node : undefined)
+    const leader = await findLeader(nodes, security, silent)
+    silent = undefined
+    return leader
   }
 
   const open = (): Channel => {
@@ -67,7 +66,7 @@ export const connect = (settings: Settings): Connection => {
     if (error instanceof NotLeaderError) named = error.leader
     left.node.then(
       (node) => {
-        if (isDeadline(error)) avoided = { node, until: Date.now() + avoidMs }
+        if (isDeadline(error)) silent = node
       },
       () => undefined,
     )

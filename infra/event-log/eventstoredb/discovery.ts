@@ -31,17 +31,19 @@ export const nodesOf = async ({
   }))
 }
 
-/** Asks all nodes at once and takes the first answer that names a leader other than the one to avoid. */
+/**
+ * Asks all nodes at once and takes the first answer that names a leader. One that was silent before must answer for itself:
+ * the others name it until they have elected another.
+ */
 export const findLeader = async (
   nodes: readonly Node[],
   security: ChannelCredentials,
-  avoided: Endpoint | undefined,
+  silent: Endpoint | undefined,
 ): Promise<Node> => {
   const ask = async (node: Node): Promise<Node> => {
     const leader = await leaderAsSeenBy(node, security)
-    if (leader.address === avoided?.address && leader.port === avoided.port)
-      throw new NoAnswer(`the leader ${nameOf(leader)} does not answer`)
-    return leader
+    const wasSilent = leader.address === silent?.address && leader.port === silent.port
+    return wasSilent ? leaderAsSeenBy(leader, security) : leader
   }
   try {
     return await Promise.any(nodes.map(ask))
