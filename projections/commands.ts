@@ -1,12 +1,10 @@
-import { Presets, SingleBar } from 'cli-progress'
 import { consumerHealth, resumeConsumer } from '#infra/consumers/checkpoint.ts'
 import { EventFailed, type ConsumerParts } from '#infra/consumers/follow.ts'
+import { progressShown, type Output } from '#infra/shown-progress.ts'
 import { compareWithRebuild } from './compare.ts'
 import { ReaderBehind } from './history.ts'
 import type { SomeProjection } from './projection.ts'
-import { rebuild, type RebuildProgress } from './rebuild.ts'
-
-type Output = NodeJS.WritableStream & { readonly isTTY?: boolean }
+import { rebuild } from './rebuild.ts'
 
 type Parts = Pick<ConsumerParts, 'eventLog' | 'pool' | 'leases' | 'signal' | 'log'>
 
@@ -67,7 +65,7 @@ export const projectionsCommand = async (
 
 const rebuildShown = async (projection: SomeProjection, parts: Parts, output: Output): Promise<boolean> => {
   const { name } = projection
-  const shown = output.isTTY ? bar(name, output) : lines(name, output)
+  const shown = progressShown(name, output)
   try {
     await rebuild(projection, parts, { report: shown.report })
     shown.end()
@@ -99,34 +97,4 @@ const compareShown = async (projection: SomeProjection, parts: Parts, output: Ou
   for (const { inUse, rebuilt } of differences)
     output.write(`  in use:  ${JSON.stringify(inUse ?? null)}\n  rebuilt: ${JSON.stringify(rebuilt ?? null)}\n`)
   return different === 0
-}
-
-type Shown = { readonly report: (progress: RebuildProgress) => void; readonly end: () => void }
-
-const bar = (name: string, output: Output): Shown => {
-  const shown = new SingleBar(
-    { format: `${name} {bar} {percentage} %  {eta_formatted} left`, stream: output },
-    Presets.shades_classic,
-  )
-  shown.start(1, 0)
-  return {
-    report: ({ done, total }) => {
-      shown.setTotal(total)
-      shown.update(done)
-    },
-    end: () => shown.stop(),
-  }
-}
-
-const lines = (name: string, output: Output): Shown => {
-  let tenths = -1
-  return {
-    report: ({ done, total }) => {
-      const reached = Math.floor((10 * done) / Math.max(1, total))
-      if (reached === tenths) return
-      tenths = reached
-      output.write(`${name} ${reached * 10} %\n`)
-    },
-    end: () => undefined,
-  }
 }

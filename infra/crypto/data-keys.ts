@@ -20,6 +20,11 @@ export class SubjectErased extends Error {
   override readonly name = 'SubjectErased'
 }
 
+/** A rotation has sealed the data key anew since its row was read. */
+class VersionGone extends Error {
+  override readonly name = 'VersionGone'
+}
+
 export type DataKeys = {
   /** The key that a subject's personal data is sealed under; when it is new, it is on the disk. Throws `SubjectErased`. */
   readonly of: (subject: Subject) => DataKey | Promise<DataKey>
@@ -38,7 +43,8 @@ export type DataKeys = {
 
 export const erasedChannel = 'data_key_erased'
 
-type Row = Subject & {
+/** A data key as it is stored. */
+export type DataKeyRow = Subject & {
   readonly id: string
   readonly version: number | null
   readonly sealed: Buffer | null
@@ -67,15 +73,17 @@ export const makeDataKeys = ({ pool, keys }: Options): DataKeys => {
   // What was read before an erasure was heard of is not remembered after it.
   let erasures = 0
 
-  const open = async (rows: readonly Row[]): Promise<ReadonlyMap<string, Buffer | 'erased'>> => {
+  const open = async (rows: readonly DataKeyRow[]): Promise<ReadonlyMap<string, Buffer | 'erased'>> => {
     await learnOrganisationKeys(organisationKeys, rows)
-    return new Map(rows.map((row) => [row.id, openDataKey(organisationKeys, row)]))
+    return new Map(rows.map((row) => [row.id, openDataKey(organisationKeys.versionsOf(row.organisation_id), row)]))
   }
 
   const findOrMake = async (subjects: readonly Subject[]): Promise<readonly (DataKey | SubjectErased)[]> => {
     const erasuresBefore = erasures
-    const rows = await storeAll(pool, organisationKeys, subjects)
-    const opened = await open(rows)
+    const { rows, opened } = await asStored(async () => {
+      const stored = await storeAll(pool, organisationKeys, subjects)
+      return { rows: stored, opened: await open(stored) }
+    })
     const found = new Map(rows.map((row) => [nameOf(row), row.id]))
     return subjects.map((subject) => {
       const id = found.get(nameOf(subject)) ?? ''
@@ -116,14 +124,7 @@ export const makeDataKeys = ({ pool, keys }: Options): DataKeys => {
       if (missing.length === 0) return result
 
       const erasuresBefore = erasures
-      const { rows } = await pool.query<Row>({
-        name: 'data-keys-by-id',
-        text: `
-          select id, organisation_id, subject, organisation_key_version as version, sealed from data_key
-          where id = any ($1)`,
-        values: [uuids(missing)],
-      })
-      for (const [id, key] of await open(rows)) {
+      for (const [id, key] of await asStored(async () => open(await readAll(pool, missing)))) {
         result.set(id, key)
         if (erasures === erasuresBefore) byId.set(id, key)
       }
@@ -150,22 +151,47 @@ export const makeDataKeys = ({ pool, keys }: Options): DataKeys => {
   }
 }
 
-const learnOrganisationKeys = async (organisationKeys: OrganisationKeys, rows: readonly Row[]): Promise<void> => {
+const readAll = async (pool: Database, ids: readonly string[]): Promise<readonly DataKeyRow[]> => {
+  const { rows } = await pool.query<DataKeyRow>({
+    name: 'data-keys-by-id',
+    text: `
+      select id, organisation_id, subject, organisation_key_version as version, sealed from data_key
+      where id = any ($1)`,
+    values: [uuids(ids)],
+  })
+  return rows
+}
+
+/** Reads again what a rotation has changed between two statements. */
+const asStored = async <Result>(read: () => Promise<Result>): Promise<Result> => {
+  try {
+    return await read()
+  } catch (error) {
+    if (!(error instanceof VersionGone)) throw error
+    return read()
+  }
+}
+
+const learnOrganisationKeys = async (
+  organisationKeys: OrganisationKeys,
+  rows: readonly DataKeyRow[],
+): Promise<void> => {
   const unknown = new Map<string, { readonly organisation_id: string; readonly version: number }>()
   for (const { organisation_id, version } of rows)
-    if (version !== null && !organisationKeys.known(organisation_id, version))
+    if (version !== null && !organisationKeys.versionsOf(organisation_id).get(version))
       unknown.set(`${version} ${organisation_id}`, { organisation_id, version })
   if (unknown.size > 0) await organisationKeys.learn([...unknown.values()])
 }
 
-const openDataKey = (organisationKeys: OrganisationKeys, row: Row): Buffer | 'erased' => {
+/** A data key, given the keys of its organisation by version. */
+export const openDataKey = (versions: Pick<ReadonlyMap<number, Buffer>, 'get'>, row: DataKeyRow): Buffer | 'erased' => {
   if (row.version === null || row.sealed === null) return 'erased'
-  const key = organisationKeys.known(row.organisation_id, row.version)
-  if (!key) throw new Error(`Version ${row.version} of the key of organisation ${row.organisation_id} is missing.`)
+  const key = versions.get(row.version)
+  if (!key)
+    throw new VersionGone(`Version ${row.version} of the key of organisation ${row.organisation_id} is missing.`)
   return decrypt(key, row.sealed, placeOf(row, row.id))
 }
 
-/** A data key as it is stored. */
 export const sealDataKey = (organisationKey: Buffer, subject: Subject, { id, key }: DataKey): Buffer =>
   encrypt(organisationKey, key, placeOf(subject, id))
 
@@ -177,8 +203,8 @@ const storeAll = async (
   pool: Database,
   organisationKeys: OrganisationKeys,
   subjects: readonly Subject[],
-): Promise<readonly Row[]> => {
-  const found: Row[] = []
+): Promise<readonly DataKeyRow[]> => {
+  const found: DataKeyRow[] = []
   let missing: readonly Subject[] = [...new Map(subjects.map((subject) => [nameOf(subject), subject])).values()]
   for (let attempt = 1; missing.length > 0 && attempt <= 3; attempt++) {
     const rows = await store(pool, organisationKeys, missing, attempt === 1)
@@ -194,7 +220,7 @@ const store = async (
   organisationKeys: OrganisationKeys,
   subjects: readonly Subject[],
   isFirstAttempt: boolean,
-): Promise<readonly Row[]> => {
+): Promise<readonly DataKeyRow[]> => {
   const organisations = new Set(subjects.map(({ organisation_id }) => organisation_id))
   const newest = new Map(
     await Promise.all([...organisations].map(async (id) => [id, await organisationKeys.newest(id)] as const)),
@@ -213,7 +239,7 @@ const store = async (
     }
   })
   try {
-    const { rows } = await pool.query<Row>({
+    const { rows } = await pool.query<DataKeyRow>({
       name: 'data-keys-find-or-make',
       text: `
         with given as (

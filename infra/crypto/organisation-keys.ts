@@ -76,7 +76,10 @@ export const makeOrganisationKeys = ({
       newest.delete(organisationId)
     },
 
-    known: (organisationId: string, version: number): Buffer | undefined => known.get(`${version} ${organisationId}`),
+    /** Those that are known, by version. */
+    versionsOf: (organisationId: string): Pick<ReadonlyMap<number, Buffer>, 'get'> => ({
+      get: (version) => known.get(`${version} ${organisationId}`),
+    }),
 
     /** Makes several known, with one statement. */
     learn: async (wanted: readonly { readonly organisation_id: string; readonly version: number }[]): Promise<void> => {

@@ -37,8 +37,13 @@ type Compiled = {
   readonly version: number
 }
 
+export type PersonalDataOptions = {
+  /** Whether events may be stored whose types are not among the shapes. */
+  readonly allowsOtherTypes?: boolean
+}
+
 /** What sealing and opening need of each type of event, worked out once. */
-export const personalDataOf = (shapes: EventShapes) => {
+export const personalDataOf = (shapes: EventShapes, { allowsOtherTypes = false }: PersonalDataOptions = {}) => {
   const compiled = new Map<string, Compiled>()
   for (const [type, shape] of Object.entries(shapes))
     if (shape.personal.length > 0)
@@ -54,7 +59,12 @@ export const personalDataOf = (shapes: EventShapes) => {
     /** Whose data key seals an event; undefined when nothing of it is personal. */
     subjectOf: (stream: string, { type, data, metadata }: NewEvent) => {
       const shape = compiled.get(type)
-      if (!shape) return undefined
+      if (!shape) {
+        // Of an event that is not listed, nobody has said what of it is personal.
+        if (!allowsOtherTypes && !Object.hasOwn(shapes, type))
+          throw new Error(`${type} is not among the stored events. Add its shape to domain/stored-events.ts.`)
+        return undefined
+      }
       if (metadata.organisation_id === null)
         throw new Error(`${type} in ${stream} holds personal data and belongs to no organisation.`)
       const person = shape.subject(data, idOf(stream))

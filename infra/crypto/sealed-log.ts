@@ -3,7 +3,7 @@ import type { EventShapes, NewEvent, RecordedEvent } from '#domain/event.ts'
 import { checkStreamName, LogUnavailable, type EventLog } from '../event-log/event-log.ts'
 import { isConnectionLoss } from '../postgres/postgres.ts'
 import type { DataKeys } from './data-keys.ts'
-import { keyIdOf, personalDataOf } from './personal-data.ts'
+import { keyIdOf, personalDataOf, type PersonalDataOptions } from './personal-data.ts'
 
 const keysWithinMs = 5_000
 
@@ -12,8 +12,13 @@ const keysWithinMs = 5_000
  * users see the events as they are. An append asks for keys only with the first event of a subject; a batch that is read
  * asks for all keys that are not remembered at once.
  */
-export const sealedLog = (log: EventLog, dataKeys: Pick<DataKeys, 'of' | 'byId'>, shapes: EventShapes): EventLog => {
-  const personalData = personalDataOf(shapes)
+export const sealedLog = (
+  log: EventLog,
+  dataKeys: Pick<DataKeys, 'of' | 'byId'>,
+  shapes: EventShapes,
+  options: PersonalDataOptions = {},
+): EventLog => {
+  const personalData = personalDataOf(shapes, options)
 
   const seal = async (stream: string, events: readonly NewEvent[]): Promise<readonly NewEvent[]> =>
     Promise.all(

@@ -30,9 +30,9 @@ export const sealedDatabase = async () => {
     keys,
     plain,
     dataKeys,
-    log: sealedLog(plain, dataKeys, shapes),
+    log: sealedLog(plain, dataKeys, shapes, { allowsOtherTypes: true }),
     /** The log as another process has it, which remembers no key. */
-    elsewhere: () => sealedLog(plain, makeDataKeys({ pool: database.pool, keys }), shapes),
+    elsewhere: () => sealedLog(plain, makeDataKeys({ pool: database.pool, keys }), shapes, { allowsOtherTypes: true }),
     [Symbol.asyncDispose]: async () => {
       await plain.close()
       await database[Symbol.asyncDispose]()

@@ -9,7 +9,7 @@ import { sealedLog } from '#infra/crypto/sealed-log.ts'
 import { LogUnavailable } from '#infra/event-log/event-log.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import { storedEvents } from '#domain/stored-events.ts'
-import { appended, asAppended, newEvent, untilCaughtUp } from '../event-log/events.ts'
+import { appended, asAppended, newEvent, firstEvents } from '../event-log/events.ts'
 import { allEvents } from '../stored-events/shapes.ts'
 import { sealedDatabase, shapes } from './sealed-log-fixture.ts'
 
@@ -39,8 +39,8 @@ describe('an event', () => {
     expect(text).toContain('""step"":1')
     for (const log of [made.log, made.elsewhere()]) {
       expect((await log.read(stream)).map(asAppended)).toEqual(appending)
+      expect((await firstEvents(log, {}, 3)).map(asAppended)).toEqual(appending)
       expect((await log.readAll()).map(asAppended)).toEqual(appending)
-      expect((await untilCaughtUp(log, {})).map(asAppended)).toEqual(appending)
     }
   })
 
@@ -59,6 +59,13 @@ describe('an event', () => {
     const orphan = { ...saved(), metadata: { ...saved().metadata, organisation_id: null } }
 
     await expect(made.log.append(newApplication(), 'no_stream', [orphan])).rejects.toThrow('no organisation')
+  })
+
+  test('that is not among the stored events is refused: nobody has said what of it is personal', async () => {
+    await using made = await sealedDatabase()
+    const log = sealedLog(made.plain, made.dataKeys, shapes)
+
+    await expect(log.append(newApplication(), 'no_stream', [newEvent('Forgotten')])).rejects.toThrow('stored-events.ts')
   })
 
   test('that is appended twice is the same append', async () => {
@@ -158,7 +165,7 @@ describe('when a subject was erased', () => {
     await made.dataKeys.erase({ organisation_id: 'org_1', subject: anns })
 
     for (const log of [made.log, made.elsewhere()]) {
-      const events = await untilCaughtUp(log, {})
+      const events = await firstEvents(log, {}, 2)
       expect(events.map(({ data }) => data)).toEqual([{ person_id: 'ann', name: '', note: null, step: 1 }, bob])
       for (const each of events) expect(() => fromStored(shapes, each)).not.toThrow()
     }
@@ -232,7 +239,7 @@ describe('an event that cannot be opened, although nobody was erased,', () => {
     await using made = await sealedDatabase()
     await damage(made, await stored(made))
 
-    const [broken, whole] = await untilCaughtUp(made.elsewhere(), {})
+    const [broken, whole] = await firstEvents(made.elsewhere(), {}, 2)
 
     expect(() => broken && fromStored(shapes, broken)).toThrow(UnreadableEvent)
     expect(whole && fromStored(shapes, whole)).toEqual({ type: 'PersonSaved', ...bob })

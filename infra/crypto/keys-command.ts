@@ -1,0 +1,100 @@
+import type { Pool } from 'pg'
+import { sql } from '../postgres/postgres.ts'
+import { progressShown, type Output } from '../shown-progress.ts'
+import type { Keys } from './keys.ts'
+import { outdatedDataKeys, rotate } from './rotate.ts'
+import { sealedUnder } from './seal.ts'
+
+type Parts = {
+  readonly pool: Pool
+  readonly keys: Pick<Keys, 'sealing'>
+  readonly signal: AbortSignal
+}
+
+const usage = `
+  status        which master keys are in use, and what is sealed under them
+  rotate        seals everything in the database anew under MASTER_KEY
+  retire <id>   lets the service start without an earlier master key that nothing in the database needs
+`
+
+/**
+ * What an operator can do with the keys: `npm run keys -- rotate`. The service may run meanwhile. The exit code: 0 if all
+ * is well, 1 if not, 2 if the command cannot be understood.
+ */
+export const keysCommand = async (
+  [command = '', id = '']: readonly string[],
+  parts: Parts,
+  output: Output,
+): Promise<number> => {
+  const write = (line: string) => output.write(`${line}\n`)
+  switch (command) {
+    case 'status': {
+      for (const line of await statusOf(parts)) write(line)
+      return 0
+    }
+    case 'rotate':
+      return rotateShown(parts, output)
+    case 'retire': {
+      const refusal = await retire(id, parts)
+      write(refusal ?? `${id} is retired. Remove it from MASTER_KEYS_EARLIER: what was made with it is then refused.`)
+      return refusal === undefined ? 0 : 1
+    }
+    default:
+      write(`Commands for the keys:\n${usage}`)
+      return 2
+  }
+}
+
+type MasterKey = { readonly id: string; readonly first_used_at: Date }
+
+const organisationKeysUnder = async (pool: Pool): Promise<ReadonlyMap<string, number>> => {
+  const { rows } = await pool.query<{ sealed: string }>('select sealed from organisation_key')
+  const counts = new Map<string, number>()
+  for (const { sealed } of rows) counts.set(sealedUnder(sealed), (counts.get(sealedUnder(sealed)) ?? 0) + 1)
+  return counts
+}
+
+const statusOf = async ({ pool, keys }: Parts): Promise<readonly string[]> => {
+  const { rows } = await pool.query<MasterKey>(sql`select id, first_used_at from master_key order by first_used_at`)
+  const under = await organisationKeysUnder(pool)
+  const { rows: counted } = await pool.query<{ kept: string; erased: string }>(sql`
+    select count(*) filter (where erased_at is null) as kept, count(*) filter (where erased_at is not null) as erased
+    from data_key`)
+  const [data] = counted
+  const outdated = await outdatedDataKeys(pool)
+  const isRotated = outdated === 0 && [...under.keys()].every((id) => id === keys.sealing.id)
+  return [
+    ...rows.map(({ id, first_used_at }) => {
+      const role = id === keys.sealing.id ? 'MASTER_KEY' : 'MASTER_KEYS_EARLIER'
+      return `${id}  ${role}, first used ${first_used_at.toISOString()}, seals ${under.get(id) ?? 0} organisation keys`
+    }),
+    `${data?.kept ?? 0} data keys, ${outdated} of them under a former key of their organisation; ${data?.erased ?? 0} erased`,
+    isRotated
+      ? 'Everything is sealed under MASTER_KEY.'
+      : 'Run npm run keys -- rotate to seal everything under MASTER_KEY.',
+  ]
+}
+
+const rotateShown = async ({ pool, keys, signal }: Parts, output: Output): Promise<number> => {
+  const shown = progressShown('data keys', output)
+  try {
+    const sealed = await rotate({ pool, keys, signal, report: shown.report })
+    shown.end()
+    output.write(`${sealed} data keys were sealed anew. Everything is sealed under MASTER_KEY (${keys.sealing.id}).\n`)
+    return 0
+  } catch (error) {
+    shown.end()
+    if (!signal.aborted) throw error
+    output.write('The rotation was stopped. Run it again: it goes on where it was.\n')
+    return 1
+  }
+}
+
+/** Why it cannot be retired; undefined when it was. */
+const retire = async (id: string, { pool, keys }: Parts): Promise<string | undefined> => {
+  if (id === keys.sealing.id) return `${id} is MASTER_KEY, which is in use.`
+  const sealed = (await organisationKeysUnder(pool)).get(id) ?? 0
+  if (sealed > 0) return `${id} seals ${sealed} organisation keys. Run npm run keys -- rotate first.`
+  const { rowCount } = await pool.query(sql`delete from master_key where id = ${id}`)
+  return rowCount === 0 ? `There is no master key ${JSON.stringify(id)}. The command status lists them.` : undefined
+}
