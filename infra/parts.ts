@@ -11,6 +11,7 @@ import { postgresLog } from './event-log/postgres/postgres-log.ts'
 import type { EventLog } from './event-log/event-log.ts'
 import type { Check, Checks } from './http/health.ts'
 import { makeDataKeys, type DataKeys } from './crypto/data-keys.ts'
+import { followErasures } from './crypto/erasures.ts'
 import { deriveKeys, type Keys } from './crypto/keys.ts'
 import { checkMasterKeys } from './crypto/master-keys.ts'
 import { sealedLog } from './crypto/sealed-log.ts'
@@ -68,6 +69,8 @@ export const openParts = async (
   const keys = deriveKeys(config.MASTER_KEY, config.MASTER_KEYS_EARLIER)
   await checkMasterKeys(pool, keys)
   const dataKeys = makeDataKeys({ pool, keys })
+  const ending = new AbortController()
+  const erasures = followErasures({ pool, dataKeys, log, signal: ending.signal })
   const store = await openEventLog(config, databaseUrl, pool)
   // Outermost, so that an event is opened once for all consumers of the process.
   const eventLog = withLiveFeed(sealedLog(store, dataKeys, storedEvents))
@@ -93,6 +96,8 @@ export const openParts = async (
   }
   const close = async () => {
     await eventLog.close()
+    ending.abort()
+    await erasures
     await pool.end()
   }
   return { parts, close }

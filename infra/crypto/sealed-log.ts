@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { EventShapes, NewEvent, RecordedEvent } from '#domain/event.ts'
 import { checkStreamName, LogUnavailable, type EventLog } from '../event-log/event-log.ts'
-import { isConnectionLoss } from '../postgres/postgres.ts'
+import { isUnavailable } from '../postgres/postgres.ts'
 import type { DataKeys } from './data-keys.ts'
 import { keyIdOf, personalDataOf, type PersonalDataOptions } from './personal-data.ts'
 
@@ -79,7 +79,7 @@ async function retry<Result>(
     try {
       return await work()
     } catch (error) {
-      if (!isConnectionLoss(error)) throw error
+      if (!isUnavailable(error)) throw error
       const delayMs = Math.min(25 * 2 ** attempt, 1_000)
       if (performance.now() + delayMs > deadline)
         throw new LogUnavailable('The data keys cannot be read.', { cause: error })

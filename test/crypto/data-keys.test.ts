@@ -1,9 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { makeDataKeys, SubjectErased } from '#infra/crypto/data-keys.ts'
+import { followErasures } from '#infra/crypto/erasures.ts'
 import { deriveKeys } from '#infra/crypto/keys.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
+import { makeLog } from '#infra/log.ts'
 import { testDatabase } from '../database.ts'
+import { eventually } from '../event-log/events.ts'
 
 const masterKey = randomBytes(32).toString('base64')
 const keys = deriveKeys(masterKey)
@@ -90,6 +93,30 @@ test('an erased key is gone from the database, and nothing more is stored of its
   await expect(async () => process.of(ann)).rejects.toThrow(SubjectErased)
   const { rows } = await database.pool.query(`select sealed, organisation_key_version from data_key where id = '${id}'`)
   expect(rows).toEqual([{ sealed: null, organisation_key_version: null }])
+})
+
+test('a key that is erased in one process is forgotten in every other', async () => {
+  await using database = await keyDatabase()
+  const [one, other] = [database.process(), database.process()]
+  const ending = new AbortController()
+  const following = followErasures({
+    pool: database.pool,
+    dataKeys: other,
+    log: makeLog('silent', 'test'),
+    signal: ending.signal,
+  })
+  const { id } = await other.of(ann)
+  const bobs = await other.of(bob)
+  const known = async () => other.byId(new Set([id, bobs.id]))
+  expect((await known()).get(id)).toBeInstanceOf(Buffer)
+
+  await one.erase(ann)
+
+  await eventually(async () => (await known()).get(id) === 'erased', 'the other process to forget the key')
+  expect((await known()).get(bobs.id)).toEqual(bobs.key)
+  await expect(async () => other.of(ann)).rejects.toThrow(SubjectErased)
+  ending.abort()
+  await following
 })
 
 test('a subject that never had a key can be erased, twice too', async () => {
