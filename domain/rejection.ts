@@ -13,6 +13,8 @@ export type ErrorCode =
   | 'validation_failed'
   | 'invalid_parameter'
   | 'customer_invalid'
+  | 'not_joint_basis'
+  | 'partner_invalid'
   | 'cover_missing'
   | 'no_quotable_cover'
   | 'quote_failed'

@@ -46,7 +46,7 @@ export const readPerson = async (
   const identity: Email = { organisation_id: caller.organisation_id, kind: 'email', value: email }
   const found = await people.find(identity)
   const known = caller.kind === 'server' && found ? await people.known(found) : undefined
-  const customer_id = found ?? CustomerId.parse(newId())
+  const customer_id = found ?? (held?.email === null ? held.id : CustomerId.parse(newId()))
   return { given: { details, refused, customer_id, known }, unclaimed: found ? undefined : identity }
 }
 

@@ -3,8 +3,10 @@ import { ComponentInput } from '#domain/applications/cover.ts'
 import { application } from '#domain/applications/application.ts'
 import { Application } from '#domain/applications/record.ts'
 import type { CustomerGiven, SaveCustomer } from '#domain/applications/save-customer.ts'
+import type { SavePartner } from '#domain/applications/save-partner.ts'
 import type { ApplicationState } from '#domain/applications/state.ts'
-import { ApplicationId, Pence } from '#domain/values.ts'
+import { ApplicationId, CustomerId, Pence } from '#domain/values.ts'
+import { newId } from '#infra/ids.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import { AnyCustomerInput } from '../customer-input.ts'
 import { accessToApplication as access, type Applications } from './applications.ts'
@@ -44,6 +46,13 @@ const CustomerRequest = z.object({
 })
 
 type Deps = { readonly applications: Applications; readonly people: People }
+
+const PartnerRequest = z.object({
+  partner: AnyCustomerInput.describe(
+    'The second person; merged over what the application holds. Needs first name, last name and date of birth.',
+  ),
+  answers: AnswersInput.optional(),
+})
 
 const isThere = (state: ApplicationState | undefined): ApplicationState => {
   if (!state) throw new Error('An application that was found is gone.')
@@ -119,6 +128,42 @@ export const saveRoutes = ({ applications, people }: Deps): Route[] => {
           provenance: body.provenance,
         })
         const read = await readPerson(body.customer, { caller, today: todayOf(caller, facts), held }, people)
+        const isAccepted = (given: CustomerGiven) => application.decide(commandWith(given), before).length > 0
+        const given = await claimEmail(read, { people, context, isAccepted })
+        const { state } = await handle(id, commandWith(given), context)
+        return { status: 200, body: { data: await answer(isThere(state), caller) } }
+      },
+    ),
+
+    route(
+      {
+        method: 'patch',
+        address: '/api/v1/applications/:id/partner',
+        tag,
+        summary: 'Save the second person of joint cover, with their own answers',
+        access,
+        path,
+        body: PartnerRequest,
+        answers,
+        errors: ['application_closed', 'not_joint_basis', 'partner_invalid'],
+      },
+      async ({ path: { id }, body, caller, ...facts }) => {
+        const before = await find(id, caller)
+        const held = before.record.partner
+        const context = contextOf(caller, facts)
+        const today = todayOf(caller, facts)
+        const release = await releaseOf(before.record)
+        const new_person_id = CustomerId.parse(newId())
+        const commandWith = (partner: CustomerGiven): SavePartner => ({
+          type: 'SavePartner',
+          caller: caller.kind,
+          release,
+          partner,
+          new_person_id,
+          answers: body.answers,
+          today,
+        })
+        const read = await readPerson(body.partner, { caller, today, held }, people)
         const isAccepted = (given: CustomerGiven) => application.decide(commandWith(given), before).length > 0
         const given = await claimEmail(read, { people, context, isAccepted })
         const { state } = await handle(id, commandWith(given), context)

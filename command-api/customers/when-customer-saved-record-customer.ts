@@ -1,23 +1,31 @@
 import { applicationEvents } from '#domain/applications/events.ts'
 import { customer } from '#domain/customers/customer.ts'
 import type { CustomerDetails } from '#domain/customers/events.ts'
-import { idOf } from '#domain/event.ts'
+import { idOf, type EventOf } from '#domain/event.ts'
 import { ApplicationId, OrganisationId } from '#domain/values.ts'
 import { commandHandler, type Writer } from '../handle.ts'
 import type { Reaction } from '../reaction.ts'
 
-const { CustomerSaved } = applicationEvents
+const { CustomerSaved, PartnerSaved } = applicationEvents
 
-/** The customer's details that an application received are recorded in the customer's own record. */
-export const whenCustomerSavedRecordCustomer = (writer: Writer): Reaction<{ CustomerSaved: typeof CustomerSaved }> => {
+type PersonSaved = EventOf<{ CustomerSaved: typeof CustomerSaved; PartnerSaved: typeof PartnerSaved }>
+
+const personOf = (event: PersonSaved) => (event.type === 'CustomerSaved' ? event.customer : event.partner)
+
+/** The details that an application received of the first or second person are recorded in the person's own record. */
+export const whenCustomerSavedRecordCustomer = (
+  writer: Writer,
+): Reaction<{ CustomerSaved: typeof CustomerSaved; PartnerSaved: typeof PartnerSaved }> => {
   const { handle } = commandHandler(writer, customer)
 
   return {
     name: 'when-customer-saved-record-customer',
     categories: ['application'],
-    events: { CustomerSaved },
-    target: ({ customer: { id } }) => `${customer.category}-${id}`,
-    react: async ({ customer: { id, ...details }, sent, by }, recorded, context) => {
+    events: { CustomerSaved, PartnerSaved },
+    target: (event) => `${customer.category}-${personOf(event).id}`,
+    react: async (event, recorded, context) => {
+      const { id, ...details } = personOf(event)
+      const { sent, by } = event
       await handle(
         id,
         {

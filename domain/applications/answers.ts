@@ -47,6 +47,14 @@ export const changeAnswers = (
   return { change: changeBetween(held, settled), fields }
 }
 
+/** What becomes of answers when others that they depend on have changed. */
+export const settleAnswers = (questions: Questions, held: Answers, today: string): AnswerChange => {
+  const inOrder = questions.toSorted((one, other) => one.position - other.position)
+  const derived = new Set(questions.filter(({ question_type }) => question_type === 'derived').map(({ key }) => key))
+  const given = new Map(Object.entries(held).filter(([key]) => !derived.has(key)))
+  return changeBetween(held, settle(inOrder, given, today))
+}
+
 const check = (question: ReleaseQuestion, value: unknown) =>
   value === null && question.question_type !== 'derived' ? { answer: null } : checkAnswer(question, value)
 

@@ -4,13 +4,20 @@ import { quoteApplication, type QuoteApplication } from './quote.ts'
 import { applicationStreamEvents, type ApplicationStreamEvent } from './record.ts'
 import { unknownApplication } from './refusals.ts'
 import { saveCustomer, type SaveCustomer } from './save-customer.ts'
+import { savePartner, type SavePartner } from './save-partner.ts'
 import { saveApplication, type SaveApplication } from './save.ts'
 import { startApplication, type StartApplication } from './start.ts'
 import { evolve, type ApplicationState } from './state.ts'
 import { supersedeApplication, type SupersedeApplication } from './supersede.ts'
 
 export type ApplicationCommand =
-  StartApplication | SaveApplication | SaveCustomer | SupersedeApplication | QuoteApplication | AcceptQuote
+  | StartApplication
+  | SaveApplication
+  | SaveCustomer
+  | SavePartner
+  | SupersedeApplication
+  | QuoteApplication
+  | AcceptQuote
 
 type Decision = readonly ApplicationStreamEvent[]
 
@@ -24,6 +31,8 @@ const decide = (command: ApplicationCommand, state: ApplicationState | undefined
       return saveApplication(command, state)
     case 'SaveCustomer':
       return saveCustomer(command, state)
+    case 'SavePartner':
+      return savePartner(command, state)
     case 'QuoteApplication':
       return quoteApplication(command, state)
     case 'AcceptQuote':

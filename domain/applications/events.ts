@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { JointBasis } from '../catalogue/events.ts'
 import { CustomerDetails } from '../customers/events.ts'
 import { event, personal, type EventOf } from '../event.ts'
 import {
@@ -103,6 +104,21 @@ export const applicationEvents = {
     },
     { subject: ({ customer }) => customer.id },
   ),
+  /** The second person of joint cover. */
+  PartnerSaved: event(
+    {
+      /** The application's own copy of the details, as it is from now on. */
+      partner: personal(CustomerDetails.extend({ id: CustomerId })),
+      /** Those of the details that this request sent. */
+      sent: personal(CustomerDetails.partial()),
+      by: CallerKind,
+      /** As the release has it: by this, what is read knows whether there is a second person. */
+      joint: JointBasis,
+    },
+    { subject: ({ partner }) => partner.id },
+  ),
+  /** The second person's own answers, under the same keys as the first person's; derived ones are among them. */
+  PartnerAnswersSaved: event({ saved: personal(Answers), removed: z.array(z.string()) }),
   ProvenanceSaved: event({ provenance: personal(Provenance) }),
   /** What was accepted no longer fits the answers: the application is in capture again. */
   AcceptanceOutdated: event({ application_id: ApplicationId }),

@@ -1,11 +1,13 @@
-import type { Release, ReleaseJourney } from '../catalogue/events.ts'
+import type { Release, ReleaseJourney, ReleaseQuestion } from '../catalogue/events.ts'
 import type { QuoteEvent } from '../quotes/events.ts'
 import { birthdayThatChangesPrice, price } from '../rating/price.ts'
 import type { Life, Priced, PricingRequest } from '../rating/request.ts'
 import { Rejection, type Fields } from '../rejection.ts'
 import type { QuoteId } from '../values.ts'
 import { isAsked } from './answers.ts'
-import type { ApplicationEvent } from './events.ts'
+import type { Answers, ApplicationEvent } from './events.ts'
+import { answersOfPartner, lifeKeysOf } from './joint.ts'
+import { isJoint } from './record.ts'
 import { isOpen, pricedInputs, type ApplicationState, type Digest } from './state.ts'
 import type { RateTable, ExcludedCover, EndingDecision } from '../rating/events.ts'
 
@@ -27,10 +29,10 @@ export type QuoteApplication = {
 type Decision = readonly (ApplicationEvent | QuoteEvent)[]
 
 const dayMs = 86_400_000
-const latestStartDays = 90
+export const latestStartDays = 90
 const reusableForMs = dayMs
 
-const daysAfter = (date: string, days: number): string =>
+export const daysAfter = (date: string, days: number): string =>
   new Date(Date.parse(date) + days * dayMs).toISOString().slice(0, 10)
 
 /**
@@ -90,17 +92,30 @@ const required = (fields: readonly string[]): Fields => Object.fromEntries(field
 const detailsMissing = (fields: Fields) =>
   new Rejection('quote_failed', `Save ${Object.keys(fields).join(', ')} on the application, then quote again.`, fields)
 
-const missingAnswers = ({ journey }: QuoteApplication, { record }: ApplicationState): Fields => {
+const missingAnswers = (
+  { release, journey }: QuoteApplication,
+  { record, partner_answers }: ApplicationState,
+): Fields => {
   const { risk_factors } = record
-  const missing = journey.questions.filter(
-    (question) =>
-      question.required &&
-      question.question_type !== 'derived' &&
-      !Object.hasOwn(risk_factors, question.key) &&
-      isAsked(question, risk_factors),
-  )
-  return required(missing.map(({ key }) => `answers.${key}`))
+  const first = unanswered(journey.questions, risk_factors).map((key) => `answers.${key}`)
+  if (!isJoint(release.joint, risk_factors)) return required(first)
+
+  const lifeKeys = lifeKeysOf(release, journey)
+  const answers = answersOfPartner(lifeKeys, { first: risk_factors, partner: partner_answers })
+  const second = unanswered(journey.questions, answers).filter((key) => lifeKeys.has(key))
+  return required([...first, ...second.map((key) => `partner.answers.${key}`)])
 }
+
+const unanswered = (questions: readonly ReleaseQuestion[], answers: Answers): readonly string[] =>
+  questions
+    .filter(
+      (question) =>
+        question.required &&
+        question.question_type !== 'derived' &&
+        !Object.hasOwn(answers, question.key) &&
+        isAsked(question, answers),
+    )
+    .map(({ key }) => key)
 
 /** Dates of birth above all, so that everything that is missing is named at once. */
 const missingForPrice = (request: PricingRequest): Fields => {
@@ -120,24 +135,23 @@ const isStillGood = (
   return isForThatDay && Date.parse(latest.quote.expires_at) - Date.parse(now) > reusableForMs
 }
 
-const isJoint = ({ joint }: Release, { risk_factors }: ApplicationState['record']): boolean => {
-  if (joint.mode !== 'by_answer' || joint.factor_key === null) return joint.mode === 'always'
-  return joint.joint_values.some((value) => value === risk_factors[joint.factor_key ?? ''])
-}
-
 const pricingRequest = (
   { release, journey, rate_tables }: QuoteApplication,
-  { record, components }: ApplicationState,
+  { record, components, partner_answers }: ApplicationState,
   start_date: string,
 ): PricingRequest => {
   const first: Life = { dob: record.customer?.dob ?? null, answers: record.risk_factors }
-  const second: Life = { dob: record.joint_customer?.dob ?? null, answers: record.risk_factors }
+  const both = { first: record.risk_factors, partner: partner_answers }
+  const second = (): Life => ({
+    dob: record.joint_customer?.dob ?? null,
+    answers: answersOfPartner(lifeKeysOf(release, journey), both),
+  })
   return {
     release,
     rate_tables,
     journey_loading: journey.journey_loading,
     start_date,
-    lives: isJoint(release, record) ? [first, second] : [first],
+    lives: isJoint(release.joint, record.risk_factors) ? [first, second()] : [first],
     cover_amount_pence: record.cover_amount_pence,
     term_years: record.term_years,
     components: components.map(({ cover_id, cover_amount_pence, term_years, selected }) => ({

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Release, ReleaseJourney } from '../catalogue/events.ts'
+import { JointBasis, type Release, type ReleaseJourney } from '../catalogue/events.ts'
 import { Presentation } from '../catalogue/record.ts'
 import { ApplicationCustomer } from '../customers/record.ts'
 import type { EventOf } from '../event.ts'
@@ -74,6 +74,10 @@ export const ApplicationRecord = Application.omit({ display_id: true, presentati
   started_by: CallerKind,
   release_id: ReleaseId,
   presentation_id: PresentationId.nullable(),
+  /** The second person as saved; not shown while the application is for one person. */
+  partner: ApplicationCustomer.nullable(),
+  /** Whether it is for two people, as its release says; null until a second person was saved. */
+  joint: JointBasis.nullable(),
 })
 export type ApplicationRecord = z.infer<typeof ApplicationRecord>
 
@@ -92,8 +96,14 @@ export const evolveRecord = (
   if (event.type === 'ApplicationStarted') return started(event, occurred_at)
   if (!record) return undefined
   const change = isQuoteEvent(event) ? changeByQuote(event) : changeBy(record, event)
-  return { ...record, ...change, updated_at: occurred_at }
+  const changed = { ...record, ...change, updated_at: occurred_at }
+  const { joint, partner, risk_factors } = changed
+  return { ...changed, joint_customer: joint && isJoint(joint, risk_factors) ? partner : null }
 }
+
+/** Whether cover is for two people, given the answers of the application. */
+export const isJoint = ({ mode, factor_key, joint_values }: JointBasis, answers: Answers): boolean =>
+  mode === 'always' || (mode === 'by_answer' && joint_values.some((value) => value === answers[factor_key ?? '']))
 
 const isQuoteEvent = (event: ApplicationStreamEvent): event is QuoteEvent => event.type in quoteEvents
 
@@ -111,6 +121,8 @@ const started = (event: Started, occurred_at: string): ApplicationRecord => ({
   release_id: event.release_id,
   journey_id: event.journey_id,
   presentation_id: event.presentation_id,
+  partner: null,
+  joint: null,
   customer: null,
   joint_customer: null,
   risk_factors: {},
@@ -146,6 +158,9 @@ const changeBy = (record: ApplicationRecord, event: Exclude<ApplicationEvent, St
         marketing_answered: marketing_answered || answered,
       }
     }
+    case 'PartnerSaved':
+      return { partner: event.partner, joint: event.joint }
+    case 'PartnerAnswersSaved':
     case 'ProvenanceSaved':
       return {}
     case 'AcceptanceOutdated':

@@ -12,7 +12,10 @@ export const refuseClosed = (record: ApplicationRecord): void => {
   throw new Rejection('application_closed', `This application ${why}. Start another one to change anything.`)
 }
 
-export const refuseInputs = (code: 'validation_failed' | 'customer_invalid', fields: Fields): void => {
+export const refuseInputs = (
+  code: 'validation_failed' | 'customer_invalid' | 'partner_invalid',
+  fields: Fields,
+): void => {
   const named = Object.keys(fields)
   if (named.length > 0) throw new Rejection(code, `Correct ${named.join(', ')} and send the request again.`, fields)
 }

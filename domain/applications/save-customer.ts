@@ -45,6 +45,8 @@ export const saveCustomer = (command: SaveCustomer, state: ApplicationState): re
     consentFaults(presentationOfApplication(release, state.record), command.consent_answers, command.marketing_answers),
   )
   const saved = customerSaved(customer, command, caller, state)
+  if (saved.customer.email !== null && saved.customer.email === state.record.joint_customer?.email)
+    refuseDetails('customer', { email: 'must not be that of the second person' })
   const provenance = mergeProvenance(state.provenance, tidyProvenance(command.provenance))
   const events: readonly ApplicationEvent[] = [
     ...(isNews(saved, customer, state) ? [saved] : []),
@@ -65,26 +67,47 @@ type Holding = {
 
 const neededOfCustomer = ['first_name', 'last_name', 'email'] as const
 
+type Merging = {
+  readonly needed: readonly (keyof CustomerDetails)[]
+  /** Whether what the organisation knows of the person may be shown in the application. */
+  readonly isShown: boolean
+}
+
+/** The details of a person after a request, and why it cannot be used, by detail. */
+export const mergedDetails = (
+  { details, refused, known }: CustomerGiven,
+  held: ApplicationCustomer | null,
+  { needed, isShown }: Merging,
+): { readonly merged: CustomerDetails; readonly refused: Fields } => {
+  // A visitor may read what the application holds, so what others wrote about the person never gets into it.
+  const merged = { ...nothingKnown, ...stated(isShown ? known : undefined), ...stated(held), ...details }
+  const missing = needed.filter((name) => merged[name] === null && refused[name] === undefined)
+  return { merged, refused: { ...refused, ...Object.fromEntries(missing.map((name) => [name, 'is needed'])) } }
+}
+
+export const refuseDetails = (person: 'customer' | 'partner', refused: Fields): void =>
+  refuseInputs(
+    `${person}_invalid`,
+    Object.fromEntries(Object.entries(refused).map(([name, reason]) => [`${person}.${name}`, reason])),
+  )
+
 /** The application's copy of its customer after a request whose consent has been checked. */
 export const customerSaved = (
-  { details, refused, customer_id, known }: CustomerGiven,
+  given: CustomerGiven,
   { consent_answers, marketing_answers }: Consent,
   by: CallerKind,
   { record, open_to_visitors }: Holding,
 ): CustomerSaved => {
   const held = record.customer
-  // A visitor may read what the application holds, so what others wrote about the customer never gets into it.
-  const below = open_to_visitors || by === 'browser' ? undefined : known
-  const merged = { ...nothingKnown, ...stated(below), ...stated(held), ...details }
-  const missing = neededOfCustomer.filter((name) => merged[name] === null && refused[name] === undefined)
-  const reasons = [...Object.entries(refused), ...missing.map((name) => [name, 'is needed'] as const)]
-  refuseInputs('customer_invalid', Object.fromEntries(reasons.map(([name, reason]) => [`customer.${name}`, reason])))
-  const id = customer_id ?? held?.id
+  const isShown = by === 'server' && !open_to_visitors
+  const { merged, refused } = mergedDetails(given, held, { needed: neededOfCustomer, isShown })
+  refuseDetails('customer', refused)
+  const id = given.customer_id ?? held?.id
   if (!id) throw new Error('A customer with an email address has no id.')
   return {
     type: 'CustomerSaved',
     customer: ApplicationCustomer.parse({ ...merged, id, country: merged.country ?? 'GB' }),
-    sent: details,
+    sent: given.details,
     by,
     consent_answers: consent_answers ? refusals(consent_answers) : null,
     marketing_answers: marketing_answers ? booleans(marketing_answers) : null,

@@ -3,6 +3,7 @@ import type { Release } from '../catalogue/events.ts'
 import { changeAnswers, terminalOf, type AnswerChange, type Terminal } from './answers.ts'
 import { changeCover, type Cover, type CoverInput } from './cover.ts'
 import type { ApplicationEvent } from './events.ts'
+import { lifeKeysOf, settlePartnerAnswers } from './joint.ts'
 import { withOutdatedAcceptance } from './outdated-acceptance.ts'
 import { mergeProvenance, tidyProvenance } from './provenance.ts'
 import { withdrawn } from './quote.ts'
@@ -27,10 +28,10 @@ export const saveApplication = (
   const { record, components } = state
   refuseClosed(record)
   const { release, answers = {}, today } = command
-  const { questions } = journeyOfApplication(release, record)
+  const journey = journeyOfApplication(release, record)
   const held = { cover_amount_pence: record.cover_amount_pence, term_years: record.term_years, components }
 
-  const answered = changeAnswers(questions, record.risk_factors, answers, today)
+  const answered = changeAnswers(journey.questions, record.risk_factors, answers, today)
   const covered = changeCover(release.covers, held, command)
   refuseInputs('validation_failed', { ...answered.fields, ...covered.fields })
 
@@ -38,15 +39,29 @@ export const saveApplication = (
   const provenance = mergeProvenance(state.provenance, tidyProvenance(command.provenance))
   const saved: readonly ApplicationEvent[] = [
     ...answersSaved(answered.change),
+    ...partnerAnswersKept(command, state, answered.change),
     ...(isSameJson(cover, held) ? [] : [coverSaved(cover)]),
     ...(provenance && !isSameJson(provenance, state.provenance)
       ? [{ type: 'ProvenanceSaved', provenance } as const]
       : []),
   ]
-  const terminal = terminalOf(questions, record.risk_factors, answered.change.saved)
+  const terminal = terminalOf(journey.questions, record.risk_factors, answered.change.saved)
   return terminal
     ? [...saved, ...withdrawn(state, 'application_closed'), endedByAnswer(terminal)]
     : withOutdatedAcceptance(state, saved)
+}
+
+/** A question that the second person is no longer asked, given the new answers of the application, loses its answer. */
+const partnerAnswersKept = (
+  { release, today }: SaveApplication,
+  { record, partner_answers }: ApplicationState,
+  { saved, removed }: AnswerChange,
+): readonly ApplicationEvent[] => {
+  if (Object.keys(partner_answers).length === 0 || Object.keys(saved).length + removed.length === 0) return []
+  const journey = journeyOfApplication(release, record)
+  const kept = Object.entries(record.risk_factors).filter(([key]) => !removed.includes(key))
+  const both = { first: { ...Object.fromEntries(kept), ...saved }, partner: partner_answers }
+  return partnerAnswersSaved(settlePartnerAnswers(journey.questions, lifeKeysOf(release, journey), both, today))
 }
 
 const coverSaved = ({ components, ...figures }: Cover): ApplicationEvent => ({
@@ -57,6 +72,11 @@ const coverSaved = ({ components, ...figures }: Cover): ApplicationEvent => ({
 
 export const answersSaved = ({ saved, removed }: AnswerChange): readonly ApplicationEvent[] =>
   Object.keys(saved).length > 0 || removed.length > 0 ? [{ type: 'AnswersSaved', saved, removed: [...removed] }] : []
+
+export const partnerAnswersSaved = ({ saved, removed }: AnswerChange): readonly ApplicationEvent[] =>
+  Object.keys(saved).length > 0 || removed.length > 0
+    ? [{ type: 'PartnerAnswersSaved', saved, removed: [...removed] }]
+    : []
 
 const endings = {
   decline: 'ApplicationDeclined',

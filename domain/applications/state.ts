@@ -1,7 +1,7 @@
 import { canonicalJson } from '../canonical-json.ts'
 import { quoteEvents, type QuoteEvent } from '../quotes/events.ts'
 import { evolveQuote, type Quote } from '../quotes/record.ts'
-import type { ComponentChoice, Provenance } from './events.ts'
+import type { Answers, ComponentChoice, Provenance } from './events.ts'
 import { evolveRecord, type ApplicationRecord, type ApplicationStreamEvent } from './record.ts'
 
 /** A short text for a long one: equal texts have equal digests, others do not. */
@@ -14,6 +14,8 @@ export type IssuedQuote = { readonly quote: Quote; readonly inputs_digest: strin
 export type ApplicationState = {
   readonly record: ApplicationRecord
   readonly asked_for: Extract<ApplicationStreamEvent, { type: 'ApplicationStarted' }>['asked_for']
+  /** The second person's own answers: never shown, never sent. */
+  readonly partner_answers: Answers
   readonly components: readonly ComponentChoice[]
   readonly provenance: Provenance | null
   readonly consent_answers: Readonly<Record<string, false>>
@@ -35,6 +37,7 @@ export const evolve = (
     return {
       record,
       asked_for: event.asked_for,
+      partner_answers: {},
       components: [],
       provenance: event.provenance,
       consent_answers: {},
@@ -69,6 +72,11 @@ const evolveQuotes = (
 const hiddenChange = (state: ApplicationState, event: ApplicationStreamEvent): Partial<ApplicationState> => {
   if (event.type === 'CoverSaved') return { components: event.components }
   if (event.type === 'ProvenanceSaved') return { provenance: event.provenance }
+  if (event.type === 'PartnerSaved') return { open_to_visitors: state.open_to_visitors || event.by === 'browser' }
+  if (event.type === 'PartnerAnswersSaved') {
+    const kept = Object.entries(state.partner_answers).filter(([key]) => !event.removed.includes(key))
+    return { partner_answers: { ...Object.fromEntries(kept), ...event.saved } }
+  }
   if (event.type !== 'CustomerSaved') return {}
   return {
     consent_answers: { ...state.consent_answers, ...event.consent_answers },
@@ -78,7 +86,7 @@ const hiddenChange = (state: ApplicationState, event: ApplicationStreamEvent): P
 }
 
 /** All that a price depends on, as canonical JSON. Two states with the same text have the same price. */
-export const pricedInputs = ({ record, components }: ApplicationState): string =>
+export const pricedInputs = ({ record, components, partner_answers }: ApplicationState): string =>
   canonicalJson({
     product_release_id: record.release_id,
     journey_id: record.journey_id,
@@ -88,6 +96,8 @@ export const pricedInputs = ({ record, components }: ApplicationState): string =
     components,
     dob: record.customer?.dob ?? null,
     partner_dob: record.joint_customer?.dob ?? null,
+    // Only where there are any: the digests of quotes for one person are as they always were.
+    ...(record.joint_customer && Object.keys(partner_answers).length > 0 && { partner_answers }),
   })
 
 /** Whether it can still be worked on: neither ended nor with the team. */

@@ -27,7 +27,10 @@ const decide = (command: RecordCustomer, customer: Customer | undefined): readon
     const changed = difference(customer, sent)
     return Object.keys(changed).length > 0 ? [{ type: 'CustomerUpdated', changed, application_id }] : []
   }
-  // Anyone may name anyone's email address on a web page, so what is typed there changes no record.
+  // Anyone may name anyone's email address on a web page, so what is typed there changes no record. But the address by
+  // which a person without one is known from now on is theirs: it was claimed for them.
+  if (customer.email === null && typeof sent.email === 'string')
+    return [{ type: 'CustomerUpdated', changed: { email: sent.email }, application_id }]
   const before = customer.proposed[application_id] ?? {}
   const proposed = difference(customer, { ...before, ...sent })
   return isSameJson(before, proposed) ? [] : [{ type: 'CustomerValuesProposed', proposed, application_id }]

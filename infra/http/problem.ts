@@ -16,6 +16,8 @@ export const statusOf: Readonly<Record<ErrorCode, number>> = {
   accept_failed: 422,
   cover_missing: 422,
   customer_invalid: 422,
+  not_joint_basis: 422,
+  partner_invalid: 422,
   invalid_parameter: 422,
   no_quotable_cover: 422,
   quote_failed: 422,

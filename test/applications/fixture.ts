@@ -23,7 +23,7 @@ import { applicationRoutes as queryRoutes } from '../../query-api/applications/r
 import { testDatabase } from '../database.ts'
 import { fillReadModel } from '../read-model.ts'
 import { browserCaller, serve, serverCaller } from '../serve.ts'
-import { organisation_id, release } from './release.ts'
+import { jointRelease, organisation_id, release } from './release.ts'
 
 const patience = { timeout: 20_000, interval: 5 }
 
@@ -68,8 +68,8 @@ const publish = async (log: EventLog, product: Release, lifecycle_state: Lifecyc
   await log.append(`product-${product.product_id}`, 'no_stream', stored)
 }
 
-const productOf = (index: number, slug: string): Release => ({
-  ...release,
+const productOf = (index: number, slug: string, like = release): Release => ({
+  ...like,
   id: ReleaseId.parse(`20000000-0000-4000-8000-00000000001${index}`),
   product_id: ProductId.parse(`10000000-0000-4000-8000-00000000001${index}`),
   slug,
@@ -84,6 +84,7 @@ export const openDesk = async () => {
   await publish(log, release, 'production')
   await publish(log, productOf(1, 'health'), 'production')
   await publish(log, productOf(2, 'trial'), 'sandbox')
+  await publish(log, productOf(4, 'couple', jointRelease), 'production')
   await publish(log, productOf(3, 'gone'), 'archived')
   const catalogue = await followCatalogue(
     log,
@@ -148,6 +149,8 @@ export const openDesk = async () => {
       send('POST', '', { product_slug: 'life', journey_slug: 'full', ...changes }, headers),
     get: (id: string, headers?: Record<string, string>) => send('GET', `/${id}`, undefined, headers),
     save: (id: string, body: unknown, headers?: Record<string, string>) => send('PATCH', `/${id}`, body, headers),
+    savePartner: (id: string, body: unknown, headers?: Record<string, string>) =>
+      send('PATCH', `/${id}/partner`, body, headers),
     saveCustomer: (id: string, body: unknown, headers?: Record<string, string>) =>
       send('PATCH', `/${id}/customer`, body, headers),
     [Symbol.asyncDispose]: async () => {

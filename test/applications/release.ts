@@ -235,3 +235,24 @@ export const release: Release = {
   quote_valid_days: 30,
   checkout: { inline_bacs_mandate: true, direct_debit_first: false },
 }
+
+/** The same for one person or two, by an answer; `both_note` is asked of each when it is for two. */
+export const jointJourney: ReleaseJourney = {
+  ...fullJourney,
+  questions: [
+    ...fullJourney.questions.map((each) => ({ ...each, required: each.key === 'smoker' || each.key === 'cigarettes' })),
+    ...questions(
+      { key: 'cover_for', question_type: 'enum', options: [['single'], ['joint']] },
+      { key: 'both_note', question_type: 'string', ask_if: { key: 'cover_for', equals: 'joint' } },
+    ).map((each, index) => ({ ...each, id: uuid(5, 101 + index), position: 100 + index })),
+  ],
+}
+
+export const jointRelease: Release = {
+  ...release,
+  product_type: 'term',
+  covers: [lifeCover],
+  journeys: [jointJourney],
+  rate_tables: { 'life.level': 3 },
+  joint: { mode: 'by_answer', factor_key: 'cover_for', joint_values: ['joint'] },
+}

@@ -13,6 +13,8 @@ const notPersonal: Readonly<Record<string, string>> = {
   'ApplicationStarted.asked_for.product_slug': 'is a slug of the catalogue: any other is refused',
   'ApplicationStarted.asked_for.journey_slug': 'is a slug of the catalogue: any other is refused',
   'AnswersSaved.removed': 'keys of questions of the release',
+  'PartnerAnswersSaved.removed': 'keys of questions of the release',
+  'PartnerSaved.joint': 'a rule of the release',
   'QuoteIssued.journey_loading': 'a multiplier of the release',
   'QuoteIssued.rate_tables': 'keys of published rate tables',
   'OrganisationRegistered.slug': 'names a firm, and is set by the operator',
