@@ -36,14 +36,14 @@ const start = async (options: Parameters<typeof startEventStoreDb>[0] = {}) => {
   }
 }
 
-test('events of the server itself are nowhere to be seen', async () => {
+test('events of the server itself are left out', async () => {
   await using made = await start({ systemEvents: true })
-  const wholly = await made.log.readAll()
+  const all = await made.log.readAll()
   const headBefore = await made.log.head()
   const events = newEvents(5)
   const { position } = await appended(made.log, newStream(), events)
 
-  expect({ wholly, headBefore }).toEqual({ wholly: [], headBefore: undefined })
+  expect({ all, headBefore }).toEqual({ all: [], headBefore: undefined })
   expect(await made.log.head()).toBe(position)
   expect(idsOf(await made.log.readAll({ limit: 5 }))).toEqual(idsOf(events))
   expect(idsOf(await made.log.readAll({ limit: 5, direction: 'backwards' }))).toEqual(idsOf(events).toReversed())
@@ -161,7 +161,7 @@ test('a broken connection of one log does not disturb another', async () => {
   }
 })
 
-test('a first subscription that finds nothing can be resumed where it stood', async () => {
+test('a first subscription that finds nothing can be resumed at its position', async () => {
   await using made = await start({ systemEvents: false })
   const category = newCategory()
   await appended(made.log, newStream(), newEvents(3))
@@ -175,7 +175,7 @@ test('a first subscription that finds nothing can be resumed where it stood', as
   expect(idsOf(seen)).toEqual(idsOf(events))
 })
 
-test('whoever has caught up is past the last event, wanted or not', async () => {
+test('a subscription that has caught up is past the last event, wanted or not', async () => {
   await using made = await start({ systemEvents: false })
   const { position: last } = await appended(made.log, newStream(), newEvents(3))
 

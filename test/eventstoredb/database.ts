@@ -29,8 +29,8 @@ export type Database = {
   readonly indexAt: (position: number) => number
   /** Whether a record begins or ends there. From anywhere else nothing can be read. */
   readonly isPlace: (position: number) => boolean
-  /** Tells of every event from now on, until the returned function is called. */
-  readonly watch: (tell: (event: StoredEvent) => void) => () => void
+  /** Reports every event from now on, until the returned function is called. */
+  readonly watch: (notify: (event: StoredEvent) => void) => () => void
 }
 
 const recordHeader = 68
@@ -38,7 +38,7 @@ const recordHeader = 68
 export type DatabaseOptions = {
   /** Events of the server's own among those of its users, as a running one has them. */
   readonly systemEvents: boolean
-  /** Whether a repeated append is told its position. A server may not find it. */
+  /** Whether a repeated append is answered with its position. A server may not find it. */
   readonly positionsOfRepeats: boolean
 }
 
@@ -62,7 +62,7 @@ export const makeDatabase = ({ systemEvents, positionsOfRepeats }: DatabaseOptio
     earlier.push(stored)
     all.push(stored)
     places.set(id, { stream: name, revision: stored.revision })
-    for (const tell of watchers) tell(stored)
+    for (const notify of watchers) notify(stored)
     return stored
   }
 
@@ -122,9 +122,9 @@ export const makeDatabase = ({ systemEvents, positionsOfRepeats }: DatabaseOptio
       const index = indexAt(position)
       return position === 0 || position >= end || all[index]?.position === position || all[index - 1]?.end === position
     },
-    watch: (tell) => {
-      watchers.add(tell)
-      return () => watchers.delete(tell)
+    watch: (notify) => {
+      watchers.add(notify)
+      return () => watchers.delete(notify)
     },
   }
 }
@@ -137,7 +137,7 @@ const isExact = (expected: Expectation): expected is 'no_stream' | number =>
 
 const orNone = (revision: number) => (revision < 0 ? undefined : revision)
 
-/** With an exact expectation a repeat is known by what stands at its place in the stream, however late it comes. */
+/** With an exact expectation a repeat is known by the events at its place in the stream, however late it comes. */
 const checkExact = (stream: readonly StoredEvent[], expected: number, ids: readonly string[]): Decision => {
   const current = stream.length - 1
   if (expected === current) return 'write'

@@ -9,7 +9,7 @@ export type Member = Address & { readonly isLeader: boolean }
 
 const { LEADER, UNKNOWN, FOLLOWER } = gossip.MemberInfo.VNodeState
 
-/** What a node tells of its cluster. Without a leader all nodes are looking for one. */
+/** What a node answers about its cluster. Without a leader all nodes are looking for one. */
 export const gossiping =
   (members: () => readonly Member[], asked: () => void): handleUnaryCall<Empty, ClusterInfo> =>
   (_call, answer) => {

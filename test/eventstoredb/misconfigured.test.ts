@@ -5,7 +5,7 @@ import { appended, idsOf, newEvents, newStream, untilCaughtUp } from '../event-l
 import { unauthenticated } from './behaviour.ts'
 import { certificatePath, startEventStoreDb, type TestServer } from './server.ts'
 
-// Settings that do not fit are told from outages: the first call that shows them fails at once, with one line.
+// Wrong settings are separated from outages: the first call that shows them fails at once, with one line.
 
 const logAt = (url: string) => {
   const log = eventStoreDbLog(url, { attemptMs: 1_000, wholeMs: 2_000 })
@@ -81,7 +81,7 @@ test.each<Misfit>([
     url: ({ port }) => `esdb://127.0.0.1:${port},127.0.0.1:${port}`,
     says: () => /does not fit/,
   },
-])('$what is told in one line that names EVENTSTOREDB_URL', async ({ server: options, url, says }) => {
+])('$what ends the first call with one line that names EVENTSTOREDB_URL', async ({ server: options, url, says }) => {
   await using server = await startEventStoreDb(options)
 
   for (const use of Object.values(firstUses)) {
@@ -93,7 +93,7 @@ test.each<Misfit>([
   }
 })
 
-test('settings that worked before are not blamed: whoever changed a password may change it back', async () => {
+test('settings that worked before are not blamed: a changed password may be changed back', async () => {
   await using server = await startEventStoreDb()
   await using log = logAt(server.url)
   await log.head()

@@ -167,7 +167,7 @@ test('503: a server that never answers, and one that is down', async () => {
   }
 })
 
-test('a read that stops in its midst fails as unavailable', async () => {
+test('a read that stops halfway fails as unavailable', async () => {
   await using server = await startEventStoreDb()
   await using log = logAt(server.url, { attemptMs: 1_000, wholeMs: 1_000 })
   const stream = newStream()

@@ -153,12 +153,12 @@ test('all events are read from a position, forwards with its event and backwards
   expect(await ours('backwards')).toEqual([0n])
 })
 
-test('a filtered subscription tells what passes, how far it is, and when it has caught up', async () => {
+test('a filtered subscription brings what passes, its position, and when it has caught up', async () => {
   const category = `asked${randomUUID().replaceAll('-', '')}`
   const { position: before = 'start' as const } = await client.appendToStream(newStream(), newEvent())
   await client.appendToStream(newStream(category), newEvents(2))
   await client.appendToStream(newStream('other'), newEvents(40))
-  const told: string[] = []
+  const types: string[] = []
   const { promise: caughtUp, resolve: hasCaughtUp } = Promise.withResolvers<void>()
   const { promise: wanted, resolve: hasWanted } = Promise.withResolvers<Position | undefined>()
   const checkpoints: Position[] = []
@@ -170,7 +170,7 @@ test('a filtered subscription tells what passes, how far it is, and when it has 
   })
   const subscription = client.subscribeToAll({ fromPosition: before, filter })
   subscription.on('data', ({ event }: { event?: { type: string; position?: Position } }) => {
-    told.push(event?.type ?? '')
+    types.push(event?.type ?? '')
     if (event?.type === 'Last') hasWanted(event.position)
   })
   subscription.on('caughtUp', () => hasCaughtUp())
@@ -181,7 +181,7 @@ test('a filtered subscription tells what passes, how far it is, and when it has 
   await wanted
   await subscription.unsubscribe()
 
-  expect(told).toEqual(['Asked', 'Asked', 'Last'])
+  expect(types).toEqual(['Asked', 'Asked', 'Last'])
   expect(inHistory).toBeGreaterThan(40)
   expect(checkpoints).toContainEqual(unwanted)
   const commits = checkpoints.map(({ commit }) => commit)

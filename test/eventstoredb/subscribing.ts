@@ -9,7 +9,7 @@ type Filter = { readonly passes: (event: StoredEvent) => boolean; readonly windo
 /** A place in the transaction file. What is read after an event begins where it ends, with a prepare of 0. */
 type Place = { readonly commit: number; readonly prepare: number }
 
-/** What a live subscription is told, numbered so that a loss is noticed. */
+/** What is sent to a live subscription, numbered so that a loss is noticed. */
 type Live = { readonly number: number; readonly place: Place; readonly event?: StoredEvent }
 
 const pageSize = 32
@@ -50,15 +50,15 @@ export const subscribing = async (
     await send(caughtUpMessage())
     isLive = true
     while (isLive) {
-      const told = await live.next(signal)
-      isLive = told.number === number + 1
-      number = told.number
-      const isOld = told.event ? !isBefore(checkpoint, told.place) : isBefore(told.place, checkpoint)
+      const notice = await live.next(signal)
+      isLive = notice.number === number + 1
+      number = notice.number
+      const isOld = notice.event ? !isBefore(checkpoint, notice.place) : isBefore(notice.place, checkpoint)
       if (isOld) isLive = true
       else if (!isLive) await sendCheckpoint(checkpoint)
       else {
-        await (told.event ? send(eventMessage(told.event)) : sendCheckpoint(told.place))
-        checkpoint = told.place
+        await (notice.event ? send(eventMessage(notice.event)) : sendCheckpoint(notice.place))
+        checkpoint = notice.place
       }
     }
   }
@@ -139,24 +139,24 @@ const listen = (database: Database, filter: Filter | undefined) => {
   let number = 0
   let considered = 0
 
-  const tell = (place: Place, event?: StoredEvent) => {
+  const notify = (place: Place, event?: StoredEvent) => {
     number += 1
     buffer.push({ number, place, ...(event && { event }) })
     if (buffer.length > liveBuffer) buffer.shift()
-    bell.emit('told')
+    bell.emit('notice')
   }
   const stop = database.watch((event) => {
-    if (filter?.passes(event) ?? true) tell(placeOf(event), event)
+    if (filter?.passes(event) ?? true) notify(placeOf(event), event)
     considered += 1
     if (!filter || considered < filter.interval) return
     considered = 0
-    tell(placeOf(event))
+    notify(placeOf(event))
   })
   const next = async (signal: AbortSignal) => {
     for (;;) {
-      const told = buffer.shift()
-      if (told) return told
-      await once(bell, 'told', { signal })
+      const notice = buffer.shift()
+      if (notice) return notice
+      await once(bell, 'notice', { signal })
     }
   }
   return { next, stop }

@@ -34,7 +34,7 @@ const retryDelayMaximumMs = 250
 
 export type Calls = ReturnType<typeof makeCalls>
 
-/** Makes calls again after transient failures, and tells these from wrong settings and from what the caller did wrong. */
+/** Makes calls again after transient failures, and separates them from wrong settings and from errors of the caller. */
 export const makeCalls = (connection: Connection, settings: Settings, limits: Limits, outages: Outages) => {
   const hasWorked = new Set<Kind>()
   const failing = new Map<Kind, { readonly since: number; readonly last: number }>()

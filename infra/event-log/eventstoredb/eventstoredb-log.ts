@@ -94,6 +94,6 @@ const check = (stream: string, events: readonly NewEvent[]) => {
   if (events.length === 0) throw new RangeError(`Nothing to append to ${stream}.`)
   const reserved = [stream, ...events.map(({ type }) => type)].find((name) => name.startsWith('$'))
   if (reserved !== undefined) throw new RangeError(`Names beginning with $ are EventStoreDB's own: ${reserved}.`)
-  const misfit = events.find(({ id }) => !uuid.test(id))
-  if (misfit) throw new RangeError(`Not the id of an event: ${JSON.stringify(misfit.id)}.`)
+  const unusable = events.find(({ id }) => !uuid.test(id))
+  if (unusable) throw new RangeError(`Not the id of an event: ${JSON.stringify(unusable.id)}.`)
 }

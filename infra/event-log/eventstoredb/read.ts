@@ -117,7 +117,7 @@ async function* eventsOf<Event extends ResolvedEvent>(
   } finally {
     clearTimeout(silence)
     clearTimeout(whole)
-    // To its very end: the client keeps hold of a call whose end nobody reads.
+    // Read to the end: the client keeps a reference to a call until its end was read.
     reading.cancel().catch(() => undefined)
     reading.resume()
   }

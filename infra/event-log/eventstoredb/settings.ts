@@ -46,9 +46,9 @@ const known = [
 /** Throws `LogMisconfigured`, whose message never holds the password. */
 export const readConnectionString = (connectionString: string): Settings => {
   const parts = shape.exec(connectionString.trim())?.groups
-  if (!parts) throw misfit('must be of the form esdb://user:password@host:2113,host:2113?tls=true')
+  if (!parts) throw misconfigured('must be of the form esdb://user:password@host:2113,host:2113?tls=true')
   const hosts = (parts['hosts'] ?? '').split(',').map(hostOf)
-  if (parts['discover'] && hosts.length > 1) throw misfit('+discover takes a single host, which names all nodes')
+  if (parts['discover'] && hosts.length > 1) throw misconfigured('+discover takes a single host, which names all nodes')
   const options = optionsOf(parts['options'] ?? '')
 
   return {
@@ -64,12 +64,13 @@ export const readConnectionString = (connectionString: string): Settings => {
   }
 }
 
-const misfit = (what: string) => new LogMisconfigured(`EVENTSTOREDB_URL: ${what}`)
+const misconfigured = (what: string) => new LogMisconfigured(`EVENTSTOREDB_URL: ${what}`)
 
 const hostOf = (text: string): Endpoint => {
   const { address, port = '2113' } =
     /^(?<address>\[[\da-f:]+\]|[^:[\]\s]+)(?::(?<port>\d{1,5}))?$/i.exec(text)?.groups ?? {}
-  if (address === undefined || Number(port) > 65_535) throw misfit(`${JSON.stringify(text)} is no host or host:port`)
+  if (address === undefined || Number(port) > 65_535)
+    throw misconfigured(`${JSON.stringify(text)} is no host or host:port`)
   return { address, port: Number(port) }
 }
 
@@ -80,7 +81,7 @@ const decoded = (text: string) => {
   try {
     return decodeURIComponent(text)
   } catch {
-    throw misfit('a % in the user, the password or an option must be written as %25')
+    throw misconfigured('a % in the user, the password or an option must be written as %25')
   }
 }
 
@@ -92,20 +93,21 @@ const optionsOf = (text: string): ReadonlyMap<string, string> =>
       .map((option) => {
         const [name = '', ...value] = option.split('=')
         const key = name.trim().toLowerCase().replaceAll(/[_-]/g, '')
-        if (![...known, ...ignored].includes(key)) throw misfit(`there is no option ${JSON.stringify(name)}`)
+        if (![...known, ...ignored].includes(key)) throw misconfigured(`there is no option ${JSON.stringify(name)}`)
         return [key, decoded(value.join('=')).trim()] as const
       }),
   )
 
 const isTls = (options: ReadonlyMap<string, string>) => {
   const value = options.get('tls') ?? 'true'
-  if (value !== 'true' && value !== 'false') throw misfit('tls must be true or false')
+  if (value !== 'true' && value !== 'false') throw misconfigured('tls must be true or false')
   return value === 'true'
 }
 
 const tlsOf = (options: ReadonlyMap<string, string>): Tls => {
   const [ca, cert, key] = [options.get('tlscafile'), options.get('usercertfile'), options.get('userkeyfile')]
-  if ((cert === undefined) !== (key === undefined)) throw misfit('userCertFile and userKeyFile must be given together')
+  if ((cert === undefined) !== (key === undefined))
+    throw misconfigured('userCertFile and userKeyFile must be given together')
   return {
     ...(ca !== undefined && { ca: fileOf('tlsCAFile', ca) }),
     ...(cert !== undefined && { cert: fileOf('userCertFile', cert) }),
@@ -117,12 +119,13 @@ const fileOf = (option: string, path: string): Buffer => {
   try {
     return readFileSync(path)
   } catch (error) {
-    throw misfit(`${option} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+    throw misconfigured(`${option} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
   }
 }
 
 const milliseconds = (options: ReadonlyMap<string, string>, name: string) => {
   const value = Number(options.get(name) ?? 10_000)
-  if (!Number.isInteger(value) || value < -1) throw misfit(`${name} must be a number of milliseconds, or -1 for never`)
+  if (!Number.isInteger(value) || value < -1)
+    throw misconfigured(`${name} must be a number of milliseconds, or -1 for never`)
   return value < 0 ? 2 ** 31 - 1 : value
 }
