@@ -4,10 +4,11 @@ import { startDeliveryWorker } from './delivery-worker/delivery-worker.ts'
 import { demoApplication, setUpDemo } from './demo/demo.ts'
 import { readConfig, type Config } from './infra/config.ts'
 import { startEmbeddedPostgres } from './infra/postgres/embedded/embedded-postgres.ts'
-import { withHealth } from './infra/http/health.ts'
+import { openHealthPort } from './infra/health-port.ts'
+import { withPublicHealth } from './infra/http/health.ts'
 import { listen } from './infra/http/http.ts'
 import { makeLog } from './infra/log.ts'
-import { clusterDirectory, ownSecrets } from './infra/local-installation.ts'
+import { clusterDirectory, inDataDir, ownSecrets } from './infra/local-installation.ts'
 import { openParts, type Role } from './infra/parts.ts'
 import { runProcess } from './infra/process.ts'
 import { startProjections } from './projections/projections.ts'
@@ -44,17 +45,19 @@ const demoDefaults = { DELIVERY_ALLOWED_HOSTS: '127.0.0.1', DELIVERY_ALLOW_HTTP:
 runProcess('Coverstream', async (signal) => {
   const { DATA_DIR } = readConfig(process.env)
   const secrets = await ownSecrets(DATA_DIR)
-  const config = readConfig({ ...demoDefaults, ...secrets, ...process.env })
+  const config = readConfig(process.env, { ...demoDefaults, ...secrets })
   const log = makeLog(config.LOG_LEVEL, 'all')
 
+  const health = await openHealthPort(config)
   const embedded =
     config.DATABASE_URL === 'embedded'
-      ? await startEmbeddedPostgres({ dataDir: clusterDirectory(DATA_DIR), log })
+      ? await inDataDir(DATA_DIR, () => startEmbeddedPostgres({ dataDir: clusterDirectory(DATA_DIR), log }))
       : undefined
   void embedded?.lost.then(() => {
     throw new Error('PostgreSQL ended by itself. Start again: what was answered is on its disk.')
   })
-  const { parts, close } = await openParts(config, log, signal, embedded?.url ?? config.DATABASE_URL, 'one process')
+  const url = embedded?.url ?? config.DATABASE_URL
+  const { parts, close } = await openParts(config, log, signal, url, 'one process', health)
 
   const projections = await startProjections(parts)
   const [commandApi, queryApi, deliveryWorker] = await Promise.all([
@@ -73,8 +76,9 @@ runProcess('Coverstream', async (signal) => {
     app(request, response)
   }
 
-  const server = await listen(withHealth(parts.metrics, checks, serveApis), config.HOST, config.PORT)
-  await setUpDemo(`http://127.0.0.1:${server.port}`, secrets.OPERATOR_KEY)
+  const server = await listen(withPublicHealth(checks, serveApis), config.HOST, config.PORT)
+  health.started(checks)
+  await setUpDemo(`http://127.0.0.1:${server.port}`, config.OPERATOR_KEY ?? secrets.OPERATOR_KEY)
   isSetUp = true
   process.stdout.write(await welcome(config))
 
@@ -83,6 +87,7 @@ runProcess('Coverstream', async (signal) => {
       await server.close()
       await Promise.all(roles.map(async (role) => role.stop()))
       await close()
+      await health.close()
       await embedded?.stop()
     },
   }

@@ -35,6 +35,7 @@ export const startService = async (environment: Environment, flags: readonly str
   const dataDir = join(environment.directory, 'service')
   const child = environment.run(process.execPath, [...flags, 'start.ts'], {
     PORT: String(port),
+    HEALTH_PORT: '0',
     BASE_URL: origin,
     DATABASE_URL: await environment.database('service'),
     DATA_DIR: dataDir,

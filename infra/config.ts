@@ -33,7 +33,7 @@ export const Config = z.object({
     .min(0)
     .max(65535)
     .default(4001)
-    .describe('The port for /health and /metrics of a role that serves no API (projections, delivery-worker).'),
+    .describe('The port for /metrics and the details of /health, not for the public; 0 picks a free one.'),
   DATABASE_URL: z
     .union([z.url({ protocol: /^postgres(ql)?$/ }), z.literal('embedded')])
     .default('embedded')
@@ -96,8 +96,9 @@ export class BadConfiguration extends Error {
 }
 
 /** Read once, at the start of a process. A process with a bad configuration does not start. Empty variables count as unset. */
-export const readConfig = (environment: NodeJS.ProcessEnv): Config => {
-  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
+export const readConfig = (environment: NodeJS.ProcessEnv, defaults: NodeJS.ProcessEnv = {}): Config => {
+  const set = Object.entries(environment).filter(([, value]) => value !== '' && value !== undefined)
+  const given = { ...defaults, ...Object.fromEntries(set) }
   const { success, data, error } = Config.safeParse(given)
   if (!success)
     throw new BadConfiguration(error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('\n'))

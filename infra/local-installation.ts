@@ -23,7 +23,7 @@ const unlessMissing = async (reading: Promise<string>): Promise<string | undefin
 
 /** Undefined before the first `npm start`. */
 export const readOwnSecrets = async (dataDir: string): Promise<Secrets | undefined> => {
-  const text = await unlessMissing(readFile(secretsFile(dataDir), 'utf8'))
+  const text = await inDataDir(dataDir, () => unlessMissing(readFile(secretsFile(dataDir), 'utf8')))
   return text === undefined ? undefined : Secrets.parse(JSON.parse(text))
 }
 
@@ -32,9 +32,24 @@ export const ownSecrets = async (dataDir: string): Promise<Secrets> => {
   const known = await readOwnSecrets(dataDir)
   if (known) return known
   const made = { MASTER_KEY: randomBytes(32).toString('base64'), OPERATOR_KEY: randomBytes(24).toString('hex') }
-  await mkdir(dataDir, { recursive: true })
-  await writeFile(secretsFile(dataDir), JSON.stringify(made), { flag: 'wx', mode: 0o600 })
+  await inDataDir(dataDir, async () => {
+    await mkdir(dataDir, { recursive: true })
+    await writeFile(secretsFile(dataDir), JSON.stringify(made), { flag: 'wx', mode: 0o600 })
+  })
   return made
+}
+
+const unusable = /^(EACCES|EEXIST|EISDIR|ENOENT|ENOSPC|ENOTDIR|EPERM|EROFS)$/
+
+/** Does something in DATA_DIR; a place that cannot be used ends the start with one line. */
+export const inDataDir = async <Result>(dataDir: string, work: () => Promise<Result>): Promise<Result> => {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && unusable.test(String(error.code)))
+      throw new BadConfiguration(`DATA_DIR: ${dataDir} cannot be used (${error.message})`)
+    throw error
+  }
 }
 
 /** The database of the service that `npm start` runs now in this DATA_DIR. */

@@ -16,10 +16,12 @@ import { deriveKeys, type Keys } from './crypto/keys.ts'
 import { checkMasterKeys } from './crypto/master-keys.ts'
 import { sealedLog } from './crypto/sealed-log.ts'
 import type { Log } from './log.ts'
-import { makeMetrics, type Metrics } from './metrics.ts'
+import type { HealthPort } from './health-port.ts'
+import type { Metrics } from './metrics.ts'
 import type { Database } from './postgres/lookups.ts'
 import { migrate } from './postgres/migrations.ts'
 import { createPool, sql } from './postgres/postgres.ts'
+import { waitForStore } from './wait-for-store.ts'
 import { makeProgress, type Progress } from './consumers/progress.ts'
 import { makeRateLimit, type RateLimit } from './http/rate-limit.ts'
 
@@ -59,21 +61,28 @@ export const openParts = async (
   signal: AbortSignal,
   databaseUrl: string,
   deployment: Deployment,
+  health: Pick<HealthPort, 'metrics'> & Partial<Pick<HealthPort, 'starting'>>,
 ): Promise<{ readonly parts: Parts; readonly close: () => Promise<void> }> => {
   if (config.MASTER_KEY === undefined) throw new BadConfiguration('MASTER_KEY: must be set')
   const pool = createPool(databaseUrl, {
-    max: 20,
+    max: deployment === 'many' ? 10 : 20,
     onLost: (error) => log.warn({ error }, 'idle database connection lost'),
   })
-  await migrate(pool, { onWait: () => log.info('another process upgrades the database, waiting for it') })
   const keys = deriveKeys(config.MASTER_KEY, config.MASTER_KEYS_EARLIER)
-  await checkMasterKeys(pool, keys)
+  const waiting = { log, signal, ...health }
+  const prepare = async () => {
+    await migrate(pool, { onWait: () => log.info('another process upgrades the database, waiting for it') })
+    await prepareLog(pool)
+    await checkMasterKeys(pool, keys)
+  }
+  await waitForStore({ variable: 'DATABASE_URL', url: databaseUrl }, prepare, waiting)
   const dataKeys = makeDataKeys({ pool, keys })
   const ending = new AbortController()
   const erasures = followErasures({ pool, dataKeys, log, signal: ending.signal })
-  const store = await openEventLog(config, databaseUrl, pool)
   // Outermost, so that an event is opened once for all consumers of the process.
-  const eventLog = withLiveFeed(sealedLog(store, dataKeys, storedEvents))
+  const eventLog = withLiveFeed(sealedLog(openEventLog(config, databaseUrl), dataKeys, storedEvents))
+  if (config.EVENTSTOREDB_URL !== undefined && config.EVENT_LOG === 'eventstoredb')
+    await waitForStore({ variable: 'EVENTSTOREDB_URL', url: config.EVENTSTOREDB_URL }, eventLog.head, waiting)
   const rateLimit = makeRateLimit({
     requests: config.RATE_LIMIT_REQUESTS,
     windowSeconds: config.RATE_LIMIT_WINDOW_SECONDS,
@@ -86,7 +95,7 @@ export const openParts = async (
     keys,
     dataKeys,
     log,
-    metrics: makeMetrics(),
+    metrics: health.metrics,
     eventLog,
     pool,
     progress,
@@ -103,12 +112,10 @@ export const openParts = async (
   return { parts, close }
 }
 
-const openEventLog = async (config: Config, databaseUrl: string, pool: Pool): Promise<EventLog> => {
-  if (config.EVENT_LOG === 'eventstoredb' && config.EVENTSTOREDB_URL !== undefined)
-    return eventStoreDbLog(config.EVENTSTOREDB_URL)
-  await prepareLog(pool)
-  return postgresLog({ url: databaseUrl })
-}
+const openEventLog = (config: Config, databaseUrl: string): EventLog =>
+  config.EVENT_LOG === 'eventstoredb' && config.EVENTSTOREDB_URL !== undefined
+    ? eventStoreDbLog(config.EVENTSTOREDB_URL)
+    : postgresLog({ url: databaseUrl })
 
 /** Whether the database and the log answer, asked in the way that requests ask them. */
 export const checkParts = async ({ eventLog }: Parts, db: Database): Promise<readonly Check[]> =>

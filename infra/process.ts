@@ -1,4 +1,5 @@
 import { BadConfiguration, describeConfig } from './config.ts'
+import { LogMisconfigured } from './event-log/event-log.ts'
 
 type Running = { readonly stop: () => Promise<void> }
 
@@ -47,7 +48,8 @@ export const runProcess = (name: string, start: (signal: AbortSignal) => Promise
 
   const fail = (error: unknown) => {
     const reason = error instanceof Error ? (error.stack ?? error.message) : String(error)
-    lastLine(name, error instanceof BadConfiguration ? `cannot start:\n${error.message}` : `failed: ${reason}`)
+    const isSetting = error instanceof BadConfiguration || error instanceof LogMisconfigured
+    lastLine(name, isSetting ? `cannot start:\n${error.message}` : `failed: ${reason}`)
     end(1).catch(() => process.exit(1))
   }
 

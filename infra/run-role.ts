@@ -1,12 +1,16 @@
 import type { RequestListener } from 'node:http'
 import { BadConfiguration, readConfig } from './config.ts'
-import { withHealth } from './http/health.ts'
+import { openHealthPort } from './health-port.ts'
+import { withPublicHealth } from './http/health.ts'
 import { listen } from './http/http.ts'
 import { makeLog } from './log.ts'
 import { openParts, type Parts, type Role } from './parts.ts'
 import { runProcess } from './process.ts'
 
-/** Runs one role as a process of its own: an API on PORT, any other with its health alone on HEALTH_PORT. */
+/**
+ * Runs one role as a process of its own, with its health on HEALTH_PORT from the first moment, and an API on PORT as soon
+ * as it can serve. While a store is away the process waits for it.
+ */
 export const runRole = (
   name: string,
   start: (parts: Parts) => Promise<Role & { readonly app?: RequestListener }>,
@@ -16,17 +20,19 @@ export const runRole = (
     if (config.DATABASE_URL === 'embedded')
       throw new BadConfiguration('DATABASE_URL: must name a PostgreSQL; only npm start brings one of its own')
     const log = makeLog(config.LOG_LEVEL, name)
-    const { parts, close } = await openParts(config, log, signal, config.DATABASE_URL, 'many')
-    const role = await start(parts)
-    const port = role.app ? config.PORT : config.HEALTH_PORT
-    const server = await listen(withHealth(parts.metrics, role.checks, role.app), config.HOST, port)
-    log.info({ port: server.port }, 'role ready')
+    const health = await openHealthPort(config)
+    const { parts, close } = await openParts(config, log, signal, config.DATABASE_URL, 'many', health)
+    const { app, checks, stop } = await start(parts)
+    const server = app && (await listen(withPublicHealth(checks, app), config.HOST, config.PORT))
+    health.started(checks)
+    log.info({ port: server?.port ?? config.HEALTH_PORT }, 'role ready')
 
     return {
       stop: async () => {
-        await server.close()
-        await role.stop()
+        await server?.close()
+        await stop()
         await close()
+        await health.close()
       },
     }
   })

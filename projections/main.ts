@@ -1,6 +1,7 @@
 import { readConfig } from '#infra/config.ts'
 import { makeLeases } from '#infra/consumers/lease.ts'
 import { makeLog } from '#infra/log.ts'
+import { makeMetrics } from '#infra/metrics.ts'
 import { readOwnSecrets, runningClusterUrl } from '#infra/local-installation.ts'
 import { openParts } from '#infra/parts.ts'
 import { runProcess } from '#infra/process.ts'
@@ -14,10 +15,12 @@ const [, , ...command] = process.argv
 const runCommand = () => {
   runProcess('projections', async (signal) => {
     const secrets = await readOwnSecrets(readConfig(process.env).DATA_DIR)
-    const config = readConfig({ ...secrets, ...process.env })
+    const config = readConfig(process.env, secrets)
     const { DATABASE_URL, DATA_DIR } = config
     const url = DATABASE_URL === 'embedded' ? await runningClusterUrl(DATA_DIR) : DATABASE_URL
-    const { parts, close } = await openParts(config, makeLog('warn', 'projections'), signal, url, 'many')
+    const { parts, close } = await openParts(config, makeLog('warn', 'projections'), signal, url, 'many', {
+      metrics: makeMetrics(),
+    })
     const given = { ...parts, leases: makeLeases(parts.pool) }
     const code = await projectionsCommand(command, allProjections, given, process.stdout)
     await close()

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { readConfig } from '#infra/config.ts'
 
 const root = join(import.meta.dirname, '..')
 
@@ -50,3 +51,12 @@ test.each([
     expect(said).toContain('others stopped')
   },
 )
+
+test('an empty variable counts as unset, also beside the keys that npm start makes', () => {
+  const made = { MASTER_KEY: 'm'.repeat(43), OPERATOR_KEY: 'an operator key of npm start' }
+
+  expect(readConfig({ MASTER_KEY: '', OPERATOR_KEY: '' }, made)).toMatchObject(made)
+  expect(readConfig({ OPERATOR_KEY: 'an operator key of my own' }, made)).toMatchObject({
+    OPERATOR_KEY: 'an operator key of my own',
+  })
+})

@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http'
 import express from 'express'
 import type { Metrics } from '../metrics.ts'
+import { within } from '../within.ts'
 
 /** Whether one part of a process can do its work, and if not, why. */
 export type Check = { readonly name: string; readonly ok: boolean; readonly detail?: string }
@@ -13,33 +14,41 @@ const failed = (error: unknown): readonly Check[] => [
   { name: 'checks', ok: false, detail: error instanceof Error ? error.message : String(error) },
 ]
 
-const timeOut = () =>
-  new Promise<never>((_resolve, reject) => {
-    setTimeout(() => reject(new Error(`no answer within ${withinMs} ms`)), withinMs).unref()
-  })
+const readiness = async (checks: Checks) => {
+  const all = await within(checks(), withinMs).catch(failed)
+  const isReady = all.every(({ ok }) => ok)
+  return { checks: all, statusCode: isReady ? 200 : 503, status: isReady ? 'ready' : 'not_ready' }
+}
 
-/**
- * `/health/live`: the process runs. `/health/ready`: it can do its work. `/metrics`: Prometheus. None needs a token.
- * Every other request is for `serveRequest`.
- */
-export const withHealth = (metrics: Metrics, checks: Checks, serveRequest?: RequestListener): RequestListener => {
-  const health = express()
+const base = () =>
+  express()
     .disable('x-powered-by')
     .get('/health/live', (_request, response) => {
       response.json({ status: 'live' })
     })
+
+/**
+ * What the operator may see, for the health port: `/health/live` answers while the process runs, `/health/ready` says
+ * whether it can do its work, with the details of each check, `/metrics` is for Prometheus.
+ */
+export const healthDetails = (metrics: Metrics, checks: Checks): RequestListener =>
+  base()
     .get('/health/ready', async (_request, response) => {
-      const all = await Promise.race([checks(), timeOut()]).catch(failed)
-      const ready = all.every(({ ok }) => ok)
-      response.status(ready ? 200 : 503).json({ status: ready ? 'ready' : 'not_ready', checks: all })
+      const { statusCode, status, checks: all } = await readiness(checks)
+      response.status(statusCode).json({ status, checks: all })
     })
     .get('/metrics', async (_request, response) => {
       response.type(metrics.registry.contentType).send(await metrics.registry.metrics())
     })
 
+/** What anyone may see, beside an API: up or not, and no more. Every other request is for the API. */
+export const withPublicHealth = (checks: Checks, serveRequest: RequestListener): RequestListener => {
+  const health = base().get('/health/ready', async (_request, response) => {
+    const { statusCode, status } = await readiness(checks)
+    response.status(statusCode).json({ status })
+  })
   return (request, response) => {
-    const isHealth = /^\/(health\/|metrics(\?|$))/.test(request.url ?? '')
-    if (isHealth || !serveRequest) health(request, response)
+    if (/^\/health\//i.test(request.url ?? '')) health(request, response)
     else serveRequest(request, response)
   }
 }

@@ -208,12 +208,17 @@ export const httpApp = (routes: readonly Route[], options: HttpOptions): Express
 export type Listening = { readonly port: number; readonly close: () => Promise<void> }
 
 /** Serves until closed; closing lets the requests under way finish. */
-export const listen = async (serveRequest: RequestListener, host: string, port: number): Promise<Listening> => {
+export const listen = async (
+  serveRequest: RequestListener,
+  host: string,
+  port: number,
+  variable: 'PORT' | 'HEALTH_PORT' = 'PORT',
+): Promise<Listening> => {
   const server = createServer({ keepAliveTimeout: 65_000 }, serveRequest)
   server.listen(port, host)
   await once(server, 'listening').catch((error: unknown) => {
     if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')
-      throw new BadConfiguration(`PORT: ${port} on ${host} is in use by another program; choose another`)
+      throw new BadConfiguration(`${variable}: ${port} on ${host} is in use by another program; choose another`)
     throw error
   })
   return {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ClientBase, Pool } from 'pg'
 import { BadConfiguration } from '../config.ts'
-import { sql, transaction, withDeadline } from './postgres.ts'
+import { isUnavailable, sql, transaction, withDeadline } from './postgres.ts'
 
 type Migration = {
   readonly number: number
@@ -54,6 +54,7 @@ export const migrate = async (pool: Pool, options: MigrateOptions = {}): Promise
       )`)
     for (const { number, name, text, checksum } of await missing(db, migrations)) {
       await db.query(withDeadline({ text }, migrationMs)).catch((cause: unknown) => {
+        if (isUnavailable(cause)) throw cause
         throw new Error(`The migration ${name} failed. The database is as it was before.`, { cause })
       })
       await db.query(sql`insert into migration (number, name, checksum) values (${number}, ${name}, ${checksum})`)

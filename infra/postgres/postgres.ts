@@ -138,7 +138,8 @@ export const isConnectionLoss = (error: unknown): boolean => {
 }
 
 // SQLSTATE classes 08 (connection), 57P (shutdown, crash, starting up), 53300 (too many connections); or an error of the socket.
-const lossCodes = /^(08...|57P0[1235]|53300|25P0[34]|ECONN\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN)$/
+const lossCodes =
+  /^(08...|57P0[1235]|53300|25P0[34]|ECONN\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN|ENOTFOUND)$/
 const lossMessages =
   /^(Connection terminated|timeout expired|timeout exceeded|Query read timeout|Client has encountered a connection error|This socket has been ended)/
 

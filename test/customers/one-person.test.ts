@@ -24,7 +24,7 @@ const startTwo = async () => {
     startServiceProcess({
       dataDir: '.data',
       port,
-      environment: { ...environment, HEALTH_PORT: String(port) },
+      environment,
       program: 'command-api/main.ts',
       saysWhenReady: 'role ready',
     }),

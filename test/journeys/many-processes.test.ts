@@ -69,11 +69,15 @@ const startProcesses = async () => {
   const proxy = await startProxy(port, ports)
   const running = new Map<number, ServiceProcess>()
 
+  const healthPorts = new Map<number, number>()
+  for (const own of Object.values(ports).flat()) healthPorts.set(own, await freePort())
+  const healthPort = (own: number) => healthPorts.get(own) ?? 0
+
   const startOne = async (name: Name, ownPort: number) => {
     const service = startServiceProcess({
       dataDir: '.data',
       port: ownPort,
-      environment: { ...environment, HEALTH_PORT: String(ownPort) },
+      environment: { ...environment, HEALTH_PORT: String(healthPort(ownPort)) },
       program: `${name}/main.ts`,
       saysWhenReady: 'role ready',
     })
@@ -87,6 +91,7 @@ const startProcesses = async () => {
     origin,
     operatorKey,
     ports,
+    healthPort,
     restart: async (name: Name) => {
       await Promise.all(ports[name].map(async (each) => running.get(each)?.kill('process')))
       await start(name)
@@ -129,10 +134,10 @@ test(
     for (const name of names) await system.restart(name)
     expect(await playJourney(system.origin)).toContain('Every step is green')
 
-    for (const port of system.ports['command-api']) expect(await unseenWrites(port)).toBe('0')
+    for (const port of system.ports['command-api']) expect(await unseenWrites(system.healthPort(port))).toBe('0')
     for (const name of names)
       for (const port of system.ports[name]) {
-        const health = await fetch(`http://127.0.0.1:${port}/health/ready`)
+        const health = await fetch(`http://127.0.0.1:${system.healthPort(port)}/health/ready`)
         expect([name, health.status]).toEqual([name, 200])
         expect([name, (await system.stop(port))?.code]).toEqual([name, 0])
       }

@@ -37,7 +37,7 @@ export const startServiceProcess = (options: ServiceOptions): ServiceProcess => 
   const { dataDir, port, environment, program = 'start.ts', saysWhenReady = 'is ready at' } = options
   const child = spawn(process.execPath, [program], {
     cwd: join(import.meta.dirname, '..', '..'),
-    env: { ...withoutOurs(process.env), PORT: String(port), DATA_DIR: dataDir, ...environment },
+    env: { ...withoutOurs(process.env), PORT: String(port), HEALTH_PORT: '0', DATA_DIR: dataDir, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   })

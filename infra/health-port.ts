@@ -1,0 +1,30 @@
+import type { Config } from './config.ts'
+import { healthDetails, type Check, type Checks } from './http/health.ts'
+import { listen, type Listening } from './http/http.ts'
+import { makeMetrics, type Metrics } from './metrics.ts'
+
+export type HealthPort = Pick<Listening, 'close'> & {
+  readonly metrics: Metrics
+  /** Says why the process is not ready yet. */
+  readonly starting: (check: Check) => void
+  /** From now on these say whether the process is ready. */
+  readonly started: (checks: Checks) => void
+}
+
+/** Opens HEALTH_PORT, which answers from the first moment of a process: until all has started, it is not ready. */
+export const openHealthPort = async ({ HOST, HEALTH_PORT }: Config): Promise<HealthPort> => {
+  const metrics = makeMetrics()
+  let checks: Checks = async () => [{ name: 'start', ok: false }]
+  const details = healthDetails(metrics, () => checks())
+  const { close } = await listen(details, HOST, HEALTH_PORT, 'HEALTH_PORT')
+  return {
+    metrics,
+    close,
+    starting: (check) => {
+      checks = async () => [check]
+    },
+    started: (own) => {
+      checks = own
+    },
+  }
+}

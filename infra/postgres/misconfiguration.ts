@@ -1,0 +1,19 @@
+import { BadConfiguration } from '../config.ts'
+
+const faults: readonly { readonly code: RegExp; readonly fault: string }[] = [
+  { code: /^28...$/, fault: 'the user or password is wrong, or the user may not connect' },
+  { code: /^3D000$/, fault: 'there is no such database' },
+  { code: /^42501$/, fault: 'the user has no right to make or use the tables of the service' },
+]
+
+/** What is wrong with DATABASE_URL, when that is why a statement failed; the message never holds the password. */
+export const misconfiguration = (error: unknown, address: string): BadConfiguration | undefined => {
+  if (!(error instanceof Error)) return undefined
+  const cause = error.cause instanceof Error ? error.cause : error
+  const code = 'code' in cause ? String(cause.code) : ''
+  const fault = faults.find((each) => each.code.test(code))?.fault
+  if (fault !== undefined) return new BadConfiguration(`DATABASE_URL: ${fault} (${address}: ${cause.message})`)
+  if (/^SASL|does not support SSL|SSL connection/.test(cause.message))
+    return new BadConfiguration(`DATABASE_URL: ${address}: ${cause.message}`)
+  return undefined
+}
