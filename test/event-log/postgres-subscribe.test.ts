@@ -1,8 +1,8 @@
+import type { Pool, QueryConfig } from 'pg'
 import { expect, test } from 'vitest'
-import { categoryOf, type Position } from '#domain/event.ts'
-import { asWritten, logReader } from '#infra/event-log/postgres/read.ts'
-import { subscriber } from '#infra/event-log/postgres/subscribe.ts'
-import { sharedTail } from '#infra/event-log/postgres/live-tail.ts'
+import type { Position } from '#domain/event.ts'
+import { asWritten, logReader, measure, start, toPosition } from '#infra/event-log/postgres/read.ts'
+import { arrivals, subscriber } from '#infra/event-log/postgres/subscribe.ts'
 import { postgresLog } from '#infra/event-log/postgres/postgres-log.ts'
 import type { Batch } from '#infra/event-log/event-log.ts'
 import { createPool } from '#infra/postgres/postgres.ts'
@@ -12,10 +12,8 @@ import {
   batchesOf,
   eventsIn,
   eventually,
-  firstEvents,
   idsOf,
   isVisible,
-  newCategory,
   newEvent,
   newEvents,
   newStream,
@@ -39,7 +37,7 @@ test('a reader of old events is read ahead for by one batch and no more', async 
     return events
   }
   const leaving = new AbortController()
-  const subscribe = subscriber({ ...reader, between }, sharedTail(reader, 200))
+  const subscribe = subscriber({ ...reader, between }, arrivals(), 200)
   const batches = subscribe({ batchSize: 10, signal: leaving.signal })
 
   for (let taken = 1; taken <= 9; taken++) {
@@ -87,8 +85,8 @@ test('a signal that comes while the log is being read ends the subscription too'
         if (++reads === abortAt) leaving.abort()
         return result
       }
-    const counting = { head: counted(reader.head), between: counted(reader.between) }
-    const subscribe = subscriber(counting, sharedTail(reader, 200))
+    const counting = { ...reader, head: counted(reader.head), between: counted(reader.between) }
+    const subscribe = subscriber(counting, arrivals(), 200)
 
     let seen = 0
     for await (const { events } of subscribe({ batchSize: 10, signal: leaving.signal })) seen += events.length
@@ -97,30 +95,6 @@ test('a signal that comes while the log is being read ends the subscription too'
     expect(seen).toBeLessThanOrEqual(20)
   }
   await pool.end()
-})
-
-test('a slow reader of new events is let go, catches up by itself, and misses nothing', async () => {
-  await using database = await preparedDatabase()
-  await using log = openLog(database.url)
-  const leaving = new AbortController()
-  const slow = log.subscribe({ batchSize: 5, signal: leaving.signal })[Symbol.asyncIterator]()
-  const take = async () => ((await slow.next()) as IteratorResult<Batch, undefined>).value
-  const first = await take()
-  const events = newEvents(200)
-
-  const fast = firstEvents(log, {}, events.length)
-  for (const event of events) await appended(log, newStream(), [event])
-  await fast
-  const seen: string[] = []
-  while (seen.length < events.length) {
-    const batch = await take()
-    expect(batch?.events.length).toBeLessThanOrEqual(5)
-    seen.push(...idsOf(batch?.events ?? []))
-  }
-  leaving.abort()
-
-  expect(first).toMatchObject({ events: [], caughtUp: true })
-  expect(seen).toEqual(idsOf(events))
 })
 
 test('another process is told of new events, and need not look for them', async () => {
@@ -156,43 +130,39 @@ test('new events are found by looking when nobody tells of them', async () => {
   expect(idsOf(eventsIn(batches))).toEqual([event.id])
 })
 
-test('subscriptions that wait for new events read none for themselves', async () => {
+test('reads of some categories and live reads use the index by category, and never read the whole table', async () => {
   await using database = await preparedDatabase()
-  await using log = openLog(database.url)
+  await database.pool.query(`
+    insert into event_log.event (transaction_id, revision, id, schema_version, stream, category, type, data, metadata)
+    select n, 0, gen_random_uuid(), 1, category || '-' || n, category, 'Happened', '{}', '{}'
+    from generate_series(1, 20000) as n, lateral (select case when n % 1000 = 0 then 'rare' else 'usual' end as category)`)
+  await database.pool.query('analyze event_log.event')
   const pool = createPool(database.url, { types: asWritten })
-  const reader = logReader(pool)
-  const tail = sharedTail(reader, 5)
-  let ownReads = 0
-  const counted = {
-    head: () => {
-      ownReads++
-      return reader.head()
+  const explained: string[] = []
+  const explaining = {
+    query: async ({ text, values }: QueryConfig) => {
+      const plan = await database.pool.query<{ 'QUERY PLAN': string }>({
+        text: `explain ${text}`,
+        values: values ?? [],
+      })
+      explained.push(plan.rows.map((row) => row['QUERY PLAN']).join('\n'))
+      return pool.query({ text, values: values ?? [], rowMode: 'array' })
     },
-    between: (...page: Parameters<typeof reader.between>) => {
-      ownReads++
-      return reader.between(...page)
-    },
+  } as unknown as Pool // The reader asks for nothing else.
+  const reader = logReader(explaining)
+  const upTo = toPosition('99999', '99999')
+
+  const rare = await reader.between(start, upTo, { categories: ['rare'] }, 1_000)
+  const both = await reader.between(start, upTo, { categories: ['rare', 'usual'], types: ['Happened'] }, 1_000)
+  await reader.news(start, { categories: ['rare', 'usual'] }, 1_000)
+
+  expect(rare.events).toHaveLength(20)
+  expect(both.events.map(({ position }) => measure(position))).toEqual(Array.from({ length: 1_000 }, (_, n) => n + 1))
+  expect(explained).toHaveLength(3)
+  for (const plan of explained) {
+    expect(plan).toContain('event_category')
+    expect(plan).not.toContain('Seq Scan on event ')
   }
-  const subscribe = subscriber(counted, tail)
-  const categories = Array.from({ length: 12 }, () => newCategory())
-  let caughtUp = 0
-  const readings = categories.map((category) =>
-    batchesOf({ ...log, subscribe }, { categories: [category] }, (taken) => {
-      if (taken.length === 1) caughtUp++
-      return eventsIn(taken).length === 3
-    }),
-  )
-  await eventually(() => Promise.resolve(caughtUp === categories.length), 'all subscriptions to catch up')
-  const readsBefore = ownReads
-
-  for (let round = 0; round < 3; round++)
-    for (const category of categories) await appended(log, newStream(category), newEvents(1))
-
-  const shares = await Promise.all(readings)
-  expect(shares.map((batches) => eventsIn(batches).map(({ stream }) => categoryOf(stream)))).toEqual(
-    categories.map((category) => [category, category, category]),
-  )
-  expect(ownReads).toBe(readsBefore)
   await pool.end()
 })
 

@@ -3,8 +3,7 @@ import type { Position } from '#domain/event.ts'
 import { appender, appendLimits, type AppendLimits } from './append.ts'
 import { hints } from './notifications.ts'
 import { asWritten, logReader, measure } from './read.ts'
-import { subscriber } from './subscribe.ts'
-import { sharedTail } from './live-tail.ts'
+import { arrivals, subscriber } from './subscribe.ts'
 import { outageWatch } from '../outage.ts'
 import { LogUnavailable, type EventLog } from '../event-log.ts'
 import { createPool, isUnavailable } from '../../postgres/postgres.ts'
@@ -47,14 +46,14 @@ export const postgresLog = (options: PostgresLogOptions): EventLog => {
 
   const outage = outageWatch()
   const reader = logReader(reading, { outage, soonMs: readMs / 2 })
-  const tail = sharedTail(reader, pollMs)
-  const others = hints(reading, tail.notify)
+  const arrived = arrivals()
+  const others = hints(reading, arrived.notify)
   const notify = (position: Position) => {
-    tail.notify(position)
+    arrived.notify(position)
     others.tell(position)
   }
   const { append, close: finishAppends } = appender(writing, notify, { ...appendLimits, ...options.appendLimits })
-  const subscribe = subscriber(reader, tail)
+  const subscribe = subscriber(reader, arrived, pollMs)
 
   const close = async () => {
     closing.abort()

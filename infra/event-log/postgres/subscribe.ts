@@ -2,13 +2,43 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Position } from '#domain/event.ts'
 import type { Batch, Subscription } from '../event-log.ts'
 import { fromPosition, start, type Filter, type LogReader } from './read.ts'
-import type { sharedTail } from './live-tail.ts'
+import { notifier } from '../../notifier.ts'
 import { isUnavailable } from '../../postgres/postgres.ts'
 
 type Part = Pick<Batch, 'events' | 'position'>
 
-/** First what has been, in pages of the subscription's own, then what comes, from the tail that all subscriptions share. */
-export const subscriber = (reader: Pick<LogReader, 'head' | 'between'>, tail: ReturnType<typeof sharedTail>) =>
+/** Something was appended, up to a position or an unknown one. */
+export type Arrivals = ReturnType<typeof arrivals>
+
+/** Wakes the subscriptions of this process when something was appended, here or elsewhere. */
+export const arrivals = () => {
+  const subscriptions = new Set<(upTo?: Position) => void>()
+  let promised = start
+  return {
+    notify: (upTo?: Position): void => {
+      if (upTo && upTo > promised) promised = upTo
+      for (const notify of subscriptions) notify(upTo)
+    },
+    /** Up to here there are events. While others write, their place in the order may not be settled yet. */
+    promised: () => promised,
+    listen: (notify: (upTo?: Position) => void): (() => void) => {
+      subscriptions.add(notify)
+      return () => subscriptions.delete(notify)
+    },
+  }
+}
+
+const moveAfterMs = 1_000
+
+/**
+ * First what has been, in pages, then what comes, as soon as it is told of, and at the latest after a while. Past events
+ * that it does not want, the position moves about once a second.
+ */
+export const subscriber = (
+  reader: Pick<LogReader, 'head' | 'between' | 'news'>,
+  { listen, promised }: Pick<Arrivals, 'listen' | 'promised'>,
+  pollMs: number,
+) =>
   async function* ({
     after = start,
     categories,
@@ -20,43 +50,50 @@ export const subscriber = (reader: Pick<LogReader, 'head' | 'between'>, tail: Re
     fromPosition(after)
     const isWanted = () => !signal.aborted
     let position = after
+    const changes = notifier()
+    const unlisten = listen((upTo) => {
+      if (!upTo || upTo > position) changes.notify()
+    })
+    signal.addEventListener('abort', changes.notify)
+    const readHead = () => retryConnectionLoss(async () => (await reader.head()) ?? start, signal)
 
-    while (isWanted()) {
-      const head = await retryConnectionLoss(() => reader.head(), signal)
-      if (!head.done) return
-      const end = head.value ?? start
-      if (end > position) {
-        for await (const part of history(reader, position, end, filter, batchSize, signal)) {
+    try {
+      for (let head = await readHead(); head.done && head.value > position; head = await readHead())
+        for await (const part of history(reader, position, head.value, filter, batchSize, signal)) {
           position = part.position
           yield { ...part, caughtUp: false }
         }
-        continue
-      }
+      if (!isWanted()) return
+      yield { events: [], position, caughtUp: true }
 
-      const share = tail.join(end, filter, batchSize)
-      signal.addEventListener('abort', share.leave)
-      try {
-        if (!isWanted()) return
-        // The tail may already be past the place that we have read up to.
-        if (share.from > position)
-          for await (const part of history(reader, position, share.from, filter, batchSize, signal)) {
-            position = part.position
-            yield { ...part, caughtUp: false }
-          }
-        yield { events: [], position, caughtUp: true }
-
-        for (let batch = await share.next(); batch && isWanted(); batch = await share.next()) {
-          const { events, caughtUp } = batch
-          const seen = position
-          // A subscription may begin at a place that the tail has not come to yet.
-          if (batch.position <= seen) continue
-          position = batch.position
-          yield { events: events.filter((event) => event.position > seen), position, caughtUp }
+      let movedAt = performance.now()
+      let fruitless = 0
+      while (isWanted()) {
+        const news = await retryConnectionLoss(() => reader.news(position, filter, batchSize), signal)
+        if (!news.done) return
+        const { events, isWhole } = news.value
+        const last = events.at(-1)
+        fruitless = last ? 0 : fruitless + 1
+        if (last) {
+          position = last.position
+          yield { events, position, caughtUp: isWhole }
+        } else if (performance.now() - movedAt >= moveAfterMs) {
+          movedAt = performance.now()
+          const head = await readHead()
+          if (!head.done) return
+          const { value: end } = head
+          if (end > position)
+            for await (const part of history(reader, position, end, filter, batchSize, signal)) {
+              position = part.position
+              yield { ...part, caughtUp: position >= end }
+            }
         }
-      } finally {
-        signal.removeEventListener('abort', share.leave)
-        share.leave()
+        const isPromised = position < promised()
+        if (isWhole && isWanted()) await changes.wait(isPromised ? Math.min(2 ** fruitless, 50) : pollMs)
       }
+    } finally {
+      unlisten()
+      signal.removeEventListener('abort', changes.notify)
     }
   }
 
