@@ -141,10 +141,16 @@ export const checkFolds = async ({ folds, eventLog }: Pick<Parts, 'folds' | 'eve
   })
 }
 
-/** A consumer that stopped at an event fails the health of its process. */
+/** A consumer that stopped at an event, or cannot go on at the moment, fails the health of its process. */
 export const checkConsumer = ({ status }: Pick<Consuming, 'status'>): Check => {
-  const { name, state, failure } = status()
-  return { name: `consumer ${name}`, ok: state !== 'failed', detail: failure?.message ?? state }
+  const { name, state, failure, trouble } = status()
+  // While another process does its work, what went wrong here before does not matter.
+  const waits = trouble && state !== 'standing by' && `waits since ${trouble.since.toISOString()}: ${trouble.reason}`
+  return {
+    name: `consumer ${name}`,
+    ok: state !== 'failed' && !waits,
+    detail: failure?.message ?? (waits || state),
+  }
 }
 
 const check = async (name: string, work: () => Promise<unknown>): Promise<Check> => {

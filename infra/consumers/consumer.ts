@@ -12,8 +12,8 @@ export type ConsumerStatus = {
   readonly position: Position | undefined
   /** Why it stopped, and at which event. */
   readonly failure?: { readonly message: string } & Partial<Failure>
-  /** What it waits out at the moment. */
-  readonly trouble?: string
+  /** Why it cannot go on at the moment, and since when. It tries again by itself. */
+  readonly trouble?: { readonly since: Date; readonly reason: string }
 }
 
 /** A consumer at work. */
@@ -39,7 +39,7 @@ export const consume = (consumer: Consumer): Consuming => {
   let state: ConsumerStatus['state'] = 'starting'
   let position: Position | undefined
   let failure: ConsumerStatus['failure']
-  let trouble: string | undefined
+  let trouble: ConsumerStatus['trouble']
   let attempts = 0
 
   const passed = (to: Position | undefined) => {
@@ -47,13 +47,14 @@ export const consume = (consumer: Consumer): Consuming => {
     if (to && (!position || to > position)) {
       position = to
       attempts = 0
+      trouble = undefined
     }
-    trouble = undefined
     awaitedIn?.passed(name, categories, position)
   }
   const caughtUp = () => {
     if (state !== 'live') log.info({ consumer: name, position }, 'consumer has caught up')
     state = 'live'
+    trouble = undefined
   }
 
   const work = async () => {
@@ -96,7 +97,9 @@ export const consume = (consumer: Consumer): Consuming => {
           log.info({ consumer: name }, 'consumer was overtaken and looks where it stands')
         else {
           attempts++
-          trouble = error instanceof Error ? error.message : String(error)
+          state = 'starting'
+          const reason = error instanceof Error ? error.message : String(error)
+          trouble = { since: trouble?.since ?? new Date(), reason }
           log.warn({ error, consumer: name }, 'consumer ran into trouble and tries again')
           await pause(Math.random() * Math.min(100 * 2 ** attempts, 5_000), undefined, { signal }).catch(
             () => undefined,

@@ -51,7 +51,7 @@ test('a projection whose table has a name that is taken says so', async () => {
   const running = run((parts) => runProjection(tallies, parts))
 
   const reason = 'There is a table "tallies" that no projection has made. Remove or rename it.'
-  await soon(() => expect(running.status().trouble).toBe(reason))
+  await soon(() => expect(running.status().trouble?.reason).toBe(reason))
   expect(lines[0]).toMatchObject({ consumer: 'tallies', error: { message: reason } })
 
   await the.pool.query('drop table tallies')
