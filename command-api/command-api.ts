@@ -15,7 +15,6 @@ import { organisationPlanner } from './access/organisation-setup.ts'
 import { accessRoutes } from './access/routes.ts'
 import { tokenRoutes } from './access/token.ts'
 import { applicationRoutes } from './applications/routes.ts'
-import { productIdOf } from './catalogue/ids.ts'
 import { productsSection } from './catalogue/products-setup.ts'
 import { rateTablesSection } from './catalogue/rate-tables-setup.ts'
 import { catalogueAdminRoutes } from './catalogue/routes.ts'
@@ -52,7 +51,7 @@ const sections = ({ writer, checkSecret, keys, catalogue, allowsHttp }: Deps) =>
   rateTablesSection(writer),
   productsSection({ writer, hasSold }),
   endpointConnectionsSection({ writer, keys, allowsHttp }),
-  lifecycleActionsSection({ writer, catalogue, productIdOf }),
+  lifecycleActionsSection({ writer, catalogue }),
 ]
 
 /** Everything that changes something. */
@@ -69,7 +68,7 @@ export const commandRoutes = (deps: Deps): readonly Route[] => {
     ...accessRoutes({ writer, directory }),
     ...catalogueAdminRoutes({ writer, catalogue, hasSold }),
     ...endpointConnectionRoutes({ writer, keys, directory, connections, allowsHttp }),
-    ...lifecycleActionRoutes({ writer, directory, actions, catalogue, productIdOf }),
+    ...lifecycleActionRoutes({ writer, directory, actions, catalogue }),
     ...setupRoutes({ planOrganisation: organisationPlanner({ writer, directory }), sections: sections(deps) }),
   ]
 }

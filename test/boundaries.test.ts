@@ -2,7 +2,13 @@ import { cruise, type ICruiseResult, type IForbiddenRuleType } from 'dependency-
 import { expect, test } from 'vitest'
 
 const processes = 'command-api|delivery-worker|projections|query-api'
-const published = ['^domain/[^/]+/(events|record)\\.ts$', '^domain/rating/', '^node_modules/']
+const published = [
+  '^domain/[^/]+/(events|record)\\.ts$',
+  '^domain/rating/',
+  // The ids that a capability makes from names and slugs, by which others find its streams.
+  '^command-api/[^/]+/ids\\.ts$',
+  '^node_modules/',
+]
 
 const forbidden: IForbiddenRuleType[] = [
   {
@@ -27,7 +33,7 @@ const forbidden: IForbiddenRuleType[] = [
     to: { pathNot: '^(domain/(event|values)\\.ts$|domain/[^/]+/events\\.ts$|node_modules/zod/)' },
   },
   {
-    name: 'capabilities meet through events and records; rating is arithmetic that anyone may call',
+    name: 'capabilities meet through events, records and the ids of what has a name; rating is arithmetic that anyone may call',
     from: { path: '^(?!infra/)[^/]+/([^/]+)/' },
     to: { path: '^(?!infra/)[^/]+/[^/]+/', pathNot: ['^[^/]+/$1/', ...published] },
   },

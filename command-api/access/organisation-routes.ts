@@ -6,7 +6,7 @@ import { notFound, Problem } from '#infra/http/problem.ts'
 import { route, type RequestFacts, type Route } from '#infra/http/route.ts'
 import { commandHandler, type Writer } from '../handle.ts'
 import { operatorContext, operatorRoute } from '../operator.ts'
-import { organisationIdOf } from './organisation-id.ts'
+import { organisationIdOf } from './ids.ts'
 import { NewOrganisation, OrganisationChanges } from './schemas.ts'
 
 export type OrganisationDeps = { readonly writer: Writer; readonly directory: Directory }

@@ -4,7 +4,7 @@ import type { OrganisationId } from '#domain/values.ts'
 import { commandHandler, type Context } from '../handle.ts'
 import type { SetupContext, SetupStep } from '../setup-section.ts'
 import { differences, orSay, unchanged } from './declared.ts'
-import { organisationIdOf } from './organisation-id.ts'
+import { organisationIdOf } from './ids.ts'
 import type { OrganisationDeps } from './organisation-routes.ts'
 import type { DeclaredOrganisation } from './schemas.ts'
 

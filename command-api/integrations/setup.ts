@@ -5,7 +5,7 @@ import {
   type EndpointConnectionState,
 } from '#domain/integrations/endpoint-connection.ts'
 import type { EndpointConnectionId } from '#domain/integrations/events.ts'
-import { endpointConnectionIdOf } from '../endpoint-connection-id.ts'
+import { endpointConnectionIdOf } from './ids.ts'
 import { commandHandler, type Writer } from '../handle.ts'
 import { reportRefusal, type SetupContext, type SetupSection, type SetupStep } from '../setup-section.ts'
 import { chosenSecret, GivenSecret, isSealedSecret, sealSigningSecret, type SealingKeys } from './signing-secret.ts'

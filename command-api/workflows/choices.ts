@@ -2,11 +2,11 @@ import { z } from 'zod'
 import { fromStored } from '#domain/event.ts'
 import { endpointConnectionEvents } from '#domain/integrations/events.ts'
 import { evolveEndpointConnection, type EndpointConnection } from '#domain/integrations/record.ts'
-import { Slug, type OrganisationId, type ProductId } from '#domain/values.ts'
+import { Slug, type OrganisationId } from '#domain/values.ts'
 import { LifecycleActionId, LifecycleEventType } from '#domain/workflows/events.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
 import { derivedId } from '#infra/ids.ts'
-import { endpointConnectionIdOf } from '../endpoint-connection-id.ts'
+import { endpointConnectionIdOf } from '../integrations/ids.ts'
 import type { Catalogue } from '../live-catalogue.ts'
 
 /** What is chosen for a lifecycle action, by the names of things. */
@@ -32,7 +32,6 @@ export const lifecycleActionIdOf = (organisation_id: OrganisationId, name: strin
 
 export type NamedThings = {
   readonly catalogue: Pick<Catalogue, 'slugs'>
-  readonly productIdOf: (organisation_id: OrganisationId, slug: string) => ProductId
 }
 
 /** Whether a connection of this name is there. */

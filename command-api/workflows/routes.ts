@@ -10,7 +10,8 @@ import {
 import { LifecycleAction } from '#domain/workflows/record.ts'
 import { notFound, Problem } from '#infra/http/problem.ts'
 import { route, type RequestFacts, type Route } from '#infra/http/route.ts'
-import { endpointConnectionIdOf } from '../endpoint-connection-id.ts'
+import { productIdOf } from '../catalogue/ids.ts'
+import { endpointConnectionIdOf } from '../integrations/ids.ts'
 import { commandHandler, type Writer } from '../handle.ts'
 import { operatorContext, operatorRoute, refuseUnknownOrganisation, type Organisations } from '../operator.ts'
 import { connectionExists, DeclaredLifecycleAction, lifecycleActionIdOf, named, type NamedThings } from './choices.ts'
@@ -34,7 +35,7 @@ const noAction = () => notFound('lifecycle action')
 
 /** What the operator does about the lifecycle events that are sent as webhooks. */
 export const lifecycleActionRoutes = (deps: Deps): Route[] => {
-  const { writer, directory, actions, catalogue, productIdOf } = deps
+  const { writer, directory, actions, catalogue } = deps
   const { handle, load } = commandHandler(writer, lifecycleAction)
 
   const productNamed = (organisation_id: OrganisationId, slug: string | null): ProductId | null => {

@@ -4,7 +4,8 @@ import {
   type LifecycleActionCommand,
   type LifecycleChoices,
 } from '#domain/workflows/lifecycle-action.ts'
-import { endpointConnectionIdOf } from '../endpoint-connection-id.ts'
+import { productIdOf } from '../catalogue/ids.ts'
+import { endpointConnectionIdOf } from '../integrations/ids.ts'
 import { commandHandler, type Writer } from '../handle.ts'
 import { reportRefusal, type SetupContext, type SetupSection, type SetupStep } from '../setup-section.ts'
 import { connectionExists, DeclaredLifecycleAction, lifecycleActionIdOf, type NamedThings } from './choices.ts'
@@ -13,7 +14,7 @@ type Deps = NamedThings & { readonly writer: Writer }
 
 /** Which lifecycle events of which product are sent over which connection. */
 export const lifecycleActionsSection = (deps: Deps): SetupSection<DeclaredLifecycleAction> => {
-  const { writer, catalogue, productIdOf } = deps
+  const { writer, catalogue } = deps
   const { handle, load, preview } = commandHandler(writer, lifecycleAction)
 
   const planOne = async (

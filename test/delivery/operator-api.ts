@@ -10,7 +10,6 @@ import { makeProgress } from '#infra/consumers/progress.ts'
 import { unseal } from '#infra/crypto/seal.ts'
 import { organisationPlanner } from '../../command-api/access/organisation-setup.ts'
 import { organisationRoutes } from '../../command-api/access/organisation-routes.ts'
-import { productIdOf } from '../../command-api/catalogue/ids.ts'
 import { makeWriter } from '../../command-api/writer.ts'
 import { followEndpointConnections } from '../../command-api/integrations/live-connections.ts'
 import { endpointConnectionRoutes } from '../../command-api/integrations/routes.ts'
@@ -45,13 +44,13 @@ export const operatorApi = async () => {
   const allowsHttp = httpPermission({ allowedHosts: ['127.0.0.1'], allowHttp: true })
   const sections = [
     endpointConnectionsSection({ writer, keys, allowsHttp }),
-    lifecycleActionsSection({ writer, catalogue, productIdOf }),
+    lifecycleActionsSection({ writer, catalogue }),
   ]
   const api = await serve([
     ...setupRoutes({ planOrganisation: organisationPlanner({ writer, directory }), sections }),
     ...organisationRoutes({ writer, directory }),
     ...endpointConnectionRoutes({ writer, keys, directory, connections, allowsHttp }),
-    ...lifecycleActionRoutes({ writer, directory, actions, catalogue, productIdOf }),
+    ...lifecycleActionRoutes({ writer, directory, actions, catalogue }),
   ])
 
   const register = async (slug: string): Promise<string> => {

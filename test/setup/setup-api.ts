@@ -8,7 +8,6 @@ import { makeProgress } from '#infra/consumers/progress.ts'
 import { makeSecretCheck } from '#infra/crypto/secret-hash.ts'
 import { apiApplicationsSection } from '../../command-api/access/api-application-setup.ts'
 import { organisationPlanner } from '../../command-api/access/organisation-setup.ts'
-import { productIdOf } from '../../command-api/catalogue/ids.ts'
 import { productsSection } from '../../command-api/catalogue/products-setup.ts'
 import { rateTablesSection } from '../../command-api/catalogue/rate-tables-setup.ts'
 import { catalogueAdminRoutes } from '../../command-api/catalogue/routes.ts'
@@ -47,7 +46,7 @@ export const setupApi = async ({ sold = false } = {}) => {
       rateTablesSection(writer),
       productsSection({ writer, hasSold }),
       endpointConnectionsSection({ writer, keys, allowsHttp: () => true }),
-      lifecycleActionsSection({ writer, catalogue, productIdOf }),
+      lifecycleActionsSection({ writer, catalogue }),
     ],
   })
   const api = await serve([...setup, ...catalogueAdminRoutes({ writer, catalogue, hasSold })])
