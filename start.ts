@@ -40,7 +40,12 @@ Stop with Ctrl-C; the data stays.
 `
 }
 
-const demoDefaults = { DELIVERY_ALLOWED_HOSTS: '127.0.0.1', DELIVERY_ALLOW_HTTP: 'true', LOG_LEVEL: 'warn' }
+const demoDefaults = {
+  ENVIRONMENT: 'test',
+  DELIVERY_ALLOWED_HOSTS: '127.0.0.1',
+  DELIVERY_ALLOW_HTTP: 'true',
+  LOG_LEVEL: 'warn',
+}
 
 runProcess('Coverstream', async (signal) => {
   const { DATA_DIR } = readConfig(process.env)

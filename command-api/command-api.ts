@@ -14,6 +14,7 @@ import { apiApplicationsSection } from './access/api-application-setup.ts'
 import { organisationPlanner } from './access/organisation-setup.ts'
 import { accessRoutes } from './access/routes.ts'
 import { tokenRoutes } from './access/token.ts'
+import { expireQuotes } from './applications/expire-quotes.ts'
 import { applicationRoutes } from './applications/routes.ts'
 import { productsSection } from './catalogue/products-setup.ts'
 import { rateTablesSection } from './catalogue/rate-tables-setup.ts'
@@ -26,6 +27,7 @@ import { endpointConnectionsSection } from './integrations/setup.ts'
 import { followCatalogue, type Catalogue } from './live-catalogue.ts'
 import { runReactions } from './reaction.ts'
 import { setupRoutes } from './setup.ts'
+import { runTimers } from './timers.ts'
 import { followLifecycleActions, type LiveActions } from './workflows/live-actions.ts'
 import { lifecycleActionRoutes } from './workflows/routes.ts'
 import { lifecycleActionsSection } from './workflows/setup.ts'
@@ -74,7 +76,7 @@ export const commandRoutes = (deps: Deps): readonly Route[] => {
 }
 
 export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
-  const { config, keys, dataKeys, log, metrics, eventLog, rateLimit, progress, folds } = parts
+  const { config, keys, dataKeys, log, metrics, eventLog, rateLimit, progress, folds, clock } = parts
   const baseUrl = config.BASE_URL
   const [directory, catalogue, connections, actions] = await Promise.all([
     folds.follow(directoryFold, emptyDirectory()),
@@ -93,10 +95,12 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
       if (!wasSeen) metrics.unseenWrites.inc()
     },
   })
+  const leases = makeLeases(parts.pool)
   const reactions = runReactions([whenCustomerSavedRecordCustomer(writer)], {
     ...parts,
-    leases: makeLeases(parts.pool),
+    leases,
   })
+  const timers = runTimers([expireQuotes(writer)], { ...parts, leases })
   const requireCurrent = () => folds.requireCurrent(directoryFold.name)
   const tokens = makeTokens(keys, baseUrl)
   const checkSecret = makeSecretCheck()
@@ -115,6 +119,7 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
         requireCurrent,
       }),
       subjectCheck: makeSubjectCheck({ keys }),
+      clock,
       trustedProxies: config.TRUSTED_PROXIES,
       checkAnswers: false,
       before: [tokenRoutes({ directory, tokens, checkSecret, rateLimit, baseUrl, log, requireCurrent })],
@@ -126,9 +131,10 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
       ...(await checkParts(parts, parts.pool)),
       ...(await checkFolds(parts)),
       ...reactions.map(checkConsumer),
+      timers.check(),
     ],
     stop: async () => {
-      await Promise.all(reactions.map(async ({ finished }) => finished))
+      await Promise.all([...reactions, timers].map(async ({ finished }) => finished))
     },
   }
 }

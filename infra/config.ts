@@ -60,6 +60,15 @@ export const Config = z.object({
     .describe(
       'The bearer key of /admin/v1, at least 24 characters. npm start makes one in DATA_DIR; without it /admin/v1 is off.',
     ),
+  ENVIRONMENT: z
+    .enum(['production', 'test'])
+    .default('production')
+    .describe('Whether real customers are served. Only outside production may business time differ from real time.'),
+  BUSINESS_TIME_OFFSET_SECONDS: z.coerce
+    .number()
+    .int()
+    .default(0)
+    .describe('By how much business time (dates, ages, expiry) is ahead of real time; the same for all roles.'),
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
     .default('info')
@@ -104,6 +113,8 @@ export const readConfig = (environment: NodeJS.ProcessEnv, defaults: NodeJS.Proc
     throw new BadConfiguration(error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('\n'))
   if (data.EVENT_LOG === 'eventstoredb' && !data.EVENTSTOREDB_URL)
     throw new BadConfiguration('EVENTSTOREDB_URL: must be set when EVENT_LOG is eventstoredb')
+  if (data.ENVIRONMENT === 'production' && data.BUSINESS_TIME_OFFSET_SECONDS !== 0)
+    throw new BadConfiguration('BUSINESS_TIME_OFFSET_SECONDS: must be 0 when ENVIRONMENT is production')
   return given['BASE_URL'] === undefined ? { ...data, BASE_URL: `http://localhost:${data.PORT}` } : data
 }
 

@@ -2,6 +2,7 @@ import type { Express } from 'express'
 import type { Pool } from 'pg'
 import { storedEvents } from '#domain/stored-events.ts'
 import { BadConfiguration, type Config } from './config.ts'
+import { startClock, type Clock } from './clock.ts'
 import type { Consuming } from './consumers/consumer.ts'
 import { withLiveFeed } from './consumers/live-feed.ts'
 import { makeLiveFolds, type LiveFolds } from './consumers/live-folds.ts'
@@ -37,6 +38,8 @@ export type Parts = {
   readonly progress: Progress
   readonly folds: LiveFolds
   readonly rateLimit: RateLimit
+  /** Business time. */
+  readonly clock: Clock
   /** Aborted when the process is to stop: consumers of the log then finish what they are at. */
   readonly signal: AbortSignal
 }
@@ -90,6 +93,8 @@ export const openParts = async (
     ...(deployment === 'many' && { pool }),
   })
   const progress = makeProgress()
+  const offsetMs = config.BUSINESS_TIME_OFFSET_SECONDS * 1_000
+  const clock = await startClock({ pool, log, signal, offsetMs })
   const parts: Parts = {
     config,
     keys,
@@ -101,6 +106,7 @@ export const openParts = async (
     progress,
     folds: makeLiveFolds({ eventLog, log, signal, progress, pool }),
     rateLimit,
+    clock,
     signal,
   }
   const close = async () => {

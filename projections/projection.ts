@@ -24,6 +24,8 @@ export type Projection<Shapes extends EventShapes, Read extends Row, Key extends
   readonly version: number
   readonly categories: readonly string[]
   readonly events: Shapes
+  /** Whether commands wait until it shows what they wrote: unless this is false. For one that no caller reads. */
+  readonly awaited?: false
   readonly table: {
     readonly columns: Readonly<Record<keyof Read & string, ColumnType>>
     /** The primary key; the organisation comes first. */
@@ -46,6 +48,7 @@ export type SomeProjection = {
   readonly version: number
   readonly categories: readonly string[]
   readonly events: EventShapes
+  readonly awaited?: false
   readonly table: {
     readonly columns: Readonly<Record<string, ColumnType>>
     readonly key: readonly string[]

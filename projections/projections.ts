@@ -4,12 +4,13 @@ import type { Progress } from '#infra/consumers/progress.ts'
 import { applications } from './applications/projection.ts'
 import { products, releases } from './catalogue/projection.ts'
 import { customers } from './customers/projection.ts'
+import { dueTimes } from './due-times/projection.ts'
 import type { SomeProjection } from './projection.ts'
 import { quotes } from './quotes/projection.ts'
 import { runProjections } from './runner.ts'
 
 /** Every read model that there is. */
-export const allProjections: readonly SomeProjection[] = [products, releases, applications, customers, quotes]
+export const allProjections: readonly SomeProjection[] = [products, releases, applications, customers, quotes, dueTimes]
 
 type ProjectionsParts = Omit<Parts, 'progress'> & { readonly progress: Pick<Progress, 'passed'> }
 

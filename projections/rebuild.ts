@@ -32,11 +32,11 @@ export type RebuildOptions = {
 
 type Parts = Pick<ConsumerParts, 'eventLog' | 'pool' | 'leases' | 'signal' | 'log'>
 
-const describe = ({ name, version, categories }: SomeProjection): ConsumerDescription => ({
+const describe = ({ name, version, categories, awaited }: SomeProjection): ConsumerDescription => ({
   name,
   version,
   categories,
-  awaited: true,
+  awaited: awaited !== false,
 })
 
 /** Makes the table of a projection that has none, to be filled from the first event. The version of the table in use. */

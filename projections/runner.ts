@@ -16,7 +16,7 @@ export type ProjectionParts = ConsumerParts & { readonly progress: Pick<Progress
  * table is rebuilt by another version later, in another process, this one stops: the process that started last decides.
  */
 export const runProjection = (projection: SomeProjection, parts: ProjectionParts): Consuming => {
-  const { name, version, categories } = projection
+  const { name, version, categories, awaited } = projection
   const table = tableOf(projection)
   let hasBegun = false
 
@@ -26,7 +26,7 @@ export const runProjection = (projection: SomeProjection, parts: ProjectionParts
     version,
     categories,
     types: Object.keys(projection.events),
-    awaitedIn: parts.progress,
+    ...(awaited !== false && { awaitedIn: parts.progress }),
     batchSize: eventsAtOnce,
     atOtherVersion: 'stop',
     prepare: async () => {

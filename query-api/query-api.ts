@@ -37,6 +37,7 @@ export const startQueryApi = async (parts: Parts): Promise<ApiRole> => {
     metrics,
     admission,
     subjectCheck: makeSubjectCheck({ keys, owners: { quote: ownerOfQuote(lookups) } }),
+    clock: parts.clock,
     trustedProxies: config.TRUSTED_PROXIES,
     checkAnswers: false,
     before: [await documentationRoutes(config.BASE_URL)],

@@ -2,6 +2,7 @@ import type { Express, Request } from 'express'
 import { ApiApplicationId, OrganisationId } from '#domain/values.ts'
 import { randomBytes } from 'node:crypto'
 import { deriveKeys, type Keys } from '#infra/crypto/keys.ts'
+import { systemClock, type Clock } from '#infra/clock.ts'
 import { httpApp, listen, type Admission } from '#infra/http/http.ts'
 import { makeSubjectCheck, type FindOwner } from '#infra/http/subject.ts'
 import { makeLog } from '#infra/log.ts'
@@ -63,7 +64,8 @@ export const serve = async (
   {
     keys = deriveKeys(randomBytes(32).toString('base64')),
     owners = {},
-  }: { readonly keys?: Keys; readonly owners?: Readonly<Record<string, FindOwner>> } = {},
+    clock = systemClock,
+  }: { readonly keys?: Keys; readonly owners?: Readonly<Record<string, FindOwner>>; readonly clock?: Clock } = {},
 ) => {
   const admission: Admission = {
     cors: () => false,
@@ -76,6 +78,14 @@ export const serve = async (
   const log = makeLog('silent', 'test')
   const subjectCheck = makeSubjectCheck({ keys, owners })
   return serveApp(
-    httpApp(routes, { log, metrics: makeMetrics(), admission, subjectCheck, trustedProxies: 0, checkAnswers: true }),
+    httpApp(routes, {
+      log,
+      metrics: makeMetrics(),
+      admission,
+      subjectCheck,
+      clock,
+      trustedProxies: 0,
+      checkAnswers: true,
+    }),
   )
 }

@@ -89,6 +89,7 @@ export const saveRoutes = ({ applications, people }: Deps): Route[] => {
             components: body.components,
             provenance: body.provenance,
             today: todayOf(caller, facts),
+            now: facts.now,
           },
           contextOf(caller, facts),
         )
@@ -162,6 +163,7 @@ export const saveRoutes = ({ applications, people }: Deps): Route[] => {
           new_person_id,
           answers: body.answers,
           today,
+          now: facts.now,
         })
         const read = await readPerson(body.partner, { caller, today, held }, people)
         const isAccepted = (given: CustomerGiven) => application.decide(commandWith(given), before).length > 0

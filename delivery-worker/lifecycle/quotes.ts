@@ -1,5 +1,5 @@
 import { quoteEvents } from '#domain/quotes/events.ts'
-import { quoteAt, type Quote } from '#domain/quotes/record.ts'
+import type { Quote } from '#domain/quotes/record.ts'
 import type { ExcludedCover, QuoteComponent } from '#domain/rating/events.ts'
 import type { LifecycleEventType } from '#domain/workflows/events.ts'
 import { subjectKind } from '../capability.ts'
@@ -45,11 +45,11 @@ export const quotes = subjectKind<typeof quoteEvents, Facts>({
       return application_id === undefined ? [] : [{ organisation_id, id: application_id }]
     })
     const applicationOf = await readApplications(pool, itsApplications)
-    return (id, now) => {
+    return (id) => {
       const quote = quoteOf(id)
       const application = quote && applicationOf(quote.application_id)
       if (!application) return undefined
-      return { quote: shown(quoteAt(quote, now.toISOString())), ...applicationSnapshot(application) }
+      return { quote: shown(quote), ...applicationSnapshot(application) }
     }
   },
 })

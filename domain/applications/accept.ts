@@ -1,5 +1,5 @@
 import type { QuoteEvent } from '../quotes/events.ts'
-import { quoteAt, type Quote } from '../quotes/record.ts'
+import { hasRunOut, type Quote } from '../quotes/record.ts'
 import { Rejection } from '../rejection.ts'
 import type { QuoteId } from '../values.ts'
 import { isOpen, pricedInputs, type ApplicationState, type Digest } from './state.ts'
@@ -27,8 +27,9 @@ export const acceptQuote = ({ quote_id, now, digest }: AcceptQuote, state: Appli
     throw refused('This application has no such quote. Leave it out to accept the current one.', 'quote_id')
   if (!issued) throw refused('There is no quote yet. Quote the application first.')
 
-  const quote = quoteAt(issued.quote, now)
-  if (quote.status !== 'current') throw refused(`${whyNot(quote)} ${quoteAgain}`)
+  const { quote } = issued
+  const status = hasRunOut(quote, now) ? 'expired' : quote.status
+  if (status !== 'current') throw refused(`${whyNot(status)} ${quoteAgain}`)
   if (issued.inputs_digest !== digest(pricedInputs(state)))
     throw refused(`The answers have changed since this quote was priced. ${quoteAgain}`)
 
@@ -36,7 +37,7 @@ export const acceptQuote = ({ quote_id, now, digest }: AcceptQuote, state: Appli
   return isAccepted ? [] : [{ type: 'QuoteAccepted', quote_id: quote.id, via: 'accept_quote' }]
 }
 
-const whyNot = ({ status }: Quote): string => {
+const whyNot = (status: Quote['status']): string => {
   switch (status) {
     case 'replaced':
       return 'This quote was replaced by a newer one.'

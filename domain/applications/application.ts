@@ -1,5 +1,6 @@
 import type { Decider } from '../decider.ts'
 import { acceptQuote, type AcceptQuote } from './accept.ts'
+import { expireQuote, type ExpireQuote } from './expire-quote.ts'
 import { quoteApplication, type QuoteApplication } from './quote.ts'
 import { applicationStreamEvents, type ApplicationStreamEvent } from './record.ts'
 import { unknownApplication } from './refusals.ts'
@@ -18,6 +19,7 @@ export type ApplicationCommand =
   | SupersedeApplication
   | QuoteApplication
   | AcceptQuote
+  | ExpireQuote
 
 type Decision = readonly ApplicationStreamEvent[]
 
@@ -37,6 +39,8 @@ const decide = (command: ApplicationCommand, state: ApplicationState | undefined
       return quoteApplication(command, state)
     case 'AcceptQuote':
       return acceptQuote(command, state)
+    case 'ExpireQuote':
+      return expireQuote(command, state)
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Release, ReleaseJourney, ReleaseQuestion } from '../catalogue/events.ts'
 import type { QuoteEvent } from '../quotes/events.ts'
+import { hasRunOut } from '../quotes/record.ts'
 import { birthdayThatChangesPrice, price } from '../rating/price.ts'
 import type { Life, Priced, PricingRequest } from '../rating/request.ts'
 import { Rejection, type Fields } from '../rejection.ts'
@@ -67,7 +68,7 @@ export const quoteApplication = (command: QuoteApplication, state: ApplicationSt
         required(result.fields),
       )
     case 'not_accepted':
-      return [...withdrawn(state, 'application_closed'), ended(result.decision, result.reason)]
+      return [...withdrawn(state, 'application_closed', command.now), ended(result.decision, result.reason)]
     case 'no_quotable_cover':
       throw new Rejection('no_quotable_cover', noCover(result.excluded_covers))
     case 'rate_unavailable':
@@ -169,11 +170,10 @@ const issue = (
   { request, result, inputs_digest }: { request: PricingRequest; result: Priced; inputs_digest: string },
 ): Decision => {
   const { record } = state
-  const replaced = currentQuote(state)
   const { decision, premium_pence, annual_premium_pence, total_premium_pence, policy_fee_pence } = result
   const { components, excluded_covers, loadings, rate_tables, joint, members, journey_loading } = result
   return [
-    ...(replaced ? [{ type: 'QuoteReplaced', quote_id: replaced.id, replaced_by: quote_id } as const] : []),
+    ...settled(state, now, (former) => ({ type: 'QuoteReplaced', quote_id: former, replaced_by: quote_id })),
     {
       type: 'QuoteIssued',
       quote_id,
@@ -204,9 +204,15 @@ const issue = (
   ]
 }
 
-const currentQuote = ({ quotes }: ApplicationState) => {
+/** What becomes of the current quote; one whose time has run out expires, whatever else happens to the application. */
+const settled = (
+  { quotes }: ApplicationState,
+  now: string,
+  otherwise: (quote_id: QuoteId) => QuoteEvent,
+): readonly QuoteEvent[] => {
   const latest = quotes.at(-1)?.quote
-  return latest?.status === 'current' ? latest : undefined
+  if (latest?.status !== 'current') return []
+  return [hasRunOut(latest, now) ? { type: 'QuoteExpired', quote_id: latest.id } : otherwise(latest.id)]
 }
 
 /** Never past the next birthday of a life assured, if cover starting then would cost something else. */
@@ -238,7 +244,5 @@ const ended = (decision: EndingDecision, reason: { code: string; message: string
 })
 
 /** What becomes of the current quote of an application that ends: it cannot be bought any more. */
-export const withdrawn = (state: ApplicationState, reason: string): readonly QuoteEvent[] => {
-  const quote = currentQuote(state)
-  return quote ? [{ type: 'QuoteRejected', quote_id: quote.id, reason }] : []
-}
+export const withdrawn = (state: ApplicationState, reason: string, now: string): readonly QuoteEvent[] =>
+  settled(state, now, (quote_id) => ({ type: 'QuoteRejected', quote_id, reason }))

@@ -25,13 +25,14 @@ export type SavePartner = {
   readonly answers: Readonly<Record<string, unknown>> | undefined
   /** The date now, where the organisation is, `YYYY-MM-DD`. */
   readonly today: string
+  readonly now: string
 }
 
 /** The second person of joint cover, with their own answers. */
 export const savePartner = (command: SavePartner, state: ApplicationState): readonly ApplicationStreamEvent[] => {
   const { record, partner_answers } = state
   refuseClosed(record)
-  const { release, answers = {}, today } = command
+  const { release, answers = {}, today, now } = command
   if (!isJoint(release.joint, record.risk_factors))
     throw new Rejection(
       'not_joint_basis',
@@ -49,7 +50,7 @@ export const savePartner = (command: SavePartner, state: ApplicationState): read
   ]
   const terminal = terminalOf(journey.questions, partner_answers, answered.change.saved)
   return terminal
-    ? [...events, ...withdrawn(state, 'application_closed'), endedByAnswer(terminal)]
+    ? [...events, ...withdrawn(state, 'application_closed', now), endedByAnswer(terminal)]
     : withOutdatedAcceptance(state, events)
 }
 

@@ -19,6 +19,7 @@ export type SaveApplication = CoverInput & {
   readonly provenance: unknown
   /** The date now, where the organisation is, `YYYY-MM-DD`. */
   readonly today: string
+  readonly now: string
 }
 
 export const saveApplication = (
@@ -27,7 +28,7 @@ export const saveApplication = (
 ): readonly ApplicationStreamEvent[] => {
   const { record, components } = state
   refuseClosed(record)
-  const { release, answers = {}, today } = command
+  const { release, answers = {}, today, now } = command
   const journey = journeyOfApplication(release, record)
   const held = { cover_amount_pence: record.cover_amount_pence, term_years: record.term_years, components }
 
@@ -47,7 +48,7 @@ export const saveApplication = (
   ]
   const terminal = terminalOf(journey.questions, record.risk_factors, answered.change.saved)
   return terminal
-    ? [...saved, ...withdrawn(state, 'application_closed'), endedByAnswer(terminal)]
+    ? [...saved, ...withdrawn(state, 'application_closed', now), endedByAnswer(terminal)]
     : withOutdatedAcceptance(state, saved)
 }
 

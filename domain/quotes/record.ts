@@ -114,8 +114,6 @@ const changeBy = (event: Exclude<QuoteEvent, { type: 'QuoteIssued' }>, occurred_
   }
 }
 
-/** A quote as of now: one whose time has run out is expired, whether or not that has been recorded yet. */
-export const quoteAt = (quote: Quote, now: string): Quote =>
-  quote.status === 'current' && Date.parse(quote.expires_at) <= Date.parse(now)
-    ? { ...quote, status: 'expired' }
-    : quote
+/** Whether a current quote is past its time. It is expired once the event says so, moments later. */
+export const hasRunOut = ({ status, expires_at }: Quote, now: string): boolean =>
+  status === 'current' && Date.parse(expires_at) <= Date.parse(now)

@@ -6,6 +6,7 @@ import express, { type Express, type Request, type Response, type Router } from 
 import type { ZodType } from 'zod'
 import { newId } from '../ids.ts'
 import { BadConfiguration } from '../config.ts'
+import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import { parseRequest, Problem, problems } from './problem.ts'
@@ -26,6 +27,8 @@ export type HttpOptions = {
   readonly metrics: Metrics
   readonly admission: Admission
   readonly subjectCheck: SubjectCheck
+  /** Business time, as of which requests are answered. */
+  readonly clock: Clock
   readonly trustedProxies: number
   /** What answers in a form of its own (the token endpoint, health): it sees a request before CORS and the rate limit. */
   readonly before?: readonly Router[]
@@ -98,7 +101,10 @@ const checkedBody = async ({ spec, onUnfitBody }: Route, request: CheckedRequest
 }
 
 const serve =
-  (served: Route, { checkAnswers, subjectCheck }: Pick<HttpOptions, 'checkAnswers' | 'subjectCheck'>) =>
+  (
+    served: Route,
+    { checkAnswers, subjectCheck, clock }: Pick<HttpOptions, 'checkAnswers' | 'subjectCheck' | 'clock'>,
+  ) =>
   async (request: Request, response: Response): Promise<void> => {
     const locals = response.locals as Locals // set below, for every request
     const { spec, handle } = served
@@ -112,7 +118,7 @@ const serve =
       query,
       body,
       ...locals,
-      now: new Date().toISOString(),
+      now: clock.now().toISOString(),
       header: (name) => request.get(name),
       isProven: (application_id) => subjectCheck.isProven(application_id, shareToken),
       text: typeof request.body === 'string' ? request.body : undefined,

@@ -75,7 +75,7 @@ export type RouteSpec = Schemas & {
 
 export type RequestFacts = {
   readonly request_id: string
-  /** When the request arrived, ISO 8601. */
+  /** When the request arrived in business time, ISO 8601. */
   readonly now: string
   readonly header: (name: string) => string | undefined
   /** Whether the request carries the share token of this application. */

@@ -5,6 +5,7 @@ import { categoryOf } from '#domain/event.ts'
 import { OrganisationId } from '#domain/values.ts'
 import { postgresLog, prepareLog } from '#infra/event-log/postgres/postgres-log.ts'
 import { makeAdmission } from '#infra/http/admission.ts'
+import { systemClock } from '#infra/clock.ts'
 import { httpApp } from '#infra/http/http.ts'
 import { makeSubjectCheck } from '#infra/http/subject.ts'
 import { deriveKeys } from '#infra/crypto/keys.ts'
@@ -125,6 +126,7 @@ export const accessApi = async (options: Options = {}) => {
     metrics: makeMetrics(),
     admission,
     subjectCheck: makeSubjectCheck({ keys }),
+    clock: systemClock,
     trustedProxies,
     before,
     checkAnswers: true,

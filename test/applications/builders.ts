@@ -54,6 +54,7 @@ export const save = (changes: Partial<SaveApplication>): SaveApplication => ({
   answers: undefined,
   provenance: undefined,
   today: '2026-01-15',
+  now: '2026-01-15T12:00:00.000Z',
   ...changes,
 })
 

@@ -41,6 +41,7 @@ const savePartner = (partner = given(bert), changes: Partial<SavePartner> = {}):
   new_person_id: newId,
   answers: undefined,
   today: '2026-06-01',
+  now: '2026-06-01T09:00:00.000Z',
   ...changes,
 })
 

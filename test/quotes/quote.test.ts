@@ -3,7 +3,6 @@ import { application } from '#domain/applications/application.ts'
 import type { QuoteApplication } from '#domain/applications/quote.ts'
 import type { ApplicationStreamEvent } from '#domain/applications/record.ts'
 import type { ReleaseJourney } from '#domain/catalogue/events.ts'
-import { quoteAt } from '#domain/quotes/record.ts'
 import { QuoteId } from '#domain/values.ts'
 import { fullJourney, lifeCover, release } from '../applications/release.ts'
 import { anna, answered, covered, customerSaved, declined, referred, started } from '../applications/builders.ts'
@@ -87,10 +86,56 @@ test('a quote never holds past the next birthday of a life assured if that chang
   expect(quotedOn({ ...born, dob: '1992-06-20' })?.expires_at).toBe('2026-06-20T00:00:00.000Z')
 })
 
-test('a quote whose time has run out is expired', () => {
-  const issued = quotedOn(born)
-  expect(issued && quoteAt(issued, '2026-07-01T08:59:59.999Z').status).toBe('current')
-  expect(issued && quoteAt(issued, '2026-07-01T09:00:00.000Z').status).toBe('expired')
+const expire = (at: string, quote_id: QuoteId = firstId) => ({ type: 'ExpireQuote', quote_id, now: at }) as const
+const justBefore = '2026-07-01T08:59:59.999Z'
+const runOut = '2026-07-01T09:00:00.000Z'
+const expired = { type: 'QuoteExpired', quote_id: firstId } as const
+
+scenario('a quote expires at the moment its time runs out', {
+  given: quoted,
+  at: now,
+  when: expire(runOut),
+  then: [expired],
+})
+scenario('and not a moment before', { given: quoted, at: now, when: expire(justBefore), then: [] })
+scenario('it expires once', { given: [...quoted, expired], at: now, when: expire(runOut), then: [] })
+scenario('a quote that there is not does not expire', {
+  given: quoted,
+  at: now,
+  when: expire(runOut, unknownId),
+  then: [],
+})
+scenario('an accepted quote expires too', {
+  given: decided(quoted, accept()),
+  at: now,
+  when: expire(runOut),
+  then: [expired],
+})
+scenario('a replaced quote stays replaced', {
+  given: [...quoted, { type: 'QuoteReplaced', quote_id: firstId, replaced_by: secondId }],
+  at: now,
+  when: expire(runOut),
+  then: [],
+})
+
+const late = { now: runOut, today: '2026-07-01', quote_id: secondId }
+
+test('an expired quote stays expired when the application is quoted again', () => {
+  const again = decided([...quoted, expired], quote(late)).slice(quoted.length + 1)
+  expect(again).toMatchObject([{ type: 'QuoteIssued', quote_id: secondId }])
+})
+
+test('a quote whose time has run out, and of which that is not recorded yet, expires and is not replaced', () => {
+  const again = decided(quoted, quote(late)).slice(quoted.length)
+  expect(again).toMatchObject([expired, { type: 'QuoteIssued', quote_id: secondId }])
+})
+
+test('a moment earlier it is replaced', () => {
+  const again = decided(quoted, quote({ ...late, now: justBefore })).slice(quoted.length)
+  expect(again).toMatchObject([
+    { type: 'QuoteReplaced', quote_id: firstId, replaced_by: secondId },
+    { type: 'QuoteIssued', quote_id: secondId },
+  ])
 })
 
 scenario('when nothing that matters has changed, the existing quote stays', {

@@ -1,0 +1,16 @@
+import { application } from '#domain/applications/application.ts'
+import { idOf } from '#domain/event.ts'
+import { QuoteId } from '#domain/values.ts'
+import { commandHandler, type Writer } from '../handle.ts'
+import type { Timer } from '../timers.ts'
+
+/** A quote that nobody has bought expires at the moment that it promised. */
+export const expireQuotes = (writer: Writer): Timer => {
+  const { handle } = commandHandler(writer, application)
+
+  return {
+    kind: 'quote_expiry',
+    fire: async ({ id, stream, due_at }, context) =>
+      handle(idOf(stream), { type: 'ExpireQuote', quote_id: QuoteId.parse(id), now: due_at }, context),
+  }
+}

@@ -1,0 +1,158 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Pool } from 'pg'
+import { isTransient } from '#infra/consumers/follow.ts'
+import type { Lease, Leases } from '#infra/consumers/lease.ts'
+import type { Clock } from '#infra/clock.ts'
+import type { Check } from '#infra/http/health.ts'
+import { newId } from '#infra/ids.ts'
+import type { Log } from '#infra/log.ts'
+import { sql } from '#infra/postgres/postgres.ts'
+import type { Context } from './handle.ts'
+
+/** Something that is due: a row of the read model `due_times`. */
+export type DueTime = {
+  readonly organisation_id: string
+  readonly kind: string
+  readonly id: string
+  readonly stream: string
+  /** Business time, ISO 8601. */
+  readonly due_at: string
+}
+
+/**
+ * What happens when something is due. Its command may be sent twice and late, by two processes at once, and must change
+ * nothing when its time has not come or what it is for has happened already: the row goes only when the read model has
+ * seen that.
+ */
+export type Timer = {
+  /** As in the rows that the projection writes. */
+  readonly kind: string
+  readonly fire: (due: DueTime, context: Context) => Promise<unknown>
+}
+
+type TimerParts = {
+  readonly pool: Pool
+  readonly leases: Leases
+  readonly clock: Clock
+  readonly log: Log
+  readonly signal: AbortSignal
+  readonly pollMs?: number
+}
+
+export type RunningTimers = { readonly check: () => Check; readonly finished: Promise<void> }
+
+const pageSize = 200
+const concurrency = 32
+const mostRetryMs = 5_000
+
+/** Fires what is due, within about a second, in one process at a time. What fails is reported and holds nobody else up. */
+export const runTimers = (timers: readonly Timer[], parts: TimerParts): RunningTimers => {
+  const { pool, leases, clock, log, signal, pollMs = 1_000 } = parts
+  const fireByKind = new Map(timers.map(({ kind, fire }) => [kind, fire]))
+  let failed: { readonly kind: string; readonly message: string } | undefined
+  let outage: string | undefined
+
+  const fire = async (due: DueTime): Promise<void> => {
+    try {
+      const fireOne = fireByKind.get(due.kind)
+      if (!fireOne) throw new Error(`There is no timer for ${due.kind}.`)
+      await fireOne(due, contextOf(due))
+    } catch (error) {
+      if (isTransient(error)) throw error
+      failed = { kind: due.kind, message: error instanceof Error ? error.message : String(error) }
+      log.error({ error, kind: due.kind, id: due.id, organisation_id: due.organisation_id }, 'timer failed')
+    }
+  }
+
+  /** Goes once through all that is due now, in the order of its time. */
+  const sweep = async (isOver: () => boolean): Promise<void> => {
+    const now = clock.now().toISOString()
+    let after: DueTime | undefined
+    failed = undefined
+    while (!isOver()) {
+      const page = await readDue(pool, now, after)
+      const waiting = page.values()
+      const work = async () => {
+        for (const due of waiting) {
+          if (isOver()) return
+          await fire(due)
+        }
+      }
+      // All are awaited before the first failure is passed on, so that nothing goes on behind our back.
+      const ended = await Promise.allSettled(Array.from({ length: concurrency }, work))
+      const failure = ended.find((outcome) => outcome.status === 'rejected')
+      if (failure) throw failure.reason
+      after = page.at(-1)
+      if (page.length < pageSize) return
+    }
+  }
+
+  const sweepWhileLeased = async (lease: Lease): Promise<void> => {
+    const isOver = () => signal.aborted || lease.signal.aborted
+    while (!isOver()) {
+      await sweep(isOver)
+      outage = undefined
+      await pause(pollMs, undefined, { signal: AbortSignal.any([signal, lease.signal]) }).catch(() => undefined)
+    }
+  }
+
+  const run = async () => {
+    let attempts = 0
+    while (!signal.aborted) {
+      let lease: Lease | undefined
+      try {
+        lease = await leases.take('timers', signal)
+        if (!lease) return
+        attempts = 0
+        await sweepWhileLeased(lease)
+      } catch (error) {
+        attempts++
+        outage = error instanceof Error ? error.message : String(error)
+        log.warn({ error }, 'timers could not be fired, trying again')
+        const delayMs = Math.random() * Math.min(100 * 2 ** attempts, mostRetryMs)
+        await pause(delayMs, undefined, { signal }).catch(() => undefined)
+      } finally {
+        await lease?.release()
+      }
+    }
+  }
+
+  return {
+    check: () => {
+      const detail = outage ?? (failed && `${failed.kind}: ${failed.message}`)
+      return { name: 'timers', ok: detail === undefined, ...(detail !== undefined && { detail }) }
+    },
+    finished: run(),
+  }
+}
+
+/** As of the moment when it was due. */
+const contextOf = ({ organisation_id, kind, due_at }: DueTime): Context => ({
+  organisation_id,
+  actor: { type: 'system', id: `timer ${kind}` },
+  correlation_id: newId(),
+  now: due_at,
+})
+
+/** None while the projections have not made the table yet. */
+const readDue = async (pool: Pool, now: string, after: DueTime | undefined): Promise<readonly DueTime[]> => {
+  const { due_at, organisation_id, kind, id } = after ?? {
+    due_at: '-infinity',
+    organisation_id: '00000000-0000-0000-0000-000000000000',
+    kind: '',
+    id: '00000000-0000-0000-0000-000000000000',
+  }
+  try {
+    const { rows } = await pool.query<Omit<DueTime, 'due_at'> & { due_at: Date }>({
+      name: 'due-times',
+      ...sql`
+        select organisation_id, kind, id, stream, due_at from due_times
+        where due_at <= ${now} and (due_at, organisation_id, kind, id) > (${due_at}, ${organisation_id}, ${kind}, ${id})
+        order by due_at, organisation_id, kind, id limit ${pageSize}`,
+    })
+    return rows.map((row) => ({ ...row, due_at: row.due_at.toISOString() }))
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === '42P01') return []
+    throw error
+  }
+}

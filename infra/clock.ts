@@ -1,0 +1,56 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Pool } from 'pg'
+import type { Log } from './log.ts'
+import { sql } from './postgres/postgres.ts'
+
+/**
+ * Business time: dates, ages, `occurred_at`, the life of quotes, due times. Tokens, signatures, request limits, leases and
+ * retries run on real time and do not ask this clock.
+ */
+export type Clock = { readonly now: () => Date }
+
+/** The clock of this machine. */
+export const systemClock: Clock = { now: () => new Date() }
+
+type ClockParts = {
+  readonly pool: Pool
+  readonly log: Log
+  readonly signal: AbortSignal
+  /** By how much business time is ahead of the database's clock. */
+  readonly offsetMs: number
+  readonly measureEveryMs?: number
+}
+
+/**
+ * The database's clock plus the offset, so that all processes agree on the time however their machines are set. Between two
+ * measurements this machine counts on by itself; while the database is away it goes on counting.
+ */
+export const startClock = async (parts: ClockParts): Promise<Clock> => {
+  const { pool, log, signal, offsetMs, measureEveryMs = 60_000 } = parts
+  let ahead = await measure(pool)
+
+  const isStopping = () => signal.aborted
+
+  const run = async () => {
+    while (!isStopping()) {
+      await pause(measureEveryMs, undefined, { signal, ref: false }).catch(() => undefined)
+      ahead = await measure(pool).catch((error: unknown) => {
+        if (!isStopping()) log.warn({ error }, 'the clock of the database could not be read, counting on')
+        return ahead
+      })
+    }
+  }
+  void run()
+  return { now: () => new Date(performance.now() + ahead + offsetMs) }
+}
+
+/** How far the database's clock is ahead of the monotonic clock of this process, in milliseconds. */
+const measure = async (pool: Pool): Promise<number> => {
+  const before = performance.now()
+  const { rows } = await pool.query<{ ms: number }>(
+    sql`select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms`,
+  )
+  const after = performance.now()
+  if (!rows[0]) throw new Error('The database did not tell the time.')
+  return rows[0].ms - (before + after) / 2
+}
