@@ -39,11 +39,18 @@ export const sealedLog = (
     return events.map((event) => personalData.open(event, keys.get(keyIdOf(event) ?? '')))
   }
 
+  const inTurn = turns()
+
   return {
     ...log,
     append: async (stream, expected, events) => {
       checkStreamName(stream)
-      return log.append(stream, expected, await retry(() => seal(stream, events), { withinMs: keysWithinMs }))
+      const start = async () => {
+        const sealed = await retry(() => seal(stream, events), { withinMs: keysWithinMs })
+        return { appended: log.append(stream, expected, sealed) }
+      }
+      const started = inTurn(stream, start)
+      return (await started).appended
     },
     read: async (stream, page) => {
       const events = await log.read(stream, page)
@@ -61,6 +68,21 @@ export const sealedLog = (
         yield { ...batch, events }
       }
     },
+  }
+}
+
+/** Appends to one stream keep the order in which they were asked for, although only some of them wait for a key. */
+const turns = () => {
+  const last = new Map<string, Promise<unknown>>()
+  return async <Result>(stream: string, work: () => Promise<Result>): Promise<Result> => {
+    const before = last.get(stream)
+    const turn = before ? before.then(work, work) : work()
+    last.set(stream, turn)
+    try {
+      return await turn
+    } finally {
+      if (last.get(stream) === turn) last.delete(stream)
+    }
   }
 }
 

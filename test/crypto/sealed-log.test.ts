@@ -68,6 +68,16 @@ describe('an event', () => {
     await expect(log.append(newApplication(), 'no_stream', [newEvent('Forgotten')])).rejects.toThrow('stored-events.ts')
   })
 
+  test('that waits for its key is not overtaken by a later one of its stream', async () => {
+    await using made = await sealedDatabase()
+    const stream = newApplication()
+    const [first, second] = [saved(), newEvent('SomethingElse')]
+
+    await Promise.all([made.log.append(stream, 'any', [first]), made.log.append(stream, 'any', [second])])
+
+    expect((await made.log.read(stream)).map(asAppended)).toEqual([first, second])
+  })
+
   test('that is appended twice is the same append', async () => {
     await using made = await sealedDatabase()
     const stream = newApplication()
