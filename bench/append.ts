@@ -4,7 +4,9 @@ import { v7 as uuidv7 } from 'uuid'
 import type { NewEvent } from '#domain/event.ts'
 import { postgresLog } from '#infra/event-log/postgres/postgres-log.ts'
 import { migrate } from '#infra/postgres/migrations.ts'
+import type { EventLog } from '#infra/event-log/event-log.ts'
 import { createPool } from '#infra/postgres/postgres.ts'
+import { sealed } from './sealed.ts'
 import { inTurns, rated, type Figure } from './figure.ts'
 import type { Pace } from './throughput.ts'
 import type { Environment } from './environment.ts'
@@ -25,7 +27,8 @@ const newEvent = (): NewEvent => ({ id: uuidv7(), type: 'AnswersSaved', schema_v
 
 /**
  * Appends of one event each, by writers who each write to streams of their own and wait for every answer, against one-row
- * inserts of as many bytes by as many connections into a table that has nothing but a primary key.
+ * inserts of as many bytes by as many connections into a table that has nothing but a primary key. Then the same with
+ * personal data sealed, each stream under a key of its own, against the same without sealing.
  */
 export const measureAppend = async (
   environment: Environment,
@@ -36,13 +39,14 @@ export const measureAppend = async (
   await migrate(pool)
   await pool.query('create table plain (id uuid primary key, stream text, data json, metadata json)')
   const log = postgresLog({ url })
+  const sealing = sealed(log, pool)
 
-  const appendFor = (deadline: number) => async (): Promise<number> => {
+  const appendFor = (to: EventLog) => (deadline: number) => async (): Promise<number> => {
     let count = 0
     while (performance.now() < deadline) {
       const stream = `bench-${randomUUID()}`
       for (let revision = 0; revision < eventsOfStream && performance.now() < deadline; revision++) {
-        const { outcome } = await log.append(stream, revision === 0 ? 'no_stream' : revision - 1, [newEvent()])
+        const { outcome } = await to.append(stream, revision === 0 ? 'no_stream' : revision - 1, [newEvent()])
         if (outcome !== 'appended') throw new Error('A stream of its own had another writer.')
         count++
       }
@@ -75,15 +79,22 @@ export const measureAppend = async (
     }
     // Once for nothing: plans, caches and the compiler settle.
     await perSecond(insertFor)
-    await perSecond(appendFor)
+    await perSecond(appendFor(log))
+    await perSecond(appendFor(sealing))
     const measured = await inTurns(
       rounds,
       () => perSecond(insertFor),
-      () => perSecond(appendFor),
+      () => perSecond(appendFor(log)),
+    )
+    const sealedMeasured = await inTurns(
+      rounds,
+      () => perSecond(appendFor(log)),
+      () => perSecond(appendFor(sealing)),
     )
     await Promise.all(clients.map(async (client) => client.end()))
     const name = `append, ${writers} ${writers === 1 ? 'writer' : 'writers'}`
     figures.push(rated(name, measured, writers === 32 ? { target: { ratio: 0.8 } } : {}))
+    figures.push(rated(`${name}, sealed, to not`, sealedMeasured))
   }
 
   await log.close()

@@ -12,6 +12,7 @@ import { rebuild } from '../projections/rebuild.ts'
 import { runProjection } from '../projections/runner.ts'
 import { tableOf } from '../projections/table.ts'
 import { median } from './figure.ts'
+import { sealed } from './sealed.ts'
 
 /** What a replay reports to the process that asked for it. Memory in MB. */
 export type Replayed = {
@@ -28,7 +29,8 @@ export type Replayed = {
 
 const [url = '', work] = process.argv.slice(2)
 const pool = createPool(url)
-const eventLog = postgresLog({ url })
+// Events that are not sealed pass through.
+const eventLog = sealed(postgresLog({ url }), pool)
 const ending = new AbortController()
 const parts = {
   eventLog,
@@ -42,7 +44,7 @@ const parts = {
 const replay = async (): Promise<number> => {
   const head = await eventLog.head()
   if (!head) throw new Error('There is nothing to replay.')
-  await pool.query('drop table if exists applications; drop table if exists consumer_checkpoint')
+  await pool.query('drop table if exists applications; truncate consumer_checkpoint')
   const startedAt = performance.now()
   const arrived = Promise.withResolvers<undefined>()
   const passed = (_name: string, _categories: readonly string[], position: Position | undefined) => {
@@ -69,7 +71,7 @@ const rebuildBeside = async (): Promise<number> => {
  */
 const upsert = async (): Promise<number> => {
   const table = tableOf(applications)
-  await pool.query('drop table if exists applications; drop table if exists consumer_checkpoint')
+  await pool.query('drop table if exists applications; truncate consumer_checkpoint')
   await pool.query(`${table.create}; ${table.createIndexes}`)
   const db = await pool.connect()
 
