@@ -1,4 +1,5 @@
 import type { Pool } from 'pg'
+import { unsentMax } from './backoff.ts'
 import { kindNamed, type Capabilities, type Snapshots } from './capability.ts'
 import type { Claimed } from './queue.ts'
 import type { Body } from './send.ts'
@@ -12,7 +13,7 @@ export const readBodies = async (
   capabilities: Capabilities,
   claimed: readonly Claimed[],
 ): Promise<(delivery: Claimed, now: Date) => Body> => {
-  const byType = Map.groupBy(claimed, ({ subject_type }) => subject_type)
+  const byType = Map.groupBy(claimed.filter(isWorthIt), ({ subject_type }) => subject_type)
   const snapshots = new Map<string, Snapshots | { readonly missing: string }>()
   const readKind = async ([type, own]: readonly [string, readonly Claimed[]]) => {
     const subjects = own.map(({ organisation_id, subject_id: id }) => ({ organisation_id, id }))
@@ -24,7 +25,9 @@ export const readBodies = async (
   }
   await Promise.all([...byType].map(readKind))
 
-  return ({ subject_type, subject_id, message }, now) => {
+  return (delivery, now) => {
+    if (!isWorthIt(delivery)) return { missing: 'lost with its worker, or not sent, too often' }
+    const { subject_type, subject_id, message } = delivery
     const snapshotOf = snapshots.get(subject_type)
     if (typeof snapshotOf !== 'function') return snapshotOf ?? { missing: 'its snapshot was not read' }
     try {
@@ -36,5 +39,8 @@ export const readBodies = async (
     }
   }
 }
+
+/** One that was lost that often may be why its workers died, so nothing is done for it any more. */
+const isWorthIt = ({ unsent }: Claimed): boolean => unsent < unsentMax
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

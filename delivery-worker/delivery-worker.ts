@@ -5,8 +5,10 @@ import { checkOutage, type Parts, type Role } from '#infra/parts.ts'
 import { capabilities as ownCapabilities } from './capabilities.ts'
 import type { Capabilities } from './capability.ts'
 import { startPlanner } from './planner.ts'
+import { choice, decideByItself } from './planning.ts'
 import { makeSend } from './send.ts'
 import { startSender } from './sender.ts'
+import { startUpkeep } from './upkeep.ts'
 
 export type DeliveryWorkerParts = Pick<Parts, 'config' | 'keys' | 'log' | 'metrics' | 'eventLog' | 'pool' | 'signal'>
 
@@ -24,6 +26,8 @@ export const startDeliveryWorker = async (parts: DeliveryWorkerParts, options: O
   const { config, keys, log, metrics, eventLog, pool, signal } = parts
   const { now = () => new Date(), capabilities = ownCapabilities, ...httpOptions } = options
 
+  await decideByItself({ pool, eventLog, capabilities, signal })
+
   const http = makeGuardedHttp({
     allowedHosts: config.DELIVERY_ALLOWED_HOSTS,
     allowHttp: config.DELIVERY_ALLOW_HTTP,
@@ -31,6 +35,9 @@ export const startDeliveryWorker = async (parts: DeliveryWorkerParts, options: O
   })
   const send = makeSend({ capabilities, http, keys, now, log, metrics })
   const sender = startSender({ pool, log, now, capabilities, send, concurrency: config.DELIVERY_CONCURRENCY })
+  const leases = makeLeases(pool)
+  const upkeep = startUpkeep({ pool, leases, log, signal, retentionDays: config.DELIVERY_RETENTION_DAYS })
+  let mustChoose = false
   const planner = startPlanner({
     eventLog,
     pool,
@@ -38,7 +45,11 @@ export const startDeliveryWorker = async (parts: DeliveryWorkerParts, options: O
     metrics,
     signal,
     capabilities,
-    leases: makeLeases(pool),
+    leases,
+    onWaiting: (isWaiting) => {
+      mustChoose = isWaiting
+      metrics.deliveriesUndecided.set(isWaiting ? 1 : 0)
+    },
     onPlanned: sender.notify,
   })
 
@@ -47,7 +58,9 @@ export const startDeliveryWorker = async (parts: DeliveryWorkerParts, options: O
     const problem = sender.problem()
     return [
       checkOutage(parts),
-      { name: 'delivery planner', ok: state !== 'failed', detail: failure?.message ?? state },
+      mustChoose
+        ? { name: 'delivery planner', ok: false, detail: `nothing is sent until you choose from where: ${choice}` }
+        : { name: 'delivery planner', ok: state !== 'failed', detail: failure?.message ?? state },
       { name: 'delivery sender', ok: problem === undefined, ...(problem !== undefined && { detail: problem }) },
     ]
   }
@@ -55,7 +68,7 @@ export const startDeliveryWorker = async (parts: DeliveryWorkerParts, options: O
   return {
     checks: async () => checks(),
     stop: async () => {
-      await Promise.all([planner.finished, sender.stop()])
+      await Promise.all([planner.finished, upkeep.finished, sender.stop()])
       await http.close()
     },
   }

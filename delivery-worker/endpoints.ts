@@ -45,7 +45,7 @@ const search = async (
   { organisation_id, connection_id }: Place,
   withUnproven: boolean,
 ): Promise<{ readonly found: readonly Candidate[]; readonly end: Place | undefined }> => {
-  const { rows } = await pool.query<Row>(sql`
+  const statement = sql`
     with recursive pending as (
       (select organisation_id, connection_id, due_at, 1 as place from delivery_queue
         where (organisation_id, connection_id) > (${organisation_id}::uuid, ${connection_id}::uuid)
@@ -65,7 +65,8 @@ const search = async (
       due_at <= now() and (state is distinct from 'half_open' or probe_until <= now()) as is_due
     from looked_at left join delivery_endpoint using (connection_id)
     where is_last or (due_at <= now() and (state = 'closed' or ${withUnproven})
-      and (state is distinct from 'half_open' or probe_until <= now()))`)
+      and (state is distinct from 'half_open' or probe_until <= now()))`
+  const { rows } = await pool.query<Row>({ ...statement, name: 'delivery-search' })
   return {
     found: rows.filter(({ is_due, standing }) => is_due && (withUnproven || standing === 'closed')),
     end: rows.find(({ is_last }) => is_last),

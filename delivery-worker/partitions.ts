@@ -8,6 +8,8 @@ const firstMonday = Date.parse('2001-01-01T00:00:00.000Z')
 /** The beginning of the week of an instant, and of its partition. */
 export const weekOf = (instant: number): number => firstMonday + Math.floor((instant - firstMonday) / weekMs) * weekMs
 
+export const weekAfter = (week: number): number => week + weekMs
+
 /** Makes the partitions that are missing for some instants; asks the database once for each week. */
 export const partitionsFor = (pool: Pool) => {
   const made = new Set<number>()

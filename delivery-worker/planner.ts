@@ -8,10 +8,13 @@ import { concernsOf, forgottenIn, plannedFrom, type Known } from './known.ts'
 import { forgetStandings } from './endpoints.ts'
 import { partitionsFor } from './partitions.ts'
 import { makePlan, recallFrom } from './plan.ts'
+import { findPlanning, isPlanned, untilDecided } from './planning.ts'
 import { cancel, enqueue } from './queue.ts'
 
 export type PlannerParts = ConsumerParts & {
   readonly capabilities: Capabilities
+  /** Called when the operator must choose from where to send, and when that was done. */
+  readonly onWaiting: (isWaiting: boolean) => void
   /** Called when in a moment there will be something to send. */
   readonly onPlanned: () => void
 }
@@ -20,7 +23,7 @@ export type PlannerParts = ConsumerParts & {
  * Plans deliveries from the log. What was planned, what was learned and how far it came are written together, so that a
  * planner that is killed neither loses a delivery nor plans one twice.
  */
-export const startPlanner = ({ capabilities, onPlanned, ...parts }: PlannerParts): Consuming => {
+export const startPlanner = ({ capabilities, onPlanned, onWaiting, ...parts }: PlannerParts): Consuming => {
   const { pool, eventLog } = parts
   const ensurePartitions = partitionsFor(pool)
   return consume({
@@ -29,15 +32,19 @@ export const startPlanner = ({ capabilities, onPlanned, ...parts }: PlannerParts
     version: 1,
     restMs: 25,
     ...plannedFrom(capabilities),
+    prepare: () => untilDecided({ ...parts, capabilities, onWaiting }),
     handle: async (events, db) => {
       const known = await recall(db, capabilities, events)
       const again = await readAgain(eventLog, capabilities, known, events)
-      const { deliveries, cancellations, learned } = makePlan(capabilities, [...known, ...again], events)
+      const planning = await findPlanning(db)
+      if (!planning) throw new Error('It is no longer decided from where deliveries are planned.')
+      const plan = makePlan(capabilities, [...known, ...again], events)
+      const deliveries = plan.deliveries.filter((each) => isPlanned(planning, each))
       await ensurePartitions(deliveries.map(({ recorded_at }) => recorded_at))
-      for (const cancellation of cancellations) await cancel(db, cancellation)
+      for (const cancellation of plan.cancellations) await cancel(db, cancellation)
       await enqueue(db, deliveries)
-      await remember(db, learned)
-      await forgetStandings(db, idsOf('connection', learned))
+      await remember(db, plan.learned)
+      await forgetStandings(db, idsOf('connection', plan.learned))
       if (deliveries.length > 0) onPlanned()
     },
   })

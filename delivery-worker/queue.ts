@@ -1,7 +1,6 @@
-import type { ClientBase, Pool } from 'pg'
+import type { ClientBase, Pool, QueryConfig } from 'pg'
 import type { Json } from '#domain/event.ts'
-import { sql } from '#infra/postgres/postgres.ts'
-import { unsentMax } from './backoff.ts'
+import { sql, type Query } from '#infra/postgres/postgres.ts'
 import type { Allotted } from './places.ts'
 import type { Cancellation, PlannedDelivery } from './plan.ts'
 
@@ -97,7 +96,10 @@ export const cancel = async (db: ClientBase, cancellation: Cancellation): Promis
  */
 export const claim = async (pool: Pool, allotted: readonly Allotted[]): Promise<Claimed[]> => {
   if (allotted.length === 0) return []
-  const { rows } = await pool.query<Claimed>(sql`
+  const { rows } = await pool.query<Claimed>(
+    prepared(
+      'delivery-claim',
+      sql`
     with passed as materialized (
       select name, position from consumer_checkpoint where position is not null
     ), picked as materialized (
@@ -117,23 +119,15 @@ export const claim = async (pool: Pool, allotted: readonly Allotted[]): Promise<
       update delivery_queue as queue
       set due_at = now() + least(interval '30 s', greatest(interval '20 ms', (now() - queue.recorded_at) / 4))
       from picked where queue.id = picked.id and not is_ready
-    ), given_up as (
-      delete from delivery_queue as queue using picked
-      where queue.id = picked.id and is_ready and picked.unsent >= ${unsentMax}
-      returning picked.*
-    ), failed as (
-      update delivery set state = 'failed', reason = 'not sent: lost with its worker again and again',
-        finished_at = now(), unsent_at = now()
-      from given_up where delivery.id = given_up.id and delivery.recorded_at = given_up.recorded_at
     ), probed as (
       update delivery_endpoint as endpoint
       set state = 'half_open', probe_until = now() + make_interval(secs => ${leaseSeconds})
-      where connection_id in (select connection_id from picked where is_ready and unsent < ${unsentMax})
+      where connection_id in (select connection_id from picked where is_ready)
         and (state = 'open' or (state = 'half_open' and probe_until <= now()))
       returning connection_id
     ), allowed as materialized (
       select picked.* from picked left join delivery_endpoint as endpoint using (connection_id)
-      where is_ready and unsent < ${unsentMax}
+      where is_ready
         and (endpoint.state is null or endpoint.state = 'closed' or connection_id in (select connection_id from probed))
     ), taken as (
       update delivery_queue as queue
@@ -144,14 +138,16 @@ export const claim = async (pool: Pool, allotted: readonly Allotted[]): Promise<
         queue.unsent, queue.waited_seconds
     ), lost as (
       insert into delivery_attempt (recorded_at, delivery_id, number, started_at, outcome)
-      select recorded_at, id, sent + unsent, started_at, 'lost'
-      from (select * from allowed union all select * from given_up) as again where started_at is not null
+      select recorded_at, id, sent + unsent, started_at, 'lost' from allowed where started_at is not null
       on conflict do nothing
     )
     select taken.*, delivery.organisation_id, delivery.connection_id, delivery.type, delivery.subject_type,
       delivery.subject_id, delivery.message, connection.type as connection_type, connection.facts as connection
-    from taken join delivery on delivery.id = taken.id and delivery.recorded_at = taken.recorded_at
-    left join delivery_known as connection on connection.kind = 'connection' and connection.id = delivery.connection_id`)
+    from taken cross join lateral (
+      select * from delivery where delivery.id = taken.id and delivery.recorded_at = taken.recorded_at limit 1) as delivery
+    left join delivery_known as connection on connection.kind = 'connection' and connection.id = delivery.connection_id`,
+    ),
+  )
   return rows
 }
 
@@ -161,7 +157,10 @@ export const claim = async (pool: Pool, allotted: readonly Allotted[]): Promise<
  */
 export const complete = async (pool: Pool, completed: readonly Completed[]): Promise<void> => {
   const inOrder = completed.toSorted((one, other) => (one.id < other.id ? -1 : 1))
-  await pool.query(sql`
+  await pool.query(
+    prepared(
+      'delivery-complete',
+      sql`
     with done as materialized (
       select * from json_to_recordset(${JSON.stringify(inOrder)}) as done (
         id uuid, recorded_at timestamptz, number integer, started_at timestamptz, outcome text, status integer, reason text,
@@ -190,5 +189,10 @@ export const complete = async (pool: Pool, completed: readonly Completed[]): Pro
     from done where delivery.id = done.id and delivery.recorded_at = done.recorded_at and (
       (done.state = 'delivered' and delivery.state <> 'delivered')
       or (done.state = 'failed' and delivery.state = 'pending'
-        and exists (select from finished where finished.id = done.id)))`)
+        and exists (select from finished where finished.id = done.id)))`,
+    ),
+  )
 }
+
+/** To plan a statement over all partitions takes longer than to execute it. */
+const prepared = (name: string, statement: Query): QueryConfig => ({ ...statement, name })

@@ -86,9 +86,15 @@ export const Config = z.object({
   DELIVERY_CONCURRENCY: z.coerce
     .number()
     .int()
-    .positive()
+    .min(4)
     .default(32)
-    .describe('Webhooks that one delivery worker sends at the same time.'),
+    .describe('Webhooks that one delivery worker sends at the same time, at least 4.'),
+  DELIVERY_RETENTION_DAYS: z.coerce
+    .number()
+    .int()
+    .positive()
+    .default(30)
+    .describe('How long deliveries and their attempts are kept, in days; up to a week longer, never less.'),
   DELIVERY_ALLOWED_HOSTS: list(
     'Hosts, host:port or CIDR blocks that webhooks may reach although they are not public, comma separated.',
   ),

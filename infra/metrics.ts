@@ -31,6 +31,11 @@ export const makeMetrics = () => {
       labelNames: ['consumer'],
       registers,
     }),
+    deliveriesUndecided: new Gauge({
+      name: 'coverstream_delivery_planner_undecided',
+      help: '1 while nothing is sent because the operator must choose from where.',
+      registers,
+    }),
     deliveries: new Counter({
       name: 'coverstream_delivery_attempts_total',
       help: 'Attempts to deliver, by what became of them.',

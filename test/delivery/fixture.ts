@@ -26,6 +26,7 @@ import { makeMetrics } from '#infra/metrics.ts'
 import { seal } from '#infra/crypto/seal.ts'
 import { makeProgress } from '#infra/consumers/progress.ts'
 import { startDeliveryWorker } from '../../delivery-worker/delivery-worker.ts'
+import { decidePlanning, fromTheBeginning } from '../../delivery-worker/planning.ts'
 import { applications } from '../../projections/applications/projection.ts'
 import { quotes } from '../../projections/quotes/projection.ts'
 import { runProjections } from '../../projections/runner.ts'
@@ -47,9 +48,13 @@ export const answers = {
 
 type WorkerOptions = Parameters<typeof startDeliveryWorker>[1] & { readonly concurrency?: number }
 
-/** A log, read models that follow it, and delivery workers, in a database of their own. */
-export const deliveryWorld = async () => {
+/**
+ * A log, read models that follow it, and delivery workers, in a database of their own, where it is decided that
+ * deliveries are planned from the beginning of the log.
+ */
+export const deliveryWorld = async ({ decided = true } = {}) => {
   const database = await testDatabase()
+  if (decided) await decidePlanning(database.pool, fromTheBeginning)
   const { pool, url } = database
   await prepareLog(pool)
   const eventLog = postgresLog({ url })
@@ -232,7 +237,10 @@ export type DeliveryRow = {
   readonly id: string
   readonly event_id: string
   readonly action_id: string
+  readonly connection_id: string
   readonly type: string
+  readonly subject_type: string
+  readonly subject_id: string
   readonly state: string
   readonly reason: string | null
   /** Null when it is not pending, like what follows. */
@@ -360,6 +368,8 @@ const startApplicationWith =
         })
         return { quote_id, event_id: issued.ids[0] ?? '' }
       },
+      replaceQuote: (quote_id: QuoteId, replaced_by: QuoteId) =>
+        tell(quoteEvents, { type: 'QuoteReplaced', quote_id, replaced_by }),
       acceptQuote: (quote_id: QuoteId) => tell(quoteEvents, { type: 'QuoteAccepted', quote_id, via: 'accept_quote' }),
     }
   }

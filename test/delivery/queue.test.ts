@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { unsentMax } from '../../delivery-worker/backoff.ts'
 import { organisation_id } from './fixture.ts'
 import {
   connect,
@@ -91,23 +90,6 @@ describe('claiming', () => {
 
     expect(again).toMatchObject({ id: delivery.id, number: 2, sent: 0, unsent: 1 })
     expect(await own.attempts()).toMatchObject([{ number: 1, outcome: 'lost' }])
-  })
-
-  test('ends a delivery that is lost with its worker again and again', async () => {
-    await using own = await deliveryQueue()
-    const connection = await connect(own.pool)
-    await own.enqueue(planned(connection))
-
-    for (let lost = 0; lost < unsentMax; lost++) {
-      expect(await own.claim([connection])).toHaveLength(1)
-      await own.passTime(100)
-    }
-
-    expect(await own.claim([connection])).toEqual([])
-    expect(await own.rows()).toMatchObject([
-      { state: 'failed', reason: 'not sent: lost with its worker again and again' },
-    ])
-    expect(await own.attempts()).toHaveLength(unsentMax)
   })
 
   test('waits for every read model that the delivery names', async () => {

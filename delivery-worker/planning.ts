@@ -1,0 +1,115 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { ClientBase, Pool } from 'pg'
+import type { EventLog } from '#infra/event-log/event-log.ts'
+import type { Log } from '#infra/log.ts'
+import { sql } from '#infra/postgres/postgres.ts'
+import type { Capabilities } from './capability.ts'
+import type { PlannedDelivery } from './plan.ts'
+
+/** From where the planner sends. What it must know it learns from the whole log in each case. */
+export type Planning = {
+  readonly after_position: string | null
+  readonly from_time: Date | null
+  /** What was sent of earlier events is no longer kept, so they are not sent. */
+  readonly dropped_before: Date | null
+}
+
+export const findPlanning = async (db: Pool | ClientBase): Promise<Planning | undefined> => {
+  const { rows } = await db.query<Planning>(sql`
+    select after_position, from_time, dropped_before from delivery_planning`)
+  return rows[0]
+}
+
+/** Decides from where deliveries are planned. False: that was decided before, and stays. */
+export const decidePlanning = async (
+  pool: Pool,
+  { after_position, from_time }: Pick<Planning, 'after_position' | 'from_time'>,
+): Promise<boolean> => {
+  const { rowCount } = await pool.query(sql`
+    insert into delivery_planning (after_position, from_time) values (${after_position}, ${from_time})
+    on conflict do nothing`)
+  return rowCount === 1
+}
+
+export const fromTheBeginning = { after_position: null, from_time: null }
+
+export const isPlanned = (
+  { after_position, from_time, dropped_before }: Planning,
+  { position, recorded_at }: Pick<PlannedDelivery, 'position' | 'recorded_at'>,
+): boolean => {
+  const recorded = Date.parse(recorded_at)
+  return (
+    (after_position === null || position > after_position) &&
+    (from_time === null || recorded >= from_time.getTime()) &&
+    (dropped_before === null || recorded >= dropped_before.getTime())
+  )
+}
+
+export const choice = 'npm run delivery-worker -- plan-from now|beginning|<ISO time>'
+
+type Deciding = {
+  readonly pool: Pool
+  readonly eventLog: EventLog
+  readonly capabilities: Capabilities
+  readonly signal: AbortSignal
+}
+
+type Waiting = Deciding & {
+  readonly log: Log
+  readonly onWaiting: (isWaiting: boolean) => void
+}
+
+const lookAgainMs = 500
+const sayAgainMs = 60_000
+
+/**
+ * Decides to plan from the beginning when the log holds nothing to send. Called before a worker is ready, so that what
+ * happens from then on is sent.
+ */
+export const decideByItself = async (deciding: Deciding): Promise<void> => {
+  const { pool, signal } = deciding
+  if (await findPlanning(pool)) return
+  if ((await holdsSomethingToSend(deciding)) || signal.aborted) return
+  await decidePlanning(pool, fromTheBeginning)
+}
+
+/**
+ * Waits until it is decided from where deliveries are planned. A log that holds something to send may have been planned
+ * and sent before, with another database, so that the operator must choose.
+ */
+export const untilDecided = async (waiting: Waiting): Promise<void> => {
+  const { pool, log, signal, onWaiting } = waiting
+  await decideByItself(waiting)
+  if (await findPlanning(pool)) return
+
+  let saidAt = -Infinity
+  onWaiting(true)
+  while (!signal.aborted && !(await findPlanning(pool))) {
+    if (performance.now() - saidAt >= sayAgainMs) {
+      saidAt = performance.now()
+      log.error({ choice }, 'the log has a history that may have been sent before: choose from where to send')
+    }
+    await pause(lookAgainMs, undefined, { signal }).catch(() => undefined)
+  }
+  onWaiting(false)
+}
+
+const holdsSomethingToSend = async ({ eventLog, capabilities, signal }: Deciding): Promise<boolean> => {
+  const { subjects } = capabilities
+  const ending = new AbortController()
+  const batches = eventLog.subscribe({
+    categories: [...new Set(subjects.flatMap(({ categories }) => categories))],
+    types: [...new Set(subjects.flatMap(({ events }) => events))],
+    batchSize: 1,
+    signal: AbortSignal.any([signal, ending.signal]),
+  })
+  try {
+    for await (const { events, caughtUp } of batches) {
+      if (events.length > 0) return true
+      if (caughtUp) return false
+    }
+    return false
+  } finally {
+    ending.abort()
+  }
+}

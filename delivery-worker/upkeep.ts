@@ -1,0 +1,103 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Pool } from 'pg'
+import type { Leases } from '#infra/consumers/lease.ts'
+import type { Log } from '#infra/log.ts'
+import { sql, transaction } from '#infra/postgres/postgres.ts'
+import { partitionsFor, weekAfter, weekOf } from './partitions.ts'
+
+type UpkeepParts = {
+  readonly pool: Pool
+  readonly leases: Leases
+  readonly log: Log
+  readonly signal: AbortSignal
+  readonly retentionDays: number
+}
+
+const everyMs = 3_600_000
+const afterTroubleMs = 60_000
+const weeksAhead = 2
+
+/** Makes partitions ahead and drops what is no longer kept, every hour, in one worker of all. */
+export const startUpkeep = (parts: UpkeepParts): { readonly finished: Promise<void> } => {
+  const { leases, log, signal } = parts
+  const run = async () => {
+    while (!signal.aborted) {
+      let restMs = everyMs
+      try {
+        const lease = await leases.take('delivery upkeep', signal)
+        if (!lease) return
+        try {
+          await keepUp(parts)
+        } finally {
+          await lease.release()
+        }
+      } catch (error) {
+        log.warn({ error }, 'upkeep of deliveries failed, trying again')
+        restMs = afterTroubleMs
+      }
+      await pause(restMs, undefined, { signal }).catch(() => undefined)
+    }
+  }
+  return { finished: run() }
+}
+
+/** Does once what is to be done every hour. */
+export const keepUp = async ({ pool, log, retentionDays }: Omit<UpkeepParts, 'leases' | 'signal'>): Promise<void> => {
+  const now = await databaseTime(pool)
+  const weeks = Array.from({ length: weeksAhead + 1 }, (_, index) => now + index * 7 * 86_400_000)
+  await partitionsFor(pool)(weeks.map((instant) => new Date(instant).toISOString()))
+  await forgetSubjects(pool, retentionDays)
+  for (const week of await weeksKept(pool)) {
+    if (weekAfter(week) > now - retentionDays * 86_400_000) continue
+    if (await drop(pool, week, retentionDays)) log.info({ week: new Date(week) }, 'old deliveries dropped')
+  }
+}
+
+const databaseTime = async (pool: Pool): Promise<number> => {
+  const { rows } = await pool.query<{ now: Date }>('select now()')
+  return rows[0]?.now.getTime() ?? Date.now()
+}
+
+const weeksKept = async (pool: Pool): Promise<readonly number[]> => {
+  const { rows } = await pool.query<{ name: string }>(
+    `select inhrelid::regclass::text as name from pg_inherits where inhparent = 'delivery'::regclass order by name`,
+  )
+  return rows.map(({ name }) => weekOf(Date.parse(`${name.slice('delivery_'.length).replaceAll('_', '-')}T00:00:00Z`)))
+}
+
+/**
+ * Drops the partitions of a week, unless something in it is pending or ended lately. Events of that time are then not
+ * planned again, since nobody knows any more which of them were sent. It gives up when it would have to wait for long.
+ */
+const drop = async (pool: Pool, week: number, retentionDays: number): Promise<boolean> => {
+  const [from, to] = [new Date(week), new Date(weekAfter(week))]
+  const isNeeded = sql`
+    select from delivery where recorded_at >= ${from} and recorded_at < ${to}
+      and (state = 'pending' or finished_at > now() - make_interval(days => ${retentionDays})) limit 1`
+  if ((await pool.query(isNeeded)).rowCount === 1) return false
+
+  return transaction(pool, async (db) => {
+    await db.query(`set local lock_timeout = '2s'`)
+    await db.query('lock table delivery, delivery_attempt in access exclusive mode')
+    if ((await db.query(isNeeded)).rowCount === 1) return false
+    await db.query(sql`
+      update delivery_planning set dropped_before = greatest(dropped_before, ${to}::timestamptz)`)
+    const suffix = from.toISOString().slice(0, 10).replaceAll('-', '_')
+    await db.query(`drop table "delivery_${suffix}", "delivery_attempt_${suffix}"`)
+    return true
+  })
+}
+
+const forgottenAtOnce = 5_000
+
+/** Forgets subjects about which nothing happened for long. If something does, they are read from the log again. */
+const forgetSubjects = async (pool: Pool, retentionDays: number): Promise<void> => {
+  for (;;) {
+    const { rowCount } = await pool.query(sql`
+      delete from delivery_known where kind = 'subject' and id = any (array(
+        select id from delivery_known
+        where kind = 'subject' and learned_at < now() - make_interval(days => ${retentionDays})
+        limit ${forgottenAtOnce}))`)
+    if ((rowCount ?? 0) < forgottenAtOnce) return
+  }
+}

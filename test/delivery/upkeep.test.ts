@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest'
+import { makeLog } from '#infra/log.ts'
+import { keepUp } from '../../delivery-worker/upkeep.ts'
+import { connect, deliveryQueue, only, planned, success, type DeliveryQueue } from './queue-fixture.ts'
+
+const log = makeLog('silent', 'test')
+const partitions = async ({ pool }: DeliveryQueue) =>
+  (
+    await pool.query<{ name: string }>(`
+      select relname as name from pg_class where relispartition and relkind = 'r' order by relname`)
+  ).rows.map(({ name }) => name)
+
+const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString()
+
+/** A delivery of an event of long ago, delivered so many days ago. */
+const deliveredLongAgo = async (own: DeliveryQueue, recorded_at: string, finishedDaysAgo: number) => {
+  const connection = await connect(own.pool)
+  const delivery = planned(connection, { recorded_at })
+  await own.enqueue(delivery)
+  await own.complete(success(only(await own.claim([connection]))))
+  await own.pool.query('update delivery set finished_at = $2 where id = $1', [delivery.id, daysAgo(finishedDaysAgo)])
+  return delivery
+}
+
+test('makes partitions ahead, so that no delivery has to wait for one', async () => {
+  await using own = await deliveryQueue()
+
+  await keepUp({ ...own, log, retentionDays: 30 })
+
+  expect((await partitions(own)).filter((name) => /^delivery_\d/.test(name))).toHaveLength(3)
+})
+
+test('drops deliveries and attempts that are older than they are kept, as whole partitions', async () => {
+  await using own = await deliveryQueue()
+  await own.pool.query('insert into delivery_planning default values')
+  await deliveredLongAgo(own, daysAgo(60), 60)
+  await deliveredLongAgo(own, daysAgo(20), 20)
+
+  await keepUp({ ...own, log, retentionDays: 30 })
+
+  expect(await own.rows()).toHaveLength(1)
+  expect(await own.attempts()).toHaveLength(1)
+  const { rows } = await own.pool.query<{ dropped_before: Date }>('select dropped_before from delivery_planning')
+  expect(rows[0]?.dropped_before.getTime()).toBeGreaterThan(Date.parse(daysAgo(60)))
+  expect(rows[0]?.dropped_before.getTime()).toBeLessThan(Date.parse(daysAgo(30)))
+})
+
+test('never drops what is pending, nor what was finished lately', async () => {
+  await using own = await deliveryQueue()
+  await deliveredLongAgo(own, daysAgo(90), 1)
+  const pending = planned(await connect(own.pool), { recorded_at: daysAgo(400) })
+  await own.enqueue(pending)
+
+  await keepUp({ ...own, log, retentionDays: 30 })
+
+  expect(await own.rows()).toHaveLength(2)
+})
+
+test('forgets subjects about which nothing happened for long, and nothing else', async () => {
+  await using own = await deliveryQueue()
+  await connect(own.pool)
+  await own.pool.query(`
+    insert into delivery_known (kind, type, id, organisation_id, facts, learned_at)
+    select 'subject', 'application', gen_random_uuid(), gen_random_uuid(), '{}', now() - days * interval '1 day'
+    from unnest(array[1, 29, 31, 300]) as days;
+    update delivery_known set learned_at = now() - interval '1 year' where kind = 'connection'`)
+
+  await keepUp({ ...own, log, retentionDays: 30 })
+
+  const { rows } = await own.pool.query<{ kind: string }>('select kind from delivery_known order by kind')
+  expect(rows.map(({ kind }) => kind)).toEqual(['connection', 'subject', 'subject'])
+})
