@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { fromStored, type EventOf, type EventShapes, type RecordedEvent } from '#domain/event.ts'
 import { consume, type ConsumerParts, type Consuming } from '#infra/consumers/consumer.ts'
-import { isTransient } from '#infra/consumers/follow.ts'
+import { isTransient } from '#infra/consumers/failures.ts'
 import type { Context } from './handle.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Pool } from 'pg'
-import { isTransient } from '#infra/consumers/follow.ts'
+import { isTransient } from '#infra/consumers/failures.ts'
 import type { Lease, Leases } from '#infra/consumers/lease.ts'
 import type { Clock } from '#infra/clock.ts'
 import type { Check } from '#infra/http/health.ts'

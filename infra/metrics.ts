@@ -36,6 +36,12 @@ export const makeMetrics = () => {
       help: '1 while nothing is sent because the operator must choose from where.',
       registers,
     }),
+    setAside: new Gauge({
+      name: 'coverstream_consumer_set_aside',
+      help: 'Records that a consumer of the log has set aside, because of an event that it cannot handle.',
+      labelNames: ['consumer'],
+      registers,
+    }),
     deliveries: new Counter({
       name: 'coverstream_delivery_attempts_total',
       help: 'Attempts to deliver, by what became of them.',

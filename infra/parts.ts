@@ -147,15 +147,18 @@ export const checkFolds = async ({ folds, eventLog }: Pick<Parts, 'folds' | 'eve
   })
 }
 
-/** A consumer that stopped at an event, or cannot go on at the moment, fails the health of its process. */
+/**
+ * A consumer that has stopped, or cannot go on at the moment, fails the health of its process. Records that are set aside
+ * do not, but are shown.
+ */
 export const checkConsumer = ({ status }: Pick<Consuming, 'status'>): Check => {
-  const { name, state, failure, trouble } = status()
+  const { name, state, failure, setAside, trouble } = status()
   // While another process does its work, what went wrong here before does not matter.
   const waits = trouble && state !== 'standing by' && `waits since ${trouble.since.toISOString()}: ${trouble.reason}`
   return {
     name: `consumer ${name}`,
     ok: state !== 'failed' && !waits,
-    detail: failure?.message ?? (waits || state),
+    detail: failure?.message ?? (waits || (setAside > 0 ? `${state}, records set aside: ${setAside}` : state)),
   }
 }
 

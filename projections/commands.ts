@@ -1,10 +1,13 @@
-import { consumerHealth, resumeConsumer } from '#infra/consumers/checkpoint.ts'
-import { EventFailed, type ConsumerParts } from '#infra/consumers/follow.ts'
+import { consumerHealth } from '#infra/consumers/checkpoint.ts'
+import type { ConsumerParts } from '#infra/consumers/consumer-type.ts'
+import { countSetAside, listSetAside, requestResume } from '#infra/consumers/set-aside.ts'
 import { progressShown, type Output } from '#infra/shown-progress.ts'
 import { compareWithRebuild } from './compare.ts'
 import { ReaderBehind } from './history.ts'
 import type { SomeProjection } from './projection.ts'
 import { rebuild } from './rebuild.ts'
+
+const shownSetAside = 20
 
 type Parts = Pick<ConsumerParts, 'eventLog' | 'pool' | 'leases' | 'signal' | 'log'>
 
@@ -12,7 +15,7 @@ const usage = `
   status               how far each consumer of the log has come
   rebuild <name>|all   makes a read model anew from the first event, beside the one in use
   compare <name>|all   compares a read model, row by row, with one made anew
-  resume <name>        lets a consumer that stopped at an event try it again
+  resume <name> [stream]  handles the events of records that are set aside, or of one of them
 `
 
 /**
@@ -20,7 +23,7 @@ const usage = `
  * here or elsewhere. The exit code: 0 if all is well, 1 if not, 2 if the command cannot be understood.
  */
 export const projectionsCommand = async (
-  [command = '', name = '']: readonly string[],
+  [command = '', name = '', record]: readonly string[],
   projections: readonly SomeProjection[],
   parts: Parts,
   output: Output,
@@ -30,20 +33,29 @@ export const projectionsCommand = async (
 
   switch (command) {
     case 'status':
-      for (const { name: consumer, version, position, failed_at, failure } of await consumerHealth(parts.pool)) {
+      for (const { name: consumer, version, position, set_aside } of await consumerHealth(parts.pool)) {
         const place = position ? `at ${parts.eventLog.measure(position)}` : 'at the beginning'
-        const stopped =
-          failed_at && failure ? `, stopped at ${failure.type} of ${failure.stream}: ${failure.message}` : ''
-        write(`${consumer}  version ${version}, ${place}${stopped}`)
+        write(`${consumer}  version ${version}, ${place}${set_aside > 0 ? `, records set aside: ${set_aside}` : ''}`)
+        for (const each of await listSetAside(parts.pool, consumer, shownSetAside))
+          write(`  ${each.record}  ${each.type} ${each.event_id}: ${each.reason ?? 'waits'}`)
       }
       return 0
-    case 'resume':
-      if (await resumeConsumer(parts.pool, name)) {
-        write(`${name} goes on where it stopped.`)
+    case 'resume': {
+      const projection = projections.find((each) => each.name === name)
+      if (projection?.sharesRows) {
+        write(`Rows of ${name} belong to several records, so all of it is made anew.`)
+        return (await rebuildShown(projection, parts, output)) ? 0 : 1
+      }
+      const count = await requestResume(parts.pool, name, record)
+      if (count > 0) {
+        write(`Records of ${name} that are resumed: ${count}. The command status lists those that stay set aside.`)
         return 0
       }
-      write(`There is no consumer called ${JSON.stringify(name)}. The command status lists those that there are.`)
+      write(
+        `Nothing${record === undefined ? '' : ` of ${record}`} is set aside by ${JSON.stringify(name)}. See the command status.`,
+      )
       return 2
+    }
     case 'rebuild':
     case 'compare': {
       if (chosen.length === 0) {
@@ -69,8 +81,9 @@ const rebuildShown = async (projection: SomeProjection, parts: Parts, output: Ou
   try {
     await rebuild(projection, parts, { report: shown.report })
     shown.end()
-    output.write(`${name} was rebuilt.\n`)
-    return true
+    const count = await countSetAside(parts.pool, name)
+    output.write(`${name} was rebuilt.${count > 0 ? ` Records set aside: ${count}. See the command status.` : ''}\n`)
+    return count === 0
   } catch (error) {
     shown.end()
     const { signal } = parts
@@ -83,10 +96,6 @@ const rebuildShown = async (projection: SomeProjection, parts: Parts, output: Ou
 
 /** Why a rebuild was given up, in words for the operator; undefined when that is a fault of ours. */
 const reasonOf = (error: unknown, signal: AbortSignal): string | undefined => {
-  if (error instanceof EventFailed) {
-    const { type, stream, id } = error.event
-    return `${type} of ${stream} (${id}) cannot be handled: ${String(error)}`
-  }
   if (error instanceof ReaderBehind) return error.message
   return signal.aborted ? 'it was stopped' : undefined
 }

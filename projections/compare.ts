@@ -1,8 +1,10 @@
 import type { ClientBase } from 'pg'
 import { findCheckpoint, lockCheckpoint } from '#infra/consumers/checkpoint.ts'
-import type { ConsumerParts } from '#infra/consumers/follow.ts'
+import { bisect } from '#infra/consumers/failures.ts'
+import type { ConsumerParts } from '#infra/consumers/consumer-type.ts'
+import { forgetSetAside } from '#infra/consumers/set-aside.ts'
 import { transaction, withDeadline } from '#infra/postgres/postgres.ts'
-import { applyEvents } from './fold.ts'
+import { tableAnew } from './anew.ts'
 import { defaultLagMs, history } from './history.ts'
 import type { Row, SomeProjection } from './projection.ts'
 import { tableOf } from './table.ts'
@@ -20,7 +22,8 @@ const shown = 20
 
 /**
  * Compares the table of a projection, row by row, with one made anew from the first event up to the same place. Nobody
- * writes to the table in use while the last of it is compared; it can be read all the time.
+ * writes to the table in use while the last of it is compared; it can be read all the time. Of a record that is set aside, the
+ * events before the one that cannot be folded are compared.
  */
 export const compareWithRebuild = async (
   projection: SomeProjection,
@@ -30,6 +33,8 @@ export const compareWithRebuild = async (
   const { name } = projection
   const inUse = tableOf(projection)
   const anew = tableOf(projection, '__compared')
+  const consumer = `${name} (compared)`
+  const filling = tableAnew(projection, anew, consumer)
   const lease = await leases.take(`rebuild ${name}`, ending)
   if (!lease) throw ending.reason
   const signal = AbortSignal.any([ending, lease.signal])
@@ -37,21 +42,28 @@ export const compareWithRebuild = async (
 
   try {
     await pool.query(`${drop}; ${anew.create}`)
+    await forgetSetAside(pool, consumer)
     const standing = (await findCheckpoint(pool, name))?.position
     if (standing !== undefined)
-      for await (const { events } of history(eventLog, projection, { upTo: standing, lagMs, signal }))
-        await transaction(pool, (db) => applyEvents(db, projection, anew, events))
+      for await (const { events, position } of history(eventLog, projection, { upTo: standing, lagMs, signal }))
+        await bisect(
+          events,
+          position,
+          (some) => transaction(pool, (db) => filling.apply(db, some)),
+          (event, error) => transaction(pool, (db) => filling.setAside(db, event, error)),
+        )
 
     return await transaction(pool, async (db) => {
       await db.query(`lock table ${inUse.name} in share mode`)
       const reached = (await lockCheckpoint(db, name))?.position
       if (reached !== undefined)
         for await (const { events } of history(eventLog, projection, { after: standing, upTo: reached, lagMs, signal }))
-          await applyEvents(db, projection, anew, events)
+          await filling.apply(db, events)
       return compare(db, projection, inUse.name, anew.name)
     })
   } finally {
     await pool.query(drop).catch(() => undefined)
+    await forgetSetAside(pool, consumer).catch(() => undefined)
     await lease.release()
   }
 }

@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg'
 import { fromStored, type RecordedEvent } from '#domain/event.ts'
-import type { Sender } from '#infra/consumers/follow.ts'
+import type { Sender, SetEventAside } from '#infra/consumers/consumer-type.ts'
 import type { Row, SomeProjection } from './projection.ts'
 import type { Table } from './table.ts'
 
@@ -9,53 +9,72 @@ type Project = (row: Row | undefined, event: unknown, recorded: RecordedEvent, k
 
 type Touched = { readonly key: Row; readonly before: Row | undefined; now: Row | undefined }
 
-type Touch = { readonly identity: string; readonly key: Row; readonly event: unknown; readonly recorded: RecordedEvent }
+/** An event and the rows that it touches, by what identifies them. */
+type Touch = { readonly event: unknown; readonly recorded: RecordedEvent; readonly keys: ReadonlyMap<string, Row> }
+
+export type FoldOptions = {
+  /** Sends what has changed; by default the connection that also loads the rows. */
+  readonly writer?: Sender
+  /** Called for an event that cannot be folded: neither it nor later ones of its stream change anything. By default it is thrown. */
+  readonly setEventAside?: SetEventAside
+}
+
+const refuse: SetEventAside = (_event, error) => {
+  throw error
+}
 
 /**
  * Applies events to a table, in their order: loads the rows that they touch in one statement, folds in memory, and writes
- * what has changed in one statement, or two if rows disappear, which may be given to somebody else to send. To be called in a
- * transaction, by one writer at a time.
+ * what has changed in one statement, or two if rows disappear. To be called in a transaction, by one writer at a time.
  */
 export const applyEvents = async (
   db: ClientBase,
   projection: SomeProjection,
   table: Table,
   events: readonly RecordedEvent[],
-  writer: Sender = db,
+  { writer = db, setEventAside = refuse }: FoldOptions = {},
 ): Promise<void> => {
-  // That events, rows and keys fit together was checked where the projection was declared.
-  const keys = projection.keys as Keys
-  const project = projection.project as Project
-  const touches: Touch[] = []
-  const touchedKeys = new Map<string, Row>()
-  for (const recorded of events) {
-    const event = fromStored(projection.events, recorded)
-    const own = new Set<string>()
-    for (const key of keys(event, recorded)) {
-      const identity = table.identityOf(key)
-      // An event that names a row twice still counts once for it.
-      if (own.has(identity)) continue
-      own.add(identity)
-      touches.push({ identity, key, event, recorded })
-      touchedKeys.set(identity, key)
-    }
-  }
-
-  const names = projection.table.key
-  const hasKey = (row: Row, key: Row) => names.every((name) => row[name] === key[name])
+  const fold = foldOf(projection, table)
+  const touches = fold.touchesOf(events)
+  const keys = new Map(touches.touched.flatMap((touch) => [...touch.keys]))
   const rows = new Map<string, Touched>()
-  for (const row of await table.load(db, [...touchedKeys.values()]))
+  for (const row of await table.load(db, [...keys.values()]))
     rows.set(table.identityOf(row), { key: row, before: row, now: row })
+  fold.project(touches, rows, setEventAside)
+  await saveRows(writer, table, rows)
+}
 
-  for (const { identity, key, event, recorded } of touches) {
-    const row = rows.get(identity)
-    const now = project(row?.now, event, recorded, key)
-    if (now && !hasKey(now, key) && table.identityOf(now) !== identity)
-      throw new Error(`${projection.name} made of a row another one, with another key, at ${recorded.type}.`)
-    if (row) row.now = now
-    else rows.set(identity, { key, before: undefined, now })
+/** Folds all events of a record anew, over rows that are taken as not yet there, and writes them. */
+export const refoldEvents = async (
+  db: ClientBase,
+  projection: SomeProjection,
+  table: Table,
+  pages: AsyncIterable<readonly RecordedEvent[]>,
+  { writer = db, setEventAside = refuse }: FoldOptions = {},
+): Promise<void> => {
+  const fold = foldOf(projection, table)
+  const rows = new Map<string, Touched>()
+  const failed = new Set<RecordedEvent>()
+  for await (const events of pages) {
+    fold.project(fold.touchesOf(events), rows, (event, error) => {
+      failed.add(event)
+      setEventAside(event, error)
+    })
+    if (failed.size > 0) break
   }
+  // Rows that were there before, as they were folded then, are replaced or removed.
+  const present = await table.load(
+    db,
+    [...rows.values()].map(({ key }) => key),
+  )
+  for (const before of present) {
+    const row = rows.get(table.identityOf(before))
+    if (row) rows.set(table.identityOf(before), { ...row, before })
+  }
+  await saveRows(writer, table, rows)
+}
 
+const saveRows = async (writer: Sender, table: Table, rows: ReadonlyMap<string, Touched>): Promise<void> => {
   const touched = [...rows.values()]
   await table.save(
     writer,
@@ -65,4 +84,65 @@ export const applyEvents = async (
     writer,
     touched.flatMap(({ key, before, now }) => (before && !now ? [key] : [])),
   )
+}
+
+type Touches = {
+  readonly touched: readonly Touch[]
+  /** The first event of a stream whose keys cannot be worked out. */
+  readonly failed: ReadonlyMap<string, { readonly recorded: RecordedEvent; readonly error: unknown }>
+}
+
+const foldOf = (projection: SomeProjection, table: Table) => {
+  // That events, rows and keys fit together was checked where the projection was declared.
+  const keysOf = projection.keys as Keys
+  const projectOne = projection.project as Project
+  const names = projection.table.key
+  const hasKey = (row: Row, key: Row) => names.every((name) => row[name] === key[name])
+
+  const touchesOf = (events: readonly RecordedEvent[]): Touches => {
+    const touched: Touch[] = []
+    const failed = new Map<string, { readonly recorded: RecordedEvent; readonly error: unknown }>()
+    for (const recorded of events) {
+      if (failed.has(recorded.stream)) continue
+      try {
+        const event = fromStored(projection.events, recorded)
+        // An event that names a row twice still counts once for it.
+        const keys = new Map(keysOf(event, recorded).map((key) => [table.identityOf(key), key]))
+        touched.push({ event, recorded, keys })
+      } catch (error) {
+        failed.set(recorded.stream, { recorded, error })
+      }
+    }
+    return { touched, failed }
+  }
+
+  const changesOf = ({ event, recorded, keys }: Touch, rows: ReadonlyMap<string, Touched>) =>
+    [...keys].map(([identity, key]) => {
+      const now = projectOne(rows.get(identity)?.now, event, recorded, key)
+      if (now && !hasKey(now, key) && table.identityOf(now) !== identity)
+        throw new Error(`${projection.name} made of a row another one, with another key, at ${recorded.type}.`)
+      return { identity, key, now }
+    })
+
+  /** Folds events over rows. An event changes all of its rows or none. */
+  const project = ({ touched, failed }: Touches, rows: Map<string, Touched>, setEventAside: SetEventAside) => {
+    const stopped = new Set<string>()
+    for (const touch of touched) {
+      const { stream } = touch.recorded
+      if (stopped.has(stream)) continue
+      try {
+        for (const { identity, key, now } of changesOf(touch, rows)) {
+          const row = rows.get(identity)
+          if (row) row.now = now
+          else rows.set(identity, { key, before: undefined, now })
+        }
+      } catch (error) {
+        stopped.add(stream)
+        setEventAside(touch.recorded, error)
+      }
+    }
+    for (const [stream, { recorded, error }] of failed) if (!stopped.has(stream)) setEventAside(recorded, error)
+  }
+
+  return { touchesOf, project }
 }

@@ -15,7 +15,8 @@ export type Row = Readonly<Record<string, unknown>>
  * touches, folds the events over them in memory and writes them back together with the checkpoint.
  *
  * `keys` names the rows that an event touches (none: the event is passed over), and `project` gives each of them anew;
- * undefined deletes it. Every event counts once. Raise `version` with every change to the table, to `project` or to
+ * undefined deletes it. Every event counts once. An event for which either throws sets its stream aside: rows keep what
+ * the events before it have made of them, until the stream is resumed and folded anew. Raise `version` with every change to the table, to `project` or to
  * what the events are read as: the table is then rebuilt from the first event, beside the one in use. A test fails when
  * that was forgotten (`test/stored-events/`).
  */
@@ -33,6 +34,12 @@ export type Projection<Shapes extends EventShapes, Read extends Row, Key extends
     /** Column lists of further indexes, for example `organisation_id, slug`. */
     readonly indexes?: readonly string[]
   }
+  /**
+   * Whether events of different streams touch the same row. By default a row belongs to one stream, so that a stream can be
+   * folded anew by itself. A row that several streams touch shows the others' events while one of them is set aside, in
+   * another order than the log's once that is resumed: the whole table is then rebuilt instead.
+   */
+  readonly sharesRows?: boolean
   readonly keys: (event: EventOf<Shapes>, recorded: RecordedEvent) => readonly Pick<Read, Key>[]
   readonly project: (
     row: Read | undefined,
@@ -54,6 +61,7 @@ export type SomeProjection = {
     readonly key: readonly string[]
     readonly indexes?: readonly string[]
   }
+  readonly sharesRows?: boolean
   readonly keys: (event: never, recorded: RecordedEvent) => readonly Row[]
   readonly project: (row: never, event: never, recorded: RecordedEvent, key: never) => Row | undefined
 }

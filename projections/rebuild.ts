@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Pool } from 'pg'
-import type { Position, RecordedEvent } from '#domain/event.ts'
+import type { ClientBase, Pool } from 'pg'
+import type { Position } from '#domain/event.ts'
 import {
   findCheckpoint,
   lockCheckpoint,
@@ -12,9 +12,11 @@ import {
   type Checkpoint,
   type ConsumerDescription,
 } from '#infra/consumers/checkpoint.ts'
-import { bisect, isTransient, StaleCheckpoint, type ConsumerParts } from '#infra/consumers/follow.ts'
+import { bisect, isTransient, StaleCheckpoint } from '#infra/consumers/failures.ts'
+import type { ConsumerParts } from '#infra/consumers/consumer-type.ts'
+import { countSetAside, forgetSetAside, replaceSetAside } from '#infra/consumers/set-aside.ts'
 import { transaction } from '#infra/postgres/postgres.ts'
-import { applyEvents } from './fold.ts'
+import { tableAnew } from './anew.ts'
 import { defaultLagMs, history } from './history.ts'
 import type { SomeProjection } from './projection.ts'
 import { tableOf } from './table.ts'
@@ -58,16 +60,16 @@ export const ensureTable = async (projection: SomeProjection, pool: Pool): Promi
 const lockMs = 200
 const swapMs = 2_000
 
-/** The swap could not be made in time, and was undone. */
-class SwapTookLong extends Error {
-  override readonly name = 'SwapTookLong'
+/** The swap could not be made, or not in time, and was undone: it is tried again after the rest has been applied. */
+class NotSwapped extends Error {
+  override readonly name = 'NotSwapped'
 }
 
 /**
  * Makes the table of a projection anew from the first event, beside the one in use, which serves all queries and is kept
  * up to date meanwhile. When the new one has come as far, at least to the end that the log had at the beginning, it takes
  * the place of the old one in one transaction. A rebuild that is ended in the middle leaves a table that the next one
- * removes. Rejects if the signal is aborted.
+ * removes. A record with an event that cannot be folded is set aside in the new table. Rejects if the signal is aborted.
  */
 export const rebuild = async (
   projection: SomeProjection,
@@ -84,9 +86,11 @@ export const rebuild = async (
   const inUse = tableOf(projection)
   const next = tableOf(projection, '__rebuild')
   const described: ConsumerDescription = { ...describe(projection), name: `${name} (rebuild)`, awaited: false }
+  const anew = tableAnew(projection, next, described.name)
 
   const begin = (): Promise<Checkpoint> =>
     transaction(pool, async (db) => {
+      await forgetSetAside(db, described.name)
       await db.query(`drop table if exists ${next.name}; ${next.create}; ${next.createIndexes}`)
       return resetCheckpoint(db, described, undefined)
     })
@@ -100,11 +104,11 @@ export const rebuild = async (
   /** Applies everything up to the end of the log, at least as it is now. Returns the position up to which all is applied. */
   const fill = async (begun: Checkpoint): Promise<Position | undefined> => {
     let checkpoint = standing(begun, await findCheckpoint(pool, described.name))
-    const store = async (events: readonly RecordedEvent[], to: Position) => {
+    const store = async (to: Position, work: (db: ClientBase) => Promise<void>) => {
       await transaction(pool, async (db) => {
         // What the last transaction has left unsaved, that of the swap saves.
         await db.query('set local synchronous_commit = off')
-        await applyEvents(db, projection, next, events)
+        await work(db)
         if (!(await moveCheckpoint(db, described.name, checkpoint, to))) standing(begun, undefined)
       })
       checkpoint = { ...checkpoint, position: to }
@@ -113,7 +117,13 @@ export const rebuild = async (
     let reached = checkpoint.position
     const range = { after: reached, upTo: await eventLog.head(), toTheEnd: true, lagMs, signal }
     for await (const { events, position } of history(eventLog, projection, range)) {
-      if (events.length > 0) await bisect(events, position, store)
+      if (events.length > 0)
+        await bisect(
+          events,
+          position,
+          (some, to) => store(to, (db) => anew.apply(db, some)),
+          (event, error, to) => store(to, (db) => anew.setAside(db, event, error)),
+        )
       reached = position
       await measured?.(position)
     }
@@ -129,7 +139,10 @@ export const rebuild = async (
       // The little that the table in use is ahead: nobody writes to it now, or can read it.
       const range = { after: filled, upTo: left, signal: AbortSignal.any([signal, deadline]) }
       for await (const { events } of history(eventLog, projection, range))
-        await applyEvents(db, projection, next, events)
+        await anew.apply(db, events).catch((cause: unknown) => {
+          throw new NotSwapped('The last events could not be applied together.', { cause })
+        })
+      await replaceSetAside(db, name, described.name)
       await db.query(`drop table ${inUse.name}; alter table ${next.name} rename to ${inUse.name}`)
       await removeCheckpoint(db, described.name)
       signal.throwIfAborted()
@@ -137,7 +150,7 @@ export const rebuild = async (
       await resetCheckpoint(db, describe(projection), isFilledBeyond ? filled : left)
     })
     await swapped.catch((error: unknown) => {
-      throw deadline.aborted && !signal.aborted ? new SwapTookLong('The swap took too long.', { cause: error }) : error
+      throw deadline.aborted && !signal.aborted ? new NotSwapped('The swap took too long.', { cause: error }) : error
     })
   }
 
@@ -149,7 +162,7 @@ export const rebuild = async (
     await retryTransient(async () => {
       await swap(begun, await fill(begun))
     }, signal)
-    log.info({ projection: name, version }, 'projection was rebuilt')
+    log.info({ projection: name, version, set_aside: await countSetAside(pool, name) }, 'projection was rebuilt')
   } finally {
     await lease.release()
   }
@@ -160,7 +173,7 @@ const retryTransient = async <Result>(work: () => Promise<Result>, signal: Abort
     try {
       return await work()
     } catch (error) {
-      if (signal.aborted || !(isTransient(error) || error instanceof SwapTookLong)) throw error
+      if (signal.aborted || !(isTransient(error) || error instanceof NotSwapped)) throw error
       await pause(Math.min(50 * 2 ** attempt, 5_000), undefined, { signal })
     }
 }

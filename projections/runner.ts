@@ -1,8 +1,8 @@
 import { retireOthers } from '#infra/consumers/checkpoint.ts'
 import { consume, type Consuming, type ConsumerParts } from '#infra/consumers/consumer.ts'
-import { Superseded } from '#infra/consumers/follow.ts'
+import { Superseded } from '#infra/consumers/failures.ts'
 import type { Progress } from '#infra/consumers/progress.ts'
-import { applyEvents } from './fold.ts'
+import { applyEvents, refoldEvents } from './fold.ts'
 import { eventsAtOnce } from './history.ts'
 import type { SomeProjection } from './projection.ts'
 import { ensureTable, rebuild } from './rebuild.ts'
@@ -37,7 +37,9 @@ export const runProjection = (projection: SomeProjection, parts: ProjectionParts
       }
       hasBegun = true
     },
-    handle: (events, db, last) => applyEvents(db, projection, table, events, last),
+    handle: (events, db, writer, setEventAside) =>
+      applyEvents(db, projection, table, events, { writer, setEventAside }),
+    refold: (pages, db, writer, setEventAside) => refoldEvents(db, projection, table, pages, { writer, setEventAside }),
   })
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { ClientBase, QueryConfig } from 'pg'
-import type { Sender } from '#infra/consumers/follow.ts'
+import type { Sender } from '#infra/consumers/consumer-type.ts'
 import { texts } from '#infra/postgres/arrays.ts'
 import { rowTypes } from '#infra/postgres/row-types.ts'
 import { keyPart, written } from './column.ts'

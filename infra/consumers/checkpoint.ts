@@ -11,21 +11,13 @@ export type Checkpoint = {
   readonly position: Position | undefined
 }
 
-/** The event that a consumer could not handle, and why. */
-export type Failure = {
-  readonly event_id: string
-  readonly type: string
-  readonly stream: string
-  readonly message: string
-}
-
 export type ConsumerRecord = {
   readonly name: string
   readonly version: number
   readonly position: Position | null
   readonly categories: readonly string[]
-  readonly failed_at: Date | null
-  readonly failure: Failure | null
+  /** How many records are set aside. */
+  readonly set_aside: number
   readonly updated_at: Date
 }
 
@@ -96,8 +88,7 @@ export const resetCheckpoint = async (
     values (${name}, ${version}, ${categories}, ${awaited}, ${position})
     on conflict (name) do update set
       version = excluded.version, generation = stored.generation + 1, position = excluded.position,
-      categories = excluded.categories, awaited = excluded.awaited,
-      failed_at = null, failure = null, updated_at = now()
+      categories = excluded.categories, awaited = excluded.awaited, updated_at = now()
     returning version, generation, position`)
   if (!rows[0]) throw new Error(`The checkpoint of ${name} could not be written.`)
   return toCheckpoint(rows[0])
@@ -113,7 +104,7 @@ export const moveCheckpoint = async (
   const { rowCount } = await db.query({
     name: 'consumer-checkpoint-move',
     text: `
-      update consumer_checkpoint set position = $4, failed_at = null, failure = null, updated_at = now()
+      update consumer_checkpoint set position = $4, updated_at = now()
       where name = $1 and generation = $2 and position is not distinct from $3`,
     values: [name, generation, from, to],
   })
@@ -129,29 +120,11 @@ export const retireOthers = async (pool: Pool, names: readonly string[]): Promis
   await pool.query(sql`update consumer_checkpoint set awaited = false where awaited and name <> all (${names})`)
 }
 
-export const recordFailure = async (pool: Pool, name: string, failure: Failure): Promise<void> => {
-  await pool.query(sql`
-    update consumer_checkpoint set failed_at = now(), failure = ${JSON.stringify(failure)} where name = ${name}`)
-}
-
-export const isRecordedAsFailed = async (pool: Pool, name: string): Promise<boolean> => {
-  const { rowCount } = await pool.query(
-    sql`select from consumer_checkpoint where name = ${name} and failed_at is not null`,
-  )
-  return rowCount === 1
-}
-
-/** Lets a consumer that stopped at an event try it again, in whichever process it runs. */
-export const resumeConsumer = async (pool: Pool, name: string): Promise<boolean> => {
-  const { rowCount } = await pool.query(
-    sql`update consumer_checkpoint set failed_at = null, failure = null where name = ${name}`,
-  )
-  return rowCount === 1
-}
-
 /** All consumers of the log, in whichever process they run. */
 export const consumerHealth = async (pool: Pool): Promise<readonly ConsumerRecord[]> => {
   const { rows } = await pool.query<ConsumerRecord>(sql`
-    select name, version, position, categories, failed_at, failure, updated_at from consumer_checkpoint order by name`)
+    select name, version, position, categories, updated_at, (
+      select count(distinct record)::integer from consumer_set_aside where consumer = name) as set_aside
+    from consumer_checkpoint order by name`)
   return rows
 }

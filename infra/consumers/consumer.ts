@@ -1,17 +1,19 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Position } from '#domain/event.ts'
-import { isRecordedAsFailed, recordFailure, resumeConsumer, type Failure } from './checkpoint.ts'
-import { EventFailed, follow, measureLag, StaleCheckpoint, Superseded, type Consumer } from './follow.ts'
-import { notifier } from '../notifier.ts'
+import { StaleCheckpoint, Superseded } from './failures.ts'
+import type { Consumer } from './consumer-type.ts'
+import { follow, measureLag } from './follow.ts'
 
-export type { Consumer, ConsumerParts } from './follow.ts'
+export type { Consumer, ConsumerParts } from './consumer-type.ts'
 
 export type ConsumerStatus = {
   readonly name: string
   readonly state: 'starting' | 'standing by' | 'catching up' | 'live' | 'failed' | 'stopped'
   readonly position: Position | undefined
-  /** Why it stopped, and at which event. */
-  readonly failure?: { readonly message: string } & Partial<Failure>
+  /** Why it stopped. */
+  readonly failure?: { readonly message: string }
+  /** How many records it has set aside, because of events that it cannot handle. */
+  readonly setAside: number
   /** Why it cannot go on at the moment, and since when. It tries again by itself. */
   readonly trouble?: { readonly since: Date; readonly reason: string }
 }
@@ -19,8 +21,6 @@ export type ConsumerStatus = {
 /** A consumer at work. */
 export type Consuming = {
   readonly status: () => ConsumerStatus
-  /** Tries again after a failure. */
-  readonly resume: () => Promise<void>
   /** Resolves when the signal was aborted and everything is let go. */
   readonly finished: Promise<void>
 }
@@ -29,18 +29,18 @@ const lookAgainMs = 1_000
 
 /**
  * Follows the log as the only one of its name, in this process and all others: one works, the others stand by and take
- * over when it dies. Trouble with the database is waited out. At an event that cannot be handled it stops, says so in
- * the log, in its status and in the table of checkpoints, and never skips it: it tries again when it is resumed or
- * started anew, here or elsewhere.
+ * over when it dies. Trouble with the database is waited out. An event that cannot be handled sets its record aside: that
+ * is said in the log of the process, in the status and in the metrics, later events of the record wait, and all other
+ * records go on. When an operator resumes the record, what waits is handled in its order. Nothing is skipped.
  */
 export const consume = (consumer: Consumer): Consuming => {
-  const { name, categories, pool, leases, log, signal, awaitedIn } = consumer
-  const resumed = notifier()
+  const { name, categories, leases, log, signal, awaitedIn } = consumer
   let state: ConsumerStatus['state'] = 'starting'
   let position: Position | undefined
   let failure: ConsumerStatus['failure']
   let trouble: ConsumerStatus['trouble']
   let attempts = 0
+  let setAside = 0
 
   const passed = (to: Position | undefined) => {
     // What it has passed, it has passed, even if its checkpoint lags behind.
@@ -65,22 +65,24 @@ export const consume = (consumer: Consumer): Consuming => {
     if (!lease) return
     state = 'catching up'
     try {
-      await follow(consumer, AbortSignal.any([signal, lease.signal]), { passed, caughtUp })
+      await follow(consumer, AbortSignal.any([signal, lease.signal]), {
+        passed,
+        caughtUp,
+        setAside: (count) => {
+          setAside = count
+        },
+      })
     } finally {
       await lease.release()
     }
   }
 
-  const stopAndTell = async (error: EventFailed | Superseded) => {
+  const stop = async (error: Superseded) => {
     state = 'failed'
-    const event = error instanceof EventFailed ? error.event : undefined
-    const told = event && { event_id: event.id, type: event.type, stream: event.stream, message: error.message }
-    failure = told ?? { message: error.message }
-    log.error({ consumer: name, ...told, error: error.cause ?? error }, 'consumer stopped and does not go on by itself')
-    if (told) await recordFailure(pool, name, told)
-    while (failure && !signal.aborted) {
-      await resumed.wait(lookAgainMs)
-      if (told && !(await isRecordedAsFailed(pool, name).catch(() => true))) failure = undefined
+    failure = { message: error.message }
+    log.error({ consumer: name, error }, 'consumer stopped and does not go on by itself')
+    while (!signal.aborted) {
+      await pause(lookAgainMs, undefined, { signal }).catch(() => undefined)
       await measureLag(consumer, position).catch(() => undefined)
     }
   }
@@ -89,7 +91,7 @@ export const consume = (consumer: Consumer): Consuming => {
     while (!signal.aborted) {
       try {
         await work().catch((error: unknown) => {
-          if (error instanceof EventFailed || error instanceof Superseded) return stopAndTell(error)
+          if (error instanceof Superseded) return stop(error)
           throw error
         })
       } catch (error) {
@@ -112,15 +114,8 @@ export const consume = (consumer: Consumer): Consuming => {
 
   // Commands wait for it from now on.
   awaitedIn?.passed(name, categories, undefined)
-  signal.addEventListener('abort', resumed.notify)
   return {
-    status: () => ({ name, state, position, ...(failure && { failure }), ...(trouble && { trouble }) }),
-    resume: async () => {
-      if (!failure) return
-      await resumeConsumer(pool, name)
-      failure = undefined
-      resumed.notify()
-    },
+    status: () => ({ name, state, position, setAside, ...(failure && { failure }), ...(trouble && { trouble }) }),
     finished: run(),
   }
 }

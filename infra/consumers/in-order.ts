@@ -44,3 +44,19 @@ export const inOrder = async (
   const unhandled = isHandled.indexOf(false)
   return { handled: unhandled === -1 ? events.length : unhandled, ...(failure && { failure }) }
 }
+
+/** The record of each event. One whose record cannot be worked out keeps its own stream waiting, from there on. */
+export const recordsOf = (
+  events: readonly RecordedEvent[],
+  recordOf: (event: RecordedEvent) => string = ({ stream }) => stream,
+) => {
+  const records = new Map<RecordedEvent, string>()
+  const unknown = new Set<string>()
+  for (const event of events)
+    try {
+      records.set(event, unknown.has(event.stream) ? event.stream : recordOf(event))
+    } catch {
+      unknown.add(event.stream)
+    }
+  return (event: RecordedEvent): string => records.get(event) ?? event.stream
+}

@@ -1,11 +1,12 @@
 import type { PoolClient } from 'pg'
 import { expect, test } from 'vitest'
 import type { RecordedEvent } from '#domain/event.ts'
-import { consumerHealth, resumeConsumer } from '#infra/consumers/checkpoint.ts'
-import { consume, type ConsumerParts, type Consuming } from '#infra/consumers/consumer.ts'
+import { consumerHealth } from '#infra/consumers/checkpoint.ts'
+import { consume, type Consumer, type ConsumerParts, type Consuming } from '#infra/consumers/consumer.ts'
+import { listSetAside, requestResume } from '#infra/consumers/set-aside.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import { newEvent } from './tally.ts'
-import { barrier, raised, soon, through, fixture, type Fixture } from './fixture.ts'
+import { barrier, raised, soon, tallyId, through, fixture, type Fixture } from './fixture.ts'
 
 const amounts = (events: readonly RecordedEvent[]): readonly number[] => events.map(({ data }) => Number(data['by']))
 
@@ -28,10 +29,7 @@ const refuseNegative: Handle = async (events, db) => {
 }
 
 const keeper =
-  (
-    handle: Handle = keep,
-    options: { readonly name?: string; readonly batchSize?: number; readonly version?: number } = {},
-  ) =>
+  (handle: Handle = keep, options: Partial<Pick<Consumer, 'name' | 'batchSize' | 'version' | 'awaitedIn'>> = {}) =>
   (parts: ConsumerParts) =>
     consume({ ...parts, name: 'keeper', version: 1, categories: ['tally'], handle, ...options })
 
@@ -40,6 +38,8 @@ const keeping = async () => {
   await the.pool.query('create table kept (id serial primary key, amount integer not null)')
   return the
 }
+
+const tally = (number: number) => `tally-${tallyId(number)}`
 
 const reaches = (consuming: Consuming, state: ReturnType<Consuming['status']>['state']) =>
   soon(() => expect(consuming.status()).toMatchObject({ state }))
@@ -148,72 +148,85 @@ test('a process that has lost its lease without knowing cannot write any more', 
   expect(zombie.lines.map(({ msg }) => msg)).toContain('consumer was overtaken and looks where it stands')
 })
 
-test('a consumer stops at an event that it cannot handle, says so, and never skips it; others go on', async () => {
+test('an event that cannot be handled sets its record aside: its later events wait, all others go on', async () => {
   await using the = await keeping()
-  for (const by of [1, 2, -3, 4]) await the.append(1, raised(by))
-  const { run, lines } = the.makeProcess()
-  const seen: number[] = []
+  await the.append(1, raised(1), raised(-2), raised(3))
+  await the.append(2, raised(10))
+  const { run, lines, progress } = the.makeProcess()
 
-  const other = run(
-    keeper(
-      async (events) => {
-        seen.push(...amounts(events))
-      },
-      { name: 'other' },
-    ),
-  )
-  const failing = run(keeper(refuseNegative))
+  const consuming = run(keeper(refuseNegative, { awaitedIn: progress }))
+  await reaches(consuming, 'live')
+  await the.append(1, raised(4))
+  const last = await the.append(2, raised(11))
 
-  await reaches(failing, 'failed')
-  await reaches(other, 'live')
-  expect(await kept(the)).toEqual([1, 2])
-  expect(seen).toEqual([1, 2, -3, 4])
-  const [, , culprit] = await the.eventLog.readAll()
-  const failure = { event_id: culprit?.id, type: 'TallyRaised', stream: culprit?.stream, message: 'less than nothing' }
-  expect(failing.status().failure).toEqual(failure)
+  await soon(async () => expect(await kept(the)).toEqual([1, 10, 11]))
+  const failure = { record: tally(1), stream: tally(1), revision: 1, type: 'TallyRaised', reason: 'less than nothing' }
+  expect(await listSetAside(the.pool, 'keeper', 10)).toMatchObject([failure])
   expect(lines.filter(({ level }) => level === 50)).toMatchObject([{ consumer: 'keeper', ...failure }])
-  await soon(async () =>
-    expect(await consumerHealth(the.pool)).toMatchObject([
-      { name: 'keeper', failed_at: expect.any(Date) as unknown, failure },
-      { name: 'other', failed_at: null, failure: null },
-    ]),
-  )
+  expect(consuming.status()).toMatchObject({ state: 'live', setAside: 1 })
+  expect(await consumerHealth(the.pool)).toMatchObject([{ name: 'keeper', set_aside: 1 }])
+  // Nobody who writes waits for a record that is set aside.
+  expect(await progress.wait('tally', last, 20_000)).toBe(true)
 })
 
-test.each([
-  ['when it is resumed', (failed: Consuming) => failed.resume()],
-  ['when it is resumed from elsewhere', (_failed: Consuming, the: Fixture) => resumeConsumer(the.pool, 'keeper')],
-])('a consumer that stopped tries the event again %s', async (_when, resume) => {
+test('a record that is resumed gets the events that wait, in their order', async () => {
   await using the = await keeping()
-  for (const by of [1, -2, 3]) await the.append(1, raised(by))
-  const { run } = the.makeProcess()
   let isMended = false
-  const consuming = run(keeper((events, db) => (isMended ? keep : refuseNegative)(events, db)))
-  await reaches(consuming, 'failed')
-  const isRecorded = expect.any(Date) as unknown
-  await soon(async () => expect(await consumerHealth(the.pool)).toMatchObject([{ failed_at: isRecorded }]))
+  const { run } = the.makeProcess()
+  const consuming = run(keeper((...given) => (isMended ? keep : refuseNegative)(...given)))
+  await the.append(1, raised(1), raised(-2), raised(3))
+  await the.append(2, raised(-20))
+  await the.append(1, raised(4))
+  await soon(() => expect(consuming.status().setAside).toBe(2))
 
   isMended = true
-  await resume(consuming, the)
+  expect(await requestResume(the.pool, 'keeper', tally(1))).toBe(1)
 
-  await reaches(consuming, 'live')
-  await soon(async () => expect(await kept(the)).toEqual([1, -2, 3]))
-  expect(consuming.status().failure).toBeUndefined()
-  expect(await consumerHealth(the.pool)).toMatchObject([{ failed_at: null, failure: null }])
+  await soon(async () => expect(await kept(the)).toEqual([1, -2, 3, 4]))
+  await soon(() => expect(consuming.status().setAside).toBe(1))
+  await the.append(1, raised(5))
+  await soon(async () => expect(await kept(the)).toEqual([1, -2, 3, 4, 5]))
+  expect(await requestResume(the.pool, 'keeper')).toBe(1)
+  await soon(async () => expect(await kept(the)).toEqual([1, -2, 3, 4, 5, -20]))
 })
 
-test('a consumer that stopped tries the event again when it is started anew, or elsewhere', async () => {
+test('a record that is resumed too early stays set aside, at the event that still cannot be handled', async () => {
   await using the = await keeping()
-  for (const by of [1, -2, 3]) await the.append(1, raised(by))
+  let allowed = 0
+  const { run } = the.makeProcess()
+  const refuseSome: Handle = async (events, db) => {
+    await keep(events, db)
+    if (amounts(events).some((by) => by < allowed)) throw new Error(`less than ${allowed}`)
+  }
+  const consuming = run(keeper(refuseSome))
+  await the.append(1, raised(1), raised(-2), raised(3), raised(-4), raised(5))
+  await soon(() => expect(consuming.status().setAside).toBe(1))
+
+  allowed = -2
+  await requestResume(the.pool, 'keeper')
+
+  const again = { revision: 3, reason: 'less than -2' }
+  await soon(async () => expect(await listSetAside(the.pool, 'keeper', 10)).toMatchObject([again]))
+  expect(await kept(the)).toEqual([1, -2, 3])
+  expect(await requestResume(the.pool, 'keeper', 'tally-0')).toBe(0)
+})
+
+test('a record stays set aside in the next process', async () => {
+  await using the = await keeping()
+  await the.append(1, raised(1), raised(-2))
   const failing = the.makeProcess()
   const failed = failing.run(keeper(refuseNegative))
-  await reaches(failed, 'failed')
+  await soon(() => expect(failed.status().setAside).toBe(1))
+  await failing.stop()
+  await the.append(1, raised(3))
+  await the.append(2, raised(10))
 
   const mended = the.makeProcess().run(keeper())
 
-  await reaches(mended, 'live')
-  await soon(async () => expect(await kept(the)).toEqual([1, -2, 3]))
-  await reaches(failed, 'standing by')
+  await soon(async () => expect(await kept(the)).toEqual([1, 10]))
+  expect(mended.status().setAside).toBe(1)
+  await requestResume(the.pool, 'keeper')
+  await soon(async () => expect(await kept(the)).toEqual([1, 10, -2, 3]))
 })
 
 test('what others have written moves a consumer on at once, and its checkpoint when it stops', async () => {
@@ -229,38 +242,6 @@ test('what others have written moves a consumer on at once, and its checkpoint w
   await soon(() => expect(consuming.status().position).toBe(position))
   await stop()
   expect(await consumerHealth(the.pool)).toMatchObject([{ name: 'keeper', position }])
-})
-
-test('a reaction may see an event again, but none after it is lost, and none before it comes again after a failure', async () => {
-  await using the = await keeping()
-  for (const by of [1, 2, 3, 4]) await the.append(1, raised(by))
-  const { run, stop } = the.makeProcess()
-  const seen: number[] = []
-  let isMended = false
-  const reacting = run((parts) =>
-    consume({
-      ...parts,
-      name: 'reacting',
-      version: 1,
-      categories: ['tally'],
-      react: async ({ data }) => {
-        const by = Number(data['by'])
-        if (by === 3 && !isMended) throw new Error('not this one')
-        seen.push(by)
-        await Promise.resolve()
-      },
-    }),
-  )
-  await reaches(reacting, 'failed')
-  expect(seen).toEqual([1, 2])
-
-  isMended = true
-  await reacting.resume()
-
-  await reaches(reacting, 'live')
-  expect(seen).toEqual([1, 2, 3, 4])
-  await stop()
-  expect(await consumerHealth(the.pool)).toMatchObject([{ position: reacting.status().position, failed_at: null }])
 })
 
 test('a consumer of another version goes on where the last one was', async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Consuming } from '#infra/consumers/consumer.ts'
+import { listSetAside } from '#infra/consumers/set-aside.ts'
 import { contextOf, runReactions, type SomeReaction } from '../../command-api/reaction.ts'
 import { organisation_id, tallyEvents, type TallyEvent } from './tally.ts'
 import { raised, soon, fixture, type Fixture } from './fixture.ts'
@@ -62,7 +63,7 @@ test('a reaction that fails is tried again a few times', async () => {
   expect(failures).toBe(3)
 })
 
-test('a reaction that fails time and again stops and tells, and the others go on', { timeout: 60_000 }, async () => {
+test('a reaction that fails time and again sets the record aside, and others go on', { timeout: 60_000 }, async () => {
   await using the = await fixture()
   await the.append(1, raised(1), raised(2), raised(3))
   const seen: number[] = []
@@ -75,8 +76,9 @@ test('a reaction that fails time and again stops and tells, and the others go on
     whenRaised((by) => seen.push(by), 'when-tally-raised-count'),
   )
 
-  await soon(() => expect(state(started)).toBe('failed'))
-  expect(started[0]?.status().failure).toMatchObject({ type: 'TallyRaised', message: 'never' })
+  await soon(() => expect(started[0]?.status().setAside).toBe(1))
+  const [first] = await listSetAside(the.pool, 'when-tally-raised-note', 10)
+  expect(first).toMatchObject({ record: 'note-1', type: 'TallyRaised', reason: 'never' })
   expect(lines.filter(({ msg }) => msg === 'reaction failed and is tried again')).toHaveLength(3)
   expect(seen).toEqual([1, 2, 3])
 })

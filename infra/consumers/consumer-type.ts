@@ -1,0 +1,87 @@
+import type { Pool, PoolClient, QueryConfig } from 'pg'
+import type { RecordedEvent } from '#domain/event.ts'
+import type { EventLog } from '../event-log/event-log.ts'
+import type { Log } from '../log.ts'
+import type { Metrics } from '../metrics.ts'
+import type { Leases } from './lease.ts'
+import type { Progress } from './progress.ts'
+
+/** What every consumer of a process works with. */
+export type ConsumerParts = {
+  readonly eventLog: EventLog
+  readonly pool: Pool
+  readonly leases: Leases
+  readonly log: Log
+  readonly metrics?: Pick<Metrics, 'projectedEvents' | 'lag' | 'setAside'>
+  /** Ends the consumer: it finishes what it is at, and saves how far it came. */
+  readonly signal: AbortSignal
+}
+
+/** Takes a statement whose result nobody looks at. */
+export type Sender = { readonly query: (statement: QueryConfig) => Promise<unknown> }
+
+/** Says of an event that it cannot be handled: the record that it belongs to is set aside. */
+export type SetEventAside = (event: RecordedEvent, error: unknown) => void
+
+export type InTransaction = {
+  /**
+   * Handles events in the transaction that moves the checkpoint behind them, so that each counts once. Nothing slow
+   * belongs here: once it has written, no reader of the log sees newer events until it ends. What is given to `last`
+   * is sent at the end, together with the checkpoint. The record of an event is the stream that it is in.
+   *
+   * When it throws, the events are tried in halves until the one that fails stands alone; it is quicker to say which
+   * events cannot be handled. Such an event must have changed nothing, and nor may later ones of its stream.
+   */
+  readonly handle: (
+    events: readonly RecordedEvent[],
+    db: PoolClient,
+    last: Sender,
+    setEventAside: SetEventAside,
+  ) => Promise<void>
+  /**
+   * Handles a record anew that was set aside, from its first event on; without it, a record goes on at the event at which
+   * it was set aside.
+   */
+  readonly refold?: (
+    pages: AsyncIterable<readonly RecordedEvent[]>,
+    db: PoolClient,
+    last: Sender,
+    setEventAside: SetEventAside,
+  ) => Promise<void>
+}
+
+export type Reacting = {
+  /**
+   * Handles an event before the checkpoint moves behind it: it may come again, and that must not matter. The signal is
+   * aborted when the consumer has to stop, or when its lease has ended and another process may have taken over.
+   */
+  readonly react: (event: RecordedEvent, signal: AbortSignal) => Promise<void>
+  /**
+   * The record that an event changes, by default the stream that it is in. Events of one record are handled in their
+   * order, those of different records at once. When one cannot be handled, its record is set aside.
+   */
+  readonly recordOf?: (event: RecordedEvent) => string
+  /** Handles at most so many events at once; one by default. */
+  readonly concurrency?: number
+}
+
+export type Consumer = ConsumerParts & {
+  readonly name: string
+  readonly version: number
+  readonly categories: readonly string[]
+  readonly types?: readonly string[]
+  /** At most so many events at once; 1,000 by default. */
+  readonly batchSize?: number
+  /** How long it rests after events, so that those that come meanwhile are handled together. For one that nobody waits for. */
+  readonly restMs?: number
+  /**
+   * Given only for a consumer that commands wait for, so that a caller can read what it wrote: how far it has come is
+   * reported there. It is no part of what all consumers share, so that none is waited for by accident: one that stands by
+   * in this process would never move.
+   */
+  readonly awaitedIn?: Pick<Progress, 'passed'>
+  /** What must be there before it works; called again after every trouble. */
+  readonly prepare?: () => Promise<void>
+  /** What it does when its checkpoint is of another version: by default, it goes on from there. */
+  readonly atOtherVersion?: 'continue' | 'stop'
+} & (InTransaction | Reacting)

@@ -1,0 +1,64 @@
+import type { Position, RecordedEvent } from '#domain/event.ts'
+import { LogUnavailable } from '../event-log/event-log.ts'
+import { Problem } from '../http/problem.ts'
+import { isUnavailable } from '../postgres/postgres.ts'
+
+/** An event that could not be handled. Nothing of it was kept. */
+export class EventFailed extends Error {
+  override readonly name = 'EventFailed'
+  readonly event: RecordedEvent
+
+  constructor(event: RecordedEvent, cause: unknown) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause })
+    this.event = event
+  }
+}
+
+/** Another instance moved the checkpoint, so the transaction was rolled back. */
+export class StaleCheckpoint extends Error {
+  override readonly name = 'StaleCheckpoint'
+}
+
+/** Another version has taken over what this one did. */
+export class Superseded extends Error {
+  override readonly name = 'Superseded'
+}
+
+/**
+ * Does something with all events at once or, when that fails, with the halves of them, until the event that it fails at
+ * stands alone: that is given to `failed` or, without it, `EventFailed` is thrown. `work` is undone when it fails, and leads
+ * to a position.
+ */
+export const bisect = async (
+  events: readonly RecordedEvent[],
+  to: Position,
+  work: (events: readonly RecordedEvent[], to: Position) => Promise<void>,
+  failed?: (event: RecordedEvent, error: unknown, to: Position) => Promise<void>,
+): Promise<void> => {
+  try {
+    await work(events, to)
+  } catch (error) {
+    const [event] = events
+    if (!event || isRetriable(error)) throw error
+    if (events.length === 1) {
+      if (!failed) throw new EventFailed(event, error)
+      return failed(event, error, to)
+    }
+    const earlier = events.slice(0, events.length / 2)
+    await bisect(earlier, earlier.at(-1)?.position ?? to, work, failed)
+    await bisect(events.slice(earlier.length), to, work, failed)
+  }
+}
+
+/** Whether a failure has nothing to do with the event, so that trying again may help. */
+export const isRetriable = (error: unknown): boolean => error instanceof StaleCheckpoint || isTransient(error)
+
+/** Whether an error is transient: of the connection or the server, or because others want the same rows at the same time. */
+export const isTransient = (error: unknown): boolean =>
+  error instanceof LogUnavailable ||
+  (error instanceof Problem && error.code === 'unavailable') ||
+  isUnavailable(error) ||
+  (error instanceof Error && 'code' in error && transientCodes.test(String(error.code)))
+
+// Serialization failure, deadlock, lock not available, out of resources.
+const transientCodes = /^(40001|40P01|55P03|53...)$/

@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest'
+import { listSetAside, requestResume } from '#infra/consumers/set-aside.ts'
+import { runReactions, type SomeReaction } from '../../command-api/reaction.ts'
+import { fixture, raised, soon, tallyId } from '../projections/fixture.ts'
+import type { TallyEvent } from '../projections/tally.ts'
+import { valuesOf, whenTallyRaisedSetMirror, writerOn } from './fixture.ts'
+
+const name = 'when-tally-raised-set-mirror'
+
+test(
+  'behind an event that cannot be reacted to, all events of the same target wait, whatever their stream',
+  { timeout: 60_000 },
+  async () => {
+    await using the = await fixture()
+    const [shared, own] = [tallyId(101), tallyId(102)]
+    const mirrorOf = (tally: string) => (tally === tallyId(3) ? own : shared)
+    let isMended = false
+    const reaction = whenTallyRaisedSetMirror(writerOn(the.eventLog), { mirrorOf })
+    const refusing: SomeReaction = {
+      ...reaction,
+      react: async (event: TallyEvent & { type: 'TallyRaised' }, recorded, context) => {
+        if (event.by < 0 && !isMended) throw new Error('less than nothing')
+        await reaction.react(event, recorded, context)
+      },
+    }
+    // Tallies 1 and 2 have the same mirror.
+    await the.append(1, raised(10))
+    await the.append(1, raised(-20))
+    await the.append(2, raised(30))
+    await the.append(3, raised(100))
+    const process = the.makeProcess()
+    const [running] = runReactions([refusing], process.parts)
+    if (!running) throw new Error('There is one reaction.')
+    process.run(() => running)
+
+    await soon(() => expect(running.status()).toMatchObject({ state: 'live', setAside: 1 }))
+    await the.append(2, raised(40))
+    await the.append(1, raised(50))
+    await the.append(3, raised(101))
+    await soon(async () => expect(await valuesOf(the, own)).toEqual([100, 101]))
+    expect(await valuesOf(the, shared)).toEqual([10])
+    expect(await listSetAside(the.pool, name, 10)).toMatchObject([
+      { record: `mirror-${shared}`, stream: `tally-${tallyId(1)}`, revision: 1, reason: 'less than nothing' },
+      { record: `mirror-${shared}`, stream: `tally-${tallyId(2)}`, revision: 0, reason: null },
+    ])
+
+    isMended = true
+    await requestResume(the.pool, name)
+
+    await soon(() => expect(running.status().setAside).toBe(0))
+    expect(await valuesOf(the, shared)).toEqual([10, -20, 30, 40, 50])
+    await the.append(2, raised(60))
+    await soon(async () => expect(await valuesOf(the, shared)).toEqual([10, -20, 30, 40, 50, 60]))
+  },
+)
