@@ -3,8 +3,10 @@ import { productEvents, type ProductEvent, type Release, type LifecycleState } f
 import { fromStored, idOf, type RecordedEvent } from '#domain/event.ts'
 import type { OrganisationId, ProductId, ReleaseId } from '#domain/values.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
+import { approximateBytes, cacheOfBytes } from '#infra/size.ts'
 import type { LiveFolds } from '#infra/consumers/live-folds.ts'
-import { rateTableEvents, type RateTableEvent, type RateTable } from '#domain/rating/events.ts'
+import { rateTableEvents, type RateTable } from '#domain/rating/events.ts'
+import { rateTableIdOf } from './catalogue/ids.ts'
 
 type LiveProduct = {
   readonly organisation_id: OrganisationId
@@ -19,9 +21,9 @@ export type Catalogue = {
   /** A published product of the organisation, whatever its state. */
   readonly current: (organisation_id: OrganisationId, slug: string) => CurrentRelease | undefined
   readonly release: (organisation_id: OrganisationId, product: ProductId, id: ReleaseId) => Promise<Release | undefined>
-  readonly rateTable: (organisation_id: OrganisationId, key: string, version: number) => RateTable | undefined
+  readonly rateTable: (organisation_id: OrganisationId, key: string, version: number) => Promise<RateTable | undefined>
   /** The tables of the versions that a release prices with, by key. */
-  readonly rateTablesOf: (release: PricedRelease) => ReadonlyMap<string, RateTable>
+  readonly rateTablesOf: (release: PricedRelease) => Promise<ReadonlyMap<string, RateTable>>
   /** The organisation's products, drafts too. */
   readonly slugs: (organisation_id: OrganisationId) => readonly string[]
 }
@@ -34,19 +36,27 @@ type Live = {
   readonly products: Map<string, LiveProduct>
   /** The ids of products by organisation and slug. */
   readonly ids: Map<string, string>
-  readonly rateTables: Map<string, RateTable>
 }
+
+// Rate tables, and releases that are no longer on show, each.
+const cacheBytes = 64 * 2 ** 20
 
 const keyOf = (...parts: readonly (string | number)[]) => parts.join(' ')
 
 /** Follows the catalogue's events; resolves when it knows all there are. Several parts of a process share one. */
 export const followCatalogue = async (eventLog: EventLog, folds: LiveFolds): Promise<Catalogue> => {
-  const live: Live = { products: new Map(), ids: new Map(), rateTables: new Map() }
+  const live: Live = { products: new Map(), ids: new Map() }
   await folds.follow(catalogueFold, live)
-  const former = new LRUCache<ReleaseId, Release>({ max: 500 })
+  const former = cacheOfBytes<Release>(cacheBytes)
+  const rateTables = new LRUCache<string, RateTable>({
+    maxSize: cacheBytes,
+    sizeCalculation: (table) => approximateBytes(table),
+    // Those who ask at the same time share one read.
+    fetchMethod: async (stream) => readRateTable(eventLog, stream),
+  })
 
   const rateTable: Catalogue['rateTable'] = (organisation_id, key, version) =>
-    live.rateTables.get(keyOf(organisation_id, key, version))
+    rateTables.fetch(`rate_table-${rateTableIdOf(organisation_id, key, version)}`)
 
   return {
     current: (organisation_id, slug) => {
@@ -64,13 +74,15 @@ export const followCatalogue = async (eventLog: EventLog, folds: LiveFolds): Pro
 
     rateTable,
 
-    rateTablesOf: ({ organisation_id, rate_tables }) =>
-      new Map(
-        Object.entries(rate_tables).flatMap(([key, version]) => {
-          const table = rateTable(organisation_id, key, version)
+    rateTablesOf: async ({ organisation_id, rate_tables }) => {
+      const found = await Promise.all(
+        Object.entries(rate_tables).map(async ([key, version]) => {
+          const table = await rateTable(organisation_id, key, version)
           return table ? [[key, table] as const] : []
         }),
-      ),
+      )
+      return new Map(found.flat())
+    },
 
     slugs: (organisation_id) =>
       [...live.products.values()].flatMap((product) =>
@@ -81,15 +93,10 @@ export const followCatalogue = async (eventLog: EventLog, folds: LiveFolds): Pro
 
 const catalogueFold = {
   name: 'catalogue',
-  version: 1,
-  categories: ['product', 'rate_table'],
-  events: { ...productEvents, ...rateTableEvents },
-  apply: ({ products, ids, rateTables }: Live, event: ProductEvent | RateTableEvent, { stream }: RecordedEvent) => {
-    if (event.type === 'RateTablePublished') {
-      const { organisation_id, table } = event
-      rateTables.set(keyOf(organisation_id, table.key, table.version), table)
-      return
-    }
+  version: 2,
+  categories: ['product'],
+  events: productEvents,
+  apply: ({ products, ids }: Live, event: ProductEvent, { stream }: RecordedEvent) => {
     const id = idOf(stream)
     const product = liveProduct(products.get(id), event)
     if (!product) return
@@ -109,6 +116,12 @@ const liveProduct = (product: LiveProduct | undefined, event: ProductEvent): Liv
     case 'ProductLifecycleChanged':
       return product && { ...product, lifecycle_state: event.lifecycle_state }
   }
+}
+
+/** Nothing of a published version ever changes. */
+const readRateTable = async (eventLog: EventLog, stream: string): Promise<RateTable | undefined> => {
+  const [published] = await eventLog.read(stream, { limit: 1 })
+  return published && fromStored(rateTableEvents, published).table
 }
 
 const pageSize = 100

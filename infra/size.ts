@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache'
+
 const headerBytes = 24
 const slotBytes = 8
 
@@ -18,3 +20,7 @@ const sumOf = (parts: Iterable<unknown>): number => {
   for (const part of parts) bytes += slotBytes + approximateBytes(part)
   return bytes
 }
+
+/** Keeps the documents that were used last, up to about so many bytes in all. */
+export const cacheOfBytes = <Value extends object>(mostBytes: number): LRUCache<string, Value> =>
+  new LRUCache({ maxSize: mostBytes, sizeCalculation: (value) => approximateBytes(value) })

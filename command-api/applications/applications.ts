@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache'
 import { application } from '#domain/applications/application.ts'
 import {
   presentationOfApplication,
@@ -14,9 +13,12 @@ import type { ApplicationId, OrganisationId } from '#domain/values.ts'
 import type { Keys } from '#infra/crypto/keys.ts'
 import { write, type Access, type Caller, type RequestFacts } from '#infra/http/route.ts'
 import { shareTokenOf } from '#infra/crypto/share-token.ts'
+import { cacheOfBytes } from '#infra/size.ts'
 import { commandHandler, type Context, type Writer } from '../handle.ts'
 import type { Catalogue } from '../live-catalogue.ts'
 import { dateIn } from './time-zone.ts'
+
+const presentationBytes = 32 * 2 ** 20
 
 /** Access to an operation that changes the application in the address. */
 export const accessToApplication = {
@@ -38,7 +40,7 @@ export type ApplicationsDeps = {
 /** What every operation on applications needs: finding them, changing them, and showing them. */
 export const makeApplications = ({ writer, keys, catalogue, organisations }: ApplicationsDeps) => {
   const { handle, load } = commandHandler(writer, application)
-  const presentations = new LRUCache<string, { readonly shown: Presentation | null }>({ max: 500 })
+  const presentations = cacheOfBytes<{ readonly shown: Presentation | null }>(presentationBytes)
 
   const organisationOf = (id: OrganisationId): Organisation => {
     const organisation = organisations.get(id)

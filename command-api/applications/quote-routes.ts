@@ -82,7 +82,7 @@ export const quoteRoutes = ({ handle, find, contextOf, answer, catalogue, timeZo
           today: dateIn(timeZoneOf(caller.organisation_id), facts.now),
           release,
           journey,
-          rate_tables: catalogue.rateTablesOf(release),
+          rate_tables: await catalogue.rateTablesOf(release),
           digest,
         },
         contextOf(caller, facts),

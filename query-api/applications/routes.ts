@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import {
   Application,
@@ -15,12 +14,15 @@ import { sql } from '#infra/postgres/postgres.ts'
 import { notFound, Problem } from '#infra/http/problem.ts'
 import { readOrWrite, route, type Route } from '#infra/http/route.ts'
 import { shareTokenOf } from '#infra/crypto/share-token.ts'
+import { cacheOfBytes } from '#infra/size.ts'
+
+const presentationBytes = 32 * 2 ** 20
 
 type Deps = { readonly db: Database; readonly keys: Pick<Keys, 'shareTokens'> }
 
 export const applicationRoutes = ({ db, keys }: Deps): Route[] => {
   // A release never changes, so neither do its presentations.
-  const presentations = new LRUCache<string, { readonly shown: Presentation | null }>({ max: 500 })
+  const presentations = cacheOfBytes<{ readonly shown: Presentation | null }>(presentationBytes)
 
   const readRelease = async ({ organisation_id, release_id }: ApplicationRecord): Promise<Release> => {
     const { rows } = await db.query<{ document: Release }>({

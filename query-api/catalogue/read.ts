@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache'
 import type { Release, LifecycleState } from '#domain/catalogue/events.ts'
 import {
   Journey,
@@ -13,6 +12,9 @@ import {
 import type { ApplicationId, OrganisationId } from '#domain/values.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
+import { cacheOfBytes } from '#infra/size.ts'
+
+const viewBytes = 32 * 2 ** 20
 
 /** A release as it is shown, apart from the product's state, which can change while the release stays. */
 export type ReleaseView = {
@@ -41,7 +43,7 @@ const inEnglish = new Intl.Collator('en', { sensitivity: 'accent' })
 
 export const catalogueReader = (db: Database) => {
   // A release never changes, so one that was read stays right.
-  const views = new LRUCache<string, ReleaseView>({ max: 500 })
+  const views = cacheOfBytes<ReleaseView>(viewBytes)
 
   return {
     products: async (organisation_id: OrganisationId): Promise<Product[]> => {

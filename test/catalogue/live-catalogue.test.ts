@@ -57,9 +57,9 @@ test('the tables that a release prices with are found by its versions', async ()
   const release = api.catalogue.current(acme, 'term')?.release
   if (!release) throw new Error('There should be a release.')
 
-  expect(api.catalogue.rateTablesOf(release).get('life.level')?.cells).toMatchObject({ '30|10|n': 23360 })
-  expect(api.catalogue.rateTable(acme, 'life.level', 2)?.cells).toMatchObject({ '30|10|n': 11111 })
-  expect(api.catalogue.rateTable(other, 'life.level', 1)).toBeUndefined()
+  expect((await api.catalogue.rateTablesOf(release)).get('life.level')?.cells).toMatchObject({ '30|10|n': 23360 })
+  expect((await api.catalogue.rateTable(acme, 'life.level', 2))?.cells).toMatchObject({ '30|10|n': 11111 })
+  expect(await api.catalogue.rateTable(other, 'life.level', 1)).toBeUndefined()
 })
 
 test('a process that starts later knows the same', async () => {
@@ -70,4 +70,27 @@ test('a process that starts later knows the same', async () => {
 
   expect(later.current(acme, 'term')).toEqual(api.catalogue.current(acme, 'term'))
   expect(later.slugs(acme)).toEqual(['term'])
+})
+
+test('a rate table is read when a price first needs it, once for all who ask at the same time', async () => {
+  await using api = await setupApi()
+  await api.apply(file)
+  const release = api.catalogue.current(acme, 'term')?.release
+  if (!release) throw new Error('There should be a release.')
+  const reads: string[] = []
+  const eventLog = {
+    ...api.eventLog,
+    read: async (...given: Parameters<typeof api.eventLog.read>) => {
+      reads.push(given[0])
+      return api.eventLog.read(...given)
+    },
+  }
+  const catalogue = await followCatalogue(eventLog, makeLiveFolds(api.live))
+  const before = [...reads]
+
+  await Promise.all([catalogue.rateTablesOf(release), catalogue.rateTablesOf(release)])
+  await catalogue.rateTablesOf(release)
+
+  expect(before).toEqual([])
+  expect(reads).toHaveLength(Object.keys(release.rate_tables).length)
 })

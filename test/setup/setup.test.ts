@@ -77,7 +77,7 @@ test('200: applied, the file is so, and secrets are shown once', async () => {
     lifecycle_state: 'production',
     release: { number: 1, currency_code: 'GBP' },
   })
-  expect(api.catalogue.rateTable(acme, 'life.level', 1)?.cells).toEqual({ '30|10|n': 23360, '30|10|s': 56052 })
+  expect((await api.catalogue.rateTable(acme, 'life.level', 1))?.cells).toEqual({ '30|10|n': 23360, '30|10|s': 56052 })
 })
 
 test('200: applied again, the file changes nothing', async () => {
@@ -164,8 +164,8 @@ test('200: several organisations stand in one file, and none sees another’s', 
     },
   })
   const other = OrganisationId.parse(derivedId('organisation', 'other'))
-  expect(api.catalogue.rateTable(acme, 'life.level', 1)?.cells).toMatchObject({ '30|10|n': 23360 })
-  expect(api.catalogue.rateTable(other, 'life.level', 1)?.cells).toMatchObject({ '30|10|n': 11111 })
+  expect((await api.catalogue.rateTable(acme, 'life.level', 1))?.cells).toMatchObject({ '30|10|n': 23360 })
+  expect((await api.catalogue.rateTable(other, 'life.level', 1))?.cells).toMatchObject({ '30|10|n': 11111 })
   expect(api.catalogue.current(acme, 'term')?.release.product_id).not.toBe(
     api.catalogue.current(other, 'term')?.release.product_id,
   )
@@ -206,11 +206,12 @@ test('200: the demo prices £250,000 for 25 years at the age of 34 at £12.50 a 
   await api.apply(await readSetupText('demo/organisation.yaml'))
   const release = api.catalogue.current(northlight, 'term-life')?.release
   if (!release) throw new Error('The demo has a product on sale.')
+  const rate_tables = await api.catalogue.rateTablesOf(release)
 
   const prices = release.journeys.map(({ journey_loading }) =>
     price({
       release,
-      rate_tables: api.catalogue.rateTablesOf(release),
+      rate_tables,
       journey_loading,
       start_date: '2026-06-01',
       lives: [{ dob: '1992-01-01', answers: { smoker: 'no', height_cm: 180, weight_kg: 75, alcohol_units: 10 } }],
