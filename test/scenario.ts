@@ -3,7 +3,7 @@ import type { Decider } from '#domain/decider.ts'
 import { fromStored, toStored, type EventOf, type EventShapes } from '#domain/event.ts'
 import type { ErrorCode, Fields } from '#domain/rejection.ts'
 
-type Rejected = { readonly rejected: { readonly code: ErrorCode; readonly fields?: Fields } }
+type Rejected = { readonly rejected: { readonly code: ErrorCode; readonly fields?: Fields; readonly says?: string } }
 
 type Scenario<Command, Event> = {
   readonly given: readonly Event[]
@@ -13,13 +13,17 @@ type Scenario<Command, Event> = {
   readonly then: readonly Event[] | Rejected
 }
 
-/** The refusal with this code; with fields, exactly those inputs are named, each for a reason that contains the given text. */
-export const rejected = (code: ErrorCode, fields?: Fields): Rejected => ({
-  rejected: fields ? { code, fields } : { code },
+/**
+ * The refusal with this code and with a message that contains `says`; with fields, exactly those inputs are named, each
+ * for a reason that contains the given text.
+ */
+export const rejected = (code: ErrorCode, fields?: Fields, says = ''): Rejected => ({
+  rejected: fields ? { code, fields, says } : { code, says },
 })
 
-const expectRejection = (decide: () => unknown, { code, fields }: Rejected['rejected']) => {
-  expect(decide).toThrow(expect.objectContaining({ name: 'Rejection', code }))
+const expectRejection = (decide: () => unknown, { code, fields, says = '' }: Rejected['rejected']) => {
+  const message = expect.stringContaining(says) as unknown
+  expect(decide).toThrow(expect.objectContaining({ name: 'Rejection', code, message }))
   if (!fields) return
   const reasons = Object.entries(fields).map(
     ([name, part]) => [name, expect.stringContaining(part) as unknown] as const,
