@@ -1,0 +1,82 @@
+import { describe, expect, test } from 'vitest'
+import { application } from '#domain/applications/application.ts'
+import type { ApplicationStreamEvent } from '#domain/applications/record.ts'
+import { pricedInputs, type ApplicationState } from '#domain/applications/state.ts'
+import { nothingKnown } from '#domain/customers/record.ts'
+import { CustomerId } from '#domain/values.ts'
+import { after, applied, firstId, quote, secondId } from '../quotes/builders.ts'
+import { stateOf } from '../scenario.ts'
+import { answered, bertId, customerSaved, started } from './builders.ts'
+
+const stateAfter = (events: readonly ApplicationStreamEvent[]): ApplicationState => {
+  const state = stateOf(application, events)
+  if (!state) throw new Error('The application was not started.')
+  return state
+}
+
+const partnerAnswered = (saved: Record<string, boolean>, ...removed: string[]) =>
+  ({ type: 'PartnerAnswersSaved', saved, removed }) as const
+const partnerSaved = (by: 'browser' | 'server') =>
+  ({
+    type: 'PartnerSaved',
+    partner: { ...nothingKnown, first_name: 'Bert', country: 'GB', id: CustomerId.parse(bertId) },
+    sent: { first_name: 'Bert' },
+    by,
+    joint: { mode: 'always', factor_key: null, joint_values: [] },
+  }) satisfies ApplicationStreamEvent
+
+test('what happens to one quote changes no other', () => {
+  const twice = after([...after(applied(), quote()), answered({ wine: true })], quote({ quote_id: secondId }))
+
+  const { quotes } = stateAfter([...twice, { type: 'QuoteAccepted', quote_id: secondId, via: 'accept_quote' }])
+
+  expect(quotes.map(({ quote: { id, status, accepted_at } }) => [id, status, accepted_at !== null])).toEqual([
+    [firstId, 'replaced', false],
+    [secondId, 'current', true],
+  ])
+})
+
+test('the provenance that was saved last is held', () => {
+  const { provenance } = stateAfter([started(), { type: 'ProvenanceSaved', provenance: { page_title: 'Life' } }])
+
+  expect(provenance).toEqual({ page_title: 'Life' })
+})
+
+test("the second person's answers are added, changed and removed", () => {
+  const { partner_answers } = stateAfter([
+    started(),
+    partnerAnswered({ smoker: true, wine: true }),
+    partnerAnswered({ beer: false, wine: false }, 'smoker'),
+  ])
+
+  expect(partner_answers).toEqual({ wine: false, beer: false })
+})
+
+describe('an application is open to visitors', () => {
+  for (const [name, events, expected] of [
+    ['when one started it', [started({ started_by: 'browser' })], true],
+    ['not when a server started it', [started()], false],
+    ['once one has saved the customer', [started(), customerSaved(undefined, { by: 'browser' })], true],
+    ['once one has saved the second person', [started(), partnerSaved('browser')], true],
+    ['not when a server has saved both', [started(), customerSaved(), partnerSaved('server')], false],
+    ['also after a server has saved both', [started({ started_by: 'browser' }), partnerSaved('server')], true],
+  ] satisfies [string, ApplicationStreamEvent[], boolean][])
+    test(name, () => {
+      expect(stateAfter(events).open_to_visitors).toBe(expected)
+    })
+})
+
+describe("the second person's answers are part of what is priced", () => {
+  const inputs = (...events: ApplicationStreamEvent[]) => pricedInputs(stateAfter([started(), ...events]))
+
+  test('when there is a second person', () => {
+    const without = inputs(partnerSaved('server'))
+
+    expect(inputs(partnerSaved('server'), partnerAnswered({ wine: true }))).toContain('"partner_answers":{"wine":true}')
+    expect(without).not.toContain('partner_answers')
+  })
+
+  test('and else they are not', () => {
+    expect(inputs(partnerAnswered({ wine: true }))).toBe(inputs())
+  })
+})
