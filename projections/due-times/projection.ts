@@ -1,3 +1,4 @@
+import { organisationOf } from '#domain/event.ts'
 import { quoteEvents } from '#domain/quotes/events.ts'
 import type { Projection } from '../projection.ts'
 
@@ -24,10 +25,7 @@ export const dueTimes: Projection<typeof quoteEvents, Row, 'organisation_id' | '
     indexes: ['due_at, organisation_id, kind, id'],
   },
 
-  keys: ({ quote_id }, { metadata }) => {
-    if (metadata.organisation_id === null) throw new Error(`Quote ${quote_id} belongs to no organisation.`)
-    return [{ organisation_id: metadata.organisation_id, kind: 'quote_expiry', id: quote_id }]
-  },
+  keys: ({ quote_id }, recorded) => [{ organisation_id: organisationOf(recorded), kind: 'quote_expiry', id: quote_id }],
 
   project: (row, event, { stream }, key) => {
     switch (event.type) {
