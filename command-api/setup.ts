@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { plainWords, reasonsOf } from '#domain/reasons.ts'
 import { Slug } from '#domain/values.ts'
 import { inputPath, Problem } from '#infra/http/problem.ts'
 import { route, type RequestFacts, type Route } from '#infra/http/route.ts'
@@ -125,28 +126,11 @@ const parsePart = <Schema extends z.ZodType>(
   at: Path,
   report: Report,
 ): z.output<Schema> | undefined => {
-  const { success, data, error } = schema.safeParse(value)
+  const { success, data, error } = schema.safeParse(value, { error: plainWords })
   if (success) return data
-  for (const { path, reason } of error.issues.flatMap(reasonsOf)) report([...at, ...path], reason)
+  for (const { path, reason } of reasonsOf(error.issues)) report([...at, ...path], reason)
   return undefined
 }
-
-type Issue = z.core.$ZodIssue
-
-/** An issue in words. Of alternatives that all fail, the one that comes nearest says what is missing. */
-const reasonsOf = (issue: Issue): readonly { path: Path; reason: string }[] => {
-  const { path, message } = issue
-  if (issue.code === 'unrecognized_keys')
-    return issue.keys.map((key) => ({ path: [...path, key], reason: 'is not known here' }))
-  if (issue.code === 'invalid_union' && issue.errors.length > 0) {
-    const [nearest = []] = issue.errors.toSorted((one, other) => depthOf(other) - depthOf(one))
-    if (depthOf(nearest) > 0)
-      return nearest.flatMap(reasonsOf).map((inner) => ({ ...inner, path: [...path, ...inner.path] }))
-  }
-  return [{ path, reason: message }]
-}
-
-const depthOf = (issues: readonly Issue[]): number => Math.max(0, ...issues.map(({ path }) => path.length))
 
 const unlessRefused = async <Result>(work: () => Promise<Result>): Promise<Result | undefined> => {
   try {

@@ -37,13 +37,15 @@ export type QuoteId = z.infer<typeof QuoteId>
 export const Pence = z.int()
 
 /** ISO 4217, for example `GBP`. */
-export const CurrencyCode = z.string().regex(/^[A-Z]{3}$/)
+export const CurrencyCode = z
+  .string()
+  .regex(/^[A-Z]{3}$/, 'must be a currency code of three capital letters, such as GBP')
 
 /** A calendar date, `YYYY-MM-DD`. */
 export const CalendarDate = z.iso.date()
 
 /** Names in addresses: lower-case words joined by dashes. */
-export const Slug = z.string().regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'use lower-case letters, digits and single dashes')
+export const Slug = z.string().regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'must be lower-case letters, digits and single dashes')
 
 export const ProductType = z.enum([
   'term',

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { plainWords, reasonsOf } from '#domain/reasons.ts'
 
 const seconds = (name: string, byDefault: number) => z.coerce.number().positive().default(byDefault).describe(name)
 const count = (name: string, byDefault: number) =>
@@ -114,9 +115,13 @@ export class BadConfiguration extends Error {
 export const readConfig = (environment: NodeJS.ProcessEnv, defaults: NodeJS.ProcessEnv = {}): Config => {
   const set = Object.entries(environment).filter(([, value]) => value !== '' && value !== undefined)
   const given = { ...defaults, ...Object.fromEntries(set) }
-  const { success, data, error } = Config.safeParse(given)
+  const { success, data, error } = Config.safeParse(given, { error: plainWords })
   if (!success)
-    throw new BadConfiguration(error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('\n'))
+    throw new BadConfiguration(
+      reasonsOf(error.issues)
+        .map(({ path, reason }) => `${path.join('.')}: ${reason}`)
+        .join('\n'),
+    )
   if (data.EVENT_LOG === 'eventstoredb' && !data.EVENTSTOREDB_URL)
     throw new BadConfiguration('EVENTSTOREDB_URL: must be set when EVENT_LOG is eventstoredb')
   if (data.ENVIRONMENT === 'production' && data.BUSINESS_TIME_OFFSET_SECONDS !== 0)

@@ -12,6 +12,7 @@ import {
   type ReleaseQuestion,
 } from '#domain/catalogue/events.ts'
 import { stageConfigs, type Presentation } from '#domain/catalogue/record.ts'
+import { plainWords, reasonsOf } from '#domain/reasons.ts'
 import { JourneyId, PresentationId, Slug } from '#domain/values.ts'
 
 const Text = z.string().min(1)
@@ -71,10 +72,10 @@ const DeclaredStage = z
     config: z.record(z.string(), z.unknown()).default({}),
   })
   .transform((stage, context) => {
-    const config = stageConfigs[stage.stage_type].strict().safeParse(stage.config)
+    const config = stageConfigs[stage.stage_type].strict().safeParse(stage.config, { error: plainWords })
     if (config.success) return { ...stage, config: config.data }
-    for (const { path, message } of config.error.issues)
-      context.addIssue({ code: 'custom', path: ['config', ...path], message })
+    for (const { path, reason } of reasonsOf(config.error.issues))
+      context.addIssue({ code: 'custom', path: ['config', ...path], message: reason })
     return z.NEVER
   })
 

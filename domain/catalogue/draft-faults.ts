@@ -1,5 +1,6 @@
 import { coverFaults, rateTableAnswers, rateTableOf } from '../rating/cover.ts'
 import { JourneyLoading } from '../rating/factors.ts'
+import { plainWords } from '../reasons.ts'
 import type { Draft, ReleaseCover, ReleaseQuestion } from './events.ts'
 import { eachOf, fault, repeats, under, when, type Fault } from './faults.ts'
 import { presentationFaults } from './presentation-faults.ts'
@@ -30,7 +31,7 @@ export const draftFaults = (draft: Draft, table: FindTable): readonly Fault[] =>
   ...repeats('journeys', draft.journeys, 'position'),
   ...eachOf('journeys', draft.journeys, ({ name, journey_loading, questions, presentations }) => [
     ...when(name.trim() === '', ['name'], 'must not be empty'),
-    ...(JourneyLoading.safeParse(journey_loading).error?.issues ?? []).map(({ message }) =>
+    ...(JourneyLoading.safeParse(journey_loading, { error: plainWords }).error?.issues ?? []).map(({ message }) =>
       fault(['journey_loading'], message),
     ),
     ...questionFaults(questions),

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { plainWords, reasonsOf } from '../reasons.ts'
 import type { JointBasis, ReleaseQuestion } from './events.ts'
 import { eachOf, fault, repeats, under, when, type Fault } from './faults.ts'
 import type { Presentation } from './record.ts'
@@ -93,12 +94,12 @@ const parsed = <Config>(
   config: unknown,
   faultsOf: (config: Config) => readonly Fault[],
 ): readonly Fault[] => {
-  const { success, data, error } = schema.safeParse(config)
+  const { success, data, error } = schema.safeParse(config, { error: plainWords })
   if (success) return faultsOf(data)
-  return error.issues.map(({ path, message }) =>
+  return reasonsOf(error.issues).map(({ path, reason }) =>
     fault(
       path.map((part) => (typeof part === 'number' ? part : String(part))),
-      message,
+      reason,
     ),
   )
 }

@@ -1,5 +1,6 @@
 import type { ErrorRequestHandler } from 'express'
 import type { z } from 'zod'
+import { plainWords, reasonsOf, type Reason } from '#domain/reasons.ts'
 import { Rejection, type ErrorCode, type Fields } from '#domain/rejection.ts'
 import { LogUnavailable } from '../event-log/event-log.ts'
 import type { Log } from '../log.ts'
@@ -56,15 +57,12 @@ export const inputPath = (path: readonly PropertyKey[]): string =>
     '',
   )
 
-/** What zod says of a value that is not there. */
-const isMissing = (message: string): boolean => message.endsWith('received undefined')
-
-/** The reasons for which a value does not fit its schema, by input. An issue of the whole value has no input to name. */
-export const fieldsOf = (error: z.ZodError): Fields =>
+/** The first reason for each input. A reason that concerns the whole value has no input to name. */
+const fieldsOf = (reasons: readonly Reason[]): Fields =>
   Object.fromEntries(
-    error.issues
+    reasons
       .filter(({ path }) => path.length > 0)
-      .map(({ path, message }) => [inputPath(path), isMissing(message) ? 'required' : message] as const)
+      .map(({ path, reason }) => [inputPath(path), reason] as const)
       .reverse(),
   )
 
@@ -74,16 +72,17 @@ export const parseRequest = <Schema extends z.ZodType>(
   value: unknown,
   code: 'validation_failed' | 'invalid_parameter' | 'not_found',
 ): z.output<Schema> => {
-  const { success, data, error } = schema.safeParse(value)
+  const { success, data, error } = schema.safeParse(value, { error: plainWords })
   if (success) return data
   if (code === 'not_found') throw new Problem('not_found', 'There is nothing at this address. Check the id in it.')
 
-  const fields = fieldsOf(error)
+  const reasons = reasonsOf(error.issues)
+  const fields = fieldsOf(reasons)
   const named = Object.keys(fields)
   const message =
     named.length > 0
       ? `Correct ${named.join(', ')} and send the request again.`
-      : `The request could not be used: ${error.issues[0]?.message ?? 'it does not fit its schema'}.`
+      : `Correct the request and send it again: it ${reasons[0]?.reason ?? 'cannot be used'}.`
   throw new Problem(code, message, named.length > 0 ? { fields } : {})
 }
 

@@ -361,8 +361,8 @@ faulty(
   'a stage has the config of its type',
   (of) => Object.assign(stage(of, 'quote'), { config: { compare_terms: ['ten'] } }),
   {
-    'journeys[0].presentations[0].stages[1].config.label': 'expected string',
-    'journeys[0].presentations[0].stages[1].config.compare_terms[0]': 'expected number',
+    'journeys[0].presentations[0].stages[1].config.label': 'required',
+    'journeys[0].presentations[0].stages[1].config.compare_terms[0]': 'must be a whole number',
   },
 )
 faulty(

@@ -1,4 +1,7 @@
+import { readFile } from 'node:fs/promises'
 import { afterAll, expect, test } from 'vitest'
+import { parse, stringify } from 'yaml'
+import { wordsOfZod, wrongValues } from '../wrong-values.ts'
 import { setupApi } from './setup-api.ts'
 import { file, lineOf, withLine } from './builders.ts'
 
@@ -72,8 +75,8 @@ refused(
   'what is wrong with an organisation and with its products, at once',
   file.replace('    name: Acme Life\n', '    name: ""\n').replace('product_type: term', 'product_type: car'),
   {
-    'organisations[0].name': [lineOf(file, 'name: Acme'), 'Too small'],
-    'organisations[0].products[0].product_type': [lineOf(file, 'product_type'), 'Invalid option'],
+    'organisations[0].name': [lineOf(file, 'name: Acme'), 'must not be empty'],
+    'organisations[0].products[0].product_type': [lineOf(file, 'product_type'), 'must be one of term, '],
   },
 )
 refused('a file that was not sent along', file.replace(/csv: \|\n(.*\n){3}/, 'file: rates/life.csv\n'), {
@@ -97,13 +100,32 @@ refused(
                 stages: [{ stage_type: quote, title: Price, config: { lable: x } }]`,
   ),
   {
-    'organisations[0].products[0].journeys[0].presentations[0].stages[0].config': [
+    'organisations[0].products[0].journeys[0].presentations[0].stages[0].config.lable': [
       lineOf(file, 'name: Standard') + 4,
-      'lable',
+      'is not known here',
     ],
     'organisations[0].products[0].journeys[0].presentations[0].stages[0].config.label': [
       lineOf(file, 'name: Standard') + 4,
-      'expected string',
+      'required',
     ],
   },
 )
+
+/** A value with all that lies at a depth, and all above that holds nothing more, replaced. */
+const replacedAt = (depth: number, within: unknown, value: unknown): unknown => {
+  if (depth === 0 || typeof within !== 'object' || within === null) return value
+  if (Array.isArray(within)) return within.map((each) => replacedAt(depth - 1, each, value))
+  return Object.fromEntries(Object.entries(within).map(([key, each]) => [key, replacedAt(depth - 1, each, value)]))
+}
+
+test('422: values of other types, at any depth, in words of ours', async () => {
+  const demo: unknown = parse(await readFile('demo/organisation.yaml', 'utf8'))
+  const depths = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
+  const files = depths.flatMap((depth) => wrongValues.map((value) => stringify(replacedAt(depth, demo, value))))
+
+  const answers = []
+  for (const each of files) answers.push(await api.plan(each))
+
+  expect([...new Set(answers.map(({ status }) => status))]).toEqual([422])
+  expect(answers.flatMap(({ body }) => JSON.stringify(body).match(wordsOfZod) ?? [])).toEqual([])
+}, 60_000)

@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { ApplicationId } from '#domain/values.ts'
+import type { RouteSpec } from '#infra/http/route.ts'
+import { allRoutes } from '../scripts/openapi.ts'
+import { serve, serverCaller } from './serve.ts'
+import { wordsOfZod, wrongValues } from './wrong-values.ts'
+
+type Shape = z.core.JSONSchema.BaseSchema
+
+/** Values that have the form of the schema down to a depth, and there and at all ends something wrong. */
+const misshapen = (schema: Shape | boolean, depth: number, value: unknown, definitions: Shape): readonly unknown[] => {
+  if (typeof schema === 'boolean' || depth === 0) return [value]
+  if (schema.$ref !== undefined) {
+    const named = definitions.$defs?.[schema.$ref.split('/').at(-1) ?? '']
+    return named ? misshapen(named, depth, value, definitions) : [value]
+  }
+  const forms = [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])]
+  if (forms.length > 0) return forms.flatMap((each) => misshapen(each, depth, value, definitions))
+  if (schema.items && !Array.isArray(schema.items))
+    return misshapen(schema.items, depth - 1, value, definitions).map((item) => [item])
+  if (!schema.properties) return schema.const === undefined ? [value] : [schema.const]
+  const filled = Object.entries(schema.properties).map(
+    ([name, inner]) => [name, misshapen(inner, depth - 1, value, definitions)] as const,
+  )
+  const most = Math.max(0, ...filled.map(([, values]) => values.length))
+  return Array.from({ length: most }, (_, index) =>
+    Object.fromEntries(filled.map(([name, values]) => [name, values[index % values.length]])),
+  )
+}
+
+const bodiesFor = ({ body }: RouteSpec): readonly unknown[] => {
+  if (!body) return []
+  const schema = z.toJSONSchema(body, { io: 'input', unrepresentable: 'any' }) as Shape
+  const depths = [1, 2, 3, 4, 5, 6, 7, 8]
+  const bodies = depths.flatMap((depth) => wrongValues.flatMap((value) => misshapen(schema, depth, value, schema)))
+  return [...new Set(bodies.map((each) => JSON.stringify(each)))].map((each): unknown => JSON.parse(each))
+}
+
+const queriesFor = ({ query }: RouteSpec): readonly string[] => {
+  if (!(query instanceof z.ZodObject)) return []
+  return ['', 'x', '-1', '1.5', '1e15', 'x'.repeat(3_000)].map(
+    (value) =>
+      `?${Object.keys(query.shape)
+        .map((name) => `${name}=${value}`)
+        .join('&')}`,
+  )
+}
+
+const specs = allRoutes()
+  .map(({ spec }) => spec)
+  .filter(({ body, query }) => body ?? query)
+
+test.each(specs.map((spec) => ({ name: `${spec.method} ${spec.address}`, spec })))(
+  '$name refuses what does not fit in words of ours',
+  async ({ spec }) => {
+    const owner = async () => ({ application_id: ApplicationId.parse('0d9e8c7b-6a5f-4e3d-9c2b-1a0f9e8d7c6b') })
+    await using api = await serve(allRoutes(), serverCaller(), { owners: { quote: owner } })
+    const address = spec.address.replaceAll(/:\w+/g, (name) =>
+      name.endsWith('id') ? '0d9e8c7b-6a5f-4e3d-9c2b-1a0f9e8d7c6b' : 'x',
+    )
+    const requests = [
+      ...queriesFor(spec).map((query) => ({ address: address + query, body: undefined })),
+      ...bodiesFor(spec).map((body) => ({ address, body })),
+    ]
+
+    const answers = []
+    for (const request of requests)
+      answers.push(await api.send(spec.method.toUpperCase(), request.address, request.body))
+
+    expect(answers.some(({ status }) => status === 422) || !spec.body).toBe(true)
+    const texts = answers.map(({ body }) => JSON.stringify(body))
+    expect(texts.filter((text) => wordsOfZod.test(text))).toEqual([])
+  },
+)
