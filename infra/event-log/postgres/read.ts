@@ -47,19 +47,27 @@ const pageBytes = 4_000_000
 const sizes = 'pg_column_size(data) + pg_column_size(metadata) as bytes'
 const inOrder = 'order by transaction_id, position'
 
+/** Where a page begins and ends; with the category as the first column of each bound when it is of one category. */
+type Range = (column: string, category: string) => string
+
 /**
  * The events of a range in order, up to those before which there are as many bytes as a page may have. $1 is the limit,
  * $2 the categories, $3 the types. Each category is read from its own place in the index, so that neither others are
  * passed over nor all of them are sorted.
+ *
+ * The category is part of both bounds and of the order, and nowhere equal to anything: from an equality the planner would
+ * conclude that the index of the whole order serves too, and pass over the whole log for a category that has few events.
  */
-const page = (range: string, { categories, types }: Filter) => {
-  const wanted = `${range} ${types ? 'and type = any ($3)' : 'and $3::text[] is null'}`
+const page = (range: Range, { categories, types }: Filter) => {
+  const ofTypes = types ? 'and type = any ($3)' : 'and $3::text[] is null'
   const found = categories
     ? `select event.* from unnest($2::text[]) as wanted (category), lateral (
         select ${columns}, ${sizes} from event_log.event
-        where category = wanted.category collate "C" and ${wanted} ${inOrder} limit $1) as event
+        where ${range('category, ', 'wanted.category collate "C", ')} ${ofTypes}
+        order by category, transaction_id, position limit $1) as event
       ${inOrder} limit $1`
-    : `select ${columns}, ${sizes} from event_log.event where ${wanted} and $2::text[] is null ${inOrder} limit $1`
+    : `select ${columns}, ${sizes} from event_log.event
+      where ${range('', '')} ${ofTypes} and $2::text[] is null ${inOrder} limit $1`
   return `
     select * from (
       select *, coalesce(sum(bytes) over (
@@ -181,14 +189,18 @@ export const logReader = (pool: Pool, { outage = outageWatch(), soonMs = 2_500 }
 
     /** Those events after one settled position up to another that pass the filter. */
     between: async (after: Position, upTo: Position, filter: Filter, limit: number) => {
-      const range = '(transaction_id, position) > ($4, $5) and (transaction_id, position) <= ($6, $7)'
+      const range: Range = (column, category) => `
+        (${column}transaction_id, position) > (${category}$4, $5)
+        and (${column}transaction_id, position) <= (${category}$6, $7)`
       const values = [limit, ...filtered(filter), ...fromPosition(after), ...fromPosition(upTo)]
       return boundedPage({ name: nameOf('between', filter), text: page(range, filter), values }, limit)
     },
 
     /** What is settled beyond a settled position, and passes the filter. */
     news: async (after: Position, filter: Filter, limit: number) => {
-      const range = `(transaction_id, position) > ($4, $5) and transaction_id < ${horizon}`
+      const range: Range = (column, category) => `
+        (${column}transaction_id, position) > (${category}$4, $5)
+        and (${column}transaction_id) < (${category}${horizon})`
       const values = [limit, ...filtered(filter), ...fromPosition(after)]
       const statement = { name: nameOf('news', filter), text: page(range, filter), values }
       // All consumers of the process wait for this one, also when its connection fell silent.
