@@ -144,18 +144,12 @@ const parsed = (payload: string): unknown => {
   }
 }
 
-/** None before the first consumer has run. */
 const readAwaited = async (pool: Pool): Promise<readonly Row[]> => {
-  try {
-    const { rows } = await pool.query<Row>({
-      name: 'consumer-progress',
-      text: 'select name, categories, position from consumer_checkpoint where awaited',
-    })
-    return rows
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === '42P01') return []
-    throw error
-  }
+  const { rows } = await pool.query<Row>({
+    name: 'consumer-progress',
+    text: 'select name, categories, position from consumer_checkpoint where awaited',
+  })
+  return rows
 }
 
 const reconnectMs = 250

@@ -1,8 +1,8 @@
-import type { Pool } from 'pg'
 import { z } from 'zod'
 import { OrganisationId } from '#domain/values.ts'
 import { notFound, Problem } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
+import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 
 const State = z.enum(['pending', 'delivered', 'failed', 'cancelled'])
@@ -61,8 +61,14 @@ type Filters = z.output<typeof Filters>
 
 const operator = { tag: 'Operator', access: { kind: 'operator' } } as const
 
+type Deps = {
+  /** For lists, which look at up to 10,000 rows: lookups of others must not wait behind them. */
+  readonly pool: Database
+  readonly db: Database
+}
+
 /** What was sent, to whom, and what became of it: the log of deliveries with every attempt. */
-export const deliveryRoutes = ({ pool }: { readonly pool: Pool }): Route[] => [
+export const deliveryRoutes = ({ pool, db }: Deps): Route[] => [
   route(
     {
       ...operator,
@@ -91,8 +97,8 @@ export const deliveryRoutes = ({ pool }: { readonly pool: Pool }): Route[] => [
       answers: { 200: z.object({ data: Delivery }) },
     },
     async ({ path }) => {
-      const { rows } = await pool.query<Key>(sql`select id, recorded_at from delivery where id = ${path.id}`)
-      const [delivery] = await readDeliveries(pool, rows)
+      const { rows } = await db.query<Key>(sql`select id, recorded_at from delivery where id = ${path.id}`)
+      const [delivery] = await readDeliveries(db, rows)
       if (!delivery) throw notFound('delivery')
       return { status: 200, body: { data: delivery } }
     },
@@ -106,7 +112,7 @@ const scanned = 10_000
 
 /** The keys of a page, and where the next one begins. What no index holds is filtered among a bounded number of rows. */
 const findKeys = async (
-  pool: Pool,
+  pool: Database,
   { organisation_id, state, type, event_id, subject_id, stream, connection_id, limit, cursor }: Filters,
 ): Promise<{ readonly keys: readonly Key[]; readonly next: Key | undefined }> => {
   const [at, id] = cursor === undefined ? [null, null] : placeOf(cursor)
@@ -119,8 +125,8 @@ const findKeys = async (
     ...(stream === undefined ? [] : [{ column: 'stream', value: stream }]),
   ]
   const values = [organisation_id, at, id, isFiltered ? scanned : limit + 1, limit + 1, state, type, connection_id]
-  const { rows } = await pool.query<Key & { readonly matches: boolean }>(
-    `with looked_at as materialized (
+  const { rows } = await pool.query<Key & { readonly matches: boolean }>({
+    text: `with looked_at as materialized (
       select id, recorded_at, ($6::text is null or state = $6) and ($7::text is null or type = $7)
         and ($8::uuid is null or connection_id = $8) as matches
       from delivery
@@ -131,8 +137,8 @@ const findKeys = async (
     (select id, recorded_at, true as matches from numbered where matches order by number limit $5)
     union all
     (select id, recorded_at, false from numbered where number = $4 and number = ${scanned})`,
-    [...values, ...indexed.map(({ value }) => value)],
-  )
+    values: [...values, ...indexed.map(({ value }) => value)],
+  })
   const matching = rows.filter(({ matches }) => matches)
   const keys = matching.slice(0, limit)
   return { keys, next: matching.length > limit ? keys.at(-1) : rows.find(({ matches }) => !matches) }
@@ -145,9 +151,9 @@ type Row = Omit<Delivery, 'recorded_at' | 'planned_at' | 'due_at' | 'finished_at
   readonly finished_at: Date | null
 }
 
-const readDeliveries = async (pool: Pool, keys: readonly Key[]): Promise<Delivery[]> => {
+const readDeliveries = async (db: Database, keys: readonly Key[]): Promise<Delivery[]> => {
   if (keys.length === 0) return []
-  const { rows } = await pool.query<Row>(sql`
+  const { rows } = await db.query<Row>(sql`
     select found.*, due_at, (
         select coalesce(json_agg(json_build_object('number', number, 'started_at', started_at, 'finished_at', finished_at,
           'outcome', outcome, 'status', status, 'reason', reason) order by number), '[]')

@@ -12,7 +12,7 @@ const mine = `/admin/v1/deliveries?organisation_id=${organisation_id}`
 
 test('200: every delivery of an organisation with its attempts, newest first, in pages', async () => {
   await using fixture = await deliveryWorld()
-  await using api = await serve(deliveryRoutes(fixture))
+  await using api = await serve(deliveryRoutes({ pool: fixture.pool, db: fixture.pool }))
   const hooks = await startReceiver({ secret })
   await using _closing = { [Symbol.asyncDispose]: hooks.close }
   hooks.failNext(1, 404)
@@ -60,7 +60,7 @@ test('200: every delivery of an organisation with its attempts, newest first, in
 
 test('200: by state, by type, by event, by subject, by stream and by connection', async () => {
   await using fixture = await deliveryWorld()
-  await using api = await serve(deliveryRoutes(fixture))
+  await using api = await serve(deliveryRoutes({ pool: fixture.pool, db: fixture.pool }))
   const gone = await fixture.setUp('https://crm.example.com/', ['application.started'])
   await gone.removeConnection()
   const refused = await fixture.setUp('https://10.0.0.1/', ['quote.issued'])
@@ -92,14 +92,14 @@ test.each([
   `${mine}&cursor=WzFd`,
 ])('422: %s', async (path) => {
   await using database = await testDatabase()
-  await using api = await serve(deliveryRoutes(database))
+  await using api = await serve(deliveryRoutes({ pool: database.pool, db: database.pool }))
 
   expect(await api.get(path)).toMatchObject({ status: 422, body: { error: { code: 'invalid_parameter' } } })
 })
 
 test('before anything was sent there is nothing: 200 with an empty list, and 404', async () => {
   await using database = await testDatabase()
-  await using api = await serve(deliveryRoutes(database))
+  await using api = await serve(deliveryRoutes({ pool: database.pool, db: database.pool }))
 
   expect(await api.get(mine)).toMatchObject({ status: 200, body: { data: [] } })
   expect(await api.get(`/admin/v1/deliveries/${randomUUID()}`)).toMatchObject({ status: 404 })
