@@ -1,17 +1,28 @@
-/** Something was not there in time. */
+/** A promise has not settled in time. */
 export class TimedOut extends Error {
   override readonly name = 'TimedOut'
 }
 
-/** Rejects with `TimedOut` when a promise has not settled in time. What it stands for goes on, and nobody hears of its end. */
-export const withTimeout = async <Result>(promise: Promise<Result>, ms: number, message: string): Promise<Result> => {
-  let timer: NodeJS.Timeout | undefined
-  const timeout = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new TimedOut(message)), ms)
-  })
+/** Rejects when the work has not settled in time, by default with `TimedOut`. The work itself goes on. */
+export const withTimeout = async <Result>(
+  work: Promise<Result>,
+  milliseconds: number,
+  makeError = (): Error => new TimedOut(`no answer within ${milliseconds} ms`),
+): Promise<Result> => {
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(makeError()), milliseconds)
   try {
-    return await Promise.race([promise, timeout])
+    return await Promise.race([work, late])
   } finally {
     clearTimeout(timer)
   }
+}
+
+/** Whether a promise settles in time, one way or the other. */
+export const settlesWithin = async (promise: Promise<unknown>, milliseconds: number): Promise<boolean> => {
+  const settled = promise.then(
+    () => true,
+    () => true,
+  )
+  return withTimeout(settled, milliseconds).catch(() => false)
 }

@@ -58,7 +58,7 @@ export const history = async function* (
   try {
     for (;;) {
       const coming = batches.next()
-      const next = await (hasCaughtUp ? withTimeout(coming, lagMs, 'The reader does not come further.') : coming)
+      const next = await (hasCaughtUp ? withTimeout(coming, lagMs) : coming)
       if (next.done) break
       const batch = beyond(reached, next.value)
       hasCaughtUp = batch.caughtUp

@@ -17,6 +17,7 @@ import {
   withoutWaiting,
   type Unhandled,
 } from './set-aside.ts'
+import { settlesWithin } from '../timeout.ts'
 
 export type FollowCallbacks = {
   readonly passed: (position: Position | undefined) => void
@@ -227,13 +228,3 @@ export const measureLag = async (
   const behind = head ? eventLog.measure(head) - (position ? eventLog.measure(position) : 0) : 0
   metrics.lag.set({ consumer: name }, Math.max(0, behind))
 }
-
-const settlesWithin = (promise: Promise<unknown>, milliseconds: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const timer = setTimeout(() => resolve(false), milliseconds)
-    const settled = () => {
-      clearTimeout(timer)
-      resolve(true)
-    }
-    promise.then(settled, settled)
-  })

@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http'
 import express from 'express'
 import type { Metrics } from '../metrics.ts'
-import { within } from '../within.ts'
+import { withTimeout } from '../timeout.ts'
 
 /** Whether one part of a process can do its work, and if not, why. */
 export type Check = { readonly name: string; readonly ok: boolean; readonly detail?: string }
@@ -15,7 +15,7 @@ const failed = (error: unknown): readonly Check[] => [
 ]
 
 const readiness = async (checks: Checks) => {
-  const all = await within(checks(), withinMs).catch(failed)
+  const all = await withTimeout(checks(), withinMs).catch(failed)
   const isReady = all.every(({ ok }) => ok)
   return { checks: all, statusCode: isReady ? 200 : 503, status: isReady ? 'ready' : 'not_ready' }
 }

@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js'
 import type { Pool } from 'pg'
 import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible'
 import type { Log } from '../log.ts'
-import { within } from '../within.ts'
+import { withTimeout } from '../timeout.ts'
 
 /** Whether a request is served. `resumesAt` is when the window ends, in seconds since 1970. */
 export type RateDecision = { readonly served: true } | { readonly served: false; readonly resumesAt: number }
@@ -78,7 +78,7 @@ const sharedOrOwn = (pool: Pool, limits: Limits, own: RateLimiterMemory, log: Lo
   return async (who: string): Promise<RateLimiterRes | undefined> => {
     if (Date.now() < restsUntil) return count(own, who)
     try {
-      return await within(count(shared, who), answersWithinMs)
+      return await withTimeout(count(shared, who), answersWithinMs)
     } catch (error) {
       rest(error)
       return count(own, who)

@@ -1,7 +1,7 @@
 import type { Pool, QueryConfig, QueryResult, QueryResultRow } from 'pg'
 import { openConnection, type Connection } from './connection.ts'
 import { isConnectionLoss } from './postgres.ts'
-import { within } from '../within.ts'
+import { withTimeout } from '../timeout.ts'
 
 /** Whatever answers a statement: a pool, a connection, or lookups. */
 export type Database = {
@@ -74,7 +74,7 @@ export const openLookups = (pool: Pool, { connections = 2, withinMs = 5_000 }: O
   }
 
   return {
-    query: (statement) => within(ask(statement), withinMs, late),
+    query: (statement) => withTimeout(ask(statement), withinMs, late),
     close: async () => {
       await Promise.allSettled([...lines.values()].map(async ({ connection }) => (await connection).close()))
     },

@@ -3,7 +3,8 @@ import { Metadata, type ChannelCredentials } from '@grpc/grpc-js'
 import { GossipClient } from '@eventstore/db-client/generated/gossip_grpc_pb.js'
 import gossip from '@eventstore/db-client/generated/gossip_pb.js'
 import shared from '@eventstore/db-client/generated/shared_pb.js'
-import { NoAnswer, within } from './failures.ts'
+import { withTimeout } from '../../timeout.ts'
+import { NoAnswer } from './failures.ts'
 import type { Endpoint, Settings } from './settings.ts'
 
 /** `serverName` is what the certificate must be good for, when it is not the address. */
@@ -19,11 +20,9 @@ export const nodesOf = async ({
 }: Pick<Settings, 'hosts' | 'isDnsName'>): Promise<readonly Node[]> => {
   const [name] = hosts
   if (!isDnsName || !name) return hosts
-  const found = await within(lookupMs, lookup(name.address, { all: true }), `a lookup of ${name.address}`).catch(
-    (error: unknown) => {
-      throw new NoAnswer(`${name.address} cannot be looked up`, { cause: error })
-    },
-  )
+  const found = await withTimeout(lookup(name.address, { all: true }), lookupMs).catch((error: unknown) => {
+    throw new NoAnswer(`${name.address} cannot be looked up`, { cause: error })
+  })
   return found.map(({ address, family }) => ({
     address: family === 6 ? `[${address}]` : address,
     port: name.port,

@@ -36,14 +36,3 @@ export const reasonOf = (error: unknown): string => (error instanceof Error ? er
 /** A growing delay with some chance in it, so that those who failed together do not come back together. */
 export const delayAfter = (failures: number, maximumMs: number) =>
   Math.min(25 * 2 ** Math.min(failures, 10), maximumMs) * (0.5 + Math.random() / 2)
-
-/** Rejects with `NoAnswer` when the promise is not settled in time. */
-export const within = async <Result>(milliseconds: number, promise: Promise<Result>, what: string): Promise<Result> => {
-  const { promise: late, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new NoAnswer(`${what} had no answer within ${milliseconds} ms`)), milliseconds)
-  try {
-    return await Promise.race([promise, late])
-  } finally {
-    clearTimeout(timer)
-  }
-}

@@ -14,6 +14,7 @@ import type { Batch, Subscription } from '../event-log.ts'
 import type { Calls, Limits } from './calls.ts'
 import type { Connection } from './connection.ts'
 import { beginning, isSystemEvent, placeOf, positionOf, toPosition, toRecorded } from './events.ts'
+import { settlesWithin } from '../../timeout.ts'
 import { delayAfter, isRefusal, isTransient, NoAnswer } from './failures.ts'
 import type { Outages } from './outages.ts'
 import { pastUnwanted } from './read.ts'
@@ -147,20 +148,6 @@ async function* follow(
     subscription.destroy()
   }
   throw new NoAnswer('the server ended the subscription')
-}
-
-const settlesWithin = async (promise: Promise<unknown>, milliseconds: number): Promise<boolean> => {
-  const { promise: timeout, resolve } = Promise.withResolvers<false>()
-  const timer = setTimeout(resolve, milliseconds, false)
-  const settled = promise.then(
-    () => true,
-    () => true,
-  )
-  try {
-    return await Promise.race([settled, timeout])
-  } finally {
-    clearTimeout(timer)
-  }
 }
 
 const later = (one: Position, other: Position) => (one > other ? one : other)

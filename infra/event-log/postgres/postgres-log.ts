@@ -7,7 +7,7 @@ import { arrivals, subscriber } from './subscribe.ts'
 import { outageWatch } from '../outage.ts'
 import { LogUnavailable, type EventLog } from '../event-log.ts'
 import { createPool, isUnavailable } from '../../postgres/postgres.ts'
-import { within } from '../../within.ts'
+import { withTimeout } from '../../timeout.ts'
 
 export { prepareLog } from './schema.ts'
 
@@ -96,5 +96,5 @@ const readWithin = <Result>(read: () => Promise<Result>, milliseconds: number): 
       return readAgain(attempt + 1)
     }
   }
-  return within(readAgain(), milliseconds, unavailable)
+  return withTimeout(readAgain(), milliseconds, unavailable)
 }
