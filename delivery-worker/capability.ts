@@ -35,7 +35,7 @@ export type SubjectKind = {
   readonly type: string
   readonly categories: readonly string[]
   readonly events: readonly string[]
-  /** The read models that the snapshot comes from: nothing is sent before they have passed the event. */
+  /** The read models of the snapshot: nothing is sent before they have passed the event, or while the record is set aside. */
   readonly readModels: readonly string[]
   readonly idOf: (recorded: RecordedEvent) => string
   /** The facts after an event; undefined when the subject began with an earlier event and nothing is known of it. */

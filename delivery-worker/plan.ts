@@ -19,7 +19,7 @@ export type PlannedDelivery = {
   readonly position: string
   readonly subject_type: string
   readonly subject_id: string
-  /** The read models that must have passed the event before it is sent. */
+  /** The read models that must have passed the event, and not have set its record aside, before it is sent. */
   readonly waits_for: readonly string[]
   /** The body, to which the snapshot is added whenever it is sent. */
   readonly message: Json

@@ -91,8 +91,9 @@ export const cancel = async (db: ClientBase, cancellation: Cancellation): Promis
 
 /**
  * Claims deliveries that are due, as many of each connection as it was allotted, each for one worker. One whose read models
- * have not passed its event is put off, the longer the longer it has waited. An attempt that is still open was lost with
- * the worker that began it. A connection in trouble has one probe at a time, whichever worker sends it.
+ * have not passed its event, or have set its record aside and so show an old state of it, is put off, the longer the
+ * longer it has waited. An attempt that is still open was lost with the worker that began it. A connection in trouble has
+ * one probe at a time, whichever worker sends it.
  */
 export const claim = async (pool: Pool, allotted: readonly Allotted[]): Promise<Claimed[]> => {
   if (allotted.length === 0) return []
@@ -110,7 +111,9 @@ export const claim = async (pool: Pool, allotted: readonly Allotted[]): Promise<
       cross join lateral (
         select id, recorded_at, connection_id, sent, unsent + (started_at is not null)::integer as unsent, started_at,
           (select count(*) from passed where name = any (waits_for) and passed.position >= queue.position)
-            = cardinality(waits_for) as is_ready
+            = cardinality(waits_for)
+            and not exists (select from consumer_set_aside as aside
+              where aside.consumer = any (waits_for) and aside.record = queue.stream) as is_ready
         from delivery_queue as queue
         where queue.organisation_id = allotted.organisation_id and queue.connection_id = allotted.connection_id
           and due_at <= now()

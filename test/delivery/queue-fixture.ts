@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
+import { applicationEvents } from '#domain/applications/events.ts'
+import { putBack, setAside } from '#infra/consumers/set-aside.ts'
 import { transaction } from '#infra/postgres/postgres.ts'
 import { partitionsFor } from '../../delivery-worker/partitions.ts'
 import type { Cancellation, PlannedDelivery } from '../../delivery-worker/plan.ts'
 import { cancel, claim, complete, enqueue, type Claimed, type Completed } from '../../delivery-worker/queue.ts'
 import { testDatabase } from '../database.ts'
+import { recorded } from '../read-model.ts'
 import { organisation_id, type AttemptRow, type DeliveryRow } from './fixture.ts'
 
 const recorded_at = '2026-03-01T10:00:00.000Z'
@@ -27,6 +30,9 @@ export const deliveryQueue = async () => {
     ...database,
     /** Says how far the read models are. */
     passed,
+    /** A read model cannot handle an event of a record. */
+    setAside: (consumer: string, stream: string) => setAside(pool, consumer, [unhandled(stream)]),
+    putBack: (consumer: string, stream: string) => putBack(pool, consumer, stream),
     /** So much time passes for what is pending. */
     passTime: async (seconds: number) => {
       await pool.query('update delivery_queue set due_at = due_at - make_interval(secs => $1)', [seconds])
@@ -68,6 +74,14 @@ export const connect = async (pool: Pool, organisation: string = organisation_id
     [connection_id, organisation, { base_url: 'https://crm.example.com/', sealed_secret: 'sealed', removed: false }],
   )
   return connection_id
+}
+
+const unhandled = (stream: string) => {
+  const [event] = recorded(applicationEvents, stream, [
+    { type: 'ApplicationAbandoned', reason: 'inactive', superseded_by: null },
+  ])
+  if (!event) throw new Error('nothing was recorded')
+  return { event, record: stream, reason: 'It cannot be handled.' }
 }
 
 export const planned = (connection_id: string, changes: Partial<PlannedDelivery> = {}): PlannedDelivery => {

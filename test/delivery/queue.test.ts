@@ -110,6 +110,25 @@ describe('claiming', () => {
     expect(await idsAt('5', '5')).toEqual([issued.id])
   })
 
+  test('waits while a read model has set the record aside, and holds up no other record', async () => {
+    await using own = await deliveryQueue()
+    const connection = await connect(own.pool)
+    const [waiting, other, unconcerned] = [planned(connection), planned(connection), planned(connection)]
+    await own.enqueue(waiting, other, { ...unconcerned, waits_for: [] })
+    await own.setAside('applications', waiting.stream)
+    await own.setAside('applications', unconcerned.stream)
+    await own.setAside('quotes', other.stream)
+    const claimedIds = async () => (await own.claim([connection])).map(({ id }) => id).toSorted()
+
+    const whileSetAside = await claimedIds()
+    await own.putBack('applications', waiting.stream)
+    await own.passTime(30)
+    const afterwards = await claimedIds()
+
+    expect(whileSetAside).toEqual([other.id, unconcerned.id].toSorted())
+    expect(afterwards).toEqual([waiting.id])
+  })
+
   test('puts off what waits for a read model, so that what is ready behind it is claimed', async () => {
     await using own = await deliveryQueue()
     const connection = await connect(own.pool)
