@@ -1,7 +1,7 @@
+import { randomUUID } from 'node:crypto'
 import type { CustomerGiven } from '#domain/applications/save-customer.ts'
 import type { CustomerDetails } from '#domain/customers/events.ts'
 import { CustomerId, type OrganisationId } from '#domain/values.ts'
-import { newId } from '#infra/ids.ts'
 import type { Caller } from '#infra/http/route.ts'
 import { readCustomer } from '../customer-input.ts'
 import type { Context } from '../handle.ts'
@@ -15,6 +15,9 @@ export type People = {
   readonly claim: (email: Email, person: CustomerId, context: Context) => Promise<CustomerId>
   readonly known: (person: CustomerId) => Promise<CustomerDetails | undefined>
 }
+
+/** Random, without a time: who sends an email address gets the id, and must not learn since when it is known. */
+export const newPersonId = (): CustomerId => CustomerId.parse(randomUUID())
 
 type Facts = {
   readonly caller: Caller
@@ -46,7 +49,7 @@ export const readPerson = async (
   const identity: Email = { organisation_id: caller.organisation_id, kind: 'email', value: email }
   const found = await people.find(identity)
   const known = caller.kind === 'server' && found ? await people.known(found) : undefined
-  const customer_id = found ?? (held?.email === null ? held.id : CustomerId.parse(newId()))
+  const customer_id = found ?? (held?.email === null ? held.id : newPersonId())
   return { given: { details, refused, customer_id, known }, unclaimed: found ? undefined : identity }
 }
 

@@ -5,12 +5,11 @@ import { Application } from '#domain/applications/record.ts'
 import type { CustomerGiven, SaveCustomer } from '#domain/applications/save-customer.ts'
 import type { SavePartner } from '#domain/applications/save-partner.ts'
 import type { ApplicationState } from '#domain/applications/state.ts'
-import { ApplicationId, CustomerId, Pence } from '#domain/values.ts'
-import { newId } from '#infra/ids.ts'
+import { ApplicationId, Pence } from '#domain/values.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import { AnyCustomerInput } from '../customer-input.ts'
 import { accessToApplication as access, type Applications } from './applications.ts'
-import { claimEmail, readPerson, type People } from './customer-given.ts'
+import { claimEmail, newPersonId, readPerson, type People } from './customer-given.ts'
 import { AnswersInput, ConsentAnswersInput, MarketingAnswersInput, ProvenanceInput } from './inputs.ts'
 
 const tag = 'Applications'
@@ -154,7 +153,7 @@ export const saveRoutes = ({ applications, people }: Deps): Route[] => {
         const context = contextOf(caller, facts)
         const today = todayOf(caller, facts)
         const release = await releaseOf(before.record)
-        const new_person_id = CustomerId.parse(newId())
+        const new_person_id = newPersonId()
         const commandWith = (partner: CustomerGiven): SavePartner => ({
           type: 'SavePartner',
           caller: caller.kind,

@@ -39,6 +39,7 @@ test('200: the second person is saved, and their answers are shown nowhere', asy
   const { status, body } = await fixture.savePartner(id, { partner: bert, answers: { smoker: true, brand: null } })
   expect([status, body.data.status]).toEqual([200, 'anonymous'])
   expect(body.data.joint_customer).toMatchObject({ ...bert, email: null, country: 'GB' })
+  expect(body.data.joint_customer?.id[14], 'the id is random and tells no time').toBe('4')
   expect(body.data.risk_factors).toEqual({ cover_for: 'joint' })
   expect((await fixture.get(id)).body).toEqual(body)
 })

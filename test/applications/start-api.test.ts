@@ -13,7 +13,7 @@ let keys = 0
 const fresh = () => `key-${++keys}`
 const keyed = (key: string, headers: Record<string, string> = {}) => ({ ...headers, 'Idempotency-Key': key })
 const anna = { first_name: 'Anna', last_name: 'Ash', email: 'anna@example.org' }
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[57][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[457][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
 test('201: an application is started, with every field of an application and a share token', async () => {
   const { status, body } = await fixture.start()
@@ -67,6 +67,14 @@ test('201: with customer supplied it is in_capture, otherwise anonymous', async 
       country: 'GB',
     },
   })
+})
+
+test('201: the id of a customer does not tell since when their email address is known', async () => {
+  const email = 'since@example.org'
+  const { body: first } = await fixture.start({ customer: { ...anna, email } })
+  const { body: again } = await fixture.start({ customer: { ...anna, email } }, as('browser'))
+  expect(first.data.customer?.id[14]).toBe('4')
+  expect(again.data.customer?.id).toBe(first.data.customer?.id)
 })
 
 test('201: answers are saved by question key, derived ones with them', async () => {

@@ -12,7 +12,7 @@ import { annaId, bertId } from '../applications/builders.ts'
 import { as, openDesk, type Fixture } from '../applications/fixture.ts'
 
 const anna = { first_name: 'Anna', last_name: 'Ash', email: 'anna@example.org' }
-const uuidV7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+const uuidV7 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
 const typesIn = async ({ log }: Fixture) => (await log.readAll()).map(({ type }) => type)
 
