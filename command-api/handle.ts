@@ -17,7 +17,11 @@ export type { Writer } from './writer.ts'
 /** The event that a reaction reacts to. Everything that the reaction appends because of it is derived from this. */
 export type Cause = {
   readonly event_id: string
+  /** The stream of the event. */
+  readonly stream: string
   readonly position: Position
+  /** Whether the event was set aside, so that later causes may have come first. */
+  readonly resumed: boolean
   readonly reaction: string
   /** The only stream that the reaction may write to because of this event. */
   readonly target: string
@@ -50,7 +54,8 @@ const pageSize = 1000
  *
  * A command with a cause is a reaction's. Two processes may react to the same event, at the same time or much later:
  * the ids of what they append are equal, and a stream takes in nothing because of a cause that is not newer than the
- * last one of that reaction. A decision that nothing is to be done leaves no trace in the stream and is taken again.
+ * last one of that reaction. A cause that was set aside comes late: it is compared only with the causes from its own
+ * stream, which come in their order. For that the stream is read, so that what is kept of causes does not grow.
  */
 export const commandHandler = <Command, Shapes extends EventShapes, State>(
   { log, seen, cache, deciders, inTurn }: Writer,
@@ -82,6 +87,27 @@ export const commandHandler = <Command, Shapes extends EventShapes, State>(
     return loaded
   }
 
+  /** Whether a stream already holds events because of this cause, or of a later one that must not come before it. */
+  const isTakenIn = async (stream: string, causes: Causes, cause: Cause | undefined): Promise<boolean> => {
+    if (!cause || (causes[cause.reaction] ?? '') < cause.position) return false
+    if (!cause.resumed) return true
+    for (let page = await readBackwards(stream); page.length > 0; page = await readBackwards(stream, page)) {
+      const last = page.find(
+        ({ metadata }) => metadata.cause?.reaction === cause.reaction && metadata.cause.stream === cause.stream,
+      )
+      if (last) return (last.metadata.cause?.position ?? '') >= cause.position
+    }
+    return false
+  }
+
+  /** The events before those of a page, the last one first; without a page, the last events. */
+  const readBackwards = async (stream: string, page?: readonly RecordedEvent[]): Promise<readonly RecordedEvent[]> => {
+    const before = page?.at(-1)?.revision
+    if (before === 0) return []
+    const from = before === undefined ? {} : { from: before - 1 }
+    return log.read(stream, { ...from, direction: 'backwards', limit: pageSize })
+  }
+
   /** The events that follow; undefined when this state is too old to say no, or to do nothing. */
   const decideOn = (command: Command, state: State, isFresh: boolean): readonly Event[] | undefined => {
     try {
@@ -104,12 +130,12 @@ export const commandHandler = <Command, Shapes extends EventShapes, State>(
 
     for (let attempt = 1; attempt <= attempts; attempt++) {
       // What a stream has taken in, it has taken in: an older state can say so, too.
-      if (isTakenIn(loaded.causes, cause)) return { state: loaded.state, events: [], position: undefined }
+      if (await isTakenIn(stream, loaded.causes, cause)) return { state: loaded.state, events: [], position: undefined }
       let decided = decideOn(command, loaded.state, isFresh)
       if (!decided) {
         loaded = await catchUp(stream, loaded)
         isFresh = true
-        decided = isTakenIn(loaded.causes, cause) ? [] : decide(command, loaded.state)
+        decided = (await isTakenIn(stream, loaded.causes, cause)) ? [] : decide(command, loaded.state)
       }
       if (decided.length === 0) return { state: loaded.state, events: [], position: undefined }
 
@@ -152,12 +178,8 @@ export const commandHandler = <Command, Shapes extends EventShapes, State>(
   return { handle, load, preview }
 }
 
-/** Whether a stream already holds events because of this cause, or of a later one of the same reaction. */
-const isTakenIn = (causes: Causes, cause: Cause | undefined): boolean =>
-  cause !== undefined && (causes[cause.reaction] ?? '') >= cause.position
-
 const withCause = (causes: Causes, { cause }: Metadata): Causes =>
-  cause ? { ...causes, [cause.reaction]: cause.position } : causes
+  cause && (causes[cause.reaction] ?? '') < cause.position ? { ...causes, [cause.reaction]: cause.position } : causes
 
 const metadataOf = ({ organisation_id, actor, correlation_id, cause, now }: Context): Metadata => ({
   organisation_id,
@@ -165,7 +187,7 @@ const metadataOf = ({ organisation_id, actor, correlation_id, cause, now }: Cont
   correlation_id,
   causation_id: cause?.event_id ?? null,
   occurred_at: now,
-  ...(cause && { cause: { reaction: cause.reaction, position: cause.position } }),
+  ...(cause && { cause: { reaction: cause.reaction, stream: cause.stream, position: cause.position } }),
 })
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))

@@ -27,16 +27,23 @@ export type SomeReaction = Omit<Reaction<EventShapes>, 'react' | 'target'> & {
 }
 
 /** The context of the commands that follow from an event, as long as the signal is not aborted. */
-export const contextOf = (reaction: SomeReaction, recorded: RecordedEvent, signal: AbortSignal): Context => {
+export const contextOf = (
+  reaction: SomeReaction,
+  recorded: RecordedEvent,
+  signal: AbortSignal,
+  resumed = false,
+): Context => {
   const { name, target } = typed(reaction)
-  const { id: event_id, position, metadata } = recorded
+  const { id: event_id, stream, position, metadata } = recorded
   return {
     organisation_id: metadata.organisation_id,
     actor: { type: 'system', id: name },
     correlation_id: metadata.correlation_id,
     cause: {
       event_id,
+      stream,
       position,
+      resumed,
       reaction: name,
       target: target(fromStored(reaction.events, recorded), recorded),
       signal,
@@ -74,9 +81,9 @@ const runReaction = (reaction: SomeReaction, parts: ConsumerParts): Consuming =>
     batchSize,
     concurrency,
     recordOf: (recorded) => target(fromStored(shapes, recorded), recorded),
-    react: async (recorded, signal) => {
+    react: async (recorded, signal, { resumed }) => {
       const event = fromStored(shapes, recorded)
-      const context = contextOf(reaction, recorded, signal)
+      const context = contextOf(reaction, recorded, signal, resumed)
       for (let attempt = 1; ; attempt++)
         try {
           await react(event, recorded, context)

@@ -9,7 +9,7 @@ export type Loaded<State = unknown> = {
   readonly state: State
   /** The last revision that was folded; undefined when the stream has no events. */
   readonly revision: number | undefined
-  /** By reaction, the position of the last cause because of which it has appended to this stream. */
+  /** By reaction, the highest position of a cause because of which it has appended: as many as there are reactions. */
   readonly causes: Causes
 }
 

@@ -91,8 +91,8 @@ export const Metadata = z.object({
   correlation_id: z.string(),
   causation_id: z.string().nullable(),
   occurred_at: z.iso.datetime(),
-  /** Of an event that a reaction appended: which reaction, and where in the log the event lies that it reacted to. */
-  cause: z.object({ reaction: z.string(), position: z.string() }).optional(),
+  /** Of an event that a reaction appended: which reaction, and the stream and the position of what it reacted to. */
+  cause: z.object({ reaction: z.string(), stream: z.string(), position: z.string() }).optional(),
 })
 export type Metadata = z.infer<typeof Metadata>
 

@@ -53,9 +53,11 @@ export type InTransaction = {
 export type Reacting = {
   /**
    * Handles an event before the checkpoint moves behind it: it may come again, and that must not matter. The signal is
-   * aborted when the consumer has to stop, or when its lease has ended and another process may have taken over.
+   * aborted when the consumer has to stop, or when its lease has ended and another process may have taken over. An event
+   * that was set aside and is resumed may come after later events of its record, but not after later ones of its stream;
+   * of those that are resumed, only the last one may come again.
    */
-  readonly react: (event: RecordedEvent, signal: AbortSignal) => Promise<void>
+  readonly react: (event: RecordedEvent, signal: AbortSignal, how: { readonly resumed: boolean }) => Promise<void>
   /**
    * The record that an event changes, by default the stream that it is in. Events of one record are handled in their
    * order, those of different records at once. When one cannot be handled, its record is set aside.

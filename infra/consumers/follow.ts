@@ -80,13 +80,22 @@ export const follow = async (consumer: Consumer, signal: AbortSignal, callbacks:
     await countAside()
   }
 
-  const react = async (events: readonly RecordedEvent[], to: Position, consumer: Reacting) => {
+  const react = async (events: readonly RecordedEvent[], to: Position, consumer: Reacting): Promise<void> => {
     const { concurrency = 1 } = consumer
-    const recordOf = recordsOf(events, consumer.recordOf)
+    const { recordOf, isUnknown } = recordsOf(events, consumer.recordOf)
     const closed =
       setAsideCount > 0
         ? await setAsideOf(pool, name, [...events.map(recordOf), ...events.map(({ stream }) => stream)])
         : new Set<string>()
+    // That an event waits whose record is unknown is saved before anything later is handled: after a crash in between,
+    // it could no longer be told from an event that was handled.
+    const apart = events.findIndex((event) => isUnknown(event) && !closed.has(event.stream))
+    const before = events.slice(0, Math.max(apart, 1))
+    const last = before.at(-1)
+    if (apart !== -1 && before.length < events.length && last) {
+      await react(before, last.position, consumer)
+      return isOver() ? undefined : react(events.slice(before.length), to, consumer)
+    }
     const unhandled: Unhandled[] = []
     const handleOne = async (event: RecordedEvent) => {
       const record = closed.has(event.stream) ? event.stream : recordOf(event)
@@ -95,7 +104,7 @@ export const follow = async (consumer: Consumer, signal: AbortSignal, callbacks:
         return
       }
       try {
-        await consumer.react(event, signal)
+        await consumer.react(event, signal, { resumed: false })
       } catch (error) {
         // A failure may be caused by the end of the signal.
         if (isOver() || isRetriable(error)) throw error

@@ -58,5 +58,8 @@ export const recordsOf = (
     } catch {
       unknown.add(event.stream)
     }
-  return (event: RecordedEvent): string => records.get(event) ?? event.stream
+  return {
+    recordOf: (event: RecordedEvent): string => records.get(event) ?? event.stream,
+    isUnknown: (event: RecordedEvent): boolean => !records.has(event),
+  }
 }

@@ -2,7 +2,17 @@ import type { PoolClient } from 'pg'
 import { categoryOf, type Position, type RecordedEvent } from '#domain/event.ts'
 import { bisect, EventFailed, isRetriable } from './failures.ts'
 import type { Consumer, InTransaction, Reacting, Sender } from './consumer-type.ts'
-import { nextToResume, putBack, reasonOf, setAsideAgain, waitingEvents, type SetAside } from './set-aside.ts'
+import {
+  nextToResume,
+  putBack,
+  reasonOf,
+  setAside,
+  setAsideAgain,
+  setAsideOf,
+  waitFrom,
+  waitingEvents,
+  type SetAside,
+} from './set-aside.ts'
 
 type Work = (db: PoolClient, last: Sender) => Promise<void>
 
@@ -45,14 +55,29 @@ const reactAgain = async (
   waiting: readonly SetAside[],
   { upTo, save, signal }: Resuming,
 ): Promise<Resumed> => {
-  const { name, eventLog, recordOf = ({ stream }: RecordedEvent) => stream } = consumer
+  const { name, eventLog, pool, recordOf = ({ stream }: RecordedEvent) => stream } = consumer
   const waitsFrom = new Map(waiting.map(({ stream, revision }) => [stream, revision]))
+  /** True when the event has to wait for a record of its own, which is set aside too. */
+  const waitsElsewhere = async (event: RecordedEvent): Promise<boolean> => {
+    const own = recordOf(event)
+    if (own === record || !(await setAsideOf(pool, name, [own])).has(own)) return false
+    await save((db) => setAside(db, name, [{ event, record: own }]))
+    return true
+  }
   for await (const { events } of waitingEvents(eventLog, waiting, upTo))
     for (const event of events) {
       signal.throwIfAborted()
       try {
-        if (isWanted(consumer, event) && (event.stream === record || recordOf(event) === record))
-          await consumer.react(event, signal)
+        if (
+          isWanted(consumer, event) &&
+          (event.stream === record || recordOf(event) === record) &&
+          !(await waitsElsewhere(event))
+        ) {
+          await consumer.react(event, signal, { resumed: true })
+          // Each is saved by itself. An event that led to nothing left no trace in what it was for, so it must not come
+          // again after later events.
+          await save((db) => waitFrom(db, name, record, new Map([[event.stream, event.revision + 1]])))
+        }
       } catch (error) {
         if (signal.aborted || isRetriable(error)) throw error
         const failure = { event, reason: reasonOf(error) }

@@ -68,6 +68,19 @@ export const setAside = async (db: Db, consumer: string, unhandled: readonly Unh
     on conflict (consumer, record, stream) do nothing`)
 }
 
+/** Saves how far a record was resumed: its streams wait from these revisions on. */
+export const waitFrom = async (
+  db: Db,
+  consumer: string,
+  record: string,
+  revisions: ReadonlyMap<string, number>,
+): Promise<void> => {
+  for (const [stream, revision] of revisions)
+    await db.query(sql`
+      update consumer_set_aside set revision = ${revision}
+      where consumer = ${consumer} and record = ${record} and stream = ${stream}`)
+}
+
 /** A record that was resumed stays set aside, now because of this event. Its streams wait from these revisions on. */
 export const setAsideAgain = async (
   db: Db,
@@ -79,10 +92,7 @@ export const setAsideAgain = async (
   await db.query(sql`
     update consumer_set_aside set resume_requested_at = null, reason = null
     where consumer = ${consumer} and record = ${record}`)
-  for (const [stream, revision] of waitsFrom)
-    await db.query(sql`
-      update consumer_set_aside set revision = ${revision}
-      where consumer = ${consumer} and record = ${record} and stream = ${stream}`)
+  await waitFrom(db, consumer, record, waitsFrom)
   await db.query(sql`
     insert into consumer_set_aside (consumer, record, stream, revision, event_id, type, reason)
     values (${consumer}, ${record}, ${event.stream}, ${event.revision}, ${event.id}, ${event.type}, ${reason})

@@ -125,7 +125,9 @@ test('a command that follows from an event says so', async () => {
     correlation_id: 'test',
     cause: {
       event_id: recorded.id,
+      stream: recorded.stream,
       position: recorded.position,
+      resumed: false,
       reaction: 'when-tally-raised-note',
       target: 'note-1',
       signal,

@@ -89,7 +89,7 @@ test('what a reaction appends has ids that follow from its cause, and names the 
 
   expect(written?.metadata).toMatchObject({
     causation_id: causes[0]?.id,
-    cause: { reaction: name, position: causes[0]?.position },
+    cause: { reaction: name, stream: `tally-${tallyId(1)}`, position: causes[0]?.position },
   })
   expect(written?.id).toMatch(/^[\da-f]{8}-[\da-f]{4}-5/)
   expect(other?.id).not.toBe(written?.id)

@@ -53,3 +53,45 @@ test(
     await soon(async () => expect(await valuesOf(the, shared)).toEqual([10, -20, 30, 40, 50, 60]))
   },
 )
+
+test(
+  'an event whose target was unknown is reacted to once it is resumed, although later events of other streams were first',
+  { timeout: 60_000 },
+  async () => {
+    await using the = await fixture()
+    const shared = tallyId(101)
+    let isMended = false
+    const reaction = whenTallyRaisedSetMirror(writerOn(the.eventLog), { mirrorOf: () => shared })
+    const choosy: SomeReaction = {
+      ...reaction,
+      target: (event: TallyEvent & { type: 'TallyRaised' }, recorded) => {
+        if (event.by === 20 && !isMended) throw new Error('unreadable')
+        return reaction.target(event, recorded)
+      },
+    }
+    const start = () => {
+      const process = the.makeProcess()
+      const [running] = runReactions([choosy], process.parts)
+      if (!running) throw new Error('There is one reaction.')
+      process.run(() => running)
+      return { ...process, running }
+    }
+    await the.append(1, raised(10))
+    await the.append(2, raised(20), raised(30))
+    await the.append(1, raised(40))
+    const first = start()
+    await soon(() => expect(first.running.status()).toMatchObject({ state: 'live', setAside: 1 }))
+    expect(await valuesOf(the, shared)).toEqual([10, 40])
+
+    isMended = true
+    await requestResume(the.pool, name)
+
+    await soon(() => expect(first.running.status().setAside).toBe(0))
+    expect(await valuesOf(the, shared)).toEqual([10, 40, 20, 30])
+    await first.stop()
+    await the.pool.query(`update consumer_checkpoint set position = null where name = '${name}'`)
+    const repeating = start()
+    await soon(() => expect(repeating.running.status()).toMatchObject({ state: 'live', setAside: 0 }))
+    expect(await valuesOf(the, shared)).toEqual([10, 40, 20, 30])
+  },
+)
