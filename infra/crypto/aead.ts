@@ -22,8 +22,11 @@ const freshIv = (): Buffer => {
   return randomBytesAtOnce.subarray(used - ivBytes, used)
 }
 
-/** AES-256-GCM under a random IV: IV, ciphertext and tag in one. `place` is authenticated and not contained. */
-export const encrypt = (key: KeyObject | Buffer, plaintext: string | Buffer, place: Buffer): Buffer => {
+/**
+ * AES-256-GCM under a random IV: IV, ciphertext and tag in one. `place` is authenticated and not contained. Keys are key
+ * objects, since the cipher takes five times as long with the bytes of a key.
+ */
+export const encrypt = (key: KeyObject, plaintext: string | Buffer, place: Buffer): Buffer => {
   const iv = freshIv()
   const cipher = createCipheriv(algorithm, key, iv, { authTagLength: tagBytes }).setAAD(place)
   const ciphertext = typeof plaintext === 'string' ? cipher.update(plaintext, 'utf8') : cipher.update(plaintext)
@@ -31,7 +34,7 @@ export const encrypt = (key: KeyObject | Buffer, plaintext: string | Buffer, pla
 }
 
 /** What was encrypted with the same key for the same place; throws `CannotUnseal` for anything else. */
-export const decrypt = (key: KeyObject | Buffer, sealed: Buffer, place: Buffer): Buffer => {
+export const decrypt = (key: KeyObject, sealed: Buffer, place: Buffer): Buffer => {
   if (sealed.length < ivBytes + tagBytes) throw new CannotUnseal('It was cut short.')
   const decipher = createDecipheriv(algorithm, key, sealed.subarray(0, ivBytes), { authTagLength: tagBytes })
     .setAAD(place)

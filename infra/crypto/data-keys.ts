@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto'
+import { createHmac, createSecretKey, randomBytes, type KeyObject } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { newId } from '../ids.ts'
 import { integers, texts, uuids } from '../postgres/arrays.ts'
@@ -10,7 +10,7 @@ import type { Keys } from './keys.ts'
 import { makeOrganisationKeys, type OrganisationKeys } from './organisation-keys.ts'
 import { placeBytes } from './seal.ts'
 
-export type DataKey = { readonly id: string; readonly key: Buffer }
+export type DataKey = { readonly id: string; readonly key: KeyObject }
 
 /** Whose personal data a key seals: `person:<id>`, or the stream of what is not yet known to be a person's. */
 type Subject = { readonly organisation_id: string; readonly subject: string }
@@ -29,7 +29,7 @@ export type DataKeys = {
   /** The key that a subject's personal data is sealed under; when it is new, it is on the disk. Throws `SubjectErased`. */
   readonly of: (subject: Subject) => DataKey | Promise<DataKey>
   /** Keys by id, all that are not remembered with one statement. There is none for an id that is not in the database. */
-  readonly byId: (ids: ReadonlySet<string>) => Promise<ReadonlyMap<string, Buffer | 'erased'>>
+  readonly byId: (ids: ReadonlySet<string>) => Promise<ReadonlyMap<string, KeyObject | 'erased'>>
   /**
    * A keyed hash of a text, under a secret of the organisation that survives every rotation: the same text gives the same
    * 32 bytes for ever, and nobody without the keys can find the text by trying. `purpose` keeps uses apart.
@@ -69,11 +69,11 @@ type Options = { readonly pool: Database; readonly keys: Pick<Keys, 'sealing'> }
 export const makeDataKeys = ({ pool, keys }: Options): DataKeys => {
   const organisationKeys = makeOrganisationKeys({ pool, keys })
   const bySubject = new LRUCache<string, DataKey>({ max: keysRemembered, ttl: rememberedMs })
-  const byId = new LRUCache<string, Buffer | 'erased'>({ max: keysRemembered, ttl: rememberedMs })
+  const byId = new LRUCache<string, KeyObject | 'erased'>({ max: keysRemembered, ttl: rememberedMs })
   // What was read before an erasure was heard of is not remembered after it.
   let erasures = 0
 
-  const open = async (rows: readonly DataKeyRow[]): Promise<ReadonlyMap<string, Buffer | 'erased'>> => {
+  const open = async (rows: readonly DataKeyRow[]): Promise<ReadonlyMap<string, KeyObject | 'erased'>> => {
     await learnOrganisationKeys(organisationKeys, rows)
     return new Map(rows.map((row) => [row.id, openDataKey(organisationKeys.versionsOf(row.organisation_id), row)]))
   }
@@ -114,7 +114,7 @@ export const makeDataKeys = ({ pool, keys }: Options): DataKeys => {
   return {
     of,
     byId: async (ids) => {
-      const result = new Map<string, Buffer | 'erased'>()
+      const result = new Map<string, KeyObject | 'erased'>()
       const missing: string[] = []
       for (const id of ids) {
         const key = byId.get(id)
@@ -184,16 +184,19 @@ const learnOrganisationKeys = async (
 }
 
 /** A data key, given the keys of its organisation by version. */
-export const openDataKey = (versions: Pick<ReadonlyMap<number, Buffer>, 'get'>, row: DataKeyRow): Buffer | 'erased' => {
+export const openDataKey = (
+  versions: Pick<ReadonlyMap<number, KeyObject>, 'get'>,
+  row: DataKeyRow,
+): KeyObject | 'erased' => {
   if (row.version === null || row.sealed === null) return 'erased'
   const key = versions.get(row.version)
   if (!key)
     throw new VersionGone(`Version ${row.version} of the key of organisation ${row.organisation_id} is missing.`)
-  return decrypt(key, row.sealed, placeOf(row, row.id))
+  return createSecretKey(decrypt(key, row.sealed, placeOf(row, row.id)))
 }
 
-export const sealDataKey = (organisationKey: Buffer, subject: Subject, { id, key }: DataKey): Buffer =>
-  encrypt(organisationKey, key, placeOf(subject, id))
+export const sealDataKey = (organisationKey: KeyObject, subject: Subject, { id, key }: DataKey): Buffer =>
+  encrypt(organisationKey, key.export(), placeOf(subject, id))
 
 /**
  * The rows of subjects, new ones for those that have none: one statement, and another only for those that another
@@ -230,7 +233,7 @@ const store = async (
   const candidates = sorted.map((subject) => {
     const organisationKey = newest.get(subject.organisation_id)
     if (!organisationKey) throw new Error(`Organisation ${subject.organisation_id} has no key.`)
-    const made = { id: newId(), key: randomBytes(32) }
+    const made = { id: newId(), key: createSecretKey(randomBytes(32)) }
     return {
       ...subject,
       id: made.id,

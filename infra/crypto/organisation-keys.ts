@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { createSecretKey, randomBytes, type KeyObject } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Database } from '../postgres/lookups.ts'
 import { sql } from '../postgres/postgres.ts'
@@ -6,7 +6,7 @@ import type { Keys } from './keys.ts'
 import { seal, unseal } from './seal.ts'
 
 /** The key that wraps the data keys of an organisation. A rotation makes the next version. */
-export type OrganisationKey = { readonly version: number; readonly key: Buffer }
+export type OrganisationKey = { readonly version: number; readonly key: KeyObject }
 
 type Row = { readonly version: number; readonly sealed: string }
 
@@ -16,14 +16,14 @@ export const sealOrganisationKey = (
   keys: Pick<Keys, 'sealing'>,
   organisationId: string,
   version: number,
-  key: Buffer,
-) => seal(keys, key.toString('base64'), placeOf(organisationId, version))
+  key: KeyObject,
+) => seal(keys, key.export().toString('base64'), placeOf(organisationId, version))
 
 export const openOrganisationKey = (
   keys: Pick<Keys, 'sealing'>,
   organisationId: string,
   { version, sealed }: Row,
-): Buffer => Buffer.from(unseal(keys, sealed, placeOf(organisationId, version)), 'base64')
+): KeyObject => createSecretKey(unseal(keys, sealed, placeOf(organisationId, version)), 'base64')
 
 const keysRemembered = 5_000
 const newestRememberedMs = 60_000
@@ -36,7 +36,7 @@ export const makeOrganisationKeys = ({
   readonly pool: Database
   readonly keys: Pick<Keys, 'sealing'>
 }) => {
-  const known = new LRUCache<string, Buffer>({ max: keysRemembered })
+  const known = new LRUCache<string, KeyObject>({ max: keysRemembered })
   const newest = new LRUCache<string, OrganisationKey>({ max: keysRemembered, ttl: newestRememberedMs })
 
   const open = (organisationId: string, row: Row): OrganisationKey => {
@@ -61,7 +61,7 @@ export const makeOrganisationKeys = ({
         newest.set(organisationId, remembered)
         return remembered
       }
-      const sealed = sealOrganisationKey(keys, organisationId, 1, randomBytes(32))
+      const sealed = sealOrganisationKey(keys, organisationId, 1, createSecretKey(randomBytes(32)))
       await pool.query(sql`
         insert into organisation_key (organisation_id, version, sealed) values (${organisationId}, 1, ${sealed})
         on conflict do nothing`)
@@ -77,7 +77,7 @@ export const makeOrganisationKeys = ({
     },
 
     /** Those that are known, by version. */
-    versionsOf: (organisationId: string): Pick<ReadonlyMap<number, Buffer>, 'get'> => ({
+    versionsOf: (organisationId: string): Pick<ReadonlyMap<number, KeyObject>, 'get'> => ({
       get: (version) => known.get(`${version} ${organisationId}`),
     }),
 

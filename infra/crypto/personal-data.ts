@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto'
 import { idOf, type EventShapes, type Json, type NewEvent, type RecordedEvent } from '#domain/event.ts'
 import { z } from 'zod'
 import { CannotUnseal, decrypt, encrypt } from './aead.ts'
@@ -86,7 +87,7 @@ export const personalDataOf = (shapes: EventShapes, { allowsOtherTypes = false }
      * personal. One that cannot be opened for any other reason fails when its data is read, so that it stops nothing but
      * the record that it belongs to.
      */
-    open: (event: RecordedEvent, key: Buffer | 'erased' | undefined): RecordedEvent => {
+    open: (event: RecordedEvent, key: KeyObject | 'erased' | undefined): RecordedEvent => {
       const sealed = sealedIn(event)
       if (!sealed) return event
       const { [field]: _, ...data } = event.data

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { createSecretKey, randomBytes, type KeyObject } from 'node:crypto'
 import type { Pool } from 'pg'
 import { integers, uuids } from '../postgres/arrays.ts'
 import { sql } from '../postgres/postgres.ts'
@@ -70,7 +70,7 @@ const renew = async (organisationId: string, { pool, keys }: Options): Promise<v
   // Another rotation at the same time may have been faster.
   await pool.query(sql`
     insert into organisation_key (organisation_id, version, sealed)
-    values (${organisationId}, ${version}, ${sealOrganisationKey(keys, organisationId, version, randomBytes(32))})
+    values (${organisationId}, ${version}, ${sealOrganisationKey(keys, organisationId, version, createSecretKey(randomBytes(32)))})
     on conflict do nothing`)
 }
 
@@ -92,7 +92,7 @@ const sealAllAnew = async (organisationId: string, options: Options, pass: (seal
 const sealAnew = async (
   organisationId: string,
   newest: number,
-  versions: ReadonlyMap<number, Buffer>,
+  versions: ReadonlyMap<number, KeyObject>,
   { pool, signal, atOnce = 1_000 }: Options,
   pass: (sealed: number) => void,
 ): Promise<void> => {

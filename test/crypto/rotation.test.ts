@@ -14,7 +14,7 @@ import { sealedLog } from '#infra/crypto/sealed-log.ts'
 import { postgresLog } from '#infra/event-log/postgres/postgres-log.ts'
 import { testDatabase, type TestDatabase } from '../database.ts'
 import { appended, asAppended, newEvent, newStream } from '../event-log/events.ts'
-import { shapes } from './sealed-log-fixture.ts'
+import { bytesOf, shapes } from './sealed-log-fixture.ts'
 
 const former = randomBytes(32).toString('base64')
 const present = randomBytes(32).toString('base64')
@@ -54,8 +54,8 @@ test('after a rotation the present master key is enough, and every data key is a
   expect(output).toContain('data keys 100 %')
   expect(output).toContain('26 data keys were sealed anew')
   const dataKeys = makeDataKeys({ pool: database.pool, keys: after })
-  expect(await dataKeys.byId(new Set(database.made.map(({ id }) => id)))).toEqual(
-    new Map(database.made.map(({ id, key }) => [id, key])),
+  expect(bytesOf(await dataKeys.byId(new Set(database.made.map(({ id }) => id))))).toEqual(
+    bytesOf(database.made.map(({ id, key }) => [id, key])),
   )
   expect(await dataKeys.digest('org_0', 'email', 'ann@example.com')).toEqual(digest)
   expect((await database.pool.query('select from organisation_key')).rowCount).toBe(2)

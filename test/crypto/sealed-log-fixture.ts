@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, type KeyObject } from 'node:crypto'
 import { z } from 'zod'
 import { event, personal, type EventShapes } from '#domain/event.ts'
 import { makeDataKeys } from '#infra/crypto/data-keys.ts'
@@ -18,6 +18,10 @@ export const shapes: EventShapes = {
   }),
   PersonKnown: event({ person_id: z.string(), name: personal(z.string()) }, { subject: ({ person_id }) => person_id }),
 }
+
+/** Keys by id as bytes, which can be compared. */
+export const bytesOf = (keys: Iterable<readonly [id: string, key: KeyObject | 'erased']>) =>
+  new Map([...keys].map(([id, key]) => [id, key === 'erased' ? key : key.export()]))
 
 /** A sealed log on a database of its own, the log beneath it, and the keys. */
 export const sealedDatabase = async () => {
