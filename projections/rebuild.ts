@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { ClientBase, Pool } from 'pg'
 import type { Position } from '#domain/event.ts'
 import {
@@ -16,6 +15,7 @@ import { bisect, isTransient, StaleCheckpoint } from '#infra/consumers/failures.
 import type { ConsumerParts } from '#infra/consumers/consumer-type.ts'
 import { countSetAside, forgetSetAside, replaceSetAside } from '#infra/consumers/set-aside.ts'
 import { transaction } from '#infra/postgres/postgres.ts'
+import { retry } from '#infra/retry.ts'
 import { tableAnew } from './anew.ts'
 import { defaultLagMs, history } from './history.ts'
 import type { SomeProjection } from './projection.ts'
@@ -168,15 +168,12 @@ export const rebuild = async (
   }
 }
 
-const retryTransient = async <Result>(work: () => Promise<Result>, signal: AbortSignal): Promise<Result> => {
-  for (let attempt = 0; ; attempt++)
-    try {
-      return await work()
-    } catch (error) {
-      if (signal.aborted || !(isTransient(error) || error instanceof NotSwapped)) throw error
-      await pause(Math.min(50 * 2 ** attempt, 5_000), undefined, { signal })
-    }
-}
+const retryTransient = <Result>(work: () => Promise<Result>, signal: AbortSignal): Promise<Result> =>
+  retry(work, {
+    isTransient: (error) => isTransient(error) || error instanceof NotSwapped,
+    delayMaximumMs: 5_000,
+    signal,
+  })
 
 /** Reports positions as parts of the log between its first event and its last. */
 const meter = async ({ eventLog }: Parts, report: (progress: RebuildProgress) => void) => {

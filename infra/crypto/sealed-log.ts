@@ -1,7 +1,7 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { EventShapes, NewEvent, RecordedEvent } from '#domain/event.ts'
 import { checkStreamName, LogUnavailable, type EventLog } from '../event-log/event-log.ts'
 import { isUnavailable } from '../postgres/postgres.ts'
+import { retry } from '../retry.ts'
 import type { DataKeys } from './data-keys.ts'
 import { keyIdOf, personalDataOf, type PersonalDataOptions } from './personal-data.ts'
 
@@ -46,7 +46,7 @@ export const sealedLog = (
     append: async (stream, expected, events) => {
       checkStreamName(stream)
       const start = async () => {
-        const sealed = await retry(() => seal(stream, events), { withinMs: keysWithinMs })
+        const sealed = await inTime(() => seal(stream, events))
         return { appended: log.append(stream, expected, sealed) }
       }
       const started = inTurn(stream, start)
@@ -54,16 +54,20 @@ export const sealedLog = (
     },
     read: async (stream, page) => {
       const events = await log.read(stream, page)
-      return retry(() => open(events), { withinMs: keysWithinMs })
+      return inTime(() => open(events))
     },
     readAll: async (page) => {
       const events = await log.readAll(page)
-      return retry(() => open(events), { withinMs: keysWithinMs })
+      return inTime(() => open(events))
     },
     subscribe: async function* (subscription) {
       const { signal } = subscription
       for await (const batch of log.subscribe(subscription)) {
-        const events = await retry(() => open(batch.events), { signal })
+        if (signal.aborted) return
+        const events = await whileAway(() => open(batch.events), signal).catch((error: unknown) => {
+          // A transient error comes through only when the signal is aborted.
+          if (!isUnavailable(error)) throw error
+        })
         if (!events) return
         yield { ...batch, events }
       }
@@ -86,26 +90,11 @@ const turns = () => {
   }
 }
 
-/** Tries again while the database with the keys cannot be reached. */
-async function retry<Result>(work: () => Promise<Result>, limit: { readonly withinMs: number }): Promise<Result>
-async function retry<Result>(
-  work: () => Promise<Result>,
-  limit: { readonly signal: AbortSignal },
-): Promise<Result | undefined>
-async function retry<Result>(
-  work: () => Promise<Result>,
-  { withinMs = Infinity, signal }: { readonly withinMs?: number; readonly signal?: AbortSignal },
-): Promise<Result | undefined> {
-  const deadline = performance.now() + withinMs
-  for (let attempt = 1; !signal?.aborted; attempt++)
-    try {
-      return await work()
-    } catch (error) {
-      if (!isUnavailable(error)) throw error
-      const delayMs = Math.min(25 * 2 ** attempt, 1_000)
-      if (performance.now() + delayMs > deadline)
-        throw new LogUnavailable('The data keys cannot be read.', { cause: error })
-      await pause(delayMs, undefined, signal ? { signal } : {}).catch(() => undefined)
-    }
-  return undefined
-}
+/** Does work again while the database with the data keys is away. */
+const whileAway = (work: () => Promise<readonly RecordedEvent[]>, signal: AbortSignal) =>
+  retry(work, { isTransient: isUnavailable, delayMaximumMs: 1_000, signal })
+
+const inTime = <Result>(work: () => Promise<Result>): Promise<Result> =>
+  retry(work, { isTransient: isUnavailable, delayMaximumMs: 1_000, withinMs: keysWithinMs }).catch((error: unknown) => {
+    throw isUnavailable(error) ? new LogUnavailable('The data keys cannot be read.', { cause: error }) : error
+  })

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Position } from '#domain/event.ts'
 import { appender, appendLimits, type AppendLimits } from './append.ts'
 import { hints } from './notifications.ts'
@@ -7,6 +6,7 @@ import { arrivals, subscriber } from './subscribe.ts'
 import { outageWatch } from '../outage.ts'
 import { LogUnavailable, type EventLog } from '../event-log.ts'
 import { createPool, isUnavailable } from '../../postgres/postgres.ts'
+import { retry } from '../../retry.ts'
 import { withTimeout } from '../../timeout.ts'
 
 export { prepareLog } from './schema.ts'
@@ -83,18 +83,9 @@ const pageMs = 30_000
 /** Reads again while the server is away, but not longer than the deadline. */
 const readWithin = <Result>(read: () => Promise<Result>, milliseconds: number): Promise<Result> => {
   const unavailable = (cause?: unknown) => new LogUnavailable('The log cannot be read at the moment.', { cause })
-  const deadline = performance.now() + milliseconds
-
-  const readAgain = async (attempt = 1): Promise<Result> => {
-    try {
-      return await read()
-    } catch (error) {
-      if (!isUnavailable(error)) throw error
-      const waitMs = Math.min(25 * 2 ** attempt, 500)
-      if (performance.now() + waitMs >= deadline) throw unavailable(error)
-      await pause(waitMs)
-      return readAgain(attempt + 1)
-    }
-  }
-  return withTimeout(readAgain(), milliseconds, unavailable)
+  const reading = retry(read, { isTransient: isUnavailable, delayMaximumMs: 500, withinMs: milliseconds })
+  const unlessAway = reading.catch((error: unknown) => {
+    throw isUnavailable(error) ? unavailable(error) : error
+  })
+  return withTimeout(unlessAway, milliseconds, unavailable)
 }

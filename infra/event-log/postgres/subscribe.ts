@@ -1,9 +1,9 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Position } from '#domain/event.ts'
 import type { Batch, Subscription } from '../event-log.ts'
 import { fromPosition, start, type Filter, type LogReader } from './read.ts'
 import { notifier } from '../../notifier.ts'
 import { isUnavailable } from '../../postgres/postgres.ts'
+import { retry } from '../../retry.ts'
 
 type Part = Pick<Batch, 'events' | 'position'>
 
@@ -55,7 +55,7 @@ export const subscriber = (
       if (!upTo || upTo > position) changes.notify()
     })
     signal.addEventListener('abort', changes.notify)
-    const readHead = () => retryConnectionLoss(async () => (await reader.head()) ?? start, signal)
+    const readHead = () => retryRead(async () => (await reader.head()) ?? start, signal)
 
     try {
       for (let head = await readHead(); head.done && head.value > position; head = await readHead())
@@ -69,7 +69,7 @@ export const subscriber = (
       let movedAt = performance.now()
       let fruitless = 0
       while (isWanted()) {
-        const news = await retryConnectionLoss(() => reader.news(position, filter, batchSize), signal)
+        const news = await retryRead(() => reader.news(position, filter, batchSize), signal)
         if (!news.done) return
         const { events, isWhole } = news.value
         const last = events.at(-1)
@@ -107,7 +107,7 @@ const history = async function* (
   signal: AbortSignal,
 ): AsyncGenerator<Part> {
   const read = async (from: Position): Promise<Part | undefined> => {
-    const page = await retryConnectionLoss(() => reader.between(from, upTo, filter, limit), signal)
+    const page = await retryRead(() => reader.between(from, upTo, filter, limit), signal)
     if (!page.done) return undefined
     const { events, isWhole } = page.value
     return { events, position: isWhole ? upTo : (events.at(-1)?.position ?? upTo) }
@@ -125,17 +125,14 @@ const history = async function* (
 
 type Outcome<Result> = { readonly done: true; readonly value: Result } | { readonly done: false }
 
-/** A lost connection is waited for, until the reader has had enough. */
-const retryConnectionLoss = async <Result>(
-  read: () => Promise<Result>,
-  signal: AbortSignal,
-): Promise<Outcome<Result>> => {
-  for (let attempt = 1; !signal.aborted; attempt++)
-    try {
-      return { done: true, value: await read() }
-    } catch (error) {
-      if (!isUnavailable(error)) throw error
-      await pause(Math.min(25 * 2 ** attempt, 2_000), undefined, { signal }).catch(() => undefined)
-    }
-  return { done: false }
+/** Reads again after transient errors, until the signal is aborted. */
+const retryRead = async <Result>(read: () => Promise<Result>, signal: AbortSignal): Promise<Outcome<Result>> => {
+  if (signal.aborted) return { done: false }
+  try {
+    return { done: true, value: await retry(read, { isTransient: isUnavailable, delayMaximumMs: 2_000, signal }) }
+  } catch (error) {
+    // A transient error comes through only when the signal is aborted.
+    if (isUnavailable(error)) return { done: false }
+    throw error
+  }
 }
