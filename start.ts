@@ -48,7 +48,7 @@ const demoDefaults = {
 }
 
 runProcess('Coverstream', async (signal) => {
-  const { DATA_DIR } = readConfig(process.env)
+  const { DATA_DIR } = readConfig(process.env, demoDefaults)
   const secrets = await ownSecrets(DATA_DIR)
   const config = readConfig(process.env, { ...demoDefaults, ...secrets })
   const log = makeLog(config.LOG_LEVEL, 'all')
