@@ -151,5 +151,10 @@ const lossMessages =
 export const isUnavailable = (error: unknown): boolean =>
   isConnectionLoss(error) || (error instanceof DatabaseError && unavailableCodes.test(error.code ?? ''))
 
+/** Whether a statement did not end within its deadline. */
+export const isTooSlow = (error: unknown): boolean =>
+  (error instanceof DatabaseError && error.code === '57014') ||
+  (error instanceof Error && error.message.startsWith('Query read timeout'))
+
 // Out of resources, statement timeout, read-only transaction (the server was the primary), lock not available.
 const unavailableCodes = /^(53...|57014|25006|55P03)$/

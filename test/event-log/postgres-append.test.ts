@@ -81,6 +81,28 @@ test('one poisoned append harms none of those that share its batch', async () =>
   for (const { stream, events } of good) expect(idsOf(await log.read(stream))).toEqual(idsOf(events))
 })
 
+test('one append that must wait does not use up the time of those that share its batch', async () => {
+  await using database = await preparedDatabase()
+  await using rival = await connect(database.url)
+  await using log = openLog(database.url, { attemptMs: 300, appendLimits: { withinMs: 10_000 } })
+  const held = newStream()
+  const good = Array.from({ length: 40 }, () => newStream())
+  const [first, second] = [good.slice(0, 20), good.slice(20)]
+
+  await rival.query('begin')
+  await appendOn(rival, held, newEvent())
+  const [before, waiting, after] = [
+    first.map((stream) => log.append(stream, 'no_stream', newEvents(1))),
+    log.append(held, 'no_stream', newEvents(1)),
+    second.map((stream) => log.append(stream, 'no_stream', newEvents(1))),
+  ]
+  const results = await Promise.all([...before, ...after])
+  await rival.query('rollback')
+
+  expect(results.map(({ outcome }) => outcome)).toEqual(good.map(() => 'appended'))
+  expect(await waiting).toMatchObject({ outcome: 'appended', revision: 0 })
+})
+
 test('processes that append to the same streams do not wait for each other in a circle', async () => {
   await using database = await preparedDatabase()
   await using rival = await connect(database.url)

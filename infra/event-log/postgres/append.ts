@@ -3,7 +3,7 @@ import { DatabaseError, type Pool } from 'pg'
 import type { NewEvent, Position } from '#domain/event.ts'
 import { checkStreamName, LogUnavailable, type AppendResult, type ExpectedRevision } from '../event-log.ts'
 import { store, type Append, type Result } from './store.ts'
-import { isUnavailable } from '../../postgres/postgres.ts'
+import { isTooSlow, isUnavailable } from '../../postgres/postgres.ts'
 import { notifier } from '../../notifier.ts'
 
 type Waiting = Append & {
@@ -31,9 +31,10 @@ const batchBytes = 4_000_000
 
 /**
  * Appends that are asked for while others are under way make the next batch, and share its round trip and its commit. A
- * batch that the server refuses is tried again one by one, so that no append fails because of another. When the server
- * is away, the batch is tried again as a whole, each of its appends until its own deadline: the ids of the events make a
- * repetition harmless.
+ * batch that the server refuses is tried again one by one, so that no append fails because of another. One that does not
+ * end within the deadline of an attempt is divided, because one append may be what the others wait for. When the server is
+ * away, the batch is tried again as a whole. All this goes on until each append reaches its own deadline: the ids of the
+ * events make a repetition harmless.
  */
 export const appender = (pool: Pool, appended: (position: Position) => void, limits: AppendLimits = appendLimits) => {
   const waiting = new Set<Waiting>()
@@ -72,29 +73,36 @@ export const appender = (pool: Pool, appended: (position: Position) => void, lim
     })
   }
 
+  // What is left of a part comes after all other parts: those that succeed do not wait for those that do not.
   const send = async (batch: readonly Waiting[]): Promise<void> => {
-    for (let attempt = 1; ; attempt++) {
-      const pending = batch.filter(({ isSettled }) => !isSettled())
-      if (pending.length === 0) return
-      try {
-        const results = await store(pool, pending)
-        for (const [index, append] of pending.entries()) finish(append, results[index])
-        return
-      } catch (error) {
-        if (isUnavailable(error)) {
-          trouble = error
-          await pause((0.5 + Math.random() / 2) * Math.min(1_000, 10 * 2 ** attempt))
-          continue
-        }
-        const [first, ...others] = pending
-        if (others.length > 0) {
-          for (const append of pending) await send([append])
-          return
-        }
-        if (!isRace(error) || attempt === (isKnownId(error) ? 3 : mostRaces))
-          return first?.fail(isKnownId(error) ? eventIdTaken(first.stream, error) : error)
-        await pause(Math.random() * 5 * attempt)
+    const parts: Part[] = [{ appends: batch, attempt: 1 }]
+    for (let part = parts.shift(); part; part = parts.shift()) parts.push(...(await trySend(part)))
+  }
+
+  /** Returns what must be sent again. */
+  const trySend = async ({ appends, attempt }: Part): Promise<readonly Part[]> => {
+    const pending = appends.filter(({ isSettled }) => !isSettled())
+    const [first] = pending
+    if (!first) return []
+    const again = { appends: pending, attempt: attempt + 1 }
+    try {
+      const results = await store(pool, pending)
+      for (const [index, append] of pending.entries()) finish(append, results[index])
+      return []
+    } catch (error) {
+      if (isUnavailable(error)) {
+        trouble = error
+        if (isTooSlow(error)) return divide(again, Math.ceil(pending.length / partsOfSlow))
+        await pause((0.5 + Math.random() / 2) * Math.min(1_000, 10 * 2 ** attempt))
+        return [again]
       }
+      if (pending.length > 1) return divide({ appends: pending, attempt: 1 }, 1)
+      if (!isRace(error) || attempt === (isKnownId(error) ? 3 : mostRaces)) {
+        first.fail(isKnownId(error) ? eventIdTaken(first.stream, error) : error)
+        return []
+      }
+      await pause(Math.random() * 5 * attempt)
+      return [again]
     }
   }
 
@@ -175,6 +183,19 @@ const chooseBatch = (waiting: ReadonlySet<Waiting>, busyStreams: ReadonlySet<str
     if (batch.size === batchAppends) break
   }
   return [...batch.values()].sort((one, other) => (one.stream < other.stream ? -1 : 1))
+}
+
+type Part = { readonly appends: readonly Waiting[]; readonly attempt: number }
+
+/** In so many parts at a time, the largest batch comes down to single appends within the deadline of an append. */
+const partsOfSlow = 8
+
+const divide = ({ appends, attempt }: Part, size: number): Part[] => {
+  const count = Math.ceil(appends.length / size)
+  return Array.from({ length: count }, (_, index) => ({
+    appends: appends.slice(index * size, (index + 1) * size),
+    attempt,
+  }))
 }
 
 const mostRaces = 10
