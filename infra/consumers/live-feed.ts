@@ -51,6 +51,7 @@ async function* subscribed(
 ): AsyncGenerator<Batch> {
   const { signal, batchSize = 1_000 } = subscription
   let position = subscription.after
+  let caughtUp = false
   let membership: Membership | undefined
   const isOver = () => signal.aborted
   const leave = () => {
@@ -70,7 +71,7 @@ async function* subscribed(
       }
       for await (const given of log.subscribe(own)) {
         const batch = beyond(position, given)
-        position = batch.position
+        ;({ position, caughtUp } = batch)
         yield batch
         if (isOver()) return
         if (membership?.isOver()) leave()
@@ -83,9 +84,11 @@ async function* subscribed(
       if (!membership) return
 
       for (let given = await membership.next(batchSize); given; given = await membership.next(batchSize)) {
-        if (given.position <= (position ?? '')) continue
+        // Even if it brings nothing else, that all has been read is said once.
+        const isFirstToSay = given.position === position && given.caughtUp && !caughtUp
+        if (given.position <= (position ?? '') && !isFirstToSay) continue
         const batch = beyond(position, given)
-        position = batch.position
+        ;({ position, caughtUp } = batch)
         yield batch
       }
       leave()
@@ -102,13 +105,14 @@ const liveFeed = (log: EventLog, waitingBytes: number) => {
   let running: { readonly ending: AbortController; readonly wanted: Wanted } | undefined
   /** Up to here everything was handed over that the members want. */
   let position = '' as Position
+  let caughtUp = false
 
   const run = async (wanted: Wanted, { signal }: AbortController) => {
     try {
       for await (const given of log.subscribe({ ...wanted, after: position, signal })) {
         if (signal.aborted) return
         const batch = beyond(position, given)
-        position = batch.position
+        ;({ position, caughtUp } = batch)
         const events = batch.events.map(described)
         for (const member of members) hand(member, events, batch, waitingBytes)
       }
@@ -124,6 +128,7 @@ const liveFeed = (log: EventLog, waitingBytes: number) => {
     const ending = new AbortController()
     const wanted = union([...members].map((member) => member.wanted))
     running = { ending, wanted }
+    caughtUp = false
     void run(wanted, ending)
   }
 
@@ -144,6 +149,7 @@ const liveFeed = (log: EventLog, waitingBytes: number) => {
   /** `reached` is where the subscriber is: it has read all that there was. */
   return (wanted: Wanted, reached: Position): Membership => {
     if (!running) position = reached
+    const isCaughtUp = caughtUp && running !== undefined && includes(running.wanted, wanted)
     const member: Member = {
       wanted,
       passes: passes(wanted),
@@ -151,8 +157,8 @@ const liveFeed = (log: EventLog, waitingBytes: number) => {
       waiting: [],
       bytes: 0,
       position,
-      caughtUp: false,
-      hasNews: false,
+      caughtUp: isCaughtUp,
+      hasNews: isCaughtUp,
       isOver: false,
     }
     members.add(member)

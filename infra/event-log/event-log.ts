@@ -52,7 +52,8 @@ export type Batch = {
  * - `read` gives a page of one stream; none for an unknown stream. `readAll` gives a page of the whole log.
  * - `subscribe` gives every event at least once, in one total order, waits for new ones, survives a lost connection, and
  *   reads ahead no further than one batch of what its reader has taken. It yields an empty batch when it first catches up
- *   on nothing, and may yield empty batches to move the position on.
+ *   on nothing, and may yield empty batches to move the position on. When it has yielded the last event, it says that it
+ *   has caught up, if need be with an empty batch.
  * - `head` is the position of the last event, undefined in an empty log. `measure` turns a position into a number that
  *   grows along the log, for progress bars and lag; its unit is the adapter's own.
  * - `outage` says since when the log cannot be read or followed; undefined while it can.

@@ -138,6 +138,29 @@ export const subscribeContract = (makeLog: MakeLog) =>
       expect(idsOf(before)).toEqual(idsOf(events))
     })
 
+    test.each([
+      ['old events', 0],
+      ['new events', 1],
+      ['new events after a lost connection', 1],
+    ])('it says that it has caught up after the last of %s that fill their batches exactly', async (what, writeAt) => {
+      await using made = await makeLog()
+      const category = newCategory()
+      const events = newEvents(10)
+      const write = () => appended(made.log, newStream(category), events)
+      if (writeAt === 0) await isVisible(made.log, (await write()).position)
+
+      const batches = await batchesOf(made.log, { categories: [category], batchSize: 5 }, async (taken) => {
+        const last = taken.at(-1)
+        if (taken.length === writeAt) {
+          if (what.endsWith('connection')) await made.dropConnections()
+          await write()
+        }
+        return eventsIn(taken).length >= events.length && last?.caughtUp === true
+      })
+
+      expect([...new Set(idsOf(eventsIn(batches)))]).toEqual(idsOf(events))
+    })
+
     test('new events follow the old ones without a gap or a repeat', async () => {
       await using made = await makeLog()
       const category = newCategory()

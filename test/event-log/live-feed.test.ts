@@ -1,10 +1,21 @@
+import { once } from 'node:events'
 import { expect, test } from 'vitest'
-import { categoryOf } from '#domain/event.ts'
+import { categoryOf, type Position } from '#domain/event.ts'
 import { withLiveFeed } from '#infra/consumers/live-feed.ts'
 import type { Batch, EventLog, Subscription } from '#infra/event-log/event-log.ts'
 import { postgresLog } from '#infra/event-log/postgres/postgres-log.ts'
 import { subscribeContract } from './contract-subscribe.ts'
-import { batchesOf, eventsIn, idsOf, newCategory, newEvents, newStream, appended, eventually } from './events.ts'
+import {
+  appended,
+  batchesOf,
+  eventsIn,
+  eventually,
+  idsOf,
+  isVisible,
+  newCategory,
+  newEvents,
+  newStream,
+} from './events.ts'
 import { dropConnections, openLog, preparedDatabase } from './postgres-log.ts'
 
 subscribeContract(async () => {
@@ -97,6 +108,69 @@ test('a subscriber too slow for the feed reads by itself, joins again, and misse
   await eventually(() => Promise.resolve(open() === 1), 'the slow subscriber to join again')
   leaving.abort()
   await waiting
+})
+
+test('a subscriber is told that it has caught up when the feed is opened anew behind the end of the log', async () => {
+  await using database = await preparedDatabase()
+  await using log = openLog(database.url)
+  const { log: watched, opened } = observed(log)
+  const subscribe = async function* (subscription: Subscription) {
+    const isFirstFeed = opened.length === 1
+    for await (const batch of watched.subscribe(subscription)) if (!isFirstFeed) yield batch
+  }
+  const shared = withLiveFeed({ ...watched, subscribe })
+  const [category, later] = [newCategory(), newCategory()]
+  const reading = batchesOf(
+    shared,
+    { categories: [category] },
+    (taken) => eventsIn(taken).length > 0 && taken.at(-1)?.caughtUp === true,
+  )
+  await eventually(() => Promise.resolve(opened.length === 2), 'the feed to open')
+  const events = newEvents(2)
+  await isVisible(log, (await appended(log, newStream(category), events)).position)
+
+  const joining = batchesOf(shared, { categories: [later] }, (taken) => eventsIn(taken).length > 0)
+  await eventually(() => Promise.resolve(opened.length === 4), 'the feed to open anew')
+
+  expect(idsOf(eventsIn(await reading))).toEqual(idsOf(events))
+  await appended(log, newStream(later), newEvents(1))
+  await joining
+})
+
+test('a subscriber that joins a feed that is ahead of it is told that it has caught up', async () => {
+  await using database = await preparedDatabase()
+  await using log = openLog(database.url)
+  const category = newCategory()
+  const { position } = await appended(log, newStream(category), newEvents(1))
+  await isVisible(log, position)
+  const events = await log.readAll({})
+  const before = '' as Position
+  let opened = 0
+  const subscribe = async function* ({ signal }: Subscription): AsyncGenerator<Batch> {
+    const isOfSecond = ++opened === 3
+    if (isOfSecond) {
+      yield { events: [], position: before, caughtUp: true }
+      yield { events, position, caughtUp: false }
+    }
+    yield { events: [], position, caughtUp: true }
+    if (!signal.aborted) await once(signal, 'abort')
+  }
+  const shared = withLiveFeed({ ...log, subscribe })
+  const leaving = new AbortController()
+  const first = shared.subscribe({ categories: [category], signal: leaving.signal })[Symbol.asyncIterator]()
+  await first.next()
+  const following = first.next()
+  await eventually(() => Promise.resolve(opened === 2), 'the feed to open')
+
+  const batches = await batchesOf(
+    shared,
+    { categories: [category] },
+    (taken) => eventsIn(taken).length > 0 && taken.at(-1)?.caughtUp === true,
+  )
+
+  expect(idsOf(eventsIn(batches))).toEqual(idsOf(events))
+  leaving.abort()
+  await following
 })
 
 test('whatever joins while others write sees every event once, in order', async () => {

@@ -186,6 +186,21 @@ test('a subscription that has caught up is past the last event, wanted or not', 
   expect(batches.at(-1)).toEqual({ events: [], position: last, caughtUp: true })
 })
 
+test('it says that it has caught up after events that were written while its connection was lost', async () => {
+  await using made = await start({ systemEvents: false })
+  const events = newEvents(5)
+
+  const batches = await batchesOf(made.log, { batchSize: 5 }, async (taken) => {
+    if (taken.length === 1) {
+      await made.server.dropConnections()
+      await appended(made.log, newStream(), events)
+    }
+    return eventsIn(taken).length === 5 && taken.at(-1)?.caughtUp === true
+  })
+
+  expect(idsOf(eventsIn(batches))).toEqual(idsOf(events))
+})
+
 test('the position of any batch is a place to read the whole log from, in both directions', async () => {
   await using made = await start()
   const category = newCategory()

@@ -56,11 +56,12 @@ export async function* subscribeTo(log: Log, subscription: Subscription): AsyncG
         for await (const batch of follow(log, subscription, position)) {
           const isNews = batch.events.length > 0 || batch.position > position || (batch.caughtUp && !hasCaughtUp)
           position = batch.position
-          hasCaughtUp ||= batch.caughtUp
           failures = 0
           outage.succeeded()
           calls.worked('all')
-          if (isNews) yield batch
+          if (!isNews) continue
+          hasCaughtUp = batch.caughtUp
+          yield batch
         }
       } catch (error) {
         if (isOver()) return

@@ -68,6 +68,7 @@ export const subscriber = (
 
       let movedAt = performance.now()
       let fruitless = 0
+      let isBehind = false
       while (isWanted()) {
         const news = await retryRead(() => reader.news(position, filter, batchSize), signal)
         if (!news.done) return
@@ -76,7 +77,12 @@ export const subscriber = (
         fruitless = last ? 0 : fruitless + 1
         if (last) {
           position = last.position
+          isBehind = !isWhole
           yield { events, position, caughtUp: isWhole }
+        } else if (isBehind) {
+          // The last page was full, and nothing lay beyond it.
+          isBehind = false
+          yield { events, position, caughtUp: true }
         } else if (performance.now() - movedAt >= moveAfterMs) {
           movedAt = performance.now()
           const head = await readHead()
