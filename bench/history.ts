@@ -67,7 +67,8 @@ const eventsOf = (number: number): readonly ApplicationStreamEvent[] => {
     { type: 'AnswersSaved', saved: { height_cm: 168, weight_kg: 64, occupation: 'Mathematician' }, removed: [] },
     {
       type: 'CustomerSaved',
-      customer: { ...person, id: CustomerId.parse(uuidv7()) },
+      customer_id: CustomerId.parse(uuidv7()),
+      customer: person,
       sent: person,
       by: 'server',
       consent_answers: {},

@@ -10,7 +10,7 @@ const { CustomerSaved, PartnerSaved } = applicationEvents
 
 type PersonSaved = EventOf<{ CustomerSaved: typeof CustomerSaved; PartnerSaved: typeof PartnerSaved }>
 
-const personOf = (event: PersonSaved) => (event.type === 'CustomerSaved' ? event.customer : event.partner)
+const detailsOf = (event: PersonSaved) => (event.type === 'CustomerSaved' ? event.customer : event.partner)
 
 /** The details that an application received of the first or second person are recorded in the person's own record. */
 export const whenCustomerSavedRecordCustomer = (
@@ -22,18 +22,17 @@ export const whenCustomerSavedRecordCustomer = (
     name: 'when-customer-saved-record-customer',
     categories: ['application'],
     events: { CustomerSaved, PartnerSaved },
-    target: (event) => `${customer.category}-${personOf(event).id}`,
+    target: ({ customer_id }) => `${customer.category}-${customer_id}`,
     react: async (event, recorded, context) => {
-      const { id, ...details } = personOf(event)
-      const { sent, by } = event
+      const { customer_id, sent, by } = event
       await handle(
-        id,
+        customer_id,
         {
           type: 'RecordCustomer',
           organisation_id: OrganisationId.parse(context.organisation_id),
-          customer_id: id,
+          customer_id,
           application_id: ApplicationId.parse(idOf(recorded.stream)),
-          details,
+          details: detailsOf(event),
           sent: sent as Partial<CustomerDetails>, // JSON holds nothing undefined, which its type allows.
           by,
         },

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { JointBasis } from '../catalogue/events.ts'
 import { CustomerDetails } from '../customers/events.ts'
-import { event, personal, type EventOf } from '../event.ts'
+import { event, personal, type EventOf, type Json } from '../event.ts'
 import {
   ApiApplicationId,
   ApplicationId,
@@ -48,6 +48,14 @@ export type CallerKind = z.infer<typeof CallerKind>
 
 export const AbandonedReason = z.enum(['superseded_by_retry', 'inactive', 'withdrawn'])
 
+/** In version 1 the id of a person was among their details, and so was lost with them when the person was erased. */
+const withIdBeside =
+  (name: 'customer' | 'partner') =>
+  ({ [name]: person, ...data }: Json): Json => {
+    const { id, ...details } = person as Json
+    return { ...data, customer_id: id, [name]: details }
+  }
+
 /** Why an application ended or went to the team: an answer that was given, or an underwriting rule. */
 const ending = {
   cause: z.enum(['answer', 'underwriting']),
@@ -93,8 +101,9 @@ export const applicationEvents = {
   }),
   CustomerSaved: event(
     {
+      customer_id: CustomerId,
       /** The application's own copy of the details, as it is from now on. */
-      customer: personal(CustomerDetails.extend({ id: CustomerId })),
+      customer: personal(CustomerDetails),
       /** Those of the details that this request sent. */
       sent: personal(CustomerDetails.partial()),
       by: CallerKind,
@@ -102,20 +111,21 @@ export const applicationEvents = {
       consent_answers: personal(z.record(z.string(), z.literal(false))).nullable(),
       marketing_answers: personal(z.record(z.string(), z.boolean())).nullable(),
     },
-    { subject: ({ customer }) => customer.id },
+    { subject: ({ customer_id }) => customer_id, upcasts: [withIdBeside('customer')] },
   ),
   /** The second person of joint cover. */
   PartnerSaved: event(
     {
+      customer_id: CustomerId,
       /** The application's own copy of the details, as it is from now on. */
-      partner: personal(CustomerDetails.extend({ id: CustomerId })),
+      partner: personal(CustomerDetails),
       /** Those of the details that this request sent. */
       sent: personal(CustomerDetails.partial()),
       by: CallerKind,
       /** As the release has it: by this, what is read knows whether there is a second person. */
       joint: JointBasis,
     },
-    { subject: ({ partner }) => partner.id },
+    { subject: ({ customer_id }) => customer_id, upcasts: [withIdBeside('partner')] },
   ),
   /** The second person's own answers, under the same keys as the first person's; derived ones are among them. */
   PartnerAnswersSaved: event({ saved: personal(Answers), removed: z.array(z.string()) }),

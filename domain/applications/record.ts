@@ -153,13 +153,13 @@ const changeBy = (record: ApplicationRecord, event: Exclude<ApplicationEvent, St
     case 'CustomerSaved': {
       const answered = event.consent_answers !== null || event.marketing_answers !== null
       return {
-        customer: event.customer,
+        customer: { id: event.customer_id, ...event.customer },
         status: status === 'anonymous' || status === 'started' ? 'in_capture' : status,
         marketing_answered: marketing_answered || answered,
       }
     }
     case 'PartnerSaved':
-      return { partner: event.partner, joint: event.joint }
+      return { partner: { id: event.customer_id, ...event.partner }, joint: event.joint }
     case 'PartnerAnswersSaved':
     case 'ProvenanceSaved':
       return {}

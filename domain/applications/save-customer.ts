@@ -1,6 +1,6 @@
 import { isSameJson } from '../canonical-json.ts'
 import type { Release } from '../catalogue/events.ts'
-import { ApplicationCustomer, nothingKnown } from '../customers/record.ts'
+import { nothingKnown, type ApplicationCustomer } from '../customers/record.ts'
 import type { Fields } from '../rejection.ts'
 import type { CustomerId } from '../values.ts'
 import { consentFaults } from './consent.ts'
@@ -10,7 +10,7 @@ import { mergeProvenance, tidyProvenance } from './provenance.ts'
 import { refuseClosed, refuseInputs } from './refusals.ts'
 import { presentationOfApplication } from './record.ts'
 import type { ApplicationState } from './state.ts'
-import type { CustomerDetails } from '../customers/events.ts'
+import { CustomerDetails } from '../customers/events.ts'
 
 /** The details that a request sent of a person, and what is known of the customer whom their email address names. */
 export type CustomerGiven = {
@@ -102,11 +102,12 @@ export const customerSaved = (
   const isShown = by === 'server' && !open_to_visitors
   const { merged, refused } = mergedDetails(given, held, { needed: neededOfCustomer, isShown })
   refuseDetails('customer', refused)
-  const id = given.customer_id ?? held?.id
-  if (!id) throw new Error('A customer with an email address has no id.')
+  const customer_id = given.customer_id ?? held?.id
+  if (!customer_id) throw new Error('A customer with an email address has no id.')
   return {
     type: 'CustomerSaved',
-    customer: ApplicationCustomer.parse({ ...merged, id, country: merged.country ?? 'GB' }),
+    customer_id,
+    customer: CustomerDetails.parse({ ...merged, country: merged.country ?? 'GB' }),
     sent: given.details,
     by,
     consent_answers: consent_answers ? refusals(consent_answers) : null,
@@ -128,7 +129,7 @@ const isNews = (saved: CustomerSaved, { details, known }: CustomerGiven, state: 
   const { record, consent_answers, marketing_answers } = state
   const isAnswered = saved.consent_answers !== null || saved.marketing_answers !== null
   return (
-    !isSameJson(saved.customer, record.customer) ||
+    !isSameJson({ id: saved.customer_id, ...saved.customer }, record.customer) ||
     (known !== undefined && !isSameJson({ ...known, ...details }, known)) ||
     (isAnswered && !record.marketing_answered) ||
     !isSameJson({ ...consent_answers, ...saved.consent_answers }, consent_answers) ||

@@ -1,6 +1,6 @@
 import { isSameJson } from '../canonical-json.ts'
 import type { Release } from '../catalogue/events.ts'
-import { ApplicationCustomer } from '../customers/record.ts'
+import { CustomerDetails } from '../customers/events.ts'
 import { ageLastBirthday } from '../rating/age.ts'
 import { Rejection } from '../rejection.ts'
 import type { CustomerId } from '../values.ts'
@@ -71,10 +71,10 @@ const partnerSaved = (command: SavePartner, { record, open_to_visitors }: Applic
   if (merged.dob !== null && !reasons['dob'] && isOutsideEveryCover(release, merged.dob, today))
     reasons['dob'] = 'is outside the ages at which any of the covers can start'
   refuseDetails('partner', reasons)
-  const id = given.customer_id ?? held?.id ?? new_person_id
   return {
     type: 'PartnerSaved',
-    partner: ApplicationCustomer.parse({ ...merged, id, country: merged.country ?? 'GB' }),
+    customer_id: given.customer_id ?? held?.id ?? new_person_id,
+    partner: CustomerDetails.parse({ ...merged, country: merged.country ?? 'GB' }),
     sent: given.details,
     by: caller,
     joint: release.joint,
@@ -94,4 +94,5 @@ const isOutsideEveryCover = ({ covers }: Release, dob: string, today: string): b
 
 /** Whether anything follows from the details: for the application, or for the person's own record. */
 const isNews = (saved: PartnerSaved, { details, known }: CustomerGiven, { record }: ApplicationState): boolean =>
-  !isSameJson(saved.partner, record.partner) || (known !== undefined && !isSameJson({ ...known, ...details }, known))
+  !isSameJson({ id: saved.customer_id, ...saved.partner }, record.partner) ||
+  (known !== undefined && !isSameJson({ ...known, ...details }, known))

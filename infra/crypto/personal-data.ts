@@ -33,7 +33,7 @@ type Compiled = {
   readonly personal: ReadonlySet<string>
   readonly subject: EventShapes[string]['subject']
   readonly erased: Json
-  /** An event of an earlier version, with what is left of its data, as one of the newest. */
+  /** What is left of the data of an erased event of an earlier version, as that of the newest; fails if it does not fit. */
   readonly lift: (version: number, data: Json) => Json
   readonly version: number
 }
@@ -47,14 +47,20 @@ export type PersonalDataOptions = {
 export const personalDataOf = (shapes: EventShapes, { allowsOtherTypes = false }: PersonalDataOptions = {}) => {
   const compiled = new Map<string, Compiled>()
   for (const [type, shape] of Object.entries(shapes))
-    if (shape.personal.length > 0)
+    if (shape.personal.length > 0) {
+      const erased = erasedData(shape)
       compiled.set(type, {
         personal: new Set(shape.personal),
         subject: shape.subject,
-        erased: erasedData(shape),
-        lift: (version, data) => shape.upcasts.slice(version - 1).reduce((older, upcast) => upcast(older), data),
+        erased,
+        lift: (version, data) =>
+          shape.schema.parse({
+            ...shape.upcasts.slice(version - 1).reduce((older, upcast) => upcast(older), { ...data, ...erased }),
+            ...erased,
+          }),
         version: shape.version,
       })
+    }
 
   return {
     /** Whose data key seals an event; undefined when nothing of it is personal. */
@@ -108,8 +114,7 @@ const erase = (event: RecordedEvent, data: Json, shape: Compiled | undefined): R
   if (!shape) return { ...event, data }
   if (event.schema_version === shape.version) return { ...event, data: { ...data, ...shape.erased } }
   try {
-    const lifted = shape.lift(event.schema_version, { ...data, ...shape.erased })
-    return { ...event, schema_version: shape.version, data: { ...lifted, ...shape.erased } }
+    return { ...event, schema_version: shape.version, data: shape.lift(event.schema_version, data) }
   } catch (error) {
     return unreadable(event, data, `it was erased, and its version cannot be lifted: ${String(error)}`)
   }

@@ -111,7 +111,8 @@ export const customerSaved = (
   changes: Partial<Of<'CustomerSaved'>> = {},
 ): ApplicationEvent => ({
   type: 'CustomerSaved',
-  customer: { ...nothingKnown, country: 'GB', ...details, id: details.email === anna.email ? annaId : bertId },
+  customer_id: details.email === anna.email ? annaId : bertId,
+  customer: { ...nothingKnown, country: 'GB', ...details },
   sent: details,
   by: 'server',
   consent_answers: null,

@@ -19,7 +19,8 @@ const partnerAnswered = (saved: Record<string, boolean>, ...removed: string[]) =
 const partnerSaved = (by: 'browser' | 'server') =>
   ({
     type: 'PartnerSaved',
-    partner: { ...nothingKnown, first_name: 'Bert', country: 'GB', id: CustomerId.parse(bertId) },
+    customer_id: CustomerId.parse(bertId),
+    partner: { ...nothingKnown, first_name: 'Bert', country: 'GB' },
     sent: { first_name: 'Bert' },
     by,
     joint: { mode: 'always', factor_key: null, joint_values: [] },

@@ -10,6 +10,7 @@ import { LogUnavailable } from '#infra/event-log/event-log.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import { storedEvents } from '#domain/stored-events.ts'
 import { appended, asAppended, newEvent, firstEvents } from '../event-log/events.ts'
+import { samples } from '../stored-events/samples.ts'
 import { allEvents } from '../stored-events/shapes.ts'
 import { sealedDatabase, shapes } from './sealed-log-fixture.ts'
 
@@ -199,6 +200,32 @@ describe('when a subject was erased', () => {
     const [read] = await sealedLog(made.plain, made.dataKeys, second).read(stream)
 
     expect(read && fromStored(second, read)).toEqual({ type: 'Met', who: { name: '', age: 1 }, date: '2026-01-02' })
+  })
+
+  test('what an application saved of a person still names them; what hid the id in earlier versions names nobody', async () => {
+    await using made = await sealedDatabase()
+    const [first, newest] = ['CustomerSaved.v1', 'CustomerSaved.v2'].map((name) => {
+      const sample = samples.find((each) => each.name === name)
+      if (!sample) throw new Error(`There is no sample ${name}.`)
+      return newEvent(sample.event.type, sample.event.data)
+    })
+    if (!first || !newest) throw new Error('There is no event.')
+    const customer_id = String(newest.data['customer_id'])
+    const asFirst: EventShapes = {
+      CustomerSaved: event(
+        { customer: personal(z.object({ id: z.string() })), sent: personal(z.object({})), by: z.string() },
+        { subject: () => customer_id },
+      ),
+    }
+    const stream = newApplication()
+    await appended(sealedLog(made.plain, made.dataKeys, asFirst), stream, [first])
+    await appended(sealedLog(made.plain, made.dataKeys, storedEvents), stream, [{ ...newest, schema_version: 2 }], 0)
+    await made.dataKeys.erase({ organisation_id: 'org_1', subject: `person:${customer_id}` })
+
+    const [old, read] = await sealedLog(made.plain, made.dataKeys, storedEvents).read(stream)
+
+    expect(read?.data).toMatchObject({ customer_id, customer: { email: null } })
+    expect(() => old && fromStored(storedEvents, old)).toThrow(UnreadableEvent)
   })
 
   test.each([...allEvents].filter(([, { personal: fields }]) => fields.length > 0))(

@@ -311,8 +311,8 @@ const startApplicationWith =
       saveCustomer: (first_name: string) =>
         tell(applicationEvents, {
           type: 'CustomerSaved',
+          customer_id: CustomerId.parse(randomUUID()),
           customer: {
-            id: CustomerId.parse(randomUUID()),
             title: null,
             first_name,
             last_name: 'Okafor',
