@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Pool } from 'pg'
-import { isTransient } from '#infra/consumers/failures.ts'
 import type { Lease, Leases } from '#infra/consumers/lease.ts'
 import type { Clock } from '#infra/clock.ts'
 import type { Check } from '#infra/http/health.ts'
+import { LogUnavailable } from '#infra/event-log/event-log.ts'
 import { newId } from '#infra/ids.ts'
 import type { Log } from '#infra/log.ts'
-import { sql } from '#infra/postgres/postgres.ts'
+import { isUnavailable, sql } from '#infra/postgres/postgres.ts'
 import type { Context } from './handle.ts'
 
 /** Something that is due: a row of the read model `due_times`. */
@@ -58,7 +58,8 @@ export const runTimers = (timers: readonly Timer[], parts: TimerParts): RunningT
       if (!fireOne) throw new Error(`There is no timer for ${due.kind}.`)
       await fireOne(due, contextOf(due))
     } catch (error) {
-      if (isTransient(error)) throw error
+      // What only this one is in trouble with, such as a stream that many write to, must not hold up the others.
+      if (error instanceof LogUnavailable || isUnavailable(error)) throw error
       failed = { kind: due.kind, message: error instanceof Error ? error.message : String(error) }
       log.error({ error, kind: due.kind, id: due.id, organisation_id: due.organisation_id }, 'timer failed')
     }

@@ -7,7 +7,7 @@ import { QuoteId } from '#domain/values.ts'
 import { tableExists } from '#infra/consumers/checkpoint.ts'
 import { expireQuotes } from '../../command-api/applications/expire-quotes.ts'
 import { runTimers, type Timer } from '../../command-api/timers.ts'
-import { makeWriter } from '../../command-api/writer.ts'
+import { makeWriter, tooManyAtOnce } from '../../command-api/writer.ts'
 import { dueTimes } from '../../projections/due-times/projection.ts'
 import { runProjection } from '../../projections/runner.ts'
 import { application_id, started } from '../applications/builders.ts'
@@ -160,6 +160,31 @@ test('a timer that fails is reported, and holds up no other', async () => {
   await vi.waitFor(() => expect(timers.check()).toEqual({ name: 'timers', ok: false, detail: 'broken: cannot be' }))
   expect(timers.process.lines).toContainEqual(
     expect.objectContaining({ msg: 'timer failed', kind: 'broken', id: other }),
+  )
+})
+
+test('a timer that too many others get in the way of holds up no other', async () => {
+  await using given = await quoted()
+  await until(async () => (await given.dueRows()).length === 1)
+  // More of them than are fired at once, all due before the quote expires.
+  await given.pool.query(
+    `insert into due_times (organisation_id, kind, id, stream, due_at)
+     select $1, 'hot', gen_random_uuid(), 'application-x', $2 from generate_series(1, 100)`,
+    [organisation_id, issuedAt],
+  )
+  const hot: Timer = {
+    kind: 'hot',
+    fire: async () => {
+      throw tooManyAtOnce()
+    },
+  }
+  given.clock.set(expires_at)
+
+  const timers = given.fire((own) => [own, hot])
+
+  await until(async () => (await given.eventsOf()).length > 0)
+  await vi.waitFor(() =>
+    expect(timers.check()).toMatchObject({ ok: false, detail: expect.stringMatching(/^hot: /) as unknown }),
   )
 })
 
