@@ -1,7 +1,23 @@
 import { expect, test } from 'vitest'
 import { severableWayTo } from '../eventstoredb/proxy.ts'
-import { appended, eventually, firstEvents, idsOf, newEvents, newStream } from './events.ts'
+import { appended, eventually, firstEvents, idsOf, newEvents, newStream, untilCaughtUp } from './events.ts'
 import { openLog, preparedDatabase } from './postgres-log.ts'
+
+test('an outage is noticed, and its end, although nobody follows the log any more', async () => {
+  await using database = await preparedDatabase()
+  const url = new URL(database.url)
+  await using way = await severableWayTo(url.hostname, Number(url.port))
+  await using log = openLog(Object.assign(url, { hostname: '127.0.0.1', port: String(way.port) }).href)
+  await untilCaughtUp(log, {})
+  const before = log.outage()
+
+  await way.cut()
+
+  await eventually(() => Promise.resolve(log.outage() !== undefined), 'the outage to be noticed')
+  way.mend()
+  await eventually(() => Promise.resolve(log.outage() === undefined), 'the outage to end')
+  expect(before).toBeUndefined()
+})
 
 test('the log says since when it cannot be followed, until it can be followed again', async () => {
   await using database = await preparedDatabase()

@@ -14,7 +14,7 @@ const restMs = 3
  * found a moment later by looking. A hint is sent after the commit, on a connection of its own and one at a time, because
  * a notification inside the transactions of the appends would make them commit one after the other.
  */
-export const hints = (pool: Pool, heard: (upTo?: Position) => void) => {
+export const hints = (pool: Pool, heard: (upTo?: Position) => void, checkLog: () => Promise<void>) => {
   const changes = notifier()
   let untold: Position | undefined
   let isClosed = false
@@ -38,6 +38,7 @@ export const hints = (pool: Pool, heard: (upTo?: Position) => void) => {
         failures = 0
         // While nobody listened, anything may have come.
         heard()
+        await checkLog()
         while (isUsable()) {
           if (!untold) await changes.wait()
           else {
@@ -49,6 +50,7 @@ export const hints = (pool: Pool, heard: (upTo?: Position) => void) => {
         }
       } catch {
         failures++
+        await checkLog()
       }
       await connection?.close()
       if (isOpen()) await changes.wait(Math.min(50 * 2 ** failures, 2_000))

@@ -47,7 +47,13 @@ export const postgresLog = (options: PostgresLogOptions): EventLog => {
   const outage = outageWatch()
   const reader = logReader(reading, { outage, soonMs: readMs / 2 })
   const arrived = arrivals()
-  const others = hints(reading, arrived.notify)
+  // When all who followed the log have gone because of an outage, this still notices how long it lasts.
+  const checkLog = () =>
+    reader.head().then(
+      () => undefined,
+      () => undefined,
+    )
+  const others = hints(reading, arrived.notify, checkLog)
   const notify = (position: Position) => {
     arrived.notify(position)
     others.tell(position)
