@@ -89,7 +89,7 @@ const written = (state: FoldState): string =>
       : Object.fromEntries(Object.entries(state).map(([name, map]) => [name, [...map]])),
   )
 
-type ToSave = Key & {
+export type Folded = {
   readonly position: Position
   readonly lastEvent: LastEvent
   /** Left out when nothing has changed but the position. */
@@ -102,12 +102,17 @@ type ToSave = Key & {
  */
 export const saveSnapshot = async (
   pool: Pool,
-  { name, version, position, lastEvent, state }: ToSave,
+  { name, version }: Key,
+  current: () => Folded | undefined,
 ): Promise<'saved' | 'not now' | 'too large'> => {
+  const before = current()
+  if (!before) return 'not now'
   const { rows } = await pool.query<{ is_due: boolean }>(sql`
-    select position < ${position} and saved_at < now() - interval '1 minute' as is_due
+    select position < ${before.position} and saved_at < now() - interval '1 minute' as is_due
     from live_fold_snapshot where name = ${name} and version = ${version}`)
   if (rows[0]?.is_due === false) return 'not now'
+  // The fold goes on during every statement: its position and its state are taken at one moment.
+  const { position, lastEvent, state } = current() ?? before
   if (!state) {
     await pool.query(sql`
       update live_fold_snapshot set position = ${position}, saved_at = now()

@@ -10,7 +10,7 @@ import {
 } from '#domain/event.ts'
 import { LogUnavailable, type Batch, type EventLog } from '../event-log/event-log.ts'
 import type { Log } from '../log.ts'
-import { findSnapshot, saveSnapshot, type FoldState, type LastEvent } from './fold-snapshots.ts'
+import { findSnapshot, saveSnapshot, type Folded, type FoldState, type LastEvent } from './fold-snapshots.ts'
 import type { Progress } from './progress.ts'
 
 export type Fold<Shapes extends EventShapes, State> = {
@@ -70,6 +70,8 @@ type Running = {
   unsaved: number
   failure: { readonly event_id: string; readonly since: Date; readonly reason: string } | undefined
   behindSince: Date | undefined
+  /** Since when the log cannot be read for it. */
+  trouble: { readonly since: Date; readonly reason: string } | undefined
 }
 
 const saveEveryMs = 300_000
@@ -82,7 +84,6 @@ export const makeLiveFolds = (options: Options): LiveFolds => {
   const { eventLog, log, signal, progress, pool, retryMs = 1_000, mayLagMs = 30_000 } = options
   const all = new Map<string, Running>()
   let beginning: Running[] = []
-  let trouble: { readonly since: Date; readonly reason: string } | undefined
 
   /** False: it stands still before an event. */
   const apply = (running: Running, { events, position, caughtUp }: Batch): boolean => {
@@ -125,8 +126,8 @@ export const makeLiveFolds = (options: Options): LiveFolds => {
       ...(first && { after: first }),
     }
     for await (const batch of eventLog.subscribe({ ...wanted, signal })) {
-      trouble = undefined
       for (const running of group) {
+        running.trouble = undefined
         if (apply(running, batch)) continue
         group.delete(running)
         void follow([running], retryMs)
@@ -143,10 +144,8 @@ export const makeLiveFolds = (options: Options): LiveFolds => {
         await readOn(group)
         return
       } catch (error) {
-        trouble = {
-          since: trouble?.since ?? new Date(),
-          reason: error instanceof Error ? error.message : String(error),
-        }
+        const reason = error instanceof Error ? error.message : String(error)
+        for (const running of group) running.trouble = { since: running.trouble?.since ?? new Date(), reason }
         log.error({ error, folds: group.map(({ fold }) => fold.name) }, 'live folds cannot read the log and try again')
         await pause(retryMs, undefined, { signal }).catch(() => undefined)
       }
@@ -167,10 +166,15 @@ export const makeLiveFolds = (options: Options): LiveFolds => {
   }
 
   const save = async (running: Running): Promise<void> => {
-    const { fold, state, position, lastEvent, unsaved } = running
-    if (!pool || position === undefined || !lastEvent) return
-    const saved = { ...fold, position, lastEvent, ...(unsaved > 0 && { state }) }
-    const outcome = await saveSnapshot(pool, saved).catch((error: unknown) => {
+    const { fold, state } = running
+    let unsaved = 0
+    const current = (): Folded | undefined => {
+      const { position, lastEvent } = running
+      unsaved = running.unsaved
+      return position && lastEvent && { position, lastEvent, ...(unsaved > 0 && { state }) }
+    }
+    if (!pool) return
+    const outcome = await saveSnapshot(pool, fold, current).catch((error: unknown) => {
       log.warn({ error, fold: fold.name }, 'snapshot of a live fold not saved')
       return 'not now' as const
     })
@@ -210,6 +214,7 @@ export const makeLiveFolds = (options: Options): LiveFolds => {
       unsaved: 0,
       failure: undefined,
       behindSince: undefined,
+      trouble: undefined,
     }
     if (signal.aborted) running.caughtUp.resolve()
     all.set(fold.name, running)
@@ -225,7 +230,7 @@ export const makeLiveFolds = (options: Options): LiveFolds => {
   }
   signal.addEventListener('abort', stop)
 
-  const statusOf = ({ fold: { name }, position, failure, behindSince }: Running): FoldStatus => {
+  const statusOf = ({ fold: { name }, position, failure, behindSince, trouble }: Running): FoldStatus => {
     const behind = behindSince && { since: behindSince, reason: 'behind the log' }
     const stale = earliest([failure, trouble, eventLog.outage(), behind])
     return { name, position, ...(stale && { stale }) }

@@ -1,3 +1,4 @@
+import type { Pool, QueryConfig } from 'pg'
 import { expect, test } from 'vitest'
 import type { Position, RecordedEvent } from '#domain/event.ts'
 import { makeLiveFolds, type Fold } from '#infra/consumers/live-folds.ts'
@@ -143,6 +144,55 @@ test('a fold that cannot apply an event says since when, stands still alone, and
   isBroken = false
   await soon(() => expect(broken.get(stream(1))).toBe(7))
   await soon(() => expect(folds.status().map(({ stale }) => stale)).toEqual([undefined, undefined]))
+})
+
+test('a snapshot has the state of its position although events arrive while it is saved', async () => {
+  await using the = await fixture()
+  await the.append(1, raised(1))
+  let arrive: (() => Promise<void>) | undefined
+  const query = async (statement: QueryConfig) => {
+    const result = await the.pool.query(statement)
+    if (statement.text.includes('is_due')) await arrive?.()
+    return result
+  }
+  const first = starting(the, { pool: Object.assign(Object.create(the.pool) as Pool, { query }) })
+  const state: Totals = new Map()
+  arrive = async () => {
+    arrive = undefined
+    await the.append(1, raised(2))
+    await soon(() => expect(state.get(stream(1))).toBe(3))
+  }
+  await first.folds.follow(totals(), state)
+  await soon(async () => expect(await savedPosition(the)).toBeDefined())
+  await first.stop()
+
+  const second = await starting(the).folds.follow(totals(), new Map())
+
+  expect(second.get(stream(1))).toBe(3)
+})
+
+test('folds that cannot read the log say since when, whatever others can read', async () => {
+  await using the = await fixture()
+  const subscribe = (subscription: Subscription) => {
+    if (subscription.categories?.includes('away')) throw new Error('cannot be read')
+    return the.eventLog.subscribe(subscription)
+  }
+  const { folds, lines, stop } = starting(the, { eventLog: { ...the.eventLog, subscribe } })
+  const state = await folds.follow(totals(), new Map())
+  const following = folds.follow({ ...totals('away'), categories: ['away'] }, new Map())
+  const stale = () => Object.fromEntries(folds.status().map((status) => [status.name, status.stale]))
+  await soon(() => expect(stale()['away']?.reason).toBe('cannot be read'))
+  const since = stale()['away']?.since
+  const attempts = () => lines.filter(({ msg }) => String(msg).startsWith('live folds cannot read')).length
+  const attemptsBefore = attempts()
+
+  await the.append(1, raised(5))
+  await soon(() => expect(state.get(stream(1))).toBe(5))
+  await soon(() => expect(attempts()).toBeGreaterThan(attemptsBefore + 1))
+
+  expect(stale()).toEqual({ totals: undefined, away: { since, reason: 'cannot be read' } })
+  await stop()
+  await following
 })
 
 test('nothing is decided on a fold that could not read the log for longer than it may lag', async () => {
