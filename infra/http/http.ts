@@ -65,9 +65,13 @@ const refuseOtherThanUtf8 = (body: Buffer, charset: string): void => {
     )
 }
 
-const requestIdOf = (request: Request): string => {
-  const given = request.get('x-request-id')
-  return given !== undefined && /^[\w.:-]{1,128}$/.test(given) ? given : newId()
+const generatedId = /^([\da-f]{32}|[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12})$/i
+
+/** The id of a request is kept with its events for ever: one that may say who somebody is, is only answered. */
+const requestIdOf = (request: Request): { readonly request_id: string; readonly answered: string } => {
+  const given = request.get('x-request-id') ?? ''
+  const request_id = generatedId.test(given) ? given : newId()
+  return { request_id, answered: /^[\w.:-]{1,128}$/.test(given) ? given : request_id }
 }
 
 const hasBody = (request: Request): boolean =>
@@ -163,9 +167,9 @@ export const httpApp = (routes: readonly Route[], options: HttpOptions): Express
 
   app.use((request, response, next) => {
     const startedAt = performance.now()
-    const request_id = requestIdOf(request)
+    const { request_id, answered } = requestIdOf(request)
     response.locals['request_id'] = request_id
-    response.setHeader('X-Request-Id', request_id)
+    response.setHeader('X-Request-Id', answered)
     response.setHeader('Cache-Control', 'no-store')
     response.setHeader('X-Content-Type-Options', 'nosniff')
     response.once('close', () => {
