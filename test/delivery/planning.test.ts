@@ -1,5 +1,9 @@
+import { randomUUID } from 'node:crypto'
 import { Writable } from 'node:stream'
 import { describe, expect, test } from 'vitest'
+import { applicationEvents } from '#domain/applications/events.ts'
+import { OrganisationId } from '#domain/values.ts'
+import { listSetAside } from '#infra/consumers/set-aside.ts'
 import { startReceiver } from '../../demo/receiver.ts'
 import { deliveryWorkerCommand } from '../../delivery-worker/commands.ts'
 import { deliveryWorld, eventually, secret, type DeliveryWorld } from './fixture.ts'
@@ -127,6 +131,38 @@ test.each([[[]], [['plan-from']], [['plan-from', 'yesterday']], [['plan', 'now']
     expect((await fixture.pool.query('select from delivery_planning')).rowCount).toBe(0)
   },
 )
+
+test('an event that cannot be planned sets its own stream aside, and all others are sent', async () => {
+  await using fixture = await deliveryWorld()
+  await using hooks = await receiver()
+  const other = OrganisationId.parse(randomUUID())
+  await fixture.setUp(hooks.url, ['application.started'])
+  await fixture.setUp(hooks.url, ['application.started'], { organisation: other })
+  const neverBegan = `application-${randomUUID()}`
+  const breakOne = () =>
+    fixture.append(
+      applicationEvents,
+      neverBegan,
+      [{ type: 'ApplicationAbandoned', reason: 'inactive', superseded_by: null }],
+      other,
+    )
+
+  await fixture.startApplication()
+  await breakOne()
+  await fixture.startApplication({ organisation: other })
+  await fixture.startApplication()
+  const worker = await fixture.startWorker()
+  await hooks.untilReceived(3)
+  await breakOne()
+  await fixture.startApplication({ organisation: other })
+  await fixture.startApplication()
+  await hooks.untilReceived(5)
+
+  expect(await listSetAside(fixture.pool, 'deliveries', 10)).toMatchObject([
+    { record: neverBegan, stream: neverBegan, revision: 0, reason: expect.stringContaining('never began') as string },
+  ])
+  expect(await plannerOf(worker)).toMatchObject({ ok: true })
+})
 
 test('a subject that was forgotten is read from the log again', async () => {
   await using fixture = await deliveryWorld({ decided: false })
