@@ -73,8 +73,11 @@ const search = async (
   }
 }
 
-/** `closed`: it answers in time. `open`: it does not. `unknown`: nothing was sent, so a probe is given back. */
-export type Standing = 'closed' | 'open' | 'unknown'
+/**
+ * `closed`: it answers in time. `slow`: it succeeds, but slowly. `open`: neither. `unknown`: nothing was sent, so a probe is
+ * given back.
+ */
+export type Standing = 'closed' | 'slow' | 'open' | 'unknown'
 
 /** Records how connections stand, for all workers. What has not changed is not written. */
 export const recordStandings = async (pool: Pool, standings: ReadonlyMap<string, Standing>): Promise<void> => {

@@ -1,8 +1,11 @@
-/** A connection that has something due. `new`: nothing was ever sent over it. `open`, `half_open`: it is in trouble. */
+/**
+ * A connection that has something due. `new`: nothing was ever sent over it. `slow`: it takes what is sent, but slowly.
+ * `open`, `half_open`: it is in trouble.
+ */
 export type Candidate = {
   readonly organisation_id: string
   readonly connection_id: string
-  readonly standing: 'new' | 'closed' | 'open' | 'half_open'
+  readonly standing: 'new' | 'closed' | 'slow' | 'open' | 'half_open'
 }
 
 /** A place in which something is being sent. */
@@ -13,8 +16,9 @@ export type Taken = Candidate & {
 
 export type Allotted = Candidate & { readonly room: number }
 
-/** How many places a new connection may have, and one in trouble for its probe. */
+/** How many places a new connection may have, one that succeeds slowly, and one in trouble for its probe. */
 const roomOfNew = 2
+const roomOfSlow = 4
 const roomOfTroubled = 1
 
 /** An organisation may take so many times the places that are then left free. */
@@ -23,7 +27,7 @@ const share = 3
 /**
  * Shares the places of a worker: first by organisation, then by connection, in the order of the candidates.
  *
- * - Connections that are new or in trouble have a quarter of the places together, all others the rest.
+ * - Connections that are new, slow or in trouble have a quarter of the places together, all others the rest.
  * - In each part an organisation may take three times the places that are left free. So one alone has three quarters,
  *   several have equal parts, and the next one finds a place.
  * - What turns out slow while it is sent no longer takes a place from other organisations, but still from its own. A
@@ -101,6 +105,7 @@ const allotPart = (
 
 const roomOf = ({ standing }: Candidate, size: number): number => {
   if (standing === 'new') return roomOfNew
+  if (standing === 'slow') return roomOfSlow
   return standing === 'closed' ? Math.ceil(size / 2) : roomOfTroubled
 }
 

@@ -131,7 +131,7 @@ export const claim = async (pool: Pool, allotted: readonly Allotted[]): Promise<
     ), allowed as materialized (
       select picked.* from picked left join delivery_endpoint as endpoint using (connection_id)
       where is_ready
-        and (endpoint.state is null or endpoint.state = 'closed' or connection_id in (select connection_id from probed))
+        and (endpoint.state is null or endpoint.state in ('closed', 'slow') or connection_id in (select connection_id from probed))
     ), taken as (
       update delivery_queue as queue
       set due_at = now() + make_interval(secs => ${leaseSeconds} + ${leaseSpreadSeconds} * random()), started_at = now(),

@@ -18,6 +18,10 @@ export type SenderParts = {
   readonly send: (claimed: Claimed, body: Body) => Promise<Completed>
   /** Deliveries that are sent at the same time. */
   readonly concurrency: number
+  /** A clock that never goes back: `performance.now()` by default. */
+  readonly monotonicMs?: () => number
+  /** From when on a send counts as slow; 2 seconds by default. */
+  readonly slowMs?: number
 }
 
 type Send = Candidate & { isSlow: boolean }
@@ -26,11 +30,14 @@ const pollMs = 250
 /** After news, it takes a moment until they are committed and the read models have passed them. */
 const eagerPollMs = 10
 const eagerForMs = 1000
-const slowMs = 2000
+/** What was claimed longer ago is not sent: a send that began later could outlast the lease. */
+const mostClaimedMs = 15_000
 const finishWithinMs = 8000
 
 /** Sends what is due, in the places that `allot` gives. */
-export const startSender = ({ pool, log, now, capabilities, send, concurrency }: SenderParts) => {
+export const startSender = (parts: SenderParts) => {
+  const { pool, log, now, capabilities, send, concurrency } = parts
+  const { monotonicMs = () => performance.now(), slowMs = 2_000 } = parts
   const changes = notifier()
   const recorder = makeRecorder(pool, log)
   const search = candidateSearch(pool)
@@ -48,7 +55,9 @@ export const startSender = ({ pool, log, now, capabilities, send, concurrency }:
     sends.add(own)
     const becomesSlow = setTimeout(() => {
       own.isSlow = true
-      recorder.stands(place.connection_id, 'open')
+      // One that is known to be slow or in trouble stays what it is until the send ends.
+      const isTrusted = place.standing === 'new' || place.standing === 'closed'
+      if (isTrusted) recorder.stands(place.connection_id, 'open')
       changes.notify()
     }, slowMs)
     const completed = await send(claimed, body)
@@ -70,12 +79,15 @@ export const startSender = ({ pool, log, now, capabilities, send, concurrency }:
     const last = allotted.at(-1)
     if (!last) return 0
     search.moveTo(last)
+    const claimedAt = monotonicMs()
     const claimed = await claim(pool, allotted)
     if (claimed.length === 0) return 0
 
     const places = new Map<string, Allotted>(allotted.map((each) => [each.connection_id, each]))
     const bodyOf = await readBodies(pool, capabilities, claimed)
     for (const each of claimed) {
+      // This process was paused. The delivery comes again when its lease ends, here or in another worker.
+      if (monotonicMs() - claimedAt > mostClaimedMs) continue
       const place = places.get(each.connection_id) ?? { ...each, standing: 'new' }
       const end = sendOne(each, bodyOf(each, now()), place).then(() => {
         ends.delete(end)
@@ -129,7 +141,9 @@ export const startSender = ({ pool, log, now, capabilities, send, concurrency }:
 
 const anyUnproven: Candidate = { organisation_id: 'any other', connection_id: 'any other', standing: 'new' }
 
-const standingAfter = ({ outcome }: Completed, isSlow: boolean): Standing => {
+const standingAfter = ({ outcome, state }: Completed, isSlow: boolean): Standing => {
   if (outcome === 'not_sent' || outcome === 'refused') return 'unknown'
-  return outcome === 'unanswered' || isSlow ? 'open' : 'closed'
+  if (outcome === 'unanswered') return 'open'
+  if (!isSlow) return 'closed'
+  return state === 'delivered' ? 'slow' : 'open'
 }

@@ -36,6 +36,12 @@ describe('of 32 places', () => {
     expect(roomsOf(endpoints('a', 1, 'open'), sending(endpoints('a', 1, 'open')))('a')).toBe(0)
   })
 
+  test('one that succeeds slowly has a small share, of the places for connections that are not proven', () => {
+    expect(roomsOf(endpoints('a', 1, 'slow'))('a')).toBe(4)
+    expect(roomsOf(endpoints('a', 1, 'slow'), sending(endpoints('a', 1, 'slow'), true))('a')).toBe(3)
+    expect(roomsOf(endpoints('a', 1000, 'slow'))('a')).toBe(6)
+  })
+
   test('new and troubled connections have a quarter together, one organisation three quarters of that', () => {
     const rooms = roomsOf([...endpoints('a', 500, 'new'), ...endpoints('b', 500, 'open'), ...endpoints('c', 9, 'new')])
 
@@ -73,7 +79,7 @@ const anyCandidates = fc
     fc.record({
       organisation_id: fc.constantFrom('a', 'b', 'c', 'd'),
       number: fc.integer({ min: 0, max: 20 }),
-      standing: fc.constantFrom('new', 'closed', 'open', 'half_open'),
+      standing: fc.constantFrom('new', 'closed', 'slow', 'open', 'half_open'),
     }),
     { maxLength: 60 },
   )
