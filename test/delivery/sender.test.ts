@@ -81,4 +81,5 @@ test('a connection that succeeds slowly keeps a share of the places, and one tha
   await eventually(async () => (await standings(own))[0] === 'closed')
 
   await eventually(async () => (await own.rows()).every(({ state }) => state === 'delivered'))
+  expect((await standings(own))[0]).toBe('closed')
 })
