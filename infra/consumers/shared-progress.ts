@@ -26,18 +26,18 @@ const atOnce = 40
  */
 export const announceProgress = (across: Across): Pick<Progress, 'passed'> & { readonly finished: Promise<void> } => {
   const latest = new Map<string, Position>()
-  const untold = new Map<string, Position>()
+  const unsent = new Map<string, Position>()
   const changes = notifier()
 
-  const tell = async (client: Client, isUsable: () => boolean) => {
+  const announce = async (client: Client, isUsable: () => boolean) => {
     // What was passed while there was no connection, nobody was told.
-    for (const [name, position] of latest) untold.set(name, position)
+    for (const [name, position] of latest) unsent.set(name, position)
     // An announcement need not survive anything, so its commit need not wait for the disk.
     await client.query('set synchronous_commit = off')
     while (isUsable()) {
-      if (untold.size === 0) await changes.wait()
-      const announced: Announced = [...untold].slice(0, atOnce)
-      for (const [name] of announced) untold.delete(name)
+      if (unsent.size === 0) await changes.wait()
+      const announced: Announced = [...unsent].slice(0, atOnce)
+      for (const [name] of announced) unsent.delete(name)
       if (announced.length > 0) await client.query(sql`select pg_notify(${channel}, ${JSON.stringify(announced)})`)
       await pause(restMs)
     }
@@ -47,10 +47,10 @@ export const announceProgress = (across: Across): Pick<Progress, 'passed'> & { r
     passed: (name, _categories, position) => {
       if (position === undefined) return
       latest.set(name, position)
-      untold.set(name, position)
+      unsent.set(name, position)
       changes.notify()
     },
-    finished: whileConnected(across, changes.notify, tell),
+    finished: whileConnected(across, changes.notify, announce),
   }
 }
 
@@ -91,7 +91,7 @@ export const followProgress = async (
 
   const lookQuietly = () => look().catch((error: unknown) => log.warn({ error }, 'progress of the read models unknown'))
 
-  const heard = (payload: string) => {
+  const receive = (payload: string) => {
     const { data = [], success } = Announced.safeParse(parsed(payload))
     for (const [name, position] of data) {
       const consumer = known.get(name)
@@ -112,7 +112,7 @@ export const followProgress = async (
 
   const changes = notifier()
   const listen = async (client: Client, isUsable: () => boolean) => {
-    client.on('notification', ({ payload = '[]' }) => heard(payload))
+    client.on('notification', ({ payload = '[]' }) => receive(payload))
     await client.query(`listen ${channel}`)
     await look()
     while (isUsable()) await changes.wait()

@@ -76,7 +76,7 @@ const productOf = (index: number, slug: string, like = release): Release => ({
 })
 
 /** Both APIs over applications, on a log and read models of their own. What a command answered can be read at once. */
-export const openDesk = async () => {
+export const applicationApis = async () => {
   const database = await testDatabase()
   await prepareLog(database.pool)
   const log = postgresLog({ url: database.url })
@@ -161,4 +161,4 @@ export const openDesk = async () => {
     },
   }
 }
-export type Fixture = Awaited<ReturnType<typeof openDesk>>
+export type Fixture = Awaited<ReturnType<typeof applicationApis>>

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { fromStored } from '#domain/event.ts'
 import { whenCustomerSavedRecordCustomer } from '../../command-api/customers/when-customer-saved-record-customer.ts'
 import { contextOf } from '../../command-api/reaction.ts'
-import { as, openDesk, type Fixture } from './fixture.ts'
+import { as, applicationApis, type Fixture } from './fixture.ts'
 
 let fixture: Fixture
 beforeAll(async () => {
-  fixture = await openDesk()
+  fixture = await applicationApis()
 })
 afterAll(() => fixture[Symbol.asyncDispose]())
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Application } from '#domain/applications/record.ts'
-import { as, openDesk, type Fixture } from './fixture.ts'
+import { as, applicationApis, type Fixture } from './fixture.ts'
 import { illnessCover } from './release.ts'
 
 let fixture: Fixture
 beforeAll(async () => {
-  fixture = await openDesk()
+  fixture = await applicationApis()
 })
 afterAll(() => fixture[Symbol.asyncDispose]())
 

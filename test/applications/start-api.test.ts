@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { as, openDesk, type Fixture } from './fixture.ts'
+import { as, applicationApis, type Fixture } from './fixture.ts'
 import { fullJourney, release, shortPresentation, standardPresentation } from './release.ts'
 
 let fixture: Fixture
 beforeAll(async () => {
-  fixture = await openDesk()
+  fixture = await applicationApis()
 })
 afterAll(() => fixture[Symbol.asyncDispose]())
 

@@ -3,7 +3,7 @@ import type { Customer } from '#domain/customers/record.ts'
 import { fromStored } from '#domain/event.ts'
 import { whenCustomerSavedRecordCustomer } from '../../command-api/customers/when-customer-saved-record-customer.ts'
 import { contextOf } from '../../command-api/reaction.ts'
-import { as, openDesk, type Fixture } from '../applications/fixture.ts'
+import { as, applicationApis, type Fixture } from '../applications/fixture.ts'
 
 const anna = { first_name: 'Anna', last_name: 'Ash', email: 'anna@example.org', phone_number: '+441134960000' }
 
@@ -25,7 +25,7 @@ const recordOf = async ({ pool }: Fixture, id = '') => {
 }
 
 test('a customer whose email matches an existing customer is that customer, and a server updates the fields it sends', async () => {
-  await using fixture = await openDesk()
+  await using fixture = await applicationApis()
   const { body: first } = await fixture.start({ customer: { ...anna, city: 'York' } })
   await follow(fixture)
 
@@ -42,7 +42,7 @@ test('a customer whose email matches an existing customer is that customer, and 
 })
 
 test('a browser application links a known customer, is shown only what it sent, and changes nothing of theirs', async () => {
-  await using fixture = await openDesk()
+  await using fixture = await applicationApis()
   const { body: known } = await fixture.start({ customer: { ...anna, city: 'York', dob: '1990-01-15' } })
   await follow(fixture)
   const record = await recordOf(fixture, known.data.customer?.id)
@@ -76,7 +76,7 @@ test('a browser application links a known customer, is shown only what it sent, 
 })
 
 test('a reaction that sees its events again changes nothing', async () => {
-  await using fixture = await openDesk()
+  await using fixture = await applicationApis()
   const { body } = await fixture.start({ customer: anna })
   for (const city of ['York', 'Leeds', 'York', 'Hull']) await fixture.saveCustomer(body.data.id, { customer: { city } })
   // A transaction of another test may hide for a while what was appended last.

@@ -9,7 +9,7 @@ import { makePeople } from '../../command-api/customers/people.ts'
 import { whenCustomerSavedRecordCustomer } from '../../command-api/customers/when-customer-saved-record-customer.ts'
 import { contextOf } from '../../command-api/reaction.ts'
 import { annaId, bertId } from '../applications/builders.ts'
-import { as, openDesk, type Fixture } from '../applications/fixture.ts'
+import { as, applicationApis, type Fixture } from '../applications/fixture.ts'
 
 const anna = { first_name: 'Anna', last_name: 'Ash', email: 'anna@example.org' }
 const uuidV7 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
@@ -17,7 +17,7 @@ const uuidV7 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]
 const typesIn = async ({ log }: Fixture) => (await log.readAll()).map(({ type }) => type)
 
 test('a person has a random id, the same in every application that names the email address', async () => {
-  await using fixture = await openDesk()
+  await using fixture = await applicationApis()
   const { body: first } = await fixture.start({ customer: anna })
   const { body: second } = await fixture.start({ customer: { ...anna, email: ' ANNA@Example.org ' } }, as('browser'))
   const { body: third } = await fixture.start()
@@ -30,7 +30,7 @@ test('a person has a random id, the same in every application that names the ema
 })
 
 test('another email address is another person’s, also when it replaces one', async () => {
-  await using fixture = await openDesk()
+  await using fixture = await applicationApis()
   const { body: first } = await fixture.start({ customer: anna })
   const { body: other } = await fixture.start({ customer: { ...anna, email: 'bert@example.org' } })
   expect(other.data.customer?.id).not.toBe(first.data.customer?.id)
@@ -39,7 +39,7 @@ test('another email address is another person’s, also when it replaces one', a
 })
 
 test('nothing of an email address can be read from the name of its stream, or in it', async () => {
-  await using fixture = await openDesk()
+  await using fixture = await applicationApis()
   await fixture.start({ customer: anna })
   const claim = (await fixture.log.readAll()).find(({ type }) => type === 'IdentityClaimed')
   expect(claim?.stream).toMatch(/^identity-[0-9a-f]{64}$/)
@@ -49,7 +49,7 @@ test('nothing of an email address can be read from the name of its stream, or in
 })
 
 test('identities of two organisations, two kinds or two values are not the same, and a new master key finds them again', async () => {
-  await using fixture = await openDesk()
+  await using fixture = await applicationApis()
   const masterKeys = [randomBytes(32), randomBytes(32)].map((key) => key.toString('base64'))
   const [first = '', second = ''] = masterKeys
   const peopleWith = (keys: Keys) =>
@@ -78,7 +78,7 @@ test('identities of two organisations, two kinds or two values are not the same,
 })
 
 test('what is refused claims no email address', async () => {
-  await using fixture = await openDesk()
+  await using fixture = await applicationApis()
   const { body: application } = await fixture.start()
   const before = await typesIn(fixture)
   const [invalid, unfit] = [{ customer: { ...anna, dob: '2199-01-01' } }, { customer: anna, answers: { unheard: 1 } }]
@@ -93,7 +93,7 @@ test('what is refused claims no email address', async () => {
 })
 
 test('a process that dies after the claim leaves nothing broken: the next save finds the person and makes the record', async () => {
-  await using fixture = await openDesk()
+  await using fixture = await applicationApis()
   const { append } = fixture.log
   const { body: application } = await fixture.start()
   // The process dies before the application is written.

@@ -5,7 +5,7 @@ import { event } from '#domain/event.ts'
 import { startReceiver } from '../../demo/receiver.ts'
 import { capabilities } from '../../delivery-worker/capabilities.ts'
 import { actionKind, subjectKind, type ActionFacts, type Capabilities } from '../../delivery-worker/capability.ts'
-import { deliveryWorld, eventually, organisation_id, secret } from './fixture.ts'
+import { deliveryFixture, eventually, organisation_id, secret } from './fixture.ts'
 
 /** A capability that the core has never heard of: parcels, and actions that tell of them. */
 const parcelEvents = { ParcelSent: event({ weight_grams: z.int() }) }
@@ -52,7 +52,7 @@ const withParcels: Capabilities = {
 }
 
 const parcelWorld = async () => {
-  const fixture = await deliveryWorld()
+  const fixture = await deliveryFixture()
   const hooks = await startReceiver({ secret })
   const { endpoint_connection_id: connection_id } = await fixture.setUp(hooks.url, ['application.started'])
   await fixture.append(parcelActionEvents, `parcel_action-${randomUUID()}`, [

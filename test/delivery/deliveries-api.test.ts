@@ -4,14 +4,14 @@ import { startReceiver } from '../../demo/receiver.ts'
 import { deliveryRoutes } from '../../query-api/deliveries/routes.ts'
 import { testDatabase } from '../database.ts'
 import { serve } from '../serve.ts'
-import { deliveryWorld, eventually, organisation_id, secret } from './fixture.ts'
+import { deliveryFixture, eventually, organisation_id, secret } from './fixture.ts'
 
 type Listed = { data: { id: string; type: string; state: string }[]; next_cursor: string | null }
 
 const mine = `/admin/v1/deliveries?organisation_id=${organisation_id}`
 
 test('200: every delivery of an organisation with its attempts, newest first, in pages', async () => {
-  await using fixture = await deliveryWorld()
+  await using fixture = await deliveryFixture()
   await using api = await serve(deliveryRoutes({ pool: fixture.pool, db: fixture.pool }))
   const hooks = await startReceiver({ secret })
   await using _closing = { [Symbol.asyncDispose]: hooks.close }
@@ -59,7 +59,7 @@ test('200: every delivery of an organisation with its attempts, newest first, in
 })
 
 test('200: by state, by type, by event, by subject, by stream and by connection', async () => {
-  await using fixture = await deliveryWorld()
+  await using fixture = await deliveryFixture()
   await using api = await serve(deliveryRoutes({ pool: fixture.pool, db: fixture.pool }))
   const gone = await fixture.setUp('https://crm.example.com/', ['application.started'])
   await gone.removeConnection()

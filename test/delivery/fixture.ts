@@ -52,7 +52,7 @@ type WorkerOptions = Parameters<typeof startDeliveryWorker>[1] & { readonly conc
  * A log, read models that follow it, and delivery workers, in a database of their own, where it is decided that
  * deliveries are planned from the beginning of the log.
  */
-export const deliveryWorld = async ({ decided = true } = {}) => {
+export const deliveryFixture = async ({ decided = true } = {}) => {
   const database = await testDatabase()
   if (decided) await decidePlanning(database.pool, fromTheBeginning)
   const { pool, url } = database
@@ -231,7 +231,7 @@ export const deliveryWorld = async ({ decided = true } = {}) => {
     },
   }
 }
-export type DeliveryWorld = Awaited<ReturnType<typeof deliveryWorld>>
+export type DeliveryFixture = Awaited<ReturnType<typeof deliveryFixture>>
 
 export type DeliveryRow = {
   readonly id: string

@@ -2,20 +2,20 @@ import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { startReceiver } from '../../demo/receiver.ts'
 import { OrganisationId } from '#domain/values.ts'
-import { deliveryWorld, eventually, secret, type DeliveryWorld } from './fixture.ts'
+import { deliveryFixture, eventually, secret, type DeliveryFixture } from './fixture.ts'
 
 const receiver = async () => {
   const started = await startReceiver({ secret })
   return { ...started, [Symbol.asyncDispose]: started.close }
 }
 
-const standings = async (fixture: DeliveryWorld) =>
+const standings = async (fixture: DeliveryFixture) =>
   (await fixture.pool.query<{ state: string }>('select state from delivery_endpoint')).rows.map(({ state }) => state)
-const beingSent = async (fixture: DeliveryWorld) =>
+const beingSent = async (fixture: DeliveryFixture) =>
   (await fixture.deliveries()).filter(({ started_at }) => started_at !== null)
 
 test('while 1,000 endpoints of one organisation hang, everything of another is delivered', async () => {
-  await using fixture = await deliveryWorld()
+  await using fixture = await deliveryFixture()
   await using dead = await receiver()
   await using alive = await receiver()
   dead.misbehave(() => 'hang')
@@ -37,7 +37,7 @@ test('while 1,000 endpoints of one organisation hang, everything of another is d
 }, 90_000)
 
 test('trouble is remembered for all workers: one probe at a time, and when it succeeds all the rest', async () => {
-  await using fixture = await deliveryWorld()
+  await using fixture = await deliveryFixture()
   await using flaky = await receiver()
   flaky.misbehave(() => 'hang')
   await fixture.setUp(flaky.url, ['application.started'])
@@ -61,7 +61,7 @@ test('trouble is remembered for all workers: one probe at a time, and when it su
 }, 60_000)
 
 test('a connection that answers again is trusted again', async () => {
-  await using fixture = await deliveryWorld()
+  await using fixture = await deliveryFixture()
   await using flaky = await receiver()
   flaky.misbehave(() => 'hang')
   await fixture.setUp(flaky.url, ['application.started'])
@@ -78,7 +78,7 @@ test('a connection that answers again is trusted again', async () => {
 })
 
 test('a connection that was moved begins anew', async () => {
-  await using fixture = await deliveryWorld()
+  await using fixture = await deliveryFixture()
   await using hooks = await receiver()
   const connection = await fixture.setUp(hooks.url, ['application.started'])
   await fixture.startWorker()

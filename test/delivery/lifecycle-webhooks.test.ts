@@ -3,7 +3,7 @@ import { organisationEvents } from '#domain/access/events.ts'
 import { quoteEvents } from '#domain/quotes/events.ts'
 import { OrganisationId, ProductId } from '#domain/values.ts'
 import { startReceiver } from '../../demo/receiver.ts'
-import { answers, deliveryWorld, eventually, organisation_id, product_id, secret } from './fixture.ts'
+import { answers, deliveryFixture, eventually, organisation_id, product_id, secret } from './fixture.ts'
 
 const receiver = async (signing = secret) => {
   const started = await startReceiver({ secret: signing })
@@ -14,7 +14,7 @@ const all = ['application.started', 'application.customer_saved', 'quote.issued'
 const uuid = /^[0-9a-f-]{36}$/
 
 test('application.started, quote.issued and quote.accepted arrive, each signed, each under one Idempotency-Key', async () => {
-  await using fixture = await deliveryWorld()
+  await using fixture = await deliveryFixture()
   await using hooks = await receiver()
   await fixture.setUp(hooks.url, ['application.started', 'quote.issued', 'quote.accepted'])
   await fixture.startWorker()
@@ -39,7 +39,7 @@ test('application.started, quote.issued and quote.accepted arrive, each signed, 
 
 describe('a request', () => {
   test('has the headers and the body keys of the specification', async () => {
-    await using fixture = await deliveryWorld()
+    await using fixture = await deliveryFixture()
     await using hooks = await receiver()
     await fixture.setUp(hooks.url, ['quote.issued'])
     await fixture.startWorker()
@@ -75,7 +75,7 @@ describe('a request', () => {
   })
 
   test('about an application carries the application with its customer, null while there is none', async () => {
-    await using fixture = await deliveryWorld()
+    await using fixture = await deliveryFixture()
     await using hooks = await receiver()
     await fixture.setUp(hooks.url, ['application.started'])
     await fixture.startWorker()
@@ -96,7 +96,7 @@ describe('a request', () => {
   })
 
   test('never holds the underwriting answers, nor what gives one away, nor the share token', async () => {
-    await using fixture = await deliveryWorld()
+    await using fixture = await deliveryFixture()
     await using hooks = await receiver()
     await fixture.setUp(hooks.url, all)
     await fixture.startWorker()
@@ -115,7 +115,7 @@ describe('a request', () => {
   })
 
   test('tells by which quote another was replaced', async () => {
-    await using fixture = await deliveryWorld()
+    await using fixture = await deliveryFixture()
     await using hooks = await receiver()
     await fixture.setUp(hooks.url, ['quote.replaced'])
     await fixture.startWorker()
@@ -140,7 +140,7 @@ describe('a request', () => {
 
 describe('which events are sent', () => {
   test('those of the chosen product, of the chosen types and of the own organisation', async () => {
-    await using fixture = await deliveryWorld()
+    await using fixture = await deliveryFixture()
     await using hooks = await receiver()
     await fixture.setUp(hooks.url, ['quote.issued'], { product_id })
     await fixture.startWorker()
@@ -159,7 +159,7 @@ describe('which events are sent', () => {
   })
 
   test('none that happened before the action was there', async () => {
-    await using fixture = await deliveryWorld()
+    await using fixture = await deliveryFixture()
     await using hooks = await receiver()
     await fixture.startApplication()
     await fixture.setUp(hooks.url, ['application.started'])
@@ -173,7 +173,7 @@ describe('which events are sent', () => {
   })
 
   test('each to every action that asks for it, under a key of its own', async () => {
-    await using fixture = await deliveryWorld()
+    await using fixture = await deliveryFixture()
     await using hooks = await receiver()
     await fixture.setUp(hooks.url, ['application.started'])
     await fixture.setUp(hooks.url, ['application.started'])
@@ -190,7 +190,7 @@ describe('which events are sent', () => {
 
 describe('a retry', () => {
   test('has the same Idempotency-Key, a signature of its own, and the latest details', async () => {
-    await using fixture = await deliveryWorld()
+    await using fixture = await deliveryFixture()
     await using hooks = await receiver()
     hooks.failNext(1, 503)
     await fixture.setUp(hooks.url, ['application.started'])
@@ -217,7 +217,7 @@ describe('a retry', () => {
   })
 
   test('is made four times, and then the delivery has failed', async () => {
-    await using fixture = await deliveryWorld()
+    await using fixture = await deliveryFixture()
     await using hooks = await receiver()
     hooks.failNext(99, 500)
     await fixture.setUp(hooks.url, ['application.started'])
@@ -240,7 +240,7 @@ describe('a retry', () => {
   })
 
   test.each([400, 403, 404, 301])('is not made after %i', async (status) => {
-    await using fixture = await deliveryWorld()
+    await using fixture = await deliveryFixture()
     await using hooks = await receiver()
     hooks.failNext(1, status)
     await fixture.setUp(hooks.url, ['application.started'])
@@ -254,7 +254,7 @@ describe('a retry', () => {
   })
 
   test('follows when nobody answers, and says why there was no answer', async () => {
-    await using fixture = await deliveryWorld()
+    await using fixture = await deliveryFixture()
     const gone = await startReceiver({ secret })
     await gone.close()
     await fixture.setUp(gone.url, ['application.started'])
@@ -269,7 +269,7 @@ describe('a retry', () => {
   })
 
   test('follows when the answer takes longer than the time-out', async () => {
-    await using fixture = await deliveryWorld()
+    await using fixture = await deliveryFixture()
     await using hooks = await receiver()
     hooks.misbehave(() => 'hang')
     await fixture.setUp(hooks.url, ['application.started'])
@@ -283,7 +283,7 @@ describe('a retry', () => {
   })
 
   test('is not made to an address that may not be reached', async () => {
-    await using fixture = await deliveryWorld()
+    await using fixture = await deliveryFixture()
     await fixture.setUp('https://169.254.169.254/latest/meta-data', ['application.started'])
     await fixture.startWorker()
 
@@ -297,7 +297,7 @@ describe('a retry', () => {
 
 describe('a connection', () => {
   test('that has a new secret signs with it from then on, retries too', async () => {
-    await using fixture = await deliveryWorld()
+    await using fixture = await deliveryFixture()
     await using hooks = await receiver('the new secret')
     const connection = await fixture.setUp(hooks.url, ['application.started'])
     hooks.misbehave(({ refused }) => (refused === undefined ? undefined : { status: 500 }))
@@ -316,7 +316,7 @@ describe('a connection', () => {
   })
 
   test('that is moved is sent to at its new address', async () => {
-    await using fixture = await deliveryWorld()
+    await using fixture = await deliveryFixture()
     await using hooks = await receiver()
     const connection = await fixture.setUp('https://old.example.com/', ['application.started'])
     await connection.move(hooks.url)
@@ -334,7 +334,7 @@ describe('a connection', () => {
     ['active action', 'action_inactive'],
     ['organisation', 'organisation_inactive'],
   ])('what waits is cancelled with a reason when the %s goes: %s', async (what, reason) => {
-    await using fixture = await deliveryWorld()
+    await using fixture = await deliveryFixture()
     await using hooks = await receiver()
     hooks.failNext(99)
     const connection = await fixture.setUp(hooks.url, ['application.started'])
@@ -356,7 +356,7 @@ describe('a connection', () => {
   })
 
   test('that is gone does not lose an event without a trace', async () => {
-    await using fixture = await deliveryWorld()
+    await using fixture = await deliveryFixture()
     const connection = await fixture.setUp('https://crm.example.com/', ['application.started'])
     await connection.removeConnection()
     await fixture.startWorker()
@@ -370,7 +370,7 @@ describe('a connection', () => {
 })
 
 test('nothing is sent before the read models have passed its event, so that no snapshot is older than it', async () => {
-  await using fixture = await deliveryWorld()
+  await using fixture = await deliveryFixture()
   await using hooks = await receiver()
   await fixture.setUp(hooks.url, ['application.customer_saved'])
   await fixture.startWorker()

@@ -6,14 +6,14 @@ import { OrganisationId } from '#domain/values.ts'
 import { listSetAside } from '#infra/consumers/set-aside.ts'
 import { startReceiver } from '../../demo/receiver.ts'
 import { deliveryWorkerCommand } from '../../delivery-worker/commands.ts'
-import { deliveryWorld, eventually, secret, type DeliveryWorld } from './fixture.ts'
+import { deliveryFixture, eventually, secret, type DeliveryFixture } from './fixture.ts'
 
 const receiver = async () => {
   const started = await startReceiver({ secret })
   return { ...started, [Symbol.asyncDispose]: started.close }
 }
 
-const run = async (fixture: DeliveryWorld, ...command: string[]) => {
+const run = async (fixture: DeliveryFixture, ...command: string[]) => {
   const lines: string[] = []
   const output = new Writable({
     write: (chunk: Buffer, _encoding, done) => {
@@ -24,12 +24,12 @@ const run = async (fixture: DeliveryWorld, ...command: string[]) => {
   return { code: await deliveryWorkerCommand(command, fixture, output), said: lines.join('') }
 }
 
-type Checked = Pick<Awaited<ReturnType<DeliveryWorld['startWorker']>>, 'checks'>
+type Checked = Pick<Awaited<ReturnType<DeliveryFixture['startWorker']>>, 'checks'>
 const plannerOf = async (worker: Checked) => (await worker.checks()).find(({ name }) => name === 'delivery planner')
 const untilItAsks = (worker: Checked) => eventually(async () => (await plannerOf(worker))?.ok === false)
 
 /** A log with a history, an action that asks for it, and a worker with an empty database. */
-const withHistory = async (fixture: DeliveryWorld, url: string) => {
+const withHistory = async (fixture: DeliveryFixture, url: string) => {
   await fixture.setUp(url, ['application.started', 'application.abandoned', 'quote.issued', 'quote.accepted'])
   const earlier = await fixture.startApplication()
   const quote = await earlier.issueQuote()
@@ -40,7 +40,7 @@ const withHistory = async (fixture: DeliveryWorld, url: string) => {
 
 describe('a planner without a checkpoint on a log with a history', () => {
   test('sends nothing, is not ready, and says what to do', async () => {
-    await using fixture = await deliveryWorld({ decided: false })
+    await using fixture = await deliveryFixture({ decided: false })
     await using hooks = await receiver()
     await withHistory(fixture, hooks.url)
 
@@ -55,7 +55,7 @@ describe('a planner without a checkpoint on a log with a history', () => {
   })
 
   test('from now: sends what comes, with what it has learned from the history', async () => {
-    await using fixture = await deliveryWorld({ decided: false })
+    await using fixture = await deliveryFixture({ decided: false })
     await using hooks = await receiver()
     const { earlier, quote } = await withHistory(fixture, hooks.url)
     const worker = await fixture.startWorker()
@@ -71,7 +71,7 @@ describe('a planner without a checkpoint on a log with a history', () => {
   })
 
   test('from the beginning: sends the whole history', async () => {
-    await using fixture = await deliveryWorld({ decided: false })
+    await using fixture = await deliveryFixture({ decided: false })
     await using hooks = await receiver()
     await withHistory(fixture, hooks.url)
     await fixture.startWorker()
@@ -83,7 +83,7 @@ describe('a planner without a checkpoint on a log with a history', () => {
   })
 
   test('from a time: sends what was recorded from then on', async () => {
-    await using fixture = await deliveryWorld({ decided: false })
+    await using fixture = await deliveryFixture({ decided: false })
     await using hooks = await receiver()
     const { earlier, quote } = await withHistory(fixture, hooks.url)
     const { rows } = await fixture.pool.query<{ now: Date }>('select clock_timestamp() as now from pg_sleep(0.01)')
@@ -99,7 +99,7 @@ describe('a planner without a checkpoint on a log with a history', () => {
 })
 
 test('a first start goes on by itself: on an empty log, and on one that was only set up', async () => {
-  await using fixture = await deliveryWorld({ decided: false })
+  await using fixture = await deliveryFixture({ decided: false })
   await using hooks = await receiver()
   await fixture.setUp(hooks.url, ['application.started'])
   const worker = await fixture.startWorker()
@@ -112,7 +112,7 @@ test('a first start goes on by itself: on an empty log, and on one that was only
 })
 
 test('what was decided stays decided', async () => {
-  await using fixture = await deliveryWorld({ decided: false })
+  await using fixture = await deliveryFixture({ decided: false })
   await run(fixture, 'plan-from', 'now')
 
   expect(await run(fixture, 'plan-from', 'beginning')).toMatchObject({
@@ -124,7 +124,7 @@ test('what was decided stays decided', async () => {
 test.each([[[]], [['plan-from']], [['plan-from', 'yesterday']], [['plan', 'now']], [['plan-from', 'now', 'more']]])(
   '%j is not understood, and nothing is decided',
   async (command) => {
-    await using fixture = await deliveryWorld({ decided: false })
+    await using fixture = await deliveryFixture({ decided: false })
 
     const { code, said } = await run(fixture, ...command)
 
@@ -135,7 +135,7 @@ test.each([[[]], [['plan-from']], [['plan-from', 'yesterday']], [['plan', 'now']
 )
 
 test('an event that cannot be planned sets its own stream aside, and all others are sent', async () => {
-  await using fixture = await deliveryWorld()
+  await using fixture = await deliveryFixture()
   await using hooks = await receiver()
   const other = OrganisationId.parse(randomUUID())
   await fixture.setUp(hooks.url, ['application.started'])
@@ -167,7 +167,7 @@ test('an event that cannot be planned sets its own stream aside, and all others 
 })
 
 test('a subject that was forgotten is read from the log again', async () => {
-  await using fixture = await deliveryWorld({ decided: false })
+  await using fixture = await deliveryFixture({ decided: false })
   await using hooks = await receiver()
   await fixture.setUp(hooks.url, ['quote.issued', 'quote.replaced'])
   await fixture.startWorker()

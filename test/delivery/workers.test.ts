@@ -2,18 +2,18 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { describe, expect, test } from 'vitest'
 import { startReceiver, type ReceiverOptions } from '../../demo/receiver.ts'
-import { deliveryWorld, eventually, masterKey, secret, workerEnvironment, type DeliveryWorld } from './fixture.ts'
+import { deliveryFixture, eventually, masterKey, secret, workerEnvironment, type DeliveryFixture } from './fixture.ts'
 
 const receiver = async (options: Partial<ReceiverOptions> = {}) => {
   const started = await startReceiver({ secret, ...options })
   return { ...started, [Symbol.asyncDispose]: started.close }
 }
 
-const startApplications = (fixture: DeliveryWorld, count: number) =>
+const startApplications = (fixture: DeliveryFixture, count: number) =>
   Promise.all(Array.from({ length: count }, () => fixture.startApplication()))
 
-const statesOf = async (fixture: DeliveryWorld) => (await fixture.deliveries()).map(({ state }) => state)
-const allDelivered = (fixture: DeliveryWorld, count: number) =>
+const statesOf = async (fixture: DeliveryFixture) => (await fixture.deliveries()).map(({ state }) => state)
+const allDelivered = (fixture: DeliveryFixture, count: number) =>
   eventually(async () => {
     const states = await statesOf(fixture)
     return states.length === count && states.every((state) => state === 'delivered')
@@ -21,7 +21,7 @@ const allDelivered = (fixture: DeliveryWorld, count: number) =>
 
 describe('several workers', () => {
   test('share what is to be sent, and while they are well nothing is sent twice', async () => {
-    await using fixture = await deliveryWorld()
+    await using fixture = await deliveryFixture()
     await using hooks = await receiver()
     await fixture.setUp(hooks.url, ['application.started', 'quote.issued'])
     await Promise.all([fixture.startWorker(), fixture.startWorker(), fixture.startWorker()])
@@ -36,7 +36,7 @@ describe('several workers', () => {
   })
 
   test('plan nothing twice and lose nothing when they come and go', async () => {
-    await using fixture = await deliveryWorld()
+    await using fixture = await deliveryFixture()
     await using hooks = await receiver()
     await fixture.setUp(hooks.url, ['application.started'])
 
@@ -57,7 +57,7 @@ describe('several workers', () => {
 
 describe('a worker that stops', () => {
   test('lets what it is sending finish', async () => {
-    await using fixture = await deliveryWorld()
+    await using fixture = await deliveryFixture()
     await using hooks = await receiver()
     await fixture.setUp(hooks.url, ['application.started'])
     const worker = await fixture.startWorker()
@@ -71,7 +71,7 @@ describe('a worker that stops', () => {
 })
 
 test('a worker killed while it sends is replaced: each webhook arrives, under one Idempotency-Key', async () => {
-  await using fixture = await deliveryWorld()
+  await using fixture = await deliveryFixture()
   // Further apart than what a dead worker has already sent.
   const killAt = [10, 50, 90, 130]
   const count = 160
@@ -123,7 +123,7 @@ const workerProcesses = (databaseUrl: string) => {
 }
 
 test('a receiver that asks for more time gets it', async () => {
-  await using fixture = await deliveryWorld()
+  await using fixture = await deliveryFixture()
   await using hooks = await receiver()
   hooks.misbehave(({ repeated }) => (repeated ? undefined : { status: 429, headers: { 'retry-after': '60' } }))
   await fixture.setUp(hooks.url, ['application.started'])

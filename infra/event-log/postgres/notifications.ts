@@ -16,7 +16,7 @@ const restMs = 3
  */
 export const hints = (pool: Pool, heard: (upTo?: Position) => void, checkLog: () => Promise<void>) => {
   const changes = notifier()
-  let untold: Position | undefined
+  let unsent: Position | undefined
   let isClosed = false
   const isOpen = () => !isClosed
   let running: Promise<void> | undefined
@@ -30,7 +30,7 @@ export const hints = (pool: Pool, heard: (upTo?: Position) => void, checkLog: ()
         const { client, ended } = connection
         const isUsable = () => isOpen() && !ended.aborted
         ended.addEventListener('abort', changes.notify)
-        // What `tell` has sent, here or in another process.
+        // What `announce` has sent, here or in another process.
         client.on('notification', ({ payload }) => heard(payload as Position | undefined))
         // A hint need not survive anything, so its commit need not wait for the disk.
         await client.query('set synchronous_commit = off')
@@ -40,10 +40,10 @@ export const hints = (pool: Pool, heard: (upTo?: Position) => void, checkLog: ()
         heard()
         await checkLog()
         while (isUsable()) {
-          if (!untold) await changes.wait()
+          if (!unsent) await changes.wait()
           else {
-            const position = untold
-            untold = undefined
+            const position = unsent
+            unsent = undefined
             await client.query(sql`select pg_notify(${channel}, ${position})`)
             await pause(restMs)
           }
@@ -62,9 +62,9 @@ export const hints = (pool: Pool, heard: (upTo?: Position) => void, checkLog: ()
     listen: () => {
       running ??= run()
     },
-    tell: (position: Position) => {
+    announce: (position: Position) => {
       running ??= run()
-      if (!untold || position > untold) untold = position
+      if (!unsent || position > unsent) unsent = position
       changes.notify()
     },
     close: async () => {

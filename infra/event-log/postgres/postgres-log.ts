@@ -56,7 +56,7 @@ export const postgresLog = (options: PostgresLogOptions): EventLog => {
   const others = hints(reading, arrived.notify, checkLog)
   const notify = (position: Position) => {
     arrived.notify(position)
-    others.tell(position)
+    others.announce(position)
   }
   const { append, close: finishAppends } = appender(writing, notify, { ...appendLimits, ...options.appendLimits })
   const subscribe = subscriber(reader, arrived, pollMs)
