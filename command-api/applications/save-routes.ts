@@ -7,7 +7,7 @@ import type { SavePartner } from '#domain/applications/save-partner.ts'
 import type { ApplicationState } from '#domain/applications/state.ts'
 import { ApplicationId, Pence } from '#domain/values.ts'
 import { route, type Route } from '#infra/http/route.ts'
-import { AnyCustomerInput } from '../customer-input.ts'
+import { AnyCustomerInput, readCustomer } from '../customer-input.ts'
 import { accessToApplication as access, type Applications } from './applications.ts'
 import { claimEmail, newPersonId, readPerson, type People } from './customer-given.ts'
 import { AnswersInput, ConsentAnswersInput, MarketingAnswersInput, ProvenanceInput } from './inputs.ts'
@@ -51,6 +51,16 @@ const PartnerRequest = z.object({
     'The second person; merged over what the application holds. Needs first name, last name and date of birth.',
   ),
   answers: AnswersInput.optional(),
+})
+
+const SoftCustomerRequest = z.object({
+  customer: AnyCustomerInput.describe('Any details; merged over those told before.'),
+})
+
+const InterstitialRequest = z.object({
+  choice_key: z.string().min(1, 'required').describe('The key of the option.'),
+  stage_key: z.string().nullish().describe('The key of the stage.'),
+  stage_position: z.int().nullish().describe('The position of the stage, when no key is sent.'),
 })
 
 const isThere = (state: ApplicationState | undefined): ApplicationState => {
@@ -131,6 +141,55 @@ export const saveRoutes = ({ applications, people }: Deps): Route[] => {
         const isAccepted = (given: CustomerGiven) => application.decide(commandWith(given), before).length > 0
         const given = await claimEmail(read, { people, context, isAccepted })
         const { state } = await handle(id, commandWith(given), context)
+        return { status: 200, body: { data: await answer(isThere(state), caller) } }
+      },
+    ),
+
+    route(
+      {
+        method: 'patch',
+        address: '/api/v1/applications/:id/soft_customer',
+        tag,
+        summary: 'Save early details, which make nobody a customer; an application that has ended stays as it is',
+        access,
+        path,
+        body: SoftCustomerRequest,
+        example: { body: { customer: { first_name: 'Grace', postal_code: 'SW1A 1AA' } } },
+        answers,
+      },
+      async ({ path: { id }, body, caller, ...facts }) => {
+        const { record } = await find(id, caller)
+        const facing = { today: todayOf(caller, facts), country: record.soft_customer?.country ?? null }
+        const { details, refused } = readCustomer(body.customer, facing)
+        const command = { type: 'SaveSoftCustomer', caller: caller.kind, details, refused } as const
+        const { state } = await handle(id, command, contextOf(caller, facts))
+        return { status: 200, body: { data: await answer(isThere(state), caller) } }
+      },
+    ),
+
+    route(
+      {
+        method: 'patch',
+        address: '/api/v1/applications/:id/interstitial_choice',
+        tag,
+        summary: 'Record the option chosen on an interstitial stage; an application that has ended stays as it is',
+        access,
+        path,
+        body: InterstitialRequest,
+        example: { body: { choice_key: 'start', stage_key: 'fork' } },
+        answers,
+      },
+      async ({ path: { id }, body, caller, ...facts }) => {
+        const { record } = await find(id, caller)
+        const { choice_key, stage_key, stage_position } = body
+        const command = {
+          type: 'ChooseInterstitial',
+          release: await releaseOf(record),
+          choice_key,
+          stage_key: stage_key ?? undefined,
+          stage_position: stage_position ?? undefined,
+        } as const
+        const { state } = await handle(id, command, contextOf(caller, facts))
         return { status: 200, body: { data: await answer(isThere(state), caller) } }
       },
     ),

@@ -1,11 +1,13 @@
 import type { Decider } from '../decider.ts'
 import { acceptQuote, type AcceptQuote } from './accept.ts'
+import { chooseInterstitial, type ChooseInterstitial } from './choose-interstitial.ts'
 import { expireQuote, type ExpireQuote } from './expire-quote.ts'
 import { quoteApplication, type QuoteApplication } from './quote.ts'
 import { applicationStreamEvents, type ApplicationStreamEvent } from './record.ts'
 import { unknownApplication } from './refusals.ts'
 import { saveCustomer, type SaveCustomer } from './save-customer.ts'
 import { savePartner, type SavePartner } from './save-partner.ts'
+import { saveSoftCustomer, type SaveSoftCustomer } from './save-soft-customer.ts'
 import { saveApplication, type SaveApplication } from './save.ts'
 import { startApplication, type StartApplication } from './start.ts'
 import { evolve, type ApplicationState } from './state.ts'
@@ -16,6 +18,8 @@ export type ApplicationCommand =
   | SaveApplication
   | SaveCustomer
   | SavePartner
+  | SaveSoftCustomer
+  | ChooseInterstitial
   | SupersedeApplication
   | QuoteApplication
   | AcceptQuote
@@ -35,6 +39,10 @@ const decide = (command: ApplicationCommand, state: ApplicationState | undefined
       return saveCustomer(command, state)
     case 'SavePartner':
       return savePartner(command, state)
+    case 'SaveSoftCustomer':
+      return saveSoftCustomer(command, state)
+    case 'ChooseInterstitial':
+      return chooseInterstitial(command, state)
     case 'QuoteApplication':
       return quoteApplication(command, state)
     case 'AcceptQuote':

@@ -129,6 +129,10 @@ export const applicationEvents = {
   ),
   /** The second person's own answers, under the same keys as the first person's; derived ones are among them. */
   PartnerAnswersSaved: event({ saved: personal(Answers), removed: z.array(z.string()) }),
+  /** What a visitor told of themselves before they are a customer: all of it, as it is from now on. */
+  SoftCustomerSaved: event({ soft_customer: personal(CustomerDetails), by: CallerKind }),
+  /** The last choice on a stage counts. */
+  InterstitialChosen: event({ stage_key: z.string(), choice_key: z.string() }),
   ProvenanceSaved: event({ provenance: personal(Provenance) }),
   /** What was accepted no longer fits the answers: the application is in capture again. */
   AcceptanceOutdated: event({ application_id: ApplicationId }),

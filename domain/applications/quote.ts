@@ -8,7 +8,7 @@ import type { QuoteId } from '../values.ts'
 import { isAsked } from './answers.ts'
 import type { Answers, ApplicationEvent } from './events.ts'
 import { answersOfPartner, lifeKeysOf } from './joint.ts'
-import { isJoint } from './record.ts'
+import { dobOf, isJoint } from './record.ts'
 import { isOpen, pricedInputs, type ApplicationState, type Digest } from './state.ts'
 import type { RateTable, ExcludedCover, EndingDecision } from '../rating/events.ts'
 
@@ -141,7 +141,7 @@ const pricingRequest = (
   { record, components, partner_answers }: ApplicationState,
   start_date: string,
 ): PricingRequest => {
-  const first: Life = { dob: record.customer?.dob ?? null, answers: record.risk_factors }
+  const first: Life = { dob: dobOf(record), answers: record.risk_factors }
   const both = { first: record.risk_factors, partner: partner_answers }
   const second = (): Life => ({
     dob: record.joint_customer?.dob ?? null,

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { JointBasis, type Release, type ReleaseJourney } from '../catalogue/events.ts'
 import { Presentation } from '../catalogue/record.ts'
+import { CustomerDetails } from '../customers/events.ts'
 import { ApplicationCustomer } from '../customers/record.ts'
 import type { EventOf } from '../event.ts'
 import { MarketQuotes } from '../market-quotes/record.ts'
@@ -78,6 +79,10 @@ export const ApplicationRecord = Application.omit({ display_id: true, presentati
   partner: ApplicationCustomer.nullable(),
   /** Whether it is for two people, as its release says; null until a second person was saved. */
   joint: JointBasis.nullable(),
+  /** What a visitor told of themselves before they were a customer; never shown to callers. */
+  soft_customer: CustomerDetails.nullable(),
+  /** What was chosen on interstitial stages, by the key of the stage. */
+  interstitial_choices: z.record(z.string(), z.string()),
 })
 export type ApplicationRecord = z.infer<typeof ApplicationRecord>
 
@@ -101,6 +106,10 @@ export const evolveRecord = (
   return { ...changed, joint_customer: joint && isJoint(joint, risk_factors) ? partner : null }
 }
 
+/** The date of birth that a price rests on: the customer's or, before it is known, the soft customer's. */
+export const dobOf = ({ customer, soft_customer }: Pick<ApplicationRecord, 'customer' | 'soft_customer'>) =>
+  customer?.dob ?? soft_customer?.dob ?? null
+
 /** Whether cover is for two people, given the answers of the application. */
 export const isJoint = ({ mode, factor_key, joint_values }: JointBasis, answers: Answers): boolean =>
   mode === 'always' || (mode === 'by_answer' && joint_values.some((value) => value === answers[factor_key ?? '']))
@@ -123,6 +132,8 @@ const started = (event: Started, occurred_at: string): ApplicationRecord => ({
   presentation_id: event.presentation_id,
   partner: null,
   joint: null,
+  soft_customer: null,
+  interstitial_choices: {},
   customer: null,
   joint_customer: null,
   risk_factors: {},
@@ -160,6 +171,10 @@ const changeBy = (record: ApplicationRecord, event: Exclude<ApplicationEvent, St
     }
     case 'PartnerSaved':
       return { partner: { id: event.customer_id, ...event.partner }, joint: event.joint }
+    case 'SoftCustomerSaved':
+      return { soft_customer: event.soft_customer }
+    case 'InterstitialChosen':
+      return { interstitial_choices: { ...record.interstitial_choices, [event.stage_key]: event.choice_key } }
     case 'PartnerAnswersSaved':
     case 'ProvenanceSaved':
       return {}

@@ -12,10 +12,11 @@ export const refuseClosed = (record: ApplicationRecord): void => {
   throw new Rejection('application_closed', `This application ${why}. Start another one to change anything.`)
 }
 
-export const refuseInputs = (
-  code: 'validation_failed' | 'customer_invalid' | 'partner_invalid',
-  fields: Fields,
-): void => {
-  const named = Object.keys(fields)
-  if (named.length > 0) throw new Rejection(code, `Correct ${named.join(', ')} and send the request again.`, fields)
+type InputsCode = 'validation_failed' | 'customer_invalid' | 'partner_invalid'
+
+export const inputsRefused = (code: InputsCode, fields: Fields) =>
+  new Rejection(code, `Correct ${Object.keys(fields).join(', ')} and send the request again.`, fields)
+
+export const refuseInputs = (code: InputsCode, fields: Fields): void => {
+  if (Object.keys(fields).length > 0) throw inputsRefused(code, fields)
 }

@@ -61,7 +61,7 @@ type CustomerSaved = Extract<ApplicationEvent, { type: 'CustomerSaved' }>
 
 /** What an application holds of its customer so far. */
 type Holding = {
-  readonly record: { readonly customer: ApplicationCustomer | null }
+  readonly record: { readonly customer: ApplicationCustomer | null; readonly soft_customer: CustomerDetails | null }
   readonly open_to_visitors: boolean
 }
 
@@ -71,16 +71,24 @@ type Merging = {
   readonly needed: readonly (keyof CustomerDetails)[]
   /** Whether what the organisation knows of the person may be shown in the application. */
   readonly isShown: boolean
+  /** What the person told of themselves before they were named. */
+  readonly soft?: CustomerDetails | null
 }
 
 /** The details of a person after a request, and why it cannot be used, by detail. */
 export const mergedDetails = (
   { details, refused, known }: CustomerGiven,
   held: ApplicationCustomer | null,
-  { needed, isShown }: Merging,
+  { needed, isShown, soft }: Merging,
 ): { readonly merged: CustomerDetails; readonly refused: Fields } => {
   // A visitor may read what the application holds, so what others wrote about the person never gets into it.
-  const merged = { ...nothingKnown, ...stated(isShown ? known : undefined), ...stated(held), ...details }
+  const merged = {
+    ...nothingKnown,
+    ...stated(isShown ? known : undefined),
+    ...stated(soft),
+    ...stated(held),
+    ...details,
+  }
   const missing = needed.filter((name) => merged[name] === null && refused[name] === undefined)
   return { merged, refused: { ...refused, ...Object.fromEntries(missing.map((name) => [name, 'is needed'])) } }
 }
@@ -100,7 +108,11 @@ export const customerSaved = (
 ): CustomerSaved => {
   const held = record.customer
   const isShown = by === 'server' && !open_to_visitors
-  const { merged, refused } = mergedDetails(given, held, { needed: neededOfCustomer, isShown })
+  const { merged, refused } = mergedDetails(given, held, {
+    needed: neededOfCustomer,
+    isShown,
+    soft: record.soft_customer,
+  })
   refuseDetails('customer', refused)
   const customer_id = given.customer_id ?? held?.id
   if (!customer_id) throw new Error('A customer with an email address has no id.')

@@ -107,7 +107,7 @@ const start = (command: StartApplication): readonly ApplicationEvent[] => {
 
 /** Refuses details of a customer that cannot start an application. */
 const customerOfStart = ({ consent_answers, caller }: StartApplication, customer: CustomerGiven): ApplicationEvent => {
-  const nobody = { record: { customer: null }, open_to_visitors: caller === 'browser' }
+  const nobody = { record: { customer: null, soft_customer: null }, open_to_visitors: caller === 'browser' }
   return customerSaved(customer, { consent_answers, marketing_answers: undefined }, caller, nobody)
 }
 

@@ -2,7 +2,7 @@ import { canonicalJson } from '../canonical-json.ts'
 import { quoteEvents, type QuoteEvent } from '../quotes/events.ts'
 import { evolveQuote, type Quote } from '../quotes/record.ts'
 import type { Answers, ComponentChoice, Provenance } from './events.ts'
-import { evolveRecord, type ApplicationRecord, type ApplicationStreamEvent } from './record.ts'
+import { dobOf, evolveRecord, type ApplicationRecord, type ApplicationStreamEvent } from './record.ts'
 
 /** A short text for a long one: equal texts have equal digests, others do not. */
 export type Digest = (text: string) => string
@@ -72,7 +72,8 @@ const evolveQuotes = (
 const hiddenChange = (state: ApplicationState, event: ApplicationStreamEvent): Partial<ApplicationState> => {
   if (event.type === 'CoverSaved') return { components: event.components }
   if (event.type === 'ProvenanceSaved') return { provenance: event.provenance }
-  if (event.type === 'PartnerSaved') return { open_to_visitors: state.open_to_visitors || event.by === 'browser' }
+  if (event.type === 'PartnerSaved' || event.type === 'SoftCustomerSaved')
+    return { open_to_visitors: state.open_to_visitors || event.by === 'browser' }
   if (event.type === 'PartnerAnswersSaved') {
     const kept = Object.entries(state.partner_answers).filter(([key]) => !event.removed.includes(key))
     return { partner_answers: { ...Object.fromEntries(kept), ...event.saved } }
@@ -94,7 +95,7 @@ export const pricedInputs = ({ record, components, partner_answers }: Applicatio
     cover_amount_pence: record.cover_amount_pence,
     term_years: record.term_years,
     components,
-    dob: record.customer?.dob ?? null,
+    dob: dobOf(record),
     partner_dob: record.joint_customer?.dob ?? null,
     // Only where there are any: the digests of quotes for one person are as they always were.
     ...(record.joint_customer && Object.keys(partner_answers).length > 0 && { partner_answers }),

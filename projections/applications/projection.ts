@@ -20,7 +20,7 @@ type Row = {
 /** Every application as its events tell it. Its presentation is that of its release, and is not repeated here. */
 export const applications: Projection<typeof applicationStreamEvents, Row, 'organisation_id' | 'id'> = {
   name: 'applications',
-  version: 2,
+  version: 3,
   categories: ['application'],
   events: applicationStreamEvents,
   table: {

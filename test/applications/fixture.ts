@@ -149,6 +149,10 @@ export const applicationApis = async () => {
       send('POST', '', { product_slug: 'life', journey_slug: 'full', ...changes }, headers),
     get: (id: string, headers?: Record<string, string>) => send('GET', `/${id}`, undefined, headers),
     save: (id: string, body: unknown, headers?: Record<string, string>) => send('PATCH', `/${id}`, body, headers),
+    saveSoftCustomer: (id: string, body: unknown, headers?: Record<string, string>) =>
+      send('PATCH', `/${id}/soft_customer`, body, headers),
+    chooseInterstitial: (id: string, body: unknown, headers?: Record<string, string>) =>
+      send('PATCH', `/${id}/interstitial_choice`, body, headers),
     savePartner: (id: string, body: unknown, headers?: Record<string, string>) =>
       send('PATCH', `/${id}/partner`, body, headers),
     saveCustomer: (id: string, body: unknown, headers?: Record<string, string>) =>

@@ -186,6 +186,26 @@ export const shortPresentation = presentationOf(2, 'short', false, {
   marketing_question: null,
 })
 
+/** With stages that pass nothing on but a choice. */
+export const guidedPresentation: Presentation = {
+  ...presentationOf(3, 'guided', false, {}),
+  stages: ['fork', 'end'].map((key, index) => ({
+    id: `stg_${uuid(7, 3)}_${index + 1}`,
+    key,
+    position: index + 1,
+    stage_type: 'interstitial',
+    title: key,
+    cta_label: null,
+    config: {
+      heading: key,
+      body: '',
+      image_url: null,
+      choices: ['go', 'call'].map((choice) => ({ key: `${key}_${choice}`, label: choice, goto_stage_key: null })),
+      auto_advance_seconds: null,
+    },
+  })),
+}
+
 const journeyOf = (index: number, slug: string, changes: Partial<ReleaseJourney>): ReleaseJourney => {
   const id = JourneyId.parse(journeyIds[index])
   return {
@@ -198,7 +218,7 @@ const journeyOf = (index: number, slug: string, changes: Partial<ReleaseJourney>
     position: index,
     lifecycle_state: 'production',
     questions: allQuestions,
-    presentations: [standardPresentation, shortPresentation],
+    presentations: [standardPresentation, shortPresentation, guidedPresentation],
     ...changes,
   }
 }

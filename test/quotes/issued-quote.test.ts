@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { answered, application_id, covered, customerSaved } from '../applications/builders.ts'
+import { nothingKnown } from '#domain/customers/record.ts'
+import { answered, application_id, covered, customerSaved, started } from '../applications/builders.ts'
 import { fullJourney, illnessCover, lifeCover, organisation_id, product_id, release } from '../applications/release.ts'
 import { after, applied, born, decided, firstId, issuedQuote, quote, secondId, termRelease } from './builders.ts'
 
@@ -193,4 +194,10 @@ test('after an application was quoted twice, only the second quote is replaced b
   expect(decided(given, quote({ quote_id: firstId })).slice(0, 1)).toEqual([
     { type: 'QuoteReplaced', quote_id: secondId, replaced_by: firstId },
   ])
+})
+
+test('a quote can exist before a customer: the date of birth told early is priced', () => {
+  const early = { type: 'SoftCustomerSaved', soft_customer: { ...nothingKnown, dob: born.dob }, by: 'browser' } as const
+  const anonymous = [started(), early, answered({ smoker: false }), ...applied().slice(-1)]
+  expect(issuedQuote(decided(anonymous, quote())).premium_pence).toBe(1250)
 })

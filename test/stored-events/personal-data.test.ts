@@ -14,6 +14,8 @@ const notPersonal: Readonly<Record<string, string>> = {
   'ApplicationStarted.asked_for.journey_slug': 'is a slug of the catalogue: any other is refused',
   'AnswersSaved.removed': 'keys of questions of the release',
   'PartnerAnswersSaved.removed': 'keys of questions of the release',
+  'InterstitialChosen.stage_key': 'the key of a stage of the release',
+  'InterstitialChosen.choice_key': 'the key of a choice of the release',
   'PartnerSaved.joint': 'a rule of the release',
   'QuoteIssued.journey_loading': 'a multiplier of the release',
   'QuoteIssued.rate_tables': 'keys of published rate tables',

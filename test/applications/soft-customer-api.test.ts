@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { as, applicationApis, type Fixture } from './fixture.ts'
+
+let fixture: Fixture
+beforeAll(async () => {
+  fixture = await applicationApis()
+})
+afterAll(() => fixture[Symbol.asyncDispose]())
+
+const started = async (headers?: Record<string, string>) =>
+  (await fixture.start({ presentation_slug: 'guided' }, headers)).body.data
+
+describe('PATCH /api/v1/applications/{id}/soft_customer', () => {
+  test('200: the details are kept, and the application has no customer for it', async () => {
+    const application = await started()
+    const body = { customer: { first_name: ' Anna ', postal_code: 'yo17hh', dob: '1984-05-06' } }
+    const { status, body: answered } = await fixture.saveSoftCustomer(application.id, body)
+    expect(status).toBe(200)
+    expect(answered.data).toMatchObject({ id: application.id, status: 'anonymous', customer: null })
+
+    const customer = { last_name: 'Ash', email: 'soft@example.org' }
+    const { body: saved } = await fixture.saveCustomer(application.id, { customer })
+    expect(saved.data.customer).toMatchObject({ first_name: 'Anna', postal_code: 'YO1 7HH', dob: '1984-05-06' })
+  })
+
+  test.each([
+    [{}, 'customer'],
+    [{ customer: 'Anna' }, 'customer'],
+    [{ customer: { email: 'anna' } }, 'customer.email'],
+    [{ customer: { dob: '2099-01-01' } }, 'customer.dob'],
+  ])('422 validation_failed: %j', async (body, field) => {
+    const application = await started()
+    const { status, body: answered } = await fixture.saveSoftCustomer(application.id, body)
+    expect(status).toBe(422)
+    expect(answered.error.code).toBe('validation_failed')
+    expect(Object.keys(answered.error.fields ?? {})).toEqual([field])
+    expect((await fixture.get(application.id)).body.data).toEqual(application)
+  })
+
+  test('200, unchanged: an application that has ended', async () => {
+    const application = await started()
+    const { body: ended } = await fixture.save(application.id, { answers: { work: 'stuntman' } })
+    const { status, body } = await fixture.saveSoftCustomer(application.id, { customer: { first_name: 'Anna' } })
+    expect(status).toBe(200)
+    expect(body.data).toEqual(ended.data)
+  })
+
+  test('404: a web page without the share token', async () => {
+    const application = await started(as('browser'))
+    const { status } = await fixture.saveSoftCustomer(application.id, { customer: {} }, as('browser'))
+    expect(status).toBe(404)
+  })
+})
+
+describe('PATCH /api/v1/applications/{id}/interstitial_choice', () => {
+  test('200: by the key of the stage or its position', async () => {
+    const application = await started()
+    const byKey = { choice_key: 'fork_go', stage_key: 'fork' }
+    const byPosition = { choice_key: 'end_call', stage_position: 2 }
+    for (const body of [byKey, byPosition]) {
+      const { status, body: answered } = await fixture.chooseInterstitial(application.id, body)
+      expect(status).toBe(200)
+      expect(answered.data).toMatchObject({ id: application.id, status: 'anonymous' })
+    }
+  })
+
+  test.each([
+    [{ stage_key: 'fork' }, 'choice_key'],
+    [{ choice_key: 'fork_go', stage_key: 'nowhere' }, 'stage_key'],
+    [{ choice_key: 'fork_go', stage_position: 7 }, 'stage_position'],
+    [{ choice_key: 'end_go', stage_key: 'fork' }, 'choice_key'],
+  ])('422 validation_failed: %j', async (body, field) => {
+    const application = await started()
+    const { status, body: answered } = await fixture.chooseInterstitial(application.id, body)
+    expect(status).toBe(422)
+    expect(answered.error.code).toBe('validation_failed')
+    expect(Object.keys(answered.error.fields ?? {})).toEqual([field])
+  })
+})
