@@ -30,7 +30,7 @@ const placeOf = (stream: string, { id, metadata }: Pick<NewEvent, 'id' | 'metada
   placeBytes([metadata.organisation_id ?? '', stream, id.toLowerCase(), 'personal data'])
 
 type Compiled = {
-  readonly personal: ReadonlySet<string>
+  readonly personal: readonly string[]
   readonly subject: EventShapes[string]['subject']
   readonly erased: Json
   /** What is left of the data of an erased event of an earlier version, as that of the newest; fails if it does not fit. */
@@ -43,6 +43,12 @@ export type PersonalDataOptions = {
   readonly allowsOtherTypes?: boolean
 }
 
+const isEmpty = (value: unknown): boolean =>
+  value === null ||
+  value === undefined ||
+  value === '' ||
+  (typeof value === 'object' && Object.values(value).every(isEmpty))
+
 /** What sealing and opening need of each type of event, worked out once. */
 export const personalDataOf = (shapes: EventShapes, { allowsOtherTypes = false }: PersonalDataOptions = {}) => {
   const compiled = new Map<string, Compiled>()
@@ -50,7 +56,7 @@ export const personalDataOf = (shapes: EventShapes, { allowsOtherTypes = false }
     if (shape.personal.length > 0) {
       const erased = erasedData(shape)
       compiled.set(type, {
-        personal: new Set(shape.personal),
+        personal: shape.personal,
         subject: shape.subject,
         erased,
         lift: (version, data) =>
@@ -63,7 +69,7 @@ export const personalDataOf = (shapes: EventShapes, { allowsOtherTypes = false }
     }
 
   return {
-    /** Whose data key seals an event; undefined when nothing of it is personal. */
+    /** Whose data key seals an event; undefined when it holds no personal value. */
     subjectOf: (stream: string, { type, data, metadata }: NewEvent) => {
       const shape = compiled.get(type)
       if (!shape) {
@@ -72,6 +78,8 @@ export const personalDataOf = (shapes: EventShapes, { allowsOtherTypes = false }
           throw new Error(`${type} is not among the stored events. Add its shape to domain/stored-events.ts.`)
         return undefined
       }
+      // Without a value there is nothing to hide, and no key to make for an application that nobody has answered yet.
+      if (shape.personal.every((name) => isEmpty(data[name]))) return undefined
       if (metadata.organisation_id === null)
         throw new Error(`${type} in ${stream} holds personal data and belongs to no organisation.`)
       const person = shape.subject(data, idOf(stream))
@@ -79,10 +87,10 @@ export const personalDataOf = (shapes: EventShapes, { allowsOtherTypes = false }
     },
 
     seal: (stream: string, event: NewEvent, { id, key }: DataKey): NewEvent => {
-      const { personal } = compiled.get(event.type) ?? { personal: new Set<string>() }
+      const personal = compiled.get(event.type)?.personal ?? []
       const data: Record<string, unknown> = {}
       const hidden: Record<string, unknown> = {}
-      for (const [name, value] of Object.entries(event.data)) (personal.has(name) ? hidden : data)[name] = value
+      for (const [name, value] of Object.entries(event.data)) (personal.includes(name) ? hidden : data)[name] = value
       const sealed = encrypt(key, JSON.stringify(hidden), placeOf(stream, event)).toString('base64')
       data[field] = { key: id, sealed } satisfies Sealed
       return { ...event, data }

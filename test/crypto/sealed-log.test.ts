@@ -55,6 +55,17 @@ describe('an event', () => {
     expect((await made.elsewhere().read(stream)).map(asAppended)).toEqual([before, after])
   })
 
+  test('without a personal value is stored as it is, and no key is made for it', async () => {
+    await using made = await sealedDatabase()
+    const stream = newApplication()
+    const appending = [saved({ person_id: 'ann', name: '', note: null, step: 1 })]
+    await appended(made.log, stream, appending, 'no_stream')
+
+    expect((await made.elsewhere().read(stream)).map(asAppended)).toEqual(appending)
+    const { rows } = await made.database.pool.query('select id from data_key')
+    expect(rows).toEqual([])
+  })
+
   test('with personal data and no organisation is refused', async () => {
     await using made = await sealedDatabase()
     const orphan = { ...saved(), metadata: { ...saved().metadata, organisation_id: null } }
