@@ -16,6 +16,8 @@ import { accessRoutes } from './access/routes.ts'
 import { tokenRoutes } from './access/token.ts'
 import { expireQuotes } from './applications/expire-quotes.ts'
 import { applicationRoutes } from './applications/routes.ts'
+import { campaignRoutes } from './campaigns/routes.ts'
+import { campaignsSection, leadIntakeSections } from './campaigns/setup.ts'
 import { productsSection } from './catalogue/products-setup.ts'
 import { rateTablesSection } from './catalogue/rate-tables-setup.ts'
 import { catalogueAdminRoutes } from './catalogue/routes.ts'
@@ -25,6 +27,7 @@ import { followEndpointConnections, type LiveConnections } from './integrations/
 import { endpointConnectionRoutes } from './integrations/routes.ts'
 import { endpointConnectionsSection } from './integrations/setup.ts'
 import { followCatalogue, type Catalogue } from './live-catalogue.ts'
+import { followCampaigns, type LiveCampaigns } from './live-campaigns.ts'
 import { runReactions } from './reaction.ts'
 import { setupRoutes } from './setup.ts'
 import { runTimers } from './timers.ts'
@@ -41,6 +44,7 @@ type Deps = Pick<Parts, 'keys'> & {
   readonly checkSecret: SecretCheck
   readonly connections: LiveConnections
   readonly actions: LiveActions
+  readonly campaigns: LiveCampaigns
   /** Whether webhooks may go to an address by plain http. */
   readonly allowsHttp: (address: string) => boolean
 }
@@ -54,11 +58,13 @@ const sections = ({ writer, checkSecret, keys, catalogue, allowsHttp }: Deps) =>
   productsSection({ writer, hasSold }),
   endpointConnectionsSection({ writer, keys, allowsHttp }),
   lifecycleActionsSection({ writer, catalogue }),
+  campaignsSection(writer),
+  ...leadIntakeSections(writer),
 ]
 
 /** Everything that changes something. */
 export const commandRoutes = (deps: Deps): readonly Route[] => {
-  const { writer, directory, catalogue, keys, dataKeys, connections, actions, allowsHttp } = deps
+  const { writer, directory, catalogue, keys, dataKeys, connections, actions, campaigns, allowsHttp } = deps
   return [
     ...applicationRoutes({
       writer,
@@ -71,6 +77,7 @@ export const commandRoutes = (deps: Deps): readonly Route[] => {
     ...catalogueAdminRoutes({ writer, catalogue, hasSold }),
     ...endpointConnectionRoutes({ writer, keys, directory, connections, allowsHttp }),
     ...lifecycleActionRoutes({ writer, directory, actions, catalogue }),
+    ...campaignRoutes({ writer, directory, campaigns }),
     ...setupRoutes({ planOrganisation: organisationPlanner({ writer, directory }), sections: sections(deps) }),
   ]
 }
@@ -78,11 +85,12 @@ export const commandRoutes = (deps: Deps): readonly Route[] => {
 export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
   const { config, keys, dataKeys, log, metrics, eventLog, rateLimit, progress, folds, clock } = parts
   const baseUrl = config.BASE_URL
-  const [directory, catalogue, connections, actions] = await Promise.all([
+  const [directory, catalogue, connections, actions, campaigns] = await Promise.all([
     folds.follow(directoryFold, emptyDirectory()),
     followCatalogue(eventLog, folds),
     followEndpointConnections(folds),
     followLifecycleActions(folds),
+    followCampaigns(folds),
   ])
   const allowsHttp = httpPermission({
     allowedHosts: config.DELIVERY_ALLOWED_HOSTS,
@@ -106,7 +114,18 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
   const checkSecret = makeSecretCheck()
 
   const app = httpApp(
-    commandRoutes({ keys, dataKeys, writer, directory, catalogue, checkSecret, connections, actions, allowsHttp }),
+    commandRoutes({
+      keys,
+      dataKeys,
+      writer,
+      directory,
+      catalogue,
+      checkSecret,
+      connections,
+      actions,
+      campaigns,
+      allowsHttp,
+    }),
     {
       log,
       metrics,

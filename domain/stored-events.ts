@@ -1,5 +1,6 @@
 import { apiApplicationEvents, organisationEvents } from './access/events.ts'
 import { applicationEvents } from './applications/events.ts'
+import { campaignEvents, leadIntakeEvents } from './campaigns/events.ts'
 import { productEvents } from './catalogue/events.ts'
 import { customerEvents, identityEvents } from './customers/events.ts'
 import type { EventShapes } from './event.ts'
@@ -12,9 +13,11 @@ import { lifecycleActionEvents } from './workflows/events.ts'
 export const storedEvents: EventShapes = {
   ...apiApplicationEvents,
   ...applicationEvents,
+  ...campaignEvents,
   ...customerEvents,
   ...endpointConnectionEvents,
   ...identityEvents,
+  ...leadIntakeEvents,
   ...lifecycleActionEvents,
   ...organisationEvents,
   ...productEvents,

@@ -33,6 +33,12 @@ export type ApplicationId = z.infer<typeof ApplicationId>
 export const QuoteId = id<'QuoteId'>()
 export type QuoteId = z.infer<typeof QuoteId>
 
+export const CampaignId = id<'CampaignId'>()
+export type CampaignId = z.infer<typeof CampaignId>
+
+export const IngestId = id<'IngestId'>()
+export type IngestId = z.infer<typeof IngestId>
+
 /** Whole pence: the smallest unit of the currency. */
 export const Pence = z.int()
 

@@ -38,6 +38,7 @@ export const allRoutes = () => {
     checkSecret: makeSecretCheck(),
     connections: new Map(),
     actions: new Map(),
+    campaigns: { campaign: unused, campaigns: unused, intake: unused },
     allowsHttp: unused,
   })
   const pool = createPool('postgres://nowhere')

@@ -8,6 +8,7 @@ import { makeProgress } from '#infra/consumers/progress.ts'
 import { makeSecretCheck } from '#infra/crypto/secret-hash.ts'
 import { apiApplicationsSection } from '../../command-api/access/api-application-setup.ts'
 import { organisationPlanner } from '../../command-api/access/organisation-setup.ts'
+import { campaignsSection, leadIntakeSections } from '../../command-api/campaigns/setup.ts'
 import { productsSection } from '../../command-api/catalogue/products-setup.ts'
 import { rateTablesSection } from '../../command-api/catalogue/rate-tables-setup.ts'
 import { catalogueAdminRoutes } from '../../command-api/catalogue/routes.ts'
@@ -47,6 +48,8 @@ export const setupApi = async ({ sold = false } = {}) => {
       productsSection({ writer, hasSold }),
       endpointConnectionsSection({ writer, keys, allowsHttp: () => true }),
       lifecycleActionsSection({ writer, catalogue }),
+      campaignsSection(writer),
+      ...leadIntakeSections(writer),
     ],
   })
   const api = await serve([...setup, ...catalogueAdminRoutes({ writer, catalogue, hasSold })])

@@ -1,0 +1,79 @@
+import { z } from 'zod'
+import { event, type EventOf } from '../event.ts'
+import { CampaignId, Channel, OrganisationId } from '../values.ts'
+
+/** Names a campaign in what senders send. */
+export const CampaignKey = z
+  .string()
+  .regex(/^[a-z0-9_.-]{1,64}$/, 'must be up to 64 lower-case letters, digits, _, . and -')
+
+export const CampaignState = z.enum(['active', 'paused', 'archived'])
+export type CampaignState = z.infer<typeof CampaignState>
+
+/** Our name of a field of a lead: a detail of the person, or a fact. */
+export const FieldKey = z
+  .string()
+  .regex(/^[a-z0-9_.-]{1,64}$/, 'must be up to 64 lower-case letters, digits, _, . and -')
+
+export const ConsentPurpose = z.enum(['service', 'first_party_marketing', 'third_party_marketing'])
+export type ConsentPurpose = z.infer<typeof ConsentPurpose>
+
+const age = z.int().min(0).max(150)
+
+/** What a lead must meet. One that does not is held until a person accepts it. */
+export const LeadRule = z.discriminatedUnion('rule', [
+  z.object({ rule: z.literal('required'), field: FieldKey }),
+  z.object({
+    rule: z.literal('format'),
+    field: FieldKey,
+    format: z.enum(['email', 'phone', 'postcode', 'date', 'number', 'pattern']),
+    /** With format `pattern`: what a value must match. */
+    pattern: z.string().optional(),
+  }),
+  z.object({ rule: z.literal('allowed_values'), field: FieldKey, values: z.array(z.string()).min(1) }),
+  /** In years on the day on which the lead is checked. */
+  z.object({ rule: z.literal('age_range'), field: FieldKey, min: age.optional(), max: age.optional() }),
+  /** By what a postcode begins with: an area (`LS`) or a district (`LS1`). */
+  z.object({
+    rule: z.literal('postcode_range'),
+    field: FieldKey,
+    allowed: z.array(z.string()).optional(),
+    excluded: z.array(z.string()).optional(),
+  }),
+  z.object({ rule: z.literal('consent'), purpose: ConsentPurpose, channel: Channel.optional() }),
+  /** The same person must not have been sent on this campaign (or at all, where the rule is organisation-wide) within these days. */
+  z.object({ rule: z.literal('no_duplicate'), days: z.int().min(1).max(3650) }),
+])
+export type LeadRule = z.infer<typeof LeadRule>
+
+const choices = {
+  name: z.string(),
+  state: CampaignState,
+  rules: z.array(LeadRule),
+  /** Our field keys, and what the sender calls each: failures are told in the sender's words. */
+  field_names: z.record(FieldKey, z.string()),
+}
+
+/** Stream `campaign-<campaign id>`. */
+export const campaignEvents = {
+  CampaignCreated: event({
+    campaign_id: CampaignId,
+    organisation_id: OrganisationId,
+    key: CampaignKey,
+    ...choices,
+  }),
+  CampaignChanged: event(choices),
+}
+export type CampaignEvent = EventOf<typeof campaignEvents>
+
+/** What an organisation demands of every lead, whatever its campaign. Stream `lead_intake-<organisation id>`. */
+export const leadIntakeEvents = {
+  LeadIntakeSet: event({
+    organisation_id: OrganisationId,
+    rules: z.array(LeadRule),
+    blocked_sources: z.array(z.string()),
+    /** Fields that no person sees: a lead that fills one of them was sent by a machine. */
+    trap_fields: z.array(z.string()),
+  }),
+}
+export type LeadIntakeEvent = EventOf<typeof leadIntakeEvents>

@@ -1,0 +1,33 @@
+import { patternFault } from '../pattern.ts'
+import { Rejection } from '../rejection.ts'
+import type { LeadRule } from './events.ts'
+
+/** Refuses rules that no lead could meet, or that nobody can check. */
+export const refuseUnusableRules = (rules: readonly LeadRule[]): void => {
+  const faults = rules.flatMap((rule, index) => {
+    const reason = faultOf(rule)
+    return reason === undefined ? [] : [[`rules[${index}]`, reason] as const]
+  })
+  if (faults.length === 0) return
+  const [[place, reason] = ['', '']] = faults
+  throw new Rejection('validation_failed', `Correct ${place}: it ${reason}.`, Object.fromEntries(faults))
+}
+
+const faultOf = (rule: LeadRule): string | undefined => {
+  switch (rule.rule) {
+    case 'format':
+      if (rule.format !== 'pattern')
+        return rule.pattern === undefined ? undefined : 'has a pattern, which belongs to format pattern'
+      return rule.pattern === undefined ? 'needs a pattern' : patternFault(rule.pattern)
+    case 'age_range':
+      if (rule.min === undefined && rule.max === undefined) return 'needs min, max or both'
+      return (rule.min ?? 0) <= (rule.max ?? Infinity) ? undefined : 'has a min above its max'
+    case 'postcode_range':
+      return (rule.allowed ?? rule.excluded ?? []).length > 0 ? undefined : 'needs allowed or excluded postcodes'
+    case 'required':
+    case 'allowed_values':
+    case 'consent':
+    case 'no_duplicate':
+      return undefined
+  }
+}

@@ -1,0 +1,95 @@
+import { describe } from 'vitest'
+import { campaign, type CampaignChoices } from '#domain/campaigns/campaign.ts'
+import type { CampaignEvent, LeadRule } from '#domain/campaigns/events.ts'
+import { leadIntake } from '#domain/campaigns/lead-intake.ts'
+import { CampaignId, OrganisationId } from '#domain/values.ts'
+import { rejected, scenariosOf } from '../scenario.ts'
+
+const organisation_id = OrganisationId.parse('6f6c9e0a-3c1b-4d5e-8f70-1a2b3c4d5e6f')
+const campaign_id = CampaignId.parse('c1000000-0000-4000-8000-000000000001')
+const choices: CampaignChoices = {
+  name: 'Spring',
+  state: 'active',
+  rules: [{ rule: 'required', field: 'email' }],
+  field_names: { email: 'E-Mail' },
+}
+const identity = { campaign_id, organisation_id, key: 'spring' }
+const created: CampaignEvent = { type: 'CampaignCreated', ...identity, ...choices }
+const create = (changes: Partial<CampaignChoices> = {}) =>
+  ({ type: 'CreateCampaign', ...identity, choices: { ...choices, ...changes } }) as const
+
+describe('a campaign', () => {
+  const scenario = scenariosOf(campaign)
+
+  scenario('has a key, a name, a state, rules and the sender’s field names', {
+    given: [],
+    when: create(),
+    then: [created],
+  })
+
+  scenario('whose key is taken is refused', {
+    given: [created],
+    when: create(),
+    then: rejected('conflict', { key: 'taken' }),
+  })
+
+  scenario('is paused, and nothing else changes', {
+    given: [created],
+    when: { type: 'ChangeCampaign', choices: { state: 'paused' } },
+    then: [{ type: 'CampaignChanged', ...choices, state: 'paused' }],
+  })
+
+  scenario('chosen as it is does not change', { given: [created], when: { type: 'ChangeCampaign', choices }, then: [] })
+
+  scenario('that there is not cannot be changed', {
+    given: [],
+    when: { type: 'ChangeCampaign', choices: {} },
+    then: rejected('not_found'),
+  })
+
+  const unusable: readonly (readonly [LeadRule, string])[] = [
+    [{ rule: 'format', field: 'reference', format: 'pattern' }, 'needs a pattern'],
+    [{ rule: 'format', field: 'reference', format: 'pattern', pattern: '(' }, 'regular expression'],
+    [{ rule: 'format', field: 'email', format: 'email', pattern: 'a' }, 'belongs to format pattern'],
+    [{ rule: 'age_range', field: 'dob' }, 'needs min, max or both'],
+    [{ rule: 'age_range', field: 'dob', min: 30, max: 29 }, 'min above its max'],
+    [{ rule: 'postcode_range', field: 'postal_code' }, 'needs allowed or excluded'],
+  ]
+  for (const [rule, reason] of unusable)
+    scenario(`with the rule ${JSON.stringify(rule)} is refused`, {
+      given: [],
+      when: create({ rules: [{ rule: 'required', field: 'email' }, rule] }),
+      then: rejected('validation_failed', { 'rules[1]': reason }),
+    })
+})
+
+describe('what an organisation demands of every lead', () => {
+  const scenario = scenariosOf(leadIntake)
+  const nothing = { rules: [], blocked_sources: [], trap_fields: [] }
+
+  scenario('is changed list by list', {
+    given: [{ type: 'LeadIntakeSet', organisation_id, ...nothing, trap_fields: ['website'] }],
+    when: { type: 'SetLeadIntake', organisation_id, choices: { blocked_sources: ['bulk', 'attic', 'bulk'] } },
+    then: [
+      {
+        type: 'LeadIntakeSet',
+        organisation_id,
+        ...nothing,
+        blocked_sources: ['attic', 'bulk'],
+        trap_fields: ['website'],
+      },
+    ],
+  })
+
+  scenario('does not change when it is so already', {
+    given: [],
+    when: { type: 'SetLeadIntake', organisation_id, choices: nothing },
+    then: [],
+  })
+
+  scenario('has no rule that nobody could check', {
+    given: [],
+    when: { type: 'SetLeadIntake', organisation_id, choices: { rules: [{ rule: 'age_range', field: 'dob' }] } },
+    then: rejected('validation_failed', { 'rules[0]': 'needs min' }),
+  })
+})
