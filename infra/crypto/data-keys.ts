@@ -1,35 +1,39 @@
-import { createHmac, createSecretKey, randomBytes, type KeyObject } from 'node:crypto'
+import { createHmac, type KeyObject } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { newId } from '../ids.ts'
-import { integers, texts, uuids } from '../postgres/arrays.ts'
 import type { Database } from '../postgres/lookups.ts'
-import { sql } from '../postgres/postgres.ts'
-import { decrypt, encrypt } from './aead.ts'
+import { sql, withDeadline } from '../postgres/postgres.ts'
+import { withTimeout } from '../timeout.ts'
+import { CannotUnseal } from './aead.ts'
 import { batched } from './batched.ts'
+import {
+  nameOf,
+  openDataKey,
+  readAll,
+  storeAll,
+  VersionGone,
+  type DataKey,
+  type StoredKey,
+  type Subject,
+} from './data-key-rows.ts'
 import type { Keys } from './keys.ts'
-import { makeOrganisationKeys, type OrganisationKeys } from './organisation-keys.ts'
-import { placeBytes } from './seal.ts'
-
-export type DataKey = { readonly id: string; readonly key: KeyObject }
-
-/** Whose personal data a key seals: `person:<id>`, or the stream of what is not yet known to be a person's. */
-type Subject = { readonly organisation_id: string; readonly subject: string }
+import { keyName, makeOrganisationKeys, type OrganisationKeys } from './organisation-keys.ts'
 
 /** The subject was erased: nothing more is stored of it. */
 export class SubjectErased extends Error {
   override readonly name = 'SubjectErased'
 }
 
-/** A rotation has sealed the data key anew since its row was read. */
-class VersionGone extends Error {
-  override readonly name = 'VersionGone'
-}
+/** A key, or why there is none: one that cannot be opened concerns nobody but its subject. */
+export type FoundKey = KeyObject | 'erased' | CannotUnseal
 
 export type DataKeys = {
   /** The key that a subject's personal data is sealed under; when it is new, it is on the disk. Throws `SubjectErased`. */
   readonly of: (subject: Subject) => DataKey | Promise<DataKey>
+  /** The same, if it is remembered. */
+  readonly known: (subject: Subject) => DataKey | undefined
   /** Keys by id, all that are not remembered with one statement. There is none for an id that is not in the database. */
-  readonly byId: (ids: ReadonlySet<string>) => Promise<ReadonlyMap<string, KeyObject | 'erased'>>
+  readonly byId: (ids: ReadonlySet<string>) => Promise<ReadonlyMap<string, FoundKey>>
   /**
    * A keyed hash of a text, under a secret of the organisation that survives every rotation: the same text gives the same
    * 32 bytes for ever, and nobody without the keys can find the text by trying. `purpose` keeps uses apart.
@@ -39,16 +43,11 @@ export type DataKeys = {
   readonly erase: (subject: Subject) => Promise<void>
   /** No longer remembers a key, since it was erased here or elsewhere; without an id, no key at all. */
   readonly forget: (id?: string) => void
+  /** Calls a function whenever a key is no longer remembered, so that what was made of its subject's data is forgotten too. */
+  readonly onForget: (listener: () => void) => void
 }
 
 export const erasedChannel = 'data_key_erased'
-
-/** A data key as it is stored. */
-export type DataKeyRow = Subject & {
-  readonly id: string
-  readonly version: number | null
-  readonly sealed: Buffer | null
-}
 
 /** The subject under whose key nothing is sealed, and from which an organisation's keyed hashes are made. */
 const hashing = 'keyed hashes'
@@ -58,39 +57,62 @@ const keysRemembered = 20_000
 // An erasure is announced to every process; this is how long one that did not hear of it may still use the key.
 const rememberedMs = 60_000
 
-const nameOf = ({ organisation_id, subject }: Subject): string => `${organisation_id} ${subject}`
+type Options = {
+  readonly pool: Database
+  readonly keys: Pick<Keys, 'sealing'>
+  /** Deadline of a statement, the wait for a connection included; 2.5 seconds by default. */
+  readonly statementMs?: number
+}
 
-const placeOf = ({ organisation_id, subject }: Subject, id: string): Buffer =>
-  placeBytes(['data key', organisation_id, subject, id])
+const late = () => Object.assign(new Error('The data keys were not found in time.'), { code: 'ETIMEDOUT' })
 
-type Options = { readonly pool: Database; readonly keys: Pick<Keys, 'sealing'> }
+/** What is asked while somebody waits for an append or a read, which has a deadline itself. */
+const inTime = (pool: Database, milliseconds: number): Database => ({
+  query: (statement) => withTimeout(pool.query(withDeadline(statement, milliseconds)), milliseconds, late),
+})
 
 /** The data keys of a database. */
-export const makeDataKeys = ({ pool, keys }: Options): DataKeys => {
+export const makeDataKeys = ({ pool: patient, keys, statementMs = 2_500 }: Options): DataKeys => {
+  const pool = inTime(patient, statementMs)
   const organisationKeys = makeOrganisationKeys({ pool, keys })
   const bySubject = new LRUCache<string, DataKey>({ max: keysRemembered, ttl: rememberedMs })
   const byId = new LRUCache<string, KeyObject | 'erased'>({ max: keysRemembered, ttl: rememberedMs })
   // What was read before an erasure was heard of is not remembered after it.
   let erasures = 0
+  const listeners: (() => void)[] = []
 
-  const open = async (rows: readonly DataKeyRow[]): Promise<ReadonlyMap<string, KeyObject | 'erased'>> => {
-    await learnOrganisationKeys(organisationKeys, rows)
-    return new Map(rows.map((row) => [row.id, openDataKey(organisationKeys.versionsOf(row.organisation_id), row)]))
+  const open = async (rows: readonly StoredKey[]): Promise<ReadonlyMap<string, FoundKey>> => {
+    const failures = await learnOrganisationKeys(organisationKeys, rows)
+    const openOne = (row: StoredKey): FoundKey => {
+      const { organisation_id, version, made } = row
+      if (made) return made
+      const reason = version === null ? undefined : failures.get(keyName({ organisation_id, version }))
+      return reason ?? orWhyNot(() => openDataKey(organisationKeys.versionsOf(organisation_id), row))
+    }
+    return new Map(rows.map((row) => [row.id, openOne(row)]))
   }
 
-  const findOrMake = async (subjects: readonly Subject[]): Promise<readonly (DataKey | SubjectErased)[]> => {
+  const findOrMake = async (subjects: readonly Subject[]): Promise<readonly (DataKey | Error)[]> => {
     const erasuresBefore = erasures
+    const unusable = await organisationKeys.unusable(subjects)
+    const usable = subjects.filter(({ organisation_id }) => !unusable.has(organisation_id))
     const { rows, opened } = await asStored(async () => {
-      const stored = await storeAll(pool, organisationKeys, subjects)
+      const stored = await storeAll(pool, organisationKeys, usable)
       return { rows: stored, opened: await open(stored) }
     })
     const found = new Map(rows.map((row) => [nameOf(row), row.id]))
     return subjects.map((subject) => {
+      const reason = unusable.get(subject.organisation_id)
+      if (reason) return reason
       const id = found.get(nameOf(subject)) ?? ''
       const key = opened.get(id)
-      if (key === undefined) throw new Error(`The data key of ${subject.subject} is neither there nor can it be made.`)
+      if (key === undefined) return new Error(`The data key of ${subject.subject} is neither there nor can it be made.`)
       if (key === 'erased') return new SubjectErased(`${subject.subject} was erased: nothing more is stored of it.`)
-      if (erasures === erasuresBefore) bySubject.set(nameOf(subject), { id, key })
+      if (key instanceof CannotUnseal) return key
+      if (erasures === erasuresBefore) {
+        bySubject.set(nameOf(subject), { id, key })
+        byId.set(id, key)
+      }
       return { id, key }
     })
   }
@@ -98,10 +120,11 @@ export const makeDataKeys = ({ pool, keys }: Options): DataKeys => {
 
   const find = async (subject: Subject): Promise<DataKey> => {
     const found = await request(subject)
-    if (found instanceof SubjectErased) throw found
+    if (found instanceof Error) throw found
     return found
   }
-  const of = (subject: Subject) => bySubject.get(nameOf(subject)) ?? find(subject)
+  const known = (subject: Subject) => bySubject.get(nameOf(subject))
+  const of = (subject: Subject) => known(subject) ?? find(subject)
 
   const forget = (id?: string) => {
     erasures++
@@ -109,12 +132,14 @@ export const makeDataKeys = ({ pool, keys }: Options): DataKeys => {
     bySubject.clear()
     if (id === undefined) byId.clear()
     else byId.delete(id)
+    for (const listener of listeners) listener()
   }
 
   return {
     of,
+    known,
     byId: async (ids) => {
-      const result = new Map<string, KeyObject | 'erased'>()
+      const result = new Map<string, FoundKey>()
       const missing: string[] = []
       for (const id of ids) {
         const key = byId.get(id)
@@ -124,9 +149,10 @@ export const makeDataKeys = ({ pool, keys }: Options): DataKeys => {
       if (missing.length === 0) return result
 
       const erasuresBefore = erasures
-      for (const [id, key] of await asStored(async () => open(await readAll(pool, missing)))) {
+      const { opened } = await asStored(async () => ({ opened: await open(await readAll(pool, missing)) }))
+      for (const [id, key] of opened) {
         result.set(id, key)
-        if (erasures === erasuresBefore) byId.set(id, key)
+        if (erasures === erasuresBefore && !(key instanceof CannotUnseal)) byId.set(id, key)
       }
       return result
     },
@@ -148,132 +174,34 @@ export const makeDataKeys = ({ pool, keys }: Options): DataKeys => {
       for (const { id } of rows) forget(id)
     },
     forget,
+    onForget: (listener) => listeners.push(listener),
   }
 }
 
-const readAll = async (pool: Database, ids: readonly string[]): Promise<readonly DataKeyRow[]> => {
-  const { rows } = await pool.query<DataKeyRow>({
-    name: 'data-keys-by-id',
-    text: `
-      select id, organisation_id, subject, organisation_key_version as version, sealed from data_key
-      where id = any ($1)`,
-    values: [uuids(ids)],
-  })
-  return rows
+/** Reads again what a rotation has changed between two statements. */
+const asStored = async <Result extends { readonly opened: ReadonlyMap<string, FoundKey> }>(
+  read: () => Promise<Result>,
+): Promise<Result> => {
+  const result = await read()
+  return [...result.opened.values()].some((key) => key instanceof VersionGone) ? read() : result
 }
 
-/** Reads again what a rotation has changed between two statements. */
-const asStored = async <Result>(read: () => Promise<Result>): Promise<Result> => {
+const orWhyNot = <Result>(work: () => Result): Result | CannotUnseal => {
   try {
-    return await read()
+    return work()
   } catch (error) {
-    if (!(error instanceof VersionGone)) throw error
-    return read()
+    if (error instanceof CannotUnseal) return error
+    throw error
   }
 }
 
 const learnOrganisationKeys = async (
   organisationKeys: OrganisationKeys,
-  rows: readonly DataKeyRow[],
-): Promise<void> => {
+  rows: readonly StoredKey[],
+): Promise<ReadonlyMap<string, CannotUnseal>> => {
   const unknown = new Map<string, { readonly organisation_id: string; readonly version: number }>()
-  for (const { organisation_id, version } of rows)
-    if (version !== null && !organisationKeys.versionsOf(organisation_id).get(version))
-      unknown.set(`${version} ${organisation_id}`, { organisation_id, version })
-  if (unknown.size > 0) await organisationKeys.learn([...unknown.values()])
-}
-
-/** A data key, given the keys of its organisation by version. */
-export const openDataKey = (
-  versions: Pick<ReadonlyMap<number, KeyObject>, 'get'>,
-  row: DataKeyRow,
-): KeyObject | 'erased' => {
-  if (row.version === null || row.sealed === null) return 'erased'
-  const key = versions.get(row.version)
-  if (!key)
-    throw new VersionGone(`Version ${row.version} of the key of organisation ${row.organisation_id} is missing.`)
-  return createSecretKey(decrypt(key, row.sealed, placeOf(row, row.id)))
-}
-
-export const sealDataKey = (organisationKey: KeyObject, subject: Subject, { id, key }: DataKey): Buffer =>
-  encrypt(organisationKey, key.export(), placeOf(subject, id))
-
-/**
- * The rows of subjects, new ones for those that have none: one statement, and another only for those that another
- * process made at the same moment.
- */
-const storeAll = async (
-  pool: Database,
-  organisationKeys: OrganisationKeys,
-  subjects: readonly Subject[],
-): Promise<readonly DataKeyRow[]> => {
-  const found: DataKeyRow[] = []
-  let missing: readonly Subject[] = [...new Map(subjects.map((subject) => [nameOf(subject), subject])).values()]
-  for (let attempt = 1; missing.length > 0 && attempt <= 3; attempt++) {
-    const rows = await store(pool, organisationKeys, missing, attempt === 1)
-    found.push(...rows)
-    const names = new Set(rows.map(nameOf))
-    missing = missing.filter((subject) => !names.has(nameOf(subject)))
-  }
-  return found
-}
-
-const store = async (
-  pool: Database,
-  organisationKeys: OrganisationKeys,
-  subjects: readonly Subject[],
-  isFirstAttempt: boolean,
-): Promise<readonly DataKeyRow[]> => {
-  const organisations = new Set(subjects.map(({ organisation_id }) => organisation_id))
-  const newest = new Map(
-    await Promise.all([...organisations].map(async (id) => [id, await organisationKeys.newest(id)] as const)),
-  )
-  // Always in the same order, so that two processes never wait for each other in a circle.
-  const sorted = subjects.toSorted((one, other) => (nameOf(one) < nameOf(other) ? -1 : 1))
-  const candidates = sorted.map((subject) => {
-    const organisationKey = newest.get(subject.organisation_id)
-    if (!organisationKey) throw new Error(`Organisation ${subject.organisation_id} has no key.`)
-    const made = { id: newId(), key: createSecretKey(randomBytes(32)) }
-    return {
-      ...subject,
-      id: made.id,
-      version: organisationKey.version,
-      sealed: sealDataKey(organisationKey.key, subject, made),
-    }
-  })
-  try {
-    const { rows } = await pool.query<DataKeyRow>({
-      name: 'data-keys-find-or-make',
-      text: `
-        with given as (
-          select * from unnest($1::uuid[], $2::text[], $3::text[], $4::integer[], $5::bytea[])
-            as given (id, organisation_id, subject, version, sealed)
-        ), known as (
-          select data_key.id, organisation_id, subject, data_key.organisation_key_version as version, data_key.sealed
-          from given join data_key using (organisation_id, subject)
-        ), made as (
-          insert into data_key (id, organisation_id, subject, organisation_key_version, sealed)
-          select * from given
-          where not exists (
-            select from known where (known.organisation_id, known.subject) = (given.organisation_id, given.subject))
-          on conflict (organisation_id, subject) do nothing
-          returning id, organisation_id, subject, organisation_key_version as version, sealed
-        )
-        select * from known union all select * from made`,
-      values: [
-        uuids(candidates.map(({ id }) => id)),
-        texts(candidates.map(({ organisation_id }) => organisation_id)),
-        texts(candidates.map(({ subject }) => subject)),
-        integers(candidates.map(({ version }) => version)),
-        candidates.map(({ sealed }) => sealed),
-      ],
-    })
-    return rows
-  } catch (error) {
-    // A rotation has removed the version that was remembered as the newest.
-    const isOldVersion = error instanceof Error && 'code' in error && error.code === '23503'
-    if (!isOldVersion || !isFirstAttempt) throw error
-    for (const id of organisations) organisationKeys.forgetNewest(id)
-    return []
-  }
+  for (const { organisation_id, version, made } of rows)
+    if (!made && version !== null && !organisationKeys.versionsOf(organisation_id).get(version))
+      unknown.set(keyName({ organisation_id, version }), { organisation_id, version })
+  return unknown.size > 0 ? organisationKeys.learn([...unknown.values()]) : new Map()
 }

@@ -2,6 +2,7 @@ import { createSecretKey, randomBytes, type KeyObject } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Database } from '../postgres/lookups.ts'
 import { sql } from '../postgres/postgres.ts'
+import { CannotUnseal } from './aead.ts'
 import type { Keys } from './keys.ts'
 import { seal, unseal } from './seal.ts'
 
@@ -25,6 +26,10 @@ export const openOrganisationKey = (
   { version, sealed }: Row,
 ): KeyObject => createSecretKey(unseal(keys, sealed, placeOf(organisationId, version)), 'base64')
 
+type KeyVersion = { readonly organisation_id: string; readonly version: number }
+
+export const keyName = ({ organisation_id, version }: KeyVersion): string => `${version} ${organisation_id}`
+
 const keysRemembered = 5_000
 const newestRememberedMs = 60_000
 
@@ -40,7 +45,7 @@ export const makeOrganisationKeys = ({
   const newest = new LRUCache<string, OrganisationKey>({ max: keysRemembered, ttl: newestRememberedMs })
 
   const open = (organisationId: string, row: Row): OrganisationKey => {
-    const name = `${row.version} ${organisationId}`
+    const name = keyName({ organisation_id: organisationId, version: row.version })
     const key = known.get(name) ?? openOrganisationKey(keys, organisationId, row)
     known.set(name, key)
     return { version: row.version, key }
@@ -53,23 +58,42 @@ export const makeOrganisationKeys = ({
     return rows[0] && open(organisationId, rows[0])
   }
 
-  return {
-    /** The key for new data keys, made when the organisation has none. */
-    newest: async (organisationId: string): Promise<OrganisationKey> => {
-      const remembered = newest.get(organisationId) ?? (await readNewest(organisationId))
-      if (remembered) {
-        newest.set(organisationId, remembered)
-        return remembered
-      }
-      const sealed = sealOrganisationKey(keys, organisationId, 1, createSecretKey(randomBytes(32)))
-      await pool.query(sql`
+  const readOrMakeNewest = async (organisationId: string): Promise<OrganisationKey> => {
+    const remembered = newest.get(organisationId) ?? (await readNewest(organisationId))
+    if (remembered) {
+      newest.set(organisationId, remembered)
+      return remembered
+    }
+    const sealed = sealOrganisationKey(keys, organisationId, 1, createSecretKey(randomBytes(32)))
+    await pool.query(sql`
         insert into organisation_key (organisation_id, version, sealed) values (${organisationId}, 1, ${sealed})
         on conflict do nothing`)
-      // Another process may have been faster.
-      const made = await readNewest(organisationId)
-      if (!made) throw new Error(`The key of organisation ${organisationId} was removed while it was made.`)
-      newest.set(organisationId, made)
-      return made
+    // Another process may have been faster.
+    const made = await readNewest(organisationId)
+    if (!made) throw new Error(`The key of organisation ${organisationId} was removed while it was made.`)
+    newest.set(organisationId, made)
+    return made
+  }
+
+  return {
+    /** The key for new data keys, made when the organisation has none. */
+    newest: readOrMakeNewest,
+
+    /** Those of several organisations whose newest key cannot be opened, each with the reason. */
+    unusable: async (
+      wanted: readonly { readonly organisation_id: string }[],
+    ): Promise<ReadonlyMap<string, CannotUnseal>> => {
+      const failures = new Map<string, CannotUnseal>()
+      const check = async (id: string) => {
+        try {
+          await readOrMakeNewest(id)
+        } catch (error) {
+          if (!(error instanceof CannotUnseal)) throw error
+          failures.set(id, error)
+        }
+      }
+      await Promise.all([...new Set(wanted.map(({ organisation_id }) => organisation_id))].map(check))
+      return failures
     },
 
     forgetNewest: (organisationId: string): void => {
@@ -78,17 +102,25 @@ export const makeOrganisationKeys = ({
 
     /** Those that are known, by version. */
     versionsOf: (organisationId: string): Pick<ReadonlyMap<number, KeyObject>, 'get'> => ({
-      get: (version) => known.get(`${version} ${organisationId}`),
+      get: (version) => known.get(keyName({ organisation_id: organisationId, version })),
     }),
 
-    /** Makes several known, with one statement. */
-    learn: async (wanted: readonly { readonly organisation_id: string; readonly version: number }[]): Promise<void> => {
+    /** Makes several known, with one statement. For those that cannot be opened, by `keyName`, the reason. */
+    learn: async (wanted: readonly KeyVersion[]): Promise<ReadonlyMap<string, CannotUnseal>> => {
+      const failures = new Map<string, CannotUnseal>()
       const { rows } = await pool.query<Row & { readonly organisation_id: string }>(sql`
         select organisation_id, version, sealed
         from unnest(${wanted.map((each) => each.organisation_id)}::text[], ${wanted.map((each) => each.version)}::integer[])
           as wanted (organisation_id, version)
         join organisation_key using (organisation_id, version)`)
-      for (const row of rows) open(row.organisation_id, row)
+      for (const row of rows)
+        try {
+          open(row.organisation_id, row)
+        } catch (error) {
+          if (!(error instanceof CannotUnseal)) throw error
+          failures.set(keyName(row), error)
+        }
+      return failures
     },
   }
 }

@@ -1,8 +1,8 @@
-import type { KeyObject } from 'node:crypto'
 import { idOf, type EventShapes, type Json, type NewEvent, type RecordedEvent } from '#domain/event.ts'
 import { z } from 'zod'
 import { CannotUnseal, decrypt, encrypt } from './aead.ts'
-import type { DataKey } from './data-keys.ts'
+import type { DataKey } from './data-key-rows.ts'
+import type { FoundKey } from './data-keys.ts'
 import { erasedData } from './erased.ts'
 import { placeBytes } from './seal.ts'
 
@@ -101,12 +101,14 @@ export const personalDataOf = (shapes: EventShapes, { allowsOtherTypes = false }
      * personal. One that cannot be opened for any other reason fails when its data is read, so that it stops nothing but
      * the record that it belongs to.
      */
-    open: (event: RecordedEvent, key: KeyObject | 'erased' | undefined): RecordedEvent => {
+    open: (event: RecordedEvent, key: FoundKey | undefined): RecordedEvent => {
       const sealed = sealedIn(event)
       if (!sealed) return event
       const { [field]: _, ...data } = event.data
       if (key === 'erased') return erase(event, data, compiled.get(event.type))
       if (key === undefined) return unreadable(event, data, `its data key ${sealed.key} is missing`)
+      if (key instanceof CannotUnseal)
+        return unreadable(event, data, `its data key ${sealed.key} cannot be opened: ${key.message}`)
       try {
         const hidden = decrypt(key, Buffer.from(sealed.sealed, 'base64'), placeOf(event.stream, event))
         return { ...event, data: Object.assign(data, JSON.parse(hidden.toString()) as Json) }

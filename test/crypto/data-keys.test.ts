@@ -3,7 +3,9 @@ import { expect, test } from 'vitest'
 import { makeDataKeys, SubjectErased } from '#infra/crypto/data-keys.ts'
 import { followErasures } from '#infra/crypto/erasures.ts'
 import { deriveKeys } from '#infra/crypto/keys.ts'
+import { CannotUnseal } from '#infra/crypto/aead.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
+import { isUnavailable, sql } from '#infra/postgres/postgres.ts'
 import { makeLog } from '#infra/log.ts'
 import { testDatabase } from '../database.ts'
 import { eventually } from '../event-log/events.ts'
@@ -135,6 +137,40 @@ test('a subject that never had a key can be erased, twice too', async () => {
   await expect(async () => process.of(ann)).rejects.toThrow(SubjectErased)
 })
 
+test('a key that cannot be opened is no other key’s matter', async () => {
+  await using database = await keyDatabase()
+  const [broken, whole] = [await database.process().of(ann), await database.process().of(bob)]
+  await database.pool.query(sql`update data_key set sealed = '\\x00'::bytea where id = ${broken.id}`)
+  const process = database.process()
+
+  const found = await process.byId(new Set([broken.id, whole.id]))
+  const [refused, taken] = await Promise.allSettled([ann, bob].map(async (subject) => process.of(subject)))
+
+  expect(found.get(broken.id)).toBeInstanceOf(CannotUnseal)
+  expect(bytesOf(found).get(whole.id)).toEqual(whole.key.export())
+  expect(refused).toMatchObject({ reason: expect.any(CannotUnseal) as unknown })
+  expect(taken).toMatchObject({ value: { id: whole.id } })
+})
+
+test('a statement about keys that is not answered is given up at a deadline of its own', async () => {
+  const silent: Database = { query: () => new Promise(() => undefined) }
+  const { of, byId, digest, erase } = makeDataKeys({ pool: silent, keys, statementMs: 20 })
+
+  const outcomes = await Promise.allSettled([
+    of(ann),
+    byId(new Set(['019b0000-0000-7000-8000-000000000000'])),
+    digest('org_1', 'email', 'ann@example.com'),
+    erase(ann),
+  ])
+
+  expect(outcomes.map((outcome) => outcome.status === 'rejected' && isUnavailable(outcome.reason))).toEqual([
+    true,
+    true,
+    true,
+    true,
+  ])
+})
+
 test('no key stands in the database as it is', async () => {
   await using database = await keyDatabase()
   const { key } = await database.process().of(ann)
@@ -164,6 +200,9 @@ test('the keys of a database cannot be used with another master key', async () =
   const { id } = await database.process().of(ann)
   const others = makeDataKeys({ pool: database.pool, keys: deriveKeys(randomBytes(32).toString('base64')) })
 
-  await expect(others.byId(new Set([id]))).rejects.toThrow('MASTER_KEYS_EARLIER')
+  expect((await others.byId(new Set([id]))).get(id)).toMatchObject({
+    name: 'CannotUnseal',
+    message: expect.stringContaining('MASTER_KEYS_EARLIER') as unknown,
+  })
   await expect(async () => others.of(bob)).rejects.toThrow('MASTER_KEYS_EARLIER')
 })

@@ -1,9 +1,11 @@
-import { randomBytes, type KeyObject } from 'node:crypto'
+import { KeyObject, randomBytes } from 'node:crypto'
+import type { Pool } from 'pg'
 import { z } from 'zod'
 import { event, personal, type EventShapes } from '#domain/event.ts'
-import { makeDataKeys } from '#infra/crypto/data-keys.ts'
+import { makeDataKeys, type FoundKey } from '#infra/crypto/data-keys.ts'
 import { deriveKeys } from '#infra/crypto/keys.ts'
 import { sealedLog } from '#infra/crypto/sealed-log.ts'
+import type { EventLog } from '#infra/event-log/event-log.ts'
 import { postgresLog } from '#infra/event-log/postgres/postgres-log.ts'
 import { preparedDatabase } from '../event-log/postgres-log.ts'
 
@@ -20,23 +22,30 @@ export const shapes: EventShapes = {
 }
 
 /** Keys by id as bytes, which can be compared. */
-export const bytesOf = (keys: Iterable<readonly [id: string, key: KeyObject | 'erased']>) =>
-  new Map([...keys].map(([id, key]) => [id, key === 'erased' ? key : key.export()]))
+export const bytesOf = (keys: Iterable<readonly [id: string, key: FoundKey]>) =>
+  new Map([...keys].map(([id, key]) => [id, key instanceof KeyObject ? key.export() : key]))
+
+/** A sealed log over another, its keys, and the log as another process has it, which remembers no key. */
+export const sealedOver = (plain: EventLog, pool: Pool) => {
+  const keys = deriveKeys(randomBytes(32).toString('base64'))
+  const dataKeys = makeDataKeys({ pool, keys })
+  const options = { allowsOtherTypes: true }
+  return {
+    keys,
+    dataKeys,
+    log: sealedLog(plain, dataKeys, shapes, options),
+    elsewhere: () => sealedLog(plain, makeDataKeys({ pool, keys }), shapes, options),
+  }
+}
 
 /** A sealed log on a database of its own, the log beneath it, and the keys. */
 export const sealedDatabase = async () => {
   const database = await preparedDatabase()
-  const keys = deriveKeys(randomBytes(32).toString('base64'))
   const plain = postgresLog({ url: database.url })
-  const dataKeys = makeDataKeys({ pool: database.pool, keys })
   return {
     database,
-    keys,
     plain,
-    dataKeys,
-    log: sealedLog(plain, dataKeys, shapes, { allowsOtherTypes: true }),
-    /** The log as another process has it, which remembers no key. */
-    elsewhere: () => sealedLog(plain, makeDataKeys({ pool: database.pool, keys }), shapes, { allowsOtherTypes: true }),
+    ...sealedOver(plain, database.pool),
     [Symbol.asyncDispose]: async () => {
       await plain.close()
       await database[Symbol.asyncDispose]()

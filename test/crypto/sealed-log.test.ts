@@ -10,6 +10,7 @@ import { LogUnavailable } from '#infra/event-log/event-log.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import { storedEvents } from '#domain/stored-events.ts'
 import { appended, asAppended, newEvent, firstEvents } from '../event-log/events.ts'
+import { barrier } from '../projections/fixture.ts'
 import { samples } from '../stored-events/samples.ts'
 import { allEvents } from '../stored-events/shapes.ts'
 import { sealedDatabase, shapes } from './sealed-log-fixture.ts'
@@ -145,7 +146,10 @@ describe('a data key', () => {
     const log = sealedLog(
       made.plain,
       {
-        of: made.dataKeys.of,
+        ...made.dataKeys,
+        of: () => {
+          throw new Error('asked for a key that is known')
+        },
         byId: async (ids) => {
           throw new Error(`asked for ${ids.size}`)
         },
@@ -153,7 +157,6 @@ describe('a data key', () => {
       shapes,
     )
 
-    expect(made.dataKeys.of({ organisation_id: 'org_1', subject: stream })).not.toBeInstanceOf(Promise)
     await appended(log, stream, [saved(bob)])
     await expect(log.read(stream)).rejects.toThrow('asked for 1')
   })
@@ -174,6 +177,34 @@ describe('a data key', () => {
 
     if (typeof outcome === 'string') expect((await appending).outcome).toBe(outcome)
     else await expect(appending).rejects.toThrow(outcome)
+  })
+
+  test('that is never answered fails appends and reads as unavailable, and nothing is stored of them later', async () => {
+    await using made = await sealedDatabase()
+    const [stream, stored] = [newApplication(), newApplication()]
+    await appended(made.log, stored, [saved()])
+    const answer = barrier()
+    const silent = {
+      known: () => undefined,
+      of: async (subject: Parameters<Made['dataKeys']['of']>[0]) => {
+        await answer.passed
+        return made.dataKeys.of(subject)
+      },
+      byId: () => new Promise<never>(() => undefined),
+    }
+    const patient = sealedLog(made.plain, silent, shapes, { keysMs: 60_000, appendMs: 50 })
+    const impatient = sealedLog(made.plain, silent, shapes, { keysMs: 50 })
+
+    const [, second] = [patient.append(stream, 'any', [saved()]), patient.append(stream, 'any', [saved()])].map(
+      async (appending) => expect(appending).rejects.toThrow(LogUnavailable),
+    )
+    await second
+    await expect(impatient.append(newApplication(), 'any', [saved()])).rejects.toThrow(LogUnavailable)
+    await expect(impatient.read(stored)).rejects.toThrow(LogUnavailable)
+    answer.open()
+    await appended(made.log, stream, [saved()], 'no_stream')
+
+    expect(await made.plain.read(stream)).toHaveLength(1)
   })
 })
 
@@ -264,6 +295,11 @@ describe('an event that cannot be opened, although nobody was erased,', () => {
       ({ database: { pool } }, stream) => pool.query(sql`delete from data_key where subject = ${stream}`),
     ],
     [
+      'its key was tampered with',
+      ({ database: { pool } }, stream) =>
+        pool.query(sql`update data_key set sealed = sealed || '\\x00'::bytea where subject = ${stream}`),
+    ],
+    [
       'it was changed in the log',
       ({ database: { pool } }, stream) =>
         pool.query(sql`
@@ -292,6 +328,27 @@ describe('an event that cannot be opened, although nobody was erased,', () => {
     expect(() => broken && fromStored(shapes, broken)).toThrow(UnreadableEvent)
     expect(whole && fromStored(shapes, whole)).toEqual({ type: 'PersonSaved', ...bob })
   })
+})
+
+test('an organisation whose key cannot be opened keeps no other from reading and writing', async () => {
+  await using made = await sealedDatabase()
+  const of = (organisation_id: string) => ({ ...saved(), metadata: { ...saved().metadata, organisation_id } })
+  const [broken, whole] = [newApplication(), newApplication()]
+  await appended(made.log, broken, [of('org_broken')])
+  await appended(made.log, whole, [of('org_whole')])
+  await made.database.pool.query(
+    sql`update organisation_key set sealed = sealed || 'AAAA' where organisation_id = 'org_broken'`,
+  )
+
+  const log = made.elsewhere()
+  const [first, second] = await firstEvents(log, {}, 2)
+  expect(() => first && fromStored(shapes, first)).toThrow(UnreadableEvent)
+  expect(second?.data).toEqual(ann)
+  const [refused, taken] = await Promise.allSettled([
+    log.append(newApplication(), 'no_stream', [of('org_broken')]),
+    log.append(newApplication(), 'no_stream', [of('org_whole')]),
+  ])
+  expect([refused.status, taken.status]).toEqual(['rejected', 'fulfilled'])
 })
 
 test('the shapes of all stored events are known to the log', () => {

@@ -1,0 +1,141 @@
+import { createSecretKey, randomBytes, type KeyObject } from 'node:crypto'
+import { newId } from '../ids.ts'
+import { integers, texts, uuids } from '../postgres/arrays.ts'
+import type { Database } from '../postgres/lookups.ts'
+import { CannotUnseal, decrypt, encrypt } from './aead.ts'
+import type { OrganisationKeys } from './organisation-keys.ts'
+import { placeBytes } from './seal.ts'
+
+export type DataKey = { readonly id: string; readonly key: KeyObject }
+
+/** Whose personal data a key seals: `person:<id>`, or the stream of what is not yet known to be a person's. */
+export type Subject = { readonly organisation_id: string; readonly subject: string }
+
+/** A data key as it is stored. */
+export type DataKeyRow = Subject & {
+  readonly id: string
+  readonly version: number | null
+  readonly sealed: Buffer | null
+}
+
+/** One that this process has just made need not be opened. */
+export type StoredKey = DataKeyRow & { readonly made?: KeyObject }
+
+export const nameOf = ({ organisation_id, subject }: Subject): string => `${organisation_id} ${subject}`
+
+const placeOf = ({ organisation_id, subject }: Subject, id: string): Buffer =>
+  placeBytes(['data key', organisation_id, subject, id])
+
+/** A rotation has sealed the data key anew since its row was read. */
+export class VersionGone extends CannotUnseal {}
+
+export const readAll = async (pool: Database, ids: readonly string[]): Promise<readonly DataKeyRow[]> => {
+  const { rows } = await pool.query<DataKeyRow>({
+    name: 'data-keys-by-id',
+    text: `
+      select id, organisation_id, subject, organisation_key_version as version, sealed from data_key
+      where id = any ($1)`,
+    values: [uuids(ids)],
+  })
+  return rows
+}
+
+/** A data key, given the keys of its organisation by version. */
+export const openDataKey = (
+  versions: Pick<ReadonlyMap<number, KeyObject>, 'get'>,
+  row: DataKeyRow,
+): KeyObject | 'erased' => {
+  if (row.version === null || row.sealed === null) return 'erased'
+  const key = versions.get(row.version)
+  if (!key)
+    throw new VersionGone(`Version ${row.version} of the key of organisation ${row.organisation_id} is missing.`)
+  return createSecretKey(decrypt(key, row.sealed, placeOf(row, row.id)))
+}
+
+export const sealDataKey = (organisationKey: KeyObject, subject: Subject, { id, key }: DataKey): Buffer =>
+  encrypt(organisationKey, key.export(), placeOf(subject, id))
+
+/**
+ * The rows of subjects, new ones for those that have none: one statement, and another only for those that another
+ * process made at the same moment.
+ */
+export const storeAll = async (
+  pool: Database,
+  organisationKeys: OrganisationKeys,
+  subjects: readonly Subject[],
+): Promise<readonly StoredKey[]> => {
+  const found: StoredKey[] = []
+  let missing: readonly Subject[] = [...new Map(subjects.map((subject) => [nameOf(subject), subject])).values()]
+  for (let attempt = 1; missing.length > 0 && attempt <= 3; attempt++) {
+    const rows = await store(pool, organisationKeys, missing, attempt === 1)
+    found.push(...rows)
+    const names = new Set(rows.map(nameOf))
+    missing = missing.filter((subject) => !names.has(nameOf(subject)))
+  }
+  return found
+}
+
+const store = async (
+  pool: Database,
+  organisationKeys: OrganisationKeys,
+  subjects: readonly Subject[],
+  isFirstAttempt: boolean,
+): Promise<readonly StoredKey[]> => {
+  const organisations = new Set(subjects.map(({ organisation_id }) => organisation_id))
+  const newest = new Map(
+    await Promise.all([...organisations].map(async (id) => [id, await organisationKeys.newest(id)] as const)),
+  )
+  // Always in the same order, so that two processes never wait for each other in a circle.
+  const sorted = subjects.toSorted((one, other) => (nameOf(one) < nameOf(other) ? -1 : 1))
+  const candidates = sorted.map((subject) => {
+    const organisationKey = newest.get(subject.organisation_id)
+    if (!organisationKey) throw new Error(`Organisation ${subject.organisation_id} has no key.`)
+    const made = { id: newId(), key: createSecretKey(randomBytes(32)) }
+    return {
+      ...subject,
+      id: made.id,
+      made: made.key,
+      version: organisationKey.version,
+      sealed: sealDataKey(organisationKey.key, subject, made),
+    }
+  })
+  try {
+    const { rows } = await pool.query<DataKeyRow>({
+      name: 'data-keys-find-or-make',
+      text: `
+        with given as (
+          select * from unnest($1::uuid[], $2::text[], $3::text[], $4::integer[], $5::bytea[])
+            as given (id, organisation_id, subject, version, sealed)
+        ), known as (
+          select data_key.id, organisation_id, subject, data_key.organisation_key_version as version, data_key.sealed
+          from given join data_key using (organisation_id, subject)
+        ), made as (
+          insert into data_key (id, organisation_id, subject, organisation_key_version, sealed)
+          select * from given
+          where not exists (
+            select from known where (known.organisation_id, known.subject) = (given.organisation_id, given.subject))
+          on conflict (organisation_id, subject) do nothing
+          returning id, organisation_id, subject, organisation_key_version as version, sealed
+        )
+        select * from known union all select * from made`,
+      values: [
+        uuids(candidates.map(({ id }) => id)),
+        texts(candidates.map(({ organisation_id }) => organisation_id)),
+        texts(candidates.map(({ subject }) => subject)),
+        integers(candidates.map(({ version }) => version)),
+        candidates.map(({ sealed }) => sealed),
+      ],
+    })
+    const made = new Map(candidates.map((candidate) => [candidate.id, candidate.made]))
+    return rows.map((row) => {
+      const own = made.get(row.id)
+      return own ? { ...row, made: own } : row
+    })
+  } catch (error) {
+    // A rotation has removed the version that was remembered as the newest.
+    const isOldVersion = error instanceof Error && 'code' in error && error.code === '23503'
+    if (!isOldVersion || !isFirstAttempt) throw error
+    for (const id of organisations) organisationKeys.forgetNewest(id)
+    return []
+  }
+}
