@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { Client } from 'pg'
 import { startEmbeddedPostgres } from '#infra/postgres/embedded/embedded-postgres.ts'
 
-/** Where the measurements take place: whatever they start or write is gone when it is cleared. */
+/** Everything that the measurements start or write; removed when it is cleared. */
 export type Environment = {
   readonly directory: string
   /** An empty database on the server that all measurements share. */

@@ -27,7 +27,7 @@ export const percentile = (values: readonly number[], part: number): number => {
   return below + (above - below) * (place - Math.floor(place))
 }
 
-/** Measures the floor and what stands on it in turns, so that whatever else the machine does befalls both alike. */
+/** Measures the floor and the service in turns, so that other work of the machine affects both alike. */
 export const inTurns = async (rounds: number, floor: () => Promise<number>, ours: () => Promise<number>) => {
   const measured: { ours: number[]; floor: number[] } = { ours: [], floor: [] }
   for (let round = 0; round < rounds; round++) {

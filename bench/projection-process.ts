@@ -6,7 +6,7 @@ import { makeProgress } from '#infra/consumers/progress.ts'
 import { applications } from '../projections/applications/projection.ts'
 import { runProjection } from '../projections/runner.ts'
 
-/** Keeps one read model up to date, apart from whoever writes the log, until it is told to stop. */
+/** Keeps one read model up to date, in another process than the writer of the log, until it is stopped. */
 const main = async ([url = '']: readonly string[]) => {
   const pool = createPool(url)
   const eventLog = postgresLog({ url })

@@ -58,7 +58,7 @@ const replay = async (): Promise<number> => {
   return seconds
 }
 
-/** Anew beside the table in use, as the operator asks for it. */
+/** A rebuild next to the table in use, as started by the operator. */
 const rebuildBeside = async (): Promise<number> => {
   const startedAt = performance.now()
   await rebuild(applications, parts)
@@ -103,7 +103,7 @@ const upsert = async (): Promise<number> => {
 
 const megabytes = (bytes: number): number => bytes / 2 ** 20
 
-/** Memory when everything that can be let go of was let go of. */
+/** Memory after garbage collection. */
 const settled = async () => {
   for (let times = 0; times < 3; times++) {
     globalThis.gc?.()

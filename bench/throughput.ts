@@ -1,6 +1,6 @@
 /** How long to look. */
 export type Pace = {
-  /** How often the floor and what stands on it take turns. */
+  /** How often the floor and the service take turns. */
   readonly rounds: number
   /** How long each of them has at a turn. */
   readonly seconds: number

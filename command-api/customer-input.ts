@@ -5,7 +5,7 @@ import { CalendarDate } from '#domain/values.ts'
 import type { CustomerDetails } from '#domain/customers/events.ts'
 import { ageLastBirthday } from '#domain/rating/age.ts'
 
-/** The details of a person, as a caller sends them. They are checked one by one, so that each is told what is wrong. */
+/** The details of a person, as a caller sends them. They are checked one by one, so that each fault is reported. */
 const CustomerInput = z.object({
   title: z.string().max(20).optional(),
   first_name: z.string().max(100).optional(),

@@ -48,7 +48,7 @@ const attempts = 8
 const pageSize = 1000
 
 /**
- * Loads a stream, decides, appends. If another writer came in between, it decides anew on what that one wrote.
+ * Loads a stream, decides, appends. If another writer appended in between, it decides again on the new state.
  * Streams are cached, so a decision may rest on an old state: an append proves the state by its expected revision;
  * a refusal, or a decision that nothing is to be done, is taken only on a state that was just read.
  *
@@ -161,7 +161,7 @@ export const commandHandler = <Command, Shapes extends EventShapes, State>(
   const handle = async (id: string, command: Command, context: Context): Promise<Handled<State, Event>> => {
     const stream = `${category}-${id}`
     const { state, events, position } = await inTurn(stream, async () => write(stream, command, context))
-    // Nobody waits for the answer to a reaction.
+    // No caller waits for the answer to a reaction.
     if (position !== undefined && !context.cause) await seen(stream, position)
     return { state, events }
   }

@@ -18,7 +18,7 @@ type LiveProduct = {
 
 /** What is on show now, as this process knows it, and what was on show before. */
 export type Catalogue = {
-  /** A published product of the organisation, whatever its state. */
+  /** A published product of the organisation, in any state. */
   readonly current: (organisation_id: OrganisationId, slug: string) => CurrentRelease | undefined
   readonly release: (organisation_id: OrganisationId, product: ProductId, id: ReleaseId) => Promise<Release | undefined>
   readonly rateTable: (organisation_id: OrganisationId, key: string, version: number) => Promise<RateTable | undefined>

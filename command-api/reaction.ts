@@ -7,7 +7,7 @@ import type { Context } from './handle.ts'
 /**
  * An event of one capability that leads to a command of another: "when X happened, do Y". It may see an event twice, or
  * at the same time as another process; what it appends counts once (see `handle.ts`), as long as it uses the context that
- * it is given. Anything else that it does must bear repetition.
+ * it is given. Anything else that it does must be idempotent.
  */
 export type Reaction<Shapes extends EventShapes> = {
   /** As the file: `when-<event>-<command>`. */
@@ -63,7 +63,7 @@ const attempts = 4
 const restMs = 200
 
 /**
- * Runs reactions, each on its own: at an event that it fails at time and again, one stops and tells, and the others go on.
+ * Runs reactions, each on its own: one that keeps failing at an event stops and reports it, and the others continue.
  */
 export const runReactions = (reactions: readonly SomeReaction[], parts: ConsumerParts): readonly Consuming[] =>
   reactions.map((reaction) => runReaction(reaction, parts))

@@ -5,7 +5,7 @@ export type SetupFault = { readonly line: number; readonly path: readonly Proper
 
 export type SetupFile = {
   readonly content: unknown
-  /** The line at which a value stands, or the nearest that holds it. */
+  /** The line of a value, or of the nearest value around it. */
   readonly lineOf: (path: readonly PropertyKey[]) => number
   /** The texts of the files that it names. */
   readonly files: ReadonlyMap<string, string>

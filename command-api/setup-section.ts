@@ -24,7 +24,7 @@ export type SetupContext = {
   readonly refuse: (path: readonly PropertyKey[], reason: string) => never
   /** The same, but the section is looked through to its end, so that all that is wrong is said at once. */
   readonly report: (path: readonly PropertyKey[], reason: string) => void
-  /** What the file declares for the organisation at the key of another section, as it stands there. */
+  /** What the file declares for the organisation at the key of another section, unchanged. */
   readonly declared: (key: string) => readonly unknown[]
   /** The text of a file that the set-up file names; undefined when it was not sent along. */
   readonly file: (name: string) => string | undefined
@@ -39,7 +39,7 @@ export type SetupSection<Declared = never> = {
   readonly plan: (declared: readonly Declared[], setup: SetupContext) => Promise<readonly SetupStep[]>
 }
 
-/** A section whatever it declares: what its plan is given has passed its own schema. */
+/** Any section: its plan gets a value that has passed its own schema. */
 export type AnySetupSection = Omit<SetupSection, 'schema'> & { readonly schema: z.ZodType }
 
 /** Reports at a place of the file what the model refuses; undefined then. */

@@ -90,7 +90,7 @@ type Entry = {
   readonly declared: (key: string) => unknown
 }
 
-/** Tells the organisation's own keys from those of the sections; what belongs to none is reported. */
+/** Separates the organisation's own keys from those of the sections; unknown keys are reported. */
 const entriesOf = (content: unknown, sections: readonly AnySetupSection[], report: Report): readonly Entry[] => {
   const file = parsePart(
     z.strictObject({ organisations: z.array(z.record(z.string(), z.unknown())).min(1) }),

@@ -45,7 +45,7 @@ const pageSize = 200
 const concurrency = 32
 const mostRetryMs = 5_000
 
-/** Fires what is due, within about a second, in one process at a time. What fails is reported and holds nobody else up. */
+/** Fires what is due, within about a second, in one process at a time. A failure is reported and does not delay other timers. */
 export const runTimers = (timers: readonly Timer[], parts: TimerParts): RunningTimers => {
   const { pool, leases, clock, log, signal, pollMs = 1_000 } = parts
   const fireByKind = new Map(timers.map(({ kind, fire }) => [kind, fire]))
@@ -58,7 +58,7 @@ export const runTimers = (timers: readonly Timer[], parts: TimerParts): RunningT
       if (!fireOne) throw new Error(`There is no timer for ${due.kind}.`)
       await fireOne(due, contextOf(due))
     } catch (error) {
-      // What only this one is in trouble with, such as a stream that many write to, must not hold up the others.
+      // A failure of one timer, such as a stream with many writers, must not delay the others.
       if (error instanceof LogUnavailable || isUnavailable(error)) throw error
       failed = { kind: due.kind, message: error instanceof Error ? error.message : String(error) }
       log.error({ error, kind: due.kind, id: due.id, organisation_id: due.organisation_id }, 'timer failed')

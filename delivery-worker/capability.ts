@@ -14,7 +14,7 @@ import type { Keys } from '#infra/crypto/keys.ts'
 /** A record that something is sent about. */
 export type Subject = { readonly type: string; readonly id: string }
 
-/** An event as receivers may be told of it. */
+/** An event as it may be sent to receivers. */
 export type Happening = {
   readonly event_id: string
   readonly organisation_id: string
@@ -54,7 +54,7 @@ type SubjectDescription<Shapes extends EventShapes, Facts extends Json> = Pick<
   /** The stored events that are sent, and no others. */
   readonly events: Shapes
   readonly idOf: (event: EventOf<Shapes>, recorded: RecordedEvent) => string
-  /** What must be remembered of earlier events to tell of a later one. Nothing that identifies a person. */
+  /** The facts of earlier events that are needed to plan a later one. Nothing that identifies a person. */
   readonly remember: (facts: Facts | undefined, event: EventOf<Shapes>) => Facts | undefined
   readonly happening: (event: EventOf<Shapes>, facts: Facts) => Pick<Happening, 'type' | 'payload'>
 }

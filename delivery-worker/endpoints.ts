@@ -79,7 +79,7 @@ const search = async (
  */
 export type Standing = 'closed' | 'slow' | 'open' | 'unknown'
 
-/** Records how connections stand, for all workers. What has not changed is not written. */
+/** Records the state of connections, for all workers. What has not changed is not written. */
 export const recordStandings = async (pool: Pool, standings: ReadonlyMap<string, Standing>): Promise<void> => {
   const inOrder = [...standings].toSorted(([one], [other]) => (one < other ? -1 : 1))
   await pool.query(sql`
@@ -96,7 +96,7 @@ export const recordStandings = async (pool: Pool, standings: ReadonlyMap<string,
     on conflict (connection_id) do update set state = excluded.state, since = now(), probe_until = null`)
 }
 
-/** A connection that was changed begins anew. */
+/** A connection that was changed starts again as new. */
 export const forgetStandings = async (db: ClientBase, connectionIds: readonly string[]): Promise<void> => {
   if (connectionIds.length === 0) return
   await db.query(sql`delete from delivery_endpoint where connection_id = any (${connectionIds}::uuid[])`)

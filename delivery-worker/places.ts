@@ -1,6 +1,6 @@
 /**
  * A connection that has something due. `new`: nothing was ever sent over it. `slow`: it takes what is sent, but slowly.
- * `open`, `half_open`: it is in trouble.
+ * `open`, `half_open`: it is failing.
  */
 export type Candidate = {
   readonly organisation_id: string
@@ -10,13 +10,13 @@ export type Candidate = {
 
 /** A place in which something is being sent. */
 export type Taken = Candidate & {
-  /** It takes so long that its connection is in trouble. */
+  /** It takes so long that its connection counts as failing. */
   readonly isSlow: boolean
 }
 
 export type Allotted = Candidate & { readonly room: number }
 
-/** How many places a new connection may have, one that succeeds slowly, and one in trouble for its probe. */
+/** How many places a new connection may have, one that succeeds slowly, and a failing one for its probe. */
 const roomOfNew = 2
 const roomOfSlow = 4
 const roomOfTroubled = 1
@@ -27,7 +27,7 @@ const share = 3
 /**
  * Shares the places of a worker: first by organisation, then by connection, in the order of the candidates.
  *
- * - Connections that are new, slow or in trouble have a quarter of the places together, all others the rest.
+ * - Connections that are new, slow or failing have a quarter of the places together, all others the rest.
  * - In each part an organisation may take three times the places that are left free. So one alone has three quarters,
  *   several have equal parts, and the next one finds a place.
  * - What turns out slow while it is sent no longer takes a place from other organisations, but still from its own. A

@@ -27,7 +27,7 @@ export type PlannedDelivery = {
   readonly cancelled: CancelReason | null
 }
 
-/** Whatever waits for an action, over a connection or for an organisation is not sent. */
+/** Deliveries that wait for an action, a connection or an organisation are not sent. */
 export type Cancellation = {
   readonly of: 'action' | 'connection' | 'organisation'
   readonly id: string

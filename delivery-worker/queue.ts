@@ -92,7 +92,7 @@ export const cancel = async (db: ClientBase, cancellation: Cancellation): Promis
 /**
  * Claims deliveries that are due, as many of each connection as it was allotted, each for one worker. One whose read models
  * have not passed its event, or have set its record aside and so show an old state of it, is put off, the longer the
- * longer it has waited. An attempt that is still open was lost with the worker that began it. A connection in trouble has
+ * longer it has waited. An attempt that is still open was lost with the worker that began it. A failing connection has
  * one probe at a time, whichever worker sends it.
  */
 export const claim = async (pool: Pool, allotted: readonly Allotted[]): Promise<Claimed[]> => {

@@ -7,7 +7,7 @@ import { complete, type Completed } from './queue.ts'
 const tryAgainMs = 200
 const triesWhenStopping = 3
 
-/** Records how sends ended and how connections stand, many in one statement while the one before is under way. */
+/** Records the outcomes of sends and the states of connections, many in one statement while the previous one runs. */
 export const makeRecorder = (pool: Pool, log: Log) => {
   let completed: Completed[] = []
   let standings = new Map<string, Standing>()

@@ -55,7 +55,7 @@ export const startSender = (parts: SenderParts) => {
     sends.add(own)
     const becomesSlow = setTimeout(() => {
       own.isSlow = true
-      // One that is known to be slow or in trouble stays what it is until the send ends.
+      // One that is known to be slow or failing stays so until the send ends.
       const isTrusted = place.standing === 'new' || place.standing === 'closed'
       if (isTrusted) recorder.stands(place.connection_id, 'open')
       changes.notify()
@@ -64,7 +64,7 @@ export const startSender = (parts: SenderParts) => {
     clearTimeout(becomesSlow)
     sends.delete(own)
 
-    // Cut off by our own stopping: nobody knows whether it arrived, so it is sent again when its lease ends.
+    // Interrupted because this worker stops: it may have arrived, and is sent again when its lease ends.
     if (isAbandoned) return
     const standing = standingAfter(completed, own.isSlow)
     if (standing !== 'closed' || place.standing !== 'closed') recorder.stands(place.connection_id, standing)

@@ -67,7 +67,7 @@ const weeksKept = async (pool: Pool): Promise<readonly number[]> => {
 
 /**
  * Drops the partitions of a week, unless something in it is pending or ended lately. Events of that time are then not
- * planned again, since nobody knows any more which of them were sent. It gives up when it would have to wait for long.
+ * planned again, since it is no longer known which of them were sent. It gives up when it would have to wait for long.
  */
 const drop = async (pool: Pool, week: number, retentionDays: number): Promise<boolean> => {
   const [from, to] = [new Date(week), new Date(weekAfter(week))]

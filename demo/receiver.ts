@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** What a receiver says to a request: a status, with whatever else, or nothing at all. */
+/** A receiver's answer to a request: a status, optionally with more, or no answer at all. */
 export type Reply =
   | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string | Buffer }
   | 'hang'
@@ -55,8 +55,8 @@ export const whyNotGenuine = (
 }
 
 /**
- * A firm's own endpoint for webhooks, as the specification tells receivers to build it: the raw body is verified before it
- * is parsed, and what was handled once is not handled again. It can be told to misbehave.
+ * A firm's own endpoint for webhooks, as the specification asks receivers to build it: the raw body is verified before it
+ * is parsed, and what was handled once is not handled again. It can be made to fail.
  */
 export const startReceiver = async ({ port = 0, secret, now = Date.now, onEvent }: ReceiverOptions) => {
   const requests: WebhookRequest[] = []

@@ -69,7 +69,7 @@ export const event = <Shape extends z.ZodRawShape>(shape: Shape, options: Option
     version: upcasts.length + 1,
     /** The fields of the data that are, or contain, personal data. */
     personal: fields.filter(([, schema]) => holdsPersonal(schema)).map(([field]) => field),
-    /** Whose key encrypts them; null: that of the event's own stream. */
+    /** The subject whose key encrypts them; null: that of the event's own stream. */
     subject: (data: Json, streamId: string): string | null => subject(data as DataOf<Shape>, streamId),
   }
 }

@@ -31,5 +31,5 @@ export const patternFault = (pattern: string): string | undefined => {
 
 export const matchesPattern = (pattern: string, text: string): boolean => compiled(pattern).matcher(text).find()
 
-/** Not kept: it takes a fraction of a millisecond, and what RE2 remembers of the texts it tried can be megabytes. */
+/** Not cached: it takes a fraction of a millisecond, and what RE2 caches about the texts it tried can be megabytes. */
 const compiled = (pattern: string): RE2JS => RE2JS.compile(RE2JS.translateRegExp(pattern))

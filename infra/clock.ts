@@ -23,7 +23,7 @@ type ClockParts = {
 
 /**
  * The database's clock plus the offset, so that all processes agree on the time however their machines are set. Between two
- * measurements this machine counts on by itself; while the database is away it goes on counting.
+ * measurements the clock of this machine is used; so too while the database is away.
  */
 export const startClock = async (parts: ClockParts): Promise<Clock> => {
   const { pool, log, signal, offsetMs, measureEveryMs = 60_000 } = parts
@@ -51,6 +51,6 @@ const measure = async (pool: Pool): Promise<number> => {
     sql`select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms`,
   )
   const after = performance.now()
-  if (!rows[0]) throw new Error('The database did not tell the time.')
+  if (!rows[0]) throw new Error('The database did not answer with its time.')
   return rows[0].ms - (before + after) / 2
 }

@@ -51,9 +51,9 @@ export const Config = z.object({
     .describe(
       '32 random bytes in base64: signs tokens, seals stored secrets and personal data. npm start makes one in DATA_DIR.',
     ),
-  MASTER_KEYS_EARLIER: list(
-    'Former master keys, comma separated: what was made with them can still be read. See docs/keys.md.',
-  ).pipe(z.array(masterKey)),
+  MASTER_KEYS_EARLIER: list('Former master keys.')
+    .pipe(z.array(masterKey))
+    .describe('Former master keys, comma separated: what was made with them can still be read. See docs/keys.md.'),
   OPERATOR_KEY: z
     .string()
     .min(24)
@@ -81,7 +81,7 @@ export const Config = z.object({
   ),
   RATE_LIMIT_WINDOW_SECONDS: seconds('The length of the window of RATE_LIMIT_REQUESTS.', 300),
   READ_YOUR_WRITES_MS: count(
-    'How long a command waits until its result can be read. It answers all the same afterwards.',
+    'How long a command waits until its result can be read. It is answered afterwards in any case.',
     1000,
   ),
   DELIVERY_CONCURRENCY: z.coerce

@@ -5,7 +5,7 @@ import { callbackify } from 'node:util'
 import { Agent, buildConnector, Pool } from 'undici'
 import { isPublicAddress, makeAllowList } from './public-address.ts'
 
-/** What became of a request to somebody else's server. That it is down, slow or hostile is no exception to us. */
+/** The outcome of a request to another party's server. That it is down, slow or hostile is not an exception. */
 export type Exchange =
   | {
       readonly outcome: 'answered'
@@ -52,7 +52,7 @@ const bodyLimitBytes = 64 * 1024
 const withinOurDeadline = { headersTimeout: 0, bodyTimeout: 0 }
 
 /**
- * The way out to servers that others name. Whatever they name, nothing is reached but the public internet and what the
+ * Requests to servers that organisations name. Whichever they name, nothing is reached but the public internet and what the
  * operator allows: every literal and every resolved address is checked, and the connection goes to the very address that
  * was checked. It follows no redirect, decompresses nothing and reads at most 64 kB of an answer.
  */
@@ -155,7 +155,7 @@ export const makeGuardedHttp = (options: GuardedHttpOptions) => {
 }
 export type GuardedHttp = ReturnType<typeof makeGuardedHttp>
 
-/** Tells whether an address may be spoken to by plain http: that it is one, and the operator allows its host. */
+/** Returns whether an address may be reached by plain http: that it is one, and the operator allows its host. */
 export const httpPermission = ({ allowedHosts, allowHttp }: Allowance): ((address: string) => boolean) => {
   const allowList = makeAllowList(allowedHosts)
   return (address) => {

@@ -2,7 +2,7 @@ import { pino, type Logger } from 'pino'
 
 export type Log = Logger
 
-/** Paths in log lines whose values never appear: whatever proves who somebody is, and whatever says who somebody is. */
+/** Paths in log lines whose values never appear: credentials and personal data. */
 export const redacted = [
   'authorization',
   'client_secret',

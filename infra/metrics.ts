@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 
-/** What a process tells of itself at /metrics, in the names of the Prometheus conventions. */
+/** The metrics of a process at /metrics, named by the Prometheus conventions. */
 export const makeMetrics = () => {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })

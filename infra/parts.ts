@@ -127,7 +127,7 @@ const openEventLog = (config: Config, databaseUrl: string): EventLog =>
 export const checkParts = async ({ eventLog }: Parts, db: Database): Promise<readonly Check[]> =>
   Promise.all([check('database', async () => db.query(sql`select 1`)), check('event_log', async () => eventLog.head())])
 
-/** Since when the log cannot be followed. Asks nobody: it is for roles that follow the log all the time. */
+/** Since when the log cannot be followed. Makes no request: it is for roles that follow the log all the time. */
 export const checkOutage = ({ eventLog }: Pick<Parts, 'eventLog'>): Check => {
   const outage = eventLog.outage()
   return {
@@ -152,9 +152,9 @@ export const checkFolds = async ({ folds, eventLog }: Pick<Parts, 'folds' | 'eve
  * do not, but are shown.
  */
 export const checkConsumer = ({ status }: Pick<Consuming, 'status'>): Check => {
-  const { name, state, failure, setAside, trouble } = status()
+  const { name, state, failure, setAside, problem } = status()
   // While another process does its work, what went wrong here before does not matter.
-  const waits = trouble && state !== 'standing by' && `waits since ${trouble.since.toISOString()}: ${trouble.reason}`
+  const waits = problem && state !== 'standing by' && `waits since ${problem.since.toISOString()}: ${problem.reason}`
   return {
     name: `consumer ${name}`,
     ok: state !== 'failed' && !waits,

@@ -18,7 +18,7 @@ export const configHelp = (): string =>
     .join('\n')
 
 /**
- * Runs a process until it is told to stop (SIGINT, SIGTERM) or something fails that nobody caught: then it ends with
+ * Runs a process until it is stopped (SIGINT, SIGTERM) or an error is not caught: then it ends with
  * exit code 1 and a last line that says why. Stopping takes at most ten seconds; a second signal ends it at once.
  */
 export const runProcess = (name: string, start: (signal: AbortSignal) => Promise<Running>): void => {

@@ -54,7 +54,7 @@ const holds = ([network, bits]: readonly [Address, number], address: string): bo
 }
 
 export type AllowList = {
-  /** Whether the list names a host as it stands in an address, whatever it resolves to. */
+  /** Whether the list names a host as written in an address, regardless of what it resolves to. */
   readonly names: (host: string, port: number) => boolean
   /** Whether what a host resolved to may be reached on a port. */
   readonly reaches: (host: string, port: number, address: string) => boolean

@@ -1,6 +1,6 @@
 import type { ColumnType } from './projection.ts'
 
-/** A value as PostgreSQL reads it: whatever its column, it is sent as text and cast there. */
+/** A value as PostgreSQL reads it: it is sent as text and cast to the type of its column there. */
 export const written = (type: ColumnType, value: unknown): string | null => {
   if (value === null || value === undefined) return null
   if (type === 'json') return JSON.stringify(value)

@@ -13,8 +13,8 @@ type Parts = Pick<ConsumerParts, 'eventLog' | 'pool' | 'leases' | 'signal' | 'lo
 
 const usage = `
   status               how far each consumer of the log has come
-  rebuild <name>|all   makes a read model anew from the first event, beside the one in use
-  compare <name>|all   compares a read model, row by row, with one made anew
+  rebuild <name>|all   rebuilds a read model from the first event, next to the one in use
+  compare <name>|all   compares a read model, row by row, with a rebuilt one
   resume <name> [stream]  handles the events of records that are set aside, or of one of them
 `
 
@@ -43,7 +43,7 @@ export const projectionsCommand = async (
     case 'resume': {
       const projection = projections.find((each) => each.name === name)
       if (projection?.sharesRows) {
-        write(`Rows of ${name} belong to several records, so all of it is made anew.`)
+        write(`Rows of ${name} belong to several records, so all of it is rebuilt.`)
         return (await rebuildShown(projection, parts, output)) ? 0 : 1
       }
       const count = await requestResume(parts.pool, name, record)

@@ -21,7 +21,7 @@ export type Comparison = {
 const shown = 20
 
 /**
- * Compares the table of a projection, row by row, with one made anew from the first event up to the same place. Nobody
+ * Compares the table of a projection, row by row, with one rebuilt from the first event up to the same position. Nobody
  * writes to the table in use while the last of it is compared; it can be read all the time. Of a record that is set aside, the
  * events before the one that cannot be folded are compared.
  */

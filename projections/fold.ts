@@ -44,7 +44,7 @@ export const applyEvents = async (
   await saveRows(writer, table, rows)
 }
 
-/** Folds all events of a record anew, over rows that are taken as not yet there, and writes them. */
+/** Folds all events of a record again, as if none of its rows existed, and writes the rows. */
 export const refoldEvents = async (
   db: ClientBase,
   projection: SomeProjection,
@@ -88,7 +88,7 @@ const saveRows = async (writer: Sender, table: Table, rows: ReadonlyMap<string, 
 
 type Touches = {
   readonly touched: readonly Touch[]
-  /** The first event of a stream whose keys cannot be worked out. */
+  /** The first event of a stream whose keys cannot be determined. */
   readonly failed: ReadonlyMap<string, { readonly recorded: RecordedEvent; readonly error: unknown }>
 }
 

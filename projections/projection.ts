@@ -14,10 +14,10 @@ export type Row = Readonly<Record<string, unknown>>
  * A read model: one table, and how events change its rows. It is pure: the runner loads the rows that a batch of events
  * touches, folds the events over them in memory and writes them back together with the checkpoint.
  *
- * `keys` names the rows that an event touches (none: the event is passed over), and `project` gives each of them anew;
+ * `keys` names the rows that an event touches (none: the event is skipped), and `project` returns the new version of each;
  * undefined deletes it. Every event counts once. An event for which either throws sets its stream aside: rows keep what
- * the events before it have made of them, until the stream is resumed and folded anew. Raise `version` with every change to the table, to `project` or to
- * what the events are read as: the table is then rebuilt from the first event, beside the one in use. A test fails when
+ * the events before it have made of them, until the stream is resumed and folded again. Raise `version` with every change to the table, to `project` or to
+ * what the events are read as: the table is then rebuilt from the first event, next to the one in use. A test fails when
  * that was forgotten (`test/stored-events/`).
  */
 export type Projection<Shapes extends EventShapes, Read extends Row, Key extends keyof Read & string> = {
@@ -36,7 +36,7 @@ export type Projection<Shapes extends EventShapes, Read extends Row, Key extends
   }
   /**
    * Whether events of different streams touch the same row. By default a row belongs to one stream, so that a stream can be
-   * folded anew by itself. A row that several streams touch shows the others' events while one of them is set aside, in
+   * folded again separately. A row that several streams touch shows the others' events while one of them is set aside, in
    * another order than the log's once that is resumed: the whole table is then rebuilt instead.
    */
   readonly sharesRows?: boolean

@@ -56,7 +56,7 @@ export const ensureTable = async (projection: SomeProjection, pool: Pool): Promi
   })
 }
 
-// While the swap waits for the table or holds it, nobody else gets at it: better to give up soon and come back.
+// While the swap waits for the table or holds it, all queries wait: so it gives up soon and retries.
 const lockMs = 200
 const swapMs = 2_000
 
@@ -66,7 +66,7 @@ class NotSwapped extends Error {
 }
 
 /**
- * Makes the table of a projection anew from the first event, beside the one in use, which serves all queries and is kept
+ * Rebuilds the table of a projection from the first event, next to the one in use, which serves all queries and is kept
  * up to date meanwhile. When the new one has come as far, at least to the end that the log had at the beginning, it takes
  * the place of the old one in one transaction. A rebuild that is ended in the middle leaves a table that the next one
  * removes. A record with an event that cannot be folded is set aside in the new table. Rejects if the signal is aborted.
@@ -95,7 +95,7 @@ export const rebuild = async (
       return resetCheckpoint(db, described, undefined)
     })
 
-  /** Where the rebuild stands, unless another one has begun. */
+  /** The position of the rebuild, unless another one has begun. */
   const standing = (begun: Checkpoint, found: Checkpoint | undefined): Checkpoint => {
     if (found?.generation === begun.generation) return found
     throw new StaleCheckpoint(`Another rebuild of ${name} has begun.`)
@@ -136,7 +136,7 @@ export const rebuild = async (
       await db.query(`set local lock_timeout = ${lockMs}; lock table ${inUse.name} in access exclusive mode`)
       const left = (await lockCheckpoint(db, name))?.position
       standing(begun, await lockCheckpoint(db, described.name))
-      // The little that the table in use is ahead: nobody writes to it now, or can read it.
+      // The last events that only the table in use has: it is locked now, so it cannot change.
       const range = { after: filled, upTo: left, signal: AbortSignal.any([signal, deadline]) }
       for await (const { events } of history(eventLog, projection, range))
         await anew.apply(db, events).catch((cause: unknown) => {

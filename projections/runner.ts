@@ -12,7 +12,7 @@ import { tableOf } from './table.ts'
 export type ProjectionParts = ConsumerParts & { readonly progress: Pick<Progress, 'passed'> }
 
 /**
- * Keeps the table of a projection up to date. A table of another version is first rebuilt beside the one in use. When the
+ * Keeps the table of a projection up to date. A table of another version is first rebuilt next to the one in use. When the
  * table is rebuilt by another version later, in another process, this one stops: the process that started last decides.
  */
 export const runProjection = (projection: SomeProjection, parts: ProjectionParts): Consuming => {
@@ -43,7 +43,7 @@ export const runProjection = (projection: SomeProjection, parts: ProjectionParts
   })
 }
 
-/** Runs all projections that there are. Nobody waits any longer for those that are no more; their tables stay. */
+/** Runs all projections. Commands stop waiting for those that no longer exist; their tables stay. */
 export const runProjections = async (
   projections: readonly SomeProjection[],
   parts: ProjectionParts,

@@ -6,9 +6,9 @@ import { rowTypes } from '#infra/postgres/row-types.ts'
 import { keyPart, written } from './column.ts'
 import type { ColumnType, Row, SomeProjection } from './projection.ts'
 
-/** The table of a projection, or one beside it that is being built. Every statement is one round trip for many rows. */
+/** The table of a projection, or one next to it that is being built. Every statement is one round trip for many rows. */
 export type Table = {
-  /** As it stands in statements. */
+  /** As written in statements. */
   readonly name: string
   readonly create: string
   readonly createIndexes: string
@@ -43,7 +43,7 @@ export const tableOf = (projection: SomeProjection, suffix = ''): Table => {
   const received = (names: readonly string[]) =>
     `unnest(${names.map((_, index) => `$${index + 1}::text[]`).join(', ')}) as sent (${list(names)})`
 
-  // One key after the other through the index, whatever the planner believes of a table that grows while it is filled.
+  // One key after the other through the index, whichever size the planner assumes for a table that is being filled.
   const found = (what: string) => `
     ${received(key)} cross join lateral (
       select ${what} from ${name} as present

@@ -16,7 +16,7 @@ export const readSetupText = async (file: string): Promise<string> => {
   return `${text}\n---\n${JSON.stringify({ files })}\n`
 }
 
-/** Whatever stands at a key `file`, wherever it stands. What is wrong with the file is for the service to say. */
+/** Every value at a key `file`, at any depth. Faults of the set-up file are reported by the service. */
 const filesNamedIn = (text: string): readonly string[] => {
   const names = new Set<string>()
   visit(parseDocument(text, { merge: true }), {

@@ -25,7 +25,7 @@ const bodyLimit = '16kb'
 const formType = 'application/x-www-form-urlencoded'
 
 /**
- * The token endpoint: OAuth 2.0 client credentials. Its answers have a form of their own, so it stands before the admission
+ * The token endpoint: OAuth 2.0 client credentials. Its answers have their own format, so it comes before the admission
  * of the API and counts its requests itself.
  */
 export const tokenRoutes = (deps: TokenDeps): Router => {
@@ -37,7 +37,7 @@ export const tokenRoutes = (deps: TokenDeps): Router => {
   return router.use(refusals(deps))
 }
 
-/** Leaves every other method to whoever answers what nobody serves. Without it Express would answer OPTIONS itself. */
+/** Passes every other method on to the handler of unknown routes. Without it Express would answer OPTIONS itself. */
 const onlyPost: RequestHandler = (request, _response, next) => {
   if (request.method === 'POST') next()
   else next('router')
@@ -102,7 +102,7 @@ const provenClient = async (
   )
 }
 
-/** What express.text() throws for a body that is too large, broken off, or of an encoding that nobody knows. */
+/** What express.text() throws for a body that is too large, incomplete, or of an unknown encoding. */
 const isUnreadableBody = (error: unknown): boolean =>
   error instanceof Error && 'expose' in error && error.expose === true
 

@@ -53,7 +53,7 @@ export const makeApplications = ({ writer, keys, catalogue, organisations }: App
   /** The release that an application was started with. */
   const releaseOf = async ({ organisation_id, product_id, release_id }: ApplicationRecord): Promise<Release> => {
     const release = await catalogue.release(organisation_id, product_id, release_id)
-    if (!release) throw new Error(`Release ${release_id} of product ${product_id} is gone.`)
+    if (!release) throw new Error(`Release ${release_id} of product ${product_id} does not exist.`)
     return release
   }
 

@@ -11,7 +11,7 @@ type Email = { readonly organisation_id: OrganisationId; readonly kind: 'email';
 /** The people of the organisations, as applications know them by their email addresses. */
 export type People = {
   readonly find: (email: Email) => Promise<CustomerId | undefined>
-  /** Makes the email address that of a person, unless it is another's already. Answers whose it is. */
+  /** Assigns the email address to a person, unless it is another's already. Returns the person who has it. */
   readonly claim: (email: Email, person: CustomerId, context: Context) => Promise<CustomerId>
   readonly known: (person: CustomerId) => Promise<CustomerDetails | undefined>
 }
@@ -28,7 +28,7 @@ type Facts = {
 
 export type PersonRead = {
   readonly given: CustomerGiven
-  /** The email address that was sent, if it is nobody's yet. */
+  /** The email address that was sent, if no person has it yet. */
   readonly unclaimed: Email | undefined
 }
 
@@ -42,7 +42,7 @@ export const readPerson = async (
   const { email } = details
   if (typeof email !== 'string' || email === held?.email) {
     const known = caller.kind === 'server' && held ? await people.known(held.id) : undefined
-    // Without an email address it is whoever the application holds when the command is handled.
+    // Without an email address it is the person whom the application names when the command is handled.
     const customer_id = email === held?.email ? held?.id : undefined
     return { given: { details, refused, customer_id, known }, unclaimed: undefined }
   }

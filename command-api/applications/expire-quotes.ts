@@ -4,7 +4,7 @@ import { QuoteId } from '#domain/values.ts'
 import { commandHandler, type Writer } from '../handle.ts'
 import type { Timer } from '../timers.ts'
 
-/** A quote that nobody has bought expires at the moment that it promised. */
+/** A quote that was not accepted expires at its expiry time. */
 export const expireQuotes = (writer: Writer): Timer => {
   const { handle } = commandHandler(writer, application)
 

@@ -36,7 +36,7 @@ type Deps = {
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex')
 
-/** What an underwriting decision against the application says to whoever asked for a price. */
+/** The answer to a request for a price when the underwriting decision is against the application. */
 const decidedAgainst = (events: readonly ApplicationStreamEvent[]): Problem | undefined => {
   for (const event of events) {
     if (event.type === 'ApplicationReferred')
@@ -69,7 +69,8 @@ export const quoteRoutes = ({ handle, find, contextOf, answer, catalogue, timeZo
       const { record } = await find(path.id, caller)
       const release = await catalogue.release(record.organisation_id, record.product_id, record.release_id)
       const journey = release?.journeys.find(({ id }) => id === record.journey_id)
-      if (!release || !journey) throw new Error(`Application ${record.id} was started with a release that is gone.`)
+      if (!release || !journey)
+        throw new Error(`Application ${record.id} was started with a release that does not exist.`)
 
       const quote_id = QuoteId.parse(uuidv7())
       const { state, events } = await handle(
@@ -110,7 +111,7 @@ export const quoteRoutes = ({ handle, find, contextOf, answer, catalogue, timeZo
       await find(path.id, caller)
       const command = { type: 'AcceptQuote', quote_id: body.quote_id ?? null, now: facts.now, digest } as const
       const { state } = await handle(path.id, command, contextOf(caller, facts))
-      if (!state) throw new Error(`Application ${path.id} is gone.`)
+      if (!state) throw new Error(`Application ${path.id} was found and no longer exists.`)
       return { status: 200, body: { data: await answer(state, caller) } }
     },
   ),

@@ -64,7 +64,7 @@ const InterstitialRequest = z.object({
 })
 
 const isThere = (state: ApplicationState | undefined): ApplicationState => {
-  if (!state) throw new Error('An application that was found is gone.')
+  if (!state) throw new Error('An application that was found no longer exists.')
   return state
 }
 

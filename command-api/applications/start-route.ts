@@ -33,7 +33,7 @@ const StartRequest = z.object({
   consent_answers: ConsentAnswersInput.nullish(),
   provenance: ProvenanceInput,
   idempotency_key: IdempotencyKey.nullish().describe('For clients that cannot set headers; Idempotency-Key wins.'),
-  replaces_idempotency_key: IdempotencyKey.nullish().describe('The key of an earlier request whose answer never came.'),
+  replaces_idempotency_key: IdempotencyKey.nullish().describe('The key of an earlier request that was never answered.'),
   outreach_landing: z
     .unknown()
     .optional()
@@ -132,7 +132,7 @@ export const startRoute = ({ applications, people }: Deps): Route => {
       const isFirst = events.length > 0
       return { status: isFirst ? 201 : 200, body: { data: await answer(state, caller, isFirst) } }
     },
-    // A web page that does not prove that the application is its own gets the same refusal whatever it sends.
+    // A web page that does not prove that the application is its own gets the same refusal for any request.
     async ({ body, caller, ...facts }) => {
       const key = caller.kind === 'browser' ? keyIfAny(facts, body) : undefined
       if (key === undefined) return

@@ -7,7 +7,7 @@ import { reportRefusal, type SetupContext, type SetupSection, type SetupStep } f
 import { rateTableIdOf } from './ids.ts'
 import { RateTableKey, type RateTable } from '#domain/rating/events.ts'
 
-/** A version of a rate table in a set-up file: its cells stand in a CSV file beside it, or in the file itself. */
+/** A version of a rate table in a set-up file: its cells are in a CSV file next to it, or in the file itself. */
 export const DeclaredRateTable = z
   .strictObject({
     key: RateTableKey,
@@ -20,7 +20,7 @@ export const DeclaredRateTable = z
   .refine(({ file, csv }) => (file === undefined) !== (csv === undefined), 'name one of file and csv')
 export type DeclaredRateTable = z.output<typeof DeclaredRateTable>
 
-/** A file that is wrong from top to bottom is not told line by line. */
+/** The most faulty lines of a file that are reported. */
 const mostFaults = 20
 
 type Faulty = { readonly faults: readonly { readonly path: readonly PropertyKey[]; readonly reason: string }[] }

@@ -21,7 +21,7 @@ const identitiesRemembered = 10_000
 
 /**
  * The people of all organisations. An identity may be claimed before its person has a record, and stay so if the process
- * dies in between: the record is then made when the person is saved next.
+ * ends in between: the record is then made when the person is saved next.
  */
 export const makePeople = ({ writer, digest }: PeopleDeps) => {
   const identities = commandHandler(writer, identity)
@@ -41,7 +41,7 @@ export const makePeople = ({ writer, digest }: PeopleDeps) => {
       return known
     },
 
-    /** Makes it the identity of a person, unless it is another's already. Answers whose it is. */
+    /** Assigns the identity to a person, unless it is another's already. Returns the person who has it. */
     claim: async (wanted: Identity, customer_id: CustomerId, context: Context): Promise<CustomerId> => {
       const id = await idOf(wanted)
       const { organisation_id, kind } = wanted

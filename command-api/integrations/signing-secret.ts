@@ -13,7 +13,7 @@ export const GivenSecret = z
 
 export type SealingKeys = Pick<Keys, 'sealing'>
 
-/** Tells what was given from what has to be made. */
+/** Separates given secrets from those to generate. */
 export const chosenSecret = (given: string | undefined): { readonly secret: string; readonly generated: boolean } =>
   given ? { secret: given, generated: false } : { secret: generateSecret(), generated: true }
 

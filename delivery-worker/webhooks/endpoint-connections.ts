@@ -6,7 +6,7 @@ import { sign, signatureHeader } from './sign.ts'
 
 type Facts = ConnectionFacts & { readonly base_url: string; readonly sealed_secret: string }
 
-/** Signed webhooks: a POST to the address exactly as entered, signed anew for each attempt. */
+/** Signed webhooks: a POST to the address exactly as entered, with a new signature for each attempt. */
 export const endpointConnections = connectionKind<typeof endpointConnectionEvents, Facts>({
   type: 'endpoint_connection',
   categories: ['endpoint_connection'],

@@ -36,7 +36,7 @@ export const changeAnswers = (
     else given.set(key, checked.answer)
   }
 
-  // An answer sent that was given already changes nothing, not even an age that has gone up since.
+  // Sending an unchanged answer changes nothing, not even an age that has increased since.
   const isChanged = !isSameJson(Object.fromEntries(given), Object.fromEntries(before))
   const settled = isChanged ? settle(inOrder, given, today) : new Map(Object.entries(held))
   // A question that hangs on an answer just refused is not worth a complaint of its own.

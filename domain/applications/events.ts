@@ -59,7 +59,7 @@ const withIdBeside =
 /** Why an application ended or went to the team: an answer that was given, or an underwriting rule. */
 const ending = {
   cause: z.enum(['answer', 'underwriting']),
-  /** Tells what the person answered. */
+  /** Reveals what the person answered. */
   reason_code: personal(z.string()).nullable(),
   reason_message: personal(z.string()).nullable(),
 }
@@ -73,7 +73,7 @@ export const applicationEvents = {
     started_by: CallerKind,
     /** Chosen by the caller, who may put an email address into it. */
     idempotency_key: personal(z.string()),
-    /** As sent, by which a repeated request is known even after the product was published anew. */
+    /** As sent: identifies a repeated request even after the product was published again. */
     asked_for: z.object({
       product_slug: z.string(),
       journey_slug: z.string(),

@@ -204,7 +204,7 @@ const issue = (
   ]
 }
 
-/** What becomes of the current quote; one whose time has run out expires, whatever else happens to the application. */
+/** Ends the current quote: one past its expiry time expires, any other is replaced. */
 const settled = (
   { quotes }: ApplicationState,
   now: string,

@@ -68,7 +68,7 @@ export const Application = z
   .meta({ id: 'Application' })
 export type Application = z.infer<typeof Application>
 
-/** An application as its events tell it: what is shown of it, and what is needed to find the rest of what is shown. */
+/** An application folded from its events: what is shown of it, and what is needed to find the rest. */
 export const ApplicationRecord = Application.omit({ display_id: true, presentation: true, share_token: true }).extend({
   organisation_id: OrganisationId,
   api_application_id: ApiApplicationId,

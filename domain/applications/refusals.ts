@@ -2,7 +2,7 @@ import { Rejection, type Fields } from '../rejection.ts'
 import { isOpen } from './state.ts'
 import type { ApplicationRecord } from './record.ts'
 
-/** The same words for an id that nobody has, another organisation's, and one whose share token was not shown. */
+/** The same message for an unknown id, another organisation's, and one whose share token was not sent. */
 export const unknownApplication = () =>
   new Rejection('not_found', 'There is no application with this id. Check the address.')
 

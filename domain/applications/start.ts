@@ -66,7 +66,7 @@ export const unprovenReplay = () =>
     'This idempotency key already started an application. Send the share token of its first answer in X-Share-Token, or use a new key.',
   )
 
-/** Anyone may guess a key, so a web page must prove that the application is its own before it is told anything else. */
+/** Anyone may guess a key, so a web page must prove that the application is its own before it gets any other answer. */
 const refuseUnproven = ({ caller, is_proven }: StartApplication): void => {
   if (caller === 'browser' && !is_proven) throw unprovenReplay()
 }
@@ -107,8 +107,8 @@ const start = (command: StartApplication): readonly ApplicationEvent[] => {
 
 /** Refuses details of a customer that cannot start an application. */
 const customerOfStart = ({ consent_answers, caller }: StartApplication, customer: CustomerGiven): ApplicationEvent => {
-  const nobody = { record: { customer: null, soft_customer: null }, open_to_visitors: caller === 'browser' }
-  return customerSaved(customer, { consent_answers, marketing_answers: undefined }, caller, nobody)
+  const noCustomer = { record: { customer: null, soft_customer: null }, open_to_visitors: caller === 'browser' }
+  return customerSaved(customer, { consent_answers, marketing_answers: undefined }, caller, noCustomer)
 }
 
 type OnSale = { readonly release: Release; readonly journey: ReleaseJourney }

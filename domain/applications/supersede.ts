@@ -12,7 +12,7 @@ const withinMs = 3_600_000
 
 /**
  * Keys may be guessed, and a web page cannot prove that it sent the earlier request: its answer, with the share token,
- * never arrived. So only what nobody has worked on since, and what the new application repeats in full, is given up.
+ * never arrived. So an application is superseded only if it was not changed since and the new one repeats it in full.
  */
 export const supersedeApplication = (
   { by, now }: SupersedeApplication,

@@ -215,7 +215,7 @@ const smokerFaults = (draft: Draft, table: FindTable): readonly Fault[] => {
     when(
       table(key, version)?.dimensions.includes('smoker') ?? false,
       ['smoker'],
-      `the rates of ${key} depend on smoking: name the question that tells, and its answers that mean yes`,
+      `the rates of ${key} depend on smoking: name the question about smoking, and its answers that mean yes`,
     ),
   )
 }

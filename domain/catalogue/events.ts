@@ -197,7 +197,7 @@ export const Release = z.object({
 })
 export type Release = z.infer<typeof Release>
 
-/** What the next release will hold. It is shown to nobody until it is published. */
+/** What the next release will hold. It is not shown before it is published. */
 export const Draft = Release.omit({ id: true, number: true })
 export type Draft = z.infer<typeof Draft>
 

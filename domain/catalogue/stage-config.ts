@@ -19,7 +19,7 @@ export const ConsentOptOut = z.object({
 })
 export type ConsentOptOut = z.infer<typeof ConsentOptOut>
 
-/** The firm's own question of who wants to hear from it, answered by channel. */
+/** The firm's own question about marketing consent, answered by channel. */
 export const MarketingQuestion = z.object({
   label: z.string().min(1),
   channels: z.array(Channel).min(1),

@@ -4,7 +4,7 @@ import type { ApplicationId, CustomerId, OrganisationId } from '../values.ts'
 import { customerEvents, type CustomerEvent, type CustomerDetails } from './events.ts'
 import { evolveCustomer, type Customer } from './record.ts'
 
-/** What an application was told of its customer. */
+/** What an application was sent about its customer. */
 export type RecordCustomer = {
   readonly type: 'RecordCustomer'
   readonly organisation_id: OrganisationId
@@ -12,7 +12,7 @@ export type RecordCustomer = {
   readonly application_id: ApplicationId
   /** All that the application holds. */
   readonly details: CustomerDetails
-  /** What it was told just now. */
+  /** What it was sent now. */
   readonly sent: Partial<CustomerDetails>
   readonly by: 'server' | 'browser'
 }
@@ -38,8 +38,8 @@ const decide = (command: RecordCustomer, customer: Customer | undefined): readon
 
 type Proposed = Customer['proposed'][string]
 
-const difference = (held: CustomerDetails, told: Proposed): Partial<CustomerDetails> =>
-  Object.fromEntries(Object.entries(told).filter(([name, value]) => value !== held[name as keyof CustomerDetails]))
+const difference = (held: CustomerDetails, sent: Proposed): Partial<CustomerDetails> =>
+  Object.fromEntries(Object.entries(sent).filter(([name, value]) => value !== held[name as keyof CustomerDetails]))
 
 export const customer: Decider<RecordCustomer, typeof customerEvents, Customer | undefined> = {
   category: 'customer',

@@ -36,7 +36,7 @@ export const customerEvents = {
     ownStream,
   ),
   CustomerUpdated: event({ changed: personal(Some), application_id: ApplicationId }, ownStream),
-  /** What a web page was told of the customer and differs from what is held: for the team to judge. */
+  /** What a web page sent about the customer and differs from what is stored: for the team to judge. */
   CustomerValuesProposed: event({ proposed: personal(Some), application_id: ApplicationId }, ownStream),
 }
 export type CustomerEvent = EventOf<typeof customerEvents>
@@ -46,7 +46,7 @@ export const IdentityKind = z.enum(['email', 'external_id'])
 export type IdentityKind = z.infer<typeof IdentityKind>
 
 /**
- * Stream `identity-<id>`, the id an HMAC of kind and value under a key of the organisation, so that nobody can guess the
+ * Stream `identity-<id>`, the id an HMAC of kind and value under a key of the organisation, so that it is impossible to guess the
  * value, and "no such stream yet" is what makes an email address one person's.
  */
 export const identityEvents = {

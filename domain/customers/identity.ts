@@ -6,7 +6,7 @@ export type ClaimIdentity = {
   readonly type: 'ClaimIdentity'
   readonly organisation_id: OrganisationId
   readonly kind: IdentityKind
-  /** Whose it becomes, unless it is a person's already. */
+  /** The person who gets it, unless a person has it already. */
   readonly customer_id: CustomerId
 }
 
@@ -17,7 +17,7 @@ const decide = (
   identity: Identity | undefined,
 ): readonly IdentityEvent[] => (identity ? [] : [{ type: 'IdentityClaimed', organisation_id, kind, customer_id }])
 
-/** An email address or external id, and the one person whose it is: the first who claimed it. */
+/** An email address or external id, and the one person who has it: the first who claimed it. */
 export const identity: Decider<ClaimIdentity, typeof identityEvents, Identity | undefined> = {
   category: 'identity',
   events: identityEvents,

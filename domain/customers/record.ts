@@ -24,7 +24,7 @@ export const nothingKnown: CustomerDetails = {
 /** A customer as the organisation knows them. */
 export const Customer = ApplicationCustomer.extend({
   organisation_id: OrganisationId,
-  /** By application, the latest last: what its web page was told, and differed from what was held. */
+  /** By application, the latest last: what its web page sent that differed from what was stored. */
   proposed: z.record(z.string(), CustomerDetails.partial()),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),

@@ -35,7 +35,7 @@ export const quoteEvents = {
     joint: z.boolean(),
     members: z.int().nullable(),
     start_date: CalendarDate,
-    /** These and the loadings tell about the health of the person. */
+    /** These and the loadings reveal the health of the person. */
     components: personal(z.array(QuoteComponent)),
     excluded_covers: personal(z.array(ExcludedCover)),
     journey_loading: z.string(),

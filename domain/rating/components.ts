@@ -56,7 +56,7 @@ export const priceComponents = (
   return { components, policyFeePence: ratedSoFar > 0 ? policy_fee_pence : 0 }
 }
 
-/** How much of the life cover is paid out early by accelerated critical illness covers beside it. */
+/** How much of the life cover is paid out early by the accelerated critical illness covers of the same quote. */
 const acceleratedAmount = (covers: readonly QuotableCover[]): number =>
   covers.reduce((sum, { cover, amount }) => (isAccelerated(cover) ? sum + (amount ?? 0) : sum), 0)
 

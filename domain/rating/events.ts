@@ -126,7 +126,7 @@ export type UnderwritingRule = z.infer<typeof UnderwritingRule>
 export const UnderwritingRules = z.object({
   derived: z.array(DerivedValue),
   rules: z.array(UnderwritingRule),
-  /** Extra percentages add up; beyond these sums nobody is accepted without being looked at, or at all. */
+  /** Extra percentages add up; beyond these sums a case is referred or declined. */
   refer_above_percent: z.int().positive(),
   decline_above_percent: z.int().positive(),
 })

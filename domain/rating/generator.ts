@@ -94,11 +94,11 @@ const levelLife: RateFormula = (age, term, smoker) => {
 /** The benefit is what a repayment mortgage still owes in the middle of the year. */
 const decreasingLife: RateFormula = (age, term, smoker) => {
   const deaths = (year: number) => death(age, year, smoker)
-  const owed = (year: number) =>
+  const outstanding = (year: number) =>
     (1 - (1 + mortgageInterest) ** -(term - year - 0.5)) / (1 - (1 + mortgageInterest) ** -term)
   return rateOf({
     years: term,
-    claims: (year) => deaths(year) * owed(year),
+    claims: (year) => deaths(year) * outstanding(year),
     exits: deaths,
     lapses: lapse,
     expenses: 0.3,

@@ -2,7 +2,7 @@ import type { ClientBase, Pool } from 'pg'
 import type { Position } from '#domain/event.ts'
 import { sql } from '../postgres/postgres.ts'
 
-/** How far a consumer has come. Whoever moves it names where it stood: of two who try, one succeeds. */
+/** How far a consumer has read. Moving it names the position it had before: of two that try, one succeeds. */
 export type Checkpoint = {
   readonly version: number
   /** Raised whenever the consumer continues from another place than the one where it had left off. */
@@ -57,7 +57,7 @@ export const findCheckpoint = async (db: Pool | ClientBase, name: string): Promi
   return rows[0] && toCheckpoint(rows[0])
 }
 
-/** As it stands, and does so until the end of the transaction. */
+/** Reads and locks it until the end of the transaction. */
 export const lockCheckpoint = async (db: ClientBase, name: string): Promise<Checkpoint | undefined> => {
   const { rows } = await db.query<Row>(
     sql`select version, generation, position from consumer_checkpoint where name = ${name} for update`,
@@ -77,7 +77,7 @@ export const openCheckpoint = async (db: Pool | ClientBase, consumer: ConsumerDe
   return toCheckpoint(rows[0])
 }
 
-/** Puts a checkpoint somewhere else. Whoever worked from where it stood finds that out when he next moves it. */
+/** Sets a checkpoint to another position. A consumer that worked from the former one sees this at its next move. */
 export const resetCheckpoint = async (
   db: Pool | ClientBase,
   { name, version, categories, awaited }: ConsumerDescription,
@@ -94,7 +94,7 @@ export const resetCheckpoint = async (
   return toCheckpoint(rows[0])
 }
 
-/** Moves a checkpoint on from where it stood. False: it no longer stands there, so what led to this must not count. */
+/** Moves a checkpoint from one position to the next. False: it has another position, so the caller must roll back. */
 export const moveCheckpoint = async (
   db: Pool | ClientBase,
   name: string,
@@ -115,7 +115,7 @@ export const removeCheckpoint = async (db: Pool | ClientBase, name: string): Pro
   await db.query(sql`delete from consumer_checkpoint where name = ${name}`)
 }
 
-/** Nobody waits any longer for any consumer but these. */
+/** From now on, commands wait for no consumers but these. */
 export const retireOthers = async (pool: Pool, names: readonly string[]): Promise<void> => {
   await pool.query(sql`update consumer_checkpoint set awaited = false where awaited and name <> all (${names})`)
 }

@@ -6,18 +6,18 @@ import type { Metrics } from '../metrics.ts'
 import type { Leases } from './lease.ts'
 import type { Progress } from './progress.ts'
 
-/** What every consumer of a process works with. */
+/** What all consumers of a process share. */
 export type ConsumerParts = {
   readonly eventLog: EventLog
   readonly pool: Pool
   readonly leases: Leases
   readonly log: Log
   readonly metrics?: Pick<Metrics, 'projectedEvents' | 'lag' | 'setAside'>
-  /** Ends the consumer: it finishes what it is at, and saves how far it came. */
+  /** Ends the consumer: it finishes the current batch and saves its position. */
   readonly signal: AbortSignal
 }
 
-/** Takes a statement whose result nobody looks at. */
+/** Takes a statement whose result is not used. */
 export type Sender = { readonly query: (statement: QueryConfig) => Promise<unknown> }
 
 /** Says of an event that it cannot be handled: the record that it belongs to is set aside. */
@@ -29,7 +29,7 @@ export type InTransaction = {
    * belongs here: once it has written, no reader of the log sees newer events until it ends. What is given to `last`
    * is sent at the end, together with the checkpoint. The record of an event is the stream that it is in.
    *
-   * When it throws, the events are tried in halves until the one that fails stands alone; it is quicker to say which
+   * When it throws, the batch is bisected until the event that fails is found; it is quicker to say which
    * events cannot be handled. Such an event must have changed nothing, and nor may later ones of its stream.
    */
   readonly handle: (
@@ -39,7 +39,7 @@ export type InTransaction = {
     setEventAside: SetEventAside,
   ) => Promise<void>
   /**
-   * Handles a record anew that was set aside, from its first event on; without it, a record goes on at the event at which
+   * Handles a record that was set aside again from its first event; without it, a record continues at the event at which
    * it was set aside.
    */
   readonly refold?: (
@@ -74,15 +74,15 @@ export type Consumer = ConsumerParts & {
   readonly types?: readonly string[]
   /** At most so many events at once; 1,000 by default. */
   readonly batchSize?: number
-  /** How long it rests after events, so that those that come meanwhile are handled together. For one that nobody waits for. */
+  /** How long it pauses after a batch, so that later events are handled together. For consumers that no command waits for. */
   readonly restMs?: number
   /**
    * Given only for a consumer that commands wait for, so that a caller can read what it wrote: how far it has come is
-   * reported there. It is no part of what all consumers share, so that none is waited for by accident: one that stands by
+   * reported there. It is not part of what all consumers share, so that no command waits for one by accident: one on standby
    * in this process would never move.
    */
   readonly awaitedIn?: Pick<Progress, 'passed'>
-  /** What must be there before it works; called again after every trouble. */
+  /** Makes what it needs before it starts; called again after every failure. */
   readonly prepare?: () => Promise<void>
   /** What it does when its checkpoint is of another version: by default, it goes on from there. */
   readonly atOtherVersion?: 'continue' | 'stop'

@@ -14,47 +14,47 @@ export type ConsumerStatus = {
   readonly failure?: { readonly message: string }
   /** How many records it has set aside, because of events that it cannot handle. */
   readonly setAside: number
-  /** Why it cannot go on at the moment, and since when. It tries again by itself. */
-  readonly trouble?: { readonly since: Date; readonly reason: string }
+  /** Why it cannot continue at the moment, and since when. It retries. */
+  readonly problem?: { readonly since: Date; readonly reason: string }
 }
 
-/** A consumer at work. */
+/** A running consumer. */
 export type Consuming = {
   readonly status: () => ConsumerStatus
-  /** Resolves when the signal was aborted and everything is let go. */
+  /** Resolves when the signal was aborted and all resources are released. */
   readonly finished: Promise<void>
 }
 
-const lookAgainMs = 1_000
+const measureAgainMs = 1_000
 
 /**
- * Follows the log as the only one of its name, in this process and all others: one works, the others stand by and take
- * over when it dies. Trouble with the database is waited out. An event that cannot be handled sets its record aside: that
- * is said in the log of the process, in the status and in the metrics, later events of the record wait, and all other
- * records go on. When an operator resumes the record, what waits is handled in its order. Nothing is skipped.
+ * Follows the log as the only active consumer of its name, over all processes: one holds the lease, the others are on
+ * standby and take over when it ends. Errors of the database are retried. An event that cannot be handled sets its record
+ * aside: the log, the status and the metrics report it, later events of the record wait, and all other records continue.
+ * When an operator resumes the record, the waiting events are handled in their order. No event is skipped.
  */
 export const consume = (consumer: Consumer): Consuming => {
   const { name, categories, leases, log, signal, awaitedIn } = consumer
   let state: ConsumerStatus['state'] = 'starting'
   let position: Position | undefined
   let failure: ConsumerStatus['failure']
-  let trouble: ConsumerStatus['trouble']
+  let problem: ConsumerStatus['problem']
   let attempts = 0
   let setAside = 0
 
   const passed = (to: Position | undefined) => {
-    // What it has passed, it has passed, even if its checkpoint lags behind.
+    // The position never goes back, even if the stored checkpoint lags behind.
     if (to && (!position || to > position)) {
       position = to
       attempts = 0
-      trouble = undefined
+      problem = undefined
     }
     awaitedIn?.passed(name, categories, position)
   }
   const caughtUp = () => {
     if (state !== 'live') log.info({ consumer: name, position }, 'consumer has caught up')
     state = 'live'
-    trouble = undefined
+    problem = undefined
   }
 
   const work = async () => {
@@ -80,9 +80,9 @@ export const consume = (consumer: Consumer): Consuming => {
   const stop = async (error: Superseded) => {
     state = 'failed'
     failure = { message: error.message }
-    log.error({ consumer: name, error }, 'consumer stopped and does not go on by itself')
+    log.error({ consumer: name, error }, 'consumer stopped and does not start again without an operator')
     while (!signal.aborted) {
-      await pause(lookAgainMs, undefined, { signal }).catch(() => undefined)
+      await pause(measureAgainMs, undefined, { signal }).catch(() => undefined)
       await measureLag(consumer, position).catch(() => undefined)
     }
   }
@@ -96,13 +96,13 @@ export const consume = (consumer: Consumer): Consuming => {
         })
       } catch (error) {
         if (error instanceof StaleCheckpoint)
-          log.info({ consumer: name }, 'consumer was overtaken and looks where it stands')
+          log.info({ consumer: name }, 'stale checkpoint: another instance moved it, so the consumer reads it again')
         else {
           attempts++
           state = 'starting'
           const reason = error instanceof Error ? error.message : String(error)
-          trouble = { since: trouble?.since ?? new Date(), reason }
-          log.warn({ error, consumer: name }, 'consumer ran into trouble and tries again')
+          problem = { since: problem?.since ?? new Date(), reason }
+          log.warn({ error, consumer: name }, 'consumer failed and retries')
           await pause(Math.random() * Math.min(100 * 2 ** attempts, 5_000), undefined, { signal }).catch(
             () => undefined,
           )
@@ -112,10 +112,10 @@ export const consume = (consumer: Consumer): Consuming => {
     state = 'stopped'
   }
 
-  // Commands wait for it from now on.
+  // From now on, commands wait for it.
   awaitedIn?.passed(name, categories, undefined)
   return {
-    status: () => ({ name, state, position, setAside, ...(failure && { failure }), ...(trouble && { trouble }) }),
+    status: () => ({ name, state, position, setAside, ...(failure && { failure }), ...(problem && { problem }) }),
     finished: run(),
   }
 }

@@ -19,15 +19,14 @@ export class StaleCheckpoint extends Error {
   override readonly name = 'StaleCheckpoint'
 }
 
-/** Another version has taken over what this one did. */
+/** A newer version of this consumer has taken over. */
 export class Superseded extends Error {
   override readonly name = 'Superseded'
 }
 
 /**
- * Does something with all events at once or, when that fails, with the halves of them, until the event that it fails at
- * stands alone: that is given to `failed` or, without it, `EventFailed` is thrown. `work` is undone when it fails, and leads
- * to a position.
+ * Does `work` with all events or, when it fails, bisects them until the event that fails is found: that is given to
+ * `failed` or, without it, `EventFailed` is thrown. `work` is rolled back when it fails, and resolves to a position.
  */
 export const bisect = async (
   events: readonly RecordedEvent[],

@@ -49,16 +49,16 @@ export const follow = async (consumer: Consumer, signal: AbortSignal, callbacks:
     const workAndMove = async (db: PoolClient) => {
       const statements: QueryConfig[] = []
       await work?.(db, { query: async (statement) => statements.push(statement) })
-      // The checkpoint comes last: who stalls before it keeps nobody else from moving it.
+      // The checkpoint is moved last: a process that stalls before it does not block another from moving it.
       const written = statements.map(async (each) => db.query(each))
       const moving = moveCheckpoint(db, name, saved, to)
       const outcomes = await Promise.allSettled([...written, moving])
       // Of what was sent together, the first to fail is why the others did.
       const failed = outcomes.find((outcome) => outcome.status === 'rejected')
       if (failed) throw failed.reason
-      if (!(await moving)) throw new StaleCheckpoint(`${name} does not stand where it was left.`)
+      if (!(await moving)) throw new StaleCheckpoint(`The checkpoint of ${name} was moved.`)
     }
-    // What is lost in a crash is lost together with its checkpoint, and done again.
+    // After a crash, lost work is repeated, because its checkpoint is lost with it.
     await transaction(pool, workAndMove, { isRepeatable: true })
     saved = { ...saved, position: to }
     savedAt = performance.now()
@@ -87,8 +87,8 @@ export const follow = async (consumer: Consumer, signal: AbortSignal, callbacks:
       setAsideCount > 0
         ? await setAsideOf(pool, name, [...events.map(recordOf), ...events.map(({ stream }) => stream)])
         : new Set<string>()
-    // That an event waits whose record is unknown is saved before anything later is handled: after a crash in between,
-    // it could no longer be told from an event that was handled.
+    // A waiting event whose record is unknown is saved before any later event is handled: after a crash in between,
+    // it could not be distinguished from a handled event.
     const apart = events.findIndex((event) => isUnknown(event) && !closed.has(event.stream))
     const before = events.slice(0, Math.max(apart, 1))
     const last = before.at(-1)
@@ -226,7 +226,7 @@ const claim = async (consumer: Consumer): Promise<Checkpoint> => {
   throw new Superseded(`Version ${stored.version} of ${name} has taken over from version ${version}.`)
 }
 
-/** Tells how far a consumer is behind the end of the log. */
+/** Measures how far a consumer is behind the end of the log. */
 export const measureLag = async (
   { name, eventLog, metrics }: Consumer,
   position: Position | undefined,

@@ -11,7 +11,7 @@ type Work = {
 }
 
 type Outcome = {
-  /** Of the events in their order, so many from the first on were handled, whatever became of later ones. */
+  /** How many events, counted from the first, were handled without a gap. */
   readonly handled: number
   /** The first failure. No further event was begun after it. */
   readonly failure?: { readonly event: RecordedEvent; readonly error: unknown }
@@ -45,7 +45,7 @@ export const inOrder = async (
   return { handled: unhandled === -1 ? events.length : unhandled, ...(failure && { failure }) }
 }
 
-/** The record of each event. One whose record cannot be worked out keeps its own stream waiting, from there on. */
+/** The record of each event. If it cannot be determined, later events of its stream wait. */
 export const recordsOf = (
   events: readonly RecordedEvent[],
   recordOf: (event: RecordedEvent) => string = ({ stream }) => stream,

@@ -3,7 +3,7 @@ import type { Pool, QueryConfig } from 'pg'
 import { openConnection } from '../postgres/connection.ts'
 import { sql } from '../postgres/postgres.ts'
 
-/** The right to be the only one at something. It ends when it is given back, and when the connection that holds it is lost. */
+/** The exclusive right to run something. It ends when it is released, and when the connection that holds it is lost. */
 export type Lease = {
   /** Aborted when the lease has ended. */
   readonly signal: AbortSignal
@@ -12,26 +12,26 @@ export type Lease = {
 
 export type Leases = {
   /**
-   * Waits until nobody else holds the lease of this name, in this process or another. Undefined when the signal was
-   * aborted first. Throws when the database cannot be asked.
+   * Waits until no other holder has the lease of this name, in this process or another. Undefined when the signal was
+   * aborted first. Throws when the database does not answer.
    */
   readonly take: (name: string, signal: AbortSignal) => Promise<Lease | undefined>
 }
 
 type Session = {
-  /** One statement after the other. */
-  readonly ask: (statement: QueryConfig) => Promise<{ readonly rows: readonly { readonly done?: boolean }[] }>
+  /** Runs one statement after the other. */
+  readonly query: (statement: QueryConfig) => Promise<{ readonly rows: readonly { readonly done?: boolean }[] }>
   readonly held: Set<string>
   readonly ended: AbortSignal
   readonly end: () => Promise<void>
 }
 
 /**
- * The leases of a process: advisory locks of one connection, which does nothing else. The server frees them when the
- * process dies, and when it has not answered for half a minute.
+ * The leases of a process: advisory locks of one dedicated connection. The server releases them when the process ends,
+ * and when it has not answered for half a minute.
  *
- * A process that stalls may believe for a while that it still holds what another has taken over. So a lease keeps two
- * from doing the same work; what must not happen twice also compares the checkpoint that it moves.
+ * A stalled process may believe for a while that it still holds a lease that another process has taken over. So a lease
+ * alone does not exclude that something happens twice: such work also compares the checkpoint that it moves.
  */
 export const makeLeases = (pool: Pool, { pollMs = 500 }: { readonly pollMs?: number } = {}): Leases => {
   let session: Promise<Session> | undefined
@@ -93,19 +93,19 @@ const openSession = async (pool: Pool): Promise<Session> => {
   await client.query('set tcp_keepalives_idle = 15; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3')
 
   let last: Promise<unknown> = Promise.resolve()
-  const ask: Session['ask'] = (statement) => {
+  const query: Session['query'] = (statement) => {
     const answer = last.then(() => client.query<{ done?: boolean }>(statement))
     last = answer.catch(() => undefined)
     return answer
   }
-  return { ask, held: new Set(), ended, end: close }
+  return { query, held: new Set(), ended, end: close }
 }
 
-const lock = async ({ ask, held }: Session, name: string): Promise<boolean> => {
-  // A connection may take a lock that it has again and again, so we remember what it has.
+const lock = async ({ query, held }: Session, name: string): Promise<boolean> => {
+  // PostgreSQL lets a connection take a lock that it already holds, so the held ones are kept here.
   if (held.has(name)) return false
   held.add(name)
-  const answer = await ask(sql`select pg_try_advisory_lock(hashtextextended(${`lease ${name}`}, 0)) as done`).catch(
+  const answer = await query(sql`select pg_try_advisory_lock(hashtextextended(${`lease ${name}`}, 0)) as done`).catch(
     (error: unknown) => {
       held.delete(name)
       throw error
@@ -116,9 +116,9 @@ const lock = async ({ ask, held }: Session, name: string): Promise<boolean> => {
   return isTaken
 }
 
-const unlock = async ({ ask, held, ended, end }: Session, name: string): Promise<void> => {
-  // With the connection, the lock is gone already.
+const unlock = async ({ query, held, ended, end }: Session, name: string): Promise<void> => {
+  // A lost connection has released the lock already.
   if (!ended.aborted)
-    await ask(sql`select pg_advisory_unlock(hashtextextended(${`lease ${name}`}, 0)) as done`).catch(end)
+    await query(sql`select pg_advisory_unlock(hashtextextended(${`lease ${name}`}, 0)) as done`).catch(end)
   held.delete(name)
 }

@@ -31,13 +31,13 @@ type Membership = {
 }
 
 type Options = {
-  /** As many bytes of events may wait for one subscriber; one that is slower reads by itself. */
+  /** How many bytes of events may wait for one subscriber; a slower one reads from the log separately. */
   readonly waitingBytes?: number
 }
 
 /**
- * A log whose subscriptions share one live subscription of this process, to all that any of them wants. A subscription
- * that is behind reads by itself until it joins.
+ * A log whose subscriptions share one live subscription of this process, to all events that any of them wants. A
+ * subscription that is behind reads from the log separately until it has caught up.
  */
 export const withLiveFeed = (log: EventLog, { waitingBytes = 8_000_000 }: Options = {}): EventLog => {
   const join = liveFeed(log, waitingBytes)
@@ -172,7 +172,7 @@ const liveFeed = (log: EventLog, waitingBytes: number) => {
   }
 }
 
-/** All that somebody wants. By categories alone: of these, the position also moves at once past types that nobody wants. */
+/** The union of all subscriptions, by categories only: the position also moves past unwanted types of these categories. */
 const union = (all: readonly Wanted[]): Wanted => {
   const categories = all.flatMap((wanted) => wanted.categories ?? [])
   return all.every((wanted) => wanted.categories) ? { categories: [...new Set(categories)] } : {}

@@ -71,21 +71,21 @@ type Running = {
   failure: { readonly event_id: string; readonly since: Date; readonly reason: string } | undefined
   behindSince: Date | undefined
   /** Since when the log cannot be read for it. */
-  trouble: { readonly since: Date; readonly reason: string } | undefined
+  problem: { readonly since: Date; readonly reason: string } | undefined
 }
 
 const saveEveryMs = 300_000
 
 /**
  * Folds that are asked for at the same time read the log in one pass, each from its last snapshot. One that cannot apply
- * an event stands still before it and tries again; the others go on.
+ * an event stops before it and retries; the others continue.
  */
 export const makeLiveFolds = (options: Options): LiveFolds => {
   const { eventLog, log, signal, progress, pool, retryMs = 1_000, mayLagMs = 30_000 } = options
   const all = new Map<string, Running>()
   let beginning: Running[] = []
 
-  /** False: it stands still before an event. */
+  /** False: it has stopped before an event. */
   const apply = (running: Running, { events, position, caughtUp }: Batch): boolean => {
     const { fold, state } = running
     for (const event of events) {
@@ -114,7 +114,7 @@ export const makeLiveFolds = (options: Options): LiveFolds => {
     if (running.failure?.event_id === id) return
     const reason = `${type} of ${stream} cannot be applied: ${error instanceof Error ? error.message : String(error)}`
     running.failure = { event_id: id, since: running.failure?.since ?? new Date(), reason }
-    log.error({ fold: name, event_id: id, type, stream, error }, 'live fold stands still and tries again')
+    log.error({ fold: name, event_id: id, type, stream, error }, 'live fold cannot apply an event and retries')
   }
 
   const readOn = async (given: readonly Running[]): Promise<void> => {
@@ -127,7 +127,7 @@ export const makeLiveFolds = (options: Options): LiveFolds => {
     }
     for await (const batch of eventLog.subscribe({ ...wanted, signal })) {
       for (const running of group) {
-        running.trouble = undefined
+        running.problem = undefined
         if (apply(running, batch)) continue
         group.delete(running)
         void follow([running], retryMs)
@@ -145,7 +145,7 @@ export const makeLiveFolds = (options: Options): LiveFolds => {
         return
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error)
-        for (const running of group) running.trouble = { since: running.trouble?.since ?? new Date(), reason }
+        for (const running of group) running.problem = { since: running.problem?.since ?? new Date(), reason }
         log.error({ error, folds: group.map(({ fold }) => fold.name) }, 'live folds cannot read the log and try again')
         await pause(retryMs, undefined, { signal }).catch(() => undefined)
       }
@@ -214,7 +214,7 @@ export const makeLiveFolds = (options: Options): LiveFolds => {
       unsaved: 0,
       failure: undefined,
       behindSince: undefined,
-      trouble: undefined,
+      problem: undefined,
     }
     if (signal.aborted) running.caughtUp.resolve()
     all.set(fold.name, running)
@@ -230,9 +230,9 @@ export const makeLiveFolds = (options: Options): LiveFolds => {
   }
   signal.addEventListener('abort', stop)
 
-  const statusOf = ({ fold: { name }, position, failure, behindSince, trouble }: Running): FoldStatus => {
+  const statusOf = ({ fold: { name }, position, failure, behindSince, problem }: Running): FoldStatus => {
     const behind = behindSince && { since: behindSince, reason: 'behind the log' }
-    const stale = earliest([failure, trouble, eventLog.outage(), behind])
+    const stale = earliest([failure, problem, eventLog.outage(), behind])
     return { name, position, ...(stale && { stale }) }
   }
 

@@ -22,7 +22,7 @@ export const makeProgress = () => {
       consumers.set(name, { categories, position })
       for (const waiter of waiting) if (waiter.isOver()) waiter.resolve(true)
     },
-    /** Nobody waits any longer for a consumer that is no more. */
+    /** Removes a consumer that no longer exists: commands stop waiting for it. */
     forget: (name: string): void => {
       consumers.delete(name)
       for (const waiter of waiting) if (waiter.isOver()) waiter.resolve(true)

@@ -57,7 +57,7 @@ const reactAgain = async (
 ): Promise<Resumed> => {
   const { name, eventLog, pool, recordOf = ({ stream }: RecordedEvent) => stream } = consumer
   const waitsFrom = new Map(waiting.map(({ stream, revision }) => [stream, revision]))
-  /** True when the event has to wait for a record of its own, which is set aside too. */
+  /** True when the event has to wait for another record, which is set aside too. */
   const waitsElsewhere = async (event: RecordedEvent): Promise<boolean> => {
     const own = recordOf(event)
     if (own === record || !(await setAsideOf(pool, name, [own])).has(own)) return false
@@ -74,7 +74,7 @@ const reactAgain = async (
           !(await waitsElsewhere(event))
         ) {
           await consumer.react(event, signal, { resumed: true })
-          // Each is saved by itself. An event that led to nothing left no trace in what it was for, so it must not come
+          // Each is saved separately. An event without an effect left no trace in its target, so it must not come
           // again after later events.
           await save((db) => waitFrom(db, name, record, new Map([[event.stream, event.revision + 1]])))
         }
@@ -90,7 +90,7 @@ const reactAgain = async (
   return { record }
 }
 
-/** Folds a record anew from its first event, in one transaction. */
+/** Folds a record again from its first event, in one transaction. */
 const refold = async (
   consumer: Consumer,
   fold: NonNullable<InTransaction['refold']>,

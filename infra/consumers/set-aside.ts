@@ -145,7 +145,7 @@ export const forgetSetAside = async (db: Db, consumer: string): Promise<void> =>
   await db.query(sql`delete from consumer_set_aside where consumer = ${consumer}`)
 }
 
-/** What one consumer has set aside becomes what another has: a read model that was made anew takes the other's place. */
+/** Moves what one consumer has set aside to another: a rebuilt read model replaces the former one. */
 export const replaceSetAside = async (db: Db, consumer: string, by: string): Promise<void> => {
   await forgetSetAside(db, consumer)
   await db.query(sql`update consumer_set_aside set consumer = ${consumer} where consumer = ${by}`)

@@ -10,36 +10,38 @@ import { notifier } from '../notifier.ts'
 
 const channel = 'consumer_progress'
 
-type Across = { readonly pool: Pool; readonly log: Log; readonly signal: AbortSignal }
+type Connecting = { readonly pool: Pool; readonly log: Log; readonly signal: AbortSignal }
 
 const Announced = z.array(z.tuple([z.string(), z.string().transform((position) => position as Position)]))
 type Announced = z.output<typeof Announced>
 
-// More often than this nobody needs to be told.
-const restMs = 2
+// The shortest time between two notifications.
+const pauseMs = 2
 // A notification holds less than 8,000 bytes.
-const atOnce = 40
+const positionsMax = 40
 
 /**
- * Tells other processes how far the consumers of this one have come: at once, while the table of checkpoints may lag
- * behind by a second. Whatever is lost on the way is found in that table.
+ * Announces to other processes how far the consumers of this one have read: immediately, while the table of checkpoints
+ * may lag behind by a second. A lost announcement is found in that table.
  */
-export const announceProgress = (across: Across): Pick<Progress, 'passed'> & { readonly finished: Promise<void> } => {
+export const announceProgress = (
+  connecting: Connecting,
+): Pick<Progress, 'passed'> & { readonly finished: Promise<void> } => {
   const latest = new Map<string, Position>()
   const unsent = new Map<string, Position>()
   const changes = notifier()
 
   const announce = async (client: Client, isUsable: () => boolean) => {
-    // What was passed while there was no connection, nobody was told.
+    // Positions that were passed without a connection have not been announced.
     for (const [name, position] of latest) unsent.set(name, position)
     // An announcement need not survive anything, so its commit need not wait for the disk.
     await client.query('set synchronous_commit = off')
     while (isUsable()) {
       if (unsent.size === 0) await changes.wait()
-      const announced: Announced = [...unsent].slice(0, atOnce)
+      const announced: Announced = [...unsent].slice(0, positionsMax)
       for (const [name] of announced) unsent.delete(name)
       if (announced.length > 0) await client.query(sql`select pg_notify(${channel}, ${JSON.stringify(announced)})`)
-      await pause(restMs)
+      await pause(pauseMs)
     }
   }
 
@@ -50,26 +52,26 @@ export const announceProgress = (across: Across): Pick<Progress, 'passed'> & { r
       unsent.set(name, position)
       changes.notify()
     },
-    finished: whileConnected(across, changes.notify, announce),
+    finished: whileConnected(connecting, changes.notify, announce),
   }
 }
 
-const lookAgainMs = 75
+const readAgainMs = 75
 
 type Row = { readonly name: string; readonly categories: readonly string[]; readonly position: Position | null }
 
 /**
- * Follows how far the consumers in other processes have come, whose progress commands wait for: by what these announce
- * and, as long as somebody waits, by looking into the table of checkpoints. Resolves when it knows where they stand.
+ * Follows the progress of those consumers in other processes that commands wait for: by their announcements and, while a
+ * command waits, by reading the table of checkpoints. Resolves when it knows their positions.
  */
 export const followProgress = async (
   progress: Progress,
-  across: Across,
+  connecting: Connecting,
 ): Promise<Progress & { readonly finished: Promise<void> }> => {
-  const { pool, signal, log } = across
+  const { pool, signal, log } = connecting
   const known = new Map<string, Omit<Row, 'name'>>()
   let waiting = 0
-  let isLooking = false
+  let isReading = false
 
   const pass = ({ name, categories, position }: Row) => {
     const before = known.get(name)?.position ?? null
@@ -78,7 +80,7 @@ export const followProgress = async (
     progress.passed(name, categories, furthest ?? undefined)
   }
 
-  const look = async () => {
+  const readTable = async () => {
     const rows = await readAwaited(pool)
     for (const row of rows) pass(row)
     const names = new Set(rows.map(({ name }) => name))
@@ -89,7 +91,8 @@ export const followProgress = async (
       }
   }
 
-  const lookQuietly = () => look().catch((error: unknown) => log.warn({ error }, 'progress of the read models unknown'))
+  const readAndLog = () =>
+    readTable().catch((error: unknown) => log.warn({ error }, 'progress of the read models unknown'))
 
   const receive = (payload: string) => {
     const { data = [], success } = Announced.safeParse(parsed(payload))
@@ -97,34 +100,34 @@ export const followProgress = async (
       const consumer = known.get(name)
       if (consumer) pass({ name, categories: consumer.categories, position })
     }
-    if (!success || data.some(([name]) => !known.has(name))) void lookQuietly()
+    if (!success || data.some(([name]) => !known.has(name))) void readAndLog()
   }
 
-  const lookWhileAwaited = async () => {
-    if (isLooking) return
-    isLooking = true
+  const readWhileAwaited = async () => {
+    if (isReading) return
+    isReading = true
     while (waiting > 0 && !signal.aborted) {
-      await pause(lookAgainMs)
-      if (waiting > 0) await lookQuietly()
+      await pause(readAgainMs)
+      if (waiting > 0) await readAndLog()
     }
-    isLooking = false
+    isReading = false
   }
 
   const changes = notifier()
   const listen = async (client: Client, isUsable: () => boolean) => {
     client.on('notification', ({ payload = '[]' }) => receive(payload))
     await client.query(`listen ${channel}`)
-    await look()
+    await readTable()
     while (isUsable()) await changes.wait()
   }
 
-  const finished = whileConnected(across, changes.notify, listen)
-  await look()
+  const finished = whileConnected(connecting, changes.notify, listen)
+  await readTable()
   return {
     ...progress,
     wait: async (...given) => {
       waiting++
-      void lookWhileAwaited()
+      void readWhileAwaited()
       try {
         return await progress.wait(...given)
       } finally {
@@ -135,7 +138,7 @@ export const followProgress = async (
   }
 }
 
-/** Whoever may use the database may say anything there. */
+/** Any user of the database may send any notification. */
 const parsed = (payload: string): unknown => {
   try {
     return JSON.parse(payload) as unknown
@@ -154,9 +157,9 @@ const readAwaited = async (pool: Pool): Promise<readonly Row[]> => {
 
 const reconnectMs = 250
 
-/** Works on a connection of its own, and on the next one when that is lost, until the signal is aborted. */
+/** Works on a dedicated connection, and opens another when it is lost, until the signal is aborted. */
 const whileConnected = async (
-  { pool, signal, log }: Across,
+  { pool, signal, log }: Connecting,
   notify: () => void,
   work: (client: Client, isUsable: () => boolean) => Promise<void>,
 ): Promise<void> => {

@@ -24,7 +24,7 @@ export class SubjectErased extends Error {
   override readonly name = 'SubjectErased'
 }
 
-/** A key, or why there is none: one that cannot be opened concerns nobody but its subject. */
+/** A key, or why there is none: one that cannot be opened affects only its subject. */
 export type FoundKey = KeyObject | 'erased' | CannotUnseal
 
 export type DataKeys = {
@@ -36,12 +36,12 @@ export type DataKeys = {
   readonly byId: (ids: ReadonlySet<string>) => Promise<ReadonlyMap<string, FoundKey>>
   /**
    * A keyed hash of a text, under a secret of the organisation that survives every rotation: the same text gives the same
-   * 32 bytes for ever, and nobody without the keys can find the text by trying. `purpose` keeps uses apart.
+   * 32 bytes always, and without the keys the text cannot be found by guessing. `purpose` separates uses.
    */
   readonly digest: (organisationId: string, purpose: string, text: string) => Promise<Buffer>
-  /** Destroys the key of a subject. Whatever was sealed under it can be read by nobody again. */
+  /** Destroys the key of a subject. What was sealed under it can never be read again. */
   readonly erase: (subject: Subject) => Promise<void>
-  /** No longer remembers a key, since it was erased here or elsewhere; without an id, no key at all. */
+  /** Removes a key from the cache, since it was erased here or elsewhere; without an id, all keys. */
   readonly forget: (id?: string) => void
   /** Calls a function whenever a key is no longer remembered, so that what was made of its subject's data is forgotten too. */
   readonly onForget: (listener: () => void) => void
@@ -54,7 +54,7 @@ const hashing = 'keyed hashes'
 
 // A key and its names take some 400 bytes.
 const keysRemembered = 20_000
-// An erasure is announced to every process; this is how long one that did not hear of it may still use the key.
+// An erasure is announced to every process; a process that missed the announcement may use the key for this long.
 const rememberedMs = 60_000
 
 type Options = {
@@ -77,7 +77,7 @@ export const makeDataKeys = ({ pool: patient, keys, statementMs = 2_500 }: Optio
   const organisationKeys = makeOrganisationKeys({ pool, keys })
   const bySubject = new LRUCache<string, DataKey>({ max: keysRemembered, ttl: rememberedMs })
   const byId = new LRUCache<string, KeyObject | 'erased'>({ max: keysRemembered, ttl: rememberedMs })
-  // What was read before an erasure was heard of is not remembered after it.
+  // What was read before an erasure was announced is not cached after it.
   let erasures = 0
   const listeners: (() => void)[] = []
 

@@ -21,7 +21,7 @@ export const followErasures = async ({ pool, dataKeys, log, signal }: Options): 
       const connection = await openConnection(pool, { name: 'coverstream erasures' })
       connection.client.on('notification', ({ payload }) => dataKeys.forget(payload))
       await connection.client.query(`listen ${erasedChannel}`)
-      // While nobody listened, any key may have been erased.
+      // Without a connection, any key may have been erased.
       dataKeys.forget()
       const ending = AbortSignal.any([signal, connection.ended])
       if (!ending.aborted) await once(ending, 'abort')

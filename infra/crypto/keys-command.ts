@@ -13,7 +13,7 @@ type Parts = {
 
 const usage = `
   status        which master keys are in use, and what is sealed under them
-  rotate        seals everything in the database anew under MASTER_KEY
+  rotate        seals everything in the database again under MASTER_KEY
   retire <id>   lets the service start without an earlier master key that nothing in the database needs
 `
 
@@ -80,7 +80,7 @@ const rotateShown = async ({ pool, keys, signal }: Parts, output: Output): Promi
   try {
     const sealed = await rotate({ pool, keys, signal, report: shown.report })
     shown.end()
-    output.write(`${sealed} data keys were sealed anew. Everything is sealed under MASTER_KEY (${keys.sealing.id}).\n`)
+    output.write(`${sealed} data keys were sealed again. Everything is sealed under MASTER_KEY (${keys.sealing.id}).\n`)
     return 0
   } catch (error) {
     shown.end()

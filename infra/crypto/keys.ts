@@ -5,14 +5,14 @@ import { createHash, createPrivateKey, createPublicKey, createSecretKey, hkdfSyn
  * with the present master key; what was made with an earlier one is still read.
  */
 export type Keys = {
-  /** Ed25519. `id` stands in the header of each token that is signed; `public` has the earlier keys too, by id. */
+  /** Ed25519. `id` is in the header of each signed token; `public` has the earlier keys too, by id. */
   readonly tokens: {
     readonly id: string
     readonly private: KeyObject
     readonly public: ReadonlyMap<string, KeyObject>
   }
   readonly shareTokens: { readonly key: KeyObject; readonly earlier: readonly KeyObject[] }
-  /** `id` is the id of the master key and stands in front of whatever was sealed; `all` has the earlier keys too. */
+  /** `id` is the id of the master key and the prefix of each sealed value; `all` has the earlier keys too. */
   readonly sealing: { readonly id: string; readonly key: KeyObject; readonly all: ReadonlyMap<string, KeyObject> }
 }
 

@@ -73,7 +73,7 @@ export const personalDataOf = (shapes: EventShapes, { allowsOtherTypes = false }
     subjectOf: (stream: string, { type, data, metadata }: NewEvent) => {
       const shape = compiled.get(type)
       if (!shape) {
-        // Of an event that is not listed, nobody has said what of it is personal.
+        // Which fields of an unlisted event are personal is unknown.
         if (!allowsOtherTypes && !Object.hasOwn(shapes, type))
           throw new Error(`${type} is not among the stored events. Add its shape to domain/stored-events.ts.`)
         return undefined

@@ -14,16 +14,16 @@ type Options = {
   readonly keys: Pick<Keys, 'sealing'>
   readonly signal?: AbortSignal
   readonly report?: (progress: RotationProgress) => void
-  /** Data keys that are sealed anew with one statement. */
+  /** Data keys that are sealed again with one statement. */
   readonly atOnce?: number
 }
 
 type Version = { readonly version: number; readonly sealed: string }
 
 /**
- * Gives each organisation whose key is sealed under an earlier master key a new one, and seals its data keys anew under
+ * Gives each organisation whose key is sealed under an earlier master key a new one, and seals its data keys again under
  * that. The service may run meanwhile. A rotation that was stopped goes on where it was when it is called again; one that
- * has nothing to do changes nothing. Resolves to the number of data keys that were sealed anew.
+ * has nothing to do changes nothing. Resolves to the number of data keys that were sealed again.
  */
 export const rotate = async (options: Options): Promise<number> => {
   const { pool, signal, report } = options
@@ -76,7 +76,7 @@ const renew = async (organisationId: string, { pool, keys }: Options): Promise<v
 
 const sealAllAnew = async (organisationId: string, options: Options, pass: (sealed: number) => void): Promise<void> => {
   const { pool, keys } = options
-  // Processes that remember the former version make a few more data keys with it, for a minute at most.
+  // Processes that have cached the former version make a few more data keys with it, for a minute at most.
   for (;;) {
     const versions = await versionsOf(pool, organisationId)
     const newest = versions[0]?.version

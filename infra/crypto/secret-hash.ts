@@ -37,7 +37,7 @@ const verify = async (secret: string, stored: string): Promise<boolean> => {
 export type SecretCheck = (secret: string, stored: string) => Promise<boolean>
 
 /**
- * Checks secrets, and remembers the outcome, since a hash is made to take long. What is remembered belongs to one stored
+ * Checks secrets, and caches the outcome, since a hash is made to take long. A cached outcome belongs to one stored
  * hash, so a rotation, which stores another, makes it worthless; and it is keyed so that it gives no secret away.
  */
 export const makeSecretCheck = (): SecretCheck => {

@@ -37,7 +37,7 @@ export type Subscription = {
   readonly signal: AbortSignal
 }
 
-/** Some events in order. Whoever has handled a batch may resume after its `position`; events that the filter left out are behind it. */
+/** Some events in order. A consumer that has handled a batch may resume after its `position`; events that the filter left out are behind it. */
 export type Batch = {
   readonly events: readonly RecordedEvent[]
   readonly position: Position
@@ -70,7 +70,7 @@ export type EventLog = {
 }
 
 /**
- * The log cannot be used at the moment, for a reason that ends without anybody's help: the server is starting, changes its
+ * The log cannot be used at the moment, for a transient reason: the server is starting, changes its
  * leader, has no quorum, was lost, or does not answer in time. It is not known whether an append was stored: the same
  * append may be repeated. Only an adapter decides what is one of these.
  */

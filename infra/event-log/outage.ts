@@ -1,7 +1,7 @@
 /** Since when a log cannot be read or followed, and why. */
 export type Outage = { readonly since: Date; readonly reason: string }
 
-/** Remembers when the failures of a log began, until something succeeds. */
+/** Keeps the time when the failures of a log began, until a call succeeds. */
 export const outageWatch = () => {
   let outage: Outage | undefined
   const succeeded = (): void => {

@@ -65,7 +65,7 @@ const tooMany = (resumesAt: number) =>
     headers: { 'X-RateLimit-Reset': String(resumesAt) },
   })
 
-/** Digests have one length whatever was sent, and take one time to compare. */
+/** Digests have one length regardless of the input, so a comparison always takes the same time. */
 const makeOperatorCheck = (operatorKey: string | undefined) => {
   const digest = (key: string) => createHash('sha256').update(key).digest()
   const expected = operatorKey === undefined ? undefined : digest(operatorKey)

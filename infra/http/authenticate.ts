@@ -11,7 +11,7 @@ type KnownApplication = {
   readonly scopes: readonly Scope[]
   readonly allowed_origins: readonly string[]
   readonly secret_hash: string
-  /** Goes up with whatever ends the tokens issued so far. */
+  /** Increases with every change that ends the tokens issued so far. */
   readonly epoch: number
   readonly deleted: boolean
 }

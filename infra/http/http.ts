@@ -39,7 +39,7 @@ export type HttpOptions = {
 const bodyLimitBytes = 262_144
 const deepest = 64
 
-/** Refuses JSON nested so deep that whoever walks it would run out of stack. */
+/** Refuses JSON nested so deep that a recursive function over it would run out of stack. */
 const refuseDeepNesting = (body: Buffer): void => {
   let depth = 0
   let quoted = false
@@ -67,7 +67,7 @@ const refuseOtherThanUtf8 = (body: Buffer, charset: string): void => {
 
 const generatedId = /^([\da-f]{32}|[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12})$/i
 
-/** The id of a request is kept with its events for ever: one that may say who somebody is, is only answered. */
+/** The id of a request is stored with its events: one that may identify a person is answered but not stored. */
 const requestIdOf = (request: Request): { readonly request_id: string; readonly answered: string } => {
   const given = request.get('x-request-id') ?? ''
   const request_id = generatedId.test(given) ? given : newId()

@@ -31,7 +31,7 @@ export const statusOf: Readonly<Record<ErrorCode, number>> = {
 
 type Headers = Readonly<Record<string, string>>
 
-/** A failed request whose cause lies with the caller. `message` says what to do. */
+/** A failed request that the caller can correct. `message` says what to do. */
 export class Problem extends Error {
   override readonly name = 'Problem'
   readonly code: ErrorCode

@@ -8,7 +8,7 @@ import { withTimeout } from '../timeout.ts'
 /** Whether a request is served. `resumesAt` is when the window ends, in seconds since 1970. */
 export type RateDecision = { readonly served: true } | { readonly served: false; readonly resumesAt: number }
 
-/** Counts a request of somebody. Exactly so many are served in a window; refused ones do not make it longer. */
+/** Counts a request of an address. Exactly the limit is served in a window; refused ones do not make it longer. */
 export type RateLimit = (who: string) => Promise<RateDecision>
 
 export type RateLimitOptions = {
@@ -57,7 +57,7 @@ const count = async (limiter: Limiter, who: string): Promise<RateLimiterRes | un
 
 type Limits = { readonly points: number; readonly duration: number; readonly keyPrefix: string }
 
-/** Counts in PostgreSQL, and by itself while PostgreSQL does not answer: better counted apart than not served. */
+/** Counts in PostgreSQL, and in this process while PostgreSQL does not answer, so that requests are still served. */
 const sharedOrOwn = (pool: Pool, limits: Limits, own: RateLimiterMemory, log: Log) => {
   const shared = new RateLimiterPostgres({
     ...limits,

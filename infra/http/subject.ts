@@ -31,14 +31,14 @@ export type SubjectCheck = {
   readonly refuseHidden: (access: Access, request: SubjectRequest) => Promise<void>
 }
 
-/** Enforces the rule about the subject that stands on a route: the only place that does. */
+/** Enforces the rule about the subject that a route declares: the only place that does. */
 export const makeSubjectCheck = ({ keys, owners = {} }: SubjectOptions): SubjectCheck => {
   const isProven: SubjectCheck['isProven'] = (id, shareToken) => isShareTokenOf(keys, id, shareToken)
 
   const ownerOf = async (type: string, { organisation_id }: Caller, id: string): Promise<Owner | undefined> => {
     if (type === 'application' && !owners[type]) return { application_id: ApplicationId.parse(id) }
     const find = owners[type]
-    if (!find) throw new Error(`Nothing tells the owner of a subject of type ${type}.`)
+    if (!find) throw new Error(`There is no lookup for the owner of a subject of type ${type}.`)
     return find(organisation_id, id)
   }
 
@@ -47,7 +47,7 @@ export const makeSubjectCheck = ({ keys, owners = {} }: SubjectOptions): Subject
     refuseHidden: async (access, { caller, shareToken, path }) => {
       if (access.kind !== 'application' || !access.subject || !caller) return
       const { type, parameter, visibleTo } = access.subject
-      // A server may see whatever its organisation has, and the handler looks only there.
+      // A server may see everything of its organisation, and the handler reads only that.
       if (visibleTo === 'share_token_holder' && caller.kind === 'server') return
 
       const owner = await ownerOf(type, caller, String(path[parameter]))

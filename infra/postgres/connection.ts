@@ -23,7 +23,7 @@ const closeMs = 1_000
 
 /**
  * Opens a connection to the database of a pool, with the settings that the pool's own connections have. It is asked for
- * a sign of life every few seconds, so that one whose packets are lost silently ends within ten seconds.
+ * a keepalive query every few seconds, so that one whose packets are lost silently ends within ten seconds.
  */
 export const openConnection = async (
   { options }: Pick<Pool, 'options'>,
@@ -37,7 +37,7 @@ export const openConnection = async (
     connectionTimeoutMillis: connectMs,
   })
   const ended = new AbortController()
-  // An error ends the connection, and each statement on it fails: nobody else needs to know.
+  // An error ends the connection, and each statement on it fails, so it is reported there.
   client.on('error', () => undefined)
   client.on('end', () => ended.abort())
   const destroy = () => client.connection.stream.destroy()

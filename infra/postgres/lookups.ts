@@ -3,7 +3,7 @@ import { openConnection, type Connection } from './connection.ts'
 import { isConnectionLoss } from './postgres.ts'
 import { withTimeout } from '../timeout.ts'
 
-/** Whatever answers a statement: a pool, a connection, or lookups. */
+/** Anything that runs a statement: a pool, a connection, or lookups. */
 export type Database = {
   readonly query: <Row extends QueryResultRow>(statement: QueryConfig) => Promise<QueryResult<Row>>
 }

@@ -43,7 +43,7 @@ export const transaction = async <Result>(
 export type PoolOptions = {
   /** At most so many connections; 10 by default. */
   readonly max?: number
-  /** So many connections are kept when idle, for whoever must not wait for a new one; none by default. */
+  /** So many connections are kept when idle, for requests that must not wait for a new one; none by default. */
   readonly min?: number
   /** Shown in `pg_stat_activity`. */
   readonly name?: string
@@ -60,7 +60,7 @@ export type PoolOptions = {
   readonly connectMs?: number
   /** How long a transaction may take. An open one that has written hides newer events from every reader. */
   readonly transactionMs?: number
-  /** How long a transaction may stand idle between two statements. */
+  /** How long a transaction may be idle between two statements. */
   readonly idleInTransactionMs?: number
 }
 
@@ -98,7 +98,7 @@ export const createPool = (url: string, options: PoolOptions = {}): Pool => {
   })
   // Without a listener, the loss of an idle connection would end the process.
   pool.on('error', (error) => onLost?.(error))
-  // So would the loss of one in use, of which whoever uses it learns from its statements.
+  // So would the loss of one in use; its user sees the failure from its statements.
   pool.on('connect', (client) => client.on('error', () => undefined))
   return pool
 }
@@ -144,7 +144,7 @@ const lossMessages =
   /^(Connection terminated|timeout expired|timeout exceeded|Query read timeout|Client has encountered a connection error|This socket has been ended)/
 
 /**
- * Whether a statement failed for a reason that ends without anybody's help: the connection was lost, the server is
+ * Whether a statement failed for a transient reason: the connection was lost, the server is
  * starting, stopping, overloaded or not (yet) the primary, or did not answer in time. Such a statement may have been
  * executed.
  */

@@ -17,7 +17,7 @@ type Row = {
   readonly updated_at: string
 }
 
-/** Every application as its events tell it. Its presentation is that of its release, and is not repeated here. */
+/** Every application, folded from its events. Its presentation is that of its release, and is not repeated here. */
 export const applications: Projection<typeof applicationStreamEvents, Row, 'organisation_id' | 'id'> = {
   name: 'applications',
   version: 3,

@@ -35,7 +35,7 @@ export type ProductRow = {
   readonly document: Product
 }
 
-/** In name order, whatever the case; products of one name by their slugs. */
+/** In name order, ignoring case; products of one name by their slugs. */
 const byName = (one: Product, other: Product) =>
   inEnglish.compare(one.name, other.name) || inEnglish.compare(one.slug, other.slug)
 

@@ -67,7 +67,7 @@ type Deps = {
   readonly db: Database
 }
 
-/** What was sent, to whom, and what became of it: the log of deliveries with every attempt. */
+/** What was sent, to which connection, and with which outcome: the log of deliveries with every attempt. */
 export const deliveryRoutes = ({ pool, db }: Deps): Route[] => [
   route(
     {
@@ -107,7 +107,7 @@ export const deliveryRoutes = ({ pool, db }: Deps): Route[] => [
 
 type Key = { readonly id: string; readonly recorded_at: Date }
 
-/** A page looks at no more rows than this, whatever it filters by. */
+/** A page reads no more rows than this, with any filter. */
 const scanned = 10_000
 
 /** The keys of a page, and where the next one begins. What no index holds is filtered among a bounded number of rows. */

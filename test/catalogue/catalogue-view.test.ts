@@ -123,7 +123,7 @@ test('200: a product has its fields, in the order of the specification, and no o
   expect(JSON.stringify(body)).toBe(JSON.stringify({ data: productShown }))
 })
 
-test('200: products are listed in name order, whatever their state', async () => {
+test('200: products are listed in name order, in any state', async () => {
   await using api = await catalogue()
   for (const [slug, name, state] of [
     ['zebra', 'aardvark', 'archived'],
@@ -228,7 +228,7 @@ test('200: bounds go across all covers, and terms are null without a cover of fi
   })
 })
 
-test('200: journeys are listed in dashboard order, whatever their state', async () => {
+test('200: journeys are listed in dashboard order, in any state', async () => {
   await using api = await catalogue()
 
   const { status, body } = await api.get('/api/v1/products/term-life/journeys')

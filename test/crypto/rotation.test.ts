@@ -52,7 +52,7 @@ test('after a rotation the present master key is enough, and every data key is a
 
   expect(code).toBe(0)
   expect(output).toContain('data keys 100 %')
-  expect(output).toContain('26 data keys were sealed anew')
+  expect(output).toContain('26 data keys were sealed again')
   const dataKeys = makeDataKeys({ pool: database.pool, keys: after })
   expect(bytesOf(await dataKeys.byId(new Set(database.made.map(({ id }) => id))))).toEqual(
     bytesOf(database.made.map(({ id, key }) => [id, key])),

@@ -118,7 +118,7 @@ test.each([
   await soon(async () => expect(await savedPosition(the)).toBe(await the.eventLog.head()))
 })
 
-test('a fold that cannot apply an event says since when, stands still alone, and goes on when it can', async () => {
+test('a fold that cannot apply an event says since when and retries, while the others continue', async () => {
   await using the = await fixture()
   const { folds, lines } = starting(the, { mayLagMs: 0 })
   let isBroken = true
@@ -140,7 +140,7 @@ test('a fold that cannot apply an event says since when, stands still alone, and
     ['breaking', `TallyRaised of ${stream(1)} cannot be applied: not this one`],
     ['totals', undefined],
   ])
-  expect(lines.filter(({ msg }) => msg === 'live fold stands still and tries again')).toHaveLength(1)
+  expect(lines.filter(({ msg }) => msg === 'live fold cannot apply an event and retries')).toHaveLength(1)
   isBroken = false
   await soon(() => expect(broken.get(stream(1))).toBe(7))
   await soon(() => expect(folds.status().map(({ stale }) => stale)).toEqual([undefined, undefined]))

@@ -27,7 +27,7 @@ const reading = (log: EventLog, seen: Set<number>): SomeReaction => ({
   },
 })
 
-const isTrouble = ({ msg }: Readonly<Record<string, unknown>>) => msg === 'consumer ran into trouble and tries again'
+const isRetry = ({ msg }: Readonly<Record<string, unknown>>) => msg === 'consumer failed and retries'
 
 test('after an outage of the log that is longer than all retries, consumers go on by themselves', async () => {
   await using the = await fixture()
@@ -54,7 +54,7 @@ test('after an outage of the log that is longer than all retries, consumers go o
 
   isAway = true
   await append()
-  await soon(() => expect(lines.filter(isTrouble).length).toBeGreaterThanOrEqual(1))
+  await soon(() => expect(lines.filter(isRetry).length).toBeGreaterThanOrEqual(1))
   const during = await soon(() => {
     const checks = [checkConsumer(reaction), checkOutage({ eventLog: log })]
     expect(checks.map(({ ok }) => ok)).toEqual([false, false])
@@ -92,7 +92,7 @@ test('after an outage of PostgreSQL that is longer than all retries, consumers g
 
   await way.cut()
   await the.append(1, raised())
-  await soon(() => expect(lines.filter(isTrouble).length).toBeGreaterThanOrEqual(4))
+  await soon(() => expect(lines.filter(isRetry).length).toBeGreaterThanOrEqual(4))
   await soon(() => expect(checkOutage({ eventLog: log }).ok).toBe(false))
   const during = checkOutage({ eventLog: log })
   way.mend()

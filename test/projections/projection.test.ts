@@ -52,12 +52,12 @@ test('a projection whose table has a name that is taken says so', async () => {
   const running = run((parts) => runProjection(tallies, parts))
 
   const reason = 'There is a table "tallies" that no projection has made. Remove or rename it.'
-  await soon(() => expect(running.status().trouble?.reason).toBe(reason))
+  await soon(() => expect(running.status().problem?.reason).toBe(reason))
   expect(lines[0]).toMatchObject({ consumer: 'tallies', error: { message: reason } })
 
   await the.pool.query('drop table tallies')
   await soon(() => expect(running.status().state).toBe('live'))
-  expect(running.status().trouble).toBeUndefined()
+  expect(running.status().problem).toBeUndefined()
 })
 
 test('a row that its table cannot hold sets its record aside, with the reason', async () => {

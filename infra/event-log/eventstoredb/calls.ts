@@ -60,7 +60,7 @@ export const makeCalls = (connection: Connection, settings: Settings, limits: Li
     if (fault !== undefined) throw new LogMisconfigured(`EVENTSTOREDB_URL: ${fault}`)
   }
 
-  /** Undefined also when nobody has called for long: then it is not known. */
+  /** Undefined also when no call was made recently: then it is not known. */
   const failingSince = (kind: Kind): number | undefined => {
     const { since, last = 0 } = failing.get(kind) ?? {}
     return Date.now() - last < limits.wholeMs ? since : undefined

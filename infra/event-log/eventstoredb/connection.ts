@@ -28,7 +28,7 @@ const closeAfterMs = 30_000
 
 /**
  * The client, with its choice of a node replaced by ours. The client's own reconnects only after some failures, and a
- * discovery that fails there rejects a promise that nobody handles, which ends the process.
+ * discovery that fails there rejects a promise without a handler, which ends the process.
  */
 export const connect = (settings: Settings): Connection => {
   const { tls, user, connectionName } = settings
@@ -70,7 +70,7 @@ export const connect = (settings: Settings): Connection => {
       },
       () => undefined,
     )
-    // Not at once: the client may be about to use the stub, and a call on a closed one throws where nobody catches it.
+    // Not at once: the client may be about to use the stub, and a call on a closed one throws an error that cannot be caught.
     left.stub.then(
       (stub) => setTimeout(() => stub.close(), closeAfterMs).unref(),
       () => undefined,
@@ -97,7 +97,7 @@ const isDeadline = (error: unknown) =>
 
 const openStub = ({ address, port, serverName }: Node, security: ChannelCredentials, { keepAlive }: Settings) =>
   new StreamsClient(`${address}:${port}`, security, {
-    // A new channel is a new connection, not one that others have had for longer and that may be dead.
+    // A new channel is a new connection, not a shared older one that may be broken.
     'grpc.use_local_subchannel_pool': 1,
     'grpc.keepalive_time_ms': keepAlive.intervalMs,
     'grpc.keepalive_timeout_ms': keepAlive.timeoutMs,

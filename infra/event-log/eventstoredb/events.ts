@@ -8,7 +8,7 @@ const digits = 20
 
 const padded = (place: bigint) => String(place).padStart(digits, '0')
 
-/** The only maker of this adapter's positions, hence the cast. */
+/** The only function that makes positions of this adapter, so the cast is correct. */
 export const toPosition = ({ commit, prepare }: Place) => `${padded(commit)}/${padded(prepare)}` as Position
 
 export const placeOf = (position: Position): Place => {
@@ -23,7 +23,7 @@ export const measure = (position: Position) => Number(placeOf(position).commit)
 /** Before every event. */
 export const beginning = toPosition({ commit: 0n, prepare: 0n })
 
-/** Throws on data that is no JSON: within the client nobody would catch that, and the append would never end. */
+/** Throws on data that is no JSON: within the client it would not be caught, and the append would never end. */
 export const toProposed = ({ id, type, schema_version, data, metadata }: NewEvent): JSONEventData => {
   JSON.stringify(data)
   return jsonEvent({ id, type, data, metadata: { ...metadata, schema_version } })
@@ -35,7 +35,9 @@ export const isSystemEvent = ({ streamId, type }: Pick<StoredEvent<EventType>, '
 
 export const positionOf = ({ id, position }: StoredEvent<EventType>): Position => {
   if (!position)
-    throw new Error(`EventStoreDB did not say where event ${id} lies. It must be of version 22.6 or later.`)
+    throw new Error(
+      `EventStoreDB did not answer with the position of event ${id}. It must be of version 22.6 or later.`,
+    )
   return toPosition(position)
 }
 

@@ -3,7 +3,7 @@ import { outageWatch, type Outage, type OutageWatch } from '../outage.ts'
 /** One user of the log, which says after each attempt how it went. */
 type Source = Pick<OutageWatch, 'failed' | 'succeeded'>
 
-/** Remembers since when the log could not be read or followed, by any of those who do it. */
+/** Keeps the time since when the log could not be read or followed, by any reader or subscription. */
 export const makeOutages = () => {
   const failing = new Set<OutageWatch>()
   const since = ({ current }: OutageWatch) => current()?.since.getTime() ?? Infinity

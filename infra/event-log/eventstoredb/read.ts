@@ -104,7 +104,7 @@ async function* eventsOf<Event extends ResolvedEvent>(
   reading: StreamingRead<Event>,
   { attemptMs, wholeMs }: Limits,
 ): AsyncGenerator<Event> {
-  // The client emits errors even when nobody reads any more, and one without a listener would end the process.
+  // The client emits errors even after reading has stopped, and an error without a listener would end the process.
   reading.on('error', () => undefined)
   const giveUp = (milliseconds: number) => reading.destroy(new NoAnswer(`a read had no answer in ${milliseconds} ms`))
   const silence = setTimeout(giveUp, attemptMs, attemptMs)

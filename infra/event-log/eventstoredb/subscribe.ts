@@ -39,7 +39,7 @@ type Log = {
   readonly limits: Limits
 }
 
-/** Follows the log for ever: after a failure of any length it goes on where it was. */
+/** Follows the log without end: after a failure of any length it continues at its position. */
 export async function* subscribeTo(log: Log, subscription: Subscription): AsyncGenerator<Batch> {
   const { connection, calls, outages } = log
   const { signal } = subscription
@@ -112,7 +112,7 @@ async function* follow(
     return isWantedNext
   }
 
-  // `open` puts the other items among the events, hence the cast.
+  // `open` adds the other items to the events, so the type is cast.
   const items = (subscription as AsyncIterable<Item>)[Symbol.asyncIterator]()
   try {
     for (;;) {
@@ -162,7 +162,7 @@ const open = (
   const checkpointReached = (subscription: AllStreamSubscription, place: Place) => {
     subscription.push({ checkpoint: toPosition(place) } satisfies Item)
   }
-  // The client makes a transform of these, of which the reading side alone is to hold a batch: hence the cast.
+  // The client makes a transform of these, of which the reading side alone is to hold a batch, so the type is cast.
   const buffer = { readableHighWaterMark: batchSize, writableHighWaterMark: 1 } as ReadableOptions
   const subscription = client.subscribeToAll(
     {
@@ -174,7 +174,7 @@ const open = (
     buffer,
   )
   subscription.on('caughtUp', () => subscription.push({ isCaughtUp: true } satisfies Item))
-  // The client emits errors even when nobody reads any more, and one without a listener would end the process.
+  // The client emits errors even after reading has stopped, and an error without a listener would end the process.
   subscription.on('error', () => undefined)
   return subscription
 }

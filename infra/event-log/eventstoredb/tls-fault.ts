@@ -8,7 +8,7 @@ const withinMs = 1_000
 
 /**
  * Says what about TLS does not fit between the settings and the servers. The failure of a call does not: it looks like a
- * lost connection. Undefined when everything fits, and when nobody answers.
+ * lost connection. Undefined when everything fits, and when no server answers.
  */
 export const tlsFault = async (settings: Settings): Promise<string | undefined> => {
   const nodes = await nodesOf(settings).catch(() => [])

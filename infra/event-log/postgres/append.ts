@@ -43,7 +43,7 @@ export const appender = (pool: Pool, appended: (position: Position) => void, lim
   let batchesInFlight = 0
   let isScheduled = false
   let isClosed = false
-  let trouble: unknown
+  let lastError: unknown
   const finished = notifier()
 
   const leaveQueue = (append: Waiting) => {
@@ -91,7 +91,7 @@ export const appender = (pool: Pool, appended: (position: Position) => void, lim
       return []
     } catch (error) {
       if (isUnavailable(error)) {
-        trouble = error
+        lastError = error
         if (isTooSlow(error)) return divide(again, Math.ceil(pending.length / partsOfSlow))
         await pause((0.5 + Math.random() / 2) * Math.min(1_000, 10 * 2 ** attempt))
         return [again]
@@ -116,7 +116,7 @@ export const appender = (pool: Pool, appended: (position: Position) => void, lim
   const enqueue = (asked: Append, settle: Waiting['settle'], fail: Waiting['fail']) => {
     const bytes = asked.events.reduce((sum, { data, metadata }) => sum + data.length + metadata.length, 0)
     if (waiting.size >= limits.waiting || (waiting.size > 0 && waitingBytes + bytes > limits.waitingBytes))
-      throw new LogUnavailable(`${waiting.size} appends wait already.`, { cause: trouble })
+      throw new LogUnavailable(`${waiting.size} appends wait already.`, { cause: lastError })
     let isSettled = false
     const end = () => {
       isSettled = true
@@ -137,7 +137,7 @@ export const appender = (pool: Pool, appended: (position: Position) => void, lim
       },
     }
     const deadline = setTimeout(() => {
-      append.fail(new LogUnavailable(`The append took longer than ${limits.withinMs} ms.`, { cause: trouble }))
+      append.fail(new LogUnavailable(`The append took longer than ${limits.withinMs} ms.`, { cause: lastError }))
       finished.notify()
     }, limits.withinMs)
     waiting.add(append)

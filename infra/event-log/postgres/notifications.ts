@@ -6,15 +6,15 @@ import { sql } from '../../postgres/postgres.ts'
 import { notifier } from '../../notifier.ts'
 
 const channel = 'event_log'
-// More often than this nobody needs to be told.
-const restMs = 3
+// The shortest time between two notifications.
+const pauseMs = 3
 
 /**
- * Tells other processes that there is something new, and hears it from them. It is only a hint: whatever is lost here is
- * found a moment later by looking. A hint is sent after the commit, on a connection of its own and one at a time, because
- * a notification inside the transactions of the appends would make them commit one after the other.
+ * Notifies other processes of new events, and receives their notifications. They are only hints: polling finds a moment
+ * later what a lost hint would have announced. A hint is sent after the commit, on a dedicated connection and one at a
+ * time, because a notification inside the transactions of the appends would make them commit one after the other.
  */
-export const hints = (pool: Pool, heard: (upTo?: Position) => void, checkLog: () => Promise<void>) => {
+export const hints = (pool: Pool, received: (upTo?: Position) => void, checkLog: () => Promise<void>) => {
   const changes = notifier()
   let unsent: Position | undefined
   let isClosed = false
@@ -30,14 +30,14 @@ export const hints = (pool: Pool, heard: (upTo?: Position) => void, checkLog: ()
         const { client, ended } = connection
         const isUsable = () => isOpen() && !ended.aborted
         ended.addEventListener('abort', changes.notify)
-        // What `announce` has sent, here or in another process.
-        client.on('notification', ({ payload }) => heard(payload as Position | undefined))
-        // A hint need not survive anything, so its commit need not wait for the disk.
+        // Sent by `announce`, here or in another process.
+        client.on('notification', ({ payload }) => received(payload as Position | undefined))
+        // A hint may be lost in a crash, so its commit need not wait for the disk.
         await client.query('set synchronous_commit = off')
         await client.query(`listen ${channel}`)
         failures = 0
-        // While nobody listened, anything may have come.
-        heard()
+        // Hints were lost while there was no connection.
+        received()
         await checkLog()
         while (isUsable()) {
           if (!unsent) await changes.wait()
@@ -45,7 +45,7 @@ export const hints = (pool: Pool, heard: (upTo?: Position) => void, checkLog: ()
             const position = unsent
             unsent = undefined
             await client.query(sql`select pg_notify(${channel}, ${position})`)
-            await pause(restMs)
+            await pause(pauseMs)
           }
         }
       } catch {
@@ -58,7 +58,7 @@ export const hints = (pool: Pool, heard: (upTo?: Position) => void, checkLog: ()
   }
 
   return {
-    /** Begins to hear. */
+    /** Starts to listen. */
     listen: () => {
       running ??= run()
     },

@@ -47,7 +47,7 @@ export const postgresLog = (options: PostgresLogOptions): EventLog => {
   const outage = outageWatch()
   const reader = logReader(reading, { outage, soonMs: readMs / 2 })
   const arrived = arrivals()
-  // When all who followed the log have gone because of an outage, this still notices how long it lasts.
+  // When all subscriptions have ended because of an outage, this still measures how long it lasts.
   const checkLog = () =>
     reader.head().then(
       () => undefined,

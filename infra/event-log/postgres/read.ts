@@ -26,7 +26,7 @@ export const measure = (position: Position): number => Number(fromPosition(posit
 
 /**
  * Of transactions below this, all have ended: what they wrote is there, and nothing more will come. Beyond it an event
- * may still appear before others that can be seen already, so nobody who must not miss one reads on.
+ * may still appear before others that can be seen already, so a reader that must not miss one stops here.
  */
 const horizon = `(
   select pg_snapshot_xmin(pg_current_snapshot())::text::bigint + state.transaction_offset from event_log.state)`
@@ -117,7 +117,7 @@ const defaultLimit = 1_000
 type Statement = Query & { readonly name: string }
 
 type ReaderOptions = {
-  /** Told of the reads that fail because the database is not there. */
+  /** Records the reads that fail because the database is not available. */
   readonly outage?: Pick<OutageWatch, 'failed' | 'succeeded'>
   /** Deadline of the reads that a request waits for. */
   readonly soonMs?: number
@@ -146,7 +146,7 @@ export const logReader = (pool: Pool, { outage = outageWatch(), soonMs = 2_500 }
   }
 
   return {
-    /** A page of one stream, whatever else is being written. */
+    /** A page of one stream, regardless of what is being written elsewhere. */
     stream: (stream: string, { from, direction = 'forwards', limit = defaultLimit }: Page) => {
       const isForwards = direction === 'forwards'
       const statement = {

@@ -3,7 +3,7 @@ import { sql } from '../../postgres/postgres.ts'
 
 /**
  * Every process calls this before it uses the log, whose tables the migrations have made. After a restore into a server
- * that has run fewer transactions, new events then come after the old ones all the same.
+ * that has run fewer transactions, new events then still come after the old ones.
  */
 export const prepareLog = async (pool: Pool): Promise<void> => {
   await pool.query(sql`

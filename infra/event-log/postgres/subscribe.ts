@@ -31,7 +31,7 @@ export const arrivals = () => {
 const moveAfterMs = 1_000
 
 /**
- * First what has been, in pages, then what comes, as soon as it is told of, and at the latest after a while. Past events
+ * Yields first past events, in pages, then new ones, as soon as a hint arrives or the next poll finds them. Past events
  * that it does not want, the position moves about once a second.
  */
 export const subscriber = (
@@ -103,7 +103,7 @@ export const subscriber = (
     }
   }
 
-/** What lies between two settled positions. The next page is read while the reader works on one, and none beyond it. */
+/** The events between two settled positions. The next page is read while the reader works on one, and none beyond it. */
 const history = async function* (
   reader: Pick<LogReader, 'between'>,
   after: Position,
@@ -122,7 +122,7 @@ const history = async function* (
   let page = await read(after)
   while (page && !signal.aborted) {
     const next = page.position < upTo ? read(page.position) : undefined
-    // If the reader leaves, nobody waits for the page any more, and nobody minds what becomes of it.
+    // If the reader stops, the page is no longer awaited, and its failure does not matter.
     next?.catch(() => undefined)
     yield page
     page = await next

@@ -48,13 +48,10 @@ export const findPlace = async (wantedDirectory: string, password: string, accou
     : await copiedBinaries(installed, log)
   if (await succeeds('test', ['-x', dirname(wantedDirectory)], account)) return { directory: wantedDirectory, binaries }
 
-  // The password makes the name, so that whoever deletes the wanted place, and it with it, starts anew.
+  // The name is derived from the password, so deleting the wanted directory (and the password in it) starts with a new one.
   const name = createHash('sha256').update(`${wantedDirectory}\n${password}`).digest('hex').slice(0, 16)
   const directory = join(await publicDirectory(name), basename(wantedDirectory))
-  log?.info(
-    { wanted: wantedDirectory, directory },
-    'The data directory lies where PostgreSQL may not go; using another',
-  )
+  log?.info({ wanted: wantedDirectory, directory }, 'PostgreSQL may not read the data directory; using another')
   return { directory, binaries }
 }
 
@@ -96,7 +93,7 @@ const copiedBinaries = async ({ binaries, native, version }: Installed, log?: Lo
   return { initdb: moved(binaries.initdb), postgres: moved(binaries.postgres), pg_ctl: moved(binaries.pg_ctl) }
 }
 
-/** A directory of root's that everybody may enter, whatever the umask. */
+/** A directory owned by root that every user may enter, regardless of the umask. */
 const publicDirectory = async (name: string): Promise<string> => {
   const root = '/var/lib/coverstream'
   const directory = join(root, name)

@@ -10,11 +10,11 @@ import { accountToRunAs, exists, findPlace, surroundings, type Account, type Bin
 import type { Log } from '../../log.ts'
 
 export type EmbeddedPostgresOptions = {
-  /** Created when missing. Beside it lie `<dataDir>.password` and `<dataDir>.port`. */
+  /** Created when missing. Next to it are `<dataDir>.password` and `<dataDir>.port`. */
   readonly dataDir: string
   /** By default the port of the last time, or a free one. */
   readonly port?: number
-  /** Server settings beside or instead of the defaults. */
+  /** Server settings in addition to or instead of the defaults. */
   readonly settings?: Readonly<Record<string, string>>
   readonly log?: Log
 }
@@ -22,7 +22,7 @@ export type EmbeddedPostgresOptions = {
 export type EmbeddedPostgres = {
   readonly url: string
   readonly stop: () => Promise<void>
-  /** Resolves when it has ended without being told to. */
+  /** Resolves when it has ended although `stop` was not called. */
   readonly lost: Promise<void>
 }
 
@@ -35,7 +35,7 @@ const defaults: Readonly<Record<string, string>> = {
   idle_in_transaction_session_timeout: '60s',
   transaction_timeout: '10min',
   jit: 'off',
-  // Statements and details hold what people told us; they do not belong in a log.
+  // Statements and details hold personal data, which must not be in a log.
   log_error_verbosity: 'terse',
   log_min_error_statement: 'panic',
 }

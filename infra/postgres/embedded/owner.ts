@@ -5,7 +5,7 @@ import { Client } from 'pg'
 import type { Log } from '../../log.ts'
 import { sql } from '../postgres.ts'
 
-// Whoever started the cluster holds this lock on a connection of its own; when that process dies, the server frees it.
+// The process that started the cluster holds this lock on a dedicated connection; when it ends, the server releases it.
 const ownership = 7_236_018_447
 
 type PidFile = { readonly pid: number; readonly port: number; readonly status: string }
@@ -30,7 +30,7 @@ export const claimCluster = async (url: string): Promise<() => Promise<void>> =>
 }
 
 /**
- * A server that still runs on the directory is ended, if the process that started it is gone, and waited for. One whose
+ * A server that still runs on the directory is ended, if the process that started it has ended, and waited for. One whose
  * owner lives is in use, and left alone.
  */
 export const endOrphan = async (directory: string, password: string, log?: Log): Promise<void> => {
@@ -65,7 +65,7 @@ export const endOrphan = async (directory: string, password: string, log?: Log):
 
 /**
  * Every process of a server works in its data directory. The number in the pid file says less: it may belong to a zombie
- * that nobody reaps, or to somebody else by now, and then PostgreSQL would not start.
+ * that is never reaped, or to another process by now, and then PostgreSQL would not start.
  */
 const isServed = async (directory: string, pid: number): Promise<boolean> => {
   if (process.platform !== 'linux') return isAlive(pid)
@@ -83,7 +83,7 @@ const isAlive = (pid: number): boolean => {
   }
 }
 
-/** `another`: what answers is not the server of this directory. `busy`: it starts or ends. `absent`: nobody answers. */
+/** `another`: what answers is not the server of this directory. `busy`: it starts or ends. `absent`: no server answers. */
 const examine = async (
   directory: string,
   url: string,
