@@ -28,6 +28,7 @@ import { endpointConnectionRoutes } from './integrations/routes.ts'
 import { endpointConnectionsSection } from './integrations/setup.ts'
 import { followCatalogue, type Catalogue } from './live-catalogue.ts'
 import { followCampaigns, type LiveCampaigns } from './live-campaigns.ts'
+import { makeQuoteOwner, type QuoteOwner } from './quote-owner.ts'
 import { runReactions } from './reaction.ts'
 import { setupRoutes } from './setup.ts'
 import { runTimers } from './timers.ts'
@@ -41,6 +42,7 @@ type Deps = Pick<Parts, 'keys'> & {
   readonly writer: Writer
   readonly directory: Directory
   readonly catalogue: Catalogue
+  readonly quoteOwner: QuoteOwner
   readonly checkSecret: SecretCheck
   readonly connections: LiveConnections
   readonly actions: LiveActions
@@ -64,12 +66,13 @@ const sections = ({ writer, checkSecret, keys, catalogue, allowsHttp }: Deps) =>
 
 /** Everything that changes something. */
 export const commandRoutes = (deps: Deps): readonly Route[] => {
-  const { writer, directory, catalogue, keys, dataKeys, connections, actions, campaigns, allowsHttp } = deps
+  const { writer, directory, catalogue, quoteOwner, keys, dataKeys, connections, actions, campaigns, allowsHttp } = deps
   return [
     ...applicationRoutes({
       writer,
       keys,
       catalogue,
+      quoteOwner,
       organisations: directory.organisations,
       people: makePeople({ writer, digest: dataKeys.digest }),
     }),
@@ -103,6 +106,7 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
       if (!wasSeen) metrics.unseenWrites.inc()
     },
   })
+  const quoteOwner = makeQuoteOwner(parts)
   const leases = makeLeases(parts.pool)
   const reactions = runReactions([whenCustomerSavedRecordCustomer(writer)], {
     ...parts,
@@ -120,6 +124,7 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
       writer,
       directory,
       catalogue,
+      quoteOwner,
       checkSecret,
       connections,
       actions,
@@ -137,7 +142,7 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
         operatorKey: config.OPERATOR_KEY,
         requireCurrent,
       }),
-      subjectCheck: makeSubjectCheck({ keys }),
+      subjectCheck: makeSubjectCheck({ keys, owners: { quote: quoteOwner } }),
       clock,
       trustedProxies: config.TRUSTED_PROXIES,
       checkAnswers: false,

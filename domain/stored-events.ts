@@ -5,6 +5,7 @@ import { productEvents } from './catalogue/events.ts'
 import { customerEvents, identityEvents } from './customers/events.ts'
 import type { EventShapes } from './event.ts'
 import { endpointConnectionEvents } from './integrations/events.ts'
+import { paymentEvents } from './payments/events.ts'
 import { quoteEvents } from './quotes/events.ts'
 import { rateTableEvents } from './rating/events.ts'
 import { lifecycleActionEvents } from './workflows/events.ts'
@@ -20,6 +21,7 @@ export const storedEvents: EventShapes = {
   ...leadIntakeEvents,
   ...lifecycleActionEvents,
   ...organisationEvents,
+  ...paymentEvents,
   ...productEvents,
   ...quoteEvents,
   ...rateTableEvents,

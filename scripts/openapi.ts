@@ -35,6 +35,7 @@ export const allRoutes = () => {
     writer: makeWriter({ log: eventLog, seen: unused }),
     directory: emptyDirectory(),
     catalogue: { current: unused, release: unused, rateTable: unused, rateTablesOf: unused, slugs: unused },
+    quoteOwner: unused,
     checkSecret: makeSecretCheck(),
     connections: new Map(),
     actions: new Map(),

@@ -5,17 +5,19 @@ import {
   type Application,
   type ApplicationRecord,
 } from '#domain/applications/record.ts'
+import { unknownQuote } from '#domain/applications/bindable.ts'
 import { unknownApplication } from '#domain/applications/refusals.ts'
 import type { ApplicationState } from '#domain/applications/state.ts'
 import type { Release } from '#domain/catalogue/events.ts'
 import { presentationRecord, type Presentation } from '#domain/catalogue/record.ts'
-import type { ApplicationId, OrganisationId } from '#domain/values.ts'
+import type { ApplicationId, OrganisationId, QuoteId } from '#domain/values.ts'
 import type { Keys } from '#infra/crypto/keys.ts'
 import { write, type Access, type Caller, type RequestFacts } from '#infra/http/route.ts'
 import { shareTokenOf } from '#infra/crypto/share-token.ts'
 import { cacheOfBytes } from '#infra/size.ts'
 import { commandHandler, type Context, type Writer } from '../handle.ts'
 import type { Catalogue } from '../live-catalogue.ts'
+import type { QuoteOwner } from '../quote-owner.ts'
 import { dateIn } from './time-zone.ts'
 
 const presentationBytes = 32 * 2 ** 20
@@ -28,17 +30,26 @@ export const accessToApplication = {
   subject: { type: 'application', parameter: 'id', visibleTo: 'share_token_holder' },
 } as const satisfies Access
 
+/** Access to an operation on the quote in the address: a quote belongs to its application. */
+export const accessToQuote = {
+  kind: 'application',
+  scopes: write,
+  serverOnly: false,
+  subject: { type: 'quote', parameter: 'id', visibleTo: 'share_token_holder' },
+} as const satisfies Access
+
 type Organisation = { readonly stripe_test_mode: boolean; readonly time_zone: string }
 
 export type ApplicationsDeps = {
   readonly writer: Writer
   readonly keys: Pick<Keys, 'shareTokens'>
   readonly catalogue: Catalogue
+  readonly quoteOwner: QuoteOwner
   readonly organisations: ReadonlyMap<string, Organisation>
 }
 
 /** What every operation on applications needs: finding them, changing them, and showing them. */
-export const makeApplications = ({ writer, keys, catalogue, organisations }: ApplicationsDeps) => {
+export const makeApplications = ({ writer, keys, catalogue, quoteOwner, organisations }: ApplicationsDeps) => {
   const { handle, load } = commandHandler(writer, application)
   const presentations = cacheOfBytes<{ readonly shown: Presentation | null }>(presentationBytes)
 
@@ -91,6 +102,14 @@ export const makeApplications = ({ writer, keys, catalogue, organisations }: App
     find: async (id: ApplicationId, caller: Caller): Promise<ApplicationState> => {
       const state = await load(id)
       if (state?.record.organisation_id !== caller.organisation_id) throw unknownApplication()
+      return state
+    },
+
+    /** The application of a quote of the caller's organisation. */
+    findByQuote: async (id: QuoteId, { organisation_id }: Caller): Promise<ApplicationState> => {
+      const owner = await quoteOwner(organisation_id, id)
+      const state = owner && (await load(owner.application_id))
+      if (!state) throw unknownQuote()
       return state
     },
 

@@ -5,6 +5,7 @@ import { CustomerDetails } from '../customers/events.ts'
 import { ApplicationCustomer } from '../customers/record.ts'
 import type { EventOf } from '../event.ts'
 import { MarketQuotes } from '../market-quotes/record.ts'
+import { paymentEvents, type PaymentEvent } from '../payments/events.ts'
 import { quoteEvents, type QuoteEvent } from '../quotes/events.ts'
 import {
   ApiApplicationId,
@@ -87,7 +88,7 @@ export const ApplicationRecord = Application.omit({ display_id: true, presentati
 export type ApplicationRecord = z.infer<typeof ApplicationRecord>
 
 /** All that an application's stream holds. */
-export const applicationStreamEvents = { ...applicationEvents, ...quoteEvents }
+export const applicationStreamEvents = { ...applicationEvents, ...quoteEvents, ...paymentEvents }
 export type ApplicationStreamEvent = EventOf<typeof applicationStreamEvents>
 
 type Recorded = { readonly occurred_at: string }
@@ -100,7 +101,7 @@ export const evolveRecord = (
 ): ApplicationRecord | undefined => {
   if (event.type === 'ApplicationStarted') return started(event, occurred_at)
   if (!record) return undefined
-  const change = isQuoteEvent(event) ? changeByQuote(event) : changeBy(record, event)
+  const change = changeBy(record, event)
   const changed = { ...record, ...change, updated_at: occurred_at }
   const { joint, partner, risk_factors } = changed
   return { ...changed, joint_customer: joint && isJoint(joint, risk_factors) ? partner : null }
@@ -115,6 +116,8 @@ export const isJoint = ({ mode, factor_key, joint_values }: JointBasis, answers:
   mode === 'always' || (mode === 'by_answer' && joint_values.some((value) => value === answers[factor_key ?? '']))
 
 const isQuoteEvent = (event: ApplicationStreamEvent): event is QuoteEvent => event.type in quoteEvents
+
+const isPaymentEvent = (event: ApplicationStreamEvent): event is PaymentEvent => event.type in paymentEvents
 
 type Started = Extract<ApplicationEvent, { type: 'ApplicationStarted' }>
 type Change = Partial<ApplicationRecord>
@@ -152,7 +155,10 @@ const started = (event: Started, occurred_at: string): ApplicationRecord => ({
 
 const changeByQuote = (event: QuoteEvent): Change => (event.type === 'QuoteAccepted' ? { status: 'quoted' } : {})
 
-const changeBy = (record: ApplicationRecord, event: Exclude<ApplicationEvent, Started>): Change => {
+const changeBy = (record: ApplicationRecord, event: Exclude<ApplicationStreamEvent, Started>): Change => {
+  if (isQuoteEvent(event)) return changeByQuote(event)
+  // How it is paid for is not shown on the application.
+  if (isPaymentEvent(event)) return {}
   const { status, risk_factors, marketing_answered } = record
   switch (event.type) {
     case 'AnswersSaved': {

@@ -1,4 +1,6 @@
 import { canonicalJson } from '../canonical-json.ts'
+import { paymentEvents, type PaymentEvent } from '../payments/events.ts'
+import { evolvePayments, noPayments, type Payments } from '../payments/record.ts'
 import { quoteEvents, type QuoteEvent } from '../quotes/events.ts'
 import { evolveQuote, type Quote } from '../quotes/record.ts'
 import type { Answers, ComponentChoice, Provenance } from './events.ts'
@@ -24,6 +26,7 @@ export type ApplicationState = {
   readonly open_to_visitors: boolean
   /** In the order of issue: at most the last one is current. */
   readonly quotes: readonly IssuedQuote[]
+  readonly payments: Payments
 }
 
 export const evolve = (
@@ -44,11 +47,14 @@ export const evolve = (
       marketing_answers: {},
       open_to_visitors: event.started_by === 'browser',
       quotes: [],
+      payments: noPayments,
     }
-  return (
-    state && { ...state, ...hiddenChange(state, event), quotes: evolveQuotes(state.quotes, event, recorded), record }
-  )
+  if (!state) return undefined
+  if (isPaymentEvent(event)) return { ...state, payments: evolvePayments(state.payments, event, recorded), record }
+  return { ...state, ...hiddenChange(state, event), quotes: evolveQuotes(state.quotes, event, recorded), record }
 }
+
+const isPaymentEvent = (event: ApplicationStreamEvent): event is PaymentEvent => event.type in paymentEvents
 
 const isQuoteEvent = (event: ApplicationStreamEvent): event is QuoteEvent => event.type in quoteEvents
 

@@ -124,6 +124,7 @@ export const applicationApis = async () => {
         writer,
         keys,
         catalogue,
+        quoteOwner: async () => undefined,
         organisations: new Map([organisation_id, strangers].map((id) => [id, organisation])),
         people: makePeople({ writer, digest: makeDataKeys({ pool: database.pool, keys }).digest }),
       }),

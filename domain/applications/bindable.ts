@@ -1,0 +1,41 @@
+import { hasRunOut } from '../quotes/record.ts'
+import { Rejection } from '../rejection.ts'
+import type { QuoteId } from '../values.ts'
+import { isOpen, pricedInputs, type ApplicationState, type Digest, type IssuedQuote } from './state.ts'
+
+/** What tells whether a quote can be bought: every step of checkout asks the same. */
+export type BindableAt = {
+  /** Business time. */
+  readonly now: string
+  readonly digest: Digest
+}
+
+export const unknownQuote = () => new Rejection('not_found', 'There is no quote with this id. Check the address.')
+
+const quoteAgain = 'Quote the application again and go on with the new quote.'
+
+/**
+ * The quote, which must be current, in time, and priced on the answers as they are: otherwise `quote_not_bindable`, or
+ * `quote_expired` when only its time is over.
+ */
+export const requireBindable = (
+  state: ApplicationState,
+  quote_id: QuoteId,
+  { now, digest }: BindableAt,
+): IssuedQuote => {
+  const issued = state.quotes.find(({ quote }) => quote.id === quote_id)
+  if (!issued) throw unknownQuote()
+  const { quote, inputs_digest } = issued
+  const refused = (why: string) => new Rejection('quote_not_bindable', `${why} ${quoteAgain}`)
+
+  if (quote.status === 'bought') throw new Rejection('quote_not_bindable', 'This quote was already bought.')
+  if (!isOpen(state.record))
+    throw new Rejection('quote_not_bindable', `This application is closed (${state.record.status}).`)
+  if (quote.status === 'replaced') throw refused('This quote was replaced by a newer one.')
+  if (quote.status === 'rejected') throw refused('This quote was rejected.')
+  if (inputs_digest !== digest(pricedInputs(state)))
+    throw refused('The answers have changed since this quote was priced.')
+  if (quote.status === 'expired' || hasRunOut(quote, now))
+    throw new Rejection('quote_expired', `This quote has expired. ${quoteAgain}`)
+  return issued
+}

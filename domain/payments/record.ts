@@ -1,0 +1,165 @@
+import type { QuoteId } from '../values.ts'
+import type { BankDetails, MandateId, PaymentEvent, PaymentId, ReturnReason } from './events.ts'
+
+export type MandateStatus = 'pending' | 'active' | 'failed' | 'cancelled'
+
+export type Mandate = {
+  readonly mandate_id: MandateId
+  readonly quote_id: QuoteId
+  readonly session_id: string | null
+  readonly provider_mandate_id: string | null
+  readonly provider_customer_id: string
+  readonly provider_payment_method_id: string
+  readonly account_number_last4: string | null
+  readonly status: MandateStatus
+  readonly created_at: string
+}
+
+export type SavedBankDetails = {
+  readonly quote_id: QuoteId
+  readonly bank_details: BankDetails
+  readonly account_number_last4: string
+  readonly saved_at: string
+}
+
+/**
+ * `open`: can be paid; `authorised`: charged when the policy is set up; `succeeded`: paid; `returning`: to be given back;
+ * `returned`: given back, or closed unpaid.
+ */
+export type CardPaymentStatus = 'open' | 'authorised' | 'succeeded' | 'returning' | 'returned'
+
+export type CardPayment = {
+  readonly payment_id: PaymentId
+  readonly quote_id: QuoteId
+  readonly payment_intent_id: string
+  readonly provider_customer_id: string
+  readonly status: CardPaymentStatus
+  readonly amount_pence: number
+  readonly currency_code: string
+  readonly card_brand: string | null
+  readonly card_last4: string | null
+  readonly opened_at: string
+  readonly paid_at: string | null
+  /** Whether money has left the card: what is returned is then refunded, otherwise released. */
+  readonly charged: boolean
+  /** The policy whose first premium it is. */
+  readonly policy_id: string | null
+  readonly return_reason: ReturnReason | null
+  readonly returned_at: string | null
+  readonly returned_pence: number
+  /** Why the last attempt to pay, or to settle what was owed, has failed. */
+  readonly failure_code: string | null
+  readonly failed_attempts: number
+  readonly idempotency_key: string | null
+}
+
+type MandateSession = {
+  readonly quote_id: QuoteId
+  readonly session_id: string
+  readonly provider_customer_id: string
+}
+
+/** How an application is paid for. Bank details and a mandate stay when the application is quoted again. */
+export type Payments = {
+  readonly bank_details: SavedBankDetails | null
+  readonly mandate: Mandate | null
+  readonly sessions: readonly MandateSession[]
+  /** In the order in which they were opened: at most the last one of a quote is not returned. */
+  readonly cards: readonly CardPayment[]
+}
+
+export const noPayments: Payments = { bank_details: null, mandate: null, sessions: [], cards: [] }
+
+type Recorded = { readonly occurred_at: string }
+
+/** What the events about paying add up to, for the command side and the read model alike. */
+export const evolvePayments = (payments: Payments, event: PaymentEvent, { occurred_at }: Recorded): Payments => {
+  if ('payment_id' in event) return { ...payments, cards: evolveCards(payments.cards, event, occurred_at) }
+  switch (event.type) {
+    case 'BankDetailsSaved': {
+      const { quote_id, bank_details, account_number_last4 } = event
+      return { ...payments, bank_details: { quote_id, bank_details, account_number_last4, saved_at: occurred_at } }
+    }
+    case 'MandateSessionOpened': {
+      const { type: _type, ...session } = event
+      return { ...payments, sessions: [...payments.sessions, session] }
+    }
+    case 'MandateCreated': {
+      const { type: _type, ...mandate } = event
+      return { ...payments, mandate: { ...mandate, status: 'pending', created_at: occurred_at } }
+    }
+    case 'MandateActivated':
+    case 'MandateFailed':
+    case 'MandateCancelled': {
+      const { mandate } = payments
+      if (mandate?.mandate_id !== event.mandate_id) return payments
+      return { ...payments, mandate: { ...mandate, status: mandateStatusAfter[event.type] } }
+    }
+  }
+}
+
+const mandateStatusAfter = {
+  MandateActivated: 'active',
+  MandateFailed: 'failed',
+  MandateCancelled: 'cancelled',
+} as const
+
+type Of<Type> = Extract<PaymentEvent, { type: Type }>
+type CardEvent = Extract<PaymentEvent, { payment_id: PaymentId }>
+
+const evolveCards = (cards: Payments['cards'], event: CardEvent, occurred_at: string): Payments['cards'] =>
+  event.type === 'CardPaymentOpened'
+    ? [...cards, opened(event, occurred_at)]
+    : cards.map((card) =>
+        card.payment_id === event.payment_id ? { ...card, ...cardChange(card, event, occurred_at) } : card,
+      )
+
+const opened = (event: Of<'CardPaymentOpened'>, opened_at: string): CardPayment => {
+  const { type: _type, ...given } = event
+  return {
+    ...given,
+    status: 'open',
+    card_brand: null,
+    card_last4: null,
+    opened_at,
+    paid_at: null,
+    charged: false,
+    policy_id: null,
+    return_reason: null,
+    returned_at: null,
+    returned_pence: 0,
+    failure_code: null,
+    failed_attempts: 0,
+  }
+}
+
+const cardChange = (
+  card: CardPayment,
+  event: Exclude<CardEvent, { type: 'CardPaymentOpened' }>,
+  occurred_at: string,
+): Partial<CardPayment> => {
+  switch (event.type) {
+    case 'CardPaymentDeclined':
+      return { failure_code: event.failure_code }
+    case 'CardPaymentTaken': {
+      const { status, card_brand, card_last4, paid_at } = event
+      return { status, card_brand, card_last4, paid_at, charged: status === 'succeeded', failure_code: null }
+    }
+    case 'CardPaymentCaptured':
+      return { status: card.status === 'authorised' ? 'succeeded' : card.status, charged: true, ...settled }
+    case 'CardPaymentUsed':
+      return { policy_id: event.policy_id }
+    case 'CardPaymentReturnOwed':
+      return { status: 'returning', return_reason: event.reason, ...settled }
+    case 'CardPaymentReturned':
+      return { status: 'returned', returned_at: occurred_at, returned_pence: event.amount_pence, ...settled }
+    case 'CardPaymentSettlementFailed':
+      return { failure_code: event.failure_code, failed_attempts: event.attempt }
+  }
+}
+
+const settled = { failure_code: null, failed_attempts: 0 } as const
+
+/** The card payment that the first premium of a quote is paid with. */
+export const cardPaymentOf = ({ cards }: Payments, quote_id: QuoteId): CardPayment | undefined =>
+  cards.findLast((card) => card.quote_id === quote_id && (card.status === 'succeeded' || card.status === 'authorised'))
