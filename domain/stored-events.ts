@@ -6,6 +6,8 @@ import { customerEvents, identityEvents } from './customers/events.ts'
 import type { EventShapes } from './event.ts'
 import { endpointConnectionEvents } from './integrations/events.ts'
 import { paymentEvents } from './payments/events.ts'
+import { leadEvents } from './leads/events.ts'
+import { pipelineEvents } from './pipeline/events.ts'
 import { quoteEvents } from './quotes/events.ts'
 import { rateTableEvents } from './rating/events.ts'
 import { lifecycleActionEvents } from './workflows/events.ts'
@@ -19,9 +21,11 @@ export const storedEvents: EventShapes = {
   ...endpointConnectionEvents,
   ...identityEvents,
   ...leadIntakeEvents,
+  ...leadEvents,
   ...lifecycleActionEvents,
   ...organisationEvents,
   ...paymentEvents,
+  ...pipelineEvents,
   ...productEvents,
   ...quoteEvents,
   ...rateTableEvents,

@@ -49,6 +49,10 @@ const notPersonal: Readonly<Record<string, string>> = {
   'LeadIntakeSet.trap_fields': 'names of form fields, set by the operator',
   'ProductDrafted.draft': 'a product of the catalogue, which is published',
   'ReleasePublished.release': 'a product of the catalogue, which is published',
+  'PipelineDeclared.pipeline.stages[].label': 'names a stage of work, and is set by the operator',
+  'PipelineDeclared.pipeline.custom_fields[].label': 'names a field, and is set by the operator',
+  'PipelineDeclared.pipeline.custom_fields[].options': 'what can be chosen, and is set by the operator',
+  'PipelineDeclared.pipeline.score_rules[].equals': 'a value that scores, set by the operator',
   'RateTablePublished.table': 'a rate table of the catalogue',
 }
 

@@ -1,0 +1,42 @@
+import type { OneLeadCommand } from '#domain/leads/commands.ts'
+import type { CampaignRef, LeadActor, LeadEvent } from '#domain/leads/events.ts'
+import { lead } from '#domain/leads/lead.ts'
+import type { LeadState } from '#domain/leads/state.ts'
+import { OrganisationId, type CustomerId } from '#domain/values.ts'
+import { commandHandler, type Context, type Handled, type Writer } from './handle.ts'
+import type { Pipelines } from './live-pipelines.ts'
+
+export type { OneLeadCommand } from '#domain/leads/commands.ts'
+
+export type LeadActs = {
+  readonly contact_id: CustomerId
+  /** In this order, in one append: all of them, or none when one is refused. */
+  readonly acts: readonly OneLeadCommand[]
+  readonly by: LeadActor
+  /** Of the ingest that causes them; left out: the lead's first. */
+  readonly campaign?: CampaignRef | null
+}
+
+/** Leads, for every capability that brings them about or tells them what happened. */
+export type Leads = {
+  readonly stream: (contact_id: CustomerId) => string
+  readonly handle: (acts: LeadActs, context: Context) => Promise<Handled<LeadState | undefined, LeadEvent>>
+  /** Undefined: the person is no lead. */
+  readonly find: (organisation_id: OrganisationId, contact_id: CustomerId) => Promise<LeadState | undefined>
+}
+
+export const makeLeads = (writer: Writer, pipelines: Pipelines): Leads => {
+  const { handle, load } = commandHandler(writer, lead)
+
+  return {
+    stream: (contact_id) => `${lead.category}-${contact_id}`,
+    handle: async ({ contact_id, ...acts }, context) => {
+      const pipeline = pipelines(OrganisationId.parse(context.organisation_id))
+      return handle(contact_id, { type: 'Lead', ...acts, now: context.now, pipeline }, context)
+    },
+    find: async (organisation_id, contact_id) => {
+      const state = await load(contact_id)
+      return state?.record.organisation_id === organisation_id ? state : undefined
+    },
+  }
+}

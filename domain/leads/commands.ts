@@ -1,0 +1,110 @@
+import type { Pipeline } from '../pipeline/events.ts'
+import type { ApiApplicationId, CustomerId, OrganisationId } from '../values.ts'
+import type {
+  ActivityKind,
+  CampaignRef,
+  Facts,
+  LeadActor,
+  LeadEvent,
+  LeadStatus,
+  Marks,
+  NextAction,
+  TpsStatus,
+} from './events.ts'
+
+type Data<Type extends LeadEvent['type']> = Extract<LeadEvent, { type: Type }>
+
+/** A person was sent in: they become a lead, or are one already. */
+export type ReceiveLead = {
+  readonly type: 'ReceiveLead'
+  readonly organisation_id: OrganisationId
+  readonly contact_id: CustomerId
+  readonly api_application_id: ApiApplicationId | null
+  readonly source: string
+  readonly source_reference: string | null
+  readonly ingest_id: string | null
+  readonly external_system_id: string | null
+  /** Tells one arrival from another where a returning person leaves an activity. */
+  readonly activity_id: string
+  /** What a returning person did, in words. */
+  readonly summary: string
+  readonly happened_at: string
+}
+
+/** Facts are stored over those held, or held apart as proposals where they differ. */
+export type RecordFacts = {
+  readonly type: 'RecordFacts'
+  readonly facts: Facts
+  readonly ingest_id: string | null
+  readonly mode: 'store' | 'propose'
+}
+
+export type RecordActivity = {
+  readonly type: 'RecordActivity'
+  readonly activity_id: string
+  readonly kind: ActivityKind
+  readonly summary: string
+  readonly channel?: Data<'LeadActivityRecorded'>['channel']
+  readonly direction?: Data<'LeadActivityRecorded'>['direction']
+  readonly related?: Data<'LeadActivityRecorded'>['related']
+  readonly happened_at: string
+}
+
+export type WorkLead =
+  | { readonly type: 'MoveToStage'; readonly stage: string }
+  | { readonly type: 'ChangeStatus'; readonly status: LeadStatus; readonly reason: string | null }
+  | { readonly type: 'AssignOwner'; readonly owner_id: string | null }
+  | { readonly type: 'SetOutcomeReason'; readonly reason: string | null; readonly note: string | null }
+  | { readonly type: 'FlagVulnerability'; readonly flagged: boolean; readonly details: string | null }
+  | { readonly type: 'SetNextAction'; readonly next_action: NextAction | null }
+  | {
+      readonly type: 'AddTask'
+      readonly task_id: string
+      readonly title: string
+      readonly due_at: string | null
+    }
+  | { readonly type: 'CompleteTask'; readonly task_id: string }
+  | { readonly type: 'Snooze'; readonly until: string }
+  | { readonly type: 'EndSnooze' }
+  | { readonly type: 'Mark'; readonly marks: Partial<Marks> }
+  | { readonly type: 'SettleProposals'; readonly accept: readonly string[]; readonly dismiss: readonly string[] }
+  | { readonly type: 'RecordDetailsChange'; readonly changed: readonly string[] }
+  | {
+      readonly type: 'RecordTps'
+      readonly status: TpsStatus
+      readonly phone_number: string | null
+      readonly screened_at: string
+      readonly expires_at: string
+    }
+
+/** What became of the lead elsewhere: an outcome, a policy. */
+export type FollowOutcome = {
+  readonly type: 'FollowOutcome'
+  readonly status: LeadStatus | null
+  readonly stage: string | null
+  readonly reason: string | null
+}
+
+/** What a timer says; nothing when its time has not come or it is settled. */
+export type FallDue =
+  | { readonly type: 'NextActionDue' }
+  | { readonly type: 'FirstContactDue' }
+  | { readonly type: 'SnoozeOver' }
+  | { readonly type: 'GoDormant' }
+
+export type OneLeadCommand = ReceiveLead | RecordFacts | RecordActivity | WorkLead | FollowOutcome | FallDue
+
+/** Several acts in one append, each decided on what the ones before have made of the lead. */
+export type LeadCommand = {
+  readonly type: 'Lead'
+  readonly acts: readonly OneLeadCommand[]
+  readonly by: LeadActor
+  /** Business time, ISO 8601. */
+  readonly now: string
+  readonly pipeline: Pipeline
+  /** Of the ingest that causes it; left out: the lead's first. */
+  readonly campaign?: CampaignRef | null
+}
+
+/** What every act is decided with. */
+export type Circumstances = Omit<LeadCommand, 'type' | 'acts'>

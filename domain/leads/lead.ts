@@ -1,0 +1,74 @@
+import type { Decider } from '../decider.ts'
+import { Rejection } from '../rejection.ts'
+import { recordActivity, recordFacts, settleProposals } from './facts.ts'
+import { fallDue } from './fall-due.ts'
+import { leadEvents, type LeadEvent } from './events.ts'
+import type { Circumstances, LeadCommand, OneLeadCommand } from './commands.ts'
+import { receiveLead } from './receive.ts'
+import { scoreChange } from './score.ts'
+import { evolve, type LeadState } from './state.ts'
+import { changeStatus, followOutcome, moveToStage } from './status.ts'
+import { workLead } from './work.ts'
+
+type Decision = readonly LeadEvent[]
+
+export const unknownLead = () => new Rejection('not_found', 'There is no lead with this id. Check the address.')
+
+const decideOne = (act: OneLeadCommand, state: LeadState | undefined, circumstances: Circumstances): Decision => {
+  if (act.type === 'ReceiveLead') return receiveLead(act, state, circumstances)
+  if (!state) throw unknownLead()
+
+  switch (act.type) {
+    case 'RecordFacts':
+      return recordFacts(act, state, circumstances)
+    case 'SettleProposals':
+      return settleProposals(act, state, circumstances)
+    case 'RecordActivity':
+      return recordActivity(act, state, circumstances)
+    case 'MoveToStage':
+      return moveToStage(act.stage, state, circumstances)
+    case 'ChangeStatus':
+      return changeStatus(act, state, circumstances)
+    case 'FollowOutcome':
+      return followOutcome(act, state, circumstances)
+    case 'NextActionDue':
+    case 'FirstContactDue':
+    case 'SnoozeOver':
+    case 'GoDormant':
+      return fallDue(act, state, circumstances)
+    case 'AssignOwner':
+    case 'SetOutcomeReason':
+    case 'FlagVulnerability':
+    case 'SetNextAction':
+    case 'AddTask':
+    case 'CompleteTask':
+    case 'Snooze':
+    case 'EndSnooze':
+    case 'Mark':
+    case 'RecordDetailsChange':
+    case 'RecordTps':
+      return workLead(act, state, circumstances)
+  }
+}
+
+const decide = ({ acts, ...circumstances }: LeadCommand, before: LeadState | undefined): Decision => {
+  const recorded = { occurred_at: circumstances.now }
+  const events: LeadEvent[] = []
+  let state = before
+  const take = (decided: Decision) => {
+    events.push(...decided)
+    state = decided.reduce<LeadState | undefined>((so_far, event) => evolve(so_far, event, recorded), state)
+  }
+  for (const act of acts) take(decideOne(act, state, circumstances))
+  // What happened may have changed the score, and is all that can.
+  if (events.length > 0 && state) take(scoreChange(state, circumstances))
+  return events
+}
+
+export const lead: Decider<LeadCommand, typeof leadEvents, LeadState | undefined> = {
+  category: 'lead',
+  events: leadEvents,
+  initialState: undefined,
+  decide,
+  evolve,
+}

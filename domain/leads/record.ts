@@ -1,0 +1,236 @@
+import { z } from 'zod'
+import { CustomerId, OrganisationId, ApiApplicationId } from '../values.ts'
+import {
+  CampaignRef,
+  Facts,
+  Grade,
+  LeadShown,
+  LeadStatus,
+  Marks,
+  NextAction,
+  TpsStatus,
+  type LeadEvent,
+} from './events.ts'
+
+const Instant = z.iso.datetime()
+
+export const Task = z.object({
+  id: z.uuid(),
+  title: z.string(),
+  due_at: Instant.nullable(),
+  completed_at: Instant.nullable(),
+})
+export type Task = z.infer<typeof Task>
+
+/** A lead as the organisation's team knows it. */
+export const LeadRecord = z
+  .object({
+    contact_id: CustomerId,
+    organisation_id: OrganisationId,
+    /** The API applications that have sent it, the first one first. */
+    senders: z.array(ApiApplicationId),
+    source: z.string(),
+    source_reference: z.string().nullable(),
+    campaign: CampaignRef.nullable(),
+    shown: LeadShown,
+    marks: Marks,
+    grade: Grade,
+    owner_id: z.uuid().nullable(),
+    outcome_reason: z.string().nullable(),
+    vulnerable: z.boolean(),
+    facts: Facts,
+    /** Values that differ from those held, the latest of each key. */
+    proposed: Facts,
+    next_action: NextAction.nullable(),
+    next_action_overdue: z.boolean(),
+    tasks: z.array(Task),
+    snoozed_until: Instant.nullable(),
+    tps: z
+      .object({ status: TpsStatus, phone_number: z.string().nullable(), screened_at: Instant, expires_at: Instant })
+      .nullable(),
+    first_contact_due_at: Instant.nullable(),
+    first_contacted_at: Instant.nullable(),
+    first_contact_overdue: z.boolean(),
+    dormant_at: Instant.nullable(),
+    /** How many activities of each kind there are. */
+    activities: z.record(z.string(), z.int()),
+    updated_at: Instant,
+  })
+  .meta({ id: 'LeadRecord' })
+export type LeadRecord = z.infer<typeof LeadRecord>
+
+type Recorded = { readonly occurred_at: string }
+
+/** What an event makes of a lead's place in the list of an application. */
+export const evolveShown = (
+  shown: LeadShown | undefined,
+  event: LeadEvent,
+  { occurred_at }: Recorded,
+): LeadShown | undefined => {
+  if (event.type === 'LeadCreated')
+    return {
+      status: 'open',
+      stage: event.stage,
+      stage_entered_at: occurred_at,
+      owner_assigned: false,
+      score: event.score,
+      campaign_id: event.campaign?.id ?? null,
+      first_touched_at: null,
+      last_touched_at: null,
+      created_at: occurred_at,
+    }
+  if (event.type === 'LeadSentAgain') return shown ?? event.shown ?? undefined
+  if (!shown) return undefined
+
+  switch (event.type) {
+    case 'LeadStageChanged':
+      return { ...shown, stage: event.to, stage_entered_at: occurred_at }
+    case 'LeadOwnerAssigned':
+      return { ...shown, owner_assigned: event.to !== null }
+    case 'LeadStatusChanged':
+      return { ...shown, status: event.to }
+    case 'LeadScored':
+      return { ...shown, score: event.score }
+    case 'LeadActivityRecorded':
+      return event.touches
+        ? {
+            ...shown,
+            first_touched_at: earliest(shown.first_touched_at, event.happened_at),
+            last_touched_at: latest(shown.last_touched_at, event.happened_at),
+          }
+        : shown
+    case 'LeadFactsRecorded':
+    case 'LeadFactsProposed':
+    case 'LeadProposalsSettled':
+    case 'LeadOutcomeReasonSet':
+    case 'LeadVulnerabilityFlagged':
+    case 'LeadNextActionSet':
+    case 'LeadNextActionFellDue':
+    case 'LeadFirstContactOverdue':
+    case 'LeadTpsScreened':
+    case 'LeadTaskAdded':
+    case 'LeadTaskCompleted':
+    case 'LeadSnoozed':
+    case 'LeadSnoozeEnded':
+    case 'LeadMarked':
+    case 'ContactDetailsChanged':
+      return shown
+  }
+}
+
+const earliest = (one: string | null, other: string): string => (one !== null && one < other ? one : other)
+const latest = (one: string | null, other: string): string => (one !== null && one > other ? one : other)
+
+/** A lead keeps this many tasks that are done, the latest. */
+const tasksKept = 100
+
+/** What a lead's events add up to, for the command side and the read model alike. */
+export const evolveLead = (
+  lead: LeadRecord | undefined,
+  event: LeadEvent,
+  recorded: Recorded,
+): LeadRecord | undefined => {
+  const shown = evolveShown(lead?.shown, event, recorded)
+  if (event.type === 'LeadCreated' && shown)
+    return {
+      contact_id: event.contact_id,
+      organisation_id: event.organisation_id,
+      senders: event.seen_by,
+      source: event.source,
+      source_reference: event.source_reference,
+      campaign: event.campaign,
+      shown,
+      marks: {
+        buying_signal: null,
+        follow_up: false,
+        priority: 'normal',
+        archived: false,
+        external_system_id: event.external_system_id,
+      },
+      grade: event.grade,
+      owner_id: null,
+      outcome_reason: null,
+      vulnerable: false,
+      facts: {},
+      proposed: {},
+      next_action: null,
+      next_action_overdue: false,
+      tasks: [],
+      snoozed_until: null,
+      tps: null,
+      first_contact_due_at: event.first_contact_due_at,
+      first_contacted_at: null,
+      first_contact_overdue: false,
+      dormant_at: event.dormant_at,
+      activities: {},
+      updated_at: recorded.occurred_at,
+    }
+  return lead && shown && { ...lead, ...change(lead, event, recorded), shown, updated_at: recorded.occurred_at }
+}
+
+const without = <Value>(values: Readonly<Record<string, Value>>, keys: readonly string[]): Record<string, Value> =>
+  Object.fromEntries(Object.entries(values).filter(([key]) => !keys.includes(key)))
+
+const change = (lead: LeadRecord, event: LeadEvent, { occurred_at }: Recorded): Partial<LeadRecord> => {
+  switch (event.type) {
+    case 'LeadCreated':
+      return {}
+    case 'LeadSentAgain': {
+      const external_system_id = lead.marks.external_system_id ?? event.external_system_id
+      return { senders: event.seen_by, marks: { ...lead.marks, external_system_id } }
+    }
+    case 'LeadFactsRecorded':
+      return { facts: { ...lead.facts, ...event.facts }, proposed: without(lead.proposed, event.keys) }
+    case 'LeadFactsProposed':
+      return { proposed: { ...lead.proposed, ...event.proposed } }
+    case 'LeadProposalsSettled':
+      return { proposed: without(lead.proposed, event.keys) }
+    case 'LeadOwnerAssigned':
+      return { owner_id: event.to }
+    case 'LeadStatusChanged':
+      return { dormant_at: event.dormant_at, outcome_reason: event.reason }
+    case 'LeadOutcomeReasonSet':
+      return { outcome_reason: event.reason }
+    case 'LeadVulnerabilityFlagged':
+      return { vulnerable: event.flagged }
+    case 'LeadNextActionSet':
+      return { next_action: event.next_action, next_action_overdue: false }
+    case 'LeadNextActionFellDue':
+      return { next_action_overdue: true }
+    case 'LeadFirstContactOverdue':
+      return { first_contact_overdue: true, first_contact_due_at: null }
+    case 'LeadScored':
+      return { grade: event.grade }
+    case 'LeadTpsScreened': {
+      const { status, phone_number, screened_at, expires_at } = event
+      return { tps: { status, phone_number, screened_at, expires_at } }
+    }
+    case 'LeadTaskAdded': {
+      const { task_id: id, title, due_at } = event
+      return { tasks: [...lead.tasks, { id, title, due_at, completed_at: null }].slice(-tasksKept) }
+    }
+    case 'LeadTaskCompleted': {
+      const done = (task: Task): Task => (task.id === event.task_id ? { ...task, completed_at: occurred_at } : task)
+      return { tasks: lead.tasks.map(done) }
+    }
+    case 'LeadSnoozed':
+      return { snoozed_until: event.snoozed_until }
+    case 'LeadSnoozeEnded':
+      return { snoozed_until: null }
+    case 'LeadMarked':
+      // JSON holds nothing undefined, which the type of the event allows.
+      return { marks: { ...lead.marks, ...(event.marks as Partial<Marks>) } }
+    case 'LeadActivityRecorded':
+      return {
+        activities: { ...lead.activities, [event.kind]: (lead.activities[event.kind] ?? 0) + 1 },
+        dormant_at: event.dormant_at,
+        ...(event.is_first_contact && { first_contacted_at: event.happened_at, first_contact_due_at: null }),
+      }
+    case 'LeadStageChanged':
+    case 'ContactDetailsChanged':
+      return {}
+  }
+}
+
+/** Won, lost or ruled out. */
+export const isTerminal = (status: LeadStatus): boolean => status !== 'open' && status !== 'dormant'

@@ -1,0 +1,81 @@
+import { Rejection } from '../rejection.ts'
+import { aboutOf } from './about.ts'
+import type { Circumstances, WorkLead } from './commands.ts'
+import type { LeadEvent } from './events.ts'
+import type { LeadState } from './state.ts'
+
+type Work = Exclude<WorkLead, { type: 'MoveToStage' | 'ChangeStatus' | 'SettleProposals' }>
+
+/** What the team does with a lead beside its stage and status. What is already so changes nothing. */
+export const workLead = (act: Work, state: LeadState, circumstances: Circumstances): readonly LeadEvent[] => {
+  const { record } = state
+  const about = aboutOf(state, circumstances)
+
+  switch (act.type) {
+    case 'AssignOwner':
+      return assignOwner(act.owner_id, state, circumstances)
+    case 'SetOutcomeReason':
+      return [{ type: 'LeadOutcomeReasonSet', ...about, reason: act.reason, note: act.note }]
+    case 'FlagVulnerability':
+      if (act.flagged === record.vulnerable && act.details === null) return []
+      return [{ type: 'LeadVulnerabilityFlagged', ...about, flagged: act.flagged, details: act.details }]
+    case 'SetNextAction':
+      return record.next_action === null && act.next_action === null
+        ? []
+        : [{ type: 'LeadNextActionSet', ...about, next_action: act.next_action }]
+    case 'AddTask': {
+      const { task_id, title, due_at } = act
+      if (record.tasks.some(({ id }) => id === task_id)) return []
+      return [{ type: 'LeadTaskAdded', ...about, task_id, title, due_at }]
+    }
+    case 'CompleteTask': {
+      const task = record.tasks.find(({ id }) => id === act.task_id)
+      if (!task) throw new Rejection('not_found', 'The lead has no task with this id. Check the address.')
+      if (task.completed_at !== null) return []
+      return [{ type: 'LeadTaskCompleted', ...about, task_id: task.id, title: task.title }]
+    }
+    case 'Snooze':
+      if (act.until <= circumstances.now)
+        throw new Rejection('validation_failed', 'Correct until: it must lie ahead.', { until: 'must lie ahead' })
+      return record.snoozed_until === act.until ? [] : [{ type: 'LeadSnoozed', ...about, snoozed_until: act.until }]
+    case 'EndSnooze': {
+      const { snoozed_until } = record
+      return snoozed_until === null ? [] : [{ type: 'LeadSnoozeEnded', ...about, snoozed_until }]
+    }
+    case 'Mark': {
+      const held: Readonly<Record<string, unknown>> = record.marks
+      const changed = Object.entries(act.marks).filter(([name, value]) => value !== held[name])
+      return changed.length === 0 ? [] : [{ type: 'LeadMarked', ...about, marks: Object.fromEntries(changed) }]
+    }
+    case 'RecordDetailsChange':
+      return act.changed.length === 0 ? [] : [{ type: 'ContactDetailsChanged', ...about, changed: [...act.changed] }]
+    case 'RecordTps': {
+      const { status, phone_number, screened_at, expires_at } = act
+      const { tps } = record
+      const isKnown = tps?.screened_at === screened_at && tps.phone_number === phone_number
+      return isKnown ? [] : [{ type: 'LeadTpsScreened', ...about, status, phone_number, screened_at, expires_at }]
+    }
+  }
+}
+
+const assignOwner = (owner_id: string | null, state: LeadState, circumstances: Circumstances): readonly LeadEvent[] => {
+  const { team_members } = circumstances.pipeline
+  const { owner_id: from } = state.record
+  if (owner_id === from) return []
+  const named = (id: string | null) => team_members.find((member) => member.id === id)
+  const owner = named(owner_id)
+  if (owner_id !== null && !owner?.active)
+    throw new Rejection('validation_failed', 'Correct owner_id: it must be the id of an active member of the team.', {
+      owner_id: 'is no active member of the team',
+    })
+  return [
+    {
+      type: 'LeadOwnerAssigned',
+      ...aboutOf(state, circumstances),
+      from,
+      to: owner_id,
+      from_name: named(from)?.full_name ?? null,
+      to_name: owner?.full_name ?? null,
+    },
+  ]
+}
