@@ -1,5 +1,6 @@
 import type { Derivation } from '../catalogue/events.ts'
 import { ageLastBirthday } from '../rating/age.ts'
+import { bodyMassIndex } from '../rating/body-mass-index.ts'
 import type { Answer } from './events.ts'
 
 type Held = ReadonlyMap<string, Answer>
@@ -11,11 +12,8 @@ export const derive = (derivation: Derivation, held: Held, today: string): Answe
       const born = held.get(derivation.key)
       return typeof born === 'string' ? ageLastBirthday(born, today) : undefined
     }
-    case 'bmi': {
-      const [cm, kg] = [held.get(derivation.height_cm), held.get(derivation.weight_kg)]
-      if (typeof cm !== 'number' || typeof kg !== 'number' || cm <= 0) return undefined
-      return Math.round((kg * 100_000) / (cm * cm)) / 10
-    }
+    case 'bmi':
+      return bodyMassIndex(held.get(derivation.height_cm), held.get(derivation.weight_kg))
     case 'sum': {
       const parts = derivation.keys.map((key) => held.get(key)).filter((part) => typeof part === 'number')
       return parts.length === derivation.keys.length ? sum(parts) : undefined

@@ -1,3 +1,4 @@
+import { bodyMassIndex } from './body-mass-index.ts'
 import type { Condition, DerivedValue } from './events.ts'
 
 /** What a person has answered, by question key. */
@@ -56,12 +57,4 @@ const derive = (value: DerivedValue, answers: Answers, age: number) => {
       return answer === undefined ? undefined : (entry(value.values, answer) ?? value.otherwise)
     }
   }
-}
-
-/** In whole millimetres and grams, so that 97.2 kg at 180 cm is exactly 30. */
-const bodyMassIndex = (heightCm: unknown, weightKg: unknown): number | undefined => {
-  if (typeof heightCm !== 'number' || typeof weightKg !== 'number' || heightCm <= 0) return undefined
-  const millimetres = Math.round(heightCm * 10)
-  const grams = Math.round(weightKg * 1000)
-  return Math.floor((grams * 10_000) / (millimetres * millimetres)) / 10
 }

@@ -194,7 +194,7 @@ describe('PATCH /api/v1/applications/{id}', () => {
 
     expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 7 }, () => 200))
     expect((await fixture.get(id)).body.data).toMatchObject({
-      risk_factors: { smoker: false, wine: true, height_cm: 180, weight_kg: 80, bmi: 24.7 },
+      risk_factors: { smoker: false, wine: true, height_cm: 180, weight_kg: 80, bmi: 24.6 },
       cover_amount_pence: 5_000_000,
       term_years: 20,
       customer: { city: 'York' },

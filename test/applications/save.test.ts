@@ -142,6 +142,15 @@ scenario('derived answers follow from the others', {
     }),
   ],
 })
+for (const [weight_kg, bmi] of [
+  [116.9, 39.9],
+  [117, 40],
+] as const)
+  scenario(`a body mass index is cut off after one decimal place: ${weight_kg} kg at 171 cm is ${bmi}`, {
+    given: [started()],
+    when: save({ answers: { height_cm: 171, weight_kg } }),
+    then: [answered({ height_cm: 171, weight_kg, bmi })],
+  })
 scenario('a derived answer is missing while one that it follows from is', {
   given: [started(), answered({ height_cm: 180, weight_kg: 81, bmi: 25 })],
   when: save({ answers: { weight_kg: null, salary: 5 } }),

@@ -4,6 +4,7 @@ import { startReceiver } from '../../demo/receiver.ts'
 import { deliveryRoutes } from '../../query-api/deliveries/routes.ts'
 import { testDatabase } from '../database.ts'
 import { serve } from '../serve.ts'
+import { connect, deliveryQueue, planned } from './queue-fixture.ts'
 import { deliveryFixture, eventually, organisation_id, secret } from './fixture.ts'
 
 type Listed = { data: { id: string; type: string; state: string }[]; next_cursor: string | null }
@@ -81,6 +82,34 @@ test('200: by state, by type, by event, by subject, by stream and by connection'
   expect(await typesBy(`connection_id=${refused.endpoint_connection_id}`)).toEqual(['quote.issued'])
   const stranger = `/admin/v1/deliveries?organisation_id=${randomUUID()}`
   expect((await api.get(stranger)).body).toEqual({ data: [], next_cursor: null })
+})
+
+test('200: with a filter, a page reads 10,000 rows, and its cursor leads to the rows after them', async () => {
+  await using queue = await deliveryQueue()
+  await using api = await serve(deliveryRoutes({ pool: queue.pool, db: queue.pool }))
+  const connection_id = await connect(queue.pool)
+  await queue.enqueue(planned(connection_id, { type: 'quote.issued' }))
+  const others = (count: number) =>
+    queue.pool.query(
+      `insert into delivery (recorded_at, id, organisation_id, event_id, action_id, connection_id, type, stream, position,
+          subject_type, subject_id, message, state)
+        select recorded_at + interval '1 second', gen_random_uuid(), organisation_id, event_id, action_id, connection_id,
+          'application.started', stream, position, subject_type, subject_id, message, 'pending'
+        from delivery, generate_series(1, $1) where type = 'quote.issued'`,
+      [count],
+    )
+  const page = async (cursor?: string) =>
+    (await api.get(`${mine}&type=quote.issued${cursor === undefined ? '' : `&cursor=${cursor}`}`)).body as Listed
+
+  await others(9_999)
+  const within = await page()
+  await others(1)
+  const beyond = await page()
+  const next = await page(beyond.next_cursor ?? undefined)
+
+  expect(within).toMatchObject({ data: [{ type: 'quote.issued' }] })
+  expect(beyond).toEqual({ data: [], next_cursor: expect.any(String) as string })
+  expect(next).toEqual({ data: within.data, next_cursor: null })
 })
 
 test.each([
