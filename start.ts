@@ -13,6 +13,7 @@ import { openParts, type Role } from './infra/parts.ts'
 import { runProcess } from './infra/process.ts'
 import { startProjections } from './projections/projections.ts'
 import { startQueryApi } from './query-api/query-api.ts'
+import { startStandIns } from './stand-ins/demo.ts'
 
 /** Reads of the API go to query-api, all else to command-api: what the reverse proxy does in production. */
 const isRead = (method: string | undefined, url: string | undefined): boolean =>
@@ -83,6 +84,7 @@ runProcess('Coverstream', async (signal) => {
 
   const server = await listen(withPublicHealth(checks, serveApis), config.HOST, config.PORT)
   health.started(checks)
+  const standIns = config.ENVIRONMENT === 'test' ? await startStandIns() : undefined
   await setUpDemo(`http://127.0.0.1:${server.port}`, config.OPERATOR_KEY ?? secrets.OPERATOR_KEY)
   isSetUp = true
   process.stdout.write(await welcome(config))
@@ -90,6 +92,7 @@ runProcess('Coverstream', async (signal) => {
   return {
     stop: async () => {
       await server.close()
+      await standIns?.close()
       await Promise.all(roles.map(async (role) => role.stop()))
       await close()
       await health.close()

@@ -1,4 +1,5 @@
 import { directoryFold, emptyDirectory, type Directory } from '#domain/access/record.ts'
+import { providerAccountsFold, type ProviderAccounts } from '#domain/provider-accounts/record.ts'
 import { categoryOf } from '#domain/event.ts'
 import { makeAdmission } from '#infra/http/admission.ts'
 import { httpPermission } from '#infra/guarded-http.ts'
@@ -29,6 +30,8 @@ import { endpointConnectionsSection } from './integrations/setup.ts'
 import { followCatalogue, type Catalogue } from './live-catalogue.ts'
 import { followCampaigns, type LiveCampaigns } from './live-campaigns.ts'
 import { makeQuoteOwner, type QuoteOwner } from './quote-owner.ts'
+import { providerAccountRoutes } from './provider-accounts/routes.ts'
+import { providerAccountsSection } from './provider-accounts/setup.ts'
 import { runReactions } from './reaction.ts'
 import { setupRoutes } from './setup.ts'
 import { runTimers } from './timers.ts'
@@ -47,6 +50,7 @@ type Deps = Pick<Parts, 'keys'> & {
   readonly connections: LiveConnections
   readonly actions: LiveActions
   readonly campaigns: LiveCampaigns
+  readonly accounts: ProviderAccounts
   /** Whether webhooks may go to an address by plain http. */
   readonly allowsHttp: (address: string) => boolean
 }
@@ -56,6 +60,7 @@ const hasSold = async () => false
 
 const sections = ({ writer, checkSecret, keys, catalogue, allowsHttp }: Deps) => [
   apiApplicationsSection({ writer, checkSecret }),
+  providerAccountsSection({ writer, keys, allowsHttp }),
   rateTablesSection(writer),
   productsSection({ writer, hasSold }),
   endpointConnectionsSection({ writer, keys, allowsHttp }),
@@ -66,7 +71,19 @@ const sections = ({ writer, checkSecret, keys, catalogue, allowsHttp }: Deps) =>
 
 /** Everything that changes something. */
 export const commandRoutes = (deps: Deps): readonly Route[] => {
-  const { writer, directory, catalogue, quoteOwner, keys, dataKeys, connections, actions, campaigns, allowsHttp } = deps
+  const {
+    writer,
+    directory,
+    catalogue,
+    quoteOwner,
+    keys,
+    dataKeys,
+    connections,
+    actions,
+    campaigns,
+    accounts,
+    allowsHttp,
+  } = deps
   return [
     ...applicationRoutes({
       writer,
@@ -79,6 +96,7 @@ export const commandRoutes = (deps: Deps): readonly Route[] => {
     ...accessRoutes({ writer, directory }),
     ...catalogueAdminRoutes({ writer, catalogue, hasSold }),
     ...endpointConnectionRoutes({ writer, keys, directory, connections, allowsHttp }),
+    ...providerAccountRoutes({ writer, keys, directory, accounts, allowsHttp }),
     ...lifecycleActionRoutes({ writer, directory, actions, catalogue }),
     ...campaignRoutes({ writer, directory, campaigns }),
     ...setupRoutes({ planOrganisation: organisationPlanner({ writer, directory }), sections: sections(deps) }),
@@ -88,12 +106,13 @@ export const commandRoutes = (deps: Deps): readonly Route[] => {
 export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
   const { config, keys, dataKeys, log, metrics, eventLog, rateLimit, progress, folds, clock } = parts
   const baseUrl = config.BASE_URL
-  const [directory, catalogue, connections, actions, campaigns] = await Promise.all([
+  const [directory, catalogue, connections, actions, campaigns, accounts] = await Promise.all([
     folds.follow(directoryFold, emptyDirectory()),
     followCatalogue(eventLog, folds),
     followEndpointConnections(folds),
     followLifecycleActions(folds),
     followCampaigns(folds),
+    folds.follow(providerAccountsFold, new Map()),
   ])
   const allowsHttp = httpPermission({
     allowedHosts: config.DELIVERY_ALLOWED_HOSTS,
@@ -129,6 +148,7 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
       connections,
       actions,
       campaigns,
+      accounts,
       allowsHttp,
     }),
     {

@@ -8,6 +8,7 @@ import { endpointConnectionEvents } from './integrations/events.ts'
 import { paymentEvents } from './payments/events.ts'
 import { leadEvents } from './leads/events.ts'
 import { pipelineEvents } from './pipeline/events.ts'
+import { providerAccountEvents } from './provider-accounts/events.ts'
 import { quoteEvents } from './quotes/events.ts'
 import { rateTableEvents } from './rating/events.ts'
 import { lifecycleActionEvents } from './workflows/events.ts'
@@ -27,6 +28,7 @@ export const storedEvents: EventShapes = {
   ...paymentEvents,
   ...pipelineEvents,
   ...productEvents,
+  ...providerAccountEvents,
   ...quoteEvents,
   ...rateTableEvents,
 }

@@ -11,7 +11,7 @@ export type Exchange =
       readonly outcome: 'answered'
       readonly status: number
       readonly header: (name: string) => string | undefined
-      /** As much as came within the deadline, at most 64 kB. */
+      /** As much as came within the deadline, at most 64 kB unless it was said otherwise. */
       readonly body: Buffer
     }
   /** Its name, its server, its certificate or its answer failed us. */
@@ -39,6 +39,8 @@ export type Allowance = {
 export type GuardedHttpOptions = Allowance & {
   /** One deadline over name, connection, TLS, headers and body; 15 s by default. */
   readonly timeoutMs?: number
+  /** How much of an answer is read, 64 kB by default. */
+  readonly bodyLimitBytes?: number
   readonly lookup?: (host: string) => Promise<readonly Resolved[]>
   /** Certificates that are trusted in place of the usual ones. */
   readonly ca?: string
@@ -48,16 +50,17 @@ class AddressRefused extends Error {
   override readonly name = 'AddressRefused'
 }
 
-const bodyLimitBytes = 64 * 1024
+const usualBodyLimitBytes = 64 * 1024
 const withinOurDeadline = { headersTimeout: 0, bodyTimeout: 0 }
 
 /**
  * Requests to servers that organisations name. Whichever they name, nothing is reached but the public internet and what the
  * operator allows: every literal and every resolved address is checked, and the connection goes to the very address that
- * was checked. It follows no redirect, decompresses nothing and reads at most 64 kB of an answer.
+ * was checked. It follows no redirect, decompresses nothing and reads at most 64 kB of an answer unless told otherwise.
  */
 export const makeGuardedHttp = (options: GuardedHttpOptions) => {
   const { lookup = (host) => resolve(host, { all: true }), timeoutMs = 15_000, ca } = options
+  const { bodyLimitBytes = usualBodyLimitBytes } = options
   const allowList = makeAllowList(options.allowedHosts)
   const allowsHttp = httpPermission(options)
 
@@ -140,7 +143,7 @@ export const makeGuardedHttp = (options: GuardedHttpOptions) => {
         outcome: 'answered',
         status: answer.statusCode,
         header: (name) => [answer.headers[name]].flat()[0],
-        body: await readSome(answer.body),
+        body: await readSome(answer.body, bodyLimitBytes),
       }
     } catch (error) {
       if (error instanceof AddressRefused) return { outcome: 'refused', reason: error.message }
@@ -167,9 +170,9 @@ export const httpPermission = ({ allowedHosts, allowHttp }: Allowance): ((addres
 const portOf = ({ port, protocol }: URL): number => Number(port) || (protocol === 'https:' ? 443 : 80)
 
 /** The status is known by now; what is missing of the body changes nothing. */
-const readSome = async (body: Readable): Promise<Buffer> => {
+const readSome = async (body: Readable, mostBytes: number): Promise<Buffer> => {
   const chunks: Buffer[] = []
-  let missing = bodyLimitBytes
+  let missing = mostBytes
   try {
     for await (const chunk of body as AsyncIterable<Buffer>) {
       chunks.push(chunk.subarray(0, missing))

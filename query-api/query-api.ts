@@ -1,8 +1,13 @@
 import { directoryFold, emptyDirectory } from '#domain/access/record.ts'
+import { providerAccountsFold } from '#domain/provider-accounts/record.ts'
+import { idealPostcodes } from '#infra/addresses/ideal-postcodes.ts'
+import { osPlaces } from '#infra/addresses/os-places.ts'
+import { makeGuardedHttp } from '#infra/guarded-http.ts'
 import { makeAdmission } from '#infra/http/admission.ts'
 import { httpApp } from '#infra/http/http.ts'
 import { makeSubjectCheck } from '#infra/http/subject.ts'
 import { openLookups, type Database } from '#infra/postgres/lookups.ts'
+import { twilioLookup } from '#infra/phone-validation/twilio.ts'
 import { checkFolds, checkParts, type ApiRole, type Parts } from '#infra/parts.ts'
 import type { Route } from '#infra/http/route.ts'
 import { makeTokens } from '#infra/crypto/tokens.ts'
@@ -10,19 +15,27 @@ import { applicationRoutes } from './applications/routes.ts'
 import { catalogueRoutes } from './catalogue/routes.ts'
 import { deliveryRoutes } from './deliveries/routes.ts'
 import { documentationRoutes } from './documentation/routes.ts'
+import { accountOpener } from './lookups/accounts.ts'
+import { lookupRoutes, type LookupProviders } from './lookups/routes.ts'
 import { ownerOfQuote, quoteRoutes } from './quotes/routes.ts'
 
 /** Everything that can be read. */
-export const queryRoutes = (deps: Pick<Parts, 'pool' | 'keys'> & { readonly db: Database }): readonly Route[] => [
+export const queryRoutes = (
+  deps: Pick<Parts, 'pool' | 'keys'> & { readonly db: Database; readonly lookups: LookupProviders },
+): readonly Route[] => [
   ...catalogueRoutes(deps),
   ...applicationRoutes(deps),
   ...quoteRoutes(deps),
+  ...lookupRoutes(deps),
   ...deliveryRoutes(deps),
 ]
 
 export const startQueryApi = async (parts: Parts): Promise<ApiRole> => {
   const { config, keys, log, metrics, folds, rateLimit } = parts
-  const directory = await folds.follow(directoryFold, emptyDirectory())
+  const [directory, accounts] = await Promise.all([
+    folds.follow(directoryFold, emptyDirectory()),
+    folds.follow(providerAccountsFold, new Map()),
+  ])
   const admission = makeAdmission({
     directory,
     tokens: makeTokens(keys, config.BASE_URL),
@@ -32,7 +45,20 @@ export const startQueryApi = async (parts: Parts): Promise<ApiRole> => {
     requireCurrent: () => folds.requireCurrent(directoryFold.name),
   })
   const lookups = openLookups(parts.pool)
-  const app = httpApp(queryRoutes({ ...parts, db: lookups }), {
+  // A page waits for the answer; a postcode can have a hundred addresses.
+  const outside = makeGuardedHttp({
+    allowedHosts: config.DELIVERY_ALLOWED_HOSTS,
+    allowHttp: config.DELIVERY_ALLOW_HTTP,
+    timeoutMs: 3_000,
+    bodyLimitBytes: 2 ** 20,
+  })
+  const providers: LookupProviders = {
+    openAccount: accountOpener(accounts, keys),
+    twilio_lookup: twilioLookup(outside),
+    ideal_postcodes: idealPostcodes(outside),
+    os_places: osPlaces(outside),
+  }
+  const app = httpApp(queryRoutes({ ...parts, db: lookups, lookups: providers }), {
     log,
     metrics,
     admission,
@@ -45,6 +71,8 @@ export const startQueryApi = async (parts: Parts): Promise<ApiRole> => {
   return {
     app,
     checks: async () => [...(await checkParts(parts, lookups)), ...(await checkFolds(parts))],
-    stop: lookups.close,
+    stop: async () => {
+      await Promise.all([lookups.close(), outside.close()])
+    },
   }
 }

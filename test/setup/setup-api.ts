@@ -15,6 +15,7 @@ import { catalogueAdminRoutes } from '../../command-api/catalogue/routes.ts'
 import { makeWriter } from '../../command-api/writer.ts'
 import { endpointConnectionsSection } from '../../command-api/integrations/setup.ts'
 import { followCatalogue } from '../../command-api/live-catalogue.ts'
+import { providerAccountsSection } from '../../command-api/provider-accounts/setup.ts'
 import { setupRoutes } from '../../command-api/setup.ts'
 import { lifecycleActionsSection } from '../../command-api/workflows/setup.ts'
 import { testDatabase } from '../database.ts'
@@ -44,6 +45,7 @@ export const setupApi = async ({ sold = false } = {}) => {
     planOrganisation: organisationPlanner({ writer, directory }),
     sections: [
       apiApplicationsSection({ writer, checkSecret: makeSecretCheck() }),
+      providerAccountsSection({ writer, keys, allowsHttp: (address) => address.startsWith('http://127.0.0.1') }),
       rateTablesSection(writer),
       productsSection({ writer, hasSold }),
       endpointConnectionsSection({ writer, keys, allowsHttp: () => true }),

@@ -1,0 +1,79 @@
+import { z } from 'zod'
+import { Provider, ProviderAccountId } from '#domain/provider-accounts/events.ts'
+import { providerAccount, type ProviderAccountCommand } from '#domain/provider-accounts/provider-account.ts'
+import { accountSecretPlace, type SealedAccount } from '#domain/provider-accounts/record.ts'
+import type { OrganisationId } from '#domain/values.ts'
+import { CannotUnseal } from '#infra/crypto/aead.ts'
+import type { Keys } from '#infra/crypto/keys.ts'
+import { seal, unseal } from '#infra/crypto/seal.ts'
+import { derivedId } from '#infra/ids.ts'
+import { commandHandler, type Writer } from '../handle.ts'
+
+export type ProviderAccountsDeps = {
+  readonly writer: Writer
+  readonly keys: Pick<Keys, 'sealing'>
+  /** Whether the operator's configuration permits plain http to an address. */
+  readonly allowsHttp: (address: string) => boolean
+}
+
+/** What an operator says of an account. */
+export const GivenAccount = z.strictObject({
+  base_url: z.string().max(500).optional().describe('Left out: the address of the provider itself.'),
+  account: z
+    .string()
+    .min(1)
+    .max(200)
+    .nullable()
+    .default(null)
+    .describe('Where the provider has one: for Twilio its SID.'),
+  secret: z.string().min(1).max(500).describe('The key or token; it is never shown.'),
+})
+type GivenAccount = z.output<typeof GivenAccount>
+
+const addresses: Readonly<Record<Provider, string | undefined>> = {
+  twilio_lookup: 'https://lookups.twilio.com',
+  ideal_postcodes: 'https://api.ideal-postcodes.co.uk',
+  os_places: 'https://api.os.uk',
+  market_panel: undefined,
+}
+
+/** An organisation has one account with each provider. */
+export const providerAccountIdOf = (organisation_id: OrganisationId, provider: Provider): ProviderAccountId =>
+  ProviderAccountId.parse(derivedId('provider_account', organisation_id, provider))
+
+/** What the set-up file and the operator's routes do alike. */
+export const makeAccounts = ({ writer, keys, allowsHttp }: ProviderAccountsDeps) => {
+  const handler = commandHandler(writer, providerAccount)
+
+  const isSameSecret = (existing: SealedAccount | undefined, secret: string): boolean => {
+    if (!existing) return false
+    try {
+      return unseal(keys, existing.sealed_secret, accountSecretPlace(existing.organisation_id, existing.id)) === secret
+    } catch (error) {
+      if (error instanceof CannotUnseal) return false
+      throw error
+    }
+  }
+
+  const commandFor = async (
+    organisation_id: OrganisationId,
+    provider: Provider,
+    { base_url, account, secret }: GivenAccount,
+  ): Promise<ProviderAccountCommand> => {
+    const provider_account_id = providerAccountIdOf(organisation_id, provider)
+    const address = base_url ?? addresses[provider] ?? ''
+    return {
+      type: 'SetProviderAccount',
+      provider_account_id,
+      organisation_id,
+      provider,
+      base_url: address,
+      http_allowed: allowsHttp(address),
+      account,
+      sealed_secret: seal(keys, secret, accountSecretPlace(organisation_id, provider_account_id)),
+      is_same_secret: isSameSecret(await handler.load(provider_account_id), secret),
+    }
+  }
+
+  return { ...handler, commandFor }
+}

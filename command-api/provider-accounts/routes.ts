@@ -1,0 +1,80 @@
+import { z } from 'zod'
+import { Provider } from '#domain/provider-accounts/events.ts'
+import { accountOf, ProviderAccount, type SealedAccount } from '#domain/provider-accounts/record.ts'
+import { OrganisationId } from '#domain/values.ts'
+import { notFound } from '#infra/http/problem.ts'
+import { route, type Route } from '#infra/http/route.ts'
+import { operatorContext, operatorRoute, refuseUnknownOrganisation, type Organisations } from '../operator.ts'
+import { GivenAccount, makeAccounts, providerAccountIdOf, type ProviderAccountsDeps } from './accounts.ts'
+
+type Deps = ProviderAccountsDeps & {
+  readonly directory: Organisations
+  readonly accounts: ReadonlyMap<string, SealedAccount>
+}
+
+const address = '/admin/v1/organisations/:organisation_id/provider_accounts'
+const ListPath = z.object({ organisation_id: OrganisationId })
+const AccountPath = ListPath.extend({ provider: Provider })
+
+const shown = ({ sealed_secret: _secret, ...account }: SealedAccount): ProviderAccount => account
+
+/** What the operator does about the accounts of an organisation with outside parties. */
+export const providerAccountRoutes = ({ directory, accounts, ...deps }: Deps): Route[] => {
+  const { handle, commandFor } = makeAccounts(deps)
+
+  return [
+    route(
+      {
+        ...operatorRoute,
+        method: 'get',
+        address,
+        summary: 'List the accounts of an organisation with outside parties, without their secrets',
+        path: ListPath,
+        answers: { 200: z.object({ data: z.array(ProviderAccount) }) },
+      },
+      async ({ path: { organisation_id } }) => {
+        refuseUnknownOrganisation(directory, organisation_id)
+        const data = Provider.options.flatMap((provider) => {
+          const account = accountOf(accounts, organisation_id, provider)
+          return account ? [shown(account)] : []
+        })
+        return { status: 200, body: { data } }
+      },
+    ),
+    route(
+      {
+        ...operatorRoute,
+        method: 'put',
+        address: `${address}/:provider`,
+        summary: 'Set the account with a provider; it replaces the former one',
+        path: AccountPath,
+        body: GivenAccount,
+        answers: { 200: z.object({ data: ProviderAccount }) },
+      },
+      async ({ path: { organisation_id, provider }, body, ...facts }) => {
+        refuseUnknownOrganisation(directory, organisation_id)
+        const command = await commandFor(organisation_id, provider, body)
+        const id = providerAccountIdOf(organisation_id, provider)
+        const { state } = await handle(id, command, operatorContext(organisation_id, facts))
+        if (!state) throw notFound('provider account')
+        return { status: 200, body: { data: shown(state) } }
+      },
+    ),
+    route(
+      {
+        ...operatorRoute,
+        method: 'delete',
+        address: `${address}/:provider`,
+        summary: 'Remove the account with a provider; removing it again is fine',
+        path: AccountPath,
+        answers: { 200: z.object({ data: z.object({ removed: z.boolean() }) }) },
+      },
+      async ({ path: { organisation_id, provider }, ...facts }) => {
+        refuseUnknownOrganisation(directory, organisation_id)
+        const id = providerAccountIdOf(organisation_id, provider)
+        const { events } = await handle(id, { type: 'RemoveProviderAccount' }, operatorContext(organisation_id, facts))
+        return { status: 200, body: { data: { removed: events.length > 0 } } }
+      },
+    ),
+  ]
+}

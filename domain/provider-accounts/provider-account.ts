@@ -1,0 +1,66 @@
+import type { Decider } from '../decider.ts'
+import { Rejection } from '../rejection.ts'
+import type { OrganisationId } from '../values.ts'
+import { providerAccountEvents, type Provider, type ProviderAccountEvent, type ProviderAccountId } from './events.ts'
+import { evolveProviderAccount, type SealedAccount } from './record.ts'
+
+export type ProviderAccountCommand =
+  | {
+      readonly type: 'SetProviderAccount'
+      readonly provider_account_id: ProviderAccountId
+      readonly organisation_id: OrganisationId
+      readonly provider: Provider
+      readonly base_url: string
+      /** Whether the operator's configuration permits plain http to this host. */
+      readonly http_allowed: boolean
+      readonly account: string | null
+      readonly sealed_secret: string
+      /** Whether it is the secret that is held, sealed anew. */
+      readonly is_same_secret: boolean
+    }
+  | { readonly type: 'RemoveProviderAccount' }
+
+const decide = (
+  command: ProviderAccountCommand,
+  existing: SealedAccount | undefined,
+): readonly ProviderAccountEvent[] => {
+  if (command.type === 'RemoveProviderAccount')
+    return existing
+      ? [
+          {
+            type: 'ProviderAccountRemoved',
+            organisation_id: existing.organisation_id,
+            provider: existing.provider,
+          },
+        ]
+      : []
+
+  const { http_allowed, is_same_secret, type: _type, ...account } = command
+  refuseAddress(account.base_url, http_allowed)
+  const isSame =
+    existing && is_same_secret && existing.base_url === account.base_url && existing.account === account.account
+  return isSame ? [] : [{ type: 'ProviderAccountSet', ...account }]
+}
+
+const refuseAddress = (base_url: string, http_allowed: boolean): void => {
+  const url = URL.parse(base_url)
+  const reason = !url
+    ? 'must be a whole address, such as https://example.com'
+    : url.protocol !== 'https:' && !(url.protocol === 'http:' && http_allowed)
+      ? 'must begin with https://'
+      : url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== ''
+        ? 'must hold no user name, password, query or fragment'
+        : base_url.endsWith('/')
+          ? 'must not end with a slash'
+          : undefined
+  if (reason) throw new Rejection('validation_failed', `The base address ${reason}.`, { base_url: reason })
+}
+
+export const providerAccount: Decider<ProviderAccountCommand, typeof providerAccountEvents, SealedAccount | undefined> =
+  {
+    category: 'provider_account',
+    events: providerAccountEvents,
+    initialState: undefined,
+    decide,
+    evolve: (_former, event, recorded) => evolveProviderAccount(event, recorded),
+  }

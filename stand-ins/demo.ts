@@ -1,0 +1,26 @@
+import { startAddresses } from './addresses.ts'
+import { startPhoneValidation } from './phone-validation.ts'
+import type { StandIn } from './stand-in.ts'
+
+/** Where the demo organisation's accounts point: see `demo/organisation.yaml`. */
+const ports = { phoneValidation: 4021, addresses: 4022 }
+
+const isTaken = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
+
+/** Starts what stands in for outside parties. A port that is taken is left to whoever has it: most likely another demo. */
+export const startStandIns = async (): Promise<{ readonly close: () => Promise<void> }> => {
+  const starting: readonly Promise<StandIn>[] = [
+    startPhoneValidation(ports.phoneValidation),
+    startAddresses(ports.addresses),
+  ]
+  const started: StandIn[] = []
+  for (const attempt of await Promise.allSettled(starting)) {
+    if (attempt.status === 'fulfilled') started.push(attempt.value)
+    else if (!isTaken(attempt.reason)) throw attempt.reason
+  }
+  return {
+    close: async () => {
+      await Promise.all(started.map(async ({ close }) => close()))
+    },
+  }
+}
