@@ -25,6 +25,7 @@ import { catalogueAdminRoutes } from './catalogue/routes.ts'
 import { makePeople } from './customers/people.ts'
 import { whenCustomerSavedRecordCustomer } from './customers/when-customer-saved-record-customer.ts'
 import { followEndpointConnections, type LiveConnections } from './integrations/live-connections.ts'
+import { makeDocumentFiles } from './document-files.ts'
 import { endpointConnectionRoutes } from './integrations/routes.ts'
 import { endpointConnectionsSection } from './integrations/setup.ts'
 import { followCatalogue, type Catalogue } from './live-catalogue.ts'
@@ -40,7 +41,7 @@ import { lifecycleActionRoutes } from './workflows/routes.ts'
 import { lifecycleActionsSection } from './workflows/setup.ts'
 import { makeWriter, type Writer } from './writer.ts'
 
-type Deps = Pick<Parts, 'keys'> & {
+type Deps = Pick<Parts, 'keys' | 'pool'> & {
   readonly dataKeys: Pick<DataKeys, 'digest'>
   readonly writer: Writer
   readonly directory: Directory
@@ -58,11 +59,11 @@ type Deps = Pick<Parts, 'keys'> & {
 /** No policy can be set up yet, so nothing was ever sold. */
 const hasSold = async () => false
 
-const sections = ({ writer, checkSecret, keys, catalogue, allowsHttp }: Deps) => [
+const sections = ({ writer, pool, checkSecret, keys, catalogue, allowsHttp }: Deps) => [
   apiApplicationsSection({ writer, checkSecret }),
   providerAccountsSection({ writer, keys, allowsHttp }),
   rateTablesSection(writer),
-  productsSection({ writer, hasSold }),
+  productsSection({ writer, hasSold, documentFiles: makeDocumentFiles(pool) }),
   endpointConnectionsSection({ writer, keys, allowsHttp }),
   lifecycleActionsSection({ writer, catalogue }),
   campaignsSection(writer),
@@ -139,6 +140,7 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
   const app = httpApp(
     commandRoutes({
       keys,
+      pool: parts.pool,
       dataKeys,
       writer,
       directory,

@@ -9,11 +9,13 @@ export type SetupFile = {
   readonly lineOf: (path: readonly PropertyKey[]) => number
   /** The texts of the files that it names. */
   readonly files: ReadonlyMap<string, string>
+  /** The bytes of those that are no text. */
+  readonly binaryFiles: ReadonlyMap<string, Buffer>
 }
 
 /**
- * Reads a set-up file. Texts of the files that it names may follow as a second YAML document, `files: { name: text }`, so
- * that the lines of the first stay what they are.
+ * Reads a set-up file. The files that it names may follow as a second YAML document, `files: { name: text }` and
+ * `binary_files: { name: base64 }`, so that the lines of the first stay what they are.
  */
 export const parseSetupFile = (text: string): SetupFile | { readonly faults: readonly SetupFault[] } => {
   const lines = new LineCounter()
@@ -30,7 +32,12 @@ export const parseSetupFile = (text: string): SetupFile | { readonly faults: rea
     const files = attachment && filesOf(attachment)
     if (!main || rest.length > 0 || (attachment && !files))
       return { faults: [{ line: 1, path: [], reason: 'a set-up file is one YAML document' }] }
-    return { content: toPlain(main), lineOf: (path) => lineAt(main, lines, path), files: files ?? new Map() }
+    return {
+      content: toPlain(main),
+      lineOf: (path) => lineAt(main, lines, path),
+      files: files?.texts ?? new Map(),
+      binaryFiles: files?.binaries ?? new Map(),
+    }
   } catch (error) {
     // An alias of an anchor that there is not, or so many that the file would grow without end.
     if (error instanceof ReferenceError) return { faults: [{ line: 1, path: [], reason: error.message }] }
@@ -43,12 +50,22 @@ const toPlain = (document: Document): unknown => {
   return plain
 }
 
-const filesOf = (document: Document): ReadonlyMap<string, string> | undefined => {
+type Files = { readonly texts: ReadonlyMap<string, string>; readonly binaries: ReadonlyMap<string, Buffer> }
+
+const filesOf = (document: Document): Files | undefined => {
   const content = toPlain(document)
   if (typeof content !== 'object' || content === null || !('files' in content)) return undefined
-  if (typeof content.files !== 'object' || content.files === null) return undefined
-  return new Map(Object.entries(content.files).map(([name, text]) => [name, String(text)] as const))
+  const { files, binary_files = {} } = content as { files: unknown; binary_files?: unknown } // it has files
+  if (!isMapping(files) || !isMapping(binary_files)) return undefined
+  return {
+    texts: new Map(Object.entries(files).map(([name, text]) => [name, String(text)] as const)),
+    binaries: new Map(
+      Object.entries(binary_files).map(([name, base64]) => [name, Buffer.from(String(base64), 'base64')] as const),
+    ),
+  }
 }
+
+const isMapping = (value: unknown): value is object => typeof value === 'object' && value !== null
 
 const lineAt = (document: Document, lines: LineCounter, path: readonly PropertyKey[]): number => {
   let node: unknown = document.contents

@@ -28,6 +28,8 @@ export type SetupContext = {
   readonly declared: (key: string) => readonly unknown[]
   /** The text of a file that the set-up file names; undefined when it was not sent along. */
   readonly file: (name: string) => string | undefined
+  /** The bytes of a file that the set-up file names; undefined when it was not sent along. */
+  readonly bytes: (name: string) => Buffer | undefined
 }
 
 /** The part of a set-up file that one capability understands: the list at `key` of an organisation. */

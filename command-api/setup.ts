@@ -27,7 +27,7 @@ class Refused extends Error {
 export const setupPlanner = ({ planOrganisation, sections }: Deps) => {
   const planEntry = async (
     entry: Entry,
-    { files }: SetupFile,
+    { files, binaryFiles }: SetupFile,
     report: Report,
     facts: RequestFacts,
   ): Promise<readonly PlannedStep[]> => {
@@ -63,6 +63,7 @@ export const setupPlanner = ({ planOrganisation, sections }: Deps) => {
         report: (inner, reason) => report([...path, ...inner], reason),
         declared: (other) => z.array(z.unknown()).safeParse(entry.declared(other)).data ?? [],
         file: (name) => files.get(name),
+        bytes: (name) => binaryFiles.get(name) ?? bufferOf(files.get(name)),
       }
       // The items have passed the section's own schema.
       steps.push(...((await unlessRefused(() => section.plan(items as never[], setup))) ?? []))
@@ -83,6 +84,8 @@ export const setupPlanner = ({ planOrganisation, sections }: Deps) => {
     return steps
   }
 }
+
+const bufferOf = (text: string | undefined) => (text === undefined ? undefined : Buffer.from(text))
 
 type Entry = {
   readonly index: number

@@ -2,6 +2,7 @@ import { apiApplicationEvents, organisationEvents } from './access/events.ts'
 import { applicationEvents } from './applications/events.ts'
 import { campaignEvents, leadIntakeEvents } from './campaigns/events.ts'
 import { productEvents } from './catalogue/events.ts'
+import { checkoutEvents } from './checkout/events.ts'
 import { customerEvents, identityEvents } from './customers/events.ts'
 import type { EventShapes } from './event.ts'
 import { endpointConnectionEvents } from './integrations/events.ts'
@@ -18,6 +19,7 @@ export const storedEvents: EventShapes = {
   ...apiApplicationEvents,
   ...applicationEvents,
   ...campaignEvents,
+  ...checkoutEvents,
   ...customerEvents,
   ...endpointConnectionEvents,
   ...identityEvents,

@@ -2,7 +2,7 @@ import { makeLeases } from '#infra/consumers/lease.ts'
 import { checkConsumer, checkOutage, type Parts, type Role } from '#infra/parts.ts'
 import type { Progress } from '#infra/consumers/progress.ts'
 import { applications } from './applications/projection.ts'
-import { products, releases } from './catalogue/projection.ts'
+import { keyDocuments, products, releases } from './catalogue/projection.ts'
 import { customers } from './customers/projection.ts'
 import { dueTimes } from './due-times/projection.ts'
 import type { SomeProjection } from './projection.ts'
@@ -10,7 +10,15 @@ import { quotes } from './quotes/projection.ts'
 import { runProjections } from './runner.ts'
 
 /** Every read model that there is. */
-export const allProjections: readonly SomeProjection[] = [products, releases, applications, customers, quotes, dueTimes]
+export const allProjections: readonly SomeProjection[] = [
+  products,
+  releases,
+  keyDocuments,
+  applications,
+  customers,
+  quotes,
+  dueTimes,
+]
 
 type ProjectionsParts = Omit<Parts, 'progress'> & { readonly progress: Pick<Progress, 'passed'> }
 

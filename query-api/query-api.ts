@@ -12,6 +12,7 @@ import { checkFolds, checkParts, type ApiRole, type Parts } from '#infra/parts.t
 import type { Route } from '#infra/http/route.ts'
 import { makeTokens } from '#infra/crypto/tokens.ts'
 import { applicationRoutes } from './applications/routes.ts'
+import { keyDocumentRoutes } from './catalogue/key-documents.ts'
 import { catalogueRoutes } from './catalogue/routes.ts'
 import { deliveryRoutes } from './deliveries/routes.ts'
 import { documentationRoutes } from './documentation/routes.ts'
@@ -24,6 +25,7 @@ export const queryRoutes = (
   deps: Pick<Parts, 'pool' | 'keys'> & { readonly db: Database; readonly lookups: LookupProviders },
 ): readonly Route[] => [
   ...catalogueRoutes(deps),
+  ...keyDocumentRoutes(deps),
   ...applicationRoutes(deps),
   ...quoteRoutes(deps),
   ...lookupRoutes(deps),

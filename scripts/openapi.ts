@@ -29,8 +29,10 @@ const eventLog: EventLog = {
 /** The routes of both APIs, made from parts that nothing can be done with. */
 export const allRoutes = () => {
   const keys = deriveKeys(Buffer.alloc(32).toString('base64'))
+  const pool = createPool('postgres://nowhere')
   const command = commandRoutes({
     keys,
+    pool,
     dataKeys: { digest: unused },
     writer: makeWriter({ log: eventLog, seen: unused }),
     directory: emptyDirectory(),
@@ -43,7 +45,6 @@ export const allRoutes = () => {
     accounts: new Map(),
     allowsHttp: unused,
   })
-  const pool = createPool('postgres://nowhere')
   const lookups = { openAccount: unused, twilio_lookup: unused, ideal_postcodes: unused, os_places: unused }
   return [...queryRoutes({ keys, pool, db: pool, lookups }), ...command]
 }

@@ -1,19 +1,25 @@
+import { isUtf8 } from 'node:buffer'
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { parseDocument, visit } from 'yaml'
 
 /**
- * A set-up file as it is sent: with the texts of the files that it names, relative to itself, as a second YAML document.
+ * A set-up file as it is sent: with the files that it names, relative to itself, as a second YAML document.
  * The lines of the file stay what they are.
  */
 export const readSetupText = async (file: string): Promise<string> => {
   const text = await readFile(file, 'utf8')
   const names = filesNamedIn(text)
-  const texts = await Promise.all(names.map((name) => textOf(resolve(dirname(file), name))))
-  const files = Object.fromEntries(
-    names.flatMap((name, index) => (texts[index] === undefined ? [] : [[name, texts[index]]])),
+  const found = await Promise.all(
+    names.map(async (name) => ({ name, content: await contentOf(resolve(dirname(file), name)) })),
   )
-  return `${text}\n---\n${JSON.stringify({ files })}\n`
+  const files: Record<string, string> = {}
+  const binary_files: Record<string, string> = {}
+  for (const { name, content } of found) {
+    if (content && isUtf8(content)) files[name] = content.toString('utf8')
+    else if (content) binary_files[name] = content.toString('base64')
+  }
+  return `${text}\n---\n${JSON.stringify({ files, binary_files })}\n`
 }
 
 /** Every value at a key `file`, at any depth. Faults of the set-up file are reported by the service. */
@@ -29,9 +35,9 @@ const filesNamedIn = (text: string): readonly string[] => {
 }
 
 /** A file that is not there is not sent along; the service says where it is named. */
-const textOf = async (path: string): Promise<string | undefined> => {
+const contentOf = async (path: string): Promise<Buffer | undefined> => {
   try {
-    return await readFile(path, 'utf8')
+    return await readFile(path)
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
     throw error

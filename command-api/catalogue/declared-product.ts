@@ -4,6 +4,7 @@ import { standardFactors } from '#domain/rating/factors.ts'
 import { standardUnderwriting } from '#domain/rating/underwriting.ts'
 import { CoverId, CurrencyCode, Pence, Slug, type OrganisationId, ProductType } from '#domain/values.ts'
 import { derivedId } from '#infra/ids.ts'
+import { checkoutOf, DeclaredCheckout, type FindFile } from './declared-checkout.ts'
 import { DeclaredJourney, journeyOf, type IdOf } from './declared-journey.ts'
 import { productIdOf } from './ids.ts'
 import { Tier, RatingFactors, RateTableKey, UnderwritingRules } from '#domain/rating/events.ts'
@@ -90,17 +91,19 @@ export const DeclaredProduct = z.strictObject({
   factors: RatingFactors.partial().strict().default({}),
   policy_fee_pence: Pence.default(0),
   quote_valid_days: z.int().min(1).default(30),
-  checkout: z
-    .strictObject({ inline_bacs_mandate: z.boolean().default(false), direct_debit_first: z.boolean().default(true) })
-    .default({ inline_bacs_mandate: false, direct_debit_first: true }),
+  checkout: DeclaredCheckout.prefault({}),
   journeys: z.array(DeclaredJourney).default([]),
 })
 export type DeclaredProduct = z.output<typeof DeclaredProduct>
 
-type Owner = { readonly organisation_id: OrganisationId; readonly currency_code: string }
+type Owner = {
+  readonly organisation_id: OrganisationId
+  readonly currency_code: string
+  readonly findFile: FindFile
+}
 
 /** What a declared product is, with ids that stay the same from release to release. */
-export const draftOf = (declared: DeclaredProduct, { organisation_id, currency_code }: Owner): Draft => {
+export const draftOf = (declared: DeclaredProduct, { organisation_id, currency_code, findFile }: Owner): Draft => {
   const { slug, factors, underwriting, covers } = declared
   const idOf: IdOf = (kind, ...key) => derivedId(kind, organisation_id, slug, ...key)
   const journeys = declared.journeys.map((journey, position) => journeyOf(journey, position, idOf))
@@ -125,7 +128,7 @@ export const draftOf = (declared: DeclaredProduct, { organisation_id, currency_c
     smoker: declared.smoker,
     policy_fee_pence: declared.policy_fee_pence,
     quote_valid_days: declared.quote_valid_days,
-    checkout: declared.checkout,
+    checkout: checkoutOf(declared.checkout, findFile, idOf),
   }
 }
 

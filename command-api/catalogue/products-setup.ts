@@ -5,6 +5,13 @@ import { lifecyclePath } from '#domain/catalogue/lifecycle.ts'
 import { product, type ProductCommand, type ProductState } from '#domain/catalogue/product.ts'
 import { rateTable } from '#domain/catalogue/rate-table.ts'
 import { ReleaseId } from '#domain/values.ts'
+import {
+  documentFile,
+  documentFileTypes,
+  mostDocumentBytes,
+  type DocumentFile,
+  type DocumentFiles,
+} from '../document-files.ts'
 import { commandHandler, type Writer } from '../handle.ts'
 import { reportRefusal, type SetupContext, type SetupSection, type SetupStep } from '../setup-section.ts'
 import { changedPaths } from './changed-paths.ts'
@@ -13,10 +20,10 @@ import { rateTableIdOf } from './ids.ts'
 import { DeclaredRateTable, tableOf } from './rate-tables-setup.ts'
 import type { HasSold } from './routes.ts'
 
-type Deps = { readonly writer: Writer; readonly hasSold: HasSold }
+type Deps = { readonly writer: Writer; readonly hasSold: HasSold; readonly documentFiles: DocumentFiles }
 
 /** The products of an organisation: what the file declares is drafted, published unless it says otherwise, and put into its state. */
-export const productsSection = ({ writer, hasSold }: Deps): SetupSection<DeclaredProduct> => {
+export const productsSection = ({ writer, hasSold, documentFiles }: Deps): SetupSection<DeclaredProduct> => {
   const products = commandHandler(writer, product)
   const rateTables = commandHandler(writer, rateTable)
 
@@ -46,6 +53,7 @@ export const productsSection = ({ writer, hasSold }: Deps): SetupSection<Declare
     setup: SetupContext,
     table: FindTable,
   ): Promise<SetupStep | undefined> => {
+    const files = filesOf(declared, setup)
     const { organisation_id, context, report } = setup
     const state = await products.load(draft.product_id)
     const sold = state !== undefined && (await hasSold(organisation_id, draft.product_id))
@@ -66,6 +74,7 @@ export const productsSection = ({ writer, hasSold }: Deps): SetupSection<Declare
       change: events.length === 0 ? 'none' : state ? 'change' : 'create',
       details: events.flatMap((event) => detailsOf(event, state)),
       apply: async () => {
+        for (const file of files) await documentFiles.keep(organisation_id, file)
         for (const command of commands) await products.handle(draft.product_id, command, context)
       },
     }
@@ -75,13 +84,13 @@ export const productsSection = ({ writer, hasSold }: Deps): SetupSection<Declare
     key: 'products',
     schema: DeclaredProduct,
     plan: async (declared, setup) => {
-      const drafts = declared.map((each) => draftOf(each, setup))
+      const drafts = declared.map((each) => draftOf(each, { ...setup, findFile: (name) => fileOf(name, setup) }))
       const table = await findTables(drafts, setup)
       const plans = declared.map(async (each, index) => {
         const draft = drafts[index]
         if (!draft) return []
         const earlier = declared.findIndex(({ slug }) => slug === each.slug)
-        const faults = draftFaults(draft, table)
+        const faults = [...draftFaults(draft, table), ...fileFaults(each, setup)]
         if (earlier !== index) setup.report([index, 'slug'], `is that of products[${earlier}]`)
         for (const { path, reason } of faults) setup.report([index, ...path], reason)
         if (earlier !== index || faults.length > 0) return []
@@ -90,6 +99,28 @@ export const productsSection = ({ writer, hasSold }: Deps): SetupSection<Declare
       return (await Promise.all(plans)).flat()
     },
   }
+}
+
+const fileOf = (name: string, { bytes }: Pick<SetupContext, 'bytes'>): DocumentFile | undefined => {
+  const content = bytes(name)
+  return content && documentFile(name, content)
+}
+
+const filesOf = ({ checkout }: DeclaredProduct, setup: SetupContext): readonly DocumentFile[] =>
+  checkout.key_documents.flatMap(({ file }) => (file === undefined ? [] : (fileOf(file, setup) ?? [])))
+
+const fileFaults = ({ checkout }: DeclaredProduct, setup: SetupContext) =>
+  checkout.key_documents.flatMap(({ file }, index) => {
+    if (file === undefined) return []
+    const reason = whyUnusable(file, setup)
+    return reason === undefined ? [] : [{ path: ['checkout', 'key_documents', index, 'file'], reason }]
+  })
+
+const whyUnusable = (name: string, setup: SetupContext): string | undefined => {
+  const content = setup.bytes(name)
+  if (!content) return `${name} was not sent along`
+  if (!documentFile(name, content)) return `${name} must end in ${documentFileTypes.join(', ')}`
+  return content.length > mostDocumentBytes ? `${name} is larger than ${mostDocumentBytes / 1e6} MB` : undefined
 }
 
 const nameOf = (key: string, version: number) => `${key} ${version}`

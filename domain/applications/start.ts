@@ -94,8 +94,9 @@ const start = (command: StartApplication): readonly ApplicationEvent[] => {
       release_id: release.id,
       journey_id: journey.id,
       presentation_id: presentation?.id ?? null,
-      ...release.checkout,
-      stripe_test_mode: command.stripe_test_mode,
+      inline_bacs_mandate: release.checkout.inline_bacs_mandate,
+      direct_debit_first: release.checkout.direct_debit_first,
+      stripe_test_mode: release.checkout.stripe_test_mode ?? command.stripe_test_mode,
       provenance: tidyProvenance(command.provenance),
       outreach_landing: command.outreach_landing,
     },
@@ -115,7 +116,8 @@ type OnSale = { readonly release: Release; readonly journey: ReleaseJourney }
 
 /** Sandbox products and journeys can be tried with the payment provider's test account, and only with that. */
 const onSale = ({ asked_for, product, stripe_test_mode }: StartApplication): OnSale => {
-  const isOffered = (state: LifecycleState) => state === 'production' || (state === 'sandbox' && stripe_test_mode)
+  const isTest = product?.release.checkout.stripe_test_mode ?? stripe_test_mode
+  const isOffered = (state: LifecycleState) => state === 'production' || (state === 'sandbox' && isTest)
   if (!product || !isOffered(product.lifecycle_state)) throw notOnSale('product', 'product_slug')
 
   const { release } = product

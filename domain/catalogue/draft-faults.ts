@@ -1,6 +1,7 @@
 import { coverFaults, rateTableAnswers, rateTableOf } from '../rating/cover.ts'
 import { JourneyLoading } from '../rating/factors.ts'
 import { plainWords } from '../reasons.ts'
+import { checkoutFaults } from './checkout-faults.ts'
 import type { Draft, ReleaseCover, ReleaseQuestion } from './events.ts'
 import { eachOf, fault, repeats, under, when, type Fault } from './faults.ts'
 import { presentationFaults } from './presentation-faults.ts'
@@ -26,6 +27,7 @@ export const draftFaults = (draft: Draft, table: FindTable): readonly Fault[] =>
   ...jointFaults(draft),
   ...smokerFaults(draft, table),
   ...underwritingFaults(draft),
+  ...checkoutFaults(draft),
   ...repeats('journeys', draft.journeys, 'id'),
   ...repeats('journeys', draft.journeys, 'slug'),
   ...repeats('journeys', draft.journeys, 'position'),

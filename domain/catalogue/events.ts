@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { Checkout } from '../checkout/events.ts'
 import { event, type EventOf, type Json } from '../event.ts'
 import { RatedCover, RatingFactors, UnderwritingRules } from '../rating/events.ts'
 import {
@@ -193,7 +194,7 @@ export const Release = z.object({
   smoker: z.object({ key: z.string(), values: z.array(z.union([z.string(), z.boolean()])) }).nullable(),
   policy_fee_pence: Pence,
   quote_valid_days: z.int().min(1),
-  checkout: z.object({ inline_bacs_mandate: z.boolean(), direct_debit_first: z.boolean() }),
+  checkout: Checkout,
 })
 export type Release = z.infer<typeof Release>
 
@@ -209,13 +210,40 @@ const withHeadcounts = (content: unknown) => {
   return { ...rest, covers: covers.map((cover) => ({ members_min: null, members_max: null, ...cover })) }
 }
 
+const WithCheckout = z.looseObject({ checkout: z.looseObject({}) })
+
+/** In version 2 the release said only how premiums are paid: nothing had to be shown before buying. */
+const withCheckout = (content: unknown) => {
+  const { checkout, ...rest } = WithCheckout.parse(content)
+  return {
+    ...rest,
+    checkout: {
+      stripe_test_mode: null,
+      policy_number_prefix: 'POL',
+      collection_days: Array.from({ length: 28 }, (_, index) => index + 1),
+      demands_and_needs: { required: false, statement: null },
+      key_documents: [],
+      cancellation: null,
+      confirmation: null,
+      ...checkout,
+    },
+  }
+}
+
+const draftUpcasts = [
+  ({ draft }: Json) => ({ draft: withHeadcounts(draft) }),
+  ({ draft }: Json) => ({ draft: withCheckout(draft) }),
+]
+
+const releaseUpcasts = [
+  ({ release }: Json) => ({ release: withHeadcounts(release) }),
+  ({ release }: Json) => ({ release: withCheckout(release) }),
+]
+
 /** Stream `product-<product id>`. */
 export const productEvents = {
-  ProductDrafted: event({ draft: Draft }, { upcasts: [({ draft }: Json) => ({ draft: withHeadcounts(draft) })] }),
-  ReleasePublished: event(
-    { release: Release },
-    { upcasts: [({ release }: Json) => ({ release: withHeadcounts(release) })] },
-  ),
+  ProductDrafted: event({ draft: Draft }, { upcasts: draftUpcasts }),
+  ReleasePublished: event({ release: Release }, { upcasts: releaseUpcasts }),
   ProductLifecycleChanged: event({ organisation_id: OrganisationId, lifecycle_state: LifecycleState }),
 }
 export type ProductEvent = EventOf<typeof productEvents>

@@ -134,6 +134,11 @@ const serve =
 
 /** Express would look settings up, look for an ETag and copy the text: half as long again as making it. */
 const send = (response: Response, { status, headers, body }: Answer): void => {
+  if (body instanceof Uint8Array) {
+    response.writeHead(status, { ...headers, 'Content-Length': body.byteLength })
+    response.end(body)
+    return
+  }
   const text = JSON.stringify(body)
   response.writeHead(status, {
     ...headers,

@@ -1,5 +1,10 @@
 import { z } from 'zod'
-import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi'
+import {
+  createDocument,
+  type ZodOpenApiOperationObject,
+  type ZodOpenApiPathsObject,
+  type ZodOpenApiResponseObject,
+} from 'zod-openapi'
 import { statusOf } from './problem.ts'
 import type { RouteSpec } from './route.ts'
 
@@ -37,6 +42,21 @@ const TokenAnswer = z
 const TokenError = z.object({ error: z.string(), error_description: z.string() }).meta({ id: 'TokenError' })
 
 const json = (schema: z.ZodType) => ({ content: { 'application/json': { schema } } })
+
+const files = (types: readonly string[]) => ({
+  content: Object.fromEntries(
+    types.map((type) => [type, { schema: { type: 'string' as const, format: 'binary' } }] as const),
+  ),
+})
+
+const successAnswers = ({
+  answers,
+  fileTypes,
+}: RouteSpec): readonly (readonly [status: string, answer: ZodOpenApiResponseObject])[] =>
+  Object.entries(answers).map(([status, schema]) => [
+    status,
+    { description: 'Done.', ...(fileTypes ? files(fileTypes) : json(schema)) },
+  ])
 
 const commonErrors = {
   application: ['invalid_token', 'forbidden', 'rate_limited'],
@@ -125,12 +145,7 @@ const operation = (spec: RouteSpec): ZodOpenApiOperationObject => {
     ...(spec.textBody && {
       requestBody: { required: true, content: { [spec.textBody]: { schema: z.string().min(1) } } },
     }),
-    responses: Object.fromEntries([
-      ...Object.entries(spec.answers).map(
-        ([status, schema]) => [status, { description: 'Done.', ...json(schema) }] as const,
-      ),
-      ...errorAnswers(spec),
-    ]),
+    responses: Object.fromEntries<ZodOpenApiResponseObject>([...successAnswers(spec), ...errorAnswers(spec)]),
   }
 }
 

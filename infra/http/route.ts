@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import type { ErrorCode } from '#domain/rejection.ts'
 import type { ApiApplicationId, ApplicationId, OrganisationId } from '#domain/values.ts'
 
@@ -63,6 +63,8 @@ export type RouteSpec = Schemas & {
   readonly headers?: Readonly<Record<string, string>>
   /** The type of a body that is not JSON: the handler gets its text. */
   readonly textBody?: string
+  /** The media types of a success that is a file: the body is its bytes, and the headers of the answer name the type. */
+  readonly fileTypes?: readonly string[]
   /** A request that succeeds on the demo organisation. */
   readonly example?: {
     readonly path?: Readonly<Record<string, string>>
@@ -83,6 +85,9 @@ export type RequestFacts = {
   /** The raw body, where the route's spec has no schema for it. */
   readonly text: string | undefined
 }
+
+/** The body of an answer that is a file. */
+export const FileBody = z.custom<Uint8Array>((value) => value instanceof Uint8Array)
 
 type Output<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined
 

@@ -1,3 +1,4 @@
+import type { KeyDocument } from '#domain/checkout/events.ts'
 import { productEvents, type Release, type LifecycleState } from '#domain/catalogue/events.ts'
 import { productRecord, unpublishedProductRecord, type Product } from '#domain/catalogue/record.ts'
 import { idOf } from '#domain/event.ts'
@@ -74,7 +75,7 @@ type ReleaseRow = {
 /** Every release that was ever published, whole: an application keeps the one that it started with. */
 export const releases: Projection<typeof productEvents, ReleaseRow, 'organisation_id' | 'id'> = {
   name: 'releases',
-  version: 2,
+  version: 3,
   categories: ['product'],
   events: productEvents,
   table: {
@@ -87,4 +88,56 @@ export const releases: Projection<typeof productEvents, ReleaseRow, 'organisatio
 
   project: (row, event, _recorded, key) =>
     event.type === 'ReleasePublished' ? { ...key, product_id: event.release.product_id, document: event.release } : row,
+}
+
+type KeyDocumentRow = {
+  readonly organisation_id: string
+  readonly version_id: string
+  readonly document_id: string
+  readonly product_id: string
+  /** The latest release that gives it. */
+  readonly release_id: string
+  readonly document: KeyDocument
+  /** When its first release was published. */
+  readonly published_at: string
+}
+
+/** Every version of every document about a product that customers were ever given. */
+export const keyDocuments: Projection<typeof productEvents, KeyDocumentRow, 'organisation_id' | 'version_id'> = {
+  name: 'key_documents',
+  version: 1,
+  categories: ['product'],
+  events: productEvents,
+  awaited: false,
+  table: {
+    columns: {
+      organisation_id: 'uuid',
+      version_id: 'uuid',
+      document_id: 'uuid',
+      product_id: 'uuid',
+      release_id: 'uuid',
+      document: 'json',
+      published_at: 'timestamptz',
+    },
+    key: ['organisation_id', 'version_id'],
+    indexes: ['version_id', 'organisation_id, published_at, version_id'],
+  },
+
+  keys: (event) =>
+    event.type === 'ReleasePublished'
+      ? event.release.checkout.key_documents.map(({ version_id }) => ({
+          organisation_id: event.release.organisation_id,
+          version_id,
+        }))
+      : [],
+
+  project: (row, event, { metadata }, key) => {
+    if (event.type !== 'ReleasePublished') return row
+    const { id: release_id, product_id, checkout } = event.release
+    const document = checkout.key_documents.find(({ version_id }) => version_id === key.version_id)
+    if (!document) return row
+    const { document_id } = document
+    const published_at = row?.published_at ?? metadata.occurred_at
+    return { ...key, document_id, product_id, release_id, document, published_at }
+  },
 }

@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { OrganisationId } from '#domain/values.ts'
-import { notFound, Problem } from '#infra/http/problem.ts'
+import { notFound } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
+import { cursorAfter, pageParameters, placeOf, type Place } from '../page.ts'
 
 const State = z.enum(['pending', 'delivered', 'failed', 'cancelled'])
 
@@ -54,8 +55,7 @@ const Filters = z.object({
   subject_id: z.uuid().optional(),
   stream: z.string().optional(),
   connection_id: z.uuid().optional(),
-  limit: z.coerce.number().int().min(1).max(200).default(50),
-  cursor: z.string().optional(),
+  ...pageParameters,
 })
 type Filters = z.output<typeof Filters>
 
@@ -83,7 +83,10 @@ export const deliveryRoutes = ({ pool, db }: Deps): Route[] => [
       const { keys, next } = await findKeys(pool, query)
       return {
         status: 200,
-        body: { data: await readDeliveries(pool, keys), next_cursor: next ? cursorAt(next) : null },
+        body: {
+          data: await readDeliveries(pool, keys),
+          next_cursor: next ? cursorAfter(next.recorded_at, next.id) : null,
+        },
       }
     },
   ),
@@ -107,6 +110,8 @@ export const deliveryRoutes = ({ pool, db }: Deps): Route[] => [
 
 type Key = { readonly id: string; readonly recorded_at: Date }
 
+const valuesOf = ({ at, id }: Place) => [at, id] as const
+
 /** A page reads no more rows than this, with any filter. */
 const scanned = 10_000
 
@@ -115,7 +120,7 @@ const findKeys = async (
   pool: Database,
   { organisation_id, state, type, event_id, subject_id, stream, connection_id, limit, cursor }: Filters,
 ): Promise<{ readonly keys: readonly Key[]; readonly next: Key | undefined }> => {
-  const [at, id] = cursor === undefined ? [null, null] : placeOf(cursor)
+  const [at, id] = cursor === undefined ? [null, null] : valuesOf(placeOf(cursor))
   const isFiltered = state !== undefined || type !== undefined || connection_id !== undefined
   const unsent = state === 'failed' || state === 'cancelled' ? 'and unsent_at is not null' : ''
   // A condition that is not asked for is left out, so that the right index is used.
@@ -186,23 +191,3 @@ const shown = ({ recorded_at, planned_at, due_at, finished_at, attempts, ...row 
     finished_at: attempt.finished_at === null ? null : new Date(attempt.finished_at).toISOString(),
   })),
 })
-
-const Place = z.tuple([z.iso.datetime(), z.uuid()])
-
-const cursorAt = ({ recorded_at, id }: Key): string =>
-  Buffer.from(JSON.stringify([recorded_at.toISOString(), id])).toString('base64url')
-
-const placeOf = (cursor: string): z.output<typeof Place> => {
-  const { data } = Place.safeParse(parsed(Buffer.from(cursor, 'base64url').toString()))
-  if (data) return data
-  const fields = { cursor: 'is not one that this list has given' }
-  throw new Problem('invalid_parameter', 'Use the next_cursor of an earlier answer, or leave cursor out.', { fields })
-}
-
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}

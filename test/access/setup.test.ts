@@ -28,6 +28,7 @@ const setupOf = (organisation_id: SetupContext['organisation_id'], faults: strin
   currency_code: 'GBP',
   context: { ...context, organisation_id },
   refuse,
+  bytes: () => undefined,
   report: (path, reason) => {
     faults.push(`${inputPath(path)} ${reason}`)
   },

@@ -1,3 +1,4 @@
+import type { Checkout } from '#domain/checkout/events.ts'
 import { ReleaseQuestion, type ReleaseCover, Release, type ReleaseJourney } from '#domain/catalogue/events.ts'
 import type { Presentation, Stage } from '#domain/catalogue/record.ts'
 import { standardFactors } from '#domain/rating/factors.ts'
@@ -226,6 +227,19 @@ const journeyOf = (index: number, slug: string, changes: Partial<ReleaseJourney>
 export const fullJourney = journeyOf(0, 'full', {})
 export const plainJourney = journeyOf(3, 'plain', { presentations: [], questions: [] })
 
+/** Nothing has to be shown before buying. */
+export const plainCheckout: Checkout = {
+  inline_bacs_mandate: false,
+  direct_debit_first: true,
+  stripe_test_mode: null,
+  policy_number_prefix: 'POL',
+  collection_days: [1, 7, 14, 21, 28],
+  demands_and_needs: { required: false, statement: null },
+  key_documents: [],
+  cancellation: null,
+  confirmation: null,
+}
+
 export const release: Release = {
   id: release_id,
   product_id,
@@ -253,7 +267,7 @@ export const release: Release = {
   smoker: { key: 'smoker', values: [true] },
   policy_fee_pence: 150,
   quote_valid_days: 30,
-  checkout: { inline_bacs_mandate: true, direct_debit_first: false },
+  checkout: { ...plainCheckout, inline_bacs_mandate: true, direct_debit_first: false },
 }
 
 /** The same for one person or two, by an answer; `both_note` is asked of each when it is for two. */

@@ -114,7 +114,11 @@ export const termLife = {
 
 /** The draft of a declared product, `termLife` unless it says otherwise. */
 export const draft = (changes: Record<string, unknown> = {}): Draft =>
-  draftOf(DeclaredProduct.parse({ ...termLife, ...changes }), { organisation_id, currency_code: 'GBP' })
+  draftOf(DeclaredProduct.parse({ ...termLife, ...changes }), {
+    organisation_id,
+    currency_code: 'GBP',
+    findFile: () => undefined,
+  })
 
 export const levelTable: FindTable = (key, version) =>
   key === 'life.level' && version === 1 ? { dimensions: ['age', 'term', 'smoker'], currency_code: 'GBP' } : undefined

@@ -12,6 +12,7 @@ import { campaignsSection, leadIntakeSections } from '../../command-api/campaign
 import { productsSection } from '../../command-api/catalogue/products-setup.ts'
 import { rateTablesSection } from '../../command-api/catalogue/rate-tables-setup.ts'
 import { catalogueAdminRoutes } from '../../command-api/catalogue/routes.ts'
+import { makeDocumentFiles } from '../../command-api/document-files.ts'
 import { makeWriter } from '../../command-api/writer.ts'
 import { endpointConnectionsSection } from '../../command-api/integrations/setup.ts'
 import { followCatalogue } from '../../command-api/live-catalogue.ts'
@@ -47,7 +48,7 @@ export const setupApi = async ({ sold = false } = {}) => {
       apiApplicationsSection({ writer, checkSecret: makeSecretCheck() }),
       providerAccountsSection({ writer, keys, allowsHttp: (address) => address.startsWith('http://127.0.0.1') }),
       rateTablesSection(writer),
-      productsSection({ writer, hasSold }),
+      productsSection({ writer, hasSold, documentFiles: makeDocumentFiles(database.pool) }),
       endpointConnectionsSection({ writer, keys, allowsHttp: () => true }),
       lifecycleActionsSection({ writer, catalogue }),
       campaignsSection(writer),
@@ -59,6 +60,7 @@ export const setupApi = async ({ sold = false } = {}) => {
   return {
     ...api,
     eventLog,
+    pool: database.pool,
     catalogue,
     live,
     plan: (text: string) => api.post('/admin/v1/setup', text),

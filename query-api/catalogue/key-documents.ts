@@ -1,0 +1,96 @@
+import { z } from 'zod'
+import { KeyDocument } from '#domain/checkout/events.ts'
+import { OrganisationId, ProductId, ReleaseId } from '#domain/values.ts'
+import { notFound } from '#infra/http/problem.ts'
+import { FileBody, route, type Route } from '#infra/http/route.ts'
+import type { Database } from '#infra/postgres/lookups.ts'
+import { sql } from '#infra/postgres/postgres.ts'
+import { pageOf, pageParameters, placeOf } from '../page.ts'
+
+const Version = z
+  .object({
+    document_id: z.uuid(),
+    version_id: z.uuid(),
+    product_id: ProductId,
+    release_id: ReleaseId.describe('The latest release that gives it.'),
+    kind: z.string(),
+    name: z.string(),
+    given: KeyDocument.shape.given,
+    url: z.string().nullable().describe('null: a file that this service serves.'),
+    file: KeyDocument.shape.file,
+    published_at: z.iso.datetime(),
+  })
+  .meta({ id: 'KeyDocumentVersion' })
+
+type Row = {
+  readonly version_id: string
+  readonly product_id: ProductId
+  readonly release_id: ReleaseId
+  readonly document: KeyDocument
+  readonly published_at: Date
+}
+
+type Deps = { readonly pool: Database; readonly db: Database }
+
+/** What the customer is given about a product, version by version. */
+export const keyDocumentRoutes = ({ pool, db }: Deps): Route[] => [
+  route(
+    {
+      method: 'get',
+      address: '/api/v1/key_documents/:version_id',
+      tag: 'Products',
+      summary: 'Read a version of a document about a product, where it is a file of ours; it never changes',
+      access: { kind: 'public' },
+      path: z.object({ version_id: z.uuid() }),
+      answers: { 200: FileBody },
+      fileTypes: ['application/pdf', 'text/plain', 'text/markdown'],
+    },
+    async ({ path: { version_id } }) => {
+      const { rows } = await db.query<{ media_type: string; content: Buffer }>({
+        name: 'key-document-file',
+        ...sql`
+          select document_file.media_type, document_file.content
+          from key_documents join document_file
+            on document_file.organisation_id = key_documents.organisation_id
+            and document_file.sha256 = key_documents.document -> 'file' ->> 'sha256'
+          where key_documents.version_id = ${version_id}`,
+      })
+      const file = rows[0]
+      if (!file) throw notFound('document')
+      const headers = { 'Content-Type': file.media_type, 'Cache-Control': 'public, max-age=31536000, immutable' }
+      return { status: 200, body: file.content, headers }
+    },
+  ),
+
+  route(
+    {
+      tag: 'Operator',
+      access: { kind: 'operator' },
+      method: 'get',
+      address: '/admin/v1/key_documents',
+      summary: 'List the versions of the documents about an organisation’s products, newest first',
+      query: z.object({ organisation_id: OrganisationId, ...pageParameters }),
+      answers: { 200: z.object({ data: z.array(Version), next_cursor: z.string().nullable() }) },
+    },
+    async ({ query: { organisation_id, limit, cursor } }) => {
+      const { at, id } = cursor === undefined ? { at: 'infinity', id: highestId } : placeOf(cursor)
+      const { rows } = await pool.query<Row>(sql`
+        select version_id, product_id, release_id, document, published_at from key_documents
+        where organisation_id = ${organisation_id} and (published_at, version_id) < (${at}, ${id})
+        order by published_at desc, version_id desc limit ${limit + 1}`)
+      const { page, next_cursor } = pageOf(rows, limit, ({ published_at, version_id }) => ({
+        at: published_at,
+        id: version_id,
+      }))
+      const data = page.map(({ document, published_at, product_id, release_id }) => ({
+        ...document,
+        product_id,
+        release_id,
+        published_at: published_at.toISOString(),
+      }))
+      return { status: 200, body: { data, next_cursor } }
+    },
+  ),
+]
+
+const highestId = 'ffffffff-ffff-ffff-ffff-ffffffffffff'

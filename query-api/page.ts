@@ -1,0 +1,46 @@
+import { z } from 'zod'
+import { Problem } from '#infra/http/problem.ts'
+
+/** A place in a list that is in the order of a time, and of ids where times are equal. */
+export type Place = { readonly at: string; readonly id: string }
+
+const Written = z.tuple([z.iso.datetime(), z.uuid()])
+
+/** The cursor of what comes after a row: opaque to callers. */
+export const cursorAfter = (at: Date, id: string): string =>
+  Buffer.from(JSON.stringify([at.toISOString(), id])).toString('base64url')
+
+/** Throws `invalid_parameter` for what is no cursor of ours. */
+export const placeOf = (cursor: string): Place => {
+  const { data } = Written.safeParse(parsed(Buffer.from(cursor, 'base64url').toString()))
+  if (data) return { at: data[0], id: data[1] }
+  const fields = { cursor: 'is not one that this list has given' }
+  throw new Problem('invalid_parameter', 'Use the next_cursor of an earlier answer, or leave cursor out.', { fields })
+}
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** A page of rows of which one more was read than are shown, and the cursor of the next one. */
+export const pageOf = <Row>(
+  rows: readonly Row[],
+  limit: number,
+  placeOfRow: (row: Row) => { readonly at: Date; readonly id: string },
+): { readonly page: readonly Row[]; readonly next_cursor: string | null } => {
+  const page = rows.slice(0, limit)
+  const last = rows.length > limit ? page.at(-1) : undefined
+  if (!last) return { page, next_cursor: null }
+  const { at, id } = placeOfRow(last)
+  return { page, next_cursor: cursorAfter(at, id) }
+}
+
+/** The parameters of every list with cursors. */
+export const pageParameters = {
+  limit: z.coerce.number().int().min(1).max(200).default(50),
+  cursor: z.string().optional(),
+}
