@@ -8,6 +8,7 @@ import {
   type Position,
   type RecordedEvent,
 } from '#domain/event.ts'
+import { OwnError } from '#domain/own-error.ts'
 import { Rejection } from '#domain/rejection.ts'
 import { derivedId, newId } from '#infra/ids.ts'
 import { tooManyAtOnce, type Causes, type Loaded, type Writer } from './writer.ts'
@@ -123,7 +124,7 @@ export const commandHandler = <Command, Shapes extends EventShapes, State>(
   const write = async (stream: string, command: Command, context: Context): Promise<Written<State, Event>> => {
     const { cause } = context
     if (cause && cause.target !== stream)
-      throw new Error(`${cause.reaction} writes to ${stream}, but has not declared it as its target.`)
+      throw new OwnError(`${cause.reaction} writes to ${stream}, but has not declared it as its target.`)
     const metadata = metadataOf(context)
     let loaded = cached(stream)
     let isFresh = false

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Pool } from 'pg'
+import { OwnError } from '#domain/own-error.ts'
 import type { Lease, Leases } from '#infra/consumers/lease.ts'
 import type { Clock } from '#infra/clock.ts'
 import type { Check } from '#infra/http/health.ts'
@@ -7,6 +8,7 @@ import { LogUnavailable } from '#infra/event-log/event-log.ts'
 import { newId } from '#infra/ids.ts'
 import type { Log } from '#infra/log.ts'
 import { isUnavailable, sql } from '#infra/postgres/postgres.ts'
+import { reasonOf } from '#infra/reason.ts'
 import type { Context } from './handle.ts'
 
 /** Something that is due: a row of the read model `due_times`. */
@@ -55,12 +57,12 @@ export const runTimers = (timers: readonly Timer[], parts: TimerParts): RunningT
   const fire = async (due: DueTime): Promise<void> => {
     try {
       const fireOne = fireByKind.get(due.kind)
-      if (!fireOne) throw new Error(`There is no timer for ${due.kind}.`)
+      if (!fireOne) throw new OwnError(`There is no timer for ${due.kind}.`)
       await fireOne(due, contextOf(due))
     } catch (error) {
       // A failure of one timer, such as a stream with many writers, must not delay the others.
       if (error instanceof LogUnavailable || isUnavailable(error)) throw error
-      failed = { kind: due.kind, message: error instanceof Error ? error.message : String(error) }
+      failed = { kind: due.kind, message: reasonOf(error) }
       log.error({ error, kind: due.kind, id: due.id, organisation_id: due.organisation_id }, 'timer failed')
     }
   }
@@ -108,7 +110,7 @@ export const runTimers = (timers: readonly Timer[], parts: TimerParts): RunningT
         await sweepWhileLeased(lease)
       } catch (error) {
         attempts++
-        outage = error instanceof Error ? error.message : String(error)
+        outage = reasonOf(error)
         log.warn({ error }, 'timers could not be fired, trying again')
         const delayMs = Math.random() * Math.min(100 * 2 ** attempts, mostRetryMs)
         await pause(delayMs, undefined, { signal }).catch(() => undefined)

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg'
+import { reasonOf } from '#infra/reason.ts'
 import { unsentMax } from './backoff.ts'
 import { kindNamed, type Capabilities, type Snapshots } from './capability.ts'
 import type { Claimed } from './queue.ts'
@@ -42,5 +43,3 @@ export const readBodies = async (
 
 /** One that was lost that often may be why its workers died, so nothing is done for it any more. */
 const isWorthIt = ({ unsent }: Claimed): boolean => unsent < unsentMax
-
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

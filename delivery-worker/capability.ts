@@ -8,6 +8,7 @@ import {
   type Json,
   type RecordedEvent,
 } from '#domain/event.ts'
+import { OwnError } from '#domain/own-error.ts'
 import type { OutboundRequest } from '#infra/guarded-http.ts'
 import type { Keys } from '#infra/crypto/keys.ts'
 
@@ -163,7 +164,7 @@ export const connectionKind = <Shapes extends EventShapes, Facts extends Connect
 })
 
 const created = <Facts>(facts: Facts | undefined, { type, stream }: RecordedEvent): Facts => {
-  if (!facts) throw new Error(`${type} in ${stream}, which was never created.`)
+  if (!facts) throw new OwnError(`${type} in ${stream}, which was never created.`)
   return facts
 }
 
@@ -183,13 +184,13 @@ export const kindOf = <Kind extends { readonly categories: readonly string[]; re
 
 export const kindNamed = <Kind extends { readonly type: string }>(kinds: readonly Kind[], type: string): Kind => {
   const kind = kinds.find((each) => each.type === type)
-  if (!kind) throw new Error(`This version of the delivery worker does not know ${JSON.stringify(type)}.`)
+  if (!kind) throw new OwnError(`This version of the delivery worker does not know ${JSON.stringify(type)}.`)
   return kind
 }
 
 export const organisationOf = (recorded: RecordedEvent): string => {
   if (categoryOf(recorded.stream) === 'organisation') return idOf(recorded.stream)
   const { organisation_id } = recorded.metadata
-  if (organisation_id === null) throw new Error(`${recorded.type} ${recorded.id} belongs to no organisation.`)
+  if (organisation_id === null) throw new OwnError(`${recorded.type} ${recorded.id} belongs to no organisation.`)
   return organisation_id
 }

@@ -1,5 +1,6 @@
 import { organisationEvents } from '#domain/access/events.ts'
 import { categoryOf, fromStored, idOf, type Json, type RecordedEvent } from '#domain/event.ts'
+import { OwnError } from '#domain/own-error.ts'
 import { kindOf, organisationOf, type ActionFacts, type Capabilities, type ConnectionFacts } from './capability.ts'
 
 type OrganisationFacts = { readonly active: boolean }
@@ -78,7 +79,7 @@ const knownAfter = (
   if (subject) {
     const id = subject.idOf(recorded)
     const facts = subject.remember(find('subject', id)?.facts, recorded)
-    if (!facts) throw new Error(`${recorded.type} ${recorded.id}: its ${subject.type} never began.`)
+    if (!facts) throw new OwnError(`${recorded.type} ${recorded.id}: its ${subject.type} never began.`)
     return { kind: 'subject', type: subject.type, id, organisation_id, facts }
   }
 
@@ -94,7 +95,7 @@ const knownAfter = (
     return { kind: 'connection', type: connection.type, id, organisation_id, facts }
   }
   if (categoryOf(recorded.stream) !== 'organisation')
-    throw new Error(`Planning does not know ${recorded.type} in ${recorded.stream}.`)
+    throw new OwnError(`Planning does not know ${recorded.type} in ${recorded.stream}.`)
   const facts = organisationAfter(find('organisation', id)?.facts, recorded)
   return { kind: 'organisation', type: 'organisation', id, organisation_id, facts }
 }

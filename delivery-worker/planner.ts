@@ -1,5 +1,6 @@
 import type { ClientBase } from 'pg'
 import type { RecordedEvent } from '#domain/event.ts'
+import { OwnError } from '#domain/own-error.ts'
 import { consume, type ConsumerParts, type Consuming } from '#infra/consumers/consumer.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
 import { sql } from '#infra/postgres/postgres.ts'
@@ -37,7 +38,7 @@ export const startPlanner = ({ capabilities, onPlanned, onWaiting, ...parts }: P
       const known = await recall(db, capabilities, events)
       const again = await readAgain(eventLog, capabilities, known, events)
       const planning = await findPlanning(db)
-      if (!planning) throw new Error('It is no longer decided from where deliveries are planned.')
+      if (!planning) throw new OwnError('It is no longer decided from where deliveries are planned.')
       const plan = makePlan(capabilities, [...known, ...again], events)
       const deliveries = plan.deliveries.filter((each) => isPlanned(planning, each))
       await ensurePartitions(deliveries.map(({ recorded_at }) => recorded_at))

@@ -2,6 +2,7 @@ import type { Keys } from '#infra/crypto/keys.ts'
 import type { Exchange, GuardedHttp } from '#infra/guarded-http.ts'
 import type { Log } from '#infra/log.ts'
 import type { Metrics } from '#infra/metrics.ts'
+import { reasonOf } from '#infra/reason.ts'
 import { nextDelay, retryAfterSeconds, unsentDelaySeconds, unsentMax, verdictOn } from './backoff.ts'
 import { kindNamed, type Capabilities } from './capability.ts'
 import type { Claimed, Completed } from './queue.ts'
@@ -34,9 +35,7 @@ export const makeSend = ({ capabilities, http, keys, now, log, metrics }: SendPa
   return async (claimed: Claimed, body: Body): Promise<Completed> => {
     const { id, number, organisation_id, connection_id, type } = claimed
     const startedAt = performance.now()
-    const answer = await exchange(claimed, body).catch((error: unknown) =>
-      notSent(error instanceof Error ? error.message : String(error)),
-    )
+    const answer = await exchange(claimed, body).catch((error: unknown) => notSent(reasonOf(error)))
     const completed = outcomeOf(claimed, answer, now())
 
     metrics.deliveries.inc({ outcome: completed.state === 'pending' ? 'retry' : completed.state })

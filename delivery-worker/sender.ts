@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import type { Log } from '#infra/log.ts'
 import { notifier } from '#infra/notifier.ts'
+import { reasonOf } from '#infra/reason.ts'
 import { readBodies } from './body.ts'
 import type { Capabilities } from './capability.ts'
 import { candidateSearch, type Standing } from './endpoints.ts'
@@ -107,7 +108,7 @@ export const startSender = (parts: SenderParts) => {
         lastBegun = Math.max(1, begun)
         problem = undefined
       } catch (error) {
-        problem = error instanceof Error ? error.message : String(error)
+        problem = reasonOf(error)
         log.error({ error }, 'deliveries could not be claimed, trying again')
         await pause(1000)
       }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { OwnError } from './own-error.ts'
 
 export type Json = Readonly<Record<string, unknown>>
 
@@ -135,7 +136,7 @@ export const fromStored = <Shapes extends EventShapes>(shapes: Shapes, { type, s
 
 const shapeOf = (shapes: EventShapes, type: string) => {
   const shape = shapes[type]
-  if (!shape) throw new Error(`There is no event called ${type}.`)
+  if (!shape) throw new OwnError(`There is no event called ${type}.`)
   return shape
 }
 
@@ -147,6 +148,6 @@ export const idOf = (stream: string): string => stream.slice(stream.indexOf('-')
 
 /** The organisation that an event belongs to. Every event of a capability has one; only events of other programs have none. */
 export const organisationOf = ({ type, id, metadata }: Pick<RecordedEvent, 'type' | 'id' | 'metadata'>): string => {
-  if (metadata.organisation_id === null) throw new Error(`${type} ${id} belongs to no organisation.`)
+  if (metadata.organisation_id === null) throw new OwnError(`${type} ${id} belongs to no organisation.`)
   return metadata.organisation_id
 }

@@ -1,3 +1,5 @@
+import { OwnError } from './own-error.ts'
+
 /**
  * Every error code of the API. Each means one thing wherever it appears; the status that goes with it is in
  * infra/http/problem.ts.
@@ -43,7 +45,7 @@ export type ErrorCode =
 export type Fields = Readonly<Record<string, string>>
 
 /** The model's “no”: a well-formed command that the current state does not allow. `message` says what to do. */
-export class Rejection extends Error {
+export class Rejection extends OwnError {
   override readonly name = 'Rejection'
   readonly code: ErrorCode
   readonly fields: Fields | undefined

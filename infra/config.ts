@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { OwnError } from '#domain/own-error.ts'
 import { plainWords, reasonsOf } from '#domain/reasons.ts'
 
 const seconds = (name: string, byDefault: number) => z.coerce.number().positive().default(byDefault).describe(name)
@@ -107,7 +108,7 @@ export const Config = z.object({
 export type Config = z.output<typeof Config>
 
 /** A configuration that cannot be used. The message names each variable and what is wrong with it. */
-export class BadConfiguration extends Error {
+export class BadConfiguration extends OwnError {
   override readonly name = 'BadConfiguration'
 }
 

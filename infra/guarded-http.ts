@@ -3,6 +3,7 @@ import { isIP } from 'node:net'
 import type { Readable } from 'node:stream'
 import { callbackify } from 'node:util'
 import { Agent, buildConnector, Pool } from 'undici'
+import { OwnError } from '#domain/own-error.ts'
 import { isPublicAddress, makeAllowList } from './public-address.ts'
 
 /** The outcome of a request to another party's server. That it is down, slow or hostile is not an exception. */
@@ -46,7 +47,7 @@ export type GuardedHttpOptions = Allowance & {
   readonly ca?: string
 }
 
-class AddressRefused extends Error {
+class AddressRefused extends OwnError {
   override readonly name = 'AddressRefused'
 }
 

@@ -1,4 +1,5 @@
 import { pino, type Logger } from 'pino'
+import { shownError } from './reason.ts'
 
 export type Log = Logger
 
@@ -19,14 +20,6 @@ export const redacted = [
   'account_number',
   'sort_code',
 ].flatMap((name) => [name, `*.${name}`, `*.*.${name}`])
-
-/** Of an error, what it is and where it arose; never what else hangs on it, such as a connection with its parameters. */
-const shownError = (error: unknown): unknown => {
-  if (!(error instanceof Error)) return error
-  const { name, message, stack, cause } = error
-  const code = 'code' in error && typeof error.code === 'string' ? { code: error.code } : {}
-  return { name, message, ...code, stack, ...(cause !== undefined && { cause: shownError(cause) }) }
-}
 
 /** One JSON line per happening: the message is a constant to search for, everything that varies is a field. */
 export const makeLog = (level: string, role: string): Log =>

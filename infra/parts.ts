@@ -22,6 +22,7 @@ import type { Metrics } from './metrics.ts'
 import type { Database } from './postgres/lookups.ts'
 import { migrate } from './postgres/migrations.ts'
 import { createPool, sql } from './postgres/postgres.ts'
+import { reasonOf } from './reason.ts'
 import { waitForStore } from './wait-for-store.ts'
 import { makeProgress, type Progress } from './consumers/progress.ts'
 import { makeRateLimit, type RateLimit } from './http/rate-limit.ts'
@@ -167,6 +168,6 @@ const check = async (name: string, work: () => Promise<unknown>): Promise<Check>
     await work()
     return { name, ok: true }
   } catch (error) {
-    return { name, ok: false, detail: error instanceof Error ? error.message : String(error) }
+    return { name, ok: false, detail: reasonOf(error) }
   }
 }

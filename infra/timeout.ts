@@ -1,5 +1,7 @@
+import { OwnError } from '#domain/own-error.ts'
+
 /** A promise has not settled in time. */
-export class TimedOut extends Error {
+export class TimedOut extends OwnError {
   override readonly name = 'TimedOut'
 }
 

@@ -1,6 +1,7 @@
 import type { ClientBase } from 'pg'
 import type { RecordedEvent } from '#domain/event.ts'
-import { reasonOf, setAside, withoutWaiting, type Unhandled } from '#infra/consumers/set-aside.ts'
+import { setAside, withoutWaiting, type Unhandled } from '#infra/consumers/set-aside.ts'
+import { reasonOf } from '#infra/reason.ts'
 import { applyEvents } from './fold.ts'
 import type { SomeProjection } from './projection.ts'
 import type { Table } from './table.ts'

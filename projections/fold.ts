@@ -1,5 +1,6 @@
 import type { ClientBase } from 'pg'
 import { fromStored, type RecordedEvent } from '#domain/event.ts'
+import { OwnError } from '#domain/own-error.ts'
 import type { Sender, SetEventAside } from '#infra/consumers/consumer-type.ts'
 import type { Row, SomeProjection } from './projection.ts'
 import type { Table } from './table.ts'
@@ -120,7 +121,7 @@ const foldOf = (projection: SomeProjection, table: Table) => {
     [...keys].map(([identity, key]) => {
       const now = projectOne(rows.get(identity)?.now, event, recorded, key)
       if (now && !hasKey(now, key) && table.identityOf(now) !== identity)
-        throw new Error(`${projection.name} made of a row another one, with another key, at ${recorded.type}.`)
+        throw new OwnError(`${projection.name} made of a row another one, with another key, at ${recorded.type}.`)
       return { identity, key, now }
     })
 

@@ -1,4 +1,5 @@
 import type { Position } from '#domain/event.ts'
+import { OwnError } from '#domain/own-error.ts'
 import type { Batch, EventLog } from '#infra/event-log/event-log.ts'
 import { beyond } from '#infra/consumers/follow.ts'
 import { TimedOut, withTimeout } from '#infra/timeout.ts'
@@ -23,7 +24,7 @@ type Range = {
 }
 
 /** The reader of the log says that it has caught up, but has not come as far as the log had come before. */
-export class ReaderBehind extends Error {
+export class ReaderBehind extends OwnError {
   override readonly name = 'ReaderBehind'
 }
 
@@ -74,7 +75,7 @@ export const history = async function* (
     ending.abort()
   }
   signal.throwIfAborted()
-  throw new Error('The log has ended the subscription.')
+  throw new OwnError('The log has ended the subscription.')
 }
 
 const readerBehind = ({ measure }: EventLog, reached: Position | undefined, upTo: Position | undefined) =>

@@ -1,5 +1,6 @@
 import type { ClientBase, Pool } from 'pg'
 import type { Position } from '#domain/event.ts'
+import { OwnError } from '#domain/own-error.ts'
 import {
   findCheckpoint,
   lockCheckpoint,
@@ -49,7 +50,7 @@ export const ensureTable = async (projection: SomeProjection, pool: Pool): Promi
     const stored = await findCheckpoint(db, projection.name)
     const exists = await tableExists(db, table.name)
     if (stored && exists) return stored.version
-    if (exists) throw new Error(`There is a table ${table.name} that no projection has made. Remove or rename it.`)
+    if (exists) throw new OwnError(`There is a table ${table.name} that no projection has made. Remove or rename it.`)
     await db.query(`${table.create}; ${table.createIndexes}`)
     const { version } = await resetCheckpoint(db, describe(projection), undefined)
     return version
@@ -61,7 +62,7 @@ const lockMs = 200
 const swapMs = 2_000
 
 /** The swap could not be made, or not in time, and was undone: it is tried again after the rest has been applied. */
-class NotSwapped extends Error {
+class NotSwapped extends OwnError {
   override readonly name = 'NotSwapped'
 }
 

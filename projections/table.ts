@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { ClientBase, QueryConfig } from 'pg'
+import { OwnError } from '#domain/own-error.ts'
 import type { Sender } from '#infra/consumers/consumer-type.ts'
 import { texts } from '#infra/postgres/arrays.ts'
 import { rowTypes } from '#infra/postgres/row-types.ts'
@@ -29,12 +30,12 @@ export const tableOf = (projection: SomeProjection, suffix = ''): Table => {
   const all = Object.keys(columns)
   const others = all.filter((column) => !key.includes(column))
   for (const name of [projection.name, ...all])
-    if (!usableName.test(name)) throw new Error(`${JSON.stringify(name)} cannot be the name of a table or column.`)
+    if (!usableName.test(name)) throw new OwnError(`${JSON.stringify(name)} cannot be the name of a table or column.`)
 
   const name = `"${projection.name}${suffix}"`
   const typeOf = (column: string): ColumnType => {
     const type = columns[column]
-    if (!type) throw new Error(`The table ${name} has no column ${column}.`)
+    if (!type) throw new OwnError(`The table ${name} has no column ${column}.`)
     return type
   }
   const types = Object.fromEntries(all.map((column) => [column, typeOf(column)]))

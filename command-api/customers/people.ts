@@ -3,6 +3,7 @@ import { customer } from '#domain/customers/customer.ts'
 import type { CustomerDetails, IdentityKind } from '#domain/customers/events.ts'
 import { identity } from '#domain/customers/identity.ts'
 import { detailsOf } from '#domain/customers/record.ts'
+import { OwnError } from '#domain/own-error.ts'
 import type { CustomerId, OrganisationId } from '#domain/values.ts'
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
 import { commandHandler, type Context, type Writer } from '../handle.ts'
@@ -50,7 +51,7 @@ export const makePeople = ({ writer, digest }: PeopleDeps) => {
         { type: 'ClaimIdentity', organisation_id, kind, customer_id },
         context,
       )
-      if (!state) throw new Error(`Identity ${id} was not claimed.`)
+      if (!state) throw new OwnError(`Identity ${id} was not claimed.`)
       claimed.set(id, state.customer_id)
       return state.customer_id
     },

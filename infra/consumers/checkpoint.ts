@@ -1,5 +1,6 @@
 import type { ClientBase, Pool } from 'pg'
 import type { Position } from '#domain/event.ts'
+import { OwnError } from '#domain/own-error.ts'
 import { sql } from '../postgres/postgres.ts'
 
 /** How far a consumer has read. Moving it names the position it had before: of two that try, one succeeds. */
@@ -73,7 +74,7 @@ export const openCheckpoint = async (db: Pool | ClientBase, consumer: ConsumerDe
     values (${name}, ${version}, ${categories}, ${awaited})
     on conflict (name) do update set categories = excluded.categories, awaited = excluded.awaited
     returning version, generation, position`)
-  if (!rows[0]) throw new Error(`The checkpoint of ${name} could not be written.`)
+  if (!rows[0]) throw new OwnError(`The checkpoint of ${name} could not be written.`)
   return toCheckpoint(rows[0])
 }
 
@@ -90,7 +91,7 @@ export const resetCheckpoint = async (
       version = excluded.version, generation = stored.generation + 1, position = excluded.position,
       categories = excluded.categories, awaited = excluded.awaited, updated_at = now()
     returning version, generation, position`)
-  if (!rows[0]) throw new Error(`The checkpoint of ${name} could not be written.`)
+  if (!rows[0]) throw new OwnError(`The checkpoint of ${name} could not be written.`)
   return toCheckpoint(rows[0])
 }
 

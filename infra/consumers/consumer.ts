@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Position } from '#domain/event.ts'
 import { StaleCheckpoint, Superseded } from './failures.ts'
+import { reasonOf } from '../reason.ts'
 import type { Consumer } from './consumer-type.ts'
 import { follow, measureLag } from './follow.ts'
 
@@ -100,7 +101,7 @@ export const consume = (consumer: Consumer): Consuming => {
         else {
           attempts++
           state = 'starting'
-          const reason = error instanceof Error ? error.message : String(error)
+          const reason = reasonOf(error)
           problem = { since: problem?.since ?? new Date(), reason }
           log.warn({ error, consumer: name }, 'consumer failed and retries')
           await pause(Math.random() * Math.min(100 * 2 ** attempts, 5_000), undefined, { signal }).catch(

@@ -1,26 +1,28 @@
 import type { Position, RecordedEvent } from '#domain/event.ts'
+import { OwnError } from '#domain/own-error.ts'
 import { LogUnavailable } from '../event-log/event-log.ts'
 import { Problem } from '../http/problem.ts'
 import { isUnavailable } from '../postgres/postgres.ts'
+import { reasonOf } from '../reason.ts'
 
 /** An event that could not be handled. Nothing of it was kept. */
-export class EventFailed extends Error {
+export class EventFailed extends OwnError {
   override readonly name = 'EventFailed'
   readonly event: RecordedEvent
 
   constructor(event: RecordedEvent, cause: unknown) {
-    super(cause instanceof Error ? cause.message : String(cause), { cause })
+    super(reasonOf(cause), { cause })
     this.event = event
   }
 }
 
 /** Another instance moved the checkpoint, so the transaction was rolled back. */
-export class StaleCheckpoint extends Error {
+export class StaleCheckpoint extends OwnError {
   override readonly name = 'StaleCheckpoint'
 }
 
 /** A newer version of this consumer has taken over. */
-export class Superseded extends Error {
+export class Superseded extends OwnError {
   override readonly name = 'Superseded'
 }
 

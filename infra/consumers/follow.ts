@@ -1,22 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { PoolClient, QueryConfig } from 'pg'
 import type { Position, RecordedEvent } from '#domain/event.ts'
+import { OwnError } from '#domain/own-error.ts'
 import { moveCheckpoint, openCheckpoint, resetCheckpoint, type Checkpoint } from './checkpoint.ts'
 import type { Batch } from '../event-log/event-log.ts'
 import type { Consumer, InTransaction, Reacting, Sender } from './consumer-type.ts'
 import { bisect, isRetriable, StaleCheckpoint, Superseded } from './failures.ts'
 import { inOrder, recordsOf } from './in-order.ts'
 import { transaction } from '../postgres/postgres.ts'
+import { reasonOf } from '../reason.ts'
 import { resumeNext } from './resume.ts'
-import {
-  countSetAside,
-  logSetAside,
-  reasonOf,
-  setAside,
-  setAsideOf,
-  withoutWaiting,
-  type Unhandled,
-} from './set-aside.ts'
+import { countSetAside, logSetAside, setAside, setAsideOf, withoutWaiting, type Unhandled } from './set-aside.ts'
 import { settlesWithin } from '../timeout.ts'
 
 export type FollowCallbacks = {
@@ -201,7 +195,7 @@ export const follow = async (consumer: Consumer, signal: AbortSignal, callbacks:
       if (next.value.caughtUp) caughtUp()
       if (restMs > 0 && next.value.events.length > 0) await pause(restMs, undefined, { signal }).catch(() => undefined)
     }
-    if (!signal.aborted) throw new Error('The log has ended the subscription.')
+    if (!signal.aborted) throw new OwnError('The log has ended the subscription.')
     if (position && position !== saved.position) await save(position)
   } finally {
     ending.abort()

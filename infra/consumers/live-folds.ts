@@ -8,8 +8,10 @@ import {
   type Position,
   type RecordedEvent,
 } from '#domain/event.ts'
+import { OwnError } from '#domain/own-error.ts'
 import { LogUnavailable, type Batch, type EventLog } from '../event-log/event-log.ts'
 import type { Log } from '../log.ts'
+import { reasonOf } from '../reason.ts'
 import { findSnapshot, saveSnapshot, type Folded, type FoldState, type LastEvent } from './fold-snapshots.ts'
 import type { Progress } from './progress.ts'
 
@@ -112,7 +114,7 @@ export const makeLiveFolds = (options: Options): LiveFolds => {
   const fail = (running: Running, { id, type, stream }: RecordedEvent, error: unknown) => {
     const { name } = running.fold
     if (running.failure?.event_id === id) return
-    const reason = `${type} of ${stream} cannot be applied: ${error instanceof Error ? error.message : String(error)}`
+    const reason = `${type} of ${stream} cannot be applied: ${reasonOf(error)}`
     running.failure = { event_id: id, since: running.failure?.since ?? new Date(), reason }
     log.error({ fold: name, event_id: id, type, stream, error }, 'live fold cannot apply an event and retries')
   }
@@ -134,7 +136,7 @@ export const makeLiveFolds = (options: Options): LiveFolds => {
       }
       if (group.size === 0) return
     }
-    if (!signal.aborted) throw new Error('The log has ended the subscription.')
+    if (!signal.aborted) throw new OwnError('The log has ended the subscription.')
   }
 
   const follow = async (group: readonly Running[], waitMs = 0): Promise<void> => {
@@ -144,7 +146,7 @@ export const makeLiveFolds = (options: Options): LiveFolds => {
         await readOn(group)
         return
       } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error)
+        const reason = reasonOf(error)
         for (const running of group) running.problem = { since: running.problem?.since ?? new Date(), reason }
         log.error({ error, folds: group.map(({ fold }) => fold.name) }, 'live folds cannot read the log and try again')
         await pause(retryMs, undefined, { signal }).catch(() => undefined)

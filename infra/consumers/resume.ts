@@ -1,11 +1,11 @@
 import type { PoolClient } from 'pg'
 import { categoryOf, type Position, type RecordedEvent } from '#domain/event.ts'
+import { reasonOf } from '../reason.ts'
 import { bisect, EventFailed, isRetriable } from './failures.ts'
 import type { Consumer, InTransaction, Reacting, Sender } from './consumer-type.ts'
 import {
   nextToResume,
   putBack,
-  reasonOf,
   setAside,
   setAsideAgain,
   setAsideOf,

@@ -21,8 +21,6 @@ export type SetAside = {
 
 type Db = Pool | ClientBase
 
-export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
-
 /** Which of these records are set aside. */
 export const setAsideOf = async (db: Db, consumer: string, records: readonly string[]): Promise<Set<string>> => {
   const { rows } = await db.query<{ record: string }>({

@@ -1,11 +1,12 @@
 import { createCipheriv, createDecipheriv, randomFillSync, type KeyObject } from 'node:crypto'
+import { OwnError } from '#domain/own-error.ts'
 
 const algorithm = 'aes-256-gcm'
 const ivBytes = 12
 const tagBytes = 16
 
 /** Something sealed that cannot be opened: with another key, for another place, or tampered with. */
-export class CannotUnseal extends Error {
+export class CannotUnseal extends OwnError {
   override readonly name = 'CannotUnseal'
 }
 

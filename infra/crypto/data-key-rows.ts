@@ -1,4 +1,5 @@
 import { createSecretKey, randomBytes, type KeyObject } from 'node:crypto'
+import { OwnError } from '#domain/own-error.ts'
 import { newId } from '../ids.ts'
 import { integers, texts, uuids } from '../postgres/arrays.ts'
 import type { Database } from '../postgres/lookups.ts'
@@ -89,7 +90,7 @@ const store = async (
   const sorted = subjects.toSorted((one, other) => (nameOf(one) < nameOf(other) ? -1 : 1))
   const candidates = sorted.map((subject) => {
     const organisationKey = newest.get(subject.organisation_id)
-    if (!organisationKey) throw new Error(`Organisation ${subject.organisation_id} has no key.`)
+    if (!organisationKey) throw new OwnError(`Organisation ${subject.organisation_id} has no key.`)
     const made = { id: newId(), key: createSecretKey(randomBytes(32)) }
     return {
       ...subject,

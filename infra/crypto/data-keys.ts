@@ -1,5 +1,6 @@
 import { createHmac, type KeyObject } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
+import { OwnError } from '#domain/own-error.ts'
 import { newId } from '../ids.ts'
 import type { Database } from '../postgres/lookups.ts'
 import { sql, withDeadline } from '../postgres/postgres.ts'
@@ -20,7 +21,7 @@ import type { Keys } from './keys.ts'
 import { keyName, makeOrganisationKeys, type OrganisationKeys } from './organisation-keys.ts'
 
 /** The subject was erased: nothing more is stored of it. */
-export class SubjectErased extends Error {
+export class SubjectErased extends OwnError {
   override readonly name = 'SubjectErased'
 }
 
@@ -106,7 +107,8 @@ export const makeDataKeys = ({ pool: patient, keys, statementMs = 2_500 }: Optio
       if (reason) return reason
       const id = found.get(nameOf(subject)) ?? ''
       const key = opened.get(id)
-      if (key === undefined) return new Error(`The data key of ${subject.subject} is neither there nor can it be made.`)
+      if (key === undefined)
+        return new OwnError(`The data key of ${subject.subject} is neither there nor can it be made.`)
       if (key === 'erased') return new SubjectErased(`${subject.subject} was erased: nothing more is stored of it.`)
       if (key instanceof CannotUnseal) return key
       if (erasures === erasuresBefore) {

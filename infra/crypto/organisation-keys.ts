@@ -1,5 +1,6 @@
 import { createSecretKey, randomBytes, type KeyObject } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
+import { OwnError } from '#domain/own-error.ts'
 import type { Database } from '../postgres/lookups.ts'
 import { sql } from '../postgres/postgres.ts'
 import { CannotUnseal } from './aead.ts'
@@ -70,7 +71,7 @@ export const makeOrganisationKeys = ({
         on conflict do nothing`)
     // Another process may have been faster.
     const made = await readNewest(organisationId)
-    if (!made) throw new Error(`The key of organisation ${organisationId} was removed while it was made.`)
+    if (!made) throw new OwnError(`The key of organisation ${organisationId} was removed while it was made.`)
     newest.set(organisationId, made)
     return made
   }

@@ -1,5 +1,7 @@
 import { idOf, type EventShapes, type Json, type NewEvent, type RecordedEvent } from '#domain/event.ts'
 import { z } from 'zod'
+import { OwnError } from '#domain/own-error.ts'
+import { reasonOf } from '../reason.ts'
 import { CannotUnseal, decrypt, encrypt } from './aead.ts'
 import type { DataKey } from './data-key-rows.ts'
 import type { FoundKey } from './data-keys.ts'
@@ -15,7 +17,7 @@ const Sealed = z.object({ key: z.uuid(), sealed: z.string() })
 type Sealed = z.infer<typeof Sealed>
 
 /** The personal data of an event cannot be opened, although its subject was not erased. */
-export class UnreadableEvent extends Error {
+export class UnreadableEvent extends OwnError {
   override readonly name = 'UnreadableEvent'
 }
 
@@ -75,13 +77,13 @@ export const personalDataOf = (shapes: EventShapes, { allowsOtherTypes = false }
       if (!shape) {
         // Which fields of an unlisted event are personal is unknown.
         if (!allowsOtherTypes && !Object.hasOwn(shapes, type))
-          throw new Error(`${type} is not among the stored events. Add its shape to domain/stored-events.ts.`)
+          throw new OwnError(`${type} is not among the stored events. Add its shape to domain/stored-events.ts.`)
         return undefined
       }
       // Without a value there is nothing to hide, and no key to make for an application that nobody has answered yet.
       if (shape.personal.every((name) => isEmpty(data[name]))) return undefined
       if (metadata.organisation_id === null)
-        throw new Error(`${type} in ${stream} holds personal data and belongs to no organisation.`)
+        throw new OwnError(`${type} in ${stream} holds personal data and belongs to no organisation.`)
       const person = shape.subject(data, idOf(stream))
       return { organisation_id: metadata.organisation_id, subject: person === null ? stream : `person:${person}` }
     },
@@ -126,7 +128,7 @@ const erase = (event: RecordedEvent, data: Json, shape: Compiled | undefined): R
   try {
     return { ...event, schema_version: shape.version, data: shape.lift(event.schema_version, data) }
   } catch (error) {
-    return unreadable(event, data, `it was erased, and its version cannot be lifted: ${String(error)}`)
+    return unreadable(event, data, `it was erased, and its version cannot be lifted: ${reasonOf(error)}`)
   }
 }
 

@@ -1,4 +1,5 @@
 import type { NewEvent, Position, RecordedEvent } from '#domain/event.ts'
+import { OwnError } from '#domain/own-error.ts'
 import type { Outage } from './outage.ts'
 
 /** What a writer believes of a stream: that it has no events, that its last event has this revision, or nothing. */
@@ -74,7 +75,7 @@ export type EventLog = {
  * leader, has no quorum, was lost, or does not answer in time. It is not known whether an append was stored: the same
  * append may be repeated. Only an adapter decides what is one of these.
  */
-export class LogUnavailable extends Error {
+export class LogUnavailable extends OwnError {
   override readonly name = 'LogUnavailable'
 }
 
@@ -83,7 +84,7 @@ export class LogUnavailable extends Error {
  * certificate that does not fit, TLS on one side only, a file that is not there. The message is one line that begins with
  * the name of the variable. An adapter throws it only before the log was usable for the first time.
  */
-export class LogMisconfigured extends Error {
+export class LogMisconfigured extends OwnError {
   override readonly name = 'LogMisconfigured'
 }
 

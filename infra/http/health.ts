@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http'
 import express from 'express'
 import type { Metrics } from '../metrics.ts'
+import { reasonOf } from '../reason.ts'
 import { withTimeout } from '../timeout.ts'
 
 /** Whether one part of a process can do its work, and if not, why. */
@@ -10,9 +11,7 @@ export type Checks = () => Promise<readonly Check[]>
 
 const withinMs = 2000
 
-const failed = (error: unknown): readonly Check[] => [
-  { name: 'checks', ok: false, detail: error instanceof Error ? error.message : String(error) },
-]
+const failed = (error: unknown): readonly Check[] => [{ name: 'checks', ok: false, detail: reasonOf(error) }]
 
 const readiness = async (checks: Checks) => {
   const all = await withTimeout(checks(), withinMs).catch(failed)

@@ -1,5 +1,6 @@
 import type { ErrorRequestHandler } from 'express'
 import type { z } from 'zod'
+import { OwnError } from '#domain/own-error.ts'
 import { plainWords, reasonsOf, type Reason } from '#domain/reasons.ts'
 import { Rejection, type ErrorCode, type Fields } from '#domain/rejection.ts'
 import { LogUnavailable } from '../event-log/event-log.ts'
@@ -47,7 +48,7 @@ export const statusOf: Readonly<Record<ErrorCode, number>> = {
 type Headers = Readonly<Record<string, string>>
 
 /** A failed request that the caller can correct. `message` says what to do. */
-export class Problem extends Error {
+export class Problem extends OwnError {
   override readonly name = 'Problem'
   readonly code: ErrorCode
   readonly fields: Fields | undefined

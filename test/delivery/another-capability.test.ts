@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { event } from '#domain/event.ts'
+import { OwnError } from '#domain/own-error.ts'
 import { startReceiver } from '../../demo/receiver.ts'
 import { capabilities } from '../../delivery-worker/capabilities.ts'
 import { actionKind, subjectKind, type ActionFacts, type Capabilities } from '../../delivery-worker/capability.ts'
@@ -23,7 +24,7 @@ const parcels = subjectKind<typeof parcelEvents, { readonly weight_grams: number
     const { rows } = await pool.query<{ id: string }>('select unnest($1::uuid[]) as id', [subjects.map(({ id }) => id)])
     const found = new Set(rows.map(({ id }) => id))
     return (id) => {
-      if (id === broken) throw new Error('This parcel cannot be shown.')
+      if (id === broken) throw new OwnError('This parcel cannot be shown.')
       return found.has(id) ? { parcel: { id } } : undefined
     }
   },

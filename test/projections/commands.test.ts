@@ -1,5 +1,6 @@
 import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
+import { OwnError } from '#domain/own-error.ts'
 import { projectionsCommand } from '../../projections/commands.ts'
 import type { SomeProjection } from '../../projections/projection.ts'
 import { tallies, type TallyEvent } from './tally.ts'
@@ -9,7 +10,7 @@ const timid: SomeProjection = {
   ...tallies,
   name: 'timid',
   project: (row: never, event: TallyEvent, recorded, key: never) => {
-    if (event.type === 'TallyRaised' && event.by < 0) throw new Error('less than nothing')
+    if (event.type === 'TallyRaised' && event.by < 0) throw new OwnError('less than nothing')
     return tallies.project(row, event, recorded, key)
   },
 }

@@ -1,6 +1,7 @@
 import type { PoolClient } from 'pg'
 import { expect, test } from 'vitest'
 import type { RecordedEvent } from '#domain/event.ts'
+import { OwnError } from '#domain/own-error.ts'
 import { consumerHealth } from '#infra/consumers/checkpoint.ts'
 import { consume, type Consumer, type ConsumerParts, type Consuming } from '#infra/consumers/consumer.ts'
 import { listSetAside, requestResume } from '#infra/consumers/set-aside.ts'
@@ -25,7 +26,7 @@ const kept = async ({ pool }: Fixture): Promise<readonly number[]> => {
 /** What may not be a number goes unnoticed until somebody looks. */
 const refuseNegative: Handle = async (events, db) => {
   await keep(events, db)
-  if (amounts(events).some((by) => by < 0)) throw new Error('less than nothing')
+  if (amounts(events).some((by) => by < 0)) throw new OwnError('less than nothing')
 }
 
 const keeper =
@@ -198,7 +199,7 @@ test('a record that is resumed too early stays set aside, at the event that stil
   const { run } = the.makeProcess()
   const refuseSome: Handle = async (events, db) => {
     await keep(events, db)
-    if (amounts(events).some((by) => by < allowed)) throw new Error(`less than ${allowed}`)
+    if (amounts(events).some((by) => by < allowed)) throw new OwnError(`less than ${allowed}`)
   }
   const consuming = run(keeper(refuseSome))
   await the.append(1, raised(1), raised(-2), raised(3), raised(-4), raised(5))

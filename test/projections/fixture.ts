@@ -1,10 +1,11 @@
-import { pino, stdSerializers } from 'pino'
+import { pino } from 'pino'
 import { vi } from 'vitest'
 import type { Position } from '#domain/event.ts'
 import type { Consuming } from '#infra/consumers/consumer.ts'
 import { postgresLog, prepareLog } from '#infra/event-log/postgres/postgres-log.ts'
 import type { Batch, EventLog, Subscription } from '#infra/event-log/event-log.ts'
 import { withLiveFeed } from '#infra/consumers/live-feed.ts'
+import { shownError } from '#infra/reason.ts'
 import { makeLeases } from '#infra/consumers/lease.ts'
 import { createPool } from '#infra/postgres/postgres.ts'
 import { makeProgress } from '#infra/consumers/progress.ts'
@@ -29,7 +30,7 @@ export const fixture = async () => {
       pool,
       leases: makeLeases(pool, { pollMs: 20 }),
       log: pino(
-        { serializers: { error: stdSerializers.err } },
+        { serializers: { error: shownError } },
         { write: (line: string) => lines.push(JSON.parse(line) as (typeof lines)[number]) },
       ),
       progress,

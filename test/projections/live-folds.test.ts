@@ -1,6 +1,7 @@
 import type { Pool, QueryConfig } from 'pg'
 import { expect, test } from 'vitest'
 import type { Position, RecordedEvent } from '#domain/event.ts'
+import { OwnError } from '#domain/own-error.ts'
 import { makeLiveFolds, type Fold } from '#infra/consumers/live-folds.ts'
 import { LogUnavailable, type EventLog, type Subscription } from '#infra/event-log/event-log.ts'
 import { fixture, raised, soon, tallyId, type Fixture } from './fixture.ts'
@@ -125,7 +126,7 @@ test('a fold that cannot apply an event says since when and retries, while the o
   const breaking: Fold<typeof tallyEvents, Totals> = {
     ...totals('breaking'),
     apply: (...given) => {
-      if (isBroken) throw new Error('not this one')
+      if (isBroken) throw new OwnError('not this one')
       totals().apply(...given)
     },
   }
@@ -174,7 +175,7 @@ test('a snapshot has the state of its position although events arrive while it i
 test('folds that cannot read the log say since when, whatever others can read', async () => {
   await using the = await fixture()
   const subscribe = (subscription: Subscription) => {
-    if (subscription.categories?.includes('away')) throw new Error('cannot be read')
+    if (subscription.categories?.includes('away')) throw new OwnError('cannot be read')
     return the.eventLog.subscribe(subscription)
   }
   const { folds, lines, stop } = starting(the, { eventLog: { ...the.eventLog, subscribe } })

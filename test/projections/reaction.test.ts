@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { OwnError } from '#domain/own-error.ts'
 import type { Consuming } from '#infra/consumers/consumer.ts'
 import { listSetAside } from '#infra/consumers/set-aside.ts'
 import { contextOf, runReactions, type SomeReaction } from '../../command-api/reaction.ts'
@@ -71,7 +72,7 @@ test('a reaction that fails time and again sets the record aside, and others go 
   const { started, lines } = running(
     the,
     whenRaised((by) => {
-      if (by === 2) throw new Error('never')
+      if (by === 2) throw new OwnError('never')
     }),
     whenRaised((by) => seen.push(by), 'when-tally-raised-count'),
   )

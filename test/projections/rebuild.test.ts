@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { OwnError } from '#domain/own-error.ts'
 import { findCheckpoint } from '#infra/consumers/checkpoint.ts'
 import { listSetAside, requestResume } from '#infra/consumers/set-aside.ts'
 import { compareWithRebuild } from '../../projections/compare.ts'
@@ -263,7 +264,7 @@ const timid = () => {
   const projection: SomeProjection = {
     ...tallies,
     project: (row: never, event: TallyEvent, recorded, key: never) => {
-      if (!isMended && event.type === 'TallyRaised' && event.by < 0) throw new Error('less than nothing')
+      if (!isMended && event.type === 'TallyRaised' && event.by < 0) throw new OwnError('less than nothing')
       return tallies.project(row, event, recorded, key)
     },
   }

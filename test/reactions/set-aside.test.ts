@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { OwnError } from '#domain/own-error.ts'
 import { listSetAside, requestResume } from '#infra/consumers/set-aside.ts'
 import { runReactions, type SomeReaction } from '../../command-api/reaction.ts'
 import { fixture, raised, soon, tallyId } from '../projections/fixture.ts'
@@ -19,7 +20,7 @@ test(
     const refusing: SomeReaction = {
       ...reaction,
       react: async (event: TallyEvent & { type: 'TallyRaised' }, recorded, context) => {
-        if (event.by < 0 && !isMended) throw new Error('less than nothing')
+        if (event.by < 0 && !isMended) throw new OwnError('less than nothing')
         await reaction.react(event, recorded, context)
       },
     }
@@ -65,7 +66,7 @@ test(
     const choosy: SomeReaction = {
       ...reaction,
       target: (event: TallyEvent & { type: 'TallyRaised' }, recorded) => {
-        if (event.by === 20 && !isMended) throw new Error('unreadable')
+        if (event.by === 20 && !isMended) throw new OwnError('unreadable')
         return reaction.target(event, recorded)
       },
     }
@@ -95,3 +96,25 @@ test(
     expect(await valuesOf(the, shared)).toEqual([10, 40, 20, 30])
   },
 )
+
+test('what an error says that may repeat what a person entered is neither kept nor logged', async () => {
+  await using the = await fixture()
+  const entered = 'ann@example.com'
+  const failing: SomeReaction = {
+    ...whenTallyRaisedSetMirror(writerOn(the.eventLog)),
+    react: async () => JSON.parse(`{ "email": ${entered} }`) as unknown,
+  }
+  await the.append(1, raised(1))
+  const process = the.makeProcess()
+  const [running] = runReactions([failing], process.parts)
+  if (!running) throw new Error('There is one reaction.')
+  process.run(() => running)
+
+  await soon(() => expect(running.status()).toMatchObject({ state: 'live', setAside: 1 }))
+
+  expect(await listSetAside(the.pool, name, 10)).toMatchObject([
+    { reason: expect.stringMatching(/^SyntaxError at set-aside\.test\.ts:\d+$/) as unknown },
+  ])
+  expect(process.lines.map(({ msg }) => msg)).toContain('reaction failed and is tried again')
+  expect(JSON.stringify(process.lines)).not.toContain(entered)
+})

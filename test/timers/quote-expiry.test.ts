@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { expect, test, vi } from 'vitest'
 import { applicationStreamEvents, type ApplicationStreamEvent } from '#domain/applications/record.ts'
 import { fromStored, toStored } from '#domain/event.ts'
+import { OwnError } from '#domain/own-error.ts'
 import type { QuoteEvent } from '#domain/quotes/events.ts'
 import { QuoteId } from '#domain/values.ts'
 import { tableExists } from '#infra/consumers/checkpoint.ts'
@@ -149,7 +150,7 @@ test('a timer that fails is reported, and holds up no other', async () => {
   const broken: Timer = {
     kind: 'broken',
     fire: async () => {
-      throw new Error('cannot be')
+      throw new OwnError('cannot be')
     },
   }
   const timers = given.fire((own) => [own, broken])

@@ -1,8 +1,9 @@
 import { NotLeaderError } from '@eventstore/db-client'
 import { status } from '@grpc/grpc-js'
+import { OwnError } from '#domain/own-error.ts'
 
 /** A server, or all of them, did not answer in time, or ended what it should have gone on with. */
-export class NoAnswer extends Error {
+export class NoAnswer extends OwnError {
   override readonly name = 'NoAnswer'
 }
 

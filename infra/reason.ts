@@ -1,0 +1,48 @@
+import { OwnError } from '#domain/own-error.ts'
+import { isUnavailable } from './postgres/postgres.ts'
+
+/** Messages of our own errors, of sockets and of a database that is away hold nothing personal; any other may. */
+const maySayMore = (error: Error): boolean => error instanceof OwnError || 'syscall' in error || isUnavailable(error)
+
+const codeOf = (error: Error): string | undefined =>
+  'code' in error && /^[\w.-]{1,40}$/.test(String(error.code)) ? String(error.code) : undefined
+
+const nameOf = ({ name }: Error): string => (/^\w{1,60}$/.test(name) ? name : 'Error')
+
+const isFrame = (line: string): boolean => /^\s+at /.test(line)
+
+/** Where an error arose, without its message. */
+const framesOf = ({ stack = '', message }: Error): readonly string[] => {
+  const after = stack.indexOf(message) + message.length
+  const lines = stack.slice(after).split('\n')
+  return lines.slice(lines.findLastIndex((line) => line !== '' && !isFrame(line)) + 1).filter(isFrame)
+}
+
+/** The first place in our own code, such as `event.ts:151`; otherwise the first in any. */
+const placeOf = (error: Error): string | undefined => {
+  const frames = framesOf(error).filter((frame) => place.test(frame))
+  const own = frames.find((frame) => !/node_modules|node:/.test(frame))
+  return place.exec(own ?? frames[0] ?? '')?.[1]
+}
+const place = /([\w.-]+:\d+):\d+\)?$/
+
+/** Why something failed, for whoever operates the service: never what a person has entered. */
+export const reasonOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return 'unknown'
+  if (maySayMore(error)) return error.message
+  const place = placeOf(error)
+  return [nameOf(error), codeOf(error), place && `at ${place}`].filter((part) => part !== undefined).join(' ')
+}
+
+/** An error as it is logged: never what a person has entered, nor what else hangs on it, such as a connection. */
+export const shownError = (error: unknown): unknown => {
+  if (!(error instanceof Error)) return typeof error === 'object' ? 'unknown' : error
+  const code = codeOf(error)
+  return {
+    name: nameOf(error),
+    message: reasonOf(error),
+    ...(code !== undefined && { code }),
+    stack: [nameOf(error), ...framesOf(error)].join('\n'),
+    ...(error.cause !== undefined && { cause: shownError(error.cause) }),
+  }
+}
