@@ -1,7 +1,15 @@
 import { z } from 'zod'
 import type { EventShapes, Json } from '#domain/event.ts'
 
-const strings = ['', '-', '1900-01-01', '1900-01-01T00:00:00Z', '00000000-0000-0000-0000-000000000000', '0']
+const strings = [
+  '',
+  '-',
+  '1900-01-01',
+  '1900-01-01T00:00:00Z',
+  '00000000-0000-0000-0000-000000000000',
+  '0',
+  'erased@example.invalid',
+]
 const numbers = [0, 1]
 
 /** A value that fits a schema and says nothing: null or left out where that is allowed, otherwise as empty as can be. */

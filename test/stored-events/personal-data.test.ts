@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { event, isPersonal, partsOf, personal } from '#domain/event.ts'
+import { erasedData } from '#infra/crypto/erased.ts'
 import { allEvents, eventFiles } from './shapes.ts'
 
 type Schema = z.core.$ZodType
@@ -115,6 +116,10 @@ describe('the events of the domain', () => {
     ]
     const paths = [...allEvents].flatMap(([type, { schema }]) => marked(type, schema))
     expect(paths.filter((path) => !path.endsWith('.cover_id'))).toEqual([])
+  })
+
+  test('can be read when the subject was erased: each has empty values that fit its schema', () => {
+    for (const [type, shape] of allEvents) expect(() => erasedData(shape), type).not.toThrow()
   })
 
   test('name the person whose key encrypts them, where they are about one', () => {
