@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parse, stringify } from 'yaml'
 import { z } from 'zod'
+import type { Installation } from './installations.ts'
 import type { Asked } from './outcome-checks.ts'
 
 const Demo = z.object({
@@ -28,18 +29,18 @@ const published: Readonly<Record<string, string>> = {
   QuoteAccepted: 'quote.accepted',
 }
 
-/** Lets the demo's webhooks come to a receiver of ours, those of acceptances by two actions. Which events lead to how many. */
-export const directWebhooksTo = async (url: string, origin: string, dataDir: string): Promise<Asked> => {
+/** Sends the demo's webhooks to this address, those of acceptances by two actions. Which events lead to how many. */
+export const directWebhooksTo = async (
+  url: string,
+  { origin, operatorKey }: Pick<Installation, 'origin' | 'operatorKey'>,
+): Promise<Asked> => {
   const { endpoint_connections, lifecycle_actions, ...organisation } = await readDemo()
   const connection = { ...endpoint_connections[0], base_url: url }
   const action = { name: 'Tell of acceptances again', endpoint_connection: connection.name, event_types: [another] }
   const declared = { ...organisation, endpoint_connections: [connection], lifecycle_actions: [action] }
-  const secrets = z
-    .object({ OPERATOR_KEY: z.string() })
-    .parse(JSON.parse(await readFile(join(dataDir, 'secrets.json'), 'utf8')))
   const response = await fetch(`${origin}/admin/v1/setup?apply=true`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${secrets.OPERATOR_KEY}`, 'content-type': 'application/yaml' },
+    headers: { authorization: `Bearer ${operatorKey}`, 'content-type': 'application/yaml' },
     body: stringify({ organisations: [declared] }),
   })
   if (!response.ok) throw new Error(`The webhooks could not be directed here: ${await response.text()}`)

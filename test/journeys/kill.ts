@@ -3,21 +3,21 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { z } from 'zod'
 import { storedEvents } from '#domain/stored-events.ts'
 import { makeDataKeys } from '#infra/crypto/data-keys.ts'
 import { deriveKeys } from '#infra/crypto/keys.ts'
 import { sealedLog } from '#infra/crypto/sealed-log.ts'
-import { postgresLog } from '#infra/event-log/postgres/postgres-log.ts'
-import { ownSecrets } from '#infra/local-installation.ts'
 import { makeLeases } from '#infra/consumers/lease.ts'
 import { createPool } from '#infra/postgres/postgres.ts'
 import { demoApplication, demoReceiver } from '../../demo/demo.ts'
 import { startReceiver, type Receiver } from '../../demo/receiver.ts'
+import { oneProcess, twoOfEveryRole, type Installation } from './installations.ts'
 import { directWebhooksTo } from './kill-setup.ts'
 import { makeCaller, startLoad, type Caller } from './load.ts'
-import { alive, databaseOf, freePort, startServiceProcess, untilGone, type ServiceProcess } from './service-process.ts'
 import {
   expectedWebhooks,
+  faultsOfCustomers,
   faultsOfJourneys,
   faultsOfLog,
   faultsOfProjections,
@@ -28,16 +28,21 @@ import {
 } from './outcome-checks.ts'
 
 /**
- * Kills the whole service again and again while clients write to it, and looks for what got lost or doubled.
+ * Kills the service again and again while clients write to it, and looks for what was lost or doubled.
  *
- *   node test/journeys/kill.ts [--kills 20] [--clients 8] [--seed N]
+ *   node test/journeys/kill.ts [--kills 20] [--clients 8] [--seed N] [--topology one|pairs] [--log postgres|eventstoredb]
+ *
+ * `one` is all roles in one process, `pairs` two processes of every role, of which some are suspended and whose PostgreSQL
+ * is restarted as well. EventStoreDB is the in-process protocol server of the tests.
  */
 
 export type KillOptions = {
   readonly kills: number
   readonly clients: number
-  /** Decides when is killed, and how. */
+  /** Decides what happens when. */
   readonly seed: number
+  readonly topology?: 'one' | 'pairs'
+  readonly eventLog?: 'postgres' | 'eventstoredb'
   readonly say?: (line: string) => void
   /** Ends the service and leaves. */
   readonly signal?: AbortSignal
@@ -61,69 +66,55 @@ export const killAgainAndAgain = async ({
   kills,
   clients,
   seed,
+  topology = 'one',
+  eventLog = 'postgres',
   say = () => undefined,
   signal,
 }: KillOptions): Promise<KillReport> => {
   const random = randomFrom(seed)
   const [secret, client] = [(await demoReceiver()).signing_secret, await demoApplication()]
+  await using leftovers = new AsyncDisposableStack()
   const directory = await mkdtemp(join(tmpdir(), 'coverstream-kill-'))
+  leftovers.defer(() => rm(directory, { recursive: true, force: true }))
   // PostgreSQL may run as another user than we do.
   await chmod(directory, 0o755)
-  const dataDir = join(directory, 'data')
-  const port = await freePort()
   const receiver = await startReceiver({ secret })
-  const environment = { RATE_LIMIT_REQUESTS: '0' }
-  let service = startServiceProcess({ dataDir, port, environment })
+  leftovers.defer(() => receiver.close())
+  const service = leftovers.use(
+    topology === 'one' ? await oneProcess(directory) : await twoOfEveryRole(directory, eventLog),
+  )
 
-  try {
-    const origin = `http://localhost:${port}`
-    await service.ready
-    const asked = await directWebhooksTo(receiver.url, origin, dataDir)
-    const caller = makeCaller(origin, client)
-    const load = startLoad(caller, clients, `kill-${seed}`)
-
-    for (let kill = 1; kill <= kills; kill++) {
-      signal?.throwIfAborted()
-      // Most times at work, sometimes while it starts; most times with its database, sometimes without.
-      const isStarting = kill > 1 && random() < 0.2
-      if (!isStarting) await service.ready
-      const afterMs = Math.round(random() * 2_000)
-      const whom = random() < 0.7 ? 'family' : 'process'
-      await pause(afterMs)
-      await service.kill(whom)
-      const when = isStarting ? 'after its start' : 'after it was ready'
-      say(`kill ${kill} of ${kills}: the ${whom}, ${afterMs} ms ${when}; ${load.journeys.length} applications so far`)
-      service = startServiceProcess({ dataDir, port, environment })
-    }
-    await service.ready
-    await pause(1_000)
-    await load.stop()
-    say('the load has ended; looking for what got lost')
-
-    const report = await judge({ caller, receiver, asked, dataDir, journeys: load.journeys, say })
-    const faults = [...load.faults, ...report.faults, ...(await faultsOfEnding(service))]
-    return { ...report, faults }
-  } finally {
-    await service.kill('family')
-    await receiver.close()
-    await rm(directory, { recursive: true, force: true })
+  const asked = await directWebhooksTo(receiver.url, service)
+  const caller = makeCaller(service.origin, client)
+  const load = startLoad(caller, clients, `kill-${seed}`)
+  for (let kill = 1; kill <= kills; kill++) {
+    signal?.throwIfAborted()
+    const done = await service.disturb(random)
+    say(`${kill} of ${kills}: ${done}; ${load.journeys.length} applications so far`)
   }
+  await service.ready()
+  await pause(1_000)
+  await load.stop()
+  say('the load has ended; looking for what was lost')
+
+  const report = await judge({ caller, receiver, asked, service, journeys: load.journeys, say })
+  const faults = [...load.faults, ...report.faults, ...(await service.end())]
+  return { ...report, faults }
 }
 
 type Scene = {
   readonly caller: Caller
   readonly receiver: Receiver
   readonly asked: Asked
-  readonly dataDir: string
+  readonly service: Installation
   readonly journeys: ReturnType<typeof startLoad>['journeys']
   readonly say: (line: string) => void
 }
 
-const judge = async ({ caller, receiver, asked, dataDir, journeys, say }: Scene): Promise<KillReport> => {
-  const url = await databaseOf(dataDir)
-  const pool = createPool(url)
-  const keys = deriveKeys((await ownSecrets(dataDir)).MASTER_KEY)
-  const eventLog = sealedLog(postgresLog({ url }), makeDataKeys({ pool, keys }), storedEvents)
+const judge = async ({ caller, receiver, asked, service, journeys, say }: Scene): Promise<KillReport> => {
+  const pool = createPool(await service.databaseUrl())
+  const dataKeys = makeDataKeys({ pool, keys: deriveKeys(service.masterKey) })
+  const eventLog = sealedLog(await service.openLog(), dataKeys, storedEvents)
   try {
     const unread = await faultsOfReading(caller, journeys)
     const expected = expectedWebhooks(await readWholeLog(eventLog), asked)
@@ -137,6 +128,7 @@ const judge = async ({ caller, receiver, asked, dataDir, journeys, say }: Scene)
       ...faultsOfJourneys(journeys, events),
       ...faultsOfWebhooks(receiver, events, asked),
       ...(await faultsOfProjections({ pool, eventLog, leases: makeLeases(pool) })),
+      ...(await faultsOfCustomers(pool, events)),
     ]
     return {
       applications: journeys.length,
@@ -151,19 +143,6 @@ const judge = async ({ caller, receiver, asked, dataDir, journeys, say }: Scene)
     await eventLog.close()
     await pool.end()
   }
-}
-
-/** Told to stop, it ends by itself, and nothing that it has started stays. */
-const faultsOfEnding = async (service: ServiceProcess): Promise<readonly string[]> => {
-  const family = await service.family()
-  service.interrupt()
-  const { code } = await service.ended
-  await untilGone(family).catch(() => undefined)
-  const left = await alive(family)
-  return [
-    ...(code === 0 ? [] : [`told to stop, the service ended with ${code}:\n${service.output()}`]),
-    ...(left.length === 0 ? [] : [`processes ${left.join(', ')} outlived the service`]),
-  ]
 }
 
 const randomFrom = (seed: number) => {
@@ -181,16 +160,24 @@ const shownFaults = 20
 
 const main = async (): Promise<number> => {
   const { values } = parseArgs({
-    options: { kills: { type: 'string' }, clients: { type: 'string' }, seed: { type: 'string' } },
+    options: {
+      kills: { type: 'string' },
+      clients: { type: 'string' },
+      seed: { type: 'string' },
+      topology: { type: 'string' },
+      log: { type: 'string' },
+    },
   })
   const seed = Number(values.seed ?? Date.now() % 1_000_000)
   const kills = Number(values.kills ?? 20)
   const clients = Number(values.clients ?? 8)
+  const topology = z.enum(['one', 'pairs']).default('one').parse(values.topology)
+  const eventLog = z.enum(['postgres', 'eventstoredb']).default('postgres').parse(values.log)
   const say = (line: string) => {
     process.stdout.write(`${line}\n`)
   }
   say(`seed ${seed}`)
-  const { faults, ...counts } = await killAgainAndAgain({ kills, clients, seed, say })
+  const { faults, ...counts } = await killAgainAndAgain({ kills, clients, seed, topology, eventLog, say })
   for (const [name, count] of Object.entries(counts)) say(`${name}: ${count}`)
   for (const fault of faults.slice(0, shownFaults)) say(`✘ ${fault}`)
   say(faults.length === 0 ? `\n${kills} kills, and nothing was lost or doubled.` : `\n${faults.length} faults.`)

@@ -28,8 +28,8 @@ export const makeCaller = (origin: string, { client_id, client_secret }: Client)
         const response = await fetch(origin + path, { ...request, signal: AbortSignal.timeout(20_000) })
         // The whole answer, or none.
         const text = await response.text()
-        // The service may say so itself, and ask for the request to be sent again.
-        if (response.status !== 503) return new Response(text, { status: response.status })
+        // The service, or the proxy in front of it, asks for the request to be sent again.
+        if (response.status !== 503 && response.status !== 502) return new Response(text, { status: response.status })
         throw new Error(text)
       } catch (error) {
         unanswered++
@@ -96,7 +96,14 @@ const travel = async ({ send }: Caller, journey: Journey, number: number): Promi
   keep(await send('PATCH', `/applications/${id}`, { answers, cover_amount_pence: 25_000_000, term_years: 25 }))
   // Every third is one of a few people who come back again and again.
   const person = number % 3 === 0 ? `regular-${number % 5}` : journey.key
-  const customer = { first_name: 'Grace', last_name: person, email: `${person}@example.com`, dob: '1992-03-10' }
+  const customer = {
+    first_name: 'Grace',
+    last_name: person,
+    email: `${person}@example.com`,
+    dob: '1992-03-10',
+    // Another one each time, so that it shows which save was the last.
+    phone_number: `+44791110${String(number % 10_000).padStart(4, '0')}`,
+  }
   keep(await send('PATCH', `/applications/${id}/customer`, { customer }))
 
   journey.quote = await send('POST', `/applications/${id}/quotes`)

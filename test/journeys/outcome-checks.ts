@@ -3,6 +3,7 @@ import type { RecordedEvent } from '#domain/event.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
 import type { Leases } from '#infra/consumers/lease.ts'
 import type { Pool } from 'pg'
+import { z } from 'zod'
 import type { Receiver } from '../../demo/receiver.ts'
 import { compareWithRebuild } from '../../projections/compare.ts'
 import { allProjections } from '../../projections/projections.ts'
@@ -137,3 +138,18 @@ export const faultsOfProjections = async (reading: Reading): Promise<readonly st
   }
   return faults
 }
+
+/** Every customer's record holds what was saved of them last, in the order of the log. */
+export const faultsOfCustomers = async (pool: Pool, events: readonly RecordedEvent[]): Promise<readonly string[]> => {
+  const last = new Map<string, string | null>()
+  for (const { type, data } of events)
+    if (type === 'CustomerSaved') last.set(String(data['customer_id']), phoneOf(data['customer']))
+  const { rows } = await pool.query<{ id: string; document: unknown }>('select id, document from customers')
+  const held = new Map(rows.map(({ id, document }) => [id, phoneOf(document)]))
+  return [...last].flatMap(([id, phone]) =>
+    held.get(id) === phone ? [] : [`customer ${id} has the phone number ${String(held.get(id))}, saved last: ${phone}`],
+  )
+}
+
+const phoneOf = (details: unknown): string | null =>
+  z.object({ phone_number: z.string().nullable() }).parse(details).phone_number
