@@ -119,7 +119,7 @@ describe('the events of the domain', () => {
   })
 
   test('can be read when the subject was erased: each has empty values that fit its schema', () => {
-    for (const [type, shape] of allEvents) expect(() => erasedData(shape), type).not.toThrow()
+    for (const shape of allEvents.values()) expect(() => erasedData(shape)).not.toThrow()
   })
 
   test('name the person whose key encrypts them, where they are about one', () => {
