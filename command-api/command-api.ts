@@ -1,5 +1,6 @@
 import { directoryFold, emptyDirectory, type Directory } from '#domain/access/record.ts'
 import { providerAccountsFold, type ProviderAccounts } from '#domain/provider-accounts/record.ts'
+import type { BankAccountCheck } from '#domain/bank-account.ts'
 import { categoryOf } from '#domain/event.ts'
 import { makeAdmission } from '#infra/http/admission.ts'
 import { httpPermission } from '#infra/guarded-http.ts'
@@ -8,6 +9,7 @@ import { makeSubjectCheck } from '#infra/http/subject.ts'
 import { makeLeases } from '#infra/consumers/lease.ts'
 import { checkConsumer, checkFolds, checkParts, type ApiRole, type Parts } from '#infra/parts.ts'
 import type { Route } from '#infra/http/route.ts'
+import { makeBankAccountCheck } from '#infra/modulus-weights.ts'
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
 import { makeSecretCheck, type SecretCheck } from '#infra/crypto/secret-hash.ts'
 import { makeTokens } from '#infra/crypto/tokens.ts'
@@ -47,6 +49,7 @@ type Deps = Pick<Parts, 'keys' | 'pool'> & {
   readonly directory: Directory
   readonly catalogue: Catalogue
   readonly quoteOwner: QuoteOwner
+  readonly checkBankAccount: BankAccountCheck
   readonly checkSecret: SecretCheck
   readonly connections: LiveConnections
   readonly actions: LiveActions
@@ -77,6 +80,7 @@ export const commandRoutes = (deps: Deps): readonly Route[] => {
     directory,
     catalogue,
     quoteOwner,
+    checkBankAccount,
     keys,
     dataKeys,
     connections,
@@ -91,6 +95,7 @@ export const commandRoutes = (deps: Deps): readonly Route[] => {
       keys,
       catalogue,
       quoteOwner,
+      checkBankAccount,
       organisations: directory.organisations,
       people: makePeople({ writer, digest: dataKeys.digest }),
     }),
@@ -146,6 +151,7 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
       directory,
       catalogue,
       quoteOwner,
+      checkBankAccount: makeBankAccountCheck(config),
       checkSecret,
       connections,
       actions,

@@ -104,6 +104,16 @@ export const Config = z.object({
     .stringbool()
     .default(false)
     .describe('Whether endpoint connections may use http:// to the hosts of DELIVERY_ALLOWED_HOSTS.'),
+  MODULUS_WEIGHTS_FILE: z
+    .string()
+    .optional()
+    .describe(
+      'The weights of the check of sort codes and account numbers, as published by Vocalink; a copy comes along.',
+    ),
+  MODULUS_SUBSTITUTIONS_FILE: z
+    .string()
+    .optional()
+    .describe('The sort codes to check in place of others, published with the weights.'),
 })
 export type Config = z.output<typeof Config>
 

@@ -38,6 +38,7 @@ export const allRoutes = () => {
     directory: emptyDirectory(),
     catalogue: { current: unused, release: unused, rateTable: unused, rateTablesOf: unused, slugs: unused },
     quoteOwner: unused,
+    checkBankAccount: unused,
     checkSecret: makeSecretCheck(),
     connections: new Map(),
     actions: new Map(),

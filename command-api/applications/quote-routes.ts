@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { v7 as uuidv7 } from 'uuid'
 import { z } from 'zod'
 import type { ApplicationCommand } from '#domain/applications/application.ts'
@@ -12,6 +11,7 @@ import { route, type Caller, type RequestFacts, type Route } from '#infra/http/r
 import type { Context, Handled } from '../handle.ts'
 import type { Catalogue } from '../live-catalogue.ts'
 import { accessToApplication as access } from './applications.ts'
+import { digest } from './digest.ts'
 import { dateIn } from './time-zone.ts'
 
 const QuoteRequest = z.object({
@@ -33,8 +33,6 @@ type Deps = {
   readonly catalogue: Catalogue
   readonly timeZoneOf: (id: OrganisationId) => string
 }
-
-const digest = (text: string): string => createHash('sha256').update(text).digest('hex')
 
 /** The answer to a request for a price when the underwriting decision is against the application. */
 const decidedAgainst = (events: readonly ApplicationStreamEvent[]): Problem | undefined => {

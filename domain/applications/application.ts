@@ -5,6 +5,7 @@ import { expireQuote, type ExpireQuote } from './expire-quote.ts'
 import { quoteApplication, type QuoteApplication } from './quote.ts'
 import { applicationStreamEvents, type ApplicationStreamEvent } from './record.ts'
 import { unknownApplication } from './refusals.ts'
+import { saveBankDetails, type SaveBankDetails } from './save-bank-details.ts'
 import { saveCustomer, type SaveCustomer } from './save-customer.ts'
 import { savePartner, type SavePartner } from './save-partner.ts'
 import { saveSoftCustomer, type SaveSoftCustomer } from './save-soft-customer.ts'
@@ -24,6 +25,7 @@ export type ApplicationCommand =
   | QuoteApplication
   | AcceptQuote
   | ExpireQuote
+  | SaveBankDetails
 
 type Decision = readonly ApplicationStreamEvent[]
 
@@ -49,6 +51,8 @@ const decide = (command: ApplicationCommand, state: ApplicationState | undefined
       return acceptQuote(command, state)
     case 'ExpireQuote':
       return expireQuote(command, state)
+    case 'SaveBankDetails':
+      return saveBankDetails(command, state)
   }
 }
 

@@ -125,6 +125,7 @@ export const applicationApis = async () => {
         keys,
         catalogue,
         quoteOwner: async () => undefined,
+        checkBankAccount: () => true,
         organisations: new Map([organisation_id, strangers].map((id) => [id, organisation])),
         people: makePeople({ writer, digest: makeDataKeys({ pool: database.pool, keys }).digest }),
       }),
