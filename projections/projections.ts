@@ -5,6 +5,7 @@ import { applications } from './applications/projection.ts'
 import { keyDocuments, products, releases } from './catalogue/projection.ts'
 import { customers } from './customers/projection.ts'
 import { dueTimes } from './due-times/projection.ts'
+import { leadFeed, leadRecords, leads } from './leads/projection.ts'
 import type { SomeProjection } from './projection.ts'
 import { quotes } from './quotes/projection.ts'
 import { runProjections } from './runner.ts'
@@ -17,6 +18,9 @@ export const allProjections: readonly SomeProjection[] = [
   applications,
   customers,
   quotes,
+  leads,
+  leadFeed,
+  leadRecords,
   dueTimes,
 ]
 

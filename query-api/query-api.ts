@@ -3,6 +3,8 @@ import { providerAccountsFold } from '#domain/provider-accounts/record.ts'
 import { idealPostcodes } from '#infra/addresses/ideal-postcodes.ts'
 import { osPlaces } from '#infra/addresses/os-places.ts'
 import { makeGuardedHttp } from '#infra/guarded-http.ts'
+import type { Pipeline } from '#domain/pipeline/events.ts'
+import { pipelinesFold, pipelinesOf, type Pipelines } from '#domain/pipeline/record.ts'
 import { makeAdmission } from '#infra/http/admission.ts'
 import { httpApp } from '#infra/http/http.ts'
 import { makeSubjectCheck } from '#infra/http/subject.ts'
@@ -18,25 +20,32 @@ import { deliveryRoutes } from './deliveries/routes.ts'
 import { documentationRoutes } from './documentation/routes.ts'
 import { accountOpener } from './lookups/accounts.ts'
 import { lookupRoutes, type LookupProviders } from './lookups/routes.ts'
+import { leadRoutes } from './leads/routes.ts'
 import { ownerOfQuote, quoteRoutes } from './quotes/routes.ts'
 
 /** Everything that can be read. */
 export const queryRoutes = (
-  deps: Pick<Parts, 'pool' | 'keys'> & { readonly db: Database; readonly lookups: LookupProviders },
+  deps: Pick<Parts, 'pool' | 'keys'> & {
+    readonly db: Database
+    readonly lookups: LookupProviders
+    readonly pipelines: Pipelines
+  },
 ): readonly Route[] => [
   ...catalogueRoutes(deps),
   ...keyDocumentRoutes(deps),
   ...applicationRoutes(deps),
   ...quoteRoutes(deps),
   ...lookupRoutes(deps),
+  ...leadRoutes(deps),
   ...deliveryRoutes(deps),
 ]
 
 export const startQueryApi = async (parts: Parts): Promise<ApiRole> => {
   const { config, keys, log, metrics, folds, rateLimit } = parts
-  const [directory, accounts] = await Promise.all([
+  const [directory, accounts, pipelines] = await Promise.all([
     folds.follow(directoryFold, emptyDirectory()),
     folds.follow(providerAccountsFold, new Map()),
+    folds.follow(pipelinesFold, new Map<string, Pipeline>()).then(pipelinesOf),
   ])
   const admission = makeAdmission({
     directory,
@@ -60,7 +69,7 @@ export const startQueryApi = async (parts: Parts): Promise<ApiRole> => {
     ideal_postcodes: idealPostcodes(outside),
     os_places: osPlaces(outside),
   }
-  const app = httpApp(queryRoutes({ ...parts, db: lookups, lookups: providers }), {
+  const app = httpApp(queryRoutes({ ...parts, db: lookups, lookups: providers, pipelines }), {
     log,
     metrics,
     admission,

@@ -5,6 +5,7 @@ import { deriveKeys } from '#infra/crypto/keys.ts'
 import { openApiDocument } from '#infra/http/openapi.ts'
 import { createPool } from '#infra/postgres/postgres.ts'
 import { makeSecretCheck } from '#infra/crypto/secret-hash.ts'
+import { pipelinesOf } from '#domain/pipeline/record.ts'
 import { commandRoutes } from '../command-api/command-api.ts'
 import { makeWriter } from '../command-api/writer.ts'
 import { queryRoutes } from '../query-api/query-api.ts'
@@ -47,7 +48,8 @@ export const allRoutes = () => {
     allowsHttp: unused,
   })
   const lookups = { openAccount: unused, twilio_lookup: unused, ideal_postcodes: unused, os_places: unused }
-  return [...queryRoutes({ keys, pool, db: pool, lookups }), ...command]
+  const pipelines = pipelinesOf(new Map())
+  return [...queryRoutes({ keys, pool, db: pool, lookups, pipelines }), ...command]
 }
 
 /** The document that query-api serves, as the routes describe themselves now. */

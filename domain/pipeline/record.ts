@@ -1,4 +1,6 @@
-import type { Pipeline, Stage } from './events.ts'
+import { idOf } from '../event.ts'
+import type { OrganisationId } from '../values.ts'
+import { pipelineEvents, type Pipeline, type PipelineEvent, type Stage } from './events.ts'
 
 /** What an organisation has that has declared nothing. */
 export const seededPipeline: Pipeline = {
@@ -27,3 +29,22 @@ export const stageOf = ({ stages }: Pick<Pipeline, 'stages'>, key: string): Stag
 
 export const firstStageOf = ({ stages }: Pick<Pipeline, 'stages'>, kind: Stage['kind']): Stage | undefined =>
   stages.find((stage) => stage.kind === kind)
+
+/** What organisations have declared, for a process that keeps it in memory. */
+export const pipelinesFold = {
+  name: 'pipelines',
+  version: 1,
+  categories: ['pipeline'],
+  events: pipelineEvents,
+  apply: (pipelines: Map<string, Pipeline>, { pipeline }: PipelineEvent, { stream }: { readonly stream: string }) => {
+    pipelines.set(idOf(stream), pipeline)
+  },
+} as const
+
+/** How an organisation works its leads. */
+export type Pipelines = (organisation_id: OrganisationId) => Pipeline
+
+export const pipelinesOf =
+  (declared: ReadonlyMap<string, Pipeline>): Pipelines =>
+  (organisation_id) =>
+    declared.get(organisation_id) ?? seededPipeline

@@ -1,0 +1,190 @@
+import { idOf, organisationOf } from '#domain/event.ts'
+import { publishedLeadEvent } from '#domain/lead-feed/record.ts'
+import { leadEvents, type LeadShown } from '#domain/leads/events.ts'
+import { evolveLead, evolveShown, type LeadRecord } from '#domain/leads/record.ts'
+import type { Projection } from '../projection.ts'
+
+type FeedRow = {
+  readonly organisation_id: string
+  readonly api_application_id: string
+  readonly contact_id: string
+  /** Where in the log it last changed: the order of the feed, which no clock and no concurrent writer can upset. */
+  readonly position: string
+  readonly status: string
+  readonly campaign_id: string | null
+  readonly external_system_id: string | null
+  readonly document: LeadShown
+  readonly updated_at: string
+}
+
+const place = `"position" collate "C"`
+
+/** Every lead once for each API application that has sent it, as it stands in that application's feed of changes. */
+export const leads: Projection<typeof leadEvents, FeedRow, 'organisation_id' | 'api_application_id' | 'contact_id'> = {
+  name: 'leads',
+  version: 1,
+  categories: ['lead'],
+  events: leadEvents,
+  table: {
+    columns: {
+      organisation_id: 'uuid',
+      api_application_id: 'uuid',
+      contact_id: 'uuid',
+      position: 'text',
+      status: 'text',
+      campaign_id: 'uuid',
+      external_system_id: 'text',
+      document: 'json',
+      updated_at: 'timestamptz',
+    },
+    key: ['organisation_id', 'api_application_id', 'contact_id'],
+    indexes: [
+      `organisation_id, api_application_id, ${place}`,
+      `organisation_id, api_application_id, status, ${place}`,
+      `organisation_id, api_application_id, campaign_id, status, ${place}`,
+      `organisation_id, api_application_id, updated_at, ${place}`,
+    ],
+  },
+
+  keys: ({ seen_by }, recorded) =>
+    seen_by.map((api_application_id) => ({
+      organisation_id: organisationOf(recorded),
+      api_application_id,
+      contact_id: idOf(recorded.stream),
+    })),
+
+  project: (row, event, { position, metadata }, key) => {
+    const document = evolveShown(row?.document, event, metadata)
+    if (!document) throw new Error(`${event.type} of lead ${key.contact_id}, which was never created.`)
+    const { status, campaign_id } = document
+    const given =
+      event.type === 'LeadCreated' || event.type === 'LeadSentAgain'
+        ? event.external_system_id
+        : event.type === 'LeadMarked'
+          ? event.marks.external_system_id
+          : undefined
+    const external_system_id = given === undefined ? (row?.external_system_id ?? null) : given
+    return { ...key, position, status, campaign_id, external_system_id, document, updated_at: metadata.occurred_at }
+  },
+}
+
+/** Stands for the organisation's own team among those who see an event. */
+const team = '00000000-0000-0000-0000-000000000000'
+
+type EventRow = {
+  readonly organisation_id: string
+  readonly viewer_id: string
+  readonly event_id: string
+  readonly position: string
+  readonly contact_id: string
+  readonly campaign_id: string | null
+  readonly type: string
+  /** The part of the type before the dot. */
+  readonly family: string
+  readonly recorded_at: string
+  readonly document: unknown
+}
+
+/** What happened to leads, as published: once for each API application that saw it, and once for the team. */
+export const leadFeed: Projection<typeof leadEvents, EventRow, 'organisation_id' | 'viewer_id' | 'event_id'> = {
+  name: 'lead_events',
+  version: 1,
+  categories: ['lead'],
+  events: leadEvents,
+  table: {
+    columns: {
+      organisation_id: 'uuid',
+      viewer_id: 'uuid',
+      event_id: 'uuid',
+      position: 'text',
+      contact_id: 'uuid',
+      campaign_id: 'uuid',
+      type: 'text',
+      family: 'text',
+      recorded_at: 'timestamptz',
+      document: 'json',
+    },
+    key: ['organisation_id', 'viewer_id', 'event_id'],
+    indexes: [
+      `organisation_id, viewer_id, ${place}`,
+      `organisation_id, viewer_id, type, ${place}`,
+      `organisation_id, viewer_id, family, ${place}`,
+      `organisation_id, viewer_id, contact_id, ${place}`,
+      `organisation_id, viewer_id, campaign_id, ${place}`,
+      `organisation_id, viewer_id, recorded_at, ${place}`,
+    ],
+  },
+
+  keys: (event, recorded) =>
+    publishedLeadEvent(event) === undefined
+      ? []
+      : [...event.seen_by, team].map((viewer_id) => ({
+          organisation_id: organisationOf(recorded),
+          viewer_id,
+          event_id: recorded.id,
+        })),
+
+  project: (_row, event, { position, stream, recorded_at, metadata }, key) => {
+    const published = publishedLeadEvent(event)
+    if (!published) return undefined
+    const { type, payload } = published
+    const { campaign, by } = event
+    return {
+      ...key,
+      position,
+      contact_id: idOf(stream),
+      campaign_id: campaign?.id ?? null,
+      type,
+      family: type.slice(0, type.indexOf('.')),
+      recorded_at: recorded_at.toISOString(),
+      document: { occurred_at: metadata.occurred_at, campaign_key: campaign?.key ?? null, payload, actor: by },
+    }
+  },
+}
+
+type RecordRow = {
+  readonly organisation_id: string
+  readonly contact_id: string
+  readonly position: string
+  readonly status: string
+  readonly stage: string
+  readonly owner_id: string | null
+  readonly document: LeadRecord
+  readonly updated_at: string
+}
+
+/** Every lead as the team knows it. */
+export const leadRecords: Projection<typeof leadEvents, RecordRow, 'organisation_id' | 'contact_id'> = {
+  name: 'lead_records',
+  version: 1,
+  categories: ['lead'],
+  events: leadEvents,
+  table: {
+    columns: {
+      organisation_id: 'uuid',
+      contact_id: 'uuid',
+      position: 'text',
+      status: 'text',
+      stage: 'text',
+      owner_id: 'uuid',
+      document: 'json',
+      updated_at: 'timestamptz',
+    },
+    key: ['organisation_id', 'contact_id'],
+    indexes: [
+      `organisation_id, ${place}`,
+      `organisation_id, status, ${place}`,
+      `organisation_id, stage, ${place}`,
+      `organisation_id, owner_id, ${place}`,
+    ],
+  },
+
+  keys: (_event, recorded) => [{ organisation_id: organisationOf(recorded), contact_id: idOf(recorded.stream) }],
+
+  project: (row, event, { position, metadata }, key) => {
+    const document = evolveLead(row?.document, event, metadata)
+    if (!document) throw new Error(`${event.type} of lead ${key.contact_id}, which was never created.`)
+    const { shown, owner_id, updated_at } = document
+    return { ...key, position, status: shown.status, stage: shown.stage.key, owner_id, document, updated_at }
+  },
+}
