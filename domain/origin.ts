@@ -6,6 +6,5 @@ export const originOf = (text: string): string | undefined => {
   const url = URL.parse(text)
   if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) return undefined
   // What is left of it must be the text itself: no path, not even a slash, no query, no user, no wildcard.
-  const [, scheme = '', authority = ''] = /^([a-z]+):\/\/([^/?#\\@*\s]+)$/i.exec(text) ?? []
-  return scheme !== '' && authority !== '' ? url.origin : undefined
+  return /^[a-z]+:\/\/[^/?#\\@*\s]+$/i.test(text) ? url.origin : undefined
 }

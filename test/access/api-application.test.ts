@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
 import { apiApplication, type ApiApplicationCommand } from '#domain/access/api-application.ts'
 import type { ApiApplicationEvent, Scope } from '#domain/access/events.ts'
+import { ApplicationKind, foldApiApplication } from '#domain/access/record.ts'
 import { originOf } from '#domain/origin.ts'
 import { ApiApplicationId, OrganisationId } from '#domain/values.ts'
-import { rejected, scenariosOf } from '../scenario.ts'
+import { rejected, scenariosOf, stateOf } from '../scenario.ts'
 
 const organisation_id = OrganisationId.parse('6f6c9e0a-3c1b-4d5e-8f70-1a2b3c4d5e6f')
 const someoneElse = OrganisationId.parse('0d9e8c7b-6a5f-4e3d-9c2b-1a0f9e8d7c6b')
@@ -69,7 +70,27 @@ scenario('creating it again changes nothing', { given: [created(['read'])], when
 scenario('an id is of one application only', {
   given: [created(['read'])],
   when: create(['read', 'write']),
+  then: rejected('conflict', undefined, 'An API application with this id exists already.'),
+})
+for (const change of [{ name: 'Shop' }, { secret_hash: 'two' }, { scopes: ['write'] }])
+  scenario(`an id is of one application only, so it is not created again with another ${Object.keys(change).join()}`, {
+    given: [created(['read'])],
+    when: { ...create(['read']), ...change } as ApiApplicationCommand,
+    then: rejected('conflict'),
+  })
+scenario('an id is of one application only, so it is not created again for another page', {
+  given: [created(['read'], [page])],
+  when: create(['read'], ['https://shop.example.com']),
   then: rejected('conflict'),
+})
+scenario('every scope that a browser application cannot have is named', {
+  given: [],
+  when: create(['outcomes', 'read', 'crm'], [page]),
+  then: rejected(
+    'validation_failed',
+    { scopes: 'a browser application can hold only read and write, not outcomes or crm' },
+    'Correct scopes: a browser application can hold only read and write, not outcomes or crm.',
+  ),
 })
 scenario('a deleted application can be created anew', {
   given: [created(['read']), deleted],
@@ -112,16 +133,27 @@ for (const origin of ['http://localhost', 'http://127.0.0.1:8080', 'http://[::1]
     when: create(['read'], [origin]),
     then: [created(['read'], [origin])],
   })
-scenario('an allowed origin elsewhere has TLS', {
-  given: [],
-  when: create(['read'], ['http://localhost.example.com']),
-  then: rejected('validation_failed', { 'allowed_origins[0]': 'https' }),
-})
+for (const origin of ['http://localhost.example.com', 'http://mylocalhost', 'http://127.0.0.1.example.com'])
+  scenario(`an allowed origin elsewhere has TLS: ${origin}`, {
+    given: [],
+    when: create(['read'], [origin]),
+    then: rejected('validation_failed', { 'allowed_origins[0]': 'https' }),
+  })
 
 scenario('only what is given changes', {
   given: [created(['read', 'write'])],
   when: change({ scopes: ['read'] }),
   then: [changed('Site', ['read'])],
+})
+scenario('a name alone can change', {
+  given: [created(['read'])],
+  when: change({ name: 'Shop' }),
+  then: [changed('Shop', ['read'])],
+})
+scenario('the pages alone can change', {
+  given: [created(['read'], [page])],
+  when: change({ allowed_origins: ['https://shop.example.com'] }),
+  then: [changed('Site', ['read'], ['https://shop.example.com'])],
 })
 scenario('a change to what is already so changes nothing', {
   given: [created(['read', 'write'], [page])],
@@ -157,20 +189,59 @@ scenario('a deleted application stays so', { given: [created(['read']), deleted]
 scenario('a deleted application cannot change', {
   given: [created(['read']), deleted],
   when: change({ name: 'Other' }),
-  then: rejected('not_found'),
+  then: rejected('not_found', undefined, 'This API application was deleted. Create another one.'),
 })
 scenario('a deleted application gets no secret', {
   given: [created(['read']), deleted],
   when: rotate,
   then: rejected('not_found'),
 })
-scenario('an application nobody created cannot change', { given: [], when: rotate, then: rejected('not_found') })
+scenario('an application nobody created cannot change', {
+  given: [],
+  when: rotate,
+  then: rejected('not_found', undefined, 'There is no API application with this id. Create it first.'),
+})
+
+test('an application is what was created and changed since, and each end of its tokens is counted', () => {
+  const site = {
+    id: api_application_id,
+    organisation_id,
+    name: 'Site',
+    kind: 'browser',
+    scopes: ['read', 'write'],
+    allowed_origins: [page],
+    secret_hash: 'one',
+    epoch: 0,
+    deleted: false,
+  }
+  const made = created(['read', 'write'], [page])
+  const after = (...events: ApiApplicationEvent[]) => stateOf(apiApplication, [made, ...events])
+
+  expect(after()).toEqual(site)
+  expect(after(changed('Shop', ['read', 'write'], [page]))).toEqual({ ...site, name: 'Shop' })
+  expect(after(changed('Site', ['read'], [page]))).toEqual({ ...site, scopes: ['read'], epoch: 1 })
+  expect(after(rotated)).toEqual({ ...site, secret_hash: 'two', epoch: 1 })
+  expect(after(rotated, deleted)).toEqual({ ...site, secret_hash: 'two', epoch: 2, deleted: true })
+  expect(after(rotated, deleted, made)).toEqual({ ...site, epoch: 2 })
+  expect(apiApplication.category).toBe('api_application')
+})
+
+test('nothing is known of an application that was never created', () => {
+  for (const event of [rotated, deleted, changed('Site', ['read'])])
+    expect(foldApiApplication(undefined, event)).toBeUndefined()
+})
+
+test('an application is for servers or for web pages', () => {
+  expect(ApplicationKind.options).toEqual(['server', 'browser'])
+})
 
 test.each([
   ['HTTPS://Example.COM:443', 'https://example.com'],
   ['http://example.com:80', 'http://example.com'],
   ['https://example.com:8443', 'https://example.com:8443'],
   ['https://exa mple.com', undefined],
+  [' https://example.com', undefined],
+  ['https://example.com ', undefined],
   ['https://example.com\\', undefined],
   ['', undefined],
 ])('the origin %j is %j', (text, origin) => {

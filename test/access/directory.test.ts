@@ -71,20 +71,32 @@ test('a scope that was removed and given again does not bring the tokens back', 
   expect(epochAfter(created(site), changed(['read']), changed(['read', 'write']))).not.toBe(epochAfter(created(site)))
 })
 
+const details = { name: 'Acme', currency_code: 'GBP', time_zone: 'UTC', stripe_test_mode: false }
+const organisation: Event[] = [
+  { type: 'OrganisationRegistered', organisation_id, slug: 'acme', ...details },
+  { type: 'OrganisationDeactivated', organisation_id },
+]
+
+test('the organisations that were registered are known, and those only', () => {
+  const { organisations, applications } = directoryOf(organisation)
+
+  expect([...organisations]).toEqual([
+    [organisation_id, { id: organisation_id, slug: 'acme', ...details, active: false }],
+  ])
+  expect(applications.size).toBe(0)
+  expect(directoryOf([{ type: 'OrganisationActivated', organisation_id }]).organisations.size).toBe(0)
+})
+
+test('an application that was never created is not known', () => {
+  expect(directoryOf([rotated]).applications.size).toBe(0)
+})
+
+test('it is made of the streams of organisations and API applications', () => {
+  expect(directoryFold.categories).toEqual(['organisation', 'api_application'])
+})
+
 test('an event that the log gives twice counts once', () => {
   const history = [created(site, [page]), rotated, changed(['read'], [page]), deleted(site), created(site, [page])]
-  const organisation: Event[] = [
-    {
-      type: 'OrganisationRegistered',
-      organisation_id,
-      slug: 'acme',
-      name: 'Acme',
-      currency_code: 'GBP',
-      time_zone: 'UTC',
-      stripe_test_mode: false,
-    },
-    { type: 'OrganisationDeactivated', organisation_id },
-  ]
 
   expect(directoryOf([...organisation, ...history], true)).toEqual(directoryOf([...organisation, ...history]))
 })

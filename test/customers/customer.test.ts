@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { customer, type RecordCustomer } from '#domain/customers/customer.ts'
-import type { CustomerEvent, CustomerDetails } from '#domain/customers/events.ts'
-import { nothingKnown } from '#domain/customers/record.ts'
+import { customerEvents, type CustomerEvent, type CustomerDetails } from '#domain/customers/events.ts'
+import { Customer, detailsOf, evolveCustomer, nothingKnown } from '#domain/customers/record.ts'
 import { ApplicationId, CustomerId } from '#domain/values.ts'
 import { organisation_id } from '../applications/release.ts'
 import { scenariosOf, stateOf } from '../scenario.ts'
@@ -72,6 +72,16 @@ scenario('an application that agrees in the end proposes nothing any more', {
   when: told('browser', { city: 'York' }),
   then: [proposed({})],
 })
+scenario('a person who had no email address has the one that was claimed for them', {
+  given: [{ ...created, details: { ...anna, email: null } }],
+  when: told('browser', { email: 'anna@example.org', city: 'Leeds' }),
+  then: [updated({ email: 'anna@example.org' })],
+})
+scenario('a person without an email address stays so when a web page tells of none', {
+  given: [{ ...created, details: { ...anna, email: null } }],
+  when: told('browser', { city: 'Leeds' }),
+  then: [proposed({ city: 'Leeds' })],
+})
 scenario('what was updated is not updated again', {
   given: [created, updated({ city: 'Leeds' })],
   when: told('server', { city: 'Leeds' }),
@@ -93,4 +103,28 @@ test('the latest fifty proposals are kept, and none that was taken back', () => 
   const takenBack = { ...proposed({}), application_id: idOf(59) }
   const held = stateOf(customer, [created, ...many, takenBack])?.proposed ?? {}
   expect(Object.keys(held)).toEqual(Array.from({ length: 49 }, (_, index) => idOf(index + 10)))
+})
+
+test('a customer is what was told when they were created, with what changed and when', () => {
+  const at = '2026-01-15T12:00:00.000Z'
+  const later = '2026-02-01T09:00:00.000Z'
+  const record = { ...anna, id: customer_id, organisation_id, proposed: {}, created_at: at, updated_at: at }
+  const evolved = (event: CustomerEvent) => evolveCustomer(stateOf(customer, [created]), event, { occurred_at: later })
+
+  expect(stateOf(customer, [created])).toEqual(record)
+  expect(evolved(updated({ city: 'Leeds' }))).toEqual({ ...record, city: 'Leeds', updated_at: later })
+  expect(evolved(proposed({ city: 'Leeds' }))).toEqual({
+    ...record,
+    proposed: { [application_id]: { city: 'Leeds' } },
+    updated_at: later,
+  })
+  for (const event of [updated({}), proposed({})])
+    expect(evolveCustomer(undefined, event, { occurred_at: later })).toBeUndefined()
+  expect(Customer.parse(record)).toEqual(record)
+  expect(detailsOf(record)).toEqual(anna)
+  expect(customer.category).toBe('customer')
+})
+
+test('what is told of a customer is encrypted under their own key', () => {
+  for (const event of Object.values(customerEvents)) expect(event.subject({}, customer_id)).toBe(customer_id)
 })

@@ -1,8 +1,9 @@
+import { expect, test } from 'vitest'
 import { identity, type ClaimIdentity } from '#domain/customers/identity.ts'
-import type { IdentityEvent } from '#domain/customers/events.ts'
+import { IdentityKind, type IdentityEvent } from '#domain/customers/events.ts'
 import { annaId, bertId } from '../applications/builders.ts'
 import { organisation_id } from '../applications/release.ts'
-import { scenariosOf } from '../scenario.ts'
+import { scenariosOf, stateOf } from '../scenario.ts'
 
 const scenario = scenariosOf(identity)
 const claim = (customer_id: typeof annaId): ClaimIdentity => ({
@@ -20,3 +21,9 @@ scenario('an identity becomes that of the person who claims it first', {
 })
 scenario('it stays theirs when another claims it', { given: [claimed], when: claim(bertId), then: [] })
 scenario('it is claimed once', { given: [claimed], when: claim(annaId), then: [] })
+
+test('an identity says whose it is', () => {
+  expect(stateOf(identity, [claimed])).toEqual({ customer_id: annaId })
+  expect(IdentityKind.options).toEqual(['email', 'external_id'])
+  expect(identity.category).toBe('identity')
+})

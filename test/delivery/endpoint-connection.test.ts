@@ -1,8 +1,9 @@
-import { describe } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { endpointConnection, type EndpointConnectionCommand } from '#domain/integrations/endpoint-connection.ts'
 import { EndpointConnectionId, type EndpointConnectionEvent } from '#domain/integrations/events.ts'
+import { EndpointConnection, evolveEndpointConnection, signingSecretPlace } from '#domain/integrations/record.ts'
 import { OrganisationId } from '#domain/values.ts'
-import { rejected, scenariosOf } from '../scenario.ts'
+import { rejected, scenariosOf, stateOf } from '../scenario.ts'
 
 const scenario = scenariosOf(endpointConnection)
 
@@ -37,13 +38,21 @@ describe('creating an endpoint connection', () => {
   scenario('refuses one without a secret: it cannot be saved until it has one', {
     given: [],
     when: create({ sealed_secret: null }),
-    then: rejected('validation_failed', { signing_secret: 'required' }),
+    then: rejected(
+      'validation_failed',
+      { signing_secret: 'required' },
+      'An endpoint connection needs a signing secret.',
+    ),
   })
 
   scenario('refuses a second one of the same name', {
     given: [created],
     when: create({ base_url: 'https://other.example.com' }),
-    then: rejected('conflict', { name: 'taken' }),
+    then: rejected(
+      'conflict',
+      { name: 'taken' },
+      'There is an endpoint connection called CRM already. Change that one.',
+    ),
   })
 
   const removed: EndpointConnectionEvent = { type: 'EndpointConnectionRemoved', name: 'CRM' }
@@ -60,6 +69,7 @@ describe('a base address', () => {
     ['https://', 'whole address'],
     ['https://user@crm.example.com', 'user name'],
     ['https://user:secret@crm.example.com', 'user name'],
+    ['https://:secret@crm.example.com', 'user name'],
     ['https://crm.example.com/#here', 'after #'],
     [' https://crm.example.com', 'space'],
     [`https://crm.example.com/${'x'.repeat(2000)}`, 'at most'],
@@ -67,8 +77,25 @@ describe('a base address', () => {
     scenario(`that cannot be used is refused: ${address.slice(0, 50)}`, {
       given: [],
       when: create({ base_url: address }),
-      then: rejected('validation_failed', { base_url: reason }),
+      then: rejected('validation_failed', { base_url: reason }, 'The base address must '),
     })
+
+  const longest = `https://crm.example.com/${'x'.repeat(2000 - 'https://crm.example.com/'.length)}`
+  scenario('may have 2,000 characters', {
+    given: [],
+    when: create({ base_url: longest }),
+    then: [{ ...created, base_url: longest }],
+  })
+  scenario('may not have 2,001', {
+    given: [],
+    when: create({ base_url: `${longest}x` }),
+    then: rejected('validation_failed', { base_url: 'must have at most 2000 characters' }),
+  })
+  scenario('of another protocol is refused also where http:// is permitted', {
+    given: [],
+    when: create({ base_url: 'ftp://crm.example.com', http_allowed: true }),
+    then: rejected('validation_failed', { base_url: 'https://' }),
+  })
 
   const local = 'http://127.0.0.1:4010/webhooks'
   scenario('may be http:// where the operator permits it for that host', {
@@ -108,7 +135,7 @@ describe('changing an endpoint connection', () => {
   scenario('that was never created is refused', {
     given: [],
     when: { type: 'RegenerateEndpointSecret', sealed_secret: 'key.another' },
-    then: rejected('not_found'),
+    then: rejected('not_found', undefined, 'There is no endpoint connection with this id. Check the address.'),
   })
 
   scenario('removes it, once', {
@@ -127,5 +154,46 @@ describe('changing an endpoint connection', () => {
     given: [created, { type: 'EndpointConnectionRemoved', name: 'CRM' }],
     when: { type: 'RemoveEndpointConnection' },
     then: [],
+  })
+})
+
+describe('an endpoint connection', () => {
+  const later = '2026-02-01T09:00:00.000Z'
+  const moved = { type: 'EndpointConnectionMoved', base_url: 'https://new.example.com' } as const
+  const regenerated = { type: 'EndpointSecretRegenerated', sealed_secret: 'key.another' } as const
+  const removed = { type: 'EndpointConnectionRemoved', name: 'CRM' } as const
+  const created_at = '2026-01-15T12:00:00.000Z'
+  const record = {
+    id: endpoint_connection_id,
+    organisation_id,
+    name: 'CRM',
+    base_url,
+    created_at,
+    updated_at: created_at,
+  }
+  const evolved = (event: EndpointConnectionEvent) =>
+    evolveEndpointConnection(stateOf(endpointConnection, [created])?.record, event, { occurred_at: later })
+
+  test('is what was created and changed since, and its secret is kept beside it', () => {
+    expect(stateOf(endpointConnection, [created])).toEqual({ record, sealed_secret: 'key.sealed' })
+    expect(stateOf(endpointConnection, [created, moved])?.sealed_secret).toBe('key.sealed')
+    expect(stateOf(endpointConnection, [created, regenerated])?.sealed_secret).toBe('key.another')
+    expect(EndpointConnection.parse(record)).toEqual(record)
+    expect(endpointConnection.category).toBe('endpoint_connection')
+  })
+
+  test('says when it was changed', () => {
+    expect(evolved(moved)).toEqual({ ...record, base_url: moved.base_url, updated_at: later })
+    expect(evolved(regenerated)).toEqual({ ...record, updated_at: later })
+    expect(evolved(removed)).toBeUndefined()
+  })
+
+  test('that was never created is nothing', () => {
+    for (const event of [moved, regenerated, removed])
+      expect(evolveEndpointConnection(undefined, event, { occurred_at: later })).toBeUndefined()
+  })
+
+  test('has a secret that can be opened only where it belongs', () => {
+    expect(signingSecretPlace('o', 'c')).toEqual(['o', 'endpoint_connection-c', 'signing_secret'])
   })
 })

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { EndpointConnectionId } from '#domain/integrations/events.ts'
+import { evolveLifecycleAction, LifecycleAction } from '#domain/workflows/record.ts'
 import { LifecycleActionId, LifecycleEventType, type LifecycleActionEvent } from '#domain/workflows/events.ts'
 import { lifecycleAction, type LifecycleChoices } from '#domain/workflows/lifecycle-action.ts'
 import { OrganisationId, ProductId } from '#domain/values.ts'
-import { rejected, scenariosOf } from '../scenario.ts'
+import { rejected, scenariosOf, stateOf } from '../scenario.ts'
 
 const scenario = scenariosOf(lifecycleAction)
 
@@ -41,13 +42,17 @@ describe('a lifecycle action', () => {
   scenario('without an event is refused', {
     given: [],
     when: create({ event_types: [] }),
-    then: rejected('validation_failed', { event_types: 'empty' }),
+    then: rejected('validation_failed', { event_types: 'empty' }, 'Choose at least one lifecycle event.'),
   })
 
   scenario('of a name that is taken is refused', {
     given: [created],
     when: create(),
-    then: rejected('conflict', { name: 'taken' }),
+    then: rejected(
+      'conflict',
+      { name: 'taken' },
+      'There is a lifecycle action called Tell the CRM already. Change that one.',
+    ),
   })
 
   scenario('changes only what is chosen anew', {
@@ -55,6 +60,19 @@ describe('a lifecycle action', () => {
     when: { type: 'ChangeLifecycleAction', choices: { active: false } },
     then: [{ type: 'LifecycleActionChanged', ...choices, active: false }],
   })
+
+  const elsewhere = EndpointConnectionId.parse('a7b6a5c4-1d2e-4f30-8a9b-0c1d2e3f4a5b')
+  for (const changed of [
+    { product_id },
+    { event_types: ['quote.expired'] },
+    { event_types: ['quote.accepted'] },
+    { endpoint_connection_id: elsewhere },
+  ] satisfies Partial<LifecycleChoices>[])
+    scenario(`can change ${JSON.stringify(changed)} alone`, {
+      given: [created],
+      when: { type: 'ChangeLifecycleAction', choices: changed },
+      then: [{ type: 'LifecycleActionChanged', ...choices, ...changed }],
+    })
 
   scenario('chosen as it is does not change', {
     given: [created],
@@ -65,7 +83,7 @@ describe('a lifecycle action', () => {
   scenario('that is not there cannot be changed', {
     given: [],
     when: { type: 'ChangeLifecycleAction', choices: { active: false } },
-    then: rejected('not_found'),
+    then: rejected('not_found', undefined, 'There is no lifecycle action with this id. Check the address.'),
   })
 
   scenario('is removed', {
@@ -79,6 +97,34 @@ describe('a lifecycle action', () => {
     when: { type: 'RemoveLifecycleAction' },
     then: [],
   })
+})
+
+test('a lifecycle action is what was created and changed since', () => {
+  const later = { occurred_at: '2026-02-01T09:00:00.000Z' }
+  const changed = { type: 'LifecycleActionChanged', ...choices, active: false } as const
+  const removed = { type: 'LifecycleActionRemoved', name: 'Tell the CRM' } as const
+  const at = '2026-01-15T12:00:00.000Z'
+  const record = {
+    id: lifecycle_action_id,
+    organisation_id,
+    name: 'Tell the CRM',
+    ...choices,
+    created_at: at,
+    updated_at: at,
+  }
+  const action = stateOf(lifecycleAction, [created])
+
+  expect(action).toEqual(record)
+  expect(evolveLifecycleAction(action, changed, later)).toEqual({
+    ...record,
+    active: false,
+    updated_at: later.occurred_at,
+  })
+  expect(evolveLifecycleAction(action, removed, later)).toBeUndefined()
+  for (const event of [changed, removed]) expect(evolveLifecycleAction(undefined, event, later)).toBeUndefined()
+  expect(LifecycleAction.parse(record)).toEqual(record)
+  expect(LifecycleAction.safeParse({ ...record, event_types: [] }).success).toBe(false)
+  expect(lifecycleAction.category).toBe('lifecycle_action')
 })
 
 test('the published lifecycle events are those of the applications, quotes, policies, mandates, premiums and claims', () => {
