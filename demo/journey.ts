@@ -45,6 +45,7 @@ const Quote = z.object({
 })
 
 let token = ''
+let joint = ''
 
 const send = async <Schema extends z.ZodType>(schema: Schema, method: string, path: string, body?: object) => {
   const response = await fetch(`${BASE_URL}${path}`, {
@@ -147,6 +148,39 @@ await step('accept it', async () => {
 await step('read the quote back', async () => {
   const { data } = await send(Quote, 'GET', `/api/v1/quotes/${quote.id}`)
   return [undefined, `${data.status}, ${pounds(data.premium_pence)}`]
+})
+
+await step('start an application of two people', async () => {
+  const { data } = await send(Application, 'POST', '/api/v1/applications', {
+    product_slug: 'joint-term-life',
+    journey_slug: 'standard',
+    customer: { ...customer, email: `joint.${customer.email}` },
+  })
+  joint = data.id
+  const cover = { cover_amount_pence: 25_000_000, term_years: 25 }
+  await send(Application, 'PATCH', `/api/v1/applications/${joint}`, { answers, ...cover })
+  return [undefined, data.id]
+})
+
+/** Saves the second person with answers of their own, and prices both. */
+const priceWith = async (smoker: 'yes' | 'no') => {
+  await send(Application, 'PATCH', `/api/v1/applications/${joint}/partner`, {
+    partner: { first_name: 'Sam', last_name: 'Okafor', dob: '1990-07-21' },
+    answers: { ...answers, smoker, ...(smoker === 'yes' && { nicotine_products: ['vape'] }) },
+  })
+  return (await send(Quote, 'POST', `/api/v1/applications/${joint}/quotes`)).data.premium_pence
+}
+
+const forTwo = await step('get a price for two people', async () => {
+  const price = await priceWith('no')
+  if (price <= quote.premium_pence) throw new Error('Two people cost no more than one.')
+  return [price, `${pounds(price)} a month`]
+})
+
+await step('change an answer of the second one', async () => {
+  const price = await priceWith('yes')
+  if (price <= forTwo) throw new Error('The answers of the second person do not change the price.')
+  return [undefined, `${pounds(price)} a month, since the second person smokes`]
 })
 
 const own = (type: string) =>

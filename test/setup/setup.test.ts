@@ -193,7 +193,13 @@ test('200: the demo can be set up, and set up again', { timeout: 60_000 }, async
     .parse(second.body).data
   expect(steps.length).toBeGreaterThan(10)
   expect(new Set(steps.map(({ change }) => change))).toEqual(new Set(['none']))
-  expect(api.catalogue.slugs(northlight)).toEqual(['term-life', 'mortgage-life', 'over-50s-plan', 'income-protection'])
+  expect(api.catalogue.slugs(northlight)).toEqual([
+    'term-life',
+    'mortgage-life',
+    'joint-term-life',
+    'over-50s-plan',
+    'income-protection',
+  ])
   expect(api.catalogue.current(northlight, 'term-life')).toMatchObject({
     lifecycle_state: 'production',
     release: { journeys: [{ slug: 'standard' }, { slug: 'broker' }] },
