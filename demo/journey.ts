@@ -44,6 +44,9 @@ const Quote = z.object({
   }),
 })
 
+const BeforeYouBuy = z.object({ data: z.object({ steps: z.array(z.string()), key_documents: z.array(z.unknown()) }) })
+const Confirmed = z.object({ data: z.object({ owed: z.array(z.string()) }) })
+
 let token = ''
 let joint = ''
 
@@ -143,6 +146,16 @@ const quote = await step('get a price', async () => {
 await step('accept it', async () => {
   const { data } = await send(Application, 'POST', `/api/v1/applications/${id}/accept_quote`, { quote_id: quote.id })
   return [undefined, `application ${data.status}`]
+})
+
+await step('show what must be seen before buying', async () => {
+  const { data } = await send(BeforeYouBuy, 'GET', `/api/v1/quotes/${quote.id}/before_you_buy`)
+  return [undefined, `${data.steps.length} steps, ${data.key_documents.length} documents`]
+})
+
+await step('confirm it', async () => {
+  const { data } = await send(Confirmed, 'POST', `/api/v1/quotes/${quote.id}/confirm`)
+  return [undefined, data.owed.length === 0 ? 'nothing is owed any more' : `owed: ${data.owed.join(', ')}`]
 })
 
 await step('read the quote back', async () => {

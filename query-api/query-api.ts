@@ -27,6 +27,7 @@ import { ownerOfQuote, quoteRoutes } from './quotes/routes.ts'
 export const queryRoutes = (
   deps: Pick<Parts, 'pool' | 'keys'> & {
     readonly db: Database
+    readonly baseUrl: string
     readonly lookups: LookupProviders
     readonly pipelines: Pipelines
   },
@@ -69,7 +70,8 @@ export const startQueryApi = async (parts: Parts): Promise<ApiRole> => {
     ideal_postcodes: idealPostcodes(outside),
     os_places: osPlaces(outside),
   }
-  const app = httpApp(queryRoutes({ ...parts, db: lookups, lookups: providers, pipelines }), {
+  const reading = { ...parts, db: lookups, baseUrl: config.BASE_URL, lookups: providers, pipelines }
+  const app = httpApp(queryRoutes(reading), {
     log,
     metrics,
     admission,

@@ -49,7 +49,7 @@ export const allRoutes = () => {
   })
   const lookups = { openAccount: unused, twilio_lookup: unused, ideal_postcodes: unused, os_places: unused }
   const pipelines = pipelinesOf(new Map())
-  return [...queryRoutes({ keys, pool, db: pool, lookups, pipelines }), ...command]
+  return [...queryRoutes({ keys, pool, db: pool, baseUrl: '', lookups, pipelines }), ...command]
 }
 
 /** The document that query-api serves, as the routes describe themselves now. */

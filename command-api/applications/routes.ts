@@ -3,6 +3,7 @@ import type { Route } from '#infra/http/route.ts'
 import { makeApplications, type ApplicationsDeps } from './applications.ts'
 import type { People } from './customer-given.ts'
 import { directDebitRoutes } from './direct-debit-routes.ts'
+import { checkoutRoutes } from './checkout-routes.ts'
 import { quoteRoutes } from './quote-routes.ts'
 import { saveRoutes } from './save-routes.ts'
 import { startRoute } from './start-route.ts'
@@ -20,5 +21,6 @@ export const applicationRoutes = ({ people, checkBankAccount, ...deps }: Applica
     ...saveRoutes({ applications, people }),
     ...quoteRoutes(applications),
     ...directDebitRoutes({ applications, checkBankAccount }),
+    ...checkoutRoutes({ applications }),
   ]
 }

@@ -1,6 +1,7 @@
 import type { Decider } from '../decider.ts'
 import { acceptQuote, type AcceptQuote } from './accept.ts'
 import { chooseInterstitial, type ChooseInterstitial } from './choose-interstitial.ts'
+import { confirmSteps, type ConfirmSteps } from './confirm-steps.ts'
 import { expireQuote, type ExpireQuote } from './expire-quote.ts'
 import { quoteApplication, type QuoteApplication } from './quote.ts'
 import { applicationStreamEvents, type ApplicationStreamEvent } from './record.ts'
@@ -26,6 +27,7 @@ export type ApplicationCommand =
   | AcceptQuote
   | ExpireQuote
   | SaveBankDetails
+  | ConfirmSteps
 
 type Decision = readonly ApplicationStreamEvent[]
 
@@ -53,6 +55,8 @@ const decide = (command: ApplicationCommand, state: ApplicationState | undefined
       return expireQuote(command, state)
     case 'SaveBankDetails':
       return saveBankDetails(command, state)
+    case 'ConfirmSteps':
+      return confirmSteps(command, state)
   }
 }
 

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { JointBasis, type Release, type ReleaseJourney } from '../catalogue/events.ts'
 import { Presentation } from '../catalogue/record.ts'
 import { CustomerDetails } from '../customers/events.ts'
+import { checkoutEvents, ConfirmedStep } from '../checkout/events.ts'
 import { ApplicationCustomer } from '../customers/record.ts'
 import type { EventOf } from '../event.ts'
 import { MarketQuotes } from '../market-quotes/record.ts'
@@ -84,11 +85,13 @@ export const ApplicationRecord = Application.omit({ display_id: true, presentati
   soft_customer: CustomerDetails.nullable(),
   /** What was chosen on interstitial stages, by the key of the stage. */
   interstitial_choices: z.record(z.string(), z.string()),
+  /** Evidence of what was shown before buying, the latest last. */
+  confirmed: z.array(ConfirmedStep),
 })
 export type ApplicationRecord = z.infer<typeof ApplicationRecord>
 
 /** All that an application's stream holds. */
-export const applicationStreamEvents = { ...applicationEvents, ...quoteEvents, ...paymentEvents }
+export const applicationStreamEvents = { ...applicationEvents, ...quoteEvents, ...paymentEvents, ...checkoutEvents }
 export type ApplicationStreamEvent = EventOf<typeof applicationStreamEvents>
 
 type Recorded = { readonly occurred_at: string }
@@ -137,6 +140,7 @@ const started = (event: Started, occurred_at: string): ApplicationRecord => ({
   joint: null,
   soft_customer: null,
   interstitial_choices: {},
+  confirmed: [],
   customer: null,
   joint_customer: null,
   risk_factors: {},
@@ -154,6 +158,9 @@ const started = (event: Started, occurred_at: string): ApplicationRecord => ({
 })
 
 const changeByQuote = (event: QuoteEvent): Change => (event.type === 'QuoteAccepted' ? { status: 'quoted' } : {})
+
+/** Whoever quotes again and again confirms again; the events keep it all. */
+const mostConfirmed = 50
 
 const changeBy = (record: ApplicationRecord, event: Exclude<ApplicationStreamEvent, Started>): Change => {
   if (isQuoteEvent(event)) return changeByQuote(event)
@@ -181,6 +188,8 @@ const changeBy = (record: ApplicationRecord, event: Exclude<ApplicationStreamEve
       return { soft_customer: event.soft_customer }
     case 'InterstitialChosen':
       return { interstitial_choices: { ...record.interstitial_choices, [event.stage_key]: event.choice_key } }
+    case 'StepsConfirmed':
+      return { confirmed: [...record.confirmed, ...event.steps].slice(-mostConfirmed) }
     case 'PartnerAnswersSaved':
     case 'ProvenanceSaved':
       return {}

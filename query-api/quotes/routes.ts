@@ -1,9 +1,13 @@
+import { createHash } from 'node:crypto'
 import { z } from 'zod'
+import type { ApplicationRecord } from '#domain/applications/record.ts'
+import type { Release } from '#domain/catalogue/events.ts'
+import { beforeYouBuy, BeforeYouBuy } from '#domain/checkout/record.ts'
 import { Quote } from '#domain/quotes/record.ts'
 import { ApplicationId, QuoteId } from '#domain/values.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
-import { notFound } from '#infra/http/problem.ts'
+import { notFound, Problem } from '#infra/http/problem.ts'
 import { readOrWrite, route, type Access, type Route } from '#infra/http/route.ts'
 import type { FindOwner } from '#infra/http/subject.ts'
 
@@ -26,12 +30,20 @@ export const ownerOfQuote =
     return rows[0]
   }
 
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
+
 /** An application that is quoted again and again must not hold up the requests of others. */
 const mostQuotes = 50
 
-type Deps = { readonly db: Database }
+type Deps = {
+  readonly db: Database
+  /** Where our own documents are served. */
+  readonly baseUrl: string
+}
 
-export const quoteRoutes = ({ db }: Deps): Route[] => {
+type Sale = { readonly quote: Quote; readonly application: ApplicationRecord; readonly release: Release | null }
+
+export const quoteRoutes = ({ db, baseUrl }: Deps): Route[] => {
   return [
     route(
       {
@@ -51,6 +63,36 @@ export const quoteRoutes = ({ db }: Deps): Route[] => {
         const quote = rows[0]?.document
         if (!quote) throw notFound('quote')
         return { status: 200, body: { data: quote } }
+      },
+    ),
+    route(
+      {
+        method: 'get',
+        address: '/api/v1/quotes/:id/before_you_buy',
+        tag: 'Checkout',
+        summary: 'Read what the customer must see before buying: only what is still owed',
+        access: accessTo('quote'),
+        path: z.object({ id: QuoteId }),
+        answers: { 200: z.object({ data: BeforeYouBuy }) },
+      },
+      async ({ path, caller }) => {
+        const { rows } = await db.query<Sale>({
+          name: 'sale-of-quote',
+          ...sql`
+            select quotes.document as quote, applications.document as application, releases.document as release
+            from quotes
+            join applications
+              on applications.organisation_id = quotes.organisation_id and applications.id = quotes.application_id
+            left join releases
+              on releases.organisation_id = applications.organisation_id and releases.id = applications.release_id
+            where quotes.organisation_id = ${caller.organisation_id} and quotes.id = ${path.id}`,
+        })
+        const sale = rows[0]
+        if (!sale) throw notFound('quote')
+        const { quote, application, release } = sale
+        if (!release) throw new Problem('unavailable', 'The product of this quote is not read yet. Try again.')
+        const shown = beforeYouBuy({ release, quote, confirmed: application.confirmed }, sha256, baseUrl)
+        return { status: 200, body: { data: shown } }
       },
     ),
     route(
