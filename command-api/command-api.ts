@@ -28,6 +28,8 @@ import { makePeople } from './customers/people.ts'
 import { whenCustomerSavedRecordCustomer } from './customers/when-customer-saved-record-customer.ts'
 import { followEndpointConnections, type LiveConnections } from './integrations/live-connections.ts'
 import { makeDocumentFiles } from './document-files.ts'
+import { receiveRoute } from './ingests/receive-route.ts'
+import { makeRecentContent, type ClaimContent } from './ingests/recent-content.ts'
 import { endpointConnectionRoutes } from './integrations/routes.ts'
 import { endpointConnectionsSection } from './integrations/setup.ts'
 import { followCatalogue, type Catalogue } from './live-catalogue.ts'
@@ -55,6 +57,8 @@ type Deps = Pick<Parts, 'keys' | 'pool'> & {
   readonly actions: LiveActions
   readonly campaigns: LiveCampaigns
   readonly accounts: ProviderAccounts
+  readonly claimContent: ClaimContent
+  readonly baseUrl: string
   /** Whether webhooks may go to an address by plain http. */
   readonly allowsHttp: (address: string) => boolean
 }
@@ -89,6 +93,7 @@ export const commandRoutes = (deps: Deps): readonly Route[] => {
     accounts,
     allowsHttp,
   } = deps
+  const { claimContent, baseUrl } = deps
   return [
     ...applicationRoutes({
       writer,
@@ -105,6 +110,7 @@ export const commandRoutes = (deps: Deps): readonly Route[] => {
     ...providerAccountRoutes({ writer, keys, directory, accounts, allowsHttp }),
     ...lifecycleActionRoutes({ writer, directory, actions, catalogue }),
     ...campaignRoutes({ writer, directory, campaigns }),
+    receiveRoute({ writer, campaigns, digest: dataKeys.digest, claimContent, baseUrl }),
     ...setupRoutes({ planOrganisation: organisationPlanner({ writer, directory }), sections: sections(deps) }),
   ]
 }
@@ -157,6 +163,8 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
       actions,
       campaigns,
       accounts,
+      claimContent: makeRecentContent(parts),
+      baseUrl,
       allowsHttp,
     }),
     {

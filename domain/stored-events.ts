@@ -5,6 +5,7 @@ import { productEvents } from './catalogue/events.ts'
 import { checkoutEvents } from './checkout/events.ts'
 import { customerEvents, identityEvents } from './customers/events.ts'
 import type { EventShapes } from './event.ts'
+import { ingestEvents } from './ingests/events.ts'
 import { endpointConnectionEvents } from './integrations/events.ts'
 import { paymentEvents } from './payments/events.ts'
 import { leadEvents } from './leads/events.ts'
@@ -23,6 +24,7 @@ export const storedEvents: EventShapes = {
   ...customerEvents,
   ...endpointConnectionEvents,
   ...identityEvents,
+  ...ingestEvents,
   ...leadIntakeEvents,
   ...leadEvents,
   ...lifecycleActionEvents,

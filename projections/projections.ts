@@ -6,6 +6,7 @@ import { keyDocuments, products, releases } from './catalogue/projection.ts'
 import { customers } from './customers/projection.ts'
 import { dueTimes } from './due-times/projection.ts'
 import { leadFeed, leadRecords, leads } from './leads/projection.ts'
+import { ingests } from './ingests/projection.ts'
 import type { SomeProjection } from './projection.ts'
 import { quotes } from './quotes/projection.ts'
 import { runProjections } from './runner.ts'
@@ -21,6 +22,7 @@ export const allProjections: readonly SomeProjection[] = [
   leads,
   leadFeed,
   leadRecords,
+  ingests,
   dueTimes,
 ]
 

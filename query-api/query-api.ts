@@ -21,6 +21,7 @@ import { documentationRoutes } from './documentation/routes.ts'
 import { accountOpener } from './lookups/accounts.ts'
 import { lookupRoutes, type LookupProviders } from './lookups/routes.ts'
 import { leadRoutes } from './leads/routes.ts'
+import { ingestRoutes, ownerOfIngest } from './ingests/routes.ts'
 import { ownerOfQuote, quoteRoutes } from './quotes/routes.ts'
 
 /** Everything that can be read. */
@@ -39,6 +40,7 @@ export const queryRoutes = (
   ...lookupRoutes(deps),
   ...leadRoutes(deps),
   ...deliveryRoutes(deps),
+  ...ingestRoutes(deps),
 ]
 
 export const startQueryApi = async (parts: Parts): Promise<ApiRole> => {
@@ -75,7 +77,7 @@ export const startQueryApi = async (parts: Parts): Promise<ApiRole> => {
     log,
     metrics,
     admission,
-    subjectCheck: makeSubjectCheck({ keys, owners: { quote: ownerOfQuote(lookups) } }),
+    subjectCheck: makeSubjectCheck({ keys, owners: { quote: ownerOfQuote(lookups), ingest: ownerOfIngest(lookups) } }),
     clock: parts.clock,
     trustedProxies: config.TRUSTED_PROXIES,
     checkAnswers: false,

@@ -45,6 +45,8 @@ export const allRoutes = () => {
     actions: new Map(),
     campaigns: { campaign: unused, campaigns: unused, intake: unused },
     accounts: new Map(),
+    claimContent: unused,
+    baseUrl: '',
     allowsHttp: unused,
   })
   const lookups = { openAccount: unused, twilio_lookup: unused, ideal_postcodes: unused, os_places: unused }

@@ -10,7 +10,8 @@ import { route, type Route } from '#infra/http/route.ts'
 import { AnyCustomerInput, readCustomer } from '../customer-input.ts'
 import { accessToApplication as access, type Applications } from './applications.ts'
 import { claimEmail, newPersonId, readPerson, type People } from './customer-given.ts'
-import { AnswersInput, ConsentAnswersInput, MarketingAnswersInput, ProvenanceInput } from './inputs.ts'
+import { ProvenanceInput } from '../provenance-input.ts'
+import { AnswersInput, ConsentAnswersInput, MarketingAnswersInput } from './inputs.ts'
 
 const tag = 'Applications'
 const path = z.object({ id: ApplicationId })

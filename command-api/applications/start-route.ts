@@ -6,21 +6,14 @@ import { canStart, unprovenReplay, type StartApplication } from '#domain/applica
 import type { ApplicationState } from '#domain/applications/state.ts'
 import { ApplicationId, type ApiApplicationId } from '#domain/values.ts'
 import { derivedId } from '#infra/ids.ts'
-import { Problem } from '#infra/http/problem.ts'
 import { route, write, type RequestFacts, type Route } from '#infra/http/route.ts'
 import { NewCustomerInput } from '../customer-input.ts'
+import { IdempotencyKey, keyInHeader } from '../idempotency-key.ts'
+import { ProvenanceInput } from '../provenance-input.ts'
 import type { Context } from '../handle.ts'
 import type { Applications } from './applications.ts'
 import { claimEmail, readPerson, type People } from './customer-given.ts'
-import { AnswersInput, ConsentAnswersInput, ProvenanceInput } from './inputs.ts'
-
-const IdempotencyKey = z
-  .string()
-  .max(255)
-  // Without \p{Cc}: the pattern is documented, and the regular expressions of other languages do not know it.
-  // oxlint-disable-next-line no-control-regex -- control characters are what it refuses.
-  .regex(new RegExp('^[^\\u0000-\\u001f\\u007f-\\u009f]*$', 'u'), 'must not hold control characters')
-  .refine((key) => key.isWellFormed(), 'must be valid Unicode')
+import { AnswersInput, ConsentAnswersInput } from './inputs.ts'
 
 const RequiredSlug = z.string().min(1, 'required')
 
@@ -58,14 +51,8 @@ const keyIfAny = (facts: RequestFacts, body: unknown): string | undefined => {
   return (inHeader.success && inHeader.data) || (inBody.success && inBody.data.idempotency_key) || undefined
 }
 
-const keyOf = ({ header }: RequestFacts, inBody: string | null | undefined): string => {
-  const inHeader = header('idempotency-key')?.trim()
-  if (inHeader && !IdempotencyKey.safeParse(inHeader).success) {
-    const reason = 'must be at most 255 characters, none of them control characters'
-    throw new Problem('validation_failed', `Idempotency-Key ${reason}.`, { fields: { 'Idempotency-Key': reason } })
-  }
-  return [inHeader, inBody].find((key) => key !== undefined && key !== null && key !== '') ?? uuidv7()
-}
+const keyOf = (facts: RequestFacts, inBody: string | null | undefined): string =>
+  [keyInHeader(facts), inBody].find((key) => key !== undefined && key !== null && key !== '') ?? uuidv7()
 
 const landingToken = (sent: unknown): string | null =>
   typeof sent === 'string' && /^[\w.~-]{1,500}$/.test(sent) ? sent : null

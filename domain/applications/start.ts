@@ -6,7 +6,7 @@ import type { ApiApplicationId, ApplicationId, OrganisationId } from '../values.
 import { changeAnswers, terminalOf } from './answers.ts'
 import { consentFaults } from './consent.ts'
 import type { ApplicationEvent, CallerKind } from './events.ts'
-import { tidyProvenance } from './provenance.ts'
+import { tidyProvenance } from '../provenance.ts'
 import { refuseInputs } from './refusals.ts'
 import { customerSaved, type CustomerGiven } from './save-customer.ts'
 import { answersSaved, endedByAnswer } from './save.ts'

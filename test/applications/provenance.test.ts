@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { mergeProvenance, tidyProvenance } from '#domain/applications/provenance.ts'
+import { mergeProvenance, tidyProvenance } from '#domain/provenance.ts'
 
 const tidyUrl = (page_url: string) => tidyProvenance({ page_url })?.page_url
 

@@ -1,0 +1,166 @@
+import { z } from 'zod'
+import type { CampaignState } from '#domain/campaigns/events.ts'
+import { canonicalJson } from '#domain/canonical-json.ts'
+import { ingest, isIngest, unknownIngest, type IngestState } from '#domain/ingests/ingest.ts'
+import { Ingest, renderIngest, type IngestRecord } from '#domain/ingests/record.ts'
+import { Rejection } from '#domain/rejection.ts'
+import { IngestId, type OrganisationId } from '#domain/values.ts'
+import type { DataKeys } from '#infra/crypto/data-keys.ts'
+import { route, type Route } from '#infra/http/route.ts'
+import { newId } from '#infra/ids.ts'
+import { commandHandler, type Context, type Writer } from '../handle.ts'
+import { keyInHeader } from '../idempotency-key.ts'
+import type { LiveCampaigns } from '../live-campaigns.ts'
+import { ingestIdOfKey } from './ids.ts'
+import { contentOf, IngestInput, instant } from './inputs.ts'
+import type { ClaimContent } from './recent-content.ts'
+
+type Deps = {
+  readonly writer: Writer
+  readonly campaigns: LiveCampaigns
+  readonly digest: DataKeys['digest']
+  readonly claimContent: ClaimContent
+  readonly baseUrl: string
+  /** Real time, in which a retry is told from a new lead. */
+  readonly realTime?: () => number
+}
+
+const Sent = z.object({
+  data: Ingest.extend({
+    duplicate: z.boolean().describe('It is a lead that was received before, whose first answer this is.'),
+  }).meta({ id: 'SentIngest' }),
+})
+
+const replayMs = 10 * 60_000
+
+/** Takes a lead in. All that costs time is done behind it. */
+export const receiveRoute = (deps: Deps): Route => {
+  const { writer, campaigns, digest, claimContent, baseUrl, realTime = Date.now } = deps
+  const { handle, load } = commandHandler(writer, ingest)
+
+  /** The lead that a key stands for; undefined when it has not been used. */
+  const findByKey = async (id: IngestId): Promise<IngestState | undefined> => {
+    const state = await load(id)
+    if (state === undefined || isIngest(state)) return state
+    const first = await load(state.first_ingest_id)
+    return isIngest(first) ? first : undefined
+  }
+
+  const answer = ({ record, accepted_at }: IngestState, duplicate: boolean) => ({
+    status: 202 as const,
+    headers: {
+      Location: `${baseUrl}/api/v1/crm/ingests/${record.id}`,
+      ...(duplicate && realTime() - Date.parse(accepted_at) < replayMs && { 'Idempotent-Replay': 'true' }),
+    },
+    body: { data: { ...renderIngest(asReceived(record)), duplicate } },
+  })
+
+  const activeCampaign = (organisation_id: OrganisationId, key: string | null | undefined) => {
+    if (key === null || key === undefined) return null
+    const found = campaigns.campaign(organisation_id, key)
+    if (!found)
+      throw new Rejection('unknown_campaign', 'There is no campaign with this key. Check campaign.', {
+        campaign: 'there is none with this key',
+      })
+    refuseClosed(found.state)
+    return { id: found.id, key: found.key }
+  }
+
+  return route(
+    {
+      method: 'post',
+      address: '/api/v1/crm/ingests',
+      tag: 'Leads',
+      summary: 'Send a lead. It is processed in the background: read what became of it at its Location',
+      access: { kind: 'application', scopes: [['write', 'crm']], serverOnly: true },
+      headers: { 'Idempotency-Key': 'Stands for one lead for ever, however often it is sent.' },
+      body: IngestInput,
+      example: {
+        body: {
+          source: 'website',
+          campaign: 'life-spring',
+          identity: { email: 'ada@example.com', phone: '07700 900123', first_name: 'Ada', last_name: 'Finch' },
+          data: { DateOfBirth: '14/03/1988', Postcode: 'LS1 4AP', product_interest: 'life', cover_amount: 250000 },
+          text: 'Please call me after 5 pm.',
+          consent: { method: 'checkbox', service: { phone: true }, first_party_marketing: { email: true, sms: false } },
+        },
+      },
+      answers: { 202: Sent },
+      errors: ['campaign_paused', 'campaign_archived', 'unknown_campaign'],
+    },
+    async ({ body, caller, request_id, now, header }) => {
+      const { organisation_id, api_application_id } = caller
+      const content = contentOf(body)
+      if (!content)
+        throw new Rejection('validation_failed', 'There is nothing to go on. Send identity, data, text or declared.')
+      const key = keyInHeader({ header })
+      const idOfKey = key === undefined ? undefined : ingestIdOfKey(api_application_id, key)
+      const known = idOfKey && (await findByKey(idOfKey))
+      if (known) return answer(known, true)
+
+      const { source, source_reference, occurred_at } = body
+      const campaign = activeCampaign(organisation_id, body.campaign)
+      const context: Context = {
+        organisation_id,
+        actor: { type: 'api', id: api_application_id },
+        correlation_id: request_id,
+        now,
+      }
+      const { identity, data, text, declared, consent } = content
+      const same = [source, source_reference ?? null, campaign?.key ?? null, identity, data, text, declared, consent]
+      const ingest_id = await claimContent({
+        api_application_id,
+        digest: (await digest(organisation_id, 'ingest content', canonicalJson(same))).toString('base64'),
+        ingest_id: idOfKey ?? IngestId.parse(newId()),
+      })
+      const received = await handle(
+        ingest_id,
+        {
+          type: 'ReceiveIngest',
+          ingest_id,
+          organisation_id,
+          api_application_id,
+          source,
+          source_reference: source_reference ?? null,
+          campaign,
+          happened_at: instant(occurred_at),
+          accepted_at: new Date(realTime()).toISOString(),
+          content,
+        },
+        context,
+      )
+      const isFirst = received.events.length > 0
+      if (idOfKey && idOfKey !== ingest_id)
+        await handle(idOfKey, { type: 'UseKeyFor', first_ingest_id: ingest_id }, context)
+      const state = isIngest(received.state) ? received.state : await findByKey(ingest_id)
+      if (!state) throw unknownIngest()
+      return answer(state, !isFirst)
+    },
+  )
+}
+
+const refuseClosed = (state: CampaignState): void => {
+  switch (state) {
+    case 'active':
+      return
+    case 'paused':
+      throw new Rejection('campaign_paused', 'The campaign is paused. Send the lead again when it is active.')
+    case 'archived':
+      throw new Rejection('campaign_archived', 'The campaign is archived. Send the lead again when it is active.')
+  }
+}
+
+/** As it was when it was sent: what became of it since is read at its address. */
+const asReceived = (record: IngestRecord): IngestRecord => ({
+  ...record,
+  status: 'received',
+  processed_at: null,
+  contact_id: null,
+  facts_written: 0,
+  fields_proposed: 0,
+  activities_written: 0,
+  truncated: false,
+  retry_after: null,
+  error: null,
+  failures: [],
+})

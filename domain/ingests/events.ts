@@ -1,0 +1,111 @@
+import { z } from 'zod'
+import { Provenance } from '../applications/events.ts'
+import { CampaignKey, ConsentPurpose } from '../campaigns/events.ts'
+import { event, personal, type EventOf } from '../event.ts'
+import { ApiApplicationId, CampaignId, Channel, CustomerId, IngestId, OrganisationId } from '../values.ts'
+
+export const Source = z.string().regex(/^[a-z0-9_.-]{1,64}$/, 'must be up to 64 lower-case letters, digits, _, . and -')
+
+const Plain = z.union([z.string(), z.number(), z.boolean(), z.null()])
+/** By field key. */
+export const Declared = z.record(z.string(), z.union([Plain, z.array(Plain)]))
+export type Declared = Readonly<z.infer<typeof Declared>>
+
+export const IngestIdentity = z.object({
+  contact_id: z.string().optional(),
+  email: z.string().optional(),
+  phone: z.string().optional(),
+  name: z.string().optional(),
+  first_name: z.string().optional(),
+  last_name: z.string().optional(),
+  external_id: z.string().optional(),
+})
+export type IngestIdentity = z.infer<typeof IngestIdentity>
+
+/** What the person agreed to or refused, by purpose and channel, as the form recorded it. */
+export const IngestConsent = z.object({
+  method: z.string(),
+  recorded_at: z.iso.datetime().nullable(),
+  wording: z.string().nullable(),
+  purposes: z.partialRecord(ConsentPurpose, z.partialRecord(Channel, z.boolean())),
+})
+export type IngestConsent = z.infer<typeof IngestConsent>
+
+/** What was sent of a lead, as it was sent. */
+export const IngestContent = z.object({
+  identity: IngestIdentity.nullable(),
+  data: z.record(z.string(), z.unknown()).nullable(),
+  text: z.string().nullable(),
+  declared: Declared.nullable(),
+  consent: IngestConsent.nullable(),
+  provenance: Provenance.nullable(),
+})
+export type IngestContent = z.infer<typeof IngestContent>
+
+export const MatchedBy = z.enum(['contact_id', 'external_id', 'email', 'phone', 'name', 'nothing', 'person'])
+export type MatchedBy = z.infer<typeof MatchedBy>
+
+export const ReviewReason = z.enum(['conflicting_identifiers', 'several_people', 'different_emails', 'nobody_named'])
+export type ReviewReason = z.infer<typeof ReviewReason>
+
+export const DiscardReason = z.enum(['blocked_source', 'trap_field', 'person'])
+
+/** A working state that a deferred ingest goes back to. */
+export const IngestStep = z.enum(['resolving', 'extracting'])
+export type IngestStep = z.infer<typeof IngestStep>
+
+/** A rule that a lead does not meet, in the sender's field names. */
+export const RuleFailure = z.object({
+  field: z.string(),
+  rule: z.string().nullable(),
+  reason: z.string().nullable(),
+})
+export type RuleFailure = z.infer<typeof RuleFailure>
+
+const written = {
+  facts_written: z.int(),
+  fields_proposed: z.int(),
+  activities_written: z.int(),
+}
+
+/** Stream `ingest-<ingest id>`: the id follows from the Idempotency-Key where there is one. */
+export const ingestEvents = {
+  IngestReceived: event({
+    ingest_id: IngestId,
+    organisation_id: OrganisationId,
+    /** Null: the operator uploaded it. */
+    api_application_id: ApiApplicationId.nullable(),
+    source: Source,
+    source_reference: personal(z.string()).nullable(),
+    campaign: z.object({ id: CampaignId, key: CampaignKey }).nullable(),
+    /** When the lead happened, as the sender says; null: now. */
+    happened_at: z.iso.datetime().nullable(),
+    /** In real time, in which retries are told from new leads. */
+    accepted_at: z.iso.datetime(),
+    content: personal(IngestContent),
+  }),
+  /** A key that came with the content of another lead stands for that lead from now on. In a stream of its own. */
+  IngestKeyUsed: event({ first_ingest_id: IngestId }),
+  IngestResolutionStarted: event({ attempt: z.int() }),
+  /** It does not meet the campaign's rules, or the organisation's. */
+  IngestHeld: event({ failures: personal(z.array(RuleFailure)) }),
+  IngestReviewNeeded: event({ reason: ReviewReason, candidates: z.array(CustomerId) }),
+  IngestDiscarded: event({ reason: DiscardReason, note: personal(z.string()).nullable() }),
+  /** A person of the team accepts it although it does not meet the rules. */
+  IngestAccepted: event({ ingest_id: IngestId }),
+  /** A person of the team says who it is about; null: somebody new. */
+  IngestPersonPicked: event({ contact_id: CustomerId.nullable() }),
+  /** Who it is about is known, and what was declared is theirs. */
+  IngestResolved: event({ contact_id: CustomerId, matched_by: MatchedBy, is_new_lead: z.boolean(), ...written }),
+  IngestDeferred: event({
+    step: IngestStep,
+    attempt: z.int(),
+    reason: personal(z.string()),
+    retry_after: z.iso.datetime(),
+  }),
+  IngestRetried: event({ step: IngestStep, attempt: z.int() }),
+  IngestFailed: event({ step: IngestStep, reason: personal(z.string()) }),
+  /** What was read is theirs too. */
+  IngestApplied: event({ ...written, truncated: z.boolean() }),
+}
+export type IngestEvent = EventOf<typeof ingestEvents>

@@ -1,0 +1,292 @@
+import { z } from 'zod'
+import { Provenance } from '../applications/events.ts'
+import { ApiApplicationId, CampaignId, CustomerId, IngestId, OrganisationId } from '../values.ts'
+import { DiscardReason, IngestStep, MatchedBy, ReviewReason, RuleFailure, Source, type IngestEvent } from './events.ts'
+import { CampaignKey } from '../campaigns/events.ts'
+
+export const IngestStatus = z.enum([
+  'received',
+  'resolving',
+  'extracting',
+  'applied',
+  'needs_review',
+  'deferred',
+  'failed',
+  'discarded',
+  'held',
+])
+export type IngestStatus = z.infer<typeof IngestStatus>
+
+const Instant = z.iso.datetime()
+
+/** A lead that was sent, as its events tell it; without what was sent of the person. */
+export const IngestRecord = z.object({
+  id: IngestId,
+  organisation_id: OrganisationId,
+  api_application_id: ApiApplicationId.nullable(),
+  status: IngestStatus,
+  source: Source,
+  source_reference: z.string().nullable(),
+  campaign: z.object({ id: CampaignId, key: CampaignKey }).nullable(),
+  provenance: Provenance.nullable(),
+  happened_at: Instant.nullable(),
+  received_at: Instant,
+  processed_at: Instant.nullable(),
+  updated_at: Instant,
+  contact_id: CustomerId.nullable(),
+  matched_by: MatchedBy.nullable(),
+  is_new_lead: z.boolean().nullable(),
+  facts_written: z.int(),
+  fields_proposed: z.int(),
+  activities_written: z.int(),
+  truncated: z.boolean(),
+  retry_after: Instant.nullable(),
+  error: z.string().nullable(),
+  failures: z.array(RuleFailure),
+  review: z.object({ reason: ReviewReason, candidates: z.array(CustomerId) }).nullable(),
+  discarded: z.object({ reason: DiscardReason, note: z.string().nullable() }).nullable(),
+  /** A person of the team took it in although it does not meet the rules. */
+  accepted: z.boolean(),
+  /** The step that it is at or, deferred, goes back to. */
+  step: IngestStep.nullable(),
+  /** How often that step was tried. */
+  attempt: z.int(),
+})
+export type IngestRecord = z.infer<typeof IngestRecord>
+
+type Recorded = { readonly occurred_at: string }
+
+/** What an ingest's events add up to, for the command side and the read model alike. */
+export const evolveRecord = (
+  ingest: IngestRecord | undefined,
+  event: IngestEvent,
+  { occurred_at }: Recorded,
+): IngestRecord | undefined => {
+  if (event.type === 'IngestReceived') return received(event, occurred_at)
+  if (!ingest) return undefined
+  return { ...ingest, ...change(ingest, event, occurred_at), updated_at: occurred_at }
+}
+
+const received = (event: Extract<IngestEvent, { type: 'IngestReceived' }>, occurred_at: string): IngestRecord => ({
+  id: event.ingest_id,
+  organisation_id: event.organisation_id,
+  api_application_id: event.api_application_id,
+  status: 'received',
+  source: event.source,
+  source_reference: event.source_reference,
+  campaign: event.campaign,
+  provenance: event.content.provenance,
+  happened_at: event.happened_at,
+  received_at: occurred_at,
+  processed_at: null,
+  updated_at: occurred_at,
+  contact_id: null,
+  matched_by: null,
+  is_new_lead: null,
+  facts_written: 0,
+  fields_proposed: 0,
+  activities_written: 0,
+  truncated: false,
+  retry_after: null,
+  error: null,
+  failures: [],
+  review: null,
+  discarded: null,
+  accepted: false,
+  step: null,
+  attempt: 0,
+})
+
+const change = (ingest: IngestRecord, event: IngestEvent, occurred_at: string): Partial<IngestRecord> => {
+  switch (event.type) {
+    case 'IngestReceived':
+    case 'IngestKeyUsed':
+      return {}
+    case 'IngestResolutionStarted':
+      return { status: 'resolving', step: 'resolving', attempt: event.attempt, retry_after: null, error: null }
+    case 'IngestHeld':
+      return { status: 'held', failures: event.failures, processed_at: occurred_at, step: null }
+    case 'IngestReviewNeeded': {
+      const { reason, candidates } = event
+      return { status: 'needs_review', review: { reason, candidates }, processed_at: occurred_at, step: null }
+    }
+    case 'IngestDiscarded': {
+      const { reason, note } = event
+      return { status: 'discarded', discarded: { reason, note }, processed_at: occurred_at, step: null, failures: [] }
+    }
+    case 'IngestAccepted':
+      return { ...working('resolving', 1), accepted: true, failures: [] }
+    case 'IngestPersonPicked':
+      return { ...working('resolving', 1), review: null }
+    case 'IngestResolved': {
+      const { contact_id, matched_by, is_new_lead } = event
+      return { ...working('extracting', 1), contact_id, matched_by, is_new_lead, ...sum(ingest, event) }
+    }
+    case 'IngestDeferred': {
+      const { step, attempt, reason, retry_after } = event
+      return { status: 'deferred', step, attempt, error: reason, retry_after }
+    }
+    case 'IngestRetried':
+      return working(event.step, event.attempt)
+    case 'IngestFailed':
+      return { status: 'failed', error: event.reason, processed_at: occurred_at, retry_after: null, step: null }
+    case 'IngestApplied': {
+      const { truncated } = event
+      return { status: 'applied', ...sum(ingest, event), truncated, processed_at: occurred_at, step: null }
+    }
+  }
+}
+
+const working = (step: IngestStep, attempt: number): Partial<IngestRecord> => ({
+  status: step,
+  step,
+  attempt,
+  retry_after: null,
+  error: null,
+  processed_at: null,
+})
+
+type Written = Pick<IngestRecord, 'facts_written' | 'fields_proposed' | 'activities_written'>
+
+const sum = (before: Written, more: Written): Written => ({
+  facts_written: before.facts_written + more.facts_written,
+  fields_proposed: before.fields_proposed + more.fields_proposed,
+  activities_written: before.activities_written + more.activities_written,
+})
+
+/** A lead that was sent, as its sender sees it. What there is nothing to say about is left out. */
+export const Ingest = z
+  .object({
+    id: IngestId,
+    status: IngestStatus,
+    source: Source,
+    source_reference: z.string().optional().describe('As it was sent.'),
+    received_at: Instant,
+    processed_at: Instant.optional().describe('When it was finished with.'),
+    contact_id: CustomerId.optional().describe('The lead that it was applied to.'),
+    facts_written: z.int().describe('Facts about the person that were recorded.'),
+    fields_proposed: z.int().describe('Values put to the team because they differ from those held.'),
+    activities_written: z.int(),
+    truncated: z.boolean().describe('The lead was too long to be read in full.'),
+    retry_after: Instant.optional().describe('Deferred: when it carries on.'),
+    error: z.string().optional().describe('Why it was deferred, or failed.'),
+    validation_failures: z
+      .array(RuleFailure)
+      .optional()
+      .describe('Held: the rules that it does not meet, in the sender’s field names.'),
+    provenance: Provenance.optional(),
+    explanation: z.string().describe('What happened, in words.'),
+  })
+  .meta({ id: 'Ingest' })
+export type Ingest = z.infer<typeof Ingest>
+
+export const renderIngest = (record: IngestRecord): Ingest => {
+  const { id, status, source, received_at, facts_written, fields_proposed, activities_written, truncated } = record
+  return {
+    id,
+    status,
+    source,
+    ...said('source_reference', record.source_reference),
+    received_at,
+    ...said('processed_at', record.processed_at),
+    ...said('contact_id', record.contact_id),
+    facts_written,
+    fields_proposed,
+    activities_written,
+    truncated,
+    ...said('retry_after', record.retry_after),
+    ...said('error', record.error),
+    ...(record.failures.length > 0 && { validation_failures: record.failures }),
+    ...said('provenance', record.provenance),
+    explanation: explain(record),
+  }
+}
+
+const said = <Name extends string, Value>(name: Name, value: Value | null): Partial<Record<Name, Value>> =>
+  // A computed key of one name.
+  value === null ? {} : ({ [name]: value } as Record<Name, Value>)
+
+/** What happened, as a person would say it. */
+export const explain = (record: IngestRecord): string => {
+  switch (record.status) {
+    case 'received':
+      return 'We have the lead and will look at it in a moment.'
+    case 'resolving':
+      return 'We are checking the lead and finding out who it is about.'
+    case 'extracting':
+      return 'We know who the lead is about and are reading what was sent.'
+    case 'applied':
+      return explainApplied(record)
+    case 'needs_review':
+      return record.review ? reviews[record.review.reason] : 'Somebody must decide who the lead is about.'
+    case 'deferred':
+      return `We could not ${record.step === 'extracting' ? 'read the lead' : 'go on'} just now and will try again by ourselves at ${record.retry_after ?? 'a later time'}.`
+    case 'failed':
+      return record.contact_id === null
+        ? `We could not process the lead: ${record.error ?? 'the reason is not known'}`
+        : `The lead is recorded with what was declared, but the rest could not be read: ${record.error ?? 'the reason is not known'}`
+    case 'discarded':
+      return explainDiscarded(record)
+    case 'held': {
+      const wrong = record.failures.map(({ field, reason }) => (reason === null ? field : `${field} ${reason}`))
+      return `The lead does not meet the rules (${wrong.join('; ')}). It is held until somebody accepts or discards it.`
+    }
+  }
+}
+
+const reviews: Readonly<Record<ReviewReason, string>> = {
+  conflicting_identifiers: 'What was sent points to different people. Somebody must decide who the lead is about.',
+  several_people: 'More than one person fits what was sent. Somebody must decide who the lead is about.',
+  different_emails:
+    'Somebody we know fits what was sent, but has another email address. Somebody must decide whether it is the same person.',
+  nobody_named: 'Nothing in the lead says who it is about. Somebody must decide.',
+}
+
+const matches: Readonly<Record<MatchedBy, string>> = {
+  contact_id: 'by the id that was sent',
+  external_id: 'by the external id',
+  email: 'by the email address',
+  phone: 'by the phone number',
+  name: 'by the name with the date of birth or the postcode',
+  nothing: '',
+  person: 'because somebody of the team said so',
+}
+
+const explainApplied = (record: IngestRecord): string => {
+  const { matched_by, is_new_lead, facts_written, fields_proposed, activities_written, truncated } = record
+  const who =
+    matched_by === null || matched_by === 'nothing'
+      ? 'The lead is about somebody new'
+      : `The lead is about somebody we know ${matches[matched_by]}`
+  const parts = [
+    ...(facts_written > 0 ? [`recorded ${counted(facts_written, 'fact')}`] : []),
+    ...(activities_written > 0
+      ? [`wrote ${counted(activities_written, 'activity', 'activities')} to the timeline`]
+      : []),
+    ...(fields_proposed > 0
+      ? [`put ${counted(fields_proposed, 'value')} that ${fields_proposed === 1 ? 'differs' : 'differ'} to the team`]
+      : []),
+  ]
+  const did = parts.length > 0 ? `. We ${listed(parts)}.` : ', and told us nothing that we did not know.'
+  const isFirst = matched_by !== 'nothing' && is_new_lead === true ? ' They are a lead for the first time.' : ''
+  const cut = truncated ? ' It was too long to be read in full.' : ''
+  return `${who}${did}${isFirst}${cut}`
+}
+
+const explainDiscarded = ({ discarded, source }: IngestRecord): string => {
+  const note = discarded?.note ? `: ${discarded.note}` : '.'
+  switch (discarded?.reason) {
+    case 'blocked_source':
+      return `The lead was discarded because leads from ${source} are blocked.`
+    case 'trap_field':
+      return 'The lead was discarded as spam: a field was filled that no person can see.'
+    case 'person':
+    case undefined:
+      return `Somebody of the team discarded the lead${note}`
+  }
+}
+
+const counted = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`
+
+const listed = (parts: readonly string[]): string =>
+  parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`

@@ -1,0 +1,63 @@
+import { idOf, organisationOf } from '#domain/event.ts'
+import { ingestEvents } from '#domain/ingests/events.ts'
+import { evolveRecord, type IngestRecord } from '#domain/ingests/record.ts'
+import type { Projection } from '../projection.ts'
+
+const { IngestKeyUsed: _, ...events } = ingestEvents
+
+type Row = {
+  readonly organisation_id: string
+  readonly id: string
+  readonly api_application_id: string | null
+  readonly status: string
+  readonly source: string
+  readonly campaign_id: string | null
+  readonly contact_id: string | null
+  readonly received_at: string
+  readonly document: IngestRecord
+}
+
+/** Every lead that was sent, and what became of it; without what was sent of the person. */
+export const ingests: Projection<typeof events, Row, 'organisation_id' | 'id'> = {
+  name: 'ingests',
+  version: 1,
+  categories: ['ingest'],
+  events,
+  table: {
+    columns: {
+      organisation_id: 'uuid',
+      id: 'uuid',
+      api_application_id: 'uuid',
+      status: 'text',
+      source: 'text',
+      campaign_id: 'uuid',
+      contact_id: 'uuid',
+      received_at: 'timestamptz',
+      document: 'json',
+    },
+    key: ['organisation_id', 'id'],
+    indexes: [
+      'organisation_id, received_at, id',
+      'organisation_id, status, received_at, id',
+      'organisation_id, contact_id, received_at, id',
+    ],
+  },
+
+  keys: (_event, recorded) => [{ organisation_id: organisationOf(recorded), id: idOf(recorded.stream) }],
+
+  project: (row, event, { metadata }, key) => {
+    const document = evolveRecord(row?.document, event, metadata)
+    if (!document) throw new Error(`${event.type} of ingest ${key.id}, which was never received.`)
+    const { api_application_id, status, source, campaign, contact_id, received_at } = document
+    return {
+      ...key,
+      api_application_id,
+      status,
+      source,
+      campaign_id: campaign?.id ?? null,
+      contact_id,
+      received_at,
+      document,
+    }
+  },
+}

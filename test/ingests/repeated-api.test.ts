@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Ingest } from '#domain/ingests/record.ts'
+import { z } from 'zod'
+import { makeRecentContent } from '../../command-api/ingests/recent-content.ts'
+import { receiveRoute } from '../../command-api/ingests/receive-route.ts'
+import { makeWriter } from '../../command-api/writer.ts'
+import { ApiApplicationId, OrganisationId } from '#domain/values.ts'
+import { openIntake } from '#domain/campaigns/record.ts'
+import { prepareLog } from '#infra/event-log/postgres/schema.ts'
+import { postgresLog } from '#infra/event-log/postgres/postgres-log.ts'
+import { deriveKeys } from '#infra/crypto/keys.ts'
+import { makeDataKeys } from '#infra/crypto/data-keys.ts'
+import { makeLog } from '#infra/log.ts'
+import { testDatabase } from '../database.ts'
+import { serve, serverCaller } from '../serve.ts'
+
+const Sent = z.object({ data: Ingest.extend({ duplicate: z.boolean() }) })
+const organisation_id = OrganisationId.parse('6f6c9e0a-3c1b-4d5e-8f70-1a2b3c4d5e6f')
+const api = (index: number) => ApiApplicationId.parse(`d0000000-0000-4000-8000-00000000000${index}`)
+
+/** Sending leads, at a time of our choice. */
+const sender = async () => {
+  const database = await testDatabase()
+  await prepareLog(database.pool)
+  const eventLog = postgresLog({ url: database.url })
+  const keys = deriveKeys(Buffer.alloc(32, 3).toString('base64'))
+  let ahead = 0
+  const routes = [
+    receiveRoute({
+      writer: makeWriter({ log: eventLog, seen: async () => undefined }),
+      campaigns: { campaign: () => undefined, campaigns: () => [], intake: () => openIntake },
+      digest: makeDataKeys({ pool: database.pool, keys }).digest,
+      claimContent: makeRecentContent({ pool: database.pool, log: makeLog('silent', 'test') }),
+      baseUrl: 'http://service.test',
+      realTime: () => Date.now() + ahead * 1000,
+    }),
+  ]
+  const served = await serve(routes, (request) =>
+    serverCaller({ organisation_id, api_application_id: api(request.get('x-caller') === 'another' ? 2 : 1) }),
+  )
+  return {
+    send: async (content: object, headers: Record<string, string> = {}) => {
+      const answered = await served.post('/api/v1/crm/ingests', { source: 'website', ...content }, headers)
+      const { data } = Sent.parse(answered.body)
+      return { ...data, replayed: answered.headers.get('idempotent-replay') === 'true' }
+    },
+    /** So many seconds of real time pass. */
+    pass: async (seconds: number) => {
+      ahead += seconds
+      await database.pool.query(`update ingest_content set received_at = received_at - make_interval(secs => $1)`, [
+        seconds,
+      ])
+    },
+    statusOf: async (content: object, headers: Record<string, string>) =>
+      (await served.post('/api/v1/crm/ingests', { source: 'website', ...content }, headers)).status,
+    eventsOf: async (id: string) => (await eventLog.read(`ingest-${id}`)).map(({ type }) => type),
+    [Symbol.asyncDispose]: async () => {
+      await served[Symbol.asyncDispose]()
+      await eventLog.close()
+      await database[Symbol.asyncDispose]()
+    },
+  }
+}
+
+let leads: Awaited<ReturnType<typeof sender>>
+beforeAll(async () => {
+  leads = await sender()
+})
+afterAll(() => leads[Symbol.asyncDispose]())
+
+let number = 0
+const fresh = () => ({ text: `Lead ${++number}` })
+const keyed = (key: string) => ({ 'Idempotency-Key': key })
+
+test('the same key within 10 minutes returns the first answer with Idempotent-Replay', async () => {
+  const content = fresh()
+  const first = await leads.send(content, keyed('a'))
+  await leads.pass(9 * 60 + 50)
+  const again = await leads.send(content, keyed('a'))
+
+  expect(first).toMatchObject({ duplicate: false, replayed: false })
+  expect(again).toEqual({ ...first, duplicate: true, replayed: true })
+})
+
+test('after that the same key still never makes a second lead', async () => {
+  const content = fresh()
+  const first = await leads.send(content, keyed('b'))
+  await leads.pass(10 * 60 + 1)
+  const again = await leads.send(content, keyed('b'))
+
+  expect(again).toEqual({ ...first, duplicate: true, replayed: false })
+})
+
+test('the same key with another lead’s content returns the first answer', async () => {
+  const first = await leads.send(fresh(), keyed('c'))
+  const again = await leads.send(fresh(), keyed('c'))
+
+  expect(again).toMatchObject({ id: first.id, duplicate: true, replayed: true })
+})
+
+test('the same content from the same source within 5 minutes is treated as a retry', async () => {
+  const content = fresh()
+  const first = await leads.send(content)
+  await leads.pass(290)
+  const soon = await leads.send(content)
+  await leads.pass(20)
+  const later = await leads.send(content)
+
+  expect(soon).toMatchObject({ id: first.id, duplicate: true, replayed: true })
+  expect(later).toMatchObject({ duplicate: false, replayed: false })
+  expect(later.id).not.toBe(first.id)
+})
+
+test('the same content from another source is another lead', async () => {
+  const content = fresh()
+  const first = await leads.send(content)
+  const other = await leads.send({ ...content, source: 'partner' })
+
+  expect(other.id).not.toBe(first.id)
+})
+
+test('a key that came with the content of another lead stands for that lead from then on', async () => {
+  const content = fresh()
+  const first = await leads.send(content, keyed('d'))
+  const other = await leads.send(content, keyed('e'))
+  await leads.pass(600)
+  const later = await leads.send(content, keyed('e'))
+
+  expect(other).toMatchObject({ id: first.id, duplicate: true })
+  expect(later).toMatchObject({ id: first.id, duplicate: true })
+})
+
+test('keys and content belong to the API application', async () => {
+  const content = fresh()
+  const first = await leads.send(content, keyed('f'))
+  const other = await leads.send(content, { ...keyed('f'), 'x-caller': 'another' })
+
+  expect(other).toMatchObject({ duplicate: false })
+  expect(other.id).not.toBe(first.id)
+})
+
+test('sent many times at once, with a key or without, it is received once', async () => {
+  const content = fresh()
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, async (_, index) => leads.send(content, index % 2 === 0 ? keyed(`g${index % 4}`) : {})),
+  )
+
+  expect(new Set(answers.map(({ id }) => id)).size).toBe(1)
+  expect(answers.filter(({ duplicate }) => !duplicate)).toHaveLength(1)
+  expect(await leads.eventsOf(answers[0]?.id ?? '')).toEqual(['IngestReceived'])
+})
+
+test('422: a key that cannot be used', async () => {
+  expect(await leads.statusOf(fresh(), keyed('x'.repeat(256)))).toBe(422)
+})

@@ -1,0 +1,121 @@
+import type { RequestListener } from 'node:http'
+import { z } from 'zod'
+import { readConfig } from '#infra/config.ts'
+import { ApiApplicationId } from '#domain/values.ts'
+import { listen } from '#infra/http/http.ts'
+import { makeLog } from '#infra/log.ts'
+import { makeMetrics } from '#infra/metrics.ts'
+import { openParts } from '#infra/parts.ts'
+import { startCommandApi } from '../command-api/command-api.ts'
+import { startProjections } from '../projections/projections.ts'
+import { startQueryApi } from '../query-api/query-api.ts'
+import { testDatabase } from './database.ts'
+
+const operatorKey = 'the operator key of the tests'
+const baseUrl = 'http://service.test'
+
+export type Answer<Data = unknown> = {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: {
+    readonly data: Data
+    readonly next_cursor?: string | null
+    readonly error?: { readonly code: string; readonly message: string; readonly fields?: Record<string, string> }
+  }
+}
+
+export type Client = { readonly client_id: string; readonly token: string }
+
+/** Command-api, projections and query-api over HTTP, as they run in one process, on a database of their own. */
+export const wholeService = async (environment: Readonly<Record<string, string>> = {}) => {
+  const database = await testDatabase()
+  const ending = new AbortController()
+  const config = readConfig({
+    BASE_URL: baseUrl,
+    MASTER_KEY: Buffer.alloc(32, 5).toString('base64'),
+    OPERATOR_KEY: operatorKey,
+    ENVIRONMENT: 'test',
+    RATE_LIMIT_REQUESTS: '0',
+    READ_YOUR_WRITES_MS: '20000',
+    ...environment,
+  })
+  const log = makeLog('silent', 'test')
+  const health = { metrics: makeMetrics() }
+  const { parts, close } = await openParts(config, log, ending.signal, database.url, 'one process', health)
+  const projections = await startProjections(parts)
+  const [commandApi, queryApi] = await Promise.all([startCommandApi(parts), startQueryApi(parts)])
+  const isRead: RequestListener = (request, response) => {
+    const isOfQueries = request.method === 'GET' && /^\/(api\/v1|admin\/v1\/(deliveries|leads))/.test(request.url ?? '')
+    const { app } = isOfQueries ? queryApi : commandApi
+    app(request, response)
+  }
+  const { port, close: stopListening } = await listen(isRead, '127.0.0.1', 0)
+
+  const send = async <Data = unknown>(
+    method: string,
+    path: string,
+    {
+      body,
+      headers = {},
+      token = operatorKey,
+    }: { body?: unknown; headers?: Record<string, string>; token?: string } = {},
+  ): Promise<Answer<Data>> => {
+    const type = path.startsWith('/admin/v1/setup') ? 'application/yaml' : 'application/json'
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(body !== undefined && { 'content-type': type }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    // The tests look at what they need of it.
+    return { status: response.status, headers: response.headers, body: JSON.parse(text) as Answer<Data>['body'] }
+  }
+
+  const tokenOf = async (client_id: string, client_secret: string, scope: string): Promise<string> => {
+    const form = { grant_type: 'client_credentials', client_id, client_secret, scope, resource: `${baseUrl}/api/v1` }
+    const response = await fetch(`http://127.0.0.1:${port}/oauth/token`, {
+      method: 'POST',
+      body: new URLSearchParams(form),
+    })
+    return z.object({ access_token: z.string() }).parse(await response.json()).access_token
+  }
+
+  return {
+    parts,
+    database,
+    baseUrl,
+    send,
+    /** Applies a set-up file and answers the id of its first organisation. */
+    setUp: async (file: string): Promise<void> => {
+      const answer = await send('POST', '/admin/v1/setup?apply=true', { body: file })
+      if (answer.status !== 200) throw new Error(JSON.stringify(answer.body))
+    },
+    /** An API application of an organisation, and a token with all of its scopes. */
+    client: async (organisation_id: string, scopes: readonly string[], allowed_origins: readonly string[] = []) => {
+      const path = `/admin/v1/organisations/${organisation_id}/api_applications`
+      const body = { name: `Client ${Math.random()}`, scopes, allowed_origins }
+      const created = await send<{ client_id: string; client_secret: string }>('POST', path, { body })
+      const { client_id, client_secret } = created.body.data
+      return {
+        client_id: ApiApplicationId.parse(client_id),
+        token: await tokenOf(client_id, client_secret, scopes.join(' ')),
+      }
+    },
+    organisation: async (slug: string): Promise<string> => {
+      const created = await send<{ id: string }>('POST', '/admin/v1/organisations', { body: { slug, name: slug } })
+      return created.body.data.id
+    },
+    [Symbol.asyncDispose]: async () => {
+      await stopListening()
+      ending.abort()
+      await Promise.all([commandApi, queryApi, projections].map(async (role) => role.stop()))
+      await close()
+      await database[Symbol.asyncDispose]()
+    },
+  }
+}
+export type WholeService = Awaited<ReturnType<typeof wholeService>>
