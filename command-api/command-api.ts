@@ -137,6 +137,7 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
       if (!wasSeen) metrics.unseenWrites.inc()
     },
   })
+  dataKeys.onForget(writer.forget)
   const quoteOwner = makeQuoteOwner(parts)
   const leases = makeLeases(parts.pool)
   const reactions = runReactions([whenCustomerSavedRecordCustomer(writer)], {

@@ -11,7 +11,7 @@ import {
 import { OwnError } from '#domain/own-error.ts'
 import { Rejection } from '#domain/rejection.ts'
 import { derivedId, newId } from '#infra/ids.ts'
-import { tooManyAtOnce, type Causes, type Loaded, type Writer } from './writer.ts'
+import { tooManyAtOnce, type Cache, type Causes, type Loaded, type Writer } from './writer.ts'
 
 export type { Writer } from './writer.ts'
 
@@ -68,7 +68,7 @@ export const commandHandler = <Command, Shapes extends EventShapes, State>(
   deciders.set(category, decider)
   const nothing: Loaded<State> = { state: initialState, revision: undefined, causes: {} }
   /** All that was cached of these streams was folded by this decider. */
-  const cached = (stream: string) => (cache.get(stream) as Loaded<State> | undefined) ?? nothing
+  const cached = (remembered: Cache, stream: string) => (remembered.get(stream) as Loaded<State> | undefined) ?? nothing
 
   const fold = ({ state, revision, causes }: Loaded<State>, recorded: readonly RecordedEvent[]): Loaded<State> => ({
     state: recorded.reduce((before, each) => evolve(before, fromStored(shapes, each), each.metadata), state),
@@ -76,7 +76,11 @@ export const commandHandler = <Command, Shapes extends EventShapes, State>(
     causes: recorded.reduce((before, { metadata }) => withCause(before, metadata), causes),
   })
 
-  const catchUp = async (stream: string, known: Loaded<State>): Promise<Loaded<State>> => {
+  const catchUp = async (
+    stream: string,
+    remembered = cache(),
+    known = cached(remembered, stream),
+  ): Promise<Loaded<State>> => {
     let loaded = known
     for (;;) {
       const from = loaded.revision === undefined ? 0 : loaded.revision + 1
@@ -84,7 +88,7 @@ export const commandHandler = <Command, Shapes extends EventShapes, State>(
       loaded = fold(loaded, page)
       if (page.length < pageSize) break
     }
-    if (loaded.revision !== undefined) cache.set(stream, loaded)
+    if (loaded.revision !== undefined) remembered.set(stream, loaded)
     return loaded
   }
 
@@ -126,7 +130,8 @@ export const commandHandler = <Command, Shapes extends EventShapes, State>(
     if (cause && cause.target !== stream)
       throw new OwnError(`${cause.reaction} writes to ${stream}, but has not declared it as its target.`)
     const metadata = metadataOf(context)
-    let loaded = cached(stream)
+    const remembered = cache()
+    let loaded = cached(remembered, stream)
     let isFresh = false
 
     for (let attempt = 1; attempt <= attempts; attempt++) {
@@ -134,7 +139,7 @@ export const commandHandler = <Command, Shapes extends EventShapes, State>(
       if (await isTakenIn(stream, loaded.causes, cause)) return { state: loaded.state, events: [], position: undefined }
       let decided = decideOn(command, loaded.state, isFresh)
       if (!decided) {
-        loaded = await catchUp(stream, loaded)
+        loaded = await catchUp(stream, remembered, loaded)
         isFresh = true
         decided = (await isTakenIn(stream, loaded.causes, cause)) ? [] : decide(command, loaded.state)
       }
@@ -149,11 +154,11 @@ export const commandHandler = <Command, Shapes extends EventShapes, State>(
       const result = await log.append(stream, loaded.revision ?? 'no_stream', stored)
       if (result.outcome === 'appended') {
         const state = decided.reduce((before, event) => evolve(before, event, metadata), loaded.state)
-        cache.set(stream, { state, revision: result.revision, causes: withCause(loaded.causes, metadata) })
+        remembered.set(stream, { state, revision: result.revision, causes: withCause(loaded.causes, metadata) })
         return { state, events: decided, position: result.position }
       }
       if (attempt > 1) await pause(Math.random() * 5 * attempt)
-      loaded = await catchUp(stream, loaded)
+      loaded = await catchUp(stream, remembered, loaded)
       isFresh = true
     }
     throw tooManyAtOnce()
@@ -170,7 +175,7 @@ export const commandHandler = <Command, Shapes extends EventShapes, State>(
   /** What has become of a stream, as of now; the initial state when it has no events. */
   const load = async (id: string): Promise<State> => {
     const stream = `${category}-${id}`
-    return (await catchUp(stream, cached(stream))).state
+    return (await catchUp(stream)).state
   }
 
   /** What a command would add, without adding it. */

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { fromStored, type EventOf, type EventShapes, type RecordedEvent } from '#domain/event.ts'
 import { consume, type ConsumerParts, type Consuming } from '#infra/consumers/consumer.ts'
 import { isTransient } from '#infra/consumers/failures.ts'
+import { isAboutErased, SubjectErased } from '#infra/crypto/erased.ts'
 import type { Context } from './handle.ts'
 
 /**
@@ -82,13 +83,21 @@ const runReaction = (reaction: SomeReaction, parts: ConsumerParts): Consuming =>
     concurrency,
     recordOf: (recorded) => target(fromStored(shapes, recorded), recorded),
     react: async (recorded, signal, { resumed }) => {
-      const event = fromStored(shapes, recorded)
-      const context = contextOf(reaction, recorded, signal, resumed)
+      const reactOnce = async () => {
+        // Empty values are no news of a person.
+        if (recorded.erased) throw new SubjectErased(`${recorded.type} ${recorded.id} is about an erased subject.`)
+        const context = contextOf(reaction, recorded, signal, resumed)
+        await react(fromStored(shapes, recorded), recorded, context)
+      }
       for (let attempt = 1; ; attempt++)
         try {
-          await react(event, recorded, context)
+          await reactOnce()
           return
         } catch (error) {
+          if (isAboutErased(error)) {
+            log.info({ reaction: name, event_id: recorded.id }, 'nothing to be done: the person was erased')
+            return
+          }
           if (attempt === attempts || signal.aborted || isTransient(error)) throw error
           log.warn({ error, reaction: name, event_id: recorded.id }, 'reaction failed and is tried again')
           await pause(restMs * 4 ** (attempt - 1), undefined, { signal }).catch(() => undefined)

@@ -4,6 +4,7 @@ import { OwnError } from '#domain/own-error.ts'
 import type { Lease, Leases } from '#infra/consumers/lease.ts'
 import type { Clock } from '#infra/clock.ts'
 import type { Check } from '#infra/http/health.ts'
+import { isAboutErased } from '#infra/crypto/erased.ts'
 import { LogUnavailable } from '#infra/event-log/event-log.ts'
 import { newId } from '#infra/ids.ts'
 import type { Log } from '#infra/log.ts'
@@ -62,6 +63,8 @@ export const runTimers = (timers: readonly Timer[], parts: TimerParts): RunningT
     } catch (error) {
       // A failure of one timer, such as a stream with many writers, must not delay the others.
       if (error instanceof LogUnavailable || isUnavailable(error)) throw error
+      // Nothing follows any more for a person who was erased.
+      if (isAboutErased(error)) return
       failed = { kind: due.kind, message: reasonOf(error) }
       log.error({ error, kind: due.kind, id: due.id, organisation_id: due.organisation_id }, 'timer failed')
     }

@@ -13,6 +13,8 @@ export type Loaded<State = unknown> = {
   readonly causes: Causes
 }
 
+export type Cache = LRUCache<string, Loaded>
+
 export type Causes = Readonly<Record<string, string>>
 
 /**
@@ -23,7 +25,15 @@ export type Writer = {
   readonly log: EventLog
   /** Waits until the read models show what was written at a position. */
   readonly seen: (stream: string, position: Position) => Promise<void>
-  readonly cache: LRUCache<string, Loaded>
+  /**
+   * The streams that are remembered. Whoever begins with one keeps to it: after `forget` there is another, so that nothing
+   * of the data of a person who was erased meanwhile gets into it.
+   */
+  readonly cache: () => Cache
+  /** Forgets all that was made of personal data: somebody was erased. */
+  readonly forget: () => void
+  /** Calls a function when all is to be forgotten. */
+  readonly onForget: (listener: () => void) => void
   /** The decider that folds the streams of a category: there is one, since all share the cache. */
   readonly deciders: Map<string, object>
   readonly inTurn: ReturnType<typeof turns>
@@ -38,13 +48,24 @@ type Bounds = {
 export const makeWriter = (
   { log, seen }: Pick<Writer, 'log' | 'seen'>,
   { cacheBytes = 64 * 2 ** 20, waitingMost = 100 }: Bounds = {},
-): Writer => ({
-  log,
-  seen,
-  cache: new LRUCache({ maxSize: cacheBytes, sizeCalculation: (loaded) => approximateBytes(loaded) }),
-  deciders: new Map(),
-  inTurn: turns(waitingMost),
-})
+): Writer => {
+  const makeCache = (): Cache =>
+    new LRUCache({ maxSize: cacheBytes, sizeCalculation: (loaded) => approximateBytes(loaded) })
+  let cache = makeCache()
+  const listeners: (() => void)[] = []
+  return {
+    log,
+    seen,
+    cache: () => cache,
+    forget: () => {
+      cache = makeCache()
+      for (const listener of listeners) listener()
+    },
+    onForget: (listener) => listeners.push(listener),
+    deciders: new Map(),
+    inTurn: turns(waitingMost),
+  }
+}
 
 /**
  * Lets work on the same stream wait for each other, so that the writers of one process do not make each other try again.

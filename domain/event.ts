@@ -115,6 +115,8 @@ export type RecordedEvent = NewEvent & {
   readonly revision: number
   readonly position: Position
   readonly recorded_at: Date
+  /** Whoever it was about was erased: what was personal in it is empty. */
+  readonly erased?: true
 }
 
 type Stored = Pick<NewEvent, 'type' | 'schema_version' | 'data'>

@@ -85,13 +85,38 @@ test('what is known of streams takes a bounded number of bytes, and a stream bey
   const text = 'x'.repeat(1_000)
 
   for (let id = 1; id <= 30; id++) await handle(String(id), { text }, context)
-  expect(writer.cache.size).toBeGreaterThan(5)
-  expect(writer.cache.size).toBeLessThan(10)
+  expect(writer.cache().size).toBeGreaterThan(5)
+  expect(writer.cache().size).toBeLessThan(10)
   for (let count = 0; count < 12; count++) await handle('1', { text }, context)
 
   expect((await commandHandler(writer, note).load('1')).length).toBe(13)
-  expect(writer.cache.has('note-1')).toBe(false)
-  expect(writer.cache.calculatedSize).toBeLessThanOrEqual(cacheBytes)
+  expect(writer.cache().has('note-1')).toBe(false)
+  expect(writer.cache().calculatedSize).toBeLessThanOrEqual(cacheBytes)
+})
+
+test('what was read before all is forgotten is not remembered after it', async () => {
+  await using the = await fixture()
+  const { passed, open } = barrier()
+  const asked = barrier()
+  const slow: EventLog = {
+    ...the.eventLog,
+    read: async (...given) => {
+      const page = await the.eventLog.read(...given)
+      asked.open()
+      await passed
+      return page
+    },
+  }
+  const writer = makeWriter({ log: slow, seen })
+  await commandHandler(makeWriter({ log: the.eventLog, seen }), note).handle('1', { text: 'a' }, context)
+
+  const loading = commandHandler(writer, note).load('1')
+  await asked.passed
+  writer.forget()
+  open()
+
+  expect(await loading).toEqual(['a'])
+  expect(writer.cache().size).toBe(0)
 })
 
 test('the bytes of plain data are near what they take', () => {

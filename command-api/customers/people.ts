@@ -29,6 +29,7 @@ export const makePeople = ({ writer, digest }: PeopleDeps) => {
   const customers = commandHandler(writer, customer)
   /** Whose an identity is never changes. */
   const claimed = new LRUCache<string, CustomerId>({ max: identitiesRemembered })
+  writer.onForget(() => claimed.clear())
 
   const idOf = async ({ organisation_id, kind, value }: Identity): Promise<string> =>
     (await digest(organisation_id, 'identity', JSON.stringify([kind, value]))).toString('hex')

@@ -17,13 +17,9 @@ import {
   type StoredKey,
   type Subject,
 } from './data-key-rows.ts'
+import { SubjectErased } from './erased.ts'
 import type { Keys } from './keys.ts'
 import { keyName, makeOrganisationKeys, type OrganisationKeys } from './organisation-keys.ts'
-
-/** The subject was erased: nothing more is stored of it. */
-export class SubjectErased extends OwnError {
-  override readonly name = 'SubjectErased'
-}
 
 /** A key, or why there is none: one that cannot be opened affects only its subject. */
 export type FoundKey = KeyObject | 'erased' | CannotUnseal

@@ -1,5 +1,24 @@
 import { z } from 'zod'
 import type { EventShapes, Json } from '#domain/event.ts'
+import { OwnError } from '#domain/own-error.ts'
+
+/** The subject was erased: nothing more is stored of it. */
+export class SubjectErased extends OwnError {
+  override readonly name: string = 'SubjectErased'
+}
+
+/** The personal data of an event cannot be opened. */
+export class UnreadableEvent extends OwnError {
+  override readonly name: string = 'UnreadableEvent'
+}
+
+/** An event of an earlier version that cannot be lifted without the data of its subject, who was erased. */
+export class ErasedEvent extends UnreadableEvent {
+  override readonly name = 'ErasedEvent'
+}
+
+/** Whether something failed because the person whom it was about was erased. */
+export const isAboutErased = (error: unknown): boolean => error instanceof SubjectErased || error instanceof ErasedEvent
 
 const strings = [
   '',

@@ -5,7 +5,7 @@ import { reasonOf } from '../reason.ts'
 import { CannotUnseal, decrypt, encrypt } from './aead.ts'
 import type { DataKey } from './data-key-rows.ts'
 import type { FoundKey } from './data-keys.ts'
-import { erasedData } from './erased.ts'
+import { ErasedEvent, erasedData, UnreadableEvent } from './erased.ts'
 import { placeBytes } from './seal.ts'
 
 /**
@@ -15,11 +15,6 @@ import { placeBytes } from './seal.ts'
 const field = '$personal'
 const Sealed = z.object({ key: z.uuid(), sealed: z.string() })
 type Sealed = z.infer<typeof Sealed>
-
-/** The personal data of an event cannot be opened, although its subject was not erased. */
-export class UnreadableEvent extends OwnError {
-  override readonly name = 'UnreadableEvent'
-}
 
 const sealedIn = ({ data }: Pick<NewEvent, 'data'>): Sealed | undefined =>
   // What we have sealed ourselves.
@@ -123,21 +118,22 @@ export const personalDataOf = (shapes: EventShapes, { allowsOtherTypes = false }
 }
 
 const erase = (event: RecordedEvent, data: Json, shape: Compiled | undefined): RecordedEvent => {
-  if (!shape) return { ...event, data }
-  if (event.schema_version === shape.version) return { ...event, data: { ...data, ...shape.erased } }
+  if (!shape) return { ...event, data, erased: true }
+  if (event.schema_version === shape.version) return { ...event, data: { ...data, ...shape.erased }, erased: true }
   try {
-    return { ...event, schema_version: shape.version, data: shape.lift(event.schema_version, data) }
+    return { ...event, schema_version: shape.version, data: shape.lift(event.schema_version, data), erased: true }
   } catch (error) {
-    return unreadable(event, data, `it was erased, and its version cannot be lifted: ${reasonOf(error)}`)
+    const reason = `its subject was erased, and its version cannot be lifted without the data: ${reasonOf(error)}`
+    return unreadable(event, data, reason, ErasedEvent)
   }
 }
 
-const unreadable = (event: RecordedEvent, data: Json, reason: string): RecordedEvent => ({
+const unreadable = (event: RecordedEvent, data: Json, reason: string, Why = UnreadableEvent): RecordedEvent => ({
   ...event,
   data: Object.defineProperty({ ...data }, field, {
     enumerable: true,
     get: () => {
-      throw new UnreadableEvent(`${event.type} ${event.id} in ${event.stream} cannot be read: ${reason}`)
+      throw new Why(`${event.type} ${event.id} in ${event.stream} cannot be read: ${reason}`)
     },
   }),
 })

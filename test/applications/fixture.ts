@@ -4,11 +4,13 @@ import type { Application } from '#domain/applications/record.ts'
 import { productEvents, type ProductEvent, type Release, type LifecycleState } from '#domain/catalogue/events.ts'
 import { toStored, type Position } from '#domain/event.ts'
 import type { Fields } from '#domain/rejection.ts'
+import { storedEvents } from '#domain/stored-events.ts'
 import { ApiApplicationId, OrganisationId, ProductId, ReleaseId } from '#domain/values.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
 import { postgresLog, prepareLog } from '#infra/event-log/postgres/postgres-log.ts'
 import { makeDataKeys } from '#infra/crypto/data-keys.ts'
 import { deriveKeys } from '#infra/crypto/keys.ts'
+import { sealedLog } from '#infra/crypto/sealed-log.ts'
 import { makeLog } from '#infra/log.ts'
 import { makeLiveFolds } from '#infra/consumers/live-folds.ts'
 import { makeProgress } from '#infra/consumers/progress.ts'
@@ -79,7 +81,9 @@ const productOf = (index: number, slug: string, like = release): Release => ({
 export const applicationApis = async () => {
   const database = await testDatabase()
   await prepareLog(database.pool)
-  const log = postgresLog({ url: database.url })
+  const keys = deriveKeys(randomBytes(32).toString('base64'))
+  const dataKeys = makeDataKeys({ pool: database.pool, keys })
+  const log = sealedLog(postgresLog({ url: database.url }), dataKeys, storedEvents)
   const closing = new AbortController()
   await publish(log, release, 'production')
   await publish(log, productOf(1, 'health'), 'production')
@@ -116,7 +120,7 @@ export const applicationApis = async () => {
     }, patience)
   }
   const writer = makeWriter({ log, seen })
-  const keys = deriveKeys(randomBytes(32).toString('base64'))
+  dataKeys.onForget(writer.forget)
   const organisation = { stripe_test_mode: false, time_zone: 'Europe/London' }
   const served = await serve(
     [
@@ -127,7 +131,7 @@ export const applicationApis = async () => {
         quoteOwner: async () => undefined,
         checkBankAccount: () => true,
         organisations: new Map([organisation_id, strangers].map((id) => [id, organisation])),
-        people: makePeople({ writer, digest: makeDataKeys({ pool: database.pool, keys }).digest }),
+        people: makePeople({ writer, digest: dataKeys.digest }),
       }),
       ...queryRoutes({ db: database.pool, keys }),
     ],
@@ -146,6 +150,8 @@ export const applicationApis = async () => {
   return {
     log,
     writer,
+    keys,
+    dataKeys,
     pool: database.pool,
     start: (changes: object = {}, headers?: Record<string, string>) =>
       send('POST', '', { product_slug: 'life', journey_slug: 'full', ...changes }, headers),

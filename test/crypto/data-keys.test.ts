@@ -1,6 +1,7 @@
 import { KeyObject, randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { makeDataKeys, SubjectErased } from '#infra/crypto/data-keys.ts'
+import { makeDataKeys } from '#infra/crypto/data-keys.ts'
+import { SubjectErased } from '#infra/crypto/erased.ts'
 import { followErasures } from '#infra/crypto/erasures.ts'
 import { deriveKeys } from '#infra/crypto/keys.ts'
 import { CannotUnseal } from '#infra/crypto/aead.ts'
