@@ -1,5 +1,12 @@
 import { z } from 'zod'
-import { JointBasis, ReleaseCover, type Draft, LifecycleState } from '#domain/catalogue/events.ts'
+import {
+  EarningsLimit,
+  JointBasis,
+  Market,
+  ReleaseCover,
+  type Draft,
+  LifecycleState,
+} from '#domain/catalogue/events.ts'
 import { standardFactors } from '#domain/rating/factors.ts'
 import { standardUnderwriting } from '#domain/rating/underwriting.ts'
 import { CoverId, CurrencyCode, Pence, Slug, type OrganisationId, ProductType } from '#domain/values.ts'
@@ -92,6 +99,19 @@ export const DeclaredProduct = z.strictObject({
   policy_fee_pence: Pence.default(0),
   quote_valid_days: z.int().min(1).default(30),
   checkout: DeclaredCheckout.prefault({}),
+  inactive_after_days: z.int().min(1).default(30),
+  market: z
+    .strictObject({
+      mapping: z.array(Market.shape.mapping.element.strict()).default([]),
+      time_limit_seconds: Market.shape.time_limit_seconds.default(60),
+      valid_days: Market.shape.valid_days.default(30),
+    })
+    .nullable()
+    .default(null),
+  earnings: EarningsLimit.extend({ percent: EarningsLimit.shape.percent.default(60) })
+    .strict()
+    .nullable()
+    .default(null),
   journeys: z.array(DeclaredJourney).default([]),
 })
 export type DeclaredProduct = z.output<typeof DeclaredProduct>
@@ -128,6 +148,9 @@ export const draftOf = (declared: DeclaredProduct, { organisation_id, currency_c
     smoker: declared.smoker,
     policy_fee_pence: declared.policy_fee_pence,
     quote_valid_days: declared.quote_valid_days,
+    inactive_after_days: declared.inactive_after_days,
+    market: declared.market,
+    earnings: declared.earnings,
     checkout: checkoutOf(declared.checkout, findFile, idOf),
   }
 }

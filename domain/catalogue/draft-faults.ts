@@ -21,13 +21,19 @@ export const draftFaults = (draft: Draft, table: FindTable): readonly Fault[] =>
   ...repeats('covers', draft.covers, 'id'),
   ...eachOf('covers', draft.covers, (cover, index) => [
     ...when(cover.cover_index !== index, ['cover_index'], `must be ${index}: covers count from 0`),
-    ...coverLimitFaults(cover),
+    ...coverLimitFaults(cover, draft),
     ...pricingFaults(cover, draft, table),
   ]),
   ...jointFaults(draft),
   ...smokerFaults(draft, table),
   ...underwritingFaults(draft),
   ...checkoutFaults(draft),
+  ...marketFaults(draft),
+  ...when(
+    draft.earnings !== null && !isAsked(draft, draft.earnings.key),
+    ['earnings', 'key'],
+    `a journey has no question with the key ${draft.earnings?.key}`,
+  ),
   ...repeats('journeys', draft.journeys, 'id'),
   ...repeats('journeys', draft.journeys, 'slug'),
   ...repeats('journeys', draft.journeys, 'position'),
@@ -52,12 +58,15 @@ const pinnedTableFaults = ({ rate_tables, currency_code }: Draft, table: FindTab
     )
   })
 
-const coverLimitFaults = (cover: ReleaseCover): readonly Fault[] => {
+const coverLimitFaults = (cover: ReleaseCover, { whole_of_market }: Draft): readonly Fault[] => {
   const notBelow = (name: keyof ReleaseCover, value: number | null, least: number) =>
     when(value !== null && value < least, [name], `must not be below ${least}`)
   const { age_at_entry_min, age_at_entry_max, max_age_at_expiry } = cover
   return [
-    ...Object.entries(coverFaults(cover)).map(([name, reason]) => fault([name], reason)),
+    ...Object.entries(coverFaults(cover)).flatMap(([name, reason]) =>
+      // The providers have rates of their own.
+      whole_of_market && name === 'rate_table' ? [] : [fault([name], reason)],
+    ),
     ...notBelow('sum_assured_min_pence', cover.sum_assured_min_pence, 0),
     ...notBelow('age_at_entry_min', age_at_entry_min, 0),
     ...when(age_at_entry_max > 120, ['age_at_entry_max'], 'must not be above 120'),
@@ -195,6 +204,21 @@ const answersFaults = (
       return reason === undefined ? [] : [fault([names.values, index], reason)]
     })
   })
+
+const marketFaults = (draft: Draft): readonly Fault[] => {
+  const { market, whole_of_market } = draft
+  if (!market) return when(whole_of_market, ['market'], 'a whole_of_market product needs it')
+  return under(
+    ['market'],
+    [
+      ...when(!whole_of_market, [], 'only for a whole_of_market product'),
+      ...repeats('mapping', market.mapping, 'field'),
+      ...eachOf('mapping', market.mapping, ({ key }) =>
+        when(!isAsked(draft, key), ['key'], `a journey has no question with the key ${key}`),
+      ),
+    ],
+  )
+}
 
 const jointFaults = (draft: Draft): readonly Fault[] => {
   const { mode, factor_key, joint_values } = draft.joint

@@ -168,6 +168,22 @@ export const JointBasis = z.object({
 })
 export type JointBasis = z.infer<typeof JointBasis>
 
+/** A field of a search of the market, beside date of birth, amount and term. */
+export const MarketField = z.string().regex(/^(smoker|occupation|height_cm|weight_kg|options\.[a-z][a-z0-9_]{0,39})$/, {
+  error: 'must be smoker, occupation, height_cm, weight_kg, or options. and a name',
+})
+
+/** Which answer each field of a search is filled with, and how long a search may take and its results hold. */
+export const Market = z.object({
+  mapping: z.array(z.object({ field: MarketField, key: z.string().min(1) })),
+  time_limit_seconds: z.int().min(1).max(600),
+  valid_days: z.int().min(1).max(365),
+})
+export type Market = z.infer<typeof Market>
+
+export const EarningsLimit = z.object({ key: z.string().min(1), percent: z.int().min(1).max(100) })
+export type EarningsLimit = z.infer<typeof EarningsLimit>
+
 /** All that a product is at the moment of publishing. It never changes; an application keeps the one that it started with. */
 export const Release = z.object({
   id: ReleaseId,
@@ -195,6 +211,12 @@ export const Release = z.object({
   policy_fee_pence: Pence,
   quote_valid_days: z.int().min(1),
   checkout: Checkout,
+  /** After so many days without a change an application counts as abandoned. */
+  inactive_after_days: z.int().min(1),
+  /** How the providers of the panel are asked; null: the product is priced by own rates. */
+  market: Market.nullable(),
+  /** The answer that holds yearly earnings in pounds, and how much of them a yearly benefit may replace. */
+  earnings: EarningsLimit.nullable(),
 })
 export type Release = z.infer<typeof Release>
 
@@ -230,14 +252,24 @@ const withCheckout = (content: unknown) => {
   }
 }
 
+/** In version 3 every application was given up after 30 days, and nothing was said of a market or of earnings. */
+const withJourneySettings = (content: unknown) => ({
+  ...z.looseObject({}).parse(content),
+  inactive_after_days: 30,
+  market: null,
+  earnings: null,
+})
+
 const draftUpcasts = [
   ({ draft }: Json) => ({ draft: withHeadcounts(draft) }),
   ({ draft }: Json) => ({ draft: withCheckout(draft) }),
+  ({ draft }: Json) => ({ draft: withJourneySettings(draft) }),
 ]
 
 const releaseUpcasts = [
   ({ release }: Json) => ({ release: withHeadcounts(release) }),
   ({ release }: Json) => ({ release: withCheckout(release) }),
+  ({ release }: Json) => ({ release: withJourneySettings(release) }),
 ]
 
 /** Stream `product-<product id>`. */

@@ -76,6 +76,22 @@ const byMembers = (cover: RatedCover, members: number | null): Exclusion | undef
   return { reason: 'amount', message: `${nameOf(cover)} is for ${limits}.` }
 }
 
+/** A benefit beyond part of what a person earns would pay them more than working does. */
+export const beyondEarnings = (
+  { cover, amount }: ChosenCover,
+  earnings: readonly unknown[],
+  percent: number,
+  currency: string,
+): Exclusion | undefined => {
+  if (cover.benefit_basis !== 'monthly_benefit' || amount === null) return undefined
+  const least = Math.min(...earnings.map((pounds) => (typeof pounds === 'number' ? Math.round(pounds * 100) : 0)))
+  // Both sides in hundredths of a penny, so that nothing is rounded.
+  if (amount * 100 <= least * percent) return undefined
+  const most = Math.floor((least * percent) / 100)
+  const message = `${nameOf(cover)} can be ${percent} % of earnings at most: ${money(most, currency)} a year.`
+  return { reason: 'amount', message }
+}
+
 /** An accelerated payment comes out of the life cover, so it cannot be more. */
 export const acceleratedBeyondLife = (cover: RatedCover, lifeAmount: number, currency: string): Exclusion => ({
   reason: 'amount',

@@ -78,7 +78,8 @@ export const missingDetails = (
 const missingForRates = (request: PricingRequest, cover: RatedCover, lives: Lives): readonly string[] => {
   const { release } = request
   const choosing = rateTableAnswers(cover.rate_table ?? '')
-  const multiplying = answerFactorsOf(release.factors, cover.cover_type).map(({ key }) => key)
+  const limiting = release.earnings && cover.benefit_basis === 'monthly_benefit' ? [release.earnings.key] : []
+  const multiplying = [...answerFactorsOf(release.factors, cover.cover_type).map(({ key }) => key), ...limiting]
 
   return lives.flatMap((life, index) => {
     const isFirst = index === 0

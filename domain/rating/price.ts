@@ -1,6 +1,7 @@
 import { acceptCovers, type AcceptedCover } from './acceptance.ts'
 import { nextBirthday } from './age.ts'
-import { acceleratedBeyondLife, exclusion } from './bounds.ts'
+import { entry } from './answers.ts'
+import { acceleratedBeyondLife, beyondEarnings, exclusion } from './bounds.ts'
 import { isAccelerated, priceComponents, type QuotableCover } from './components.ts'
 import { lifeAtStart, membersOf, missingDetails, type LifeAtStart } from './lives.ts'
 import { coverRates } from './rates.ts'
@@ -75,7 +76,9 @@ const withinBounds = (
   lives: readonly LifeAtStart[],
 ): { readonly within: readonly AcceptedCover[]; readonly excluded: readonly ExcludedCover[] } => {
   const currency = request.release.currency_code
+  const { earnings } = request.release
   const ages = lives.map(({ age }) => age)
+  const earned = lives.map(({ answers }) => entry(answers, earnings?.key ?? ''))
   const within: AcceptedCover[] = []
   const excluded: ExcludedCover[] = []
   const exclude = ({ cover }: AcceptedCover, why: Pick<ExcludedCover, 'reason' | 'message'>) =>
@@ -83,7 +86,9 @@ const withinBounds = (
 
   for (const one of accepted) {
     const insured = one.cover.pricing_basis === 'fixed_tiers' ? ages.slice(0, 1) : ages
-    const why = exclusion(one, insured, membersOf(one.cover, request.lives[0].answers), currency)
+    const why =
+      exclusion(one, insured, membersOf(one.cover, request.lives[0].answers), currency) ??
+      (earnings && beyondEarnings(one, earned, earnings.percent, currency))
     if (why) exclude(one, why)
     else within.push(one)
   }

@@ -22,6 +22,8 @@ export type RatedRelease = {
   readonly policy_fee_pence: number
   readonly underwriting: UnderwritingRules
   readonly factors: RatingFactors
+  /** The answer that holds yearly earnings in pounds, and how much of them a yearly benefit may replace. */
+  readonly earnings: { readonly key: string; readonly percent: number } | null
 }
 
 export type Life = { readonly dob: string | null; readonly answers: Answers }

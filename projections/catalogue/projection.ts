@@ -75,7 +75,7 @@ type ReleaseRow = {
 /** Every release that was ever published, whole: an application keeps the one that it started with. */
 export const releases: Projection<typeof productEvents, ReleaseRow, 'organisation_id' | 'id'> = {
   name: 'releases',
-  version: 3,
+  version: 4,
   categories: ['product'],
   events: productEvents,
   table: {

@@ -267,6 +267,9 @@ export const release: Release = {
   smoker: { key: 'smoker', values: [true] },
   policy_fee_pence: 150,
   quote_valid_days: 30,
+  inactive_after_days: 30,
+  market: null,
+  earnings: null,
   checkout: { ...plainCheckout, inline_bacs_mandate: true, direct_debit_first: false },
 }
 

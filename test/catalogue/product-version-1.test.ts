@@ -18,11 +18,12 @@ const knownToVersion2 = ['inline_bacs_mandate', 'direct_debit_first']
 const asVersion1 = ({ type, data, metadata, schema_version }: NewEvent): NewEvent => {
   const kept = (key: string, value: unknown) => {
     if ((key === 'members_min' || key === 'members_max') && value === null) return undefined
+    if (['inactive_after_days', 'market', 'earnings'].includes(key)) return undefined
     if (key !== 'checkout') return value
     return Object.fromEntries(Object.entries(value as object).filter(([name]) => knownToVersion2.includes(name)))
   }
   const stored = JSON.parse(JSON.stringify(data, kept)) as NewEvent['data']
-  return { id: randomUUID(), type, data: stored, metadata, schema_version: schema_version === 3 ? 1 : schema_version }
+  return { id: randomUUID(), type, data: stored, metadata, schema_version: schema_version === 4 ? 1 : schema_version }
 }
 
 /** The events of a product that was set up while version 1 was the newest. */

@@ -85,6 +85,7 @@ export const releaseOf = (release: Partial<RatedRelease>): RatedRelease => ({
   covers: [levelLife],
   smoker: { key: 'smoker', values: [true] },
   policy_fee_pence: 150,
+  earnings: null,
   underwriting: standardUnderwriting,
   factors: standardFactors,
   ...release,
