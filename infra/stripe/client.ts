@@ -1,0 +1,94 @@
+import { Agent as HttpAgent } from 'node:http'
+import { Agent as HttpsAgent } from 'node:https'
+import { LRUCache } from 'lru-cache'
+import Stripe from 'stripe'
+import { withTimeout } from '../timeout.ts'
+
+/** How an organisation is reached at Stripe. */
+export type StripeAccount = {
+  /** `https://api.stripe.com`, or a stand-in. */
+  readonly base_url: string
+  readonly secret_key: string
+  /** With the key of a platform, the connected account that it acts for. */
+  readonly stripe_account: string | null
+}
+
+/** What became of a call to the payment provider. That it refuses or does not answer is no exception to us. */
+export type Outcome<Value> =
+  | { readonly outcome: 'done'; readonly value: Value }
+  /** It will not do it, and would not do it if asked again. `code` is one of its words, for machines. */
+  | { readonly outcome: 'refused'; readonly code: string; readonly message: string }
+  /** Nobody knows whether it was done: ask again with the same idempotency key. */
+  | { readonly outcome: 'unanswered'; readonly reason: string }
+
+const clientsRemembered = 1_000
+const socketsEach = 64
+const agents = {
+  'https:': new HttpsAgent({ keepAlive: true, maxSockets: socketsEach }),
+  'http:': new HttpAgent({ keepAlive: true, maxSockets: socketsEach }),
+}
+
+/** Clients by account: the organisations of one process share the connections. */
+export const makeClients = (timeoutMs: number) => {
+  const clients = new LRUCache<string, Stripe>({ max: clientsRemembered })
+
+  return (account: StripeAccount): Stripe => {
+    const { base_url, secret_key, stripe_account } = account
+    const key = JSON.stringify([base_url, secret_key, stripe_account])
+    const known = clients.get(key)
+    if (known) return known
+    const { hostname, port, protocol } = new URL(base_url)
+    const client = new Stripe(secret_key, {
+      host: hostname,
+      protocol: protocol === 'http:' ? 'http' : 'https',
+      ...(port !== '' && { port }),
+      ...(stripe_account !== null && { stripeAccount: stripe_account }),
+      httpAgent: agents[protocol === 'http:' ? 'http:' : 'https:'],
+      timeout: timeoutMs,
+      maxNetworkRetries: 2,
+      telemetry: false,
+      appInfo: { name: 'Coverstream' },
+    })
+    clients.set(key, client)
+    return client
+  }
+}
+
+const word = (code: string | undefined, byDefault: string): string =>
+  code !== undefined && /^[a-z0-9_]{1,100}$/.test(code) ? code : byDefault
+
+/** Calls the provider, with one deadline over all that its library tries. */
+export const attempt = async <Value>(timeoutMs: number, call: () => Promise<Value>): Promise<Outcome<Value>> => {
+  try {
+    return { outcome: 'done', value: await withTimeout(call(), timeoutMs) }
+  } catch (error) {
+    return refusalOf(error) ?? { outcome: 'unanswered', reason: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+/** Undefined when the provider has not decided: it may be asked again. */
+const refusalOf = (error: unknown): Extract<Outcome<never>, { outcome: 'refused' }> | undefined => {
+  const { errors } = Stripe
+  if (error instanceof errors.StripeAuthenticationError || error instanceof errors.StripePermissionError) {
+    const message = 'The account with the payment provider cannot be used. Tell the operator of the service.'
+    return { outcome: 'refused', code: 'account_unusable', message }
+  }
+  if (error instanceof errors.StripeCardError) {
+    const code = word(
+      wordsOf(error).find((each) => each !== undefined),
+      'card_error',
+    )
+    return { outcome: 'refused', code, message: shortened(error.message) }
+  }
+  if (error instanceof errors.StripeInvalidRequestError || error instanceof errors.StripeIdempotencyError)
+    return { outcome: 'refused', code: word(error.code, 'invalid_request'), message: shortened(error.message) }
+  return undefined
+}
+
+/** The reason first; the library says that it is always there, which it is not. */
+const wordsOf = ({
+  decline_code,
+  code,
+}: InstanceType<typeof Stripe.errors.StripeError>): readonly (string | undefined)[] => [decline_code, code]
+
+const shortened = (message: string): string => message.slice(0, 300)

@@ -1,0 +1,299 @@
+import { createHash } from 'node:crypto'
+import type Stripe from 'stripe'
+import { canonicalJson } from '#domain/canonical-json.ts'
+import type { BankAccount } from '#domain/bank-account.ts'
+import { attempt, makeClients, type Outcome, type StripeAccount } from './client.ts'
+
+export type { Outcome, StripeAccount } from './client.ts'
+
+/** Kept with everything that is made at the provider, so that its news can be told apart. */
+export type ProviderMetadata = Readonly<Record<string, string>>
+
+export type Payer = {
+  /** Our id of the person. */
+  readonly customer_id: string
+  readonly email: string | null
+  readonly name: string
+  readonly address: {
+    readonly line1: string | null
+    readonly line2: string | null
+    readonly city: string | null
+    readonly postal_code: string | null
+    readonly country: string | null
+  }
+}
+
+export type ProviderPayment = {
+  readonly id: string
+  readonly client_secret: string | null
+  /** `open`: can still be paid; `processing`: under way; `cancelled`: will never be paid. */
+  readonly status: 'open' | 'processing' | 'authorised' | 'succeeded' | 'cancelled'
+  readonly amount_pence: number
+  readonly refunded_pence: number
+  readonly currency_code: string
+  readonly metadata: ProviderMetadata
+  readonly card: { readonly brand: string | null; readonly last4: string | null } | null
+  /** ISO 8601, once it is paid. */
+  readonly paid_at: string | null
+  readonly failure_code: string | null
+}
+
+export type NetworkStatus = 'pending' | 'accepted' | 'refused' | 'revoked'
+
+export type ProviderMandate = { readonly id: string; readonly network_status: NetworkStatus; readonly active: boolean }
+
+export type MandateSession = {
+  readonly id: string
+  readonly client_secret: string | null
+  readonly status: 'open' | 'complete' | 'expired'
+  readonly metadata: ProviderMetadata
+  readonly provider_customer_id: string | null
+  /** Null until the form was completed. */
+  readonly set_up: {
+    readonly provider_payment_method_id: string
+    readonly last4: string | null
+    readonly mandate: ProviderMandate | null
+  } | null
+}
+
+export type Collection = {
+  readonly provider_customer_id: string
+  readonly provider_payment_method_id: string
+  readonly provider_mandate_id: string | null
+  readonly amount_pence: number
+  readonly currency_code: string
+  readonly metadata: ProviderMetadata
+}
+
+const askedBySomebodyMs = 3_000
+
+/** The same name for the same parameters, so that the provider never refuses a key because they differ. */
+const keyWith = (name: string, parameters: unknown): string =>
+  `${name}:${createHash('sha256').update(canonicalJson(parameters)).digest('hex').slice(0, 16)}`
+
+/** Speaks to Stripe for one account. Whoever moves money names the idempotency key, which follows from what is paid. */
+export const makeStripe = (timeoutMs = askedBySomebodyMs) => {
+  const clientOf = makeClients(timeoutMs)
+
+  return (account: StripeAccount) => {
+    const stripe = clientOf(account)
+    const ask = <Value>(call: () => Promise<Value>): Promise<Outcome<Value>> => attempt(timeoutMs, call)
+
+    return {
+      createCustomer: ({ customer_id, email, name, address }: Payer) => {
+        const parameters = {
+          name,
+          ...(email !== null && { email }),
+          address: withoutNulls(address),
+          metadata: { customer_id },
+        }
+        return ask(async () => {
+          const idempotencyKey = keyWith(`cust:${customer_id}`, parameters)
+          return (await stripe.customers.create(parameters, { idempotencyKey })).id
+        })
+      },
+
+      /** The provider's own form for a Direct Debit. `name` is that of the idempotency key. */
+      openMandateSession: (name: string, given: { provider_customer_id: string; metadata: ProviderMetadata }) => {
+        const metadata = { ...given.metadata }
+        const parameters: Stripe.Checkout.SessionCreateParams = {
+          mode: 'setup',
+          ui_mode: 'embedded_page',
+          customer: given.provider_customer_id,
+          currency: 'gbp',
+          allowed_payment_method_types: ['bacs_debit'],
+          // A Direct Debit needs no redirect, and which page the form stands on is not known here.
+          redirect_on_completion: 'never',
+          metadata,
+          setup_intent_data: { metadata },
+        }
+        return ask(async () => {
+          const idempotencyKey = keyWith(name, parameters)
+          return mandateSession(await stripe.checkout.sessions.create(parameters, { idempotencyKey }))
+        })
+      },
+
+      readMandateSession: (id: string) =>
+        ask(async () => {
+          const expand = ['setup_intent.payment_method', 'setup_intent.mandate']
+          return mandateSession(await stripe.checkout.sessions.retrieve(id, { expand }))
+        }),
+
+      /** A mandate made from bank details that the customer gave us, who has agreed to it with us. */
+      setUpMandate: (
+        name: string,
+        given: {
+          readonly provider_customer_id: string
+          readonly bank_details: BankAccount & { readonly account_holder_name: string }
+          readonly payer: Pick<Payer, 'email' | 'address'>
+          readonly metadata: ProviderMetadata
+        },
+      ) => {
+        const { account_holder_name, sort_code, account_number } = given.bank_details
+        const { email, address } = given.payer
+        const parameters: Stripe.SetupIntentCreateParams = {
+          customer: given.provider_customer_id,
+          confirm: true,
+          usage: 'off_session',
+          allowed_payment_method_types: ['bacs_debit'],
+          payment_method_data: {
+            type: 'bacs_debit',
+            bacs_debit: { sort_code, account_number },
+            billing_details: {
+              name: account_holder_name,
+              ...(email !== null && { email }),
+              address: withoutNulls(address),
+            },
+          },
+          mandate_data: { customer_acceptance: { type: 'offline', offline: {} } },
+          metadata: { ...given.metadata },
+          expand: ['payment_method', 'mandate'],
+        }
+        return ask(async () => {
+          const idempotencyKey = keyWith(name, parameters)
+          return setUp(await stripe.setupIntents.create(parameters, { idempotencyKey }))
+        })
+      },
+
+      readMandate: (id: string) => ask(async () => mandate(await stripe.mandates.retrieve(id))),
+
+      openPayment: (
+        name: string,
+        given: {
+          readonly provider_customer_id: string
+          readonly amount_pence: number
+          readonly currency_code: string
+          readonly capture: 'automatic' | 'manual'
+          readonly metadata: ProviderMetadata
+        },
+      ) => {
+        const parameters: Stripe.PaymentIntentCreateParams = {
+          amount: given.amount_pence,
+          currency: given.currency_code.toLowerCase(),
+          customer: given.provider_customer_id,
+          allowed_payment_method_types: ['card'],
+          capture_method: given.capture,
+          metadata: { ...given.metadata },
+        }
+        return ask(async () => {
+          const idempotencyKey = keyWith(name, parameters)
+          return payment(await stripe.paymentIntents.create(parameters, { idempotencyKey }))
+        })
+      },
+
+      readPayment: (id: string) =>
+        ask(async () => payment(await stripe.paymentIntents.retrieve(id, { expand: ['latest_charge'] }))),
+
+      capture: (id: string, idempotencyKey: string) =>
+        ask(async () => payment(await stripe.paymentIntents.capture(id, {}, { idempotencyKey }))),
+
+      /** Lets an authorisation go, or closes what was not paid. */
+      cancel: (id: string, idempotencyKey: string) =>
+        ask(async () => payment(await stripe.paymentIntents.cancel(id, {}, { idempotencyKey }))),
+
+      refund: (id: string, amount_pence: number, idempotencyKey: string) =>
+        ask(async () => {
+          const refund = await stripe.refunds.create({ payment_intent: id, amount: amount_pence }, { idempotencyKey })
+          return { refund_id: refund.id, status: refund.status }
+        }),
+
+      /** Takes money by Direct Debit. The answer is mostly `processing`: what became of it comes as news, days later. */
+      collect: (given: Collection, idempotencyKey: string) =>
+        ask(async () => {
+          const { provider_mandate_id, amount_pence, currency_code, metadata } = given
+          const intent = await stripe.paymentIntents.create(
+            {
+              amount: amount_pence,
+              currency: currency_code.toLowerCase(),
+              customer: given.provider_customer_id,
+              payment_method: given.provider_payment_method_id,
+              ...(provider_mandate_id !== null && { mandate: provider_mandate_id }),
+              allowed_payment_method_types: ['bacs_debit'],
+              off_session: true,
+              confirm: true,
+              metadata: { ...metadata },
+            },
+            { idempotencyKey },
+          )
+          return payment(intent)
+        }),
+    }
+  }
+}
+export type Provider = ReturnType<ReturnType<typeof makeStripe>>
+
+const withoutNulls = (address: Payer['address']): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(address).flatMap(([name, value]) => (value === null ? [] : [[name, value] as const])),
+  )
+
+const idOf = (reference: string | { readonly id: string } | null | undefined): string | null =>
+  typeof reference === 'string' ? reference : (reference?.id ?? null)
+
+const networkStatuses: readonly string[] = ['pending', 'accepted', 'refused', 'revoked']
+const isNetworkStatus = (status: string): status is NetworkStatus => networkStatuses.includes(status)
+
+export const mandate = ({ id, status, payment_method_details }: Stripe.Mandate): ProviderMandate => {
+  const network_status = payment_method_details.bacs_debit?.network_status ?? 'pending'
+  return {
+    id,
+    network_status: isNetworkStatus(network_status) ? network_status : 'pending',
+    active: status !== 'inactive',
+  }
+}
+
+const mandateSession = (session: Stripe.Checkout.Session): MandateSession => ({
+  id: session.id,
+  client_secret: session.client_secret,
+  status: session.status === 'complete' ? 'complete' : session.status === 'expired' ? 'expired' : 'open',
+  metadata: session.metadata ?? {},
+  provider_customer_id: idOf(session.customer),
+  set_up: session.status === 'complete' ? setUp(session.setup_intent) : null,
+})
+
+/** Only what was read together with the session tells whether a mandate was set up. */
+const setUp = (intent: Stripe.Checkout.Session['setup_intent']): MandateSession['set_up'] => {
+  if (intent === null || typeof intent === 'string' || intent.status !== 'succeeded') return null
+  const { payment_method: method } = intent
+  if (method === null || typeof method === 'string' || method.type !== 'bacs_debit') return null
+  return {
+    provider_payment_method_id: method.id,
+    last4: method.bacs_debit?.last4 ?? null,
+    mandate: intent.mandate === null || typeof intent.mandate === 'string' ? null : mandate(intent.mandate),
+  }
+}
+
+export const payment = (intent: Stripe.PaymentIntent): ProviderPayment => {
+  const { id, client_secret, amount, currency, metadata, latest_charge, last_payment_error, created } = intent
+  const charge = latest_charge === null || typeof latest_charge === 'string' ? null : latest_charge
+  const card = charge?.payment_method_details?.card
+  const status = statusOf(intent.status)
+  const isPaid = status === 'succeeded' || status === 'authorised'
+  return {
+    id,
+    client_secret,
+    status,
+    amount_pence: amount,
+    refunded_pence: charge?.amount_refunded ?? 0,
+    currency_code: currency.toUpperCase(),
+    metadata,
+    card: card ? { brand: card.brand, last4: card.last4 } : null,
+    paid_at: isPaid ? new Date((charge?.created ?? created) * 1000).toISOString() : null,
+    failure_code: last_payment_error?.decline_code ?? last_payment_error?.code ?? null,
+  }
+}
+
+const statusOf = (status: string): ProviderPayment['status'] => {
+  switch (status) {
+    case 'succeeded':
+      return 'succeeded'
+    case 'requires_capture':
+      return 'authorised'
+    case 'processing':
+      return 'processing'
+    case 'canceled':
+      return 'cancelled'
+    default:
+      return 'open'
+  }
+}
