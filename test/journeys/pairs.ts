@@ -81,7 +81,17 @@ export const startPairs = async (stores: Readonly<Record<string, string>>) => {
   }
 
   const proxy = await startProxy(port, ports)
-  for (const role of roles) await Promise.all(ports[role].map((own) => startOne(role, own).ready))
+  const end = async () => {
+    for (const service of running.values()) await service.kill('process')
+    proxy.closeAllConnections()
+    proxy.close()
+  }
+  try {
+    for (const role of roles) await Promise.all(ports[role].map((own) => startOne(role, own).ready))
+  } catch (error) {
+    await end()
+    throw error
+  }
 
   return {
     origin,
@@ -100,11 +110,7 @@ export const startPairs = async (stores: Readonly<Record<string, string>>) => {
       running.get(ownPort)?.interrupt()
       return (await running.get(ownPort)?.ended)?.code
     },
-    [Symbol.asyncDispose]: async () => {
-      for (const service of running.values()) await service.kill('process')
-      proxy.closeAllConnections()
-      proxy.close()
-    },
+    [Symbol.asyncDispose]: end,
   }
 }
 export type Pairs = Awaited<ReturnType<typeof startPairs>>
