@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { fromStored } from '#domain/event.ts'
 import { whenCustomerSavedRecordCustomer } from '../../command-api/customers/when-customer-saved-record-customer.ts'
 import { contextOf } from '../../command-api/reaction.ts'
@@ -18,10 +18,22 @@ const startForTwo = async (headers?: Record<string, string>) => {
   return body.data
 }
 
+/** Every event: an open transaction of another test hides for a while what was appended last. */
+const wholeLog = () =>
+  vi.waitFor(
+    async () => {
+      const events = await fixture.log.readAll()
+      const { rows } = await fixture.pool.query<{ count: number }>('select count(*)::integer from event_log.event')
+      expect(events.length).toBe(rows[0]?.count)
+      return events
+    },
+    { timeout: 20_000 },
+  )
+
 /** Lets the people's own records follow what applications received. */
 const follow = async () => {
   const reaction = whenCustomerSavedRecordCustomer(fixture.writer)
-  for (const recorded of await fixture.log.readAll()) {
+  for (const recorded of await wholeLog()) {
     if (!Object.hasOwn(reaction.events, recorded.type)) continue
     const context = contextOf(reaction, recorded, new AbortController().signal)
     await reaction.react(fromStored(reaction.events, recorded), recorded, context)

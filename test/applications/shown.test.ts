@@ -22,7 +22,7 @@ const recordOf = (...events: readonly ApplicationStreamEvent[]) => {
 test('an application is shown with everything that is known of it', () => {
   const record = recordOf(answered({ smoker: true }))
   const { organisation_id: _organisation, api_application_id: _api, started_by: _by, ...rest } = record
-  const { soft_customer: _soft, interstitial_choices: _choices, ...known } = rest
+  const { soft_customer: _soft, interstitial_choices: _choices, confirmed: _confirmed, ...known } = rest
   const { release_id: _release, presentation_id: _presentation, partner: _partner, joint: _joint, ...shown } = known
 
   expect(renderApplication(record, standardPresentation)).toEqual({
