@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
+import { latestQuote } from '#domain/applications/state.ts'
 import { SaleStep } from '#domain/checkout/events.ts'
 import { owedEvidence } from '#domain/checkout/record.ts'
 import { QuoteId } from '#domain/values.ts'
@@ -31,8 +32,8 @@ export const checkoutRoutes = ({ applications }: Deps): Route[] => {
         const release = await releaseOf(record)
         const command = { type: 'ConfirmSteps', quote_id: id, release, now: facts.now, digest } as const
         const { state } = await handle(record.id, command, contextOf(caller, facts))
-        const quote = state?.quotes.find((issued) => issued.quote.id === id)?.quote
-        if (!state || !quote) throw new Error(`Quote ${id} was found and does not exist.`)
+        const quote = state && latestQuote(state)?.quote
+        if (!state || quote?.id !== id) throw new Error(`Quote ${id} was found and does not exist.`)
         const owed = owedEvidence({ release, quote, confirmed: state.record.confirmed }, digest)
         return { status: 200, body: { data: { owed: owed.map(({ step }) => step) } } }
       },

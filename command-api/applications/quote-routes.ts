@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { ApplicationCommand } from '#domain/applications/application.ts'
 import { Application } from '#domain/applications/record.ts'
 import type { ApplicationStreamEvent } from '#domain/applications/record.ts'
-import type { ApplicationState } from '#domain/applications/state.ts'
+import { latestQuote, type ApplicationState } from '#domain/applications/state.ts'
 import { Quote } from '#domain/quotes/record.ts'
 import { ApplicationId, CalendarDate, QuoteId, type OrganisationId } from '#domain/values.ts'
 import { Problem } from '#infra/http/problem.ts'
@@ -88,7 +88,7 @@ export const quoteRoutes = ({ handle, find, contextOf, answer, catalogue, timeZo
       )
       const refusal = decidedAgainst(events)
       if (refusal) throw refusal
-      const quote = state?.quotes.at(-1)?.quote
+      const quote = state && latestQuote(state)?.quote
       if (!quote) throw new Error(`Quoting application ${record.id} left no quote.`)
       return { status: quote.id === quote_id ? 201 : 200, body: { data: quote } }
     },

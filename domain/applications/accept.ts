@@ -2,7 +2,7 @@ import type { QuoteEvent } from '../quotes/events.ts'
 import { hasRunOut, type Quote } from '../quotes/record.ts'
 import { Rejection } from '../rejection.ts'
 import type { QuoteId } from '../values.ts'
-import { isOpen, pricedInputs, type ApplicationState, type Digest } from './state.ts'
+import { isOpen, isWhole, pricedInputs, type ApplicationState, type Digest } from './state.ts'
 
 export type AcceptQuote = {
   readonly type: 'AcceptQuote'
@@ -28,12 +28,12 @@ export const acceptQuote = ({ quote_id, now, digest }: AcceptQuote, state: Appli
   if (!issued) throw refused('There is no quote yet. Quote the application first.')
 
   const { quote } = issued
-  const status = hasRunOut(quote, now) ? 'expired' : quote.status
+  const status = isWhole(issued) && hasRunOut(issued.quote, now) ? 'expired' : quote.status
   if (status !== 'current') throw refused(`${whyNot(status)} ${quoteAgain}`)
   if (issued.inputs_digest !== digest(pricedInputs(state)))
     throw refused(`The answers have changed since this quote was priced. ${quoteAgain}`)
 
-  const isAccepted = record.status === 'quoted' && quote.accepted_at !== null
+  const isAccepted = record.status === 'quoted' && isWhole(issued) && issued.quote.accepted_at !== null
   return isAccepted ? [] : [{ type: 'QuoteAccepted', quote_id: quote.id, via: 'accept_quote' }]
 }
 

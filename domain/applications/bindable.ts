@@ -1,7 +1,7 @@
 import { hasRunOut } from '../quotes/record.ts'
 import { Rejection } from '../rejection.ts'
 import type { QuoteId } from '../values.ts'
-import { isOpen, pricedInputs, type ApplicationState, type Digest, type IssuedQuote } from './state.ts'
+import { isOpen, isWhole, pricedInputs, type ApplicationState, type Digest, type IssuedQuote } from './state.ts'
 
 /** What tells whether a quote can be bought: every step of checkout asks the same. */
 export type BindableAt = {
@@ -35,7 +35,7 @@ export const requireBindable = (
   if (quote.status === 'rejected') throw refused('This quote was rejected.')
   if (inputs_digest !== digest(pricedInputs(state)))
     throw refused('The answers have changed since this quote was priced.')
-  if (quote.status === 'expired' || hasRunOut(quote, now))
+  if (quote.status === 'expired' || !isWhole(issued) || hasRunOut(issued.quote, now))
     throw new Rejection('quote_expired', `This quote has expired. ${quoteAgain}`)
   return issued
 }

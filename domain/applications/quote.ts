@@ -9,7 +9,7 @@ import { isAsked } from './answers.ts'
 import type { Answers, ApplicationEvent } from './events.ts'
 import { answersOfPartner, lifeKeysOf } from './joint.ts'
 import { dobOf, isJoint } from './record.ts'
-import { isOpen, pricedInputs, type ApplicationState, type Digest } from './state.ts'
+import { isOpen, latestQuote, pricedInputs, type ApplicationState, type Digest } from './state.ts'
 import type { RateTable, ExcludedCover, EndingDecision } from '../rating/events.ts'
 
 export type QuoteApplication = {
@@ -127,10 +127,10 @@ const missingForPrice = (request: PricingRequest): Fields => {
 /** A new quote is issued only when something that it depends on has changed, or when the quote soon expires. */
 const isStillGood = (
   { start_date, now }: QuoteApplication,
-  { quotes }: ApplicationState,
+  state: ApplicationState,
   inputs_digest: string,
 ): boolean => {
-  const latest = quotes.at(-1)
+  const latest = latestQuote(state)
   if (latest?.quote.status !== 'current' || latest.inputs_digest !== inputs_digest) return false
   const isForThatDay = start_date === null || latest.quote.start_date === start_date
   return isForThatDay && Date.parse(latest.quote.expires_at) - Date.parse(now) > reusableForMs
@@ -206,11 +206,11 @@ const issue = (
 
 /** Ends the current quote: one past its expiry time expires, any other is replaced. */
 const settled = (
-  { quotes }: ApplicationState,
+  state: ApplicationState,
   now: string,
   otherwise: (quote_id: QuoteId) => QuoteEvent,
 ): readonly QuoteEvent[] => {
-  const latest = quotes.at(-1)?.quote
+  const latest = latestQuote(state)?.quote
   if (latest?.status !== 'current') return []
   return [hasRunOut(latest, now) ? { type: 'QuoteExpired', quote_id: latest.id } : otherwise(latest.id)]
 }

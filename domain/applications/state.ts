@@ -12,6 +12,12 @@ export type Digest = (text: string) => string
 /** A quote, and the digest of what it was priced on. */
 export type IssuedQuote = { readonly quote: Quote; readonly inputs_digest: string }
 
+/** Of a quote after which another was issued, what rules still ask: its digest only when it has expired. */
+export type FormerQuote = {
+  readonly quote: Pick<Quote, 'id' | 'status'>
+  readonly inputs_digest: string | null
+}
+
 /** An application as the command side knows it: what is shown, and what only decisions need. */
 export type ApplicationState = {
   readonly record: ApplicationRecord
@@ -24,8 +30,8 @@ export type ApplicationState = {
   readonly marketing_answers: Readonly<Record<string, boolean>>
   /** A visitor of a web page has had a hand in it, so it holds only what was typed into it. */
   readonly open_to_visitors: boolean
-  /** In the order of issue: at most the last one is current. */
-  readonly quotes: readonly IssuedQuote[]
+  /** In the order of issue: at most the last one is current, and only that is whole. */
+  readonly quotes: readonly (FormerQuote | IssuedQuote)[]
   readonly payments: Payments
 }
 
@@ -59,21 +65,37 @@ const isPaymentEvent = (event: ApplicationStreamEvent): event is PaymentEvent =>
 const isQuoteEvent = (event: ApplicationStreamEvent): event is QuoteEvent => event.type in quoteEvents
 
 const evolveQuotes = (
-  quotes: readonly IssuedQuote[],
+  quotes: ApplicationState['quotes'],
   event: ApplicationStreamEvent,
   recorded: { readonly occurred_at: string },
-): readonly IssuedQuote[] => {
+): ApplicationState['quotes'] => {
   if (!isQuoteEvent(event)) return quotes
   if (event.type === 'QuoteIssued') {
     const quote = evolveQuote(undefined, event, recorded)
-    return quote ? [...quotes, { quote, inputs_digest: event.inputs_digest }] : quotes
+    if (!quote) return quotes
+    const latest = quotes.at(-1)
+    const former = latest ? [...quotes.slice(0, -1), formerOf(latest)] : []
+    return [...former, { quote, inputs_digest: event.inputs_digest }]
   }
-  return quotes.map((issued) => ({
-    ...issued,
-    quote:
-      issued.quote.id === event.quote_id ? (evolveQuote(issued.quote, event, recorded) ?? issued.quote) : issued.quote,
-  }))
+  return quotes.map((issued) =>
+    isWhole(issued) && issued.quote.id === event.quote_id
+      ? { ...issued, quote: evolveQuote(issued.quote, event, recorded) ?? issued.quote }
+      : issued,
+  )
 }
+
+export const isWhole = (issued: FormerQuote | IssuedQuote): issued is IssuedQuote => 'components' in issued.quote
+
+/** The quote that was issued last, whatever became of it. */
+export const latestQuote = ({ quotes }: Pick<ApplicationState, 'quotes'>): IssuedQuote | undefined => {
+  const latest = quotes.at(-1)
+  return latest && isWhole(latest) ? latest : undefined
+}
+
+const formerOf = ({ quote: { id, status }, inputs_digest }: FormerQuote | IssuedQuote): FormerQuote => ({
+  quote: { id, status },
+  inputs_digest: status === 'expired' ? inputs_digest : null,
+})
 
 const hiddenChange = (state: ApplicationState, event: ApplicationStreamEvent): Partial<ApplicationState> => {
   if (event.type === 'CoverSaved') return { components: event.components }

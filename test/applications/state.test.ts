@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { application } from '#domain/applications/application.ts'
 import type { ApplicationStreamEvent } from '#domain/applications/record.ts'
-import { pricedInputs, type ApplicationState } from '#domain/applications/state.ts'
+import { latestQuote, pricedInputs, type ApplicationState } from '#domain/applications/state.ts'
 import { nothingKnown } from '#domain/customers/record.ts'
-import { CustomerId } from '#domain/values.ts'
+import { CustomerId, QuoteId } from '#domain/values.ts'
+import { approximateBytes } from '#infra/size.ts'
 import { after, applied, firstId, quote, secondId } from '../quotes/builders.ts'
 import { stateOf } from '../scenario.ts'
 import { answered, bertId, customerSaved, started } from './builders.ts'
@@ -29,12 +30,43 @@ const partnerSaved = (by: 'browser' | 'server') =>
 test('what happens to one quote changes no other', () => {
   const twice = after([...after(applied(), quote()), answered({ wine: true })], quote({ quote_id: secondId }))
 
-  const { quotes } = stateAfter([...twice, { type: 'QuoteAccepted', quote_id: secondId, via: 'accept_quote' }])
+  const state = stateAfter([...twice, { type: 'QuoteAccepted', quote_id: secondId, via: 'accept_quote' }])
 
-  expect(quotes.map(({ quote: { id, status, accepted_at } }) => [id, status, accepted_at !== null])).toEqual([
-    [firstId, 'replaced', false],
-    [secondId, 'current', true],
-  ])
+  expect(state.quotes[0]).toEqual({ quote: { id: firstId, status: 'replaced' }, inputs_digest: null })
+  expect(latestQuote(state)?.quote).toMatchObject({
+    id: secondId,
+    status: 'current',
+    accepted_at: expect.any(String) as unknown,
+  })
+})
+
+test('an application that was quoted a thousand times stays small', () => {
+  const first = stateAfter(after(applied(), quote()))
+  const issued = after(applied(), quote()).find((event) => event.type === 'QuoteIssued')
+  if (!issued) throw new Error('There is no quote.')
+  const again = Array.from({ length: 1_000 }, (_, number): ApplicationStreamEvent[] => {
+    const quote_id = QuoteId.parse(`d0000000-0000-4000-8000-${String(number).padStart(12, '0')}`)
+    return [
+      { ...issued, quote_id },
+      { type: 'QuoteReplaced', quote_id, replaced_by: secondId },
+    ]
+  }).flat()
+
+  const state = stateAfter([...applied(), ...again, issued])
+
+  expect(state.quotes).toHaveLength(1_001)
+  expect(approximateBytes(state)).toBeLessThan(approximateBytes(first) + 1_000 * 250)
+  expect(latestQuote(state)).toEqual(latestQuote(first))
+})
+
+test('of a former quote that had expired it is still known what it was priced on', () => {
+  const expired = { type: 'QuoteExpired', quote_id: firstId } as const
+  const renewed = after([...after(applied(), quote()), expired], quote({ quote_id: secondId }))
+
+  expect(stateAfter(renewed).quotes[0]).toEqual({
+    quote: { id: firstId, status: 'expired' },
+    inputs_digest: expect.stringMatching(/^digest of /) as unknown,
+  })
 })
 
 test('the provenance that was saved last is held', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { application } from '#domain/applications/application.ts'
 import type { ApplicationStreamEvent } from '#domain/applications/record.ts'
+import { latestQuote } from '#domain/applications/state.ts'
 import type { Release } from '#domain/catalogue/events.ts'
 import { beforeYouBuy } from '#domain/checkout/record.ts'
 import { covered } from '../applications/builders.ts'
@@ -14,7 +15,7 @@ const quoted = (release = checkoutRelease()) => after(applied(), quote({ release
 /** What before_you_buy shows of the last quote of an application. */
 const shown = (given: readonly ApplicationStreamEvent[], release: Release = checkoutRelease()) => {
   const state = stateOf(application, given, now)
-  const last = state?.quotes.at(-1)?.quote
+  const last = state && latestQuote(state)?.quote
   if (!state || !last) throw new Error('There is no quote.')
   return beforeYouBuy({ release, quote: last, confirmed: state.record.confirmed }, sha256, 'https://service.example')
 }
@@ -80,7 +81,7 @@ describe('before you buy', () => {
       confirmation: { intro: 'Check', points: ['{term_years} years', '{premium}'], question: 'Yes?' },
     })
     const state = stateOf(application, quoted(release), now)
-    const last = state?.quotes.at(-1)?.quote
+    const last = state && latestQuote(state)?.quote
     if (!last) throw new Error('There is no quote.')
     const endless = { ...last, term_years: null }
 

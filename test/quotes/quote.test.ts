@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { application } from '#domain/applications/application.ts'
 import type { QuoteApplication } from '#domain/applications/quote.ts'
 import type { ApplicationStreamEvent } from '#domain/applications/record.ts'
+import { latestQuote } from '#domain/applications/state.ts'
 import type { ReleaseJourney } from '#domain/catalogue/events.ts'
 import { QuoteId } from '#domain/values.ts'
 import { fullJourney, lifeCover, release } from '../applications/release.ts'
@@ -54,9 +55,12 @@ const decided = (given: readonly ApplicationStreamEvent[], command: QuoteApplica
   ...application.decide(command, stateOf(application, given, now)),
 ]
 const quoted = decided(complete, quote())
+const latest = (given: readonly ApplicationStreamEvent[]) => {
+  const state = stateOf(application, given, now)
+  return state && latestQuote(state)?.quote
+}
 const quotedOn = (details: typeof born, changes: Partial<QuoteApplication> = {}) =>
-  stateOf(application, decided([started(), customerSaved(details), ...complete.slice(2)], quote(changes)), now)
-    ?.quotes[0]?.quote
+  latest(decided([started(), customerSaved(details), ...complete.slice(2)], quote(changes)))
 
 test('the price is that of the published table: £250,000 at 34 for 25 years is £12.50 a month', () => {
   expect(stateOf(application, quoted, now)?.quotes).toMatchObject([
@@ -159,8 +163,9 @@ for (const [change, events] of [
 ] as const)
   test(`after a change of ${change}, the new quote replaces the former`, () => {
     const all = decided([...quoted, ...events], quote({ quote_id: secondId }))
+    expect(all).toContainEqual({ type: 'QuoteReplaced', quote_id: firstId, replaced_by: secondId })
     expect(stateOf(application, all, now)?.quotes).toMatchObject([
-      { quote: { id: firstId, status: 'replaced', replaced_by: secondId } },
+      { quote: { id: firstId, status: 'replaced' } },
       { quote: { id: secondId, status: 'current' } },
     ])
   })
@@ -275,5 +280,5 @@ scenario('an application that has ended', {
 test('accepting shows the application as quoted', () => {
   const state = stateOf(application, decided(quoted, accept()), now)
   expect(state?.record.status).toBe('quoted')
-  expect(state?.quotes[0]?.quote.accepted_at).toBe(now)
+  expect(state && latestQuote(state)?.quote.accepted_at).toBe(now)
 })
