@@ -23,7 +23,7 @@ export const tidyProvenance = (sent: unknown): Provenance | null => {
 
 /** Values that are known stay; later ones only fill gaps. */
 export const mergeProvenance = (first: Provenance | null, later: Provenance | null): Provenance | null =>
-  first && later ? { ...later, ...first } : (first ?? later)
+  first || later ? { ...later, ...first } : null
 
 const utmTags = ['source', 'medium', 'campaign', 'term', 'content']
 const clickIds = ['gclid', 'gbraid', 'wbraid', 'fbclid', 'msclkid', 'ttclid']

@@ -43,8 +43,8 @@ export const checkAnswer = ({ question_type, validation, answer_options }: Relea
 const oneOf = (values: readonly string[]) => `one of ${values.join(', ')}`
 
 const within = ({ min, max }: Validation, answer: number | string): Checked => {
-  if (typeof min === typeof answer && min !== undefined && answer < min) return { reason: `must not be below ${min}` }
-  if (typeof max === typeof answer && max !== undefined && answer > max) return { reason: `must not be above ${max}` }
+  if (min !== undefined && answer < min) return { reason: `must not be below ${min}` }
+  if (max !== undefined && answer > max) return { reason: `must not be above ${max}` }
   return { answer }
 }
 

@@ -76,8 +76,8 @@ const coverOf = (covers: Covers, component: ComponentInput): ReleaseCover | unde
     : undefined
 
 /** The input that names the cover, of those that were sent. */
-const namedBy = ({ cover_id, cover_index }: ComponentInput): 'cover_id' | 'cover_index' =>
-  (cover_id ?? null) === null && (cover_index ?? null) !== null ? 'cover_index' : 'cover_id'
+const namedBy = ({ cover_id }: ComponentInput): 'cover_id' | 'cover_index' =>
+  (cover_id ?? null) === null ? 'cover_index' : 'cover_id'
 
 const unknownCover = (input: string, component: ComponentInput): Reason =>
   isNamed(component)

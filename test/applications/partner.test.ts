@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { application } from '#domain/applications/application.ts'
 import type { ApplicationEvent } from '#domain/applications/events.ts'
-import { lifeKeysOf } from '#domain/applications/joint.ts'
+import { changePartnerAnswers, lifeKeysOf } from '#domain/applications/joint.ts'
 import type { QuoteApplication } from '#domain/applications/quote.ts'
 import { renderApplication, type ApplicationStreamEvent } from '#domain/applications/record.ts'
 import type { SavePartner } from '#domain/applications/save-partner.ts'
@@ -88,6 +88,27 @@ describe('who the second person is', () => {
     when: savePartner(given(bert, { known: { ...nothingKnown, city: 'York' } }), { caller: 'browser' }),
     then: [partnerSaved(bert, { by: 'browser' })],
   })
+  const york = { ...nothingKnown, city: 'York' }
+  scenario('to a server of its own application what is known is shown', {
+    given: [started(), forTwo],
+    when: savePartner(given(bert, { known: york })),
+    then: [partnerSaved({ ...bert, city: 'York' }, { sent: bert })],
+  })
+  scenario('in an application that a web page has a hand in it is not', {
+    given: [started({ started_by: 'browser' }), forTwo],
+    when: savePartner(given(bert, { known: york })),
+    then: [partnerSaved()],
+  })
+  scenario('their record is told again when it says something else', {
+    given: [started(), forTwo, partnerSaved({ ...bert, city: 'York' })],
+    when: savePartner(given({ city: 'York' }, { known: { ...york, city: 'Leeds' } })),
+    then: [partnerSaved({ ...bert, city: 'York' }, { sent: { city: 'York' } })],
+  })
+  scenario('their record is not told again when it says the same', {
+    given: [started(), forTwo, partnerSaved({ ...bert, city: 'York' })],
+    when: savePartner(given({ city: 'York' }, { known: york })),
+    then: [],
+  })
   scenario('first name, last name and date of birth are needed', {
     given: [started(), forTwo],
     when: savePartner(given({ city: 'York' })),
@@ -130,6 +151,24 @@ describe('the age of the second person', () => {
         expect.objectContaining({ code: 'partner_invalid', fields: { 'partner.dob': expect.any(String) as unknown } }),
       )
   })
+  const tooOld = { dob: '1955-06-02' }
+  scenario('is what their date of birth is refused for', {
+    given: [started(), forTwo],
+    when: savePartner(given({ ...bert, dob: '2008-08-31' })),
+    then: rejected('partner_invalid', { 'partner.dob': 'is outside the ages at which any of the covers can start' }),
+  })
+  scenario('is not told beside a date of birth that cannot be used', {
+    given: [started(), forTwo, partnerSaved({ ...bert, ...tooOld })],
+    when: savePartner(given({}, { refused: { dob: 'must be a date' } }), { today: '2027-06-01' }),
+    then: rejected('partner_invalid', { 'partner.dob': 'must be a date' }),
+  })
+  scenario('need fit one of the covers only', {
+    given: [started(), forTwo],
+    when: savePartner(given({ ...bert, dob: '1966-03-10' }), {
+      release: { ...jointRelease, covers: [{ ...lifeCover, age_at_entry_max: 30 }, lifeCover] },
+    }),
+    then: [partnerSaved({ ...bert, dob: '1966-03-10' })],
+  })
   const plans = { ...jointRelease, covers: [planCover] }
   scenario('is not looked at where no cover is priced by it', {
     given: [started(), forTwo],
@@ -142,7 +181,7 @@ describe('whether there is a second person', () => {
   scenario('an application for one has none', {
     given: [started(), answered({ cover_for: 'single' })],
     when: savePartner(),
-    then: rejected('not_joint_basis'),
+    then: rejected('not_joint_basis', undefined, 'This application is for one person. Save the answer'),
   })
   scenario('nor has one whose release is never for two', {
     given: [started(), forTwo],
@@ -215,6 +254,11 @@ describe('the answers of the second person', () => {
     when: savePartner(given(bert), { answers: { smoker: false, cigarettes: 5 } }),
     then: rejected('validation_failed', { 'answers.cigarettes': 'not asked' }),
   })
+  scenario('are none to what is asked once, and that changes nothing of what they are asked', {
+    given: [started(), forTwo],
+    when: savePartner(given(bert), { answers: { cover_for: 'single', both_note: 'x' } }),
+    then: rejected('validation_failed', { 'answers.cover_for': 'asked once' }),
+  })
   scenario('are none to what is asked once', {
     given: [started(), forTwo],
     when: savePartner(given(bert), { answers: { cover_for: 'single' } }),
@@ -234,10 +278,46 @@ describe('the answers of the second person', () => {
     when: save({ release: jointRelease, answers: { cover_for: 'single' } }),
     then: [answered({ cover_for: 'single' }), partnerAnswered({}, 'both_note')],
   })
+  scenario('are dropped when the answer that they hang on is removed', {
+    given: [started(), forTwo, partnerSaved(), partnerAnswered({ both_note: 'x', wine: true })],
+    when: save({ release: jointRelease, answers: { cover_for: null } }),
+    then: [answered({}, 'cover_for'), partnerAnswered({}, 'both_note')],
+  })
+  scenario('are dropped when one answer is changed and another removed', {
+    given: [
+      started(),
+      answered({ cover_for: 'joint', beer: true }),
+      partnerSaved(),
+      partnerAnswered({ both_note: 'x' }),
+    ],
+    when: save({ release: jointRelease, answers: { cover_for: 'single', beer: null } }),
+    then: [answered({ cover_for: 'single' }, 'beer'), partnerAnswered({}, 'both_note')],
+  })
+  scenario('stay while what they hang on stays', {
+    given: [started(), forTwo, partnerSaved(), partnerAnswered({ both_note: 'x' })],
+    when: save({ release: jointRelease, answers: { wine: true } }),
+    then: [answered({ wine: true })],
+  })
+  scenario('do not change when no answer does, not even an age that has gone up since', {
+    given: [started(), forTwo, partnerSaved(), partnerAnswered({ born_on: '1990-01-16', age: 35 })],
+    when: save({ release: jointRelease, term_years: 20, answers: { cover_for: 'joint' }, today: '2026-02-01' }),
+    then: [covered({ term_years: 20 })],
+  })
   scenario('stay when the first person changes an answer of their own', {
     given: [started(), forTwo, partnerSaved(), partnerAnswered({ smoker: true, cigarettes: 5 })],
     when: save({ release: jointRelease, answers: { smoker: false } }),
     then: [answered({ smoker: false })],
+  })
+
+  test('hold nothing of what is asked once, even where that is out of date', () => {
+    const keys = lifeKeysOf({ ...jointRelease, covers: [{ ...planCover, members_factor: 'salary' }] }, jointJourney)
+    const both = { first: { salary: 1, bonus: 2, gone: 3 }, partner: {} }
+
+    expect(keys.has('earnings')).toBe(false)
+    expect(changePartnerAnswers(jointJourney.questions, keys, both, { wine: true }, '2026-06-01').change).toEqual({
+      saved: { wine: true },
+      removed: [],
+    })
   })
 
   test('are in no record, so neither shown nor sent', () => {

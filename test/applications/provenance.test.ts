@@ -20,6 +20,19 @@ test.each([
   ],
   ['https://anna:secret@shop.example/life', 'https://shop.example/life'],
   ['https://shop.example/of/anna@example.org/07700900123/edit', 'https://shop.example/of/-/-/edit'],
+  ['https://shop.example/of/1234%205678/edit', 'https://shop.example/of/-/edit'],
+  [
+    'https://shop.example/of/a077009001/0770090012b/12345678',
+    'https://shop.example/of/a077009001/0770090012b/12345678',
+  ],
+  ['https://shop.example/?n=a077009001&m=0770090012b', 'https://shop.example/?n=a077009001&m=0770090012b'],
+  ['http://shop.example/life', 'http://shop.example/life'],
+  ['https://shop.example/?my_tel=x&hotel=y&tel_no=z', 'https://shop.example/?hotel=y'],
+  ['https://shop.example/?names=x&name_of=y&n=z', 'https://shop.example/?names=x&n=z'],
+  ['https://shop.example/?next=%2Fquote%3Fpostcode%3Dx', 'https://shop.example/'],
+  ['https://shop.example/?next=%2Fquote%3Fpost_code%3Dx', 'https://shop.example/'],
+  ['https://shop.example/?next=%2Fquote%3Fmail_to%3Dx', 'https://shop.example/'],
+  [`https://shop.example/${'x'.repeat(1979)}`, `https://shop.example/${'x'.repeat(1979)}`],
 ])('%s is kept as %s', (sent, kept) => {
   expect(tidyUrl(sent)).toBe(kept)
 })
@@ -28,8 +41,9 @@ test.each([
   ['not an address', 'somewhere'],
   ['another scheme', 'javascript:alert(1)'],
   ['a file', 'file:///etc/passwd'],
+  ['of a scheme like it', 'shttp://shop.example/'],
   ['no text', 5],
-  ['more than 2,000 characters', `https://shop.example/${'x'.repeat(2000)}`],
+  ['more than 2,000 characters', `https://shop.example/${'x'.repeat(1980)}`],
 ])('a page address that is %s is dropped, not refused', (_what, page_url) => {
   expect(tidyProvenance({ page_url, locale: 'en' })).toEqual({ locale: 'en' })
 })
@@ -51,10 +65,14 @@ test('what is sent apart comes before what stands in the page address', () => {
 
 test.each([
   ['page_title', '  Life\u0000 cover \n now ', 'Life cover now'],
+  ['page_title', 'x'.repeat(300), 'x'.repeat(300)],
   ['page_title', 'x'.repeat(301), undefined],
   ['page_title', '', undefined],
   ['locale', 'en-gb', 'en-GB'],
   ['locale', 'not a locale', undefined],
+  ['locale', ['en'], undefined],
+  ['locale', 'en-x-aaaaaaaa-bbbbbbbb-cccccccc-ddd', 'en-x-aaaaaaaa-bbbbbbbb-cccccccc-ddd'],
+  ['locale', 'en-x-aaaaaaaa-bbbbbbbb-cccccccc-dddd', undefined],
   ['timezone', 'Europe/London', 'Europe/London'],
   ['timezone', 'Europe/Atlantis', undefined],
   ['timezone', '+01:00', undefined],
@@ -63,6 +81,13 @@ test.each([
   ['referrer', 'https://search.example/?q=life&email=x#y', 'https://search.example/?q=life'],
 ])('%s %j is kept as %j', (name, sent, kept) => {
   expect(tidyProvenance({ [name]: sent })).toEqual(kept === undefined ? null : { [name]: kept })
+})
+
+test('every tag of a campaign and every click id is kept under its name', () => {
+  const utm = { source: 'a', medium: 'b', campaign: 'c', term: 'd', content: 'e' }
+  const click_ids = { gclid: 'f', gbraid: 'g', wbraid: 'h', fbclid: 'i', msclkid: 'j', ttclid: 'k' }
+
+  expect(tidyProvenance({ utm, click_ids })).toEqual({ utm, click_ids })
 })
 
 test.each([undefined, null, 'x', 5, [], {}, { unknown: 1 }])('of %j nothing is kept', (sent) => {
@@ -76,6 +101,7 @@ test('what was known first stays, what comes later fills gaps', () => {
   })
   expect(mergeProvenance(null, { locale: 'fr' })).toEqual({ locale: 'fr' })
   expect(mergeProvenance({ locale: 'en' }, null)).toEqual({ locale: 'en' })
+  expect(mergeProvenance(null, null)).toBeNull()
 })
 
 test('an address never keeps an email address, a phone number or a token', () => {

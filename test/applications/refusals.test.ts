@@ -137,6 +137,11 @@ describe('a start that is repeated with the same key', () => {
     when: start({ answers: { work: ['clerk'] } }),
     then: rejected('idempotency_key_conflict', { 'answers.work': differs }),
   })
+  scenario('and names what is no text where a selection is held wants something else', {
+    given: [started(), answered({ conditions: ['asthma'] })],
+    when: start({ answers: { conditions: 5 } }),
+    then: rejected('idempotency_key_conflict', { 'answers.conditions': differs }),
+  })
   scenario('and leaves an answer empty that is held finds the application', {
     given: [started(), answered({ smoker: true })],
     when: start({ answers: { smoker: null } }),

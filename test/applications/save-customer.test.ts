@@ -88,8 +88,18 @@ scenario('the record of a customer that changed elsewhere is told again', {
   when: saveCustomer(given(anna, { known })),
   then: [customerSaved({ ...known, ...anna, country: 'GB' }, { sent: anna })],
 })
+scenario('the record of a customer that says the same already is not told again', {
+  given: [started(), customerSaved({ ...known, ...anna, country: 'GB' })],
+  when: saveCustomer(given(anna, { known: { ...known, ...anna } })),
+  then: [],
+})
 scenario('a web page is never shown what is known', {
   given: [byBrowser],
+  when: saveCustomer(given(anna, { known }), browser),
+  then: [customerSaved(anna, { by: 'browser' })],
+})
+scenario('nor when a server started the application', {
+  given: [started()],
   when: saveCustomer(given(anna, { known }), browser),
   then: [customerSaved(anna, { by: 'browser' })],
 })
@@ -123,6 +133,11 @@ scenario('boxes that were shown, none of them ticked, are an answer', {
   given: [started(), customerSaved()],
   when: saveCustomer(given({}), { consent_answers: {} }),
   then: [customerSaved(anna, { sent: {}, consent_answers: {} })],
+})
+scenario('a marketing question that was shown, and not answered, is answered', {
+  given: [started(), customerSaved()],
+  when: saveCustomer(given({}), { marketing_answers: {} }),
+  then: [customerSaved(anna, { sent: {}, marketing_answers: {} })],
 })
 scenario('the same answers again change nothing', {
   given: [
@@ -168,6 +183,11 @@ scenario('where the visitor came from is kept', {
   given: [started(), customerSaved()],
   when: saveCustomer(given({}), { provenance: { locale: 'en' } }),
   then: [{ type: 'ProvenanceSaved', provenance: { locale: 'en' } }],
+})
+scenario('where the visitor came from is kept once', {
+  given: [started({ provenance: { locale: 'en' } }), customerSaved()],
+  when: saveCustomer(given({}), { provenance: { locale: 'en' } }),
+  then: [],
 })
 scenario('nothing is saved after the end', {
   given: [started(), declined],
