@@ -1,4 +1,4 @@
-import type { Release, ReleaseJourney, ReleaseQuestion } from '../catalogue/events.ts'
+import type { Derivation, Release, ReleaseJourney, ReleaseQuestion } from '../catalogue/events.ts'
 import { rateTableAnswers } from '../rating/cover.ts'
 import { changeAnswers, settleAnswers, type AnswerChange } from './answers.ts'
 import type { Answers } from './events.ts'
@@ -11,7 +11,7 @@ export const lifeKeysOf = (release: Release, { questions }: Pick<ReleaseJourney,
   const shared = sharedKeys(release)
   const isShared = (key: string): boolean => {
     const question = questions.find((each) => each.key === key)
-    return question?.derivation ? sourcesOf(question).some(isShared) : shared.has(key)
+    return question?.derivation ? sourcesOf(question.derivation).some(isShared) : shared.has(key)
   }
   return new Set(questions.map(({ key }) => key).filter((key) => !isShared(key)))
 }
@@ -35,8 +35,8 @@ const sharedKeys = ({ joint, covers, smoker, underwriting, factors }: Release): 
   return new Set(shared.filter((key) => key !== null))
 }
 
-const sourcesOf = ({ derivation }: ReleaseQuestion): readonly string[] => {
-  switch (derivation?.kind) {
+const sourcesOf = (derivation: Derivation): readonly string[] => {
+  switch (derivation.kind) {
     case 'age':
       return [derivation.key]
     case 'bmi':
@@ -44,8 +44,6 @@ const sourcesOf = ({ derivation }: ReleaseQuestion): readonly string[] => {
     case 'sum':
     case 'any':
       return derivation.keys
-    case undefined:
-      return []
   }
 }
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { application } from '#domain/applications/application.ts'
 import type { ApplicationEvent } from '#domain/applications/events.ts'
-import { changePartnerAnswers, lifeKeysOf } from '#domain/applications/joint.ts'
 import type { QuoteApplication } from '#domain/applications/quote.ts'
 import { renderApplication, type ApplicationStreamEvent } from '#domain/applications/record.ts'
 import type { SavePartner } from '#domain/applications/save-partner.ts'
@@ -212,24 +211,6 @@ describe('whether there is a second person', () => {
 })
 
 describe('the answers of the second person', () => {
-  test('are asked where a question is about a life', () => {
-    const keys = lifeKeysOf(jointRelease, jointJourney)
-    expect([...keys]).toEqual(expect.arrayContaining(['smoker', 'cigarettes', 'height_cm', 'bmi', 'age', 'drinks']))
-    expect(keys.has('cover_for')).toBe(false)
-    const other = {
-      ...jointRelease,
-      covers: [
-        { ...lifeCover, rate_table: 'life.{work}:{smoker}' },
-        { ...planCover, members_factor: 'salary', opt_in_factor: 'beer' },
-      ],
-    }
-    const fewer = lifeKeysOf(other, jointJourney)
-    // Derived from what is asked once: also once. What tells a smoker is about a life even where it chooses the table.
-    for (const key of ['work', 'salary', 'earnings', 'beer', 'drinks'])
-      expect([key, fewer.has(key)]).toEqual([key, false])
-    for (const key of ['smoker', 'bonus', 'wine']) expect([key, fewer.has(key)]).toEqual([key, true])
-  })
-
   scenario('are saved apart, derived ones with them', {
     given: [started(), forTwo, answered({ smoker: false, wine: true })],
     when: savePartner(given(bert), { answers: { smoker: true, cigarettes: 20, wine: false, beer: false } }),
@@ -307,17 +288,6 @@ describe('the answers of the second person', () => {
     given: [started(), forTwo, partnerSaved(), partnerAnswered({ smoker: true, cigarettes: 5 })],
     when: save({ release: jointRelease, answers: { smoker: false } }),
     then: [answered({ smoker: false })],
-  })
-
-  test('hold nothing of what is asked once, even where that is out of date', () => {
-    const keys = lifeKeysOf({ ...jointRelease, covers: [{ ...planCover, members_factor: 'salary' }] }, jointJourney)
-    const both = { first: { salary: 1, bonus: 2, gone: 3 }, partner: {} }
-
-    expect(keys.has('earnings')).toBe(false)
-    expect(changePartnerAnswers(jointJourney.questions, keys, both, { wine: true }, '2026-06-01').change).toEqual({
-      saved: { wine: true },
-      removed: [],
-    })
   })
 
   test('are in no record, so neither shown nor sent', () => {

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { application } from '#domain/applications/application.ts'
 import {
+  ApplicationRecord,
   ApplicationStatus,
+  evolveRecord,
   journeyOfApplication,
   presentationOfApplication,
   renderApplication,
@@ -97,4 +99,18 @@ describe('the journey and the presentation of an application', () => {
 
     expect(() => journeyOfApplication(release, placed(unknown))).toThrow(`has no journey ${unknown}`)
   })
+})
+
+test('nothing is known of an application before it was started', () => {
+  for (const event of [declined, answered({ smoker: true }), customerSaved()]) {
+    expect(evolveRecord(undefined, event, { occurred_at: at })).toBeUndefined()
+    expect(application.evolve(undefined, event, { occurred_at: at })).toBeUndefined()
+  }
+  expect(application.category).toBe('application')
+})
+
+test('what the read model holds of an application is everything but what is worked out when it is shown', () => {
+  const record = recordOf(answered({ smoker: true }), customerSaved())
+
+  expect(ApplicationRecord.parse({ ...record, share_token: 'x', display_id: 'x', presentation: null })).toEqual(record)
 })

@@ -78,11 +78,11 @@ test('the provenance that was saved last is held', () => {
 test("the second person's answers are added, changed and removed", () => {
   const { partner_answers } = stateAfter([
     started(),
-    partnerAnswered({ smoker: true, wine: true }),
+    partnerAnswered({ smoker: true, wine: true, note: true }),
     partnerAnswered({ beer: false, wine: false }, 'smoker'),
   ])
 
-  expect(partner_answers).toEqual({ wine: false, beer: false })
+  expect(partner_answers).toEqual({ wine: false, beer: false, note: true })
 })
 
 describe('an application is open to visitors', () => {
