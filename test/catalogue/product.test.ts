@@ -1,7 +1,7 @@
-import type { ProductCommand } from '#domain/catalogue/product.ts'
-import { product } from '#domain/catalogue/product.ts'
-import { rejected, scenariosOf } from '../scenario.ts'
-import { became, draft, drafted, levelTable, published, releaseIds } from './builders.ts'
+import { expect, test } from 'vitest'
+import { hasUnpublishedChanges, product, type ProductCommand } from '#domain/catalogue/product.ts'
+import { rejected, scenariosOf, stateOf } from '../scenario.ts'
+import { became, draft, drafted, levelTable, published, release, releaseIds, termLife } from './builders.ts'
 import type { LifecycleState } from '#domain/catalogue/events.ts'
 
 const scenario = scenariosOf(product)
@@ -23,17 +23,31 @@ scenario('a draft can be changed', { given: [drafted()], when: save(renamed), th
 scenario('a product keeps its slug', {
   given: [drafted()],
   when: save(draft({ slug: 'other' })),
-  then: rejected('conflict'),
+  then: rejected('conflict', undefined, 'A product keeps its slug. Draft another product under the new one.'),
 })
 scenario('a draft that cannot be a release is refused, with the place of each fault', {
   given: [],
   when: save(draft({ rate_tables: { 'life.level': 7 }, policy_fee_pence: -1 })),
-  then: rejected('validation_failed', {
-    policy_fee_pence: 'must not be below 0',
-    'rate_tables.life.level': 'version 7 of life.level is not published',
-  }),
+  then: rejected(
+    'validation_failed',
+    {
+      policy_fee_pence: 'must not be below 0',
+      'rate_tables.life.level': 'version 7 of life.level is not published',
+    },
+    'Correct what fields names in the draft.',
+  ),
 })
 
+scenario('of several faults in one place the first is told, at its place in a list too', {
+  given: [],
+  when: save(
+    draft({ covers: [...termLife.covers.map((cover) => ({ ...cover, rate_table: 'life.wol' })), termLife.covers[0]] }),
+  ),
+  then: rejected('validation_failed', {
+    'covers[0].rate_table': 'rate_tables names no version of life.wol',
+    'covers[1].id': 'is the same as that of covers[0]',
+  }),
+})
 scenario('the first release has number 1', { given: [drafted()], when: publish(), then: [published()] })
 scenario('publishing an unchanged draft is no new release', {
   given: [drafted(), published()],
@@ -50,7 +64,11 @@ scenario('a draft that was changed back is no new release', {
   when: publish(2),
   then: [],
 })
-scenario('what was never drafted cannot be published', { given: [], when: publish(), then: rejected('not_found') })
+scenario('what was never drafted cannot be published', {
+  given: [],
+  when: publish(),
+  then: rejected('not_found', undefined, 'There is no such product. Set it up first.'),
+})
 
 scenario('a draft goes to the sandbox', {
   given: [drafted(), published()],
@@ -70,7 +88,7 @@ scenario('a sandbox product goes on sale', {
 scenario('a draft does not go on sale at once', {
   given: [drafted(), published()],
   when: become('production'),
-  then: rejected('conflict'),
+  then: rejected('conflict', undefined, 'A product that is draft cannot become production.'),
 })
 scenario('what is on sale is archived', { given: onSale, when: become('archived'), then: [became('archived')] })
 scenario('what is archived goes back on sale', {
@@ -96,13 +114,13 @@ scenario('what was never sold goes back to the sandbox', {
 scenario('what was sold does not go back to the sandbox', {
   given: onSale,
   when: become('sandbox', true),
-  then: rejected('conflict'),
+  then: rejected('conflict', undefined, 'A product that is production cannot become sandbox once it was sold.'),
 })
 scenario('a state that is already so changes nothing', { given: onSale, when: become('production', true), then: [] })
 scenario('nothing is put into the sandbox before it was published', {
   given: [drafted()],
   when: become('sandbox'),
-  then: rejected('conflict'),
+  then: rejected('conflict', undefined, 'Publish a release first: without one there is nothing to sell.'),
 })
 scenario('nothing is put on sale before it was published', {
   given: [drafted(), became('archived')],
@@ -130,5 +148,38 @@ scenario('a journey goes back to draft while nothing was sold', {
 scenario('a journey that was on sale does not go back to draft once something was sold', {
   given: [drafted(withJourney('production')), published(1, withJourney('production')), drafted(withJourney('draft'))],
   when: publish(2, true),
-  then: rejected('conflict'),
+  then: rejected('conflict', undefined, 'The journey broker cannot go from production to draft.'),
+})
+scenario('a journey goes on sale with the first release, by way of the sandbox', {
+  given: [drafted(withJourney('production'))],
+  when: publish(1),
+  then: [published(1, withJourney('production'))],
+})
+scenario('what was put aside as a draft is put back on sale only once there is a release', {
+  given: [drafted(), became('archived'), published()],
+  when: become('production'),
+  then: [became('production')],
+})
+
+test('a product is its draft, its state and its release on show', () => {
+  const state = (...events: Parameters<typeof stateOf<ProductCommand, typeof product.events, unknown>>[1]) =>
+    stateOf(product, events)
+
+  expect(state(drafted())).toEqual({ draft: draft(), lifecycle_state: 'draft', current: undefined })
+  expect(state(drafted(), published(), became('sandbox'), drafted(renamed))).toEqual({
+    draft: renamed,
+    lifecycle_state: 'sandbox',
+    current: release(1),
+  })
+  expect(state(published())).toBeUndefined()
+  expect(state(became('sandbox'))).toBeUndefined()
+  expect(product.category).toBe('product')
+})
+
+test('a draft has unpublished changes until it is what was published', () => {
+  const state = { draft: draft(), lifecycle_state: 'draft', current: undefined } as const
+
+  expect(hasUnpublishedChanges(state)).toBe(true)
+  expect(hasUnpublishedChanges({ ...state, current: release(2) })).toBe(false)
+  expect(hasUnpublishedChanges({ ...state, draft: renamed, current: release(2) })).toBe(true)
 })

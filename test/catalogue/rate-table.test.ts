@@ -1,3 +1,4 @@
+import { expect, test } from 'vitest'
 import { rateTable, type RateTableCommand } from '#domain/catalogue/rate-table.ts'
 import { rejected, scenariosOf } from '../scenario.ts'
 import { organisation_id } from './builders.ts'
@@ -36,5 +37,13 @@ scenario('publishing the same content again is no event', {
 scenario('a published version does not take other content', {
   given: [published(cells)],
   when: publish({ ...cells, '30|10|s': 56053 }),
-  then: rejected('conflict'),
+  then: rejected(
+    'conflict',
+    undefined,
+    'Version 1 of life.level is published with other content. Publish a new version.',
+  ),
+})
+
+test('rate tables have streams of their own', () => {
+  expect(rateTable.category).toBe('rate_table')
 })

@@ -50,6 +50,58 @@ test.each([
   expect(parseRateCsv(`${header}\n34,1,2,3\n`)).toMatchObject({ faults: [{ line: 1, column }] })
 })
 
+test('the header is refused with what it should be', () => {
+  const message =
+    'is out of place: the first line names the columns: some of age, term, smoker and variant in this order, then rate_e4'
+
+  expect(parseRateCsv('age,sex,term,rate_e4\n34,m,25,1\n')).toEqual({
+    faults: [
+      { line: 1, column: 'sex', message },
+      { line: 1, column: 'term', message },
+    ],
+  })
+  expect(parseRateCsv('smoker,age,rate_e4\n')).toMatchObject({ faults: [{ column: 'age', message }] })
+  expect(parseRateCsv('age,rate_e4,term\n')).toMatchObject({ faults: [{ column: 'rate_e4' }, { column: 'term' }] })
+})
+
+test.each([
+  ['a', true],
+  ['A-1_b.c', true],
+  ['x'.repeat(100), true],
+  ['x'.repeat(101), false],
+  ['-a', false],
+  ['a b', false],
+  ['', false],
+])('“%s” is a variant: %s', (variant, isOne) => {
+  const message = `must be a letter or digit, then letters, digits, _, . and -, not “${variant}”`
+  expect(parseRateCsv(`variant,rate_e4\n${variant},5\n`)).toEqual(
+    isOne
+      ? { dimensions: ['variant'], cells: { [variant]: 5 } }
+      : { faults: [{ line: 2, column: 'variant', message }] },
+  )
+})
+
+test.each([
+  ['age', '0', '120', '121'],
+  ['term', '1', '100', '101'],
+])('%s goes from %s to %s', (column, least, most, beyond) => {
+  expect(parseRateCsv(`${column},rate_e4\n${least},1\n${most},1\n`)).toEqual({
+    dimensions: [column],
+    cells: { [least]: 1, [most]: 1 },
+  })
+  expect(parseRateCsv(`${column},rate_e4\n${beyond},1\n`)).toMatchObject({ faults: [{ column }] })
+})
+
+test('a line is not looked at again when its like was wrong', () => {
+  expect(parseRateCsv('age,rate_e4\n34,x\n34,5\n34,0\n')).toMatchObject({ faults: [{ line: 2 }, { line: 4 }] })
+})
+
+test('a line of too many fields is told', () => {
+  expect(parseRateCsv('age,rate_e4\n34,5,6\n')).toEqual({
+    faults: [{ line: 2, column: '3', message: 'the line has 3 fields, the header 2' }],
+  })
+})
+
 test('a file without rates is refused', () => {
   expect(parseRateCsv('age,rate_e4\n')).toEqual({ faults: [{ line: 2, column: 'age', message: 'there are no rates' }] })
 })
