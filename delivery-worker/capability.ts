@@ -1,13 +1,5 @@
 import type { Pool } from 'pg'
-import {
-  categoryOf,
-  fromStored,
-  idOf,
-  type EventOf,
-  type EventShapes,
-  type Json,
-  type RecordedEvent,
-} from '#domain/event.ts'
+import { categoryOf, fromStored, type EventOf, type EventShapes, type Json, type RecordedEvent } from '#domain/event.ts'
 import { OwnError } from '#domain/own-error.ts'
 import type { OutboundRequest } from '#infra/guarded-http.ts'
 import type { Keys } from '#infra/crypto/keys.ts'
@@ -186,11 +178,4 @@ export const kindNamed = <Kind extends { readonly type: string }>(kinds: readonl
   const kind = kinds.find((each) => each.type === type)
   if (!kind) throw new OwnError(`This version of the delivery worker does not know ${JSON.stringify(type)}.`)
   return kind
-}
-
-export const organisationOf = (recorded: RecordedEvent): string => {
-  if (categoryOf(recorded.stream) === 'organisation') return idOf(recorded.stream)
-  const { organisation_id } = recorded.metadata
-  if (organisation_id === null) throw new OwnError(`${recorded.type} ${recorded.id} belongs to no organisation.`)
-  return organisation_id
 }

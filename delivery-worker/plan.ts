@@ -1,6 +1,6 @@
-import type { Json, RecordedEvent } from '#domain/event.ts'
+import { organisationOf, type Json, type RecordedEvent } from '#domain/event.ts'
 import { derivedId } from '#infra/ids.ts'
-import { kindNamed, kindOf, organisationOf, type Capabilities, type Happening, type SubjectKind } from './capability.ts'
+import { kindNamed, kindOf, type Capabilities, type Happening, type SubjectKind } from './capability.ts'
 import { makeKnowledge, type Known, type KnownAction, type Knowledge } from './known.ts'
 
 export type CancelReason = 'action_removed' | 'action_inactive' | 'connection_removed' | 'organisation_inactive'
@@ -136,18 +136,19 @@ const whyNot = ({ find }: Knowledge, organisation_id: string, connection_id: str
   return !connection || connection.facts.removed ? 'connection_removed' : null
 }
 
-/** Folds what was forgotten of a subject from the earlier events of its stream. */
-export const recallFrom = (
-  { subjects }: Capabilities,
-  event: RecordedEvent,
-  earlier: readonly RecordedEvent[],
-): Known | undefined => {
+/** Folds what was forgotten of the subject of an event from the earlier events of its stream, as they are read. */
+export const recalling = ({ subjects }: Capabilities, event: RecordedEvent) => {
   const subject = kindOf(subjects, event)
-  if (!subject) return undefined
-  const id = subject.idOf(event)
+  const id = subject?.idOf(event)
   let facts: Json | undefined
-  for (const recorded of earlier)
-    if (kindOf(subjects, recorded) === subject && subject.idOf(recorded) === id)
-      facts = subject.remember(facts, recorded)
-  return facts && { kind: 'subject', type: subject.type, id, organisation_id: organisationOf(event), facts }
+  return {
+    take: (earlier: RecordedEvent): void => {
+      if (!subject || earlier.revision >= event.revision || kindOf(subjects, earlier) !== subject) return
+      if (subject.idOf(earlier) === id) facts = subject.remember(facts, earlier)
+    },
+    known: (): Known | undefined =>
+      subject && facts && id !== undefined
+        ? { kind: 'subject', type: subject.type, id, organisation_id: organisationOf(event), facts }
+        : undefined,
+  }
 }

@@ -1,4 +1,4 @@
-import type { ClientBase } from 'pg'
+import type { ClientBase, Pool } from 'pg'
 import type { RecordedEvent } from '#domain/event.ts'
 import { OwnError } from '#domain/own-error.ts'
 import { consume, type ConsumerParts, type Consuming } from '#infra/consumers/consumer.ts'
@@ -8,7 +8,7 @@ import type { Capabilities } from './capability.ts'
 import { concernsOf, forgottenIn, plannedFrom, type Known } from './known.ts'
 import { forgetStandings } from './endpoints.ts'
 import { partitionsFor } from './partitions.ts'
-import { makePlan, recallFrom } from './plan.ts'
+import { makePlan, recalling } from './plan.ts'
 import { findPlanning, isPlanned, untilDecided } from './planning.ts'
 import { cancel, enqueue } from './queue.ts'
 
@@ -34,19 +34,22 @@ export const startPlanner = ({ capabilities, onPlanned, onWaiting, ...parts }: P
     restMs: 25,
     ...plannedFrom(capabilities),
     prepare: () => untilDecided({ ...parts, capabilities, onWaiting }),
-    handle: async (events, db) => {
-      const known = await recall(db, capabilities, events)
-      const again = await readAgain(eventLog, capabilities, known, events)
-      const planning = await findPlanning(db)
-      if (!planning) throw new OwnError('It is no longer decided from where deliveries are planned.')
-      const plan = makePlan(capabilities, [...known, ...again], events)
-      const deliveries = plan.deliveries.filter((each) => isPlanned(planning, each))
-      await ensurePartitions(deliveries.map(({ recorded_at }) => recorded_at))
-      for (const cancellation of plan.cancellations) await cancel(db, cancellation)
-      await enqueue(db, deliveries)
-      await remember(db, plan.learned)
-      await forgetStandings(db, idsOf('connection', plan.learned))
-      if (deliveries.length > 0) onPlanned()
+    // Reading the log may take long, and while a transaction has written, no reader of the log sees newer events.
+    prepareFor: async (events) => {
+      const again = await readAgain(eventLog, capabilities, await recall(pool, capabilities, events), events)
+      return async (_events, db) => {
+        const known = await recall(db, capabilities, events)
+        const planning = await findPlanning(db)
+        if (!planning) throw new OwnError('It is no longer decided from where deliveries are planned.')
+        const plan = makePlan(capabilities, [...again, ...known], events)
+        const deliveries = plan.deliveries.filter((each) => isPlanned(planning, each))
+        await ensurePartitions(deliveries.map(({ recorded_at }) => recorded_at))
+        for (const cancellation of plan.cancellations) await cancel(db, cancellation)
+        await enqueue(db, deliveries)
+        await remember(db, plan.learned)
+        await forgetStandings(db, idsOf('connection', plan.learned))
+        if (deliveries.length > 0) onPlanned()
+      }
     },
   })
 }
@@ -55,7 +58,7 @@ const idsOf = (kind: Known['kind'], known: readonly Known[]): string[] =>
   known.filter((each) => each.kind === kind).map(({ id }) => id)
 
 const recall = async (
-  db: ClientBase,
+  db: Pool | ClientBase,
   capabilities: Capabilities,
   events: readonly RecordedEvent[],
 ): Promise<readonly Known[]> => {
@@ -69,7 +72,12 @@ const recall = async (
   return rows
 }
 
-/** What was forgotten of subjects about which nothing happened for long is read from the log again. */
+const pageSize = 200
+
+/**
+ * What was forgotten of subjects about which nothing happened for long is read from the log again: each stream once, page
+ * by page.
+ */
 const readAgain = async (
   eventLog: EventLog,
   capabilities: Capabilities,
@@ -77,21 +85,18 @@ const readAgain = async (
   events: readonly RecordedEvent[],
 ): Promise<readonly Known[]> => {
   const found: Known[] = []
-  for (const event of forgottenIn(capabilities, known, events)) {
-    const recalled = recallFrom(capabilities, event, await eventsBefore(eventLog, event))
-    if (recalled) found.push(recalled)
+  const byStream = Map.groupBy(forgottenIn(capabilities, known, events), ({ stream }) => stream)
+  for (const [stream, forgotten] of byStream) {
+    const subjects = forgotten.map((event) => recalling(capabilities, event))
+    const end = Math.max(...forgotten.map(({ revision }) => revision))
+    for (let from = 0; from < end; from += pageSize) {
+      const page = await eventLog.read(stream, { from, limit: Math.min(pageSize, end - from) })
+      for (const recorded of page) for (const subject of subjects) subject.take(recorded)
+      if (page.length === 0) break
+    }
+    found.push(...subjects.flatMap(({ known: recalled }) => recalled() ?? []))
   }
   return found
-}
-
-const eventsBefore = async (eventLog: EventLog, { stream, revision }: RecordedEvent): Promise<RecordedEvent[]> => {
-  const events: RecordedEvent[] = []
-  while (events.length < revision) {
-    const page = await eventLog.read(stream, { from: events.length, limit: Math.min(1_000, revision - events.length) })
-    if (page.length === 0) break
-    events.push(...page)
-  }
-  return events
 }
 
 const remember = async (db: ClientBase, learned: readonly Known[]): Promise<void> => {

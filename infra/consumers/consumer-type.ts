@@ -23,21 +23,28 @@ export type Sender = { readonly query: (statement: QueryConfig) => Promise<unkno
 /** Says of an event that it cannot be handled: the record that it belongs to is set aside. */
 export type SetEventAside = (event: RecordedEvent, error: unknown) => void
 
-export type InTransaction = {
-  /**
-   * Handles events in the transaction that moves the checkpoint behind them, so that each counts once. Nothing slow
-   * belongs here: once it has written, no reader of the log sees newer events until it ends. What is given to `last`
-   * is sent at the end, together with the checkpoint. The record of an event is the stream that it is in.
-   *
-   * When it throws, the batch is bisected until the event that fails is found; it is quicker to say which
-   * events cannot be handled. Such an event must have changed nothing, and nor may later ones of its stream.
-   */
-  readonly handle: (
-    events: readonly RecordedEvent[],
-    db: PoolClient,
-    last: Sender,
-    setEventAside: SetEventAside,
-  ) => Promise<void>
+/**
+ * Handles events in the transaction that moves the checkpoint behind them, so that each counts once. Nothing slow
+ * belongs here: once it has written, no reader of the log sees newer events until it ends. What is given to `last`
+ * is sent at the end, together with the checkpoint. The record of an event is the stream that it is in.
+ *
+ * When it throws, the batch is bisected until the event that fails is found; it is quicker to say which
+ * events cannot be handled. Such an event must have changed nothing, and nor may later ones of its stream.
+ */
+export type Handle = (
+  events: readonly RecordedEvent[],
+  db: PoolClient,
+  last: Sender,
+  setEventAside: SetEventAside,
+) => Promise<void>
+
+export type InTransaction = (
+  | { readonly handle: Handle }
+  | {
+      /** Reads what these events need, from the log for example, before their transaction begins, and then handles them. */
+      readonly prepareFor: (events: readonly RecordedEvent[]) => Promise<Handle>
+    }
+) & {
   /**
    * Handles a record that was set aside again from its first event; without it, a record continues at the event at which
    * it was set aside.
@@ -49,6 +56,10 @@ export type InTransaction = {
     setEventAside: SetEventAside,
   ) => Promise<void>
 }
+
+/** What handles these events, with all that it reads before their transaction. */
+export const handlerOf = async (consumer: InTransaction, events: readonly RecordedEvent[]): Promise<Handle> =>
+  'handle' in consumer ? consumer.handle : consumer.prepareFor(events)
 
 export type Reacting = {
   /**

@@ -61,8 +61,9 @@ export const consume = (consumer: Consumer): Consuming => {
   const work = async () => {
     failure = undefined
     await consumer.prepare?.()
-    state = 'standing by'
-    const lease = await leases.take(name, signal)
+    const lease = await leases.take(name, signal, () => {
+      state = 'standing by'
+    })
     if (!lease) return
     state = 'catching up'
     try {

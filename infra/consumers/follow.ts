@@ -4,7 +4,7 @@ import type { Position, RecordedEvent } from '#domain/event.ts'
 import { OwnError } from '#domain/own-error.ts'
 import { moveCheckpoint, openCheckpoint, resetCheckpoint, type Checkpoint } from './checkpoint.ts'
 import type { Batch } from '../event-log/event-log.ts'
-import type { Consumer, InTransaction, Reacting, Sender } from './consumer-type.ts'
+import { handlerOf, type Consumer, type InTransaction, type Reacting, type Sender } from './consumer-type.ts'
 import { bisect, isRetriable, StaleCheckpoint, Superseded } from './failures.ts'
 import { inOrder, recordsOf } from './in-order.ts'
 import { transaction } from '../postgres/postgres.ts'
@@ -116,11 +116,12 @@ export const follow = async (consumer: Consumer, signal: AbortSignal, callbacks:
 
   const handleSome = (consumer: InTransaction) => async (events: readonly RecordedEvent[], to: Position) => {
     let unhandled: Unhandled[] = []
+    const open = setAsideCount > 0 ? await withoutWaiting(pool, name, events) : events
+    const handle = open.length > 0 ? await handlerOf(consumer, open) : undefined
     await save(to, async (db, last) => {
       unhandled = []
-      const open = setAsideCount > 0 ? await withoutWaiting(db, name, events) : events
-      if (open.length > 0)
-        await consumer.handle(open, db, last, (event, error) =>
+      if (handle)
+        await handle(open, db, last, (event, error) =>
           unhandled.push({ event, record: event.stream, reason: reasonOf(error) }),
         )
       await setAside(db, name, unhandled)

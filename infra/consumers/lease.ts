@@ -13,9 +13,10 @@ export type Lease = {
 export type Leases = {
   /**
    * Waits until no other holder has the lease of this name, in this process or another. Undefined when the signal was
-   * aborted first. Throws when the database does not answer.
+   * aborted first. Throws when the database does not answer. `held` is called whenever the
+   * database says that somebody else holds it.
    */
-  readonly take: (name: string, signal: AbortSignal) => Promise<Lease | undefined>
+  readonly take: (name: string, signal: AbortSignal, held?: () => void) => Promise<Lease | undefined>
 }
 
 type Session = {
@@ -54,19 +55,19 @@ export const makeLeases = (pool: Pool, { pollMs = 500 }: { readonly pollMs?: num
     await last?.then(({ end }) => end()).catch(() => undefined)
   }
 
-  const waitFor = async (name: string, signal: AbortSignal): Promise<Session | undefined> => {
+  const waitFor = async (name: string, signal: AbortSignal, held?: () => void): Promise<Session | undefined> => {
     while (!signal.aborted) {
       const found = await current()
-      if (await lock(found, name)) return found
+      if (await lock(found, name, held)) return found
       await pause(pollMs, undefined, { signal }).catch(() => undefined)
     }
     return undefined
   }
 
   return {
-    take: async (name, signal) => {
+    take: async (name, signal, held) => {
       users++
-      const found = await waitFor(name, signal).catch(async (error: unknown) => {
+      const found = await waitFor(name, signal, held).catch(async (error: unknown) => {
         await leave()
         throw error
       })
@@ -101,7 +102,7 @@ const openSession = async (pool: Pool): Promise<Session> => {
   return { query, held: new Set(), ended, end: close }
 }
 
-const lock = async ({ query, held }: Session, name: string): Promise<boolean> => {
+const lock = async ({ query, held }: Session, name: string, heldElsewhere?: () => void): Promise<boolean> => {
   // PostgreSQL lets a connection take a lock that it already holds, so the held ones are kept here.
   if (held.has(name)) return false
   held.add(name)
@@ -112,7 +113,10 @@ const lock = async ({ query, held }: Session, name: string): Promise<boolean> =>
     },
   )
   const isTaken = answer.rows[0]?.done === true
-  if (!isTaken) held.delete(name)
+  if (!isTaken) {
+    held.delete(name)
+    heldElsewhere?.()
+  }
   return isTaken
 }
 

@@ -2,7 +2,7 @@ import type { PoolClient } from 'pg'
 import { categoryOf, type Position, type RecordedEvent } from '#domain/event.ts'
 import { reasonOf } from '../reason.ts'
 import { bisect, EventFailed, isRetriable } from './failures.ts'
-import type { Consumer, InTransaction, Reacting, Sender } from './consumer-type.ts'
+import { handlerOf, type Consumer, type InTransaction, type Reacting, type Sender } from './consumer-type.ts'
 import {
   nextToResume,
   putBack,
@@ -130,12 +130,14 @@ const handleWaiting = async (
   { upTo, save }: Resuming,
 ): Promise<Resumed> => {
   const { name, eventLog } = consumer
-  const work = (events: readonly RecordedEvent[]) =>
-    save(async (db, last) => {
+  const work = async (events: readonly RecordedEvent[]) => {
+    const handle = await handlerOf(consumer, events)
+    await save(async (db, last) => {
       const failures: unknown[] = []
-      await consumer.handle(events, db, last, (_event, error) => failures.push(error))
+      await handle(events, db, last, (_event, error) => failures.push(error))
       if (failures.length > 0) throw failures[0]
     })
+  }
   let waitsFrom = revision
   try {
     for await (const { events, next } of waitingEvents(eventLog, [{ stream, revision }], upTo)) {

@@ -1,10 +1,13 @@
+import { once } from 'node:events'
 import type { PoolClient } from 'pg'
 import { expect, test } from 'vitest'
 import type { RecordedEvent } from '#domain/event.ts'
 import { OwnError } from '#domain/own-error.ts'
 import { consumerHealth } from '#infra/consumers/checkpoint.ts'
 import { consume, type Consumer, type ConsumerParts, type Consuming } from '#infra/consumers/consumer.ts'
+import type { Leases } from '#infra/consumers/lease.ts'
 import { listSetAside, requestResume } from '#infra/consumers/set-aside.ts'
+import { checkConsumer } from '#infra/parts.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import { newEvent } from './tally.ts'
 import { barrier, raised, soon, tallyId, through, fixture, type Fixture } from './fixture.ts'
@@ -119,6 +122,58 @@ test('one of two processes works, the other stands by and takes over when it die
   await reaches(waiting, 'live')
   await soon(async () => expect(await kept(the)).toEqual([1, 2]))
   expect(working.status().state).toBe('stopped')
+})
+
+test('a consumer stands by only once the database says that another holds its lease; until then its problem shows', async () => {
+  await using the = await keeping()
+  const { run, parts } = the.makeProcess()
+  let attempts = 0
+  let heldByAnother = (): void => undefined
+  const leases: Leases = {
+    take: async (_name, signal, held = () => undefined) => {
+      if (++attempts === 1) throw Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })
+      heldByAnother = held
+      await once(signal, 'abort')
+      return undefined
+    },
+  }
+  const consuming = run(() => keeper()({ ...parts, leases }))
+  await soon(() => expect(attempts).toBe(2))
+  expect(consuming.status()).toMatchObject({ state: 'starting', problem: { reason: 'refused' } })
+  expect(checkConsumer(consuming)).toMatchObject({ ok: false, detail: expect.stringContaining('since') as unknown })
+
+  heldByAnother()
+
+  expect(consuming.status()).toMatchObject({ state: 'standing by' })
+  expect(checkConsumer(consuming)).toMatchObject({ ok: true })
+})
+
+test('what handling needs is read before the transaction begins, also when a record is resumed', async () => {
+  await using the = await keeping()
+  const { run, parts } = the.makeProcess()
+  let isMended = false
+  const transactionsMeanwhile: number[] = []
+  await the.append(1, raised(1), raised(-2), raised(3))
+  const consuming = run((given) =>
+    consume({
+      ...given,
+      name: 'keeper',
+      version: 1,
+      categories: ['tally'],
+      prepareFor: async (events) => {
+        transactionsMeanwhile.push(parts.pool.totalCount - parts.pool.idleCount)
+        return async (_events, db) => (isMended ? keep(events, db) : refuseNegative(events, db))
+      },
+    }),
+  )
+  await soon(() => expect(consuming.status()).toMatchObject({ state: 'live', setAside: 1 }))
+
+  isMended = true
+  await requestResume(the.pool, 'keeper')
+
+  await soon(async () => expect(await kept(the)).toEqual([1, -2, 3]))
+  expect(transactionsMeanwhile.length).toBeGreaterThan(2)
+  expect(new Set(transactionsMeanwhile)).toEqual(new Set([0]))
 })
 
 test('a process that has lost its lease without knowing cannot write any more', async () => {
