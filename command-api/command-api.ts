@@ -24,6 +24,7 @@ import { campaignsSection, leadIntakeSections } from './campaigns/setup.ts'
 import { productsSection } from './catalogue/products-setup.ts'
 import { rateTablesSection } from './catalogue/rate-tables-setup.ts'
 import { catalogueAdminRoutes } from './catalogue/routes.ts'
+import { crmReactions, crmRoutes, followCrmModels, type CrmModels } from './crm.ts'
 import { makePeople } from './customers/people.ts'
 import { whenCustomerSavedRecordCustomer } from './customers/when-customer-saved-record-customer.ts'
 import { followEndpointConnections, type LiveConnections } from './integrations/live-connections.ts'
@@ -33,6 +34,7 @@ import { makeRecentContent, type ClaimContent } from './ingests/recent-content.t
 import { endpointConnectionRoutes } from './integrations/routes.ts'
 import { endpointConnectionsSection } from './integrations/setup.ts'
 import { followCatalogue, type Catalogue } from './live-catalogue.ts'
+import { makeLeads } from './live-leads.ts'
 import { followCampaigns, type LiveCampaigns } from './live-campaigns.ts'
 import { makeQuoteOwner, type QuoteOwner } from './quote-owner.ts'
 import { providerAccountRoutes } from './provider-accounts/routes.ts'
@@ -56,6 +58,7 @@ type Deps = Pick<Parts, 'keys' | 'pool'> & {
   readonly connections: LiveConnections
   readonly actions: LiveActions
   readonly campaigns: LiveCampaigns
+  readonly crmModels: CrmModels
   readonly accounts: ProviderAccounts
   readonly claimContent: ClaimContent
   readonly baseUrl: string
@@ -111,6 +114,7 @@ export const commandRoutes = (deps: Deps): readonly Route[] => {
     ...lifecycleActionRoutes({ writer, directory, actions, catalogue }),
     ...campaignRoutes({ writer, directory, campaigns }),
     receiveRoute({ writer, campaigns, digest: dataKeys.digest, claimContent, baseUrl }),
+    ...crmRoutes({ ...deps, models: deps.crmModels }),
     ...setupRoutes({ planOrganisation: organisationPlanner({ writer, directory }), sections: sections(deps) }),
   ]
 }
@@ -118,13 +122,14 @@ export const commandRoutes = (deps: Deps): readonly Route[] => {
 export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
   const { config, keys, dataKeys, log, metrics, eventLog, rateLimit, progress, folds, clock } = parts
   const baseUrl = config.BASE_URL
-  const [directory, catalogue, connections, actions, campaigns, accounts] = await Promise.all([
+  const [directory, catalogue, connections, actions, campaigns, accounts, crmModels] = await Promise.all([
     folds.follow(directoryFold, emptyDirectory()),
     followCatalogue(eventLog, folds),
     followEndpointConnections(folds),
     followLifecycleActions(folds),
     followCampaigns(folds),
     folds.follow(providerAccountsFold, new Map()),
+    followCrmModels(folds),
   ])
   const allowsHttp = httpPermission({
     allowedHosts: config.DELIVERY_ALLOWED_HOSTS,
@@ -140,7 +145,8 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
   dataKeys.onForget(writer.forget)
   const quoteOwner = makeQuoteOwner(parts)
   const leases = makeLeases(parts.pool)
-  const reactions = runReactions([whenCustomerSavedRecordCustomer(writer)], {
+  const leads = makeLeads(writer, crmModels.pipelines)
+  const reactions = runReactions([whenCustomerSavedRecordCustomer(writer), ...crmReactions(leads)], {
     ...parts,
     leases,
   })
@@ -163,6 +169,7 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
       connections,
       actions,
       campaigns,
+      crmModels,
       accounts,
       claimContent: makeRecentContent(parts),
       baseUrl,

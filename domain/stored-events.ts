@@ -9,6 +9,7 @@ import { ingestEvents } from './ingests/events.ts'
 import { endpointConnectionEvents } from './integrations/events.ts'
 import { paymentEvents } from './payments/events.ts'
 import { leadEvents } from './leads/events.ts'
+import { outcomeEvents, outcomeModelEvents, outcomeReportEvents } from './outcomes/events.ts'
 import { pipelineEvents } from './pipeline/events.ts'
 import { providerAccountEvents } from './provider-accounts/events.ts'
 import { quoteEvents } from './quotes/events.ts'
@@ -30,6 +31,9 @@ export const storedEvents: EventShapes = {
   ...lifecycleActionEvents,
   ...organisationEvents,
   ...paymentEvents,
+  ...outcomeEvents,
+  ...outcomeModelEvents,
+  ...outcomeReportEvents,
   ...pipelineEvents,
   ...productEvents,
   ...providerAccountEvents,

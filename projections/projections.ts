@@ -7,6 +7,7 @@ import { customers } from './customers/projection.ts'
 import { dueTimes } from './due-times/projection.ts'
 import { leadFeed, leadRecords, leads } from './leads/projection.ts'
 import { ingests } from './ingests/projection.ts'
+import { heldOutcomes, outcomes } from './outcomes/projection.ts'
 import type { SomeProjection } from './projection.ts'
 import { quotes } from './quotes/projection.ts'
 import { runProjections } from './runner.ts'
@@ -22,6 +23,8 @@ export const allProjections: readonly SomeProjection[] = [
   leads,
   leadFeed,
   leadRecords,
+  outcomes,
+  heldOutcomes,
   ingests,
   dueTimes,
 ]

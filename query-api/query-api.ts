@@ -3,6 +3,8 @@ import { providerAccountsFold } from '#domain/provider-accounts/record.ts'
 import { idealPostcodes } from '#infra/addresses/ideal-postcodes.ts'
 import { osPlaces } from '#infra/addresses/os-places.ts'
 import { makeGuardedHttp } from '#infra/guarded-http.ts'
+import type { OutcomeModel } from '#domain/outcomes/events.ts'
+import { outcomeModelsFold, outcomeModelsOf, type OutcomeModels } from '#domain/outcomes/record.ts'
 import type { Pipeline } from '#domain/pipeline/events.ts'
 import { pipelinesFold, pipelinesOf, type Pipelines } from '#domain/pipeline/record.ts'
 import { makeAdmission } from '#infra/http/admission.ts'
@@ -20,6 +22,7 @@ import { deliveryRoutes } from './deliveries/routes.ts'
 import { documentationRoutes } from './documentation/routes.ts'
 import { accountOpener } from './lookups/accounts.ts'
 import { lookupRoutes, type LookupProviders } from './lookups/routes.ts'
+import { outcomeRoutes } from './outcomes/routes.ts'
 import { leadRoutes } from './leads/routes.ts'
 import { ingestRoutes, ownerOfIngest } from './ingests/routes.ts'
 import { ownerOfQuote, quoteRoutes } from './quotes/routes.ts'
@@ -31,6 +34,7 @@ export const queryRoutes = (
     readonly baseUrl: string
     readonly lookups: LookupProviders
     readonly pipelines: Pipelines
+    readonly outcomeModels: OutcomeModels
   },
 ): readonly Route[] => [
   ...catalogueRoutes(deps),
@@ -39,15 +43,17 @@ export const queryRoutes = (
   ...quoteRoutes(deps),
   ...lookupRoutes(deps),
   ...leadRoutes(deps),
+  ...outcomeRoutes(deps),
   ...deliveryRoutes(deps),
   ...ingestRoutes(deps),
 ]
 
 export const startQueryApi = async (parts: Parts): Promise<ApiRole> => {
   const { config, keys, log, metrics, folds, rateLimit } = parts
-  const [directory, accounts, pipelines] = await Promise.all([
+  const [directory, accounts, outcomeModels, pipelines] = await Promise.all([
     folds.follow(directoryFold, emptyDirectory()),
     folds.follow(providerAccountsFold, new Map()),
+    folds.follow(outcomeModelsFold, new Map<string, OutcomeModel>()).then(outcomeModelsOf),
     folds.follow(pipelinesFold, new Map<string, Pipeline>()).then(pipelinesOf),
   ])
   const admission = makeAdmission({
@@ -72,7 +78,7 @@ export const startQueryApi = async (parts: Parts): Promise<ApiRole> => {
     ideal_postcodes: idealPostcodes(outside),
     os_places: osPlaces(outside),
   }
-  const reading = { ...parts, db: lookups, baseUrl: config.BASE_URL, lookups: providers, pipelines }
+  const reading = { ...parts, db: lookups, baseUrl: config.BASE_URL, lookups: providers, pipelines, outcomeModels }
   const app = httpApp(queryRoutes(reading), {
     log,
     metrics,

@@ -44,6 +44,7 @@ export const allRoutes = () => {
     connections: new Map(),
     actions: new Map(),
     campaigns: { campaign: unused, campaigns: unused, intake: unused },
+    crmModels: { pipelines: unused, outcomeModels: unused },
     accounts: new Map(),
     claimContent: unused,
     baseUrl: '',
@@ -51,7 +52,7 @@ export const allRoutes = () => {
   })
   const lookups = { openAccount: unused, twilio_lookup: unused, ideal_postcodes: unused, os_places: unused }
   const pipelines = pipelinesOf(new Map())
-  return [...queryRoutes({ keys, pool, db: pool, baseUrl: '', lookups, pipelines }), ...command]
+  return [...queryRoutes({ keys, pool, db: pool, baseUrl: '', lookups, pipelines, outcomeModels: unused }), ...command]
 }
 
 /** The document that query-api serves, as the routes describe themselves now. */

@@ -1,20 +1,51 @@
+import { randomBytes } from 'node:crypto'
 import { vi } from 'vitest'
+import { emptyDirectory } from '#domain/access/record.ts'
 import type { CampaignRef } from '#domain/leads/events.ts'
-import type { Position } from '#domain/event.ts'
+import { categoryOf, fromStored, type Position, type RecordedEvent } from '#domain/event.ts'
 import type { Pipeline } from '#domain/pipeline/events.ts'
 import { pipelinesOf } from '#domain/pipeline/record.ts'
-import { ApiApplicationId, CustomerId, OrganisationId } from '#domain/values.ts'
+import { ApiApplicationId, ApplicationId, CustomerId, OrganisationId } from '#domain/values.ts'
+import { customer } from '#domain/customers/customer.ts'
+import type { CustomerDetails } from '#domain/customers/events.ts'
+import { nothingKnown } from '#domain/customers/record.ts'
+import { outcomeModelsOf, seededModel } from '#domain/outcomes/record.ts'
+import { makeDataKeys } from '#infra/crypto/data-keys.ts'
+import { deriveKeys } from '#infra/crypto/keys.ts'
 import type { Clock } from '#infra/clock.ts'
 import { postgresLog, prepareLog } from '#infra/event-log/postgres/postgres-log.ts'
 import type { Scope } from '#infra/http/route.ts'
+import { crmReactions, crmRoutes } from '../../command-api/crm.ts'
+import { makePeople } from '../../command-api/customers/people.ts'
+import { commandHandler } from '../../command-api/handle.ts'
+import { contextOf, type SomeReaction } from '../../command-api/reaction.ts'
 import { makeLeads, type OneLeadCommand } from '../../command-api/live-leads.ts'
 import { makeWriter } from '../../command-api/writer.ts'
+import { customers } from '../../projections/customers/projection.ts'
 import { leadFeed, leadRecords, leads } from '../../projections/leads/projection.ts'
+import { heldOutcomes, outcomes } from '../../projections/outcomes/projection.ts'
+import { products } from '../../projections/catalogue/projection.ts'
 import { leadRoutes } from '../../query-api/leads/routes.ts'
+import { outcomeRoutes } from '../../query-api/outcomes/routes.ts'
 import { testDatabase } from '../database.ts'
 import { fillReadModel } from '../read-model.ts'
 import { serve, serverCaller } from '../serve.ts'
 import { organisation_id, partner, pipeline, receive, user, website } from './builders.ts'
+
+const never = new AbortController().signal
+
+const northlight = {
+  id: organisation_id,
+  slug: 'northlight',
+  name: 'Northlight',
+  currency_code: 'GBP',
+  time_zone: 'Europe/London',
+  stripe_test_mode: true,
+  active: true,
+}
+
+/** A product with an alias. */
+const sold = { products: [{ key: 'term-life', name: 'Term life', aliases: ['TL1'] }] }
 
 const patience = { timeout: 20_000, interval: 5 }
 const strangers = OrganisationId.parse('99999999-0000-4000-8000-000000000001')
@@ -45,12 +76,21 @@ export const openLeads = async () => {
 
   let read: Position | undefined
   let reading = Promise.resolve()
-  const projections = [leads, leadFeed, leadRecords]
+  const projections = [products, customers, leads, leadFeed, leadRecords, outcomes, heldOutcomes]
+  let reactions: readonly SomeReaction[] = []
+  const react = async (recorded: RecordedEvent) => {
+    for (const reaction of reactions) {
+      const isWanted = reaction.categories.includes(categoryOf(recorded.stream)) && recorded.type in reaction.events
+      const context = isWanted && contextOf(reaction, recorded, never)
+      if (context) await reaction.react(fromStored(reaction.events, recorded) as never, recorded, context)
+    }
+  }
   const readOn = () => {
     reading = reading.then(async () => {
       const events = await log.readAll(read === undefined ? {} : { beyond: read })
       await fillReadModel(database.pool, projections, events)
       read = events.at(-1)?.position ?? read
+      for (const event of events) await react(event)
     })
     return reading
   }
@@ -65,8 +105,22 @@ export const openLeads = async () => {
     },
   })
   const made = makeLeads(writer, pipelines)
+  reactions = crmReactions(made)
+  const dataKeys = makeDataKeys({ pool: database.pool, keys: deriveKeys(randomBytes(32).toString('base64')) })
+  const directory = emptyDirectory()
+  directory.organisations.set(organisation_id, northlight)
+  directory.organisations.set(strangers, { ...northlight, id: strangers })
+  const models = {
+    pipelines,
+    outcomeModels: outcomeModelsOf(new Map([[organisation_id, { ...seededModel, ...sold }]])),
+  }
+  const people = makePeople({ writer, digest: dataKeys.digest })
   const served = await serve(
-    [...leadRoutes({ pool: database.pool, pipelines })],
+    [
+      ...leadRoutes({ pool: database.pool, pipelines }),
+      ...outcomeRoutes({ pool: database.pool, outcomeModels: models.outcomeModels }),
+      ...crmRoutes({ writer, pool: database.pool, directory, catalogue: { slugs: () => [] }, dataKeys, models }),
+    ],
     (request) => {
       const name = request.get('x-caller') ?? 'website'
       if (!isCaller(name)) throw new Error(`There is no caller ${name}.`)
@@ -75,6 +129,7 @@ export const openLeads = async () => {
     },
     { clock },
   )
+  const customersOf = commandHandler(writer, customer)
   const context = () => ({
     organisation_id,
     actor: { type: 'operator', id: null } as const,
@@ -88,6 +143,25 @@ export const openLeads = async () => {
     log,
     writer,
     leads: made,
+    /** Until everything that followed can be read. */
+    settled: async () => {
+      let before: Position | undefined
+      do {
+        before = read
+        await readOn()
+      } while (read !== before)
+    },
+    /** What is known of the person of a lead. */
+    know: async (customer_id: CustomerId, details: Partial<CustomerDetails>) => {
+      if (details.email)
+        await people.claim({ organisation_id, kind: 'email', value: details.email }, customer_id, context())
+      const application_id = ApplicationId.parse(crypto.randomUUID())
+      const known = { ...nothingKnown, ...details }
+      const command = { type: 'RecordCustomer', organisation_id, customer_id, application_id, by: 'server' } as const
+      await customersOf.handle(customer_id, { ...command, details: known, sent: details }, context())
+    },
+    claimExternalId: (customer_id: CustomerId, value: string) =>
+      people.claim({ organisation_id, kind: 'external_id', value }, customer_id, context()),
     context,
     at: (instant: string) => {
       time = instant

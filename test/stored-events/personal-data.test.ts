@@ -53,6 +53,7 @@ const notPersonal: Readonly<Record<string, string>> = {
   'LeadIntakeSet.trap_fields': 'names of form fields, set by the operator',
   'ProductDrafted.draft': 'a product of the catalogue, which is published',
   'ReleasePublished.release': 'a product of the catalogue, which is published',
+  'OutcomeModelDeclared.model': 'types, measures and products of outcomes, set by the operator',
   'PipelineDeclared.pipeline.stages[].label': 'names a stage of work, and is set by the operator',
   'PipelineDeclared.pipeline.custom_fields[].label': 'names a field, and is set by the operator',
   'PipelineDeclared.pipeline.custom_fields[].options': 'what can be chosen, and is set by the operator',

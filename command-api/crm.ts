@@ -1,0 +1,68 @@
+import type { Pool } from 'pg'
+import type { Directory } from '#domain/access/record.ts'
+import type { OutcomeModel } from '#domain/outcomes/events.ts'
+import { outcomeModelsFold, outcomeModelsOf, type OutcomeModels } from '#domain/outcomes/record.ts'
+import { CustomerId, type OrganisationId } from '#domain/values.ts'
+import type { LiveFolds } from '#infra/consumers/live-folds.ts'
+import type { DataKeys } from '#infra/crypto/data-keys.ts'
+import type { Route } from '#infra/http/route.ts'
+import { sql } from '#infra/postgres/postgres.ts'
+import { makePeople } from './customers/people.ts'
+import type { Catalogue } from './live-catalogue.ts'
+import { makeLeads, type Leads } from './live-leads.ts'
+import { followPipelines, type Pipelines } from './live-pipelines.ts'
+import { outcomeAdminRoutes } from './outcomes/admin-routes.ts'
+import { outcomeRoutes } from './outcomes/routes.ts'
+import { whenOutcomeRecordedFollowOutcome } from './outcomes/when-outcome-recorded-follow-outcome.ts'
+import type { SomeReaction } from './reaction.ts'
+import type { Writer } from './writer.ts'
+
+/** What organisations have declared of how they work leads. */
+export type CrmModels = { readonly pipelines: Pipelines; readonly outcomeModels: OutcomeModels }
+
+export const followCrmModels = async (folds: LiveFolds): Promise<CrmModels> => {
+  const [pipelines, outcomeModels] = await Promise.all([
+    followPipelines(folds),
+    folds.follow(outcomeModelsFold, new Map<string, OutcomeModel>()).then(outcomeModelsOf),
+  ])
+  return { pipelines, outcomeModels }
+}
+
+type CrmDeps = {
+  readonly writer: Writer
+  readonly pool: Pick<Pool, 'query'>
+  readonly directory: Directory
+  readonly catalogue: Pick<Catalogue, 'slugs'>
+  readonly dataKeys: Pick<DataKeys, 'digest'>
+  readonly models: CrmModels
+}
+
+/** More people than this share no telephone number that could tell them apart. */
+const mostOfOneNumber = 20
+
+const findByPhone =
+  (pool: Pick<Pool, 'query'>) =>
+  async (organisation_id: OrganisationId, phone_number: string): Promise<readonly CustomerId[]> => {
+    const { rows } = await pool.query<{ id: string }>(sql`
+      select id from customers
+      where organisation_id = ${organisation_id} and document ->> 'phone_number' = ${phone_number}
+      limit ${mostOfOneNumber}`)
+    return rows.map(({ id }) => CustomerId.parse(id))
+  }
+
+/** Leads and what becomes of them: the way in. */
+export const crmRoutes = ({ writer, pool, directory, catalogue, dataKeys, models }: CrmDeps): readonly Route[] => {
+  const people = makePeople({ writer, digest: dataKeys.digest })
+  const outcomesDeps = {
+    writer,
+    pool,
+    models: models.outcomeModels,
+    leads: makeLeads(writer, models.pipelines),
+    findPerson: people.find,
+    findByPhone: findByPhone(pool),
+    directory,
+  }
+  return [...outcomeRoutes({ ...outcomesDeps, catalogue }), ...outcomeAdminRoutes(outcomesDeps)]
+}
+
+export const crmReactions = (leads: Leads): readonly SomeReaction[] => [whenOutcomeRecordedFollowOutcome(leads)]

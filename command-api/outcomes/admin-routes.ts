@@ -1,0 +1,81 @@
+import { z } from 'zod'
+import { Outcome } from '#domain/outcomes/record.ts'
+import { CustomerId, OrganisationId } from '#domain/values.ts'
+import { route, type Route } from '#infra/http/route.ts'
+import { operatorContext, operatorRoute, refuseUnknownOrganisation, type Organisations } from '../operator.ts'
+import { makeOutcomes, type OutcomesDeps, type Reporter } from './outcomes.ts'
+
+const address = '/admin/v1/organisations/:organisation_id'
+const HeldPath = z.object({ organisation_id: OrganisationId, outcome_id: z.uuid().toLowerCase() })
+
+const By = z.string().trim().min(1).max(100).nullish().describe('The member of the team who does it.')
+
+const operatorOf = (organisation_id: OrganisationId, name: string | null): Reporter => ({
+  organisation_id,
+  api_application_id: null,
+  source: 'manual',
+  by: { type: 'user', name },
+  sentBy: undefined,
+})
+
+/** What the team does about outcomes that are held, and about mistaken ones. */
+export const outcomeAdminRoutes = (deps: OutcomesDeps & { readonly directory: Organisations }): Route[] => {
+  const outcomes = makeOutcomes(deps)
+  const { directory } = deps
+
+  return [
+    route(
+      {
+        ...operatorRoute,
+        method: 'post',
+        address: `${address}/held_outcomes/:outcome_id/match`,
+        summary: 'Say which lead a held outcome is about; it is then recorded',
+        path: HeldPath,
+        body: z.object({ contact_id: CustomerId, by: By }),
+        answers: { 200: z.object({ data: Outcome }) },
+        errors: ['conflict', 'not_repeatable'],
+      },
+      async ({ path: { organisation_id, outcome_id }, body: { contact_id, by = null }, ...facts }) => {
+        refuseUnknownOrganisation(directory, organisation_id)
+        const operator = operatorOf(organisation_id, by)
+        const context = operatorContext(organisation_id, facts)
+        return { status: 200, body: { data: await outcomes.match(operator, outcome_id, contact_id, context) } }
+      },
+    ),
+    route(
+      {
+        ...operatorRoute,
+        method: 'post',
+        address: `${address}/held_outcomes/:outcome_id/discard`,
+        summary: 'Discard a held outcome: it is about no lead',
+        path: HeldPath,
+        body: z.object({ by: By }),
+        answers: { 200: z.object({ data: z.object({ id: z.uuid(), discarded: z.literal(true) }) }) },
+        errors: ['conflict'],
+      },
+      async ({ path: { organisation_id, outcome_id: id }, body: { by = null }, ...facts }) => {
+        refuseUnknownOrganisation(directory, organisation_id)
+        await outcomes.discard(operatorOf(organisation_id, by), id, operatorContext(organisation_id, facts))
+        return { status: 200, body: { data: { id, discarded: true } } }
+      },
+    ),
+    route(
+      {
+        ...operatorRoute,
+        method: 'post',
+        address: `${address}/outcomes/:outcome_id/reverse`,
+        summary: 'Reverse an outcome, whoever reported it',
+        path: HeldPath,
+        body: z.object({ note: z.string().trim().max(500).nullish(), by: By }),
+        answers: { 200: z.object({ data: Outcome }) },
+        errors: ['already_reversed'],
+      },
+      async ({ path: { organisation_id, outcome_id }, body: { note = null, by = null }, ...facts }) => {
+        refuseUnknownOrganisation(directory, organisation_id)
+        const operator = operatorOf(organisation_id, by)
+        const context = operatorContext(organisation_id, facts)
+        return { status: 200, body: { data: await outcomes.reverse(operator, outcome_id, note, context) } }
+      },
+    ),
+  ]
+}

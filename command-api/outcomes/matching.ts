@@ -1,0 +1,59 @@
+import type { HeldReason, LeadReference } from '#domain/outcomes/events.ts'
+import { CustomerId, type OrganisationId } from '#domain/values.ts'
+import { Problem } from '#infra/http/problem.ts'
+import type { Leads } from '../live-leads.ts'
+
+/** Whose an email address or external id is. */
+type FindPerson = (wanted: {
+  readonly organisation_id: OrganisationId
+  readonly kind: 'email' | 'external_id'
+  readonly value: string
+}) => Promise<CustomerId | undefined>
+
+export type MatchingDeps = {
+  readonly leads: Pick<Leads, 'find'>
+  readonly findPerson: FindPerson
+  /** The people who can be reached under a number, at most a few. */
+  readonly findByPhone: (organisation_id: OrganisationId, phone_number: string) => Promise<readonly CustomerId[]>
+}
+
+export type Match = { readonly contact_id: CustomerId } | { readonly held: HeldReason }
+
+const noLead = () =>
+  new Problem('not_found', 'There is no lead with this id. Use a contact_id that GET /api/v1/crm/leads has shown.')
+
+/**
+ * The lead that a report is about. An id that is none is refused; details find a lead only when it is the only one.
+ * `sentBy` is given for a caller who may see only the leads that it sent: others are as if there were none.
+ */
+export const matchLead = async (
+  { leads, findPerson, findByPhone }: MatchingDeps,
+  organisation_id: OrganisationId,
+  { contact_id, external_id, email, phone }: LeadReference,
+  sentBy: string | undefined,
+): Promise<Match> => {
+  const visible = async (id: CustomerId | undefined): Promise<CustomerId | undefined> => {
+    const state = id && (await leads.find(organisation_id, id))
+    if (!state) return undefined
+    const isVisible = sentBy === undefined || state.record.senders.some((sender) => sender === sentBy)
+    return isVisible ? state.record.contact_id : undefined
+  }
+
+  if (contact_id !== null || external_id !== null) {
+    const named =
+      contact_id === null
+        ? await findPerson({ organisation_id, kind: 'external_id', value: external_id ?? '' })
+        : CustomerId.parse(contact_id)
+    const found = await visible(named)
+    if (!found) throw noLead()
+    return { contact_id: found }
+  }
+  const candidates = [
+    ...(email === null ? [] : [await findPerson({ organisation_id, kind: 'email', value: email })]),
+    ...(phone === null ? [] : await findByPhone(organisation_id, phone)),
+  ]
+  const found = new Set((await Promise.all(candidates.map(visible))).filter((id) => id !== undefined))
+  const [only] = found
+  if (only && found.size === 1) return { contact_id: only }
+  return { held: found.size === 0 ? 'no_match' : 'several_matches' }
+}

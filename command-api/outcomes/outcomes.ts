@@ -1,0 +1,169 @@
+import type { Pool } from 'pg'
+import type { LeadActor } from '#domain/leads/events.ts'
+import type { HeldReason, LeadReference, OutcomeSource, OutcomeType, Report } from '#domain/outcomes/events.ts'
+import { outcomeIn, outcomes } from '#domain/outcomes/outcomes.ts'
+import { outcomeReport, refuseOtherContent, type ReportState } from '#domain/outcomes/report.ts'
+import type { Outcome, OutcomeModels } from '#domain/outcomes/record.ts'
+import { CustomerId, type ApiApplicationId, type OrganisationId } from '#domain/values.ts'
+import { notFound, Problem } from '#infra/http/problem.ts'
+import { derivedId, newId } from '#infra/ids.ts'
+import { sql } from '#infra/postgres/postgres.ts'
+import { commandHandler, type Context, type Writer } from '../handle.ts'
+import { matchLead, type MatchingDeps } from './matching.ts'
+
+export type OutcomesDeps = MatchingDeps & {
+  readonly writer: Writer
+  readonly pool: Pick<Pool, 'query'>
+  readonly models: OutcomeModels
+}
+
+/** Who reports or reverses, and may see which leads. */
+export type Reporter = {
+  readonly organisation_id: OrganisationId
+  readonly api_application_id: ApiApplicationId | null
+  readonly source: OutcomeSource
+  readonly by: LeadActor
+  /** Only the leads that this application sent. */
+  readonly sentBy: ApiApplicationId | undefined
+}
+
+type Reporting = {
+  readonly event_id: string | null
+  readonly lead: LeadReference
+  readonly report: Report
+  readonly outcome_type: OutcomeType
+}
+
+export type Reported =
+  | { readonly recorded: Outcome; readonly isReplay: boolean }
+  | { readonly held: HeldReason; readonly id: string; readonly isReplay: boolean }
+
+const noOutcome = () => notFound('outcome')
+
+/** Reporting, matching and reversing outcomes, whoever does it. */
+export const makeOutcomes = (deps: OutcomesDeps) => {
+  const { writer, pool, models, leads } = deps
+  const reports = commandHandler(writer, outcomeReport)
+  const ledgers = commandHandler(writer, outcomes)
+
+  const idOf = ({ organisation_id, api_application_id }: Reporter, event_id: string): string =>
+    derivedId('outcome', organisation_id, api_application_id ?? '', event_id)
+
+  const recordCommand = (
+    id: string,
+    state: Omit<ReportState, 'status' | 'held' | 'reported_at'>,
+    contact_id: CustomerId,
+  ) => {
+    const { organisation_id, api_application_id, source, event_id, report, by } = state
+    const model = models(organisation_id)
+    const outcome_type = model.types.find(({ key }) => key === report.type)
+    if (!outcome_type)
+      throw new Problem('validation_failed', `The outcome model has no type ${report.type} any more.`, {
+        fields: { type: 'is no type of the outcome model' },
+      })
+    const origin = { organisation_id, outcome_id: id, api_application_id, source, event_id, by }
+    return { type: 'RecordOutcome', ...origin, contact_id, report, outcome_type, model } as const
+  }
+
+  /** Records what a report says of its lead, unless that was done before. */
+  const record = async (id: string, state: ReportState, contact_id: CustomerId, context: Context): Promise<Outcome> => {
+    const ledger = await ledgers.handle(contact_id, recordCommand(id, state, contact_id), context)
+    const outcome = outcomeIn(ledger.state, id)
+    if (!outcome) throw new Error(`Outcome ${id} was not recorded.`)
+    return outcome
+  }
+
+  const answer = async (id: string, state: ReportState, isReplay: boolean, context: Context): Promise<Reported> => {
+    if (state.contact_id !== null) return { recorded: await record(id, state, state.contact_id, context), isReplay }
+    return { held: state.held ?? 'no_match', id, isReplay }
+  }
+
+  /** The lead of an outcome that the reporter may see. */
+  const contactOf = async ({ organisation_id, sentBy }: Reporter, id: string): Promise<CustomerId> => {
+    const report = await reports.load(id)
+    const contact_id =
+      report?.organisation_id === organisation_id ? report.contact_id : await contactInReadModel(organisation_id, id)
+    if (!contact_id) throw noOutcome()
+    if (sentBy === undefined) return contact_id
+    const lead = await leads.find(organisation_id, contact_id)
+    if (!lead?.record.senders.includes(sentBy)) throw noOutcome()
+    return contact_id
+  }
+
+  /** Outcomes that were never reported, such as those of policies, and reversals. */
+  const contactInReadModel = async (organisation_id: OrganisationId, id: string): Promise<CustomerId | null> => {
+    const { rows } = await pool.query<{ contact_id: string }>(
+      sql`select contact_id from outcomes where organisation_id = ${organisation_id} and id = ${id}`,
+    )
+    return rows[0] ? CustomerId.parse(rows[0].contact_id) : null
+  }
+
+  const reverse = async (reporter: Reporter, id: string, note: string | null, context: Context): Promise<Outcome> => {
+    const { organisation_id, api_application_id, source, by } = reporter
+    const contact_id = await contactOf(reporter, id)
+    const reversal_id = derivedId('outcome_reversal', organisation_id, id)
+    const { state } = await ledgers.handle(
+      contact_id,
+      { type: 'ReverseOutcome', outcome_id: id, reversal_id, note, api_application_id, source, by, now: context.now },
+      context,
+    )
+    const reversal = outcomeIn(state, reversal_id)
+    if (!reversal) throw new Error(`Outcome ${id} was not reversed.`)
+    return reversal
+  }
+
+  return {
+    /** Records an outcome, or holds it. An event id stands for one report: with the same content it is the same answer. */
+    report: async (reporter: Reporter, { event_id, lead, report }: Reporting, context: Context): Promise<Reported> => {
+      const { organisation_id, api_application_id, source, by, sentBy } = reporter
+      const id = event_id === null ? newId() : idOf(reporter, event_id)
+      const earlier = event_id === null ? undefined : await reports.load(id)
+      if (earlier) {
+        refuseOtherContent({ report, lead }, earlier)
+        return answer(id, earlier, true, context)
+      }
+      const match = await matchLead(deps, organisation_id, lead, sentBy)
+      const matched = 'contact_id' in match ? match : { contact_id: null }
+      const held = 'held' in match ? match.held : null
+      const content = { organisation_id, api_application_id, source, event_id, report, lead, by, outcome_id: id }
+      // What is refused must not use the event id up.
+      if (matched.contact_id !== null)
+        await ledgers.preview(matched.contact_id, recordCommand(id, { ...content, ...matched }, matched.contact_id))
+      const { state, events } = await reports.handle(
+        id,
+        { type: 'ReportOutcome', ...content, ...matched, held },
+        context,
+      )
+      if (!state) throw new Error(`Report ${id} was not taken in.`)
+      return answer(id, state, events.length === 0, context)
+    },
+
+    reverse,
+
+    /** Reverses the outcome that this reporter sent with an event id. */
+    reverseByEventId: async (reporter: Reporter, event_id: string, note: string | null, context: Context) =>
+      reverse(reporter, idOf(reporter, event_id), note, context),
+
+    /** A person says which lead a held outcome is about. */
+    match: async (reporter: Reporter, id: string, contact_id: CustomerId, context: Context): Promise<Outcome> => {
+      const { organisation_id, by } = reporter
+      const report = await reports.load(id)
+      if (report?.organisation_id !== organisation_id) throw noOutcome()
+      if (!(await leads.find(organisation_id, contact_id)))
+        throw new Problem('validation_failed', 'Correct contact_id: there is no such lead.', {
+          fields: { contact_id: 'is no lead' },
+        })
+      await ledgers.preview(contact_id, recordCommand(id, report, contact_id))
+      const { state } = await reports.handle(id, { type: 'MatchHeldOutcome', contact_id, by }, context)
+      if (!state) throw noOutcome()
+      return record(id, state, contact_id, context)
+    },
+
+    discard: async ({ organisation_id, by }: Reporter, id: string, context: Context): Promise<void> => {
+      const report = await reports.load(id)
+      if (report?.organisation_id !== organisation_id) throw noOutcome()
+      await reports.handle(id, { type: 'DiscardHeldOutcome', by }, context)
+    },
+  }
+}
+export type Outcomes = ReturnType<typeof makeOutcomes>

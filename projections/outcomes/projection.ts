@@ -1,0 +1,101 @@
+import { idOf, organisationOf } from '#domain/event.ts'
+import {
+  outcomeEvents,
+  outcomeReportEvents,
+  type HeldReason,
+  type LeadReference,
+  type Report,
+} from '#domain/outcomes/events.ts'
+import { outcomeOf, type Outcome } from '#domain/outcomes/record.ts'
+import type { Projection } from '../projection.ts'
+
+type Row = {
+  readonly organisation_id: string
+  readonly id: string
+  /** Where in the log it was recorded: the order of the list. */
+  readonly position: string
+  readonly contact_id: string
+  readonly type: string
+  readonly deal_ref: string | null
+  readonly document: Outcome
+}
+
+const place = `"position" collate "C"`
+
+/** Every outcome as it is shown, reversals too. */
+export const outcomes: Projection<typeof outcomeEvents, Row, 'organisation_id' | 'id'> = {
+  name: 'outcomes',
+  version: 1,
+  categories: ['outcomes'],
+  events: outcomeEvents,
+  table: {
+    columns: {
+      organisation_id: 'uuid',
+      id: 'uuid',
+      position: 'text',
+      contact_id: 'uuid',
+      type: 'text',
+      deal_ref: 'text',
+      document: 'json',
+    },
+    key: ['organisation_id', 'id'],
+    indexes: [
+      `organisation_id, ${place}`,
+      `organisation_id, type, ${place}`,
+      `organisation_id, contact_id, ${place}`,
+      `organisation_id, deal_ref, ${place}`,
+    ],
+  },
+
+  keys: (event, recorded) => {
+    const organisation_id = organisationOf(recorded)
+    const own = { organisation_id, id: event.outcome_id }
+    return event.type === 'OutcomeReversed' ? [own, { organisation_id, id: event.reversal_of }] : [own]
+  },
+
+  project: (row, event, { position }, key) => {
+    if (key.id === event.outcome_id) {
+      const { contact_id, outcome_type: type, deal_ref } = event
+      return { ...key, position, contact_id, type, deal_ref, document: outcomeOf(event) }
+    }
+    if (!row) throw new Error(`${event.type} of outcome ${key.id}, which was never recorded.`)
+    return { ...row, document: { ...row.document, reversed: true } }
+  },
+}
+
+type HeldRow = {
+  readonly organisation_id: string
+  readonly id: string
+  readonly position: string
+  readonly document: {
+    readonly reason: HeldReason
+    readonly event_id: string | null
+    readonly api_application_id: string | null
+    readonly source: string
+    readonly report: Report
+    readonly lead: LeadReference
+    readonly held_at: string
+  }
+}
+
+/** Outcomes that wait for a person to say which lead they are about. */
+export const heldOutcomes: Projection<typeof outcomeReportEvents, HeldRow, 'organisation_id' | 'id'> = {
+  name: 'held_outcomes',
+  version: 1,
+  categories: ['outcome_report'],
+  events: outcomeReportEvents,
+  table: {
+    columns: { organisation_id: 'uuid', id: 'uuid', position: 'text', document: 'json' },
+    key: ['organisation_id', 'id'],
+    indexes: [`organisation_id, ${place}`],
+  },
+
+  keys: (_event, recorded) => [{ organisation_id: organisationOf(recorded), id: idOf(recorded.stream) }],
+
+  project: (_row, event, { position, metadata }, key) => {
+    if (event.type !== 'OutcomeReported' || event.held === null) return undefined
+    const { held: reason, event_id, api_application_id, source, report, lead } = event
+    const document = { reason, event_id, api_application_id, source, report, lead, held_at: metadata.occurred_at }
+    return { ...key, position, document }
+  },
+}

@@ -1,0 +1,144 @@
+import { z } from 'zod'
+import { HeldReason, LeadReference, OutcomeSource, Report } from '#domain/outcomes/events.ts'
+import { Outcome, ShownModel, shownModel, type OutcomeModels } from '#domain/outcomes/record.ts'
+import { ApiApplicationId, CustomerId, OrganisationId } from '#domain/values.ts'
+import { Problem } from '#infra/http/problem.ts'
+import { route, type Caller, type Route, type ScopeRule } from '#infra/http/route.ts'
+import type { Database } from '#infra/postgres/lookups.ts'
+import { sql } from '#infra/postgres/postgres.ts'
+import { Limit, nextCursor, placeOf } from '../feed.ts'
+
+const scopes: ScopeRule = [
+  ['read', 'outcomes'],
+  ['read', 'crm'],
+  ['write', 'outcomes'],
+  ['write', 'crm'],
+]
+const access = { kind: 'application', scopes, serverOnly: true } as const
+
+const OutcomesQuery = z.object({
+  cursor: z.string().optional(),
+  contact_id: CustomerId.optional(),
+  deal_ref: z.string().max(200).optional(),
+  type: z.string().optional().describe('A key of the outcome model.'),
+  limit: Limit,
+})
+
+const HeldOutcome = z
+  .object({
+    id: z.uuid(),
+    reason: HeldReason,
+    event_id: z.string().nullable(),
+    api_application_id: ApiApplicationId.nullable(),
+    source: OutcomeSource,
+    report: Report,
+    lead: LeadReference.describe('How the sender names the lead.'),
+    held_at: z.iso.datetime(),
+  })
+  .meta({ id: 'HeldOutcome' })
+
+type Row = { readonly position: string; readonly document: Outcome }
+
+type Deps = { readonly pool: Database; readonly outcomeModels: OutcomeModels }
+
+/** What became of leads, and which outcomes there are. */
+export const outcomeRoutes = ({ pool, outcomeModels }: Deps): Route[] => [
+  route(
+    {
+      method: 'get',
+      address: '/api/v1/crm/outcomes/model',
+      tag: 'CRM',
+      summary: 'Show the types of outcomes, their measures and the products',
+      access,
+      answers: { 200: z.object({ data: ShownModel }) },
+      example: {},
+    },
+    async ({ caller: { organisation_id } }) => {
+      const model = shownModel(outcomeModels(organisation_id))
+      const { rows } = await pool.query<{ slug: string; name: string }>(
+        sql`select slug, document ->> 'name' as name from products where organisation_id = ${organisation_id} order by 1`,
+      )
+      // What is sold through the service can be reported without being declared once more.
+      const others = rows.filter(({ slug }) => !model.products.some(({ key }) => key === slug))
+      const products = [...model.products, ...others.map(({ slug: key, name }) => ({ key, name, aliases: [] }))]
+      return { status: 200, body: { data: { ...model, products } } }
+    },
+  ),
+  route(
+    {
+      method: 'get',
+      address: '/api/v1/crm/outcomes',
+      tag: 'CRM',
+      summary: 'List outcomes in the order of recording, oldest first, reversals included',
+      access,
+      query: OutcomesQuery,
+      answers: { 200: z.object({ data: z.array(Outcome), next_cursor: z.string().nullable() }) },
+      errors: ['invalid_parameter'],
+      example: { query: { limit: '20' } },
+    },
+    async ({ query: { cursor, limit, ...filters }, caller }) => {
+      const { types } = outcomeModels(caller.organisation_id)
+      if (filters.type !== undefined && !types.some(({ key }) => key === filters.type))
+        throw new Problem('invalid_parameter', 'Correct type: it must be a key of the outcome model.', {
+          fields: { type: `must be one of ${types.map(({ key }) => key).join(', ')}` },
+        })
+      const place = placeOf('outcomes', cursor)
+      const { rows } = await pool.query<Row>(outcomePage({ ...filters, caller, place, limit }))
+      const data = rows.map(({ document }) => document)
+      return { status: 200, body: { data, next_cursor: nextCursor('outcomes', rows, cursor) } }
+    },
+  ),
+  route(
+    {
+      method: 'get',
+      address: '/admin/v1/organisations/:organisation_id/held_outcomes',
+      tag: 'Operator',
+      summary: 'List the outcomes that wait for a person to say which lead they are about, oldest first',
+      access: { kind: 'operator' },
+      path: z.object({ organisation_id: OrganisationId }),
+      query: z.object({ cursor: z.string().optional(), limit: Limit }),
+      answers: { 200: z.object({ data: z.array(HeldOutcome), next_cursor: z.string().nullable() }) },
+    },
+    async ({ path: { organisation_id }, query: { cursor, limit } }) => {
+      const place = placeOf('held_outcomes', cursor)
+      const { rows } = await pool.query<{
+        position: string
+        id: string
+        document: Omit<z.infer<typeof HeldOutcome>, 'id'>
+      }>(sql`
+        select id, position, document from held_outcomes
+        where organisation_id = ${organisation_id} and "position" collate "C" > ${place}
+        order by "position" collate "C" limit ${limit}`)
+      const data = rows.map(({ id, document }) => ({ id, ...document }))
+      return { status: 200, body: { data, next_cursor: nextCursor('held_outcomes', rows, cursor) } }
+    },
+  ),
+]
+
+type OutcomePage = Omit<z.output<typeof OutcomesQuery>, 'cursor'> & {
+  readonly caller: Pick<Caller, 'organisation_id' | 'api_application_id' | 'scopes'>
+  readonly place: string
+}
+
+/** A page in the order of recording. With only the scope `crm`, outcomes of the leads that this application sent. */
+const outcomePage = ({ caller, contact_id, deal_ref, type, place, limit }: OutcomePage) => {
+  const values: unknown[] = [caller.organisation_id, place, limit]
+  const value = (given: unknown) => `$${values.push(given)}`
+  const conditions = [
+    `outcomes.organisation_id = $1`,
+    `outcomes."position" collate "C" > $2`,
+    ...(contact_id === undefined ? [] : [`outcomes.contact_id = ${value(contact_id)}`]),
+    ...(deal_ref === undefined ? [] : [`deal_ref = ${value(deal_ref)}`]),
+    ...(type === undefined ? [] : [`type = ${value(type)}`]),
+    ...(caller.scopes.has('outcomes')
+      ? []
+      : [
+          `exists (select 1 from leads where leads.organisation_id = $1
+             and leads.api_application_id = ${value(caller.api_application_id)}
+             and leads.contact_id = outcomes.contact_id)`,
+        ]),
+  ]
+  const text = `select outcomes.position, outcomes.document from outcomes where ${conditions.join(' and ')}
+    order by outcomes."position" collate "C" limit $3`
+  return { text, values }
+}
