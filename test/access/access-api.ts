@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { directoryFold, emptyDirectory, type Directory } from '#domain/access/record.ts'
 import { categoryOf } from '#domain/event.ts'
 import { OrganisationId } from '#domain/values.ts'
+import type { EventLog } from '#infra/event-log/event-log.ts'
 import { postgresLog, prepareLog } from '#infra/event-log/postgres/postgres-log.ts'
 import { makeAdmission } from '#infra/http/admission.ts'
 import { systemClock } from '#infra/clock.ts'
@@ -87,6 +88,8 @@ type Options = {
   readonly trustedProxies?: number
   readonly operatorKey?: string | undefined
   readonly checkSecret?: SecretCheck
+  /** Since when the log is away, in place of what the log says itself. */
+  readonly outage?: EventLog['outage']
 }
 
 export type Client = { readonly client_id: string; readonly client_secret: string }
@@ -95,7 +98,7 @@ export type Client = { readonly client_id: string; readonly client_secret: strin
 export const accessApi = async (options: Options = {}) => {
   const database = options.beside?.database ?? (await testDatabase())
   await prepareLog(database.pool)
-  const eventLog = postgresLog({ url: database.url })
+  const eventLog = { ...postgresLog({ url: database.url }), ...(options.outage && { outage: options.outage }) }
   const log = makeLog('silent', 'test')
   const stopping = new AbortController()
   const progress = makeProgress()
@@ -108,6 +111,7 @@ export const accessApi = async (options: Options = {}) => {
     },
   })
 
+  const requireCurrent = () => folds.requireCurrent(directoryFold.name)
   let ahead = 0
   const tokens = makeTokens(keys, baseUrl, () => Date.now() + ahead * 1000)
   const { checkSecret = makeSecretCheck(), requests = 0, windowSeconds = 300, trustedProxies = 0 } = options
@@ -118,8 +122,9 @@ export const accessApi = async (options: Options = {}) => {
     baseUrl,
     rateLimit,
     operatorKey: 'operatorKey' in options ? options.operatorKey : operatorKey,
+    requireCurrent,
   })
-  const before = [tokenRoutes({ directory, tokens, checkSecret, rateLimit, baseUrl, log })]
+  const before = [tokenRoutes({ directory, tokens, checkSecret, rateLimit, baseUrl, log, requireCurrent })]
   const routes = [...accessRoutes({ writer, directory }), ...probes]
   const app = httpApp(routes, {
     log,

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 import { emptyDirectory } from '#domain/access/record.ts'
 import { ApiApplicationId, OrganisationId } from '#domain/values.ts'
+import type { Outage } from '#infra/event-log/outage.ts'
 import { makeAuthenticate } from '#infra/http/authenticate.ts'
 import { deriveKeys } from '#infra/crypto/keys.ts'
 import type { Scope } from '#infra/http/route.ts'
@@ -352,4 +353,25 @@ describe('two processes', () => {
     expect((await other.call(one, '/api/v1/read')).status).toBe(401)
     expect((await other.call(two, '/api/v1/read')).status).toBe(401)
   })
+})
+
+test('503: the directory could not be followed for 30 seconds, so no token is given or honoured; the operator goes on', async () => {
+  const away = (seconds: number): Outage => ({ since: new Date(Date.now() - seconds * 1_000), reason: 'no quorum' })
+  let outage: Outage | undefined
+  await using own = await accessApi({ outage: () => outage })
+  const client = await own.apiApplication(['read'])
+  const token = await own.tokenOf(client, 'read')
+
+  outage = away(29)
+  expect((await own.call(token, '/api/v1/read')).status).toBe(200)
+  outage = away(31)
+  const refused = await own.call(token, '/api/v1/read')
+  expect(refused).toMatchObject({ status: 503, body: { error: { code: 'unavailable' } } })
+  expect(refused.headers.get('retry-after')).toBe('1')
+  const form = { grant_type: 'client_credentials', ...client, scope: 'read', resource }
+  expect((await own.requestToken(form)).status).toBe(503)
+  expect((await own.operate('POST', '/organisations', { slug: 'meanwhile', name: 'A firm' }))['slug']).toBe('meanwhile')
+
+  outage = undefined
+  expect((await own.call(token, '/api/v1/read')).status).toBe(200)
 })

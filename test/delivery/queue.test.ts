@@ -1,5 +1,11 @@
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
+import { deriveKeys } from '#infra/crypto/keys.ts'
+import { makeLog } from '#infra/log.ts'
+import { makeMetrics } from '#infra/metrics.ts'
+import { readBodies } from '../../delivery-worker/body.ts'
+import type { Claimed } from '../../delivery-worker/queue.ts'
+import { makeSend } from '../../delivery-worker/send.ts'
 import { organisation_id } from './fixture.ts'
 import {
   connect,
@@ -11,6 +17,13 @@ import {
   success,
   type DeliveryQueue,
 } from './queue-fixture.ts'
+
+/** A sender that knows no capability and reaches nobody. */
+const unused = {
+  capabilities: { subjects: [], actions: [], connections: [] },
+  http: { request: () => Promise.reject(new Error('nothing is sent')), close: async () => undefined },
+  keys: deriveKeys(randomBytes(32).toString('base64')),
+}
 
 describe('planning', () => {
   test('the same delivery twice makes one', async () => {
@@ -90,6 +103,33 @@ describe('claiming', () => {
 
     expect(again).toMatchObject({ id: delivery.id, number: 2, sent: 0, unsent: 1 })
     expect(await own.attempts()).toMatchObject([{ number: 1, outcome: 'lost' }])
+  })
+
+  test('gives up what was lost with its worker twenty times: it is not sent again, and failed', async () => {
+    await using own = await deliveryQueue()
+    const connection = await connect(own.pool)
+    await own.enqueue(planned(connection))
+    const send = makeSend({ ...unused, log: makeLog('silent', 'test'), metrics: makeMetrics(), now: () => new Date() })
+    const bodyOf = async (claimed: Claimed) =>
+      (await readBodies(own.pool, unused.capabilities, [claimed]))(claimed, new Date())
+    let claimed = only(await own.claim([connection]))
+    for (let lost = 1; lost <= 20; lost++) {
+      expect(claimed).toMatchObject({ number: lost, unsent: lost - 1 })
+      // It is tried: only for want of a description of its subject, it has no body.
+      expect(await bodyOf(claimed)).toMatchObject({ missing: expect.stringContaining('does not know') as unknown })
+      await own.passTime(41)
+      claimed = only(await own.claim([connection]))
+    }
+
+    const body = await bodyOf(claimed)
+    await own.complete(await send(claimed, body))
+
+    expect(body).toEqual({ missing: 'lost with its worker, or not sent, too often' })
+    expect(await own.rows()).toMatchObject([{ state: 'failed' }])
+    expect((await own.attempts()).map(({ outcome }) => outcome)).toEqual([
+      ...Array<string>(20).fill('lost'),
+      'not_sent',
+    ])
   })
 
   test('waits for every read model that the delivery names', async () => {
