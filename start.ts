@@ -18,7 +18,7 @@ import { startStandIns } from './stand-ins/demo.ts'
 /** Reads of the API go to query-api, all else to command-api: what the reverse proxy does in production. */
 const isRead = (method: string | undefined, url: string | undefined): boolean =>
   (method === 'GET' || method === 'HEAD') &&
-  /^\/(api\/v1|admin\/v1\/(deliveries|key_documents|policies))(\/|\?|$)/.test(url ?? '')
+  /^\/(api\/v1|admin\/v1\/(team_applications|deliveries|key_documents|policies))(\/|\?|$)/.test(url ?? '')
 
 const welcome = async ({ BASE_URL, OPERATOR_KEY }: Config): Promise<string> => {
   const { client_id, client_secret } = await demoApplication()

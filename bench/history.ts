@@ -61,6 +61,7 @@ const eventsOf = (number: number): readonly ApplicationStreamEvent[] => {
       stripe_test_mode: true,
       provenance: { page_url: 'https://example.com/life?utm_source=newsletter', locale: 'en-GB' },
       outreach_landing: null,
+      inactive_after_days: 30,
     },
     { type: 'AnswersSaved', saved: { date_of_birth: '1986-02-11', sex: 'female', smoker: 'never' }, removed: [] },
     { type: 'CoverSaved', cover_amount_pence: 25_000_000, term_years: 25, components: [] },

@@ -17,6 +17,7 @@ import { apiApplicationsSection } from './access/api-application-setup.ts'
 import { organisationPlanner } from './access/organisation-setup.ts'
 import { accessRoutes } from './access/routes.ts'
 import { tokenRoutes } from './access/token.ts'
+import { abandonInactive } from './applications/abandon-inactive.ts'
 import { expireQuotes } from './applications/expire-quotes.ts'
 import { applicationRoutes } from './applications/routes.ts'
 import { campaignRoutes } from './campaigns/routes.ts'
@@ -150,7 +151,7 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
     ...parts,
     leases,
   })
-  const timers = runTimers([expireQuotes(writer)], { ...parts, leases })
+  const timers = runTimers([expireQuotes(writer), abandonInactive(writer)], { ...parts, leases })
   const requireCurrent = () => folds.requireCurrent(directoryFold.name)
   const tokens = makeTokens(keys, baseUrl)
   const checkSecret = makeSecretCheck()

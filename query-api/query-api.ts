@@ -16,6 +16,7 @@ import { checkFolds, checkParts, type ApiRole, type Parts } from '#infra/parts.t
 import type { Route } from '#infra/http/route.ts'
 import { makeTokens } from '#infra/crypto/tokens.ts'
 import { applicationRoutes } from './applications/routes.ts'
+import { teamApplicationRoutes } from './applications/team-routes.ts'
 import { keyDocumentRoutes } from './catalogue/key-documents.ts'
 import { catalogueRoutes } from './catalogue/routes.ts'
 import { deliveryRoutes } from './deliveries/routes.ts'
@@ -40,6 +41,7 @@ export const queryRoutes = (
   ...catalogueRoutes(deps),
   ...keyDocumentRoutes(deps),
   ...applicationRoutes(deps),
+  ...teamApplicationRoutes(deps),
   ...quoteRoutes(deps),
   ...lookupRoutes(deps),
   ...leadRoutes(deps),

@@ -7,6 +7,7 @@ import { checkoutRoutes } from './checkout-routes.ts'
 import { quoteRoutes } from './quote-routes.ts'
 import { saveRoutes } from './save-routes.ts'
 import { startRoute } from './start-route.ts'
+import { teamRoutes } from './team-routes.ts'
 
 export type ApplicationRoutesDeps = ApplicationsDeps & {
   readonly people: People
@@ -22,5 +23,6 @@ export const applicationRoutes = ({ people, checkBankAccount, ...deps }: Applica
     ...quoteRoutes(applications),
     ...directDebitRoutes({ applications, checkBankAccount }),
     ...checkoutRoutes({ applications }),
+    ...teamRoutes(applications),
   ]
 }

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg'
 import { applicationEvents } from '#domain/applications/events.ts'
 import { renderApplication, type Application, type ApplicationRecord } from '#domain/applications/record.ts'
-import { idOf, type Json } from '#domain/event.ts'
+import { idOf, type EventOf, type Json } from '#domain/event.ts'
 import type { LifecycleEventType } from '#domain/workflows/events.ts'
 import { subjectKind } from '../capability.ts'
 import { pick, readDocuments } from '../snapshot.ts'
@@ -13,6 +13,9 @@ const {
   ApplicationDeclined,
   ApplicationPostponed,
   ApplicationAbandoned,
+  ApplicationAccepted,
+  ApplicationGivenBack,
+  ApplicationReopened,
 } = applicationEvents
 
 const sent = {
@@ -22,6 +25,9 @@ const sent = {
   ApplicationDeclined,
   ApplicationPostponed,
   ApplicationAbandoned,
+  ApplicationAccepted,
+  ApplicationGivenBack,
+  ApplicationReopened,
 }
 
 const names: Readonly<Record<keyof typeof sent, LifecycleEventType>> = {
@@ -31,9 +37,19 @@ const names: Readonly<Record<keyof typeof sent, LifecycleEventType>> = {
   ApplicationDeclined: 'application.declined',
   ApplicationPostponed: 'application.postponed',
   ApplicationAbandoned: 'application.abandoned',
+  // Whatever was with the team, or ended, can be worked on again.
+  ApplicationAccepted: 'application.reopened',
+  ApplicationGivenBack: 'application.reopened',
+  ApplicationReopened: 'application.reopened',
 }
 
 type Facts = { readonly product_id: string }
+
+const payloadOf = (event: EventOf<typeof sent>): Json => {
+  if (event.type === 'ApplicationAbandoned') return { reason: event.reason }
+  if (event.type === 'ApplicationReopened') return { from: event.from }
+  return event.type === 'ApplicationAccepted' || event.type === 'ApplicationGivenBack' ? { from: 'referred' } : {}
+}
 
 /** The reason of a decline, referral or postponement is not sent: it gives an underwriting answer away. */
 export const applications = subjectKind<typeof sent, Facts>({
@@ -45,7 +61,7 @@ export const applications = subjectKind<typeof sent, Facts>({
   remember: (facts, event) => (event.type === 'ApplicationStarted' ? { product_id: event.product_id } : facts),
   happening: (event) => ({
     type: names[event.type],
-    payload: event.type === 'ApplicationAbandoned' ? { reason: event.reason } : {},
+    payload: payloadOf(event),
   }),
   readSnapshots: async (pool, subjects) => {
     const applicationOf = await readApplications(pool, subjects)

@@ -13,6 +13,7 @@ import { saveSoftCustomer, type SaveSoftCustomer } from './save-soft-customer.ts
 import { saveApplication, type SaveApplication } from './save.ts'
 import { startApplication, type StartApplication } from './start.ts'
 import { evolve, type ApplicationState } from './state.ts'
+import { abandonInactive, comingBack, decideAsTeam, type AbandonInactive, type TeamAct } from './team.ts'
 import { supersedeApplication, type SupersedeApplication } from './supersede.ts'
 
 export type ApplicationCommand =
@@ -26,6 +27,8 @@ export type ApplicationCommand =
   | QuoteApplication
   | AcceptQuote
   | ExpireQuote
+  | TeamAct
+  | AbandonInactive
   | SaveBankDetails
   | ConfirmSteps
 
@@ -38,11 +41,11 @@ const decide = (command: ApplicationCommand, state: ApplicationState | undefined
 
   switch (command.type) {
     case 'SaveApplication':
-      return saveApplication(command, state)
+      return afterComingBack(state, (open) => saveApplication(command, open))
     case 'SaveCustomer':
-      return saveCustomer(command, state)
+      return afterComingBack(state, (open) => saveCustomer(command, open))
     case 'SavePartner':
-      return savePartner(command, state)
+      return afterComingBack(state, (open) => savePartner(command, open))
     case 'SaveSoftCustomer':
       return saveSoftCustomer(command, state)
     case 'ChooseInterstitial':
@@ -53,11 +56,27 @@ const decide = (command: ApplicationCommand, state: ApplicationState | undefined
       return acceptQuote(command, state)
     case 'ExpireQuote':
       return expireQuote(command, state)
+    case 'AcceptReferred':
+    case 'DeclineReferred':
+    case 'PostponeReferred':
+    case 'GiveBackReferred':
+    case 'ReopenPostponed':
+    case 'WithdrawApplication':
+      return decideAsTeam(command, state)
+    case 'AbandonInactive':
+      return abandonInactive(command, state)
     case 'SaveBankDetails':
       return saveBankDetails(command, state)
     case 'ConfirmSteps':
       return confirmSteps(command, state)
   }
+}
+
+/** Who comes back and saves something finds the application open, as it was before it was given up. */
+const afterComingBack = (state: ApplicationState, save: (open: ApplicationState) => Decision): Decision => {
+  const back = comingBack(state)
+  const recorded = { occurred_at: state.record.updated_at }
+  return [...back, ...save(back.reduce((before, event) => evolve(before, event, recorded) ?? before, state))]
 }
 
 export const application: Decider<ApplicationCommand, typeof applicationStreamEvents, ApplicationState | undefined> = {

@@ -1,11 +1,14 @@
 import { z } from 'zod'
 import { JointBasis } from '../catalogue/events.ts'
 import { CustomerDetails } from '../customers/events.ts'
+import { Loading } from '../rating/events.ts'
 import { event, personal, type EventOf, type Json } from '../event.ts'
 import {
   ApiApplicationId,
   ApplicationId,
+  CalendarDate,
   CoverId,
+  CoverType,
   CustomerId,
   JourneyId,
   OrganisationId,
@@ -56,9 +59,20 @@ const withIdBeside =
     return { ...data, customer_id: id, [name]: details }
   }
 
-/** Why an application ended or went to the team: an answer that was given, or an underwriting rule. */
+/** An addition to the price on which the team accepts an application. */
+export const TeamLoading = Loading.extend({
+  /** Null: every rated cover. */
+  cover_types: z.array(CoverType).nullable(),
+  /** The first or the second person. */
+  life: z.literal([1, 2]),
+})
+export type TeamLoading = z.infer<typeof TeamLoading>
+
+const untilAbandoned = { inactive_after_days: z.int().min(1) }
+
+/** Why an application ended or went to the team: an answer that was given, an underwriting rule, or what the team says. */
 const ending = {
-  cause: z.enum(['answer', 'underwriting']),
+  cause: z.enum(['answer', 'underwriting', 'team']),
   /** Reveals what the person answered. */
   reason_code: personal(z.string()).nullable(),
   reason_message: personal(z.string()).nullable(),
@@ -66,31 +80,35 @@ const ending = {
 
 /** Stream `application-<application id>`, which also holds the events of its quotes. */
 export const applicationEvents = {
-  ApplicationStarted: event({
-    application_id: ApplicationId,
-    organisation_id: OrganisationId,
-    api_application_id: ApiApplicationId,
-    started_by: CallerKind,
-    /** Chosen by the caller, who may put an email address into it. */
-    idempotency_key: personal(z.string()),
-    /** As sent: identifies a repeated request even after the product was published again. */
-    asked_for: z.object({
-      product_slug: z.string(),
-      journey_slug: z.string(),
-      /** Need not be one of the product's. */
-      presentation_slug: personal(z.string()).nullable(),
-    }),
-    product_id: ProductId,
-    release_id: ReleaseId,
-    journey_id: JourneyId,
-    presentation_id: PresentationId.nullable(),
-    inline_bacs_mandate: z.boolean(),
-    direct_debit_first: z.boolean(),
-    stripe_test_mode: z.boolean(),
-    provenance: personal(Provenance).nullable(),
-    /** The token of the outreach link that the visitor came by. */
-    outreach_landing: personal(z.string()).nullable(),
-  }),
+  ApplicationStarted: event(
+    {
+      application_id: ApplicationId,
+      organisation_id: OrganisationId,
+      api_application_id: ApiApplicationId,
+      started_by: CallerKind,
+      /** Chosen by the caller, who may put an email address into it. */
+      idempotency_key: personal(z.string()),
+      /** As sent: identifies a repeated request even after the product was published again. */
+      asked_for: z.object({
+        product_slug: z.string(),
+        journey_slug: z.string(),
+        /** Need not be one of the product's. */
+        presentation_slug: personal(z.string()).nullable(),
+      }),
+      product_id: ProductId,
+      release_id: ReleaseId,
+      journey_id: JourneyId,
+      presentation_id: PresentationId.nullable(),
+      inline_bacs_mandate: z.boolean(),
+      direct_debit_first: z.boolean(),
+      stripe_test_mode: z.boolean(),
+      provenance: personal(Provenance).nullable(),
+      /** The token of the outreach link that the visitor came by. */
+      outreach_landing: personal(z.string()).nullable(),
+      ...untilAbandoned,
+    },
+    { upcasts: [(data) => ({ ...data, inactive_after_days: 30 })] },
+  ),
   /** Derived answers are among those saved and removed. */
   AnswersSaved: event({ saved: personal(Answers), removed: z.array(z.string()) }),
   /** All figures as they are from now on. */
@@ -136,9 +154,31 @@ export const applicationEvents = {
   ProvenanceSaved: event({ provenance: personal(Provenance) }),
   /** What was accepted no longer fits the answers: the application is in capture again. */
   AcceptanceOutdated: event({ application_id: ApplicationId }),
-  ApplicationDeclined: event(ending),
-  ApplicationPostponed: event(ending),
-  ApplicationReferred: event(ending),
+  ApplicationDeclined: event(ending, { upcasts: [(data) => data] }),
+  /** From that day on the team can open it again. */
+  ApplicationPostponed: event(
+    { ...ending, until: CalendarDate.nullable() },
+    { upcasts: [(data) => ({ ...data, until: null })] },
+  ),
+  ApplicationReferred: event(ending, { upcasts: [(data) => data] }),
+  /** The team accepts what was referred, as long as nothing that a price depends on changes. */
+  ApplicationAccepted: event({
+    /** `quoted`: a quote on these terms follows. */
+    status: z.enum(['in_capture', 'quoted']),
+    inputs_digest: personal(z.string()),
+    loadings: personal(z.array(TeamLoading)),
+    reason_message: personal(z.string()).nullable(),
+    ...untilAbandoned,
+  }),
+  /** The team asks for other answers. */
+  ApplicationGivenBack: event({ reason_message: personal(z.string()).nullable(), ...untilAbandoned }),
+  /** By the team after it was postponed, or because the customer came back. */
+  ApplicationReopened: event({
+    from: z.enum(['postponed', 'abandoned']),
+    status: z.enum(['started', 'anonymous', 'in_capture', 'quoted']),
+    reason_message: personal(z.string()).nullable(),
+    ...untilAbandoned,
+  }),
   ApplicationAbandoned: event({ reason: AbandonedReason, superseded_by: ApplicationId.nullable() }),
 }
 export type ApplicationEvent = EventOf<typeof applicationEvents>

@@ -5,12 +5,13 @@ import { birthdayThatChangesPrice, price } from '../rating/price.ts'
 import type { Life, Priced, PricingRequest } from '../rating/request.ts'
 import { Rejection, type Fields } from '../rejection.ts'
 import type { QuoteId } from '../values.ts'
-import { isAsked } from './answers.ts'
+import { isAsked, terminalOf } from './answers.ts'
+import { endedBy } from './endings.ts'
 import type { Answers, ApplicationEvent } from './events.ts'
 import { answersOfPartner, lifeKeysOf } from './joint.ts'
 import { dobOf, isJoint } from './record.ts'
 import { isOpen, latestQuote, pricedInputs, type ApplicationState, type Digest } from './state.ts'
-import type { RateTable, ExcludedCover, EndingDecision } from '../rating/events.ts'
+import type { RateTable, ExcludedCover } from '../rating/events.ts'
 
 export type QuoteApplication = {
   readonly type: 'QuoteApplication'
@@ -50,12 +51,17 @@ export const quoteApplication = (command: QuoteApplication, state: ApplicationSt
 
   const start_date = command.start_date ?? daysAfter(today, 1)
   refuseStartDate(start_date, today)
-  const request = pricingRequest(command, state, start_date)
+  const inputs_digest = digest(pricedInputs(state))
+  const accepted_terms = state.accepted_terms?.inputs_digest === inputs_digest ? state.accepted_terms : undefined
+  const request = { ...pricingRequest(command, state, start_date), ...(accepted_terms && { accepted_terms }) }
   const missing = missingAnswers(command, state)
   if (Object.keys(missing).length > 0) throw detailsMissing({ ...missing, ...missingForPrice(request) })
 
-  const inputs_digest = digest(pricedInputs(state))
   if (isStillGood(command, state, inputs_digest)) return []
+
+  const ending = (event: ApplicationEvent): Decision => [...withdrawn(state, 'application_closed', command.now), event]
+  const terminal = accepted_terms ? undefined : heldTerminal(command, state)
+  if (terminal) return ending(endedBy('answer', terminal.outcome, terminal))
 
   const result = price(request)
   switch (result.outcome) {
@@ -68,7 +74,7 @@ export const quoteApplication = (command: QuoteApplication, state: ApplicationSt
         required(result.fields),
       )
     case 'not_accepted':
-      return [...withdrawn(state, 'application_closed', command.now), ended(result.decision, result.reason)]
+      return ending(endedBy('underwriting', result.decision, reasonOf(result.reason)))
     case 'no_quotable_cover':
       throw new Rejection('no_quotable_cover', noCover(result.excluded_covers))
     case 'rate_unavailable':
@@ -80,6 +86,19 @@ export const quoteApplication = (command: QuoteApplication, state: ApplicationSt
       return issue(command, state, { request, result, inputs_digest })
   }
 }
+
+const reasonOf = ({ code, message }: { readonly code: string; readonly message: string }) => ({
+  reason_code: code,
+  reason_message: message,
+})
+
+/**
+ * An answer that ends an application is among those held only after the team has opened it again: unless the answer has
+ * been changed, it ends the application once more.
+ */
+const heldTerminal = ({ journey }: QuoteApplication, { record, partner_answers }: ApplicationState) =>
+  terminalOf(journey.questions, {}, record.risk_factors) ??
+  (record.joint_customer ? terminalOf(journey.questions, {}, partner_answers) : undefined)
 
 const refuseStartDate = (start_date: string, today: string): void => {
   const latest = daysAfter(today, latestStartDays)
@@ -229,19 +248,6 @@ const noCover = (excluded: readonly ExcludedCover[]): string => {
     ? `No cover can be priced. ${reasons.join(' ')}`
     : 'No cover was chosen. Choose at least one.'
 }
-
-const endings = {
-  decline: 'ApplicationDeclined',
-  postpone: 'ApplicationPostponed',
-  refer: 'ApplicationReferred',
-} as const
-
-const ended = (decision: EndingDecision, reason: { code: string; message: string }): ApplicationEvent => ({
-  type: endings[decision],
-  cause: 'underwriting',
-  reason_code: reason.code,
-  reason_message: reason.message,
-})
 
 /** What becomes of the current quote of an application that ends: it cannot be bought any more. */
 export const withdrawn = (state: ApplicationState, reason: string, now: string): readonly QuoteEvent[] =>

@@ -11,6 +11,7 @@ import { quoteEvents, type QuoteEvent } from '../quotes/events.ts'
 import {
   ApiApplicationId,
   ApplicationId,
+  CalendarDate,
   JourneyId,
   OrganisationId,
   Pence,
@@ -85,10 +86,30 @@ export const ApplicationRecord = Application.omit({ display_id: true, presentati
   soft_customer: CustomerDetails.nullable(),
   /** What was chosen on interstitial stages, by the key of the stage. */
   interstitial_choices: z.record(z.string(), z.string()),
+  /** What became of it and why, for the team; the latest last. */
+  decisions: z.array(
+    z.object({
+      outcome: z.enum(['referred', 'declined', 'postponed', 'accepted', 'given_back', 'reopened', 'abandoned']),
+      cause: z.enum(['answer', 'underwriting', 'team', 'customer', 'time']),
+      reason_code: z.string().nullable(),
+      reason_message: z.string().nullable(),
+      /** Of a postponement: the day from which it can be opened again. */
+      until: CalendarDate.nullable(),
+      decided_at: z.iso.datetime(),
+    }),
+  ),
+  /** The status before it was abandoned. */
+  former_status: z.enum(['started', 'anonymous', 'in_capture', 'quoted']).nullable(),
+  inactive_after_days: z.int(),
+  /** When somebody last worked on it. */
+  active_at: z.iso.datetime(),
   /** Evidence of what was shown before buying, the latest last. */
   confirmed: z.array(ConfirmedStep),
 })
 export type ApplicationRecord = z.infer<typeof ApplicationRecord>
+
+/** An application as the team sees it. */
+export const TeamApplication = ApplicationRecord.meta({ id: 'TeamApplication' })
 
 /** All that an application's stream holds. */
 export const applicationStreamEvents = { ...applicationEvents, ...quoteEvents, ...paymentEvents, ...checkoutEvents }
@@ -105,7 +126,9 @@ export const evolveRecord = (
   if (event.type === 'ApplicationStarted') return started(event, occurred_at)
   if (!record) return undefined
   const change = changeBy(record, event)
-  const changed = { ...record, ...change, updated_at: occurred_at }
+  const active_at = isActivity(event) ? occurred_at : record.active_at
+  const decisions = withDecision(record.decisions, event, occurred_at)
+  const changed = { ...record, ...change, decisions, active_at, updated_at: occurred_at }
   const { joint, partner, risk_factors } = changed
   return { ...changed, joint_customer: joint && isJoint(joint, risk_factors) ? partner : null }
 }
@@ -140,6 +163,10 @@ const started = (event: Started, occurred_at: string): ApplicationRecord => ({
   joint: null,
   soft_customer: null,
   interstitial_choices: {},
+  decisions: [],
+  former_status: null,
+  inactive_after_days: event.inactive_after_days,
+  active_at: occurred_at,
   confirmed: [],
   customer: null,
   joint_customer: null,
@@ -201,10 +228,74 @@ const changeBy = (record: ApplicationRecord, event: Exclude<ApplicationStreamEve
       return { status: 'postponed' }
     case 'ApplicationReferred':
       return { status: 'referred' }
+    case 'ApplicationAccepted':
+    case 'ApplicationReopened':
+      return { status: event.status, abandoned_reason: null, former_status: null }
+    case 'ApplicationGivenBack':
+      return { status: 'in_capture' }
     case 'ApplicationAbandoned':
-      return { status: 'abandoned', abandoned_reason: event.reason }
+      return { status: 'abandoned', abandoned_reason: event.reason, former_status: openStatus(status) }
   }
 }
+
+const openStatus = (status: ApplicationStatus): ApplicationRecord['former_status'] =>
+  status === 'started' || status === 'anonymous' || status === 'in_capture' || status === 'quoted' ? status : null
+
+/** Whether an event shows that somebody works on the application; that a quote expires does not, nor news of a payment. */
+export const isActivity = (event: ApplicationStreamEvent): boolean =>
+  event.type !== 'QuoteExpired' && !isPaymentEvent(event)
+
+/** When the application counts as abandoned, unless somebody works on it before. */
+export const abandonedFrom = (active_at: string, inactive_after_days: number): string =>
+  new Date(Date.parse(active_at) + inactive_after_days * 86_400_000).toISOString()
+
+type DecisionOnRecord = ApplicationRecord['decisions'][number]
+
+/** A customer who comes and goes leaves many; the events keep them all. */
+const mostDecisions = 50
+
+const withDecision = (
+  earlier: ApplicationRecord['decisions'],
+  event: ApplicationStreamEvent,
+  decided_at: string,
+): ApplicationRecord['decisions'] => {
+  const decided = decisionBy(event)
+  const unsaid = { reason_code: null, reason_message: null, until: null }
+  return decided ? [...earlier, { ...unsaid, ...decided, decided_at }].slice(-mostDecisions) : earlier
+}
+
+const decisionBy = (
+  event: ApplicationStreamEvent,
+): (Pick<DecisionOnRecord, 'outcome' | 'cause'> & Partial<DecisionOnRecord>) | undefined => {
+  if (
+    event.type === 'ApplicationReferred' ||
+    event.type === 'ApplicationDeclined' ||
+    event.type === 'ApplicationPostponed'
+  ) {
+    const { cause, reason_code, reason_message } = event
+    const until = event.type === 'ApplicationPostponed' ? event.until : null
+    return { outcome: outcomes[event.type], cause, reason_code, reason_message, until }
+  }
+  if (event.type === 'ApplicationAccepted')
+    return { outcome: 'accepted', cause: 'team', reason_message: event.reason_message }
+  if (event.type === 'ApplicationGivenBack')
+    return { outcome: 'given_back', cause: 'team', reason_message: event.reason_message }
+  if (event.type === 'ApplicationReopened') {
+    const cause = event.from === 'postponed' ? 'team' : 'customer'
+    return { outcome: 'reopened', cause, reason_message: event.reason_message }
+  }
+  return event.type === 'ApplicationAbandoned'
+    ? { outcome: 'abandoned', cause: abandonedBy[event.reason], reason_code: event.reason }
+    : undefined
+}
+
+const outcomes = {
+  ApplicationReferred: 'referred',
+  ApplicationDeclined: 'declined',
+  ApplicationPostponed: 'postponed',
+} as const
+
+const abandonedBy = { superseded_by_retry: 'customer', inactive: 'time', withdrawn: 'team' } as const
 
 type Placed = Pick<ApplicationRecord, 'journey_id' | 'presentation_id'>
 

@@ -5,6 +5,7 @@ import { ageLastBirthday } from '../rating/age.ts'
 import { Rejection } from '../rejection.ts'
 import type { CustomerId } from '../values.ts'
 import { terminalOf } from './answers.ts'
+import { endedBy } from './endings.ts'
 import type { ApplicationEvent, CallerKind } from './events.ts'
 import { changePartnerAnswers, lifeKeysOf } from './joint.ts'
 import { withOutdatedAcceptance } from './outdated-acceptance.ts'
@@ -12,7 +13,7 @@ import { daysAfter, latestStartDays, withdrawn } from './quote.ts'
 import { isJoint, journeyOfApplication, type ApplicationStreamEvent } from './record.ts'
 import { refuseClosed, refuseInputs } from './refusals.ts'
 import { mergedDetails, refuseDetails, type CustomerGiven } from './save-customer.ts'
-import { endedByAnswer, partnerAnswersSaved } from './save.ts'
+import { partnerAnswersSaved } from './save.ts'
 import type { ApplicationState } from './state.ts'
 
 export type SavePartner = {
@@ -50,7 +51,7 @@ export const savePartner = (command: SavePartner, state: ApplicationState): read
   ]
   const terminal = terminalOf(journey.questions, partner_answers, answered.change.saved)
   return terminal
-    ? [...events, ...withdrawn(state, 'application_closed', now), endedByAnswer(terminal)]
+    ? [...events, ...withdrawn(state, 'application_closed', now), endedBy('answer', terminal.outcome, terminal)]
     : withOutdatedAcceptance(state, events)
 }
 

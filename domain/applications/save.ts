@@ -1,7 +1,8 @@
 import { isSameJson } from '../canonical-json.ts'
 import type { Release } from '../catalogue/events.ts'
-import { changeAnswers, terminalOf, type AnswerChange, type Terminal } from './answers.ts'
+import { changeAnswers, terminalOf, type AnswerChange } from './answers.ts'
 import { changeCover, type Cover, type CoverInput } from './cover.ts'
+import { endedBy } from './endings.ts'
 import type { ApplicationEvent } from './events.ts'
 import { lifeKeysOf, settlePartnerAnswers } from './joint.ts'
 import { withOutdatedAcceptance } from './outdated-acceptance.ts'
@@ -48,7 +49,7 @@ export const saveApplication = (
   ]
   const terminal = terminalOf(journey.questions, record.risk_factors, answered.change.saved)
   return terminal
-    ? [...saved, ...withdrawn(state, 'application_closed', now), endedByAnswer(terminal)]
+    ? [...saved, ...withdrawn(state, 'application_closed', now), endedBy('answer', terminal.outcome, terminal)]
     : withOutdatedAcceptance(state, saved)
 }
 
@@ -78,16 +79,3 @@ export const partnerAnswersSaved = ({ saved, removed }: AnswerChange): readonly 
   Object.keys(saved).length > 0 || removed.length > 0
     ? [{ type: 'PartnerAnswersSaved', saved, removed: [...removed] }]
     : []
-
-const endings = {
-  decline: 'ApplicationDeclined',
-  postpone: 'ApplicationPostponed',
-  refer: 'ApplicationReferred',
-} as const
-
-export const endedByAnswer = ({ outcome, reason_code, reason_message }: Terminal): ApplicationEvent => ({
-  type: endings[outcome],
-  cause: 'answer',
-  reason_code,
-  reason_message,
-})

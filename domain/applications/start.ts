@@ -5,11 +5,12 @@ import { Rejection, type Fields } from '../rejection.ts'
 import type { ApiApplicationId, ApplicationId, OrganisationId } from '../values.ts'
 import { changeAnswers, terminalOf } from './answers.ts'
 import { consentFaults } from './consent.ts'
+import { endedBy } from './endings.ts'
 import type { ApplicationEvent, CallerKind } from './events.ts'
 import { tidyProvenance } from '../provenance.ts'
 import { refuseInputs } from './refusals.ts'
 import { customerSaved, type CustomerGiven } from './save-customer.ts'
-import { answersSaved, endedByAnswer } from './save.ts'
+import { answersSaved } from './save.ts'
 import type { ApplicationState } from './state.ts'
 
 export type StartApplication = {
@@ -99,10 +100,11 @@ const start = (command: StartApplication): readonly ApplicationEvent[] => {
       stripe_test_mode: release.checkout.stripe_test_mode ?? command.stripe_test_mode,
       provenance: tidyProvenance(command.provenance),
       outreach_landing: command.outreach_landing,
+      inactive_after_days: release.inactive_after_days,
     },
     ...answersSaved(answered.change),
     ...(command.customer ? [customerOfStart(command, command.customer)] : []),
-    ...(terminal ? [endedByAnswer(terminal)] : []),
+    ...(terminal ? [endedBy('answer', terminal.outcome, terminal)] : []),
   ]
 }
 

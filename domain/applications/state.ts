@@ -3,7 +3,7 @@ import { paymentEvents, type PaymentEvent } from '../payments/events.ts'
 import { evolvePayments, noPayments, type Payments } from '../payments/record.ts'
 import { quoteEvents, type QuoteEvent } from '../quotes/events.ts'
 import { evolveQuote, type Quote } from '../quotes/record.ts'
-import type { Answers, ComponentChoice, Provenance } from './events.ts'
+import type { Answers, ComponentChoice, Provenance, TeamLoading } from './events.ts'
 import { dobOf, evolveRecord, type ApplicationRecord, type ApplicationStreamEvent } from './record.ts'
 
 /** A short text for a long one: equal texts have equal digests, others do not. */
@@ -18,6 +18,9 @@ export type FormerQuote = {
   readonly inputs_digest: string | null
 }
 
+/** The terms on which the team accepts an application as long as its inputs have this digest. */
+export type AcceptedTerms = { readonly inputs_digest: string; readonly loadings: readonly TeamLoading[] }
+
 /** An application as the command side knows it: what is shown, and what only decisions need. */
 export type ApplicationState = {
   readonly record: ApplicationRecord
@@ -30,6 +33,8 @@ export type ApplicationState = {
   readonly marketing_answers: Readonly<Record<string, boolean>>
   /** A visitor of a web page has had a hand in it, so it holds only what was typed into it. */
   readonly open_to_visitors: boolean
+  /** What the team accepted, and for which inputs. */
+  readonly accepted_terms: AcceptedTerms | null
   /** In the order of issue: at most the last one is current, and only that is whole. */
   readonly quotes: readonly (FormerQuote | IssuedQuote)[]
   readonly payments: Payments
@@ -52,6 +57,7 @@ export const evolve = (
       consent_answers: {},
       marketing_answers: {},
       open_to_visitors: event.started_by === 'browser',
+      accepted_terms: null,
       quotes: [],
       payments: noPayments,
     }
@@ -99,6 +105,8 @@ const formerOf = ({ quote: { id, status }, inputs_digest }: FormerQuote | Issued
 
 const hiddenChange = (state: ApplicationState, event: ApplicationStreamEvent): Partial<ApplicationState> => {
   if (event.type === 'CoverSaved') return { components: event.components }
+  if (event.type === 'ApplicationAccepted')
+    return { accepted_terms: { inputs_digest: event.inputs_digest, loadings: event.loadings } }
   if (event.type === 'ProvenanceSaved') return { provenance: event.provenance }
   if (event.type === 'PartnerSaved' || event.type === 'SoftCustomerSaved')
     return { open_to_visitors: state.open_to_visitors || event.by === 'browser' }

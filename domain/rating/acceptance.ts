@@ -1,7 +1,8 @@
 import { nameOf } from './bounds.ts'
 import type { LifeAtStart } from './lives.ts'
 import type { ChosenCover } from './selection.ts'
-import { mostSevere, underwrite, type Ending, type Underwriting } from './underwriting.ts'
+import type { AcceptedLoading, PricingRequest } from './request.ts'
+import { mostSevere, onTerms, underwrite, type Ending, type Underwriting } from './underwriting.ts'
 import type { RatedCover, ExcludedCover, UnderwritingRules } from './events.ts'
 
 /** A cover that underwriting lets pass, with what it found of each life; of an unrated one it asks nothing. */
@@ -22,14 +23,24 @@ export const acceptCovers = (
   rules: UnderwritingRules,
   chosen: readonly ChosenCover[],
   lives: readonly LifeAtStart[],
+  terms?: PricingRequest['accepted_terms'],
 ): Acceptance => {
   const accepted: AcceptedCover[] = []
   const endings: Ending[] = []
   const excluded: ExcludedCover[] = []
 
+  const judge =
+    ({ cover_type }: RatedCover) =>
+    ({ answers }: LifeAtStart, index: number): Underwriting => {
+      const judged = underwrite(rules, answers, cover_type)
+      const isFor = ({ life, cover_types }: AcceptedLoading) =>
+        life === index + 1 && (cover_types?.includes(cover_type) ?? true)
+      return terms ? onTerms(judged, terms.loadings.filter(isFor)) : judged
+    }
+
   for (const one of chosen) {
     const isRated = one.cover.pricing_basis === 'rated'
-    const underwritings = isRated ? lives.map(({ answers }) => underwrite(rules, answers, one.cover.cover_type)) : []
+    const underwritings = isRated ? lives.map(judge(one.cover)) : []
     const ending = mostSevere(underwritings.flatMap(({ ending: ended }) => ended ?? []))
     if (ending) {
       endings.push(ending)

@@ -21,7 +21,11 @@ export const price = (request: PricingRequest): PricingResult => {
   if (unsaved.length > 0) return { outcome: 'cover_missing', fields: unsaved }
 
   const lives = people.filter((life) => life !== undefined)
-  const { accepted, excluded: declined, ending } = acceptCovers(request.release.underwriting, chosen, lives)
+  const {
+    accepted,
+    excluded: declined,
+    ending,
+  } = acceptCovers(request.release.underwriting, chosen, lives, request.accepted_terms)
   if (ending) return { outcome: 'not_accepted', ...ending }
 
   const { within, excluded: outOfBounds } = withinBounds(request, accepted, lives)

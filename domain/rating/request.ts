@@ -1,6 +1,6 @@
 import type { Answers } from './answers.ts'
 import type { Ending } from './underwriting.ts'
-import type { ProductType } from '../values.ts'
+import type { CoverType, ProductType } from '../values.ts'
 import type {
   RatedCover,
   RatingFactors,
@@ -49,7 +49,12 @@ export type PricingRequest = {
   readonly cover_amount_pence: number | null
   readonly term_years: number | null
   readonly components: readonly ComponentChoice[]
+  /** What people have decided in place of the rules: nothing is declined or referred, and these loadings are added. */
+  readonly accepted_terms?: { readonly loadings: readonly AcceptedLoading[] }
 }
+
+/** A loading for one of the lives, and for covers of these types; null: for every rated cover. */
+export type AcceptedLoading = Loading & { readonly cover_types: readonly CoverType[] | null; readonly life: 1 | 2 }
 
 /** The place where a table should have had a rate. */
 export type MissingRate = {

@@ -44,6 +44,21 @@ export const underwrite = (rules: UnderwritingRules, answers: Answers, coverType
   return { ending: mostSevere(endings), loadings, extraPercent, extraPerMillePence }
 }
 
+/** A judgement in which people have taken the place of the rules that end an application. */
+export const onTerms = (judged: Underwriting, added: readonly Loading[]): Underwriting => {
+  const sumOf = (basis: Loading['basis'], places: number) =>
+    added.reduce(
+      (sum, loading) => (loading.basis === basis ? sum + Number(decimalUnits(loading.value, places)) : sum),
+      0,
+    )
+  return {
+    ending: undefined,
+    loadings: [...judged.loadings, ...added.map(({ code, label, basis, value }) => ({ code, label, basis, value }))],
+    extraPercent: judged.extraPercent + sumOf('percent', 0),
+    extraPerMillePence: judged.extraPerMillePence + sumOf('per_mille', 2),
+  }
+}
+
 const endingByExtra = (rules: UnderwritingRules, extraPercent: number): readonly Ending[] => {
   const { refer_above_percent, decline_above_percent } = rules
   const ending = (decision: EndingDecision, message: string) => [

@@ -20,7 +20,7 @@ type Row = {
 /** Every application, folded from its events. Its presentation is that of its release, and is not repeated here. */
 export const applications: Projection<typeof applicationStreamEvents, Row, 'organisation_id' | 'id'> = {
   name: 'applications',
-  version: 4,
+  version: 5,
   categories: ['application'],
   events: applicationStreamEvents,
   table: {
@@ -39,7 +39,7 @@ export const applications: Projection<typeof applicationStreamEvents, Row, 'orga
       updated_at: 'timestamptz',
     },
     key: ['organisation_id', 'id'],
-    indexes: ['organisation_id, customer_id', 'organisation_id, status, updated_at'],
+    indexes: ['organisation_id, customer_id', 'organisation_id, status, updated_at, id'],
   },
 
   keys: (_event, recorded) => [{ organisation_id: organisationOf(recorded), id: idOf(recorded.stream) }],

@@ -1,5 +1,11 @@
-import { organisationOf } from '#domain/event.ts'
-import { quoteEvents } from '#domain/quotes/events.ts'
+import {
+  abandonedFrom,
+  applicationStreamEvents,
+  isActivity,
+  type ApplicationStreamEvent,
+} from '#domain/applications/record.ts'
+import { idOf, organisationOf } from '#domain/event.ts'
+import { quoteEvents, type QuoteEvent } from '#domain/quotes/events.ts'
 import type { Projection } from '../projection.ts'
 
 type Row = {
@@ -10,33 +16,75 @@ type Row = {
   /** The stream that the timer's command changes. */
   readonly stream: string
   readonly due_at: string
+  /** Where each event puts it off: by how many days. */
+  readonly after_days: number | null
 }
 
 /** What will be due, and when. A row goes when what it waits for has happened, or can happen no more. */
-export const dueTimes: Projection<typeof quoteEvents, Row, 'organisation_id' | 'kind' | 'id'> = {
+export const dueTimes: Projection<typeof applicationStreamEvents, Row, 'organisation_id' | 'kind' | 'id'> = {
   name: 'due_times',
-  version: 1,
+  version: 2,
   categories: ['application'],
-  events: quoteEvents,
+  events: applicationStreamEvents,
   awaited: false,
   table: {
-    columns: { organisation_id: 'uuid', kind: 'text', id: 'uuid', stream: 'text', due_at: 'timestamptz' },
+    columns: {
+      organisation_id: 'uuid',
+      kind: 'text',
+      id: 'uuid',
+      stream: 'text',
+      due_at: 'timestamptz',
+      after_days: 'integer',
+    },
     key: ['organisation_id', 'kind', 'id'],
     indexes: ['due_at, organisation_id, kind, id'],
   },
 
-  keys: ({ quote_id }, recorded) => [{ organisation_id: organisationOf(recorded), kind: 'quote_expiry', id: quote_id }],
-
-  project: (row, event, { stream }, key) => {
-    switch (event.type) {
-      case 'QuoteIssued':
-        return { ...key, stream, due_at: event.expires_at }
-      case 'QuoteAccepted':
-        return row
-      case 'QuoteReplaced':
-      case 'QuoteRejected':
-      case 'QuoteExpired':
-        return undefined
-    }
+  keys: (event, recorded) => {
+    const organisation_id = organisationOf(recorded)
+    const inactivity = { organisation_id, kind: 'application_inactivity', id: idOf(recorded.stream) }
+    return isQuoteEvent(event)
+      ? [{ organisation_id, kind: 'quote_expiry', id: event.quote_id }, inactivity]
+      : [inactivity]
   },
+
+  project: (row, event, { stream, metadata }, key) =>
+    key.kind === 'quote_expiry'
+      ? quoteExpiry(row, event, { ...key, stream })
+      : inactivity(row, event, { ...key, stream }, metadata.occurred_at),
 }
+
+type Place = Omit<Row, 'due_at' | 'after_days'>
+
+const isQuoteEvent = (event: ApplicationStreamEvent): event is QuoteEvent => event.type in quoteEvents
+
+const quoteExpiry = (row: Row | undefined, event: ApplicationStreamEvent, place: Place): Row | undefined => {
+  if (event.type === 'QuoteIssued') return { ...place, due_at: event.expires_at, after_days: null }
+  return event.type === 'QuoteAccepted' ? row : undefined
+}
+
+const inactivity = (
+  row: Row | undefined,
+  event: ApplicationStreamEvent,
+  place: Place,
+  occurred_at: string,
+): Row | undefined => {
+  if (isOpening(event)) {
+    const { inactive_after_days } = event
+    return { ...place, due_at: abandonedFrom(occurred_at, inactive_after_days), after_days: inactive_after_days }
+  }
+  if (isClosing(event)) return undefined
+  return row && isActivity(event) ? { ...row, due_at: abandonedFrom(occurred_at, row.after_days ?? 0) } : row
+}
+
+const isOpening = (event: ApplicationStreamEvent) =>
+  event.type === 'ApplicationStarted' ||
+  event.type === 'ApplicationAccepted' ||
+  event.type === 'ApplicationGivenBack' ||
+  event.type === 'ApplicationReopened'
+
+const isClosing = ({ type }: ApplicationStreamEvent): boolean =>
+  type === 'ApplicationReferred' ||
+  type === 'ApplicationDeclined' ||
+  type === 'ApplicationPostponed' ||
+  type === 'ApplicationAbandoned'

@@ -88,6 +88,7 @@ export const started = (changes: Partial<Of<'ApplicationStarted'>> = {}): Applic
   stripe_test_mode: false,
   provenance: null,
   outreach_landing: null,
+  inactive_after_days: 30,
   ...changes,
 })
 

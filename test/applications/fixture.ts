@@ -22,6 +22,7 @@ import { applications } from '../../projections/applications/projection.ts'
 import { releases } from '../../projections/catalogue/projection.ts'
 import { customers } from '../../projections/customers/projection.ts'
 import { applicationRoutes as queryRoutes } from '../../query-api/applications/routes.ts'
+import { teamApplicationRoutes } from '../../query-api/applications/team-routes.ts'
 import { testDatabase } from '../database.ts'
 import { fillReadModel } from '../read-model.ts'
 import { browserCaller, serve, serverCaller } from '../serve.ts'
@@ -134,6 +135,7 @@ export const applicationApis = async () => {
         people: makePeople({ writer, digest: dataKeys.digest }),
       }),
       ...queryRoutes({ db: database.pool, keys }),
+      ...teamApplicationRoutes({ db: database.pool, pool: database.pool }),
     ],
     (request) => {
       const name = request.get('x-caller') ?? 'server'
@@ -161,6 +163,10 @@ export const applicationApis = async () => {
       send('PATCH', `/${id}/soft_customer`, body, headers),
     chooseInterstitial: (id: string, body: unknown, headers?: Record<string, string>) =>
       send('PATCH', `/${id}/interstitial_choice`, body, headers),
+    /** The operator's acts and views. */
+    team: (method: string, path: string, body?: unknown) =>
+      served.send(method, `/admin/v1/team_applications${path}`, body),
+    quote: (id: string) => send('POST', `/${id}/quotes`, {}),
     savePartner: (id: string, body: unknown, headers?: Record<string, string>) =>
       send('PATCH', `/${id}/partner`, body, headers),
     saveCustomer: (id: string, body: unknown, headers?: Record<string, string>) =>

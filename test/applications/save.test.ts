@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { application } from '#domain/applications/application.ts'
+import { endedBy } from '#domain/applications/endings.ts'
 import type { ApplicationEvent } from '#domain/applications/events.ts'
 import type { ApplicationStreamEvent } from '#domain/applications/record.ts'
 import { CoverId, QuoteId } from '#domain/values.ts'
@@ -171,15 +172,15 @@ scenario('a birthday alone changes nothing', {
   then: [],
 })
 
-for (const [work, type, outcome] of [
-  ['stuntman', 'ApplicationDeclined', 'decline'],
-  ['pilot', 'ApplicationPostponed', 'postpone'],
-  ['miner', 'ApplicationReferred', 'refer'],
+for (const [work, outcome] of [
+  ['stuntman', 'decline'],
+  ['pilot', 'postpone'],
+  ['miner', 'refer'],
 ] as const)
   scenario(`choosing ${work} ends the application: ${outcome}`, {
     given: [started()],
     when: save({ answers: { work } }),
-    then: [answered({ work }), { type, ...because(work, outcome) }],
+    then: [answered({ work }), endedBy('answer', outcome, because(work, outcome))],
   })
 scenario('of several outcomes, to decline comes first', {
   given: [started()],
@@ -202,7 +203,7 @@ scenario('then to postpone', {
   when: save({ answers: { work: 'pilot', conditions: ['cancer'] } }),
   then: [
     answered({ work: 'pilot', conditions: ['cancer'] }),
-    { type: 'ApplicationPostponed', ...because('pilot', 'postpone') },
+    endedBy('answer', 'postpone', because('pilot', 'postpone')),
   ],
 })
 scenario('an option chosen before does not end it again', {

@@ -1,4 +1,5 @@
 import { application } from '#domain/applications/application.ts'
+import { endedBy } from '#domain/applications/endings.ts'
 import { nothingKnown } from '#domain/customers/record.ts'
 import { ProductId } from '#domain/values.ts'
 import { rejected, scenariosOf } from '../scenario.ts'
@@ -41,7 +42,7 @@ scenario('what came with the start is saved with it', {
 scenario('an answer with a terminal outcome ends it at once', {
   given: [],
   when: start({ answers: { work: 'pilot' } }),
-  then: [started(), answered({ work: 'pilot' }), { type: 'ApplicationPostponed', ...because('pilot', 'postpone') }],
+  then: [started(), answered({ work: 'pilot' }), endedBy('answer', 'postpone', because('pilot', 'postpone'))],
 })
 scenario('the presentation asked for is kept', {
   given: [],

@@ -284,6 +284,7 @@ export const applicationStarted = (application_id: ApplicationId, product: Produ
     stripe_test_mode: true,
     provenance: null,
     outreach_landing: null,
+    inactive_after_days: 30,
   }) as const
 
 /** An application with answers, a cover and a customer, and what can happen to it. */

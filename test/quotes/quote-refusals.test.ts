@@ -132,7 +132,7 @@ for (const [decision, type] of [
 
     const events = decided(applied(born.dob, { wine: true }), quote({ release: { ...termRelease, underwriting } }))
 
-    expect(events).toEqual([{ type, cause: 'underwriting', reason_code: 'wine', reason_message: 'Wine' }])
+    expect(events).toMatchObject([{ type, cause: 'underwriting', reason_code: 'wine', reason_message: 'Wine' }])
   })
 
 test('an answer that ends the application rejects the quote that was current', () => {

@@ -57,13 +57,13 @@ const quoted = async (...events: readonly ApplicationStreamEvent[]) => {
     }))
     await shared.eventLog.append(stream, 'any', stored)
   }
-  await append(started(), issued, ...events)
+  await append(started({ inactive_after_days: 365 }), issued, ...events)
 
   const projecting = shared.makeProcess('projections')
   projecting.run((parts) => runProjection(dueTimes, parts))
   const dueRows = async () => {
     const { rows } = await shared.pool.query<{ kind: string; id: string; due_at: Date }>(
-      'select kind, id, due_at from due_times',
+      "select kind, id, due_at from due_times where kind = 'quote_expiry'",
     )
     return rows
   }
