@@ -7,6 +7,7 @@ import { startEmbeddedPostgres } from './infra/postgres/embedded/embedded-postgr
 import { openHealthPort } from './infra/health-port.ts'
 import { withPublicHealth } from './infra/http/health.ts'
 import { listen } from './infra/http/http.ts'
+import { isRead } from './infra/http/reads.ts'
 import { makeLog } from './infra/log.ts'
 import { clusterDirectory, inDataDir, ownSecrets } from './infra/local-installation.ts'
 import { openParts, type Role } from './infra/parts.ts'
@@ -14,11 +15,6 @@ import { runProcess } from './infra/process.ts'
 import { startProjections } from './projections/projections.ts'
 import { startQueryApi } from './query-api/query-api.ts'
 import { startStandIns } from './stand-ins/demo.ts'
-
-/** Reads of the API go to query-api, all else to command-api: what the reverse proxy does in production. */
-const isRead = (method: string | undefined, url: string | undefined): boolean =>
-  (method === 'GET' || method === 'HEAD') &&
-  /^\/(api\/v1|admin\/v1\/(team_applications|deliveries|key_documents|policies))(\/|\?|$)/.test(url ?? '')
 
 const welcome = async ({ BASE_URL, OPERATOR_KEY }: Config): Promise<string> => {
   const { client_id, client_secret } = await demoApplication()

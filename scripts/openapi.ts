@@ -27,8 +27,8 @@ const eventLog: EventLog = {
   close: unused,
 }
 
-/** The routes of both APIs, made from parts that nothing can be done with. */
-export const allRoutes = () => {
+/** The routes of each API, made from parts that nothing can be done with. */
+export const routesByApi = () => {
   const keys = deriveKeys(Buffer.alloc(32).toString('base64'))
   const pool = createPool('postgres://nowhere')
   const command = commandRoutes({
@@ -52,7 +52,13 @@ export const allRoutes = () => {
   })
   const lookups = { openAccount: unused, twilio_lookup: unused, ideal_postcodes: unused, os_places: unused }
   const pipelines = pipelinesOf(new Map())
-  return [...queryRoutes({ keys, pool, db: pool, baseUrl: '', lookups, pipelines, outcomeModels: unused }), ...command]
+  const query = queryRoutes({ keys, pool, db: pool, baseUrl: '', lookups, pipelines, outcomeModels: unused })
+  return { query, command }
+}
+
+export const allRoutes = () => {
+  const { query, command } = routesByApi()
+  return [...query, ...command]
 }
 
 /** The document that query-api serves, as the routes describe themselves now. */

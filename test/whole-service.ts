@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { readConfig } from '#infra/config.ts'
 import { ApiApplicationId } from '#domain/values.ts'
 import { listen } from '#infra/http/http.ts'
+import { isRead } from '#infra/http/reads.ts'
 import { makeLog } from '#infra/log.ts'
 import { makeMetrics } from '#infra/metrics.ts'
 import { openParts } from '#infra/parts.ts'
@@ -44,12 +45,11 @@ export const wholeService = async (environment: Readonly<Record<string, string>>
   const { parts, close } = await openParts(config, log, ending.signal, database.url, 'one process', health)
   const projections = await startProjections(parts)
   const [commandApi, queryApi] = await Promise.all([startCommandApi(parts), startQueryApi(parts)])
-  const isRead: RequestListener = (request, response) => {
-    const isOfQueries = request.method === 'GET' && /^\/(api\/v1|admin\/v1\/(deliveries|leads))/.test(request.url ?? '')
-    const { app } = isOfQueries ? queryApi : commandApi
+  const serve: RequestListener = (request, response) => {
+    const { app } = isRead(request.method, request.url) ? queryApi : commandApi
     app(request, response)
   }
-  const { port, close: stopListening } = await listen(isRead, '127.0.0.1', 0)
+  const { port, close: stopListening } = await listen(serve, '127.0.0.1', 0)
 
   const send = async <Data = unknown>(
     method: string,

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, request, type Server } from 'node:http'
 import { pipeline } from 'node:stream'
+import { isRead } from '#infra/http/reads.ts'
 import { freePort, startServiceProcess, type ServiceProcess } from './service-process.ts'
 
 export const roles = ['projections', 'command-api', 'query-api', 'delivery-worker'] as const
@@ -11,15 +12,14 @@ export type Role = (typeof roles)[number]
 type Ports = Readonly<Record<Role, readonly [number, number]>>
 
 /**
- * What the reverse proxy does in production: reads of /api/v1 go to query-api, all else to command-api, to the two
+ * What the reverse proxy does in production: reads go to query-api, all else to command-api, to the two
  * processes of each in turn. A process that cannot be reached is a 502.
  */
 const startProxy = async (port: number, ports: Ports): Promise<Server> => {
   let requests = 0
   const proxy = createServer((incoming, outgoing) => {
     const { method = '', url = '', headers } = incoming
-    const isRead = /^(GET|HEAD)$/.test(method) && /^\/api\/v1(\/|$)/.test(url)
-    const chosen = ports[isRead ? 'query-api' : 'command-api'][requests++ % 2 === 0 ? 0 : 1]
+    const chosen = ports[isRead(method, url) ? 'query-api' : 'command-api'][requests++ % 2 === 0 ? 0 : 1]
     const target = { host: '127.0.0.1', port: chosen, method, path: url, headers }
     const passed = request(target, (answer) => {
       outgoing.writeHead(answer.statusCode ?? 502, answer.headers)

@@ -1,0 +1,14 @@
+/** What query-api serves of the operator's addresses, at /admin/v1 and below an organisation. */
+const lists = ['deliveries', 'key_documents', 'team_applications']
+const listsOfOrganisation = ['held_outcomes']
+
+/**
+ * The addresses whose GET and HEAD go to query-api; all else goes to command-api. The reverse proxy has the same
+ * expression (deploy/nginx.conf), and a test compares both with the routes.
+ */
+export const readAddresses = `/(api/v1|admin/v1/(${lists.join('|')}|organisations/[^/]+/(${listsOfOrganisation.join('|')})))(/|$)`
+
+const addresses = new RegExp(`^${readAddresses}`)
+
+export const isRead = (method: string | undefined, url: string | undefined): boolean =>
+  (method === 'GET' || method === 'HEAD') && addresses.test((url ?? '').split('?', 1)[0] ?? '')

@@ -1,0 +1,25 @@
+import { readFile } from 'node:fs/promises'
+import { expect, test } from 'vitest'
+import { isRead, readAddresses } from '#infra/http/reads.ts'
+import { routesByApi } from '../scripts/openapi.ts'
+
+const { query, command } = routesByApi()
+const requestsOf = (routes: typeof query) =>
+  routes.map(({ spec: { method, address } }) => [method.toUpperCase(), address.replaceAll(/:\w+/g, 'x')] as const)
+
+test('every request goes to the API that serves it', () => {
+  expect(requestsOf(query).filter(([method, url]) => !isRead(method, url))).toEqual([])
+  expect(requestsOf(command).filter(([method, url]) => isRead(method, url))).toEqual([])
+})
+
+test('parameters and HEAD go where the address goes, and longer names do not', () => {
+  expect(isRead('GET', '/admin/v1/deliveries?limit=5')).toBe(true)
+  expect(isRead('HEAD', '/api/v1/products')).toBe(true)
+  expect(isRead('GET', '/admin/v1/deliveries_of_others')).toBe(false)
+  expect(isRead('GET', '/api/v10')).toBe(false)
+})
+
+test('the reverse proxy has the same expression', async () => {
+  const proxy = await readFile(new URL('../deploy/nginx.conf', import.meta.url), 'utf8')
+  expect(proxy).toContain(`~^(GET|HEAD)${readAddresses}  query-api;`)
+})
