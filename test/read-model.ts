@@ -1,48 +1,10 @@
-import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
-import {
-  categoryOf,
-  toStored,
-  type EventOf,
-  type EventShapes,
-  type Metadata,
-  type Position,
-  type RecordedEvent,
-} from '#domain/event.ts'
+import { categoryOf, type RecordedEvent } from '#domain/event.ts'
 import { transaction } from '#infra/postgres/postgres.ts'
 import { applyEvents } from '../projections/fold.ts'
 import type { SomeProjection } from '../projections/projection.ts'
 import { tableOf } from '../projections/table.ts'
 import { testDatabase } from './database.ts'
-
-let written = 0
-
-/** Events of one stream as the log would give them, each later than all that were made before. */
-export const recorded = <Shapes extends EventShapes>(
-  shapes: Shapes,
-  stream: string,
-  events: readonly EventOf<Shapes>[],
-  { from = 0, ...metadata }: Partial<Metadata> & { readonly from?: number } = {},
-): readonly RecordedEvent[] =>
-  events.map((event, index) => {
-    const occurred_at = metadata.occurred_at ?? '2026-01-15T12:00:00.000Z'
-    return {
-      id: randomUUID(),
-      ...toStored(shapes, event),
-      stream,
-      revision: from + index,
-      position: String(++written).padStart(20, '0') as Position,
-      recorded_at: new Date(occurred_at),
-      metadata: {
-        organisation_id: null,
-        actor: { type: 'system', id: null },
-        correlation_id: 'test',
-        causation_id: null,
-        ...metadata,
-        occurred_at,
-      },
-    }
-  })
 
 /** Applies events to the tables of projections, which are made when they are missing. Each projection takes what concerns it. */
 export const fillReadModel = async (

@@ -5,7 +5,7 @@ import { application, type ApplicationCommand } from '#domain/applications/appli
 import { applicationStreamEvents, type ApplicationStreamEvent } from '#domain/applications/record.ts'
 import { Rejection } from '#domain/rejection.ts'
 import { applications } from '../../projections/applications/projection.ts'
-import { recorded } from '../read-model.ts'
+import { recorded } from '../recorded.ts'
 import { rejected, scenariosOf } from '../scenario.ts'
 import { fullJourney, organisation_id } from './release.ts'
 import { anna, application_id, given, save, saveCustomer, start } from './builders.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Draft } from '#domain/catalogue/events.ts'
 import { draft, levelTable } from './builders.ts'
-import { cover, faultless, faultsOf, faulty, journey, question } from './faults.ts'
+import { cover, faultless, faultsOf, faulty, journey, question, wholeOfMarket } from './faults.ts'
 
 faulty('covers stand in the order of their indexes', (of) => Object.assign(cover(of), { cover_index: 3 }), {
   'covers[0].cover_index': 'must be 0',
@@ -274,5 +274,5 @@ test('rates by variant need an answer that tells it', () => {
   ).toEqual(['the rates of life.level depend on the term'])
 })
 test('a whole-of-market product has no rates of its own', () => {
-  expect(tableReasons('life.wol', (of) => Object.assign(of, { whole_of_market: true }))).toEqual([])
+  expect(tableReasons('life.wol', (of) => Object.assign(of, wholeOfMarket))).toEqual([])
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Draft } from '#domain/catalogue/events.ts'
 import { draft } from './builders.ts'
-import { cover, faultless, faultsOf, faulty, journey, question } from './faults.ts'
+import { cover, faultless, faultsOf, faulty, journey, question, wholeOfMarket } from './faults.ts'
 
 test('the usual draft has no faults', () => {
   expect(faultsOf(draft())).toEqual([])
@@ -183,3 +183,35 @@ faultless('without a journey no question is missed', (of) => {
   of.journeys.splice(0)
   of.factors.by_answer.push(factor(['life']))
 })
+
+const searching = (...mapping: NonNullable<Draft['market']>['mapping']) => ({
+  market: { mapping, time_limit_seconds: 30, valid_days: 30 },
+})
+faultless('a whole-of-market product says how the market is searched', (of) => Object.assign(of, wholeOfMarket))
+faulty('a whole-of-market product needs to', (of) => Object.assign(of, { whole_of_market: true }), {
+  market: 'a whole_of_market product needs it',
+})
+faulty('another product does not', (of) => Object.assign(of, searching({ field: 'smoker', key: 'smoker' })), {
+  market: 'only for a whole_of_market product',
+})
+faulty(
+  'a search is filled with answers of every journey, each field once',
+  (of) =>
+    Object.assign(
+      of,
+      wholeOfMarket,
+      searching(
+        { field: 'smoker', key: 'smoker' },
+        { field: 'smoker', key: 'smoker' },
+        { field: 'occupation', key: 'heart' },
+      ),
+    ),
+  {
+    'market.mapping[1].field': 'is the same as that of mapping[0]',
+    'market.mapping[2].key': 'a journey has no question with the key heart',
+  },
+)
+faulty('earnings are asked in every journey', (of) => Object.assign(of, { earnings: { key: 'heart', percent: 50 } }), {
+  'earnings.key': 'a journey has no question with the key heart',
+})
+faultless('earnings may be asked', (of) => Object.assign(of, { earnings: { key: 'height_cm', percent: 50 } }))

@@ -53,3 +53,9 @@ export const stage = (of: Draft, type: string) =>
       .presentations.flatMap(({ stages }) => stages)
       .find(({ stage_type }) => stage_type === type),
   )
+
+/** What makes the usual draft one that a market panel prices. */
+export const wholeOfMarket: Pick<Draft, 'whole_of_market' | 'market'> = {
+  whole_of_market: true,
+  market: { mapping: [{ field: 'smoker', key: 'smoker' }], time_limit_seconds: 30, valid_days: 30 },
+}

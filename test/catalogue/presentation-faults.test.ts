@@ -1,5 +1,5 @@
 import type { Draft } from '#domain/catalogue/events.ts'
-import { faultless, faulty, journey, presentation, stage } from './faults.ts'
+import { faultless, faulty, journey, presentation, stage, wholeOfMarket } from './faults.ts'
 
 faulty(
   'exactly one presentation is the default: not none',
@@ -149,7 +149,7 @@ faulty(
 )
 faultless('a whole-of-market product shows market quotes', (of) => {
   staged('market_quotes', { label: 'Quotes' })(of)
-  Object.assign(of, { whole_of_market: true })
+  Object.assign(of, wholeOfMarket)
 })
 faultless(
   'an address may be looked up where it is asked for',

@@ -7,7 +7,7 @@ import { partitionsFor } from '../../delivery-worker/partitions.ts'
 import type { Cancellation, PlannedDelivery } from '../../delivery-worker/plan.ts'
 import { cancel, claim, complete, enqueue, type Claimed, type Completed } from '../../delivery-worker/queue.ts'
 import { testDatabase } from '../database.ts'
-import { recorded } from '../read-model.ts'
+import { recorded } from '../recorded.ts'
 import { organisation_id, type AttemptRow, type DeliveryRow } from './fixture.ts'
 
 const recorded_at = '2026-03-01T10:00:00.000Z'

@@ -18,7 +18,8 @@ import { startAddresses } from '../../stand-ins/addresses.ts'
 import { startPhoneValidation } from '../../stand-ins/phone-validation.ts'
 import { application_id, started } from '../applications/builders.ts'
 import { fullJourney, organisation_id, release, standardPresentation } from '../applications/release.ts'
-import { readModel, recorded } from '../read-model.ts'
+import { readModel } from '../read-model.ts'
+import { recorded } from '../recorded.ts'
 import { browserCaller, serve, serverCaller } from '../serve.ts'
 
 const strict = {

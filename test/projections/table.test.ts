@@ -9,7 +9,8 @@ import { applyEvents } from '../../projections/fold.ts'
 import type { ColumnType, Row, SomeProjection } from '../../projections/projection.ts'
 import { tableOf } from '../../projections/table.ts'
 import { testDatabase } from '../database.ts'
-import { fillReadModel, readModel, recorded } from '../read-model.ts'
+import { fillReadModel, readModel } from '../read-model.ts'
+import { recorded } from '../recorded.ts'
 import { organisation_id, tallies, tallyEvents, type TallyEvent } from './tally.ts'
 
 const closed: TallyEvent = { type: 'TallyClosed', reason: 'done' }

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { RecordedEvent } from '#domain/event.ts'
 import { inOrder } from '#infra/consumers/in-order.ts'
-import { recorded } from '../read-model.ts'
+import { recorded } from '../recorded.ts'
 import { raised } from '../projections/fixture.ts'
 import { tallyEvents } from '../projections/tally.ts'
 

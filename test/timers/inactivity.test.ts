@@ -12,7 +12,7 @@ import {
   started,
 } from '../applications/builders.ts'
 import { organisation_id } from '../applications/release.ts'
-import { recorded } from '../read-model.ts'
+import { recorded } from '../recorded.ts'
 
 const kind = 'application_inactivity'
 const key = { organisation_id, kind, id: application_id }
