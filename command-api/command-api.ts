@@ -1,5 +1,6 @@
 import { directoryFold, emptyDirectory, type Directory } from '#domain/access/record.ts'
 import { providerAccountsFold, type ProviderAccounts } from '#domain/provider-accounts/record.ts'
+import { paymentAccountsFold, type PaymentAccounts } from '#domain/payment-accounts/record.ts'
 import type { BankAccountCheck } from '#domain/bank-account.ts'
 import { categoryOf } from '#domain/event.ts'
 import { makeAdmission } from '#infra/http/admission.ts'
@@ -40,6 +41,9 @@ import { followCampaigns, type LiveCampaigns } from './live-campaigns.ts'
 import { makeQuoteOwner, type QuoteOwner } from './quote-owner.ts'
 import { providerAccountRoutes } from './provider-accounts/routes.ts'
 import { providerAccountsSection } from './provider-accounts/setup.ts'
+import { paymentAccountRoutes } from './payment-accounts/routes.ts'
+import { paymentAccountsSection } from './payment-accounts/setup.ts'
+import { makePaymentDesks, type PaymentDesks } from './payment-desk.ts'
 import { runReactions } from './reaction.ts'
 import { setupRoutes } from './setup.ts'
 import { runTimers } from './timers.ts'
@@ -55,6 +59,8 @@ type Deps = Pick<Parts, 'keys' | 'pool'> & {
   readonly catalogue: Catalogue
   readonly quoteOwner: QuoteOwner
   readonly checkBankAccount: BankAccountCheck
+  readonly desks: PaymentDesks
+  readonly paymentAccounts: PaymentAccounts
   readonly checkSecret: SecretCheck
   readonly connections: LiveConnections
   readonly actions: LiveActions
@@ -73,6 +79,7 @@ const hasSold = async () => false
 const sections = ({ writer, pool, checkSecret, keys, catalogue, allowsHttp }: Deps) => [
   apiApplicationsSection({ writer, checkSecret }),
   providerAccountsSection({ writer, keys, allowsHttp }),
+  paymentAccountsSection({ writer, keys, allowsHttp }),
   rateTablesSection(writer),
   productsSection({ writer, hasSold, documentFiles: makeDocumentFiles(pool) }),
   endpointConnectionsSection({ writer, keys, allowsHttp }),
@@ -97,7 +104,7 @@ export const commandRoutes = (deps: Deps): readonly Route[] => {
     accounts,
     allowsHttp,
   } = deps
-  const { claimContent, baseUrl } = deps
+  const { claimContent, baseUrl, desks, paymentAccounts } = deps
   return [
     ...applicationRoutes({
       writer,
@@ -105,6 +112,7 @@ export const commandRoutes = (deps: Deps): readonly Route[] => {
       catalogue,
       quoteOwner,
       checkBankAccount,
+      desks,
       organisations: directory.organisations,
       people: makePeople({ writer, digest: dataKeys.digest }),
     }),
@@ -112,6 +120,7 @@ export const commandRoutes = (deps: Deps): readonly Route[] => {
     ...catalogueAdminRoutes({ writer, catalogue, hasSold }),
     ...endpointConnectionRoutes({ writer, keys, directory, connections, allowsHttp }),
     ...providerAccountRoutes({ writer, keys, directory, accounts, allowsHttp }),
+    ...paymentAccountRoutes({ writer, keys, directory, paymentAccounts, allowsHttp }),
     ...lifecycleActionRoutes({ writer, directory, actions, catalogue }),
     ...campaignRoutes({ writer, directory, campaigns }),
     receiveRoute({ writer, campaigns, digest: dataKeys.digest, claimContent, baseUrl }),
@@ -145,6 +154,8 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
   })
   dataKeys.onForget(writer.forget)
   const quoteOwner = makeQuoteOwner(parts)
+  const paymentAccounts = await folds.follow(paymentAccountsFold, new Map())
+  const desks = makePaymentDesks({ keys, paymentAccounts })
   const leases = makeLeases(parts.pool)
   const leads = makeLeads(writer, crmModels.pipelines)
   const reactions = runReactions([whenCustomerSavedRecordCustomer(writer), ...crmReactions(leads)], {
@@ -166,6 +177,8 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
       catalogue,
       quoteOwner,
       checkBankAccount: makeBankAccountCheck(config),
+      desks,
+      paymentAccounts,
       checkSecret,
       connections,
       actions,

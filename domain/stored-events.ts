@@ -7,6 +7,7 @@ import { customerEvents, identityEvents } from './customers/events.ts'
 import type { EventShapes } from './event.ts'
 import { ingestEvents } from './ingests/events.ts'
 import { endpointConnectionEvents } from './integrations/events.ts'
+import { paymentAccountEvents } from './payment-accounts/events.ts'
 import { paymentEvents } from './payments/events.ts'
 import { leadEvents } from './leads/events.ts'
 import { outcomeEvents, outcomeModelEvents, outcomeReportEvents } from './outcomes/events.ts'
@@ -30,6 +31,7 @@ export const storedEvents: EventShapes = {
   ...leadEvents,
   ...lifecycleActionEvents,
   ...organisationEvents,
+  ...paymentAccountEvents,
   ...paymentEvents,
   ...outcomeEvents,
   ...outcomeModelEvents,

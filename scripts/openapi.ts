@@ -40,6 +40,8 @@ export const routesByApi = () => {
     catalogue: { current: unused, release: unused, rateTable: unused, rateTablesOf: unused, slugs: unused },
     quoteOwner: unused,
     checkBankAccount: unused,
+    desks: unused,
+    paymentAccounts: new Map(),
     checkSecret: makeSecretCheck(),
     connections: new Map(),
     actions: new Map(),

@@ -1,9 +1,12 @@
 import type { BankAccountCheck } from '#domain/bank-account.ts'
 import type { Route } from '#infra/http/route.ts'
+import type { PaymentDesks } from '../payment-desk.ts'
 import { makeApplications, type ApplicationsDeps } from './applications.ts'
+import { cardRoutes } from './card-routes.ts'
 import type { People } from './customer-given.ts'
 import { directDebitRoutes } from './direct-debit-routes.ts'
 import { checkoutRoutes } from './checkout-routes.ts'
+import { mandateRoutes } from './mandate-routes.ts'
 import { quoteRoutes } from './quote-routes.ts'
 import { saveRoutes } from './save-routes.ts'
 import { startRoute } from './start-route.ts'
@@ -12,16 +15,19 @@ import { teamRoutes } from './team-routes.ts'
 export type ApplicationRoutesDeps = ApplicationsDeps & {
   readonly people: People
   readonly checkBankAccount: BankAccountCheck
+  readonly desks: PaymentDesks
 }
 
 /** Everything that changes an application: starting it, what is saved into it, its quotes. */
-export const applicationRoutes = ({ people, checkBankAccount, ...deps }: ApplicationRoutesDeps): Route[] => {
+export const applicationRoutes = ({ people, checkBankAccount, desks, ...deps }: ApplicationRoutesDeps): Route[] => {
   const applications = makeApplications(deps)
   return [
     startRoute({ applications, people }),
     ...saveRoutes({ applications, people }),
     ...quoteRoutes(applications),
     ...directDebitRoutes({ applications, checkBankAccount }),
+    ...mandateRoutes({ applications, desks }),
+    ...cardRoutes({ applications, desks }),
     ...checkoutRoutes({ applications }),
     ...teamRoutes(applications),
   ]

@@ -6,7 +6,7 @@ import { expireQuote, type ExpireQuote } from './expire-quote.ts'
 import { quoteApplication, type QuoteApplication } from './quote.ts'
 import { applicationStreamEvents, type ApplicationStreamEvent } from './record.ts'
 import { unknownApplication } from './refusals.ts'
-import { saveBankDetails, type SaveBankDetails } from './save-bank-details.ts'
+import { decidePayment, type PaymentCommand } from './payments.ts'
 import { saveCustomer, type SaveCustomer } from './save-customer.ts'
 import { savePartner, type SavePartner } from './save-partner.ts'
 import { saveSoftCustomer, type SaveSoftCustomer } from './save-soft-customer.ts'
@@ -29,7 +29,7 @@ export type ApplicationCommand =
   | ExpireQuote
   | TeamAct
   | AbandonInactive
-  | SaveBankDetails
+  | PaymentCommand
   | ConfirmSteps
 
 type Decision = readonly ApplicationStreamEvent[]
@@ -65,10 +65,22 @@ const decide = (command: ApplicationCommand, state: ApplicationState | undefined
       return decideAsTeam(command, state)
     case 'AbandonInactive':
       return abandonInactive(command, state)
-    case 'SaveBankDetails':
-      return saveBankDetails(command, state)
     case 'ConfirmSteps':
       return confirmSteps(command, state)
+    case 'SaveBankDetails':
+    case 'OpenMandateSession':
+    case 'CreateMandate':
+    case 'RecordBankAnswer':
+    case 'OpenCardPayment':
+    case 'TakeCardPayment':
+    case 'DeclineCardPayment':
+    case 'RecordCardCapture':
+    case 'OweCardReturn':
+    case 'ReturnUnusedCardPayment':
+    case 'CloseQuotePayments':
+    case 'RecordCardReturn':
+    case 'RecordSettlementFailure':
+      return decidePayment(command, state)
   }
 }
 

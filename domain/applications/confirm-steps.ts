@@ -1,6 +1,7 @@
 import type { Release } from '../catalogue/events.ts'
 import type { CheckoutEvent } from '../checkout/events.ts'
 import { isSellable, owedEvidence } from '../checkout/record.ts'
+import type { Quote } from '../quotes/record.ts'
 import { Rejection } from '../rejection.ts'
 import type { QuoteId } from '../values.ts'
 import { requireBindable, type BindableAt } from './bindable.ts'
@@ -19,6 +20,21 @@ export const refuseUnsellable = (release: Release): void => {
     'not_sellable',
     'This product cannot be bought on a form: it has no statement of demands and needs. Speak to the customer.',
   )
+}
+
+/** Nothing is sold before the customer has seen what must be shown. */
+export const refuseStepsOwed = (
+  { record: { confirmed } }: ApplicationState,
+  release: Release,
+  quote: Quote,
+  digest: BindableAt['digest'],
+): void => {
+  const owed = owedEvidence({ release, quote, confirmed }, digest).map(({ step }) => step)
+  if (owed.length > 0)
+    throw new Rejection(
+      'steps_owed',
+      `The customer has not confirmed ${owed.join(', ')}. Show what before_you_buy holds, then confirm.`,
+    )
 }
 
 /** Records what was shown, and nothing when nothing is owed. */

@@ -87,14 +87,19 @@ export const paymentEvents = {
   }),
   /** An attempt to pay has failed; the next may succeed. */
   CardPaymentDeclined: event({ ...payment, failure_code: ProviderWord.nullable() }),
-  CardPaymentTaken: event({
-    ...payment,
-    /** authorised: the card is charged when the policy is set up. */
-    status: z.enum(['succeeded', 'authorised']),
-    card_brand: ProviderWord.nullable(),
-    card_last4: Last4.nullable(),
-    paid_at: z.iso.datetime(),
-  }),
+  CardPaymentTaken: event(
+    {
+      ...payment,
+      /** authorised: the card is charged when the policy is set up. */
+      status: z.enum(['succeeded', 'authorised']),
+      card_brand: ProviderWord.nullable(),
+      card_last4: Last4.nullable(),
+      paid_at: z.iso.datetime(),
+      /** Chosen by the caller, who may put anything into it. */
+      idempotency_key: personal(z.string()).nullable(),
+    },
+    { upcasts: [(v1) => ({ ...v1, idempotency_key: null })] },
+  ),
   /** An authorised payment was charged. */
   CardPaymentCaptured: event(payment),
   /** A policy was set up, of which this is the first premium. */

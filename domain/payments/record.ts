@@ -51,6 +51,8 @@ export type CardPayment = {
   readonly failure_code: string | null
   readonly failed_attempts: number
   readonly idempotency_key: string | null
+  /** The idempotency key of the request by which it was taken. */
+  readonly taken_with: string | null
 }
 
 type MandateSession = {
@@ -130,6 +132,7 @@ const opened = (event: Of<'CardPaymentOpened'>, opened_at: string): CardPayment 
     returned_pence: 0,
     failure_code: null,
     failed_attempts: 0,
+    taken_with: null,
   }
 }
 
@@ -142,8 +145,11 @@ const cardChange = (
     case 'CardPaymentDeclined':
       return { failure_code: event.failure_code }
     case 'CardPaymentTaken': {
-      const { status, card_brand, card_last4, paid_at } = event
-      return { status, card_brand, card_last4, paid_at, charged: status === 'succeeded', failure_code: null }
+      const { card_brand, card_last4, paid_at, idempotency_key: taken_with } = event
+      // What is to be given back stays so, although it was paid meanwhile.
+      const status = card.status === 'returning' ? card.status : event.status
+      const charged = event.status === 'succeeded'
+      return { status, card_brand, card_last4, paid_at, charged, taken_with, failure_code: null }
     }
     case 'CardPaymentCaptured':
       return { status: card.status === 'authorised' ? 'succeeded' : card.status, charged: true, ...settled }

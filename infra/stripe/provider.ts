@@ -36,6 +36,7 @@ export type ProviderPayment = {
   /** ISO 8601, once it is paid. */
   readonly paid_at: string | null
   readonly failure_code: string | null
+  readonly provider_customer_id: string | null
 }
 
 export type NetworkStatus = 'pending' | 'accepted' | 'refused' | 'revoked'
@@ -230,6 +231,12 @@ const withoutNulls = (address: Payer['address']): Record<string, string> =>
 const idOf = (reference: string | { readonly id: string } | null | undefined): string | null =>
   typeof reference === 'string' ? reference : (reference?.id ?? null)
 
+/** What is not in its usual form is not kept. */
+const wordOf = (word: string | null | undefined): string | null =>
+  /^[a-z0-9_]{1,100}$/.test(word ?? '') ? (word ?? null) : null
+const last4Of = (last4: string | null | undefined): string | null =>
+  /^\d{4}$/.test(last4 ?? '') ? (last4 ?? null) : null
+
 const networkStatuses: readonly string[] = ['pending', 'accepted', 'refused', 'revoked']
 const isNetworkStatus = (status: string): status is NetworkStatus => networkStatuses.includes(status)
 
@@ -258,7 +265,7 @@ const setUp = (intent: Stripe.Checkout.Session['setup_intent']): MandateSession[
   if (method === null || typeof method === 'string' || method.type !== 'bacs_debit') return null
   return {
     provider_payment_method_id: method.id,
-    last4: method.bacs_debit?.last4 ?? null,
+    last4: last4Of(method.bacs_debit?.last4),
     mandate: intent.mandate === null || typeof intent.mandate === 'string' ? null : mandate(intent.mandate),
   }
 }
@@ -277,9 +284,10 @@ export const payment = (intent: Stripe.PaymentIntent): ProviderPayment => {
     refunded_pence: charge?.amount_refunded ?? 0,
     currency_code: currency.toUpperCase(),
     metadata,
-    card: card ? { brand: card.brand, last4: card.last4 } : null,
+    card: card ? { brand: wordOf(card.brand), last4: last4Of(card.last4) } : null,
     paid_at: isPaid ? new Date((charge?.created ?? created) * 1000).toISOString() : null,
-    failure_code: last_payment_error?.decline_code ?? last_payment_error?.code ?? null,
+    failure_code: wordOf(last_payment_error?.decline_code ?? last_payment_error?.code),
+    provider_customer_id: idOf(intent.customer),
   }
 }
 

@@ -131,6 +131,7 @@ export const applicationApis = async () => {
         catalogue,
         quoteOwner: async () => undefined,
         checkBankAccount: () => true,
+        desks: () => undefined,
         organisations: new Map([organisation_id, strangers].map((id) => [id, organisation])),
         people: makePeople({ writer, digest: dataKeys.digest }),
       }),

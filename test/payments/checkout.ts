@@ -3,7 +3,9 @@ import { application } from '#domain/applications/application.ts'
 import type { ApplicationEvent } from '#domain/applications/events.ts'
 import { applicationStreamEvents, type ApplicationStreamEvent } from '#domain/applications/record.ts'
 import { pricedInputs } from '#domain/applications/state.ts'
+import type { Release } from '#domain/catalogue/events.ts'
 import { toStored } from '#domain/event.ts'
+import type { CardCapture } from '#domain/payment-accounts/events.ts'
 import type { Fields } from '#domain/rejection.ts'
 import { storedEvents } from '#domain/stored-events.ts'
 import { ApplicationId, OrganisationId, QuoteId } from '#domain/values.ts'
@@ -14,14 +16,19 @@ import { shareTokenOf } from '#infra/crypto/share-token.ts'
 import { postgresLog, prepareLog } from '#infra/event-log/postgres/postgres-log.ts'
 import { makeBankAccountCheck } from '#infra/modulus-weights.ts'
 import { migrate } from '#infra/postgres/migrations.ts'
+import { makeStripe } from '#infra/stripe/provider.ts'
 import { makeApplications } from '../../command-api/applications/applications.ts'
 import { digest } from '../../command-api/applications/digest.ts'
+import { cardRoutes } from '../../command-api/applications/card-routes.ts'
 import { directDebitRoutes } from '../../command-api/applications/direct-debit-routes.ts'
+import { mandateRoutes } from '../../command-api/applications/mandate-routes.ts'
+import type { PaymentDesk } from '../../command-api/payment-desk.ts'
 import { makeWriter } from '../../command-api/writer.ts'
+import { startStripe } from '../../stand-ins/stripe/stripe.ts'
 import { answered, covered, customerSaved, started } from '../applications/builders.ts'
 import { organisation_id } from '../applications/release.ts'
 import { testDatabase } from '../database.ts'
-import { born, quote } from '../quotes/builders.ts'
+import { born, quote, termRelease } from '../quotes/builders.ts'
 import { stateOf } from '../scenario.ts'
 import { browserCaller, serve, serverCaller } from '../serve.ts'
 
@@ -48,6 +55,9 @@ export const openCheckout = async () => {
   const log = sealedLog(stored, dataKeys, storedEvents)
   const owners = new Map<string, ApplicationId>()
   let now = quotedAt
+  let sold: Release = termRelease
+  let capture: CardCapture = 'automatic'
+  let hasAccount = true
 
   const writer = makeWriter({ log, seen: async () => undefined })
   const quoteOwner = async (_organisation: string, id: string) => {
@@ -57,7 +67,7 @@ export const openCheckout = async () => {
   const applications = makeApplications({
     writer,
     keys,
-    catalogue: {} as never, // none of these operations reads the catalogue
+    catalogue: { release: async () => sold } as never, // nothing else of the catalogue is read
     quoteOwner: async (organisation, id) =>
       organisation === organisation_id ? quoteOwner(organisation, id) : undefined,
     organisations: new Map([[organisation_id, { stripe_test_mode: true, time_zone: 'Europe/London' }]]),
@@ -71,8 +81,21 @@ export const openCheckout = async () => {
     MODULUS_WEIGHTS_FILE: undefined,
     MODULUS_SUBSTITUTIONS_FILE: undefined,
   })
+  const stripe = await startStripe()
+  const providerOf = makeStripe()
+  const desk = (): PaymentDesk => ({
+    provider: providerOf({ base_url: stripe.url, secret_key: 'sk_test_northlight', stripe_account: null }),
+    publishable_key: 'pk_test_northlight',
+    stripe_account: null,
+    capture,
+  })
+  const desks = () => (hasAccount ? desk() : undefined)
   const served = await serve(
-    directDebitRoutes({ applications, checkBankAccount }),
+    [
+      ...directDebitRoutes({ applications, checkBankAccount }),
+      ...mandateRoutes({ applications, desks }),
+      ...cardRoutes({ applications, desks }),
+    ],
     (request) => callers[(request.get('x-caller') ?? 'server') as keyof typeof callers],
     { keys, owners: { quote: quoteOwner }, clock: { now: () => new Date(now) } },
   )
@@ -90,6 +113,19 @@ export const openCheckout = async () => {
   }
 
   return {
+    stripe,
+    desk,
+    applications,
+    writer,
+    /** How cards are charged from now on. */
+    chargeCards: (how: CardCapture) => (capture = how),
+    /** Whether the organisation has an account with the provider. */
+    haveAccount: (has: boolean) => (hasAccount = has),
+    /** Whether the customer must see something before buying. */
+    sell: (release: Release) => (sold = release),
+    /** What the page, the cardholder and the banks do. */
+    act: async (path: string, fields: Record<string, string> = {}) =>
+      fetch(`${stripe.url}/stand-in/${path}`, { method: 'POST', body: new URLSearchParams(fields) }),
     log,
     stored,
     pool: database.pool,
@@ -120,6 +156,7 @@ export const openCheckout = async () => {
     },
     [Symbol.asyncDispose]: async () => {
       await served[Symbol.asyncDispose]()
+      await stripe.close()
       await log.close()
       await database[Symbol.asyncDispose]()
     },

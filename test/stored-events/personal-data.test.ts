@@ -58,6 +58,9 @@ const notPersonal: Readonly<Record<string, string>> = {
   'PipelineDeclared.pipeline.custom_fields[].label': 'names a field, and is set by the operator',
   'PipelineDeclared.pipeline.custom_fields[].options': 'what can be chosen, and is set by the operator',
   'PipelineDeclared.pipeline.score_rules[].equals': 'a value that scores, set by the operator',
+  'PaymentAccountSet.base_url': 'the address of a server',
+  'PaymentAccountSet.sealed_secret_key': 'encrypted already',
+  'PaymentAccountSet.sealed_webhook_secret': 'encrypted already',
   'RateTablePublished.table': 'a rate table of the catalogue',
 }
 

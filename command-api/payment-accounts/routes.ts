@@ -1,0 +1,98 @@
+import { z } from 'zod'
+import { PaymentMode } from '#domain/payment-accounts/events.ts'
+import { PaymentAccount, paymentAccountOf, type SealedPaymentAccount } from '#domain/payment-accounts/record.ts'
+import { OrganisationId } from '#domain/values.ts'
+import { notFound, Problem } from '#infra/http/problem.ts'
+import { route, type Route } from '#infra/http/route.ts'
+import { operatorContext, operatorRoute, refuseUnknownOrganisation, type Organisations } from '../operator.ts'
+import {
+  GivenPaymentAccount,
+  isKeyOfOtherMode,
+  makePaymentAccounts,
+  paymentAccountIdOf,
+  type PaymentAccountsDeps,
+} from './accounts.ts'
+
+type Deps = PaymentAccountsDeps & {
+  readonly directory: Organisations
+  readonly paymentAccounts: ReadonlyMap<string, SealedPaymentAccount>
+}
+
+const address = '/admin/v1/organisations/:organisation_id/payment_accounts'
+const ListPath = z.object({ organisation_id: OrganisationId })
+const AccountPath = ListPath.extend({ mode: PaymentMode })
+
+const shown = (account: SealedPaymentAccount): PaymentAccount => {
+  const { sealed_secret_key: _secret, sealed_webhook_secret, ...rest } = account
+  return { ...rest, takes_news: sealed_webhook_secret !== null }
+}
+
+const refuseKeysOfOtherMode = (given: z.output<typeof GivenPaymentAccount>, mode: PaymentMode): void => {
+  for (const name of ['secret_key', 'publishable_key'] as const) {
+    const reason = `is not a key of the mode ${mode}`
+    if (isKeyOfOtherMode(given[name] ?? '', mode))
+      throw new Problem('validation_failed', `Correct ${name}: it ${reason}.`, { fields: { [name]: reason } })
+  }
+}
+
+/** What the operator does about the accounts of an organisation with the payment provider. */
+export const paymentAccountRoutes = ({ directory, paymentAccounts, ...deps }: Deps): Route[] => {
+  const { handle, commandFor } = makePaymentAccounts(deps)
+
+  return [
+    route(
+      {
+        ...operatorRoute,
+        method: 'get',
+        address,
+        summary: 'List the accounts of an organisation with the payment provider, without their secrets',
+        path: ListPath,
+        answers: { 200: z.object({ data: z.array(PaymentAccount) }) },
+      },
+      async ({ path: { organisation_id } }) => {
+        refuseUnknownOrganisation(directory, organisation_id)
+        const data = PaymentMode.options.flatMap((mode) => {
+          const account = paymentAccountOf(paymentAccounts, organisation_id, mode)
+          return account ? [shown(account)] : []
+        })
+        return { status: 200, body: { data } }
+      },
+    ),
+    route(
+      {
+        ...operatorRoute,
+        method: 'put',
+        address: `${address}/:mode`,
+        summary: 'Set the test or live account with the payment provider; it replaces the former one',
+        path: AccountPath,
+        body: GivenPaymentAccount,
+        answers: { 200: z.object({ data: PaymentAccount }) },
+      },
+      async ({ path: { organisation_id, mode }, body, ...facts }) => {
+        refuseUnknownOrganisation(directory, organisation_id)
+        refuseKeysOfOtherMode(body, mode)
+        const command = await commandFor(organisation_id, mode, body)
+        const id = paymentAccountIdOf(organisation_id, mode)
+        const { state } = await handle(id, command, operatorContext(organisation_id, facts))
+        if (!state) throw notFound('payment account')
+        return { status: 200, body: { data: shown(state) } }
+      },
+    ),
+    route(
+      {
+        ...operatorRoute,
+        method: 'delete',
+        address: `${address}/:mode`,
+        summary: 'Remove an account with the payment provider; removing it again is fine',
+        path: AccountPath,
+        answers: { 200: z.object({ data: z.object({ removed: z.boolean() }) }) },
+      },
+      async ({ path: { organisation_id, mode }, ...facts }) => {
+        refuseUnknownOrganisation(directory, organisation_id)
+        const id = paymentAccountIdOf(organisation_id, mode)
+        const { events } = await handle(id, { type: 'RemovePaymentAccount' }, operatorContext(organisation_id, facts))
+        return { status: 200, body: { data: { removed: events.length > 0 } } }
+      },
+    ),
+  ]
+}

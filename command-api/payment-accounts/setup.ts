@@ -1,0 +1,59 @@
+import type { z } from 'zod'
+import { PaymentMode } from '#domain/payment-accounts/events.ts'
+import { reportRefusal, type SetupContext, type SetupSection, type SetupStep } from '../setup-section.ts'
+import {
+  GivenPaymentAccount,
+  isKeyOfOtherMode,
+  makePaymentAccounts,
+  paymentAccountIdOf,
+  type PaymentAccountsDeps,
+} from './accounts.ts'
+
+/** An account of a set-up file. */
+const DeclaredPaymentAccount = GivenPaymentAccount.extend({ mode: PaymentMode })
+type DeclaredPaymentAccount = z.output<typeof DeclaredPaymentAccount>
+
+/** The accounts of an organisation with the payment provider. A declared secret that is not the one in force replaces it. */
+export const paymentAccountsSection = (deps: PaymentAccountsDeps): SetupSection<DeclaredPaymentAccount> => {
+  const { handle, load, preview, commandFor } = makePaymentAccounts(deps)
+
+  const planOne = async (
+    { mode, ...given }: DeclaredPaymentAccount,
+    { organisation_id, context }: SetupContext,
+  ): Promise<SetupStep> => {
+    const id = paymentAccountIdOf(organisation_id, mode)
+    const command = await commandFor(organisation_id, mode, given)
+    const isChanged = (await preview(id, command)).length > 0
+    const existing = await load(id)
+    const { base_url, stripe_account, capture } = given
+    return {
+      what: `payment account ${mode}`,
+      change: isChanged ? (existing ? 'change' : 'create') : 'none',
+      details: isChanged
+        ? [`base_url: ${base_url}, stripe_account: ${stripe_account ?? 'none'}, capture: ${capture}`]
+        : [],
+      apply: async () => {
+        await handle(id, command, context)
+      },
+    }
+  }
+
+  return {
+    key: 'payment_accounts',
+    schema: DeclaredPaymentAccount,
+    plan: async (declared, setup) => {
+      const plans = declared.map(async (each, index) => {
+        const earlier = declared.findIndex(({ mode }) => mode === each.mode)
+        if (earlier !== index) {
+          setup.report([index, 'mode'], `is that of payment_accounts[${earlier}]`)
+          return undefined
+        }
+        for (const name of ['secret_key', 'publishable_key'] as const)
+          if (isKeyOfOtherMode(each[name] ?? '', each.mode))
+            setup.report([index, name], `is not a key of the mode ${each.mode}`)
+        return reportRefusal(setup, [index, 'base_url'], () => planOne(each, setup))
+      })
+      return (await Promise.all(plans)).filter((step) => step !== undefined)
+    },
+  }
+}

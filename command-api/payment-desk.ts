@@ -1,0 +1,38 @@
+import type { CardCapture, PaymentMode } from '#domain/payment-accounts/events.ts'
+import { paymentAccountOf, paymentSecretPlace, type SealedPaymentAccount } from '#domain/payment-accounts/record.ts'
+import type { OrganisationId } from '#domain/values.ts'
+import type { Keys } from '#infra/crypto/keys.ts'
+import { unseal } from '#infra/crypto/seal.ts'
+import { makeStripe, type Provider } from '#infra/stripe/provider.ts'
+
+/** An organisation's account with the payment provider, at work. */
+export type PaymentDesk = {
+  readonly provider: Provider
+  readonly publishable_key: string | null
+  readonly stripe_account: string | null
+  readonly capture: CardCapture
+}
+
+/** The desk for what an organisation sells in earnest or on trial; undefined when it has no account for that. */
+export type PaymentDesks = (organisation_id: OrganisationId, test: boolean) => PaymentDesk | undefined
+
+type Deps = {
+  readonly keys: Pick<Keys, 'sealing'>
+  readonly paymentAccounts: ReadonlyMap<string, SealedPaymentAccount>
+  readonly timeoutMs?: number
+}
+
+export const makePaymentDesks = ({ keys, paymentAccounts, timeoutMs }: Deps): PaymentDesks => {
+  const providerOf = makeStripe(timeoutMs)
+
+  return (organisation_id, test) => {
+    const account = paymentAccountOf(paymentAccounts, organisation_id, modeOf(test))
+    if (!account) return undefined
+    const { base_url, publishable_key, stripe_account, capture } = account
+    const place = paymentSecretPlace(organisation_id, account.id, 'secret_key')
+    const secret_key = unseal(keys, account.sealed_secret_key, place)
+    return { provider: providerOf({ base_url, secret_key, stripe_account }), publishable_key, stripe_account, capture }
+  }
+}
+
+export const modeOf = (test: boolean): PaymentMode => (test ? 'test' : 'live')

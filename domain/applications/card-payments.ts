@@ -1,0 +1,172 @@
+import type { PaymentEvent, PaymentId, ReturnReason } from '../payments/events.ts'
+import type { CardPayment } from '../payments/record.ts'
+import type { QuoteId } from '../values.ts'
+import type { ApplicationState } from './state.ts'
+
+/** A payment by card as the provider has opened it. */
+type Opened = {
+  readonly payment_id: PaymentId
+  readonly quote_id: QuoteId
+  readonly payment_intent_id: string
+  readonly provider_customer_id: string
+  readonly amount_pence: number
+  readonly currency_code: string
+}
+
+export type OpenCardPayment = Opened & { readonly type: 'OpenCardPayment'; readonly idempotency_key: string | null }
+
+/** The provider says that it is paid, or authorised. */
+export type TakeCardPayment = Opened & {
+  readonly type: 'TakeCardPayment'
+  readonly status: 'succeeded' | 'authorised'
+  readonly card_brand: string | null
+  readonly card_last4: string | null
+  readonly paid_at: string
+  readonly idempotency_key: string | null
+}
+
+export type DeclineCardPayment = {
+  readonly type: 'DeclineCardPayment'
+  readonly payment_id: PaymentId
+  readonly failure_code: string | null
+}
+
+/** An authorised payment was charged. */
+export type RecordCardCapture = { readonly type: 'RecordCardCapture'; readonly payment_id: PaymentId }
+
+/** Has a payment given back: a timer does it, as often as it takes. */
+export type OweCardReturn = {
+  readonly type: 'OweCardReturn'
+  readonly payment_id: PaymentId
+  readonly reason: ReturnReason
+}
+
+/** Sent when a payment has waited for its policy too long. */
+export type ReturnUnusedCardPayment = {
+  readonly type: 'ReturnUnusedCardPayment'
+  readonly payment_id: PaymentId
+  readonly now: string
+}
+
+/** A quote has ended or was bought: what was paid for it without need is given back. */
+export type CloseQuotePayments = { readonly type: 'CloseQuotePayments'; readonly quote_id: QuoteId }
+
+export type RecordCardReturn = {
+  readonly type: 'RecordCardReturn'
+  readonly payment_id: PaymentId
+  readonly how: 'refunded' | 'released' | 'closed'
+  readonly amount_pence: number
+}
+
+/** What a payment owed could not be done. */
+export type RecordSettlementFailure = {
+  readonly type: 'RecordSettlementFailure'
+  readonly payment_id: PaymentId
+  readonly failure_code: string
+  readonly now: string
+}
+
+type Decision = readonly PaymentEvent[]
+
+/** An authorisation lapses after seven days, and nobody should wait for cover that they have paid for. */
+const unusedAfterMs = 24 * 60 * 60 * 1000
+
+/** When a payment that no policy has followed is given back. */
+export const unusedAt = (paid_at: string): string => new Date(Date.parse(paid_at) + unusedAfterMs).toISOString()
+
+const cardOf = ({ payments }: ApplicationState, id: PaymentId): CardPayment | undefined =>
+  payments.cards.find(({ payment_id }) => payment_id === id)
+
+const isPending = ({ status }: CardPayment): boolean => status !== 'returning' && status !== 'returned'
+
+/** Why a payment for a quote has to be given back; undefined while the quote can be bought. */
+const whyNotNeeded = ({ quotes }: ApplicationState, quote_id: QuoteId): ReturnReason | undefined => {
+  const status = quotes.find(({ quote }) => quote.id === quote_id)?.quote.status
+  return status === 'current' ? undefined : status === 'bought' ? 'not_used' : 'quote_ended'
+}
+
+const returnIfNotNeeded = (state: ApplicationState, { payment_id, quote_id }: Opened): Decision => {
+  const reason = whyNotNeeded(state, quote_id)
+  return reason ? [{ type: 'CardPaymentReturnOwed', payment_id, reason }] : []
+}
+
+export const openCardPayment = ({ type: _type, ...opened }: OpenCardPayment, state: ApplicationState): Decision =>
+  cardOf(state, opened.payment_id)
+    ? []
+    : [{ type: 'CardPaymentOpened', ...opened }, ...returnIfNotNeeded(state, opened)]
+
+/** What comes for a quote that can no longer be bought is taken, since it was paid, and given back. */
+export const takeCardPayment = (command: TakeCardPayment, state: ApplicationState): Decision => {
+  const { type: _type, status, card_brand, card_last4, paid_at, idempotency_key, ...opened } = command
+  const { payment_id } = opened
+  const known = cardOf(state, payment_id)
+  const opening: Decision = known ? [] : [{ type: 'CardPaymentOpened', ...opened, idempotency_key: null }]
+  const taken = {
+    type: 'CardPaymentTaken',
+    payment_id,
+    status,
+    card_brand,
+    card_last4,
+    paid_at,
+    idempotency_key,
+  } as const
+  if (!known || known.paid_at === null)
+    return [...opening, taken, ...(known?.status === 'returning' ? [] : returnIfNotNeeded(state, opened))]
+  return status === 'succeeded' && !known.charged ? [{ type: 'CardPaymentCaptured', payment_id }] : []
+}
+
+export const declineCardPayment = (
+  { payment_id, failure_code }: DeclineCardPayment,
+  state: ApplicationState,
+): Decision => {
+  const card = cardOf(state, payment_id)
+  if (card?.status !== 'open' || card.failure_code === failure_code) return []
+  return [{ type: 'CardPaymentDeclined', payment_id, failure_code }]
+}
+
+export const recordCardCapture = ({ payment_id }: RecordCardCapture, state: ApplicationState): Decision =>
+  cardOf(state, payment_id)?.status === 'authorised' ? [{ type: 'CardPaymentCaptured', payment_id }] : []
+
+export const oweCardReturn = ({ payment_id, reason }: OweCardReturn, state: ApplicationState): Decision => {
+  const card = cardOf(state, payment_id)
+  return card && isPending(card) ? [{ type: 'CardPaymentReturnOwed', payment_id, reason }] : []
+}
+
+export const returnUnusedCardPayment = (
+  { payment_id, now }: ReturnUnusedCardPayment,
+  state: ApplicationState,
+): Decision => {
+  const card = cardOf(state, payment_id)
+  if (!card || !isPending(card) || card.policy_id !== null || card.paid_at === null) return []
+  if (Date.parse(unusedAt(card.paid_at)) > Date.parse(now)) return []
+  return [{ type: 'CardPaymentReturnOwed', payment_id, reason: 'not_used' }]
+}
+
+export const closeQuotePayments = ({ quote_id }: CloseQuotePayments, state: ApplicationState): Decision => {
+  const reason = whyNotNeeded(state, quote_id)
+  if (!reason) return []
+  return state.payments.cards
+    .filter((card) => card.quote_id === quote_id && isPending(card) && card.policy_id === null)
+    .map(({ payment_id }) => ({ type: 'CardPaymentReturnOwed', payment_id, reason }))
+}
+
+export const recordCardReturn = ({ type: _type, ...returned }: RecordCardReturn, state: ApplicationState): Decision => {
+  const card = cardOf(state, returned.payment_id)
+  return card && card.status !== 'returned' ? [{ type: 'CardPaymentReturned', ...returned }] : []
+}
+
+const minute = 60_000
+/** After so many failures it is left to the team. */
+const retryDelaysMs = [1, 5, 30, 120, 360, 720, 1440, 1440, 1440].map((minutes) => minutes * minute)
+
+export const recordSettlementFailure = (
+  { payment_id, failure_code, now }: RecordSettlementFailure,
+  state: ApplicationState,
+): Decision => {
+  const card = cardOf(state, payment_id)
+  if (!card || card.status === 'returned') return []
+  const delay = retryDelaysMs[card.failed_attempts]
+  const retry_at = delay === undefined ? null : new Date(Date.parse(now) + delay).toISOString()
+  const attempt = card.failed_attempts + 1
+  return [{ type: 'CardPaymentSettlementFailed', payment_id, failure_code, attempt, retry_at }]
+}

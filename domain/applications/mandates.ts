@@ -1,0 +1,77 @@
+import type { MandateId, PaymentEvent } from '../payments/events.ts'
+import type { QuoteId } from '../values.ts'
+import type { ApplicationState } from './state.ts'
+
+/** What the banks say of a mandate, as the provider passes it on. */
+type BankAnswer = {
+  readonly network_status: 'pending' | 'accepted' | 'refused' | 'revoked'
+  /** Whether the provider would still collect on it. */
+  readonly active: boolean
+}
+
+/** The provider has opened its form. */
+export type OpenMandateSession = {
+  readonly type: 'OpenMandateSession'
+  readonly quote_id: QuoteId
+  readonly session_id: string
+  readonly provider_customer_id: string
+}
+
+/** The provider has confirmed that a mandate is set up. */
+export type CreateMandate = {
+  readonly type: 'CreateMandate'
+  readonly quote_id: QuoteId
+  readonly mandate_id: MandateId
+  readonly session_id: string | null
+  readonly provider_mandate_id: string | null
+  readonly provider_customer_id: string
+  readonly provider_payment_method_id: string
+  readonly account_number_last4: string | null
+  readonly answer: BankAnswer
+}
+
+export type RecordBankAnswer = {
+  readonly type: 'RecordBankAnswer'
+  readonly provider_mandate_id: string
+  readonly answer: BankAnswer
+}
+
+type Decision = readonly PaymentEvent[]
+
+export const openMandateSession = (
+  { type: _type, ...session }: OpenMandateSession,
+  { payments }: ApplicationState,
+): Decision =>
+  payments.sessions.some(({ session_id }) => session_id === session.session_id)
+    ? []
+    : [{ type: 'MandateSessionOpened', ...session }]
+
+export const createMandate = (
+  { type: _type, answer, ...mandate }: CreateMandate,
+  { payments }: ApplicationState,
+): Decision => {
+  if (payments.mandate?.mandate_id === mandate.mandate_id) return []
+  return [{ type: 'MandateCreated', ...mandate }, ...changesBy(mandate.mandate_id, 'pending', answer)]
+}
+
+/** What is said of another mandate than the present one, and what comes after the end, changes nothing. */
+export const recordBankAnswer = (
+  { provider_mandate_id, answer }: RecordBankAnswer,
+  { payments: { mandate } }: ApplicationState,
+): Decision => {
+  if (mandate?.provider_mandate_id !== provider_mandate_id) return []
+  const { mandate_id, status } = mandate
+  return status === 'pending' || status === 'active' ? changesBy(mandate_id, status, answer) : []
+}
+
+const changesBy = (
+  mandate_id: MandateId,
+  status: 'pending' | 'active',
+  { network_status, active }: BankAnswer,
+): Decision => {
+  if (network_status === 'refused' && status === 'pending') return [{ type: 'MandateFailed', mandate_id }]
+  if (network_status === 'refused' || network_status === 'revoked')
+    return [{ type: 'MandateCancelled', mandate_id, end: network_status }]
+  if (!active) return [{ type: 'MandateCancelled', mandate_id, end: 'inactive' }]
+  return network_status === 'accepted' && status === 'pending' ? [{ type: 'MandateActivated', mandate_id }] : []
+}

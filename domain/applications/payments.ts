@@ -1,0 +1,53 @@
+import type { PaymentEvent } from '../payments/events.ts'
+import * as cards from './card-payments.ts'
+import { createMandate, openMandateSession, recordBankAnswer } from './mandates.ts'
+import type { CreateMandate, OpenMandateSession, RecordBankAnswer } from './mandates.ts'
+import { saveBankDetails, type SaveBankDetails } from './save-bank-details.ts'
+import type { ApplicationState } from './state.ts'
+
+/** What is done about paying for an application. */
+export type PaymentCommand =
+  | SaveBankDetails
+  | OpenMandateSession
+  | CreateMandate
+  | RecordBankAnswer
+  | cards.OpenCardPayment
+  | cards.TakeCardPayment
+  | cards.DeclineCardPayment
+  | cards.RecordCardCapture
+  | cards.OweCardReturn
+  | cards.ReturnUnusedCardPayment
+  | cards.CloseQuotePayments
+  | cards.RecordCardReturn
+  | cards.RecordSettlementFailure
+
+export const decidePayment = (command: PaymentCommand, state: ApplicationState): readonly PaymentEvent[] => {
+  switch (command.type) {
+    case 'SaveBankDetails':
+      return saveBankDetails(command, state)
+    case 'OpenMandateSession':
+      return openMandateSession(command, state)
+    case 'CreateMandate':
+      return createMandate(command, state)
+    case 'RecordBankAnswer':
+      return recordBankAnswer(command, state)
+    case 'OpenCardPayment':
+      return cards.openCardPayment(command, state)
+    case 'TakeCardPayment':
+      return cards.takeCardPayment(command, state)
+    case 'DeclineCardPayment':
+      return cards.declineCardPayment(command, state)
+    case 'RecordCardCapture':
+      return cards.recordCardCapture(command, state)
+    case 'OweCardReturn':
+      return cards.oweCardReturn(command, state)
+    case 'ReturnUnusedCardPayment':
+      return cards.returnUnusedCardPayment(command, state)
+    case 'CloseQuotePayments':
+      return cards.closeQuotePayments(command, state)
+    case 'RecordCardReturn':
+      return cards.recordCardReturn(command, state)
+    case 'RecordSettlementFailure':
+      return cards.recordSettlementFailure(command, state)
+  }
+}
