@@ -38,6 +38,11 @@ import { endpointConnectionsSection } from './integrations/setup.ts'
 import { followCatalogue, type Catalogue } from './live-catalogue.ts'
 import { makeLeads } from './live-leads.ts'
 import { followCampaigns, type LiveCampaigns } from './live-campaigns.ts'
+import { makeHasSold } from './policies/has-sold.ts'
+import { makeClaimNumber } from './policies/number.ts'
+import { makeWaitUntilReadable } from './policies/readable.ts'
+import { makeSetUp } from './policies/set-up.ts'
+import { whenQuoteBoughtSetUpPolicy } from './policies/when-quote-bought-set-up-policy.ts'
 import { makeQuoteOwner, type QuoteOwner } from './quote-owner.ts'
 import { providerAccountRoutes } from './provider-accounts/routes.ts'
 import { providerAccountsSection } from './provider-accounts/setup.ts'
@@ -73,15 +78,12 @@ type Deps = Pick<Parts, 'keys' | 'pool'> & {
   readonly allowsHttp: (address: string) => boolean
 }
 
-/** No policy can be set up yet, so nothing was ever sold. */
-const hasSold = async () => false
-
 const sections = ({ writer, pool, checkSecret, keys, catalogue, allowsHttp }: Deps) => [
   apiApplicationsSection({ writer, checkSecret }),
   providerAccountsSection({ writer, keys, allowsHttp }),
   paymentAccountsSection({ writer, keys, allowsHttp }),
   rateTablesSection(writer),
-  productsSection({ writer, hasSold, documentFiles: makeDocumentFiles(pool) }),
+  productsSection({ writer, hasSold: makeHasSold(pool), documentFiles: makeDocumentFiles(pool) }),
   endpointConnectionsSection({ writer, keys, allowsHttp }),
   lifecycleActionsSection({ writer, catalogue }),
   campaignsSection(writer),
@@ -92,6 +94,7 @@ const sections = ({ writer, pool, checkSecret, keys, catalogue, allowsHttp }: De
 export const commandRoutes = (deps: Deps): readonly Route[] => {
   const {
     writer,
+    pool,
     directory,
     catalogue,
     quoteOwner,
@@ -113,11 +116,16 @@ export const commandRoutes = (deps: Deps): readonly Route[] => {
       quoteOwner,
       checkBankAccount,
       desks,
+      policies: {
+        claimNumber: makeClaimNumber(writer),
+        setUp: makeSetUp({ writer, catalogue }),
+        waitUntilReadable: makeWaitUntilReadable(pool),
+      },
       organisations: directory.organisations,
       people: makePeople({ writer, digest: dataKeys.digest }),
     }),
     ...accessRoutes({ writer, directory }),
-    ...catalogueAdminRoutes({ writer, catalogue, hasSold }),
+    ...catalogueAdminRoutes({ writer, catalogue, hasSold: makeHasSold(pool) }),
     ...endpointConnectionRoutes({ writer, keys, directory, connections, allowsHttp }),
     ...providerAccountRoutes({ writer, keys, directory, accounts, allowsHttp }),
     ...paymentAccountRoutes({ writer, keys, directory, paymentAccounts, allowsHttp }),
@@ -158,10 +166,14 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
   const desks = makePaymentDesks({ keys, paymentAccounts })
   const leases = makeLeases(parts.pool)
   const leads = makeLeads(writer, crmModels.pipelines)
-  const reactions = runReactions([whenCustomerSavedRecordCustomer(writer), ...crmReactions(leads)], {
-    ...parts,
-    leases,
-  })
+  const reactions = runReactions(
+    [
+      whenCustomerSavedRecordCustomer(writer),
+      whenQuoteBoughtSetUpPolicy(makeSetUp({ writer, catalogue })),
+      ...crmReactions(leads),
+    ],
+    { ...parts, leases },
+  )
   const timers = runTimers([expireQuotes(writer), abandonInactive(writer)], { ...parts, leases })
   const requireCurrent = () => folds.requireCurrent(directoryFold.name)
   const tokens = makeTokens(keys, baseUrl)

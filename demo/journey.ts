@@ -45,6 +45,10 @@ const Quote = z.object({
 })
 
 const BeforeYouBuy = z.object({ data: z.object({ steps: z.array(z.string()), key_documents: z.array(z.unknown()) }) })
+const BankDetails = z.object({ data: z.object({ account_number_last4: z.string() }) })
+const Policy = z.object({
+  data: z.object({ policy_number: z.string(), start_date: z.string(), first_collection_on: z.string() }),
+})
 const Confirmed = z.object({ data: z.object({ owed: z.array(z.string()) }) })
 
 let token = ''
@@ -78,6 +82,8 @@ const customer = {
   last_name: 'Okafor',
   email: `grace.${Date.now()}@example.com`,
   dob: '1992-03-10',
+  address_line1: '10 Downing Street',
+  city: 'London',
   postal_code: 'sw1a1aa',
 }
 
@@ -156,6 +162,17 @@ await step('show what must be seen before buying', async () => {
 await step('confirm it', async () => {
   const { data } = await send(Confirmed, 'POST', `/api/v1/quotes/${quote.id}/confirm`)
   return [undefined, data.owed.length === 0 ? 'nothing is owed any more' : `owed: ${data.owed.join(', ')}`]
+})
+
+await step('send bank details', async () => {
+  const direct_debit = { account_holder_name: 'Grace Okafor', sort_code: '08-99-99', account_number: '66374958' }
+  const { data } = await send(BankDetails, 'POST', `/api/v1/quotes/${quote.id}/direct_debit_details`, { direct_debit })
+  return [undefined, `account ending ${data.account_number_last4}`]
+})
+
+await step('set the policy up', async () => {
+  const { data } = await send(Policy, 'POST', `/api/v1/quotes/${quote.id}/bind`)
+  return [undefined, `${data.policy_number}, from ${data.start_date}, first collection on ${data.first_collection_on}`]
 })
 
 await step('read the quote back', async () => {

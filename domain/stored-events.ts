@@ -13,6 +13,7 @@ import { leadEvents } from './leads/events.ts'
 import { outcomeEvents, outcomeModelEvents, outcomeReportEvents } from './outcomes/events.ts'
 import { pipelineEvents } from './pipeline/events.ts'
 import { providerAccountEvents } from './provider-accounts/events.ts'
+import { policyEvents, policyNumberEvents } from './policies/events.ts'
 import { quoteEvents } from './quotes/events.ts'
 import { rateTableEvents } from './rating/events.ts'
 import { lifecycleActionEvents } from './workflows/events.ts'
@@ -37,6 +38,8 @@ export const storedEvents: EventShapes = {
   ...outcomeModelEvents,
   ...outcomeReportEvents,
   ...pipelineEvents,
+  ...policyEvents,
+  ...policyNumberEvents,
   ...productEvents,
   ...providerAccountEvents,
   ...quoteEvents,

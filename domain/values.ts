@@ -39,6 +39,9 @@ export type CampaignId = z.infer<typeof CampaignId>
 export const IngestId = id<'IngestId'>()
 export type IngestId = z.infer<typeof IngestId>
 
+export const PolicyId = id<'PolicyId'>()
+export type PolicyId = z.infer<typeof PolicyId>
+
 /** Whole pence: the smallest unit of the currency. */
 export const Pence = z.int()
 

@@ -8,6 +8,8 @@ import { dueTimes } from './due-times/projection.ts'
 import { leadFeed, leadRecords, leads } from './leads/projection.ts'
 import { ingests } from './ingests/projection.ts'
 import { heldOutcomes, outcomes } from './outcomes/projection.ts'
+import { policies } from './policies/projection.ts'
+import { policyTimeline } from './policies/timeline.ts'
 import type { SomeProjection } from './projection.ts'
 import { quotes } from './quotes/projection.ts'
 import { runProjections } from './runner.ts'
@@ -20,6 +22,8 @@ export const allProjections: readonly SomeProjection[] = [
   applications,
   customers,
   quotes,
+  policies,
+  policyTimeline,
   leads,
   leadFeed,
   leadRecords,

@@ -39,6 +39,9 @@ export const pageOf = <Row>(
   return { page, next_cursor: cursorAfter(at, id) }
 }
 
+/** After every other. */
+export const highestId = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+
 /** The parameters of every list with cursors. */
 export const pageParameters = {
   limit: z.coerce.number().int().min(1).max(200).default(50),

@@ -26,6 +26,7 @@ import { lookupRoutes, type LookupProviders } from './lookups/routes.ts'
 import { outcomeRoutes } from './outcomes/routes.ts'
 import { leadRoutes } from './leads/routes.ts'
 import { ingestRoutes, ownerOfIngest } from './ingests/routes.ts'
+import { ownerOfPolicy, policyRoutes } from './policies/routes.ts'
 import { ownerOfQuote, quoteRoutes } from './quotes/routes.ts'
 
 /** Everything that can be read. */
@@ -43,6 +44,7 @@ export const queryRoutes = (
   ...applicationRoutes(deps),
   ...teamApplicationRoutes(deps),
   ...quoteRoutes(deps),
+  ...policyRoutes(deps),
   ...lookupRoutes(deps),
   ...leadRoutes(deps),
   ...outcomeRoutes(deps),
@@ -85,7 +87,14 @@ export const startQueryApi = async (parts: Parts): Promise<ApiRole> => {
     log,
     metrics,
     admission,
-    subjectCheck: makeSubjectCheck({ keys, owners: { quote: ownerOfQuote(lookups), ingest: ownerOfIngest(lookups) } }),
+    subjectCheck: makeSubjectCheck({
+      keys,
+      owners: {
+        ingest: ownerOfIngest(lookups),
+        policy: ownerOfPolicy(lookups),
+        quote: ownerOfQuote(lookups),
+      },
+    }),
     clock: parts.clock,
     trustedProxies: config.TRUSTED_PROXIES,
     checkAnswers: false,

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { latestQuote } from '#domain/applications/state.ts'
 import { SaleStep } from '#domain/checkout/events.ts'
@@ -6,8 +5,7 @@ import { owedEvidence } from '#domain/checkout/record.ts'
 import { QuoteId } from '#domain/values.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import { accessToQuote as access, type Applications } from './applications.ts'
-
-const digest = (text: string): string => createHash('sha256').update(text).digest('hex')
+import { digest } from './digest.ts'
 
 type Deps = { readonly applications: Applications }
 

@@ -5,6 +5,7 @@ import { makeApplications, type ApplicationsDeps } from './applications.ts'
 import { cardRoutes } from './card-routes.ts'
 import type { People } from './customer-given.ts'
 import { directDebitRoutes } from './direct-debit-routes.ts'
+import { bindRoute, type Policies } from './bind-route.ts'
 import { checkoutRoutes } from './checkout-routes.ts'
 import { mandateRoutes } from './mandate-routes.ts'
 import { quoteRoutes } from './quote-routes.ts'
@@ -16,10 +17,17 @@ export type ApplicationRoutesDeps = ApplicationsDeps & {
   readonly people: People
   readonly checkBankAccount: BankAccountCheck
   readonly desks: PaymentDesks
+  readonly policies: Policies
 }
 
 /** Everything that changes an application: starting it, what is saved into it, its quotes. */
-export const applicationRoutes = ({ people, checkBankAccount, desks, ...deps }: ApplicationRoutesDeps): Route[] => {
+export const applicationRoutes = ({
+  people,
+  checkBankAccount,
+  desks,
+  policies,
+  ...deps
+}: ApplicationRoutesDeps): Route[] => {
   const applications = makeApplications(deps)
   return [
     startRoute({ applications, people }),
@@ -30,5 +38,6 @@ export const applicationRoutes = ({ people, checkBankAccount, desks, ...deps }: 
     ...cardRoutes({ applications, desks }),
     ...checkoutRoutes({ applications }),
     ...teamRoutes(applications),
+    bindRoute({ applications, policies }),
   ]
 }

@@ -16,6 +16,7 @@ const {
   ApplicationAccepted,
   ApplicationGivenBack,
   ApplicationReopened,
+  ApplicationBound,
 } = applicationEvents
 
 const sent = {
@@ -28,6 +29,7 @@ const sent = {
   ApplicationAccepted,
   ApplicationGivenBack,
   ApplicationReopened,
+  ApplicationBound,
 }
 
 const names: Readonly<Record<keyof typeof sent, LifecycleEventType>> = {
@@ -41,6 +43,7 @@ const names: Readonly<Record<keyof typeof sent, LifecycleEventType>> = {
   ApplicationAccepted: 'application.reopened',
   ApplicationGivenBack: 'application.reopened',
   ApplicationReopened: 'application.reopened',
+  ApplicationBound: 'application.bound',
 }
 
 type Facts = { readonly product_id: string }

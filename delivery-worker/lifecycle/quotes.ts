@@ -12,6 +12,7 @@ const names: Readonly<Record<keyof typeof quoteEvents, LifecycleEventType>> = {
   QuoteAccepted: 'quote.accepted',
   QuoteRejected: 'quote.rejected',
   QuoteExpired: 'quote.expired',
+  QuoteBought: 'quote.bought',
 }
 
 type Facts = {

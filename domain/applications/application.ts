@@ -1,6 +1,7 @@
 import type { Decider } from '../decider.ts'
 import { acceptQuote, type AcceptQuote } from './accept.ts'
 import { chooseInterstitial, type ChooseInterstitial } from './choose-interstitial.ts'
+import { bindQuote, type BindQuote } from './bind.ts'
 import { confirmSteps, type ConfirmSteps } from './confirm-steps.ts'
 import { expireQuote, type ExpireQuote } from './expire-quote.ts'
 import { quoteApplication, type QuoteApplication } from './quote.ts'
@@ -31,6 +32,7 @@ export type ApplicationCommand =
   | AbandonInactive
   | PaymentCommand
   | ConfirmSteps
+  | BindQuote
 
 type Decision = readonly ApplicationStreamEvent[]
 
@@ -81,6 +83,8 @@ const decide = (command: ApplicationCommand, state: ApplicationState | undefined
     case 'RecordCardReturn':
     case 'RecordSettlementFailure':
       return decidePayment(command, state)
+    case 'BindQuote':
+      return bindQuote(command, state)
   }
 }
 

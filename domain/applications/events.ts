@@ -13,6 +13,7 @@ import {
   JourneyId,
   OrganisationId,
   Pence,
+  PolicyId,
   PresentationId,
   ProductId,
   ReleaseId,
@@ -179,6 +180,8 @@ export const applicationEvents = {
     reason_message: personal(z.string()).nullable(),
     ...untilAbandoned,
   }),
+  /** A policy was set up. */
+  ApplicationBound: event({ policy_id: PolicyId, policy_number: z.string().regex(/^[A-Z0-9]{1,10}-\d{9}$/) }),
   ApplicationAbandoned: event({ reason: AbandonedReason, superseded_by: ApplicationId.nullable() }),
 }
 export type ApplicationEvent = EventOf<typeof applicationEvents>

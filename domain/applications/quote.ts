@@ -155,8 +155,8 @@ const isStillGood = (
   return isForThatDay && Date.parse(latest.quote.expires_at) - Date.parse(now) > reusableForMs
 }
 
-const pricingRequest = (
-  { release, journey, rate_tables }: QuoteApplication,
+export const pricingRequest = (
+  { release, journey, rate_tables }: Pick<QuoteApplication, 'release' | 'journey' | 'rate_tables'>,
   { record, components, partner_answers }: ApplicationState,
   start_date: string,
 ): PricingRequest => {

@@ -233,6 +233,8 @@ const changeBy = (record: ApplicationRecord, event: Exclude<ApplicationStreamEve
       return { status: event.status, abandoned_reason: null, former_status: null }
     case 'ApplicationGivenBack':
       return { status: 'in_capture' }
+    case 'ApplicationBound':
+      return { status: 'bound', policy_id: event.policy_id }
     case 'ApplicationAbandoned':
       return { status: 'abandoned', abandoned_reason: event.reason, former_status: openStatus(status) }
   }

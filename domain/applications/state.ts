@@ -1,7 +1,7 @@
 import { canonicalJson } from '../canonical-json.ts'
 import { paymentEvents, type PaymentEvent } from '../payments/events.ts'
 import { evolvePayments, noPayments, type Payments } from '../payments/record.ts'
-import { quoteEvents, type QuoteEvent } from '../quotes/events.ts'
+import { quoteEvents, type QuoteBought, type QuoteEvent } from '../quotes/events.ts'
 import { evolveQuote, type Quote } from '../quotes/record.ts'
 import type { Answers, ComponentChoice, Provenance, TeamLoading } from './events.ts'
 import { dobOf, evolveRecord, type ApplicationRecord, type ApplicationStreamEvent } from './record.ts'
@@ -38,6 +38,8 @@ export type ApplicationState = {
   /** In the order of issue: at most the last one is current, and only that is whole. */
   readonly quotes: readonly (FormerQuote | IssuedQuote)[]
   readonly payments: Payments
+  /** Set once one of the quotes was bought. */
+  readonly sale: QuoteBought | null
 }
 
 export const evolve = (
@@ -60,6 +62,7 @@ export const evolve = (
       accepted_terms: null,
       quotes: [],
       payments: noPayments,
+      sale: null,
     }
   if (!state) return undefined
   if (isPaymentEvent(event)) return { ...state, payments: evolvePayments(state.payments, event, recorded), record }
@@ -104,6 +107,7 @@ const formerOf = ({ quote: { id, status }, inputs_digest }: FormerQuote | Issued
 })
 
 const hiddenChange = (state: ApplicationState, event: ApplicationStreamEvent): Partial<ApplicationState> => {
+  if (event.type === 'QuoteBought') return { sale: event }
   if (event.type === 'CoverSaved') return { components: event.components }
   if (event.type === 'ApplicationAccepted')
     return { accepted_terms: { inputs_digest: event.inputs_digest, loadings: event.loadings } }

@@ -2,12 +2,14 @@ import { z } from 'zod'
 import { event, personal, type EventOf } from '../event.ts'
 import { ExcludedCover, Loading, QuoteComponent, RateTableUsed } from '../rating/events.ts'
 import {
+  ApiApplicationId,
   ApplicationId,
   CalendarDate,
   CurrencyCode,
   JourneyId,
   OrganisationId,
   Pence,
+  PolicyId,
   ProductId,
   QuoteId,
   ReleaseId,
@@ -47,5 +49,25 @@ export const quoteEvents = {
   QuoteAccepted: event({ quote_id: QuoteId, via: z.enum(['accept_quote', 'bind']) }),
   QuoteRejected: event({ quote_id: QuoteId, reason: personal(z.string()).nullable() }),
   QuoteExpired: event({ quote_id: QuoteId }),
+  /** The sale, in one append with all that it decides. */
+  QuoteBought: event({
+    quote_id: QuoteId,
+    policy_id: PolicyId,
+    policy_number: z.string().regex(/^[A-Z0-9]{1,10}-\d{9}$/),
+    start_date: CalendarDate,
+    collection_day: z.int(),
+    /** When each cover ends: later than quoted when it starts later. */
+    expires_on: z.array(z.object({ cover_index: z.int(), expires_on: CalendarDate.nullable() })),
+    /** The date of the sale where the organisation is. */
+    bought_on: CalendarDate,
+    /** Sold in a sandbox product or with the payment provider's test account. */
+    test: z.boolean(),
+    /** What the request asked for, by which a repeated one is known. */
+    asked: z.object({ start_date: CalendarDate.nullable(), collection_day: z.int().nullable() }),
+    bought_by: ApiApplicationId,
+    /** Chosen by the caller, who may put anything into it. */
+    idempotency_key: personal(z.string()).nullable(),
+  }),
 }
 export type QuoteEvent = EventOf<typeof quoteEvents>
+export type QuoteBought = Extract<QuoteEvent, { type: 'QuoteBought' }>

@@ -111,6 +111,8 @@ const changeBy = (event: Exclude<QuoteEvent, { type: 'QuoteIssued' }>, occurred_
       return { status: 'rejected', rejected_at: occurred_at }
     case 'QuoteExpired':
       return { status: 'expired' }
+    case 'QuoteBought':
+      return { status: 'bought', bought_at: occurred_at, policy_id: event.policy_id }
   }
 }
 

@@ -87,4 +87,5 @@ const isClosing = ({ type }: ApplicationStreamEvent): boolean =>
   type === 'ApplicationReferred' ||
   type === 'ApplicationDeclined' ||
   type === 'ApplicationPostponed' ||
-  type === 'ApplicationAbandoned'
+  type === 'ApplicationAbandoned' ||
+  type === 'ApplicationBound'

@@ -5,7 +5,7 @@ import { notFound } from '#infra/http/problem.ts'
 import { FileBody, route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
-import { pageOf, pageParameters, placeOf } from '../page.ts'
+import { highestId, pageOf, pageParameters, placeOf } from '../page.ts'
 
 const Version = z
   .object({
@@ -92,5 +92,3 @@ export const keyDocumentRoutes = ({ pool, db }: Deps): Route[] => [
     },
   ),
 ]
-
-const highestId = 'ffffffff-ffff-ffff-ffff-ffffffffffff'

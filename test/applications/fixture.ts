@@ -130,6 +130,11 @@ export const applicationApis = async () => {
         keys,
         catalogue,
         quoteOwner: async () => undefined,
+        policies: {
+          claimNumber: async () => 'POL-000000000',
+          setUp: async () => undefined,
+          waitUntilReadable: async () => undefined,
+        },
         checkBankAccount: () => true,
         desks: () => undefined,
         organisations: new Map([organisation_id, strangers].map((id) => [id, organisation])),

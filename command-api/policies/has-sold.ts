@@ -1,0 +1,19 @@
+import type { Pool } from 'pg'
+import type { OrganisationId, ProductId } from '#domain/values.ts'
+import { sql } from '#infra/postgres/postgres.ts'
+
+/** Whether a policy of a product was ever set up, in test or in earnest. */
+export const makeHasSold =
+  (pool: Pool) =>
+  async (organisation_id: OrganisationId, product_id: ProductId): Promise<boolean> => {
+    try {
+      const { rows } = await pool.query(
+        sql`select 1 from policies where organisation_id = ${organisation_id} and product_id = ${product_id} limit 1`,
+      )
+      return rows.length > 0
+    } catch (error) {
+      // The projections of a new installation have not made the table yet.
+      if (error instanceof Error && 'code' in error && error.code === '42P01') return false
+      throw error
+    }
+  }

@@ -1,0 +1,23 @@
+/** Arithmetic of calendar dates, `YYYY-MM-DD`. */
+
+const dayMs = 86_400_000
+
+export const daysAfter = (date: string, days: number): string =>
+  new Date(Date.parse(date) + days * dayMs).toISOString().slice(0, 10)
+
+/** The same day of a later month, or the last of that month. */
+export const monthsAfter = (date: string, months: number): string => {
+  const [year = 0, month = 1, day = 1] = date.split('-').map(Number)
+  const lastDay = new Date(Date.UTC(year, month + months, 0)).getUTCDate()
+  return new Date(Date.UTC(year, month - 1 + months, Math.min(day, lastDay))).toISOString().slice(0, 10)
+}
+
+export const yearsAfter = (date: string, years: number): string => monthsAfter(date, years * 12)
+
+/** The first date from `date` on that has this day of the month, at most 28. */
+export const firstOnDay = (date: string, day: number): string => {
+  const inMonth = `${date.slice(0, 8)}${String(day).padStart(2, '0')}`
+  return inMonth >= date ? inMonth : monthsAfter(inMonth, 1)
+}
+
+export const laterOf = (one: string, other: string): string => (one > other ? one : other)

@@ -1,0 +1,198 @@
+import { z } from 'zod'
+import { ApplicationCustomer } from '../customers/record.ts'
+import { QuoteComponent } from '../rating/events.ts'
+import {
+  ApiApplicationId,
+  ApplicationId,
+  CalendarDate,
+  CurrencyCode,
+  OrganisationId,
+  Pence,
+  PolicyId,
+  ProductId,
+  QuoteId,
+  ReleaseId,
+} from '../values.ts'
+import { FirstPremium, GivenAfterBind, MandateStatus, type PolicyEvent } from './events.ts'
+
+export const PolicyStatus = z
+  .enum(['pending_start', 'active', 'suspended', 'lapsed', 'cancelled', 'expired', 'claimed'])
+  .describe('suspended: premiums are in arrears. claimed: the benefit was paid, and cover has ended.')
+export type PolicyStatus = z.infer<typeof PolicyStatus>
+
+export const PolicyComponent = QuoteComponent.extend({
+  status: z.enum(['pending_start', 'active', 'ended']),
+  ends_on: CalendarDate.nullable(),
+}).meta({ id: 'PolicyComponent' })
+export type PolicyComponent = z.infer<typeof PolicyComponent>
+
+export const PolicyDocument = z
+  .object({
+    document_id: z.uuid(),
+    version_id: z.uuid(),
+    kind: z.string(),
+    name: z.string(),
+    url: z.string(),
+    issued_at: z.iso.datetime(),
+  })
+  .meta({ id: 'PolicyDocument' })
+export type PolicyDocument = z.infer<typeof PolicyDocument>
+
+export const CancellationReason = z.enum(['cooling_off', 'customer_request', 'arrears', 'claim', 'fraud', 'other'])
+export type CancellationReason = z.infer<typeof CancellationReason>
+
+/** A policy as it is shown. */
+export const Policy = z
+  .object({
+    id: PolicyId,
+    display_id: z.string(),
+    policy_number: z.string().describe('The prefix, eight digits and a check digit (Luhn).'),
+    status: PolicyStatus,
+    application_id: ApplicationId,
+    quote_id: QuoteId,
+    product_id: ProductId,
+    product_release_id: ReleaseId,
+    customer: ApplicationCustomer,
+    joint_customer: ApplicationCustomer.nullable(),
+    currency_code: CurrencyCode,
+    premium_pence: Pence.describe('A month.'),
+    premium_frequency: z.literal('monthly'),
+    annual_premium_pence: Pence,
+    cover_amount_pence: Pence.nullable(),
+    term_years: z.int().nullable(),
+    components: z.array(PolicyComponent),
+    start_date: CalendarDate,
+    end_date: CalendarDate.nullable().describe('null: for the whole of life, and group plans.'),
+    cooling_off_ends_on: CalendarDate.nullable(),
+    collection_day: z.int(),
+    first_collection_on: CalendarDate,
+    next_collection_on: CalendarDate.nullable(),
+    payment_method: z.object({
+      type: z.literal('direct_debit'),
+      account_number_last4: z.string().nullable(),
+      mandate_id: z.string().nullable(),
+      mandate_status: MandateStatus,
+    }),
+    first_premium: FirstPremium,
+    documents: z.array(PolicyDocument),
+    next_review_on: CalendarDate.nullable(),
+    next_indexation_on: CalendarDate.nullable(),
+    cancelled_on: CalendarDate.nullable(),
+    cancellation_reason: CancellationReason.nullable(),
+    test: z.boolean().describe('Sold in a sandbox product, or with the test account of the payment provider.'),
+    created_at: z.iso.datetime(),
+    updated_at: z.iso.datetime(),
+  })
+  .meta({ id: 'Policy' })
+export type Policy = z.infer<typeof Policy>
+
+/** A policy folded from its events: what is shown of it, and what only the service itself needs. */
+export const PolicyRecord = Policy.omit({ display_id: true, premium_frequency: true }).extend({
+  organisation_id: OrganisationId,
+  api_application_id: ApiApplicationId,
+  card_payment_id: z.uuid().nullable(),
+  given_after_bind: z.array(GivenAfterBind),
+})
+export type PolicyRecord = z.infer<typeof PolicyRecord>
+
+type Recorded = { readonly occurred_at: string }
+
+/** What a policy's events add up to, for the command side and the read model alike. */
+export const evolvePolicy = (
+  policy: PolicyRecord | undefined,
+  event: PolicyEvent,
+  { occurred_at }: Recorded,
+): PolicyRecord | undefined => {
+  if (event.type === 'PolicyBound') return bound(event, occurred_at)
+  return policy && { ...policy, ...changeBy(event), updated_at: occurred_at }
+}
+
+type Of<Type> = Extract<PolicyEvent, { type: Type }>
+
+const bound = (event: Of<'PolicyBound'>, created_at: string): PolicyRecord => ({
+  id: event.policy_id,
+  organisation_id: event.organisation_id,
+  api_application_id: event.api_application_id,
+  policy_number: event.policy_number,
+  status: 'pending_start',
+  application_id: event.application_id,
+  quote_id: event.quote_id,
+  product_id: event.product_id,
+  product_release_id: event.product_release_id,
+  customer: { id: event.customer_id, ...event.customer },
+  joint_customer: null,
+  currency_code: event.currency_code,
+  premium_pence: event.premium_pence,
+  annual_premium_pence: event.annual_premium_pence,
+  cover_amount_pence: event.cover_amount_pence,
+  term_years: event.term_years,
+  components: event.components.map((component) => ({
+    ...component,
+    status: 'pending_start',
+    ends_on: component.expires_on,
+  })),
+  start_date: event.start_date,
+  end_date: event.end_date,
+  cooling_off_ends_on: event.cooling_off_ends_on,
+  collection_day: event.collection_day,
+  first_collection_on: event.first_collection_on,
+  next_collection_on: event.first_collection_on,
+  payment_method: {
+    type: 'direct_debit',
+    account_number_last4: event.account_number_last4,
+    mandate_id: event.mandate_id,
+    mandate_status: event.mandate_status,
+  },
+  first_premium: event.first_premium,
+  card_payment_id: event.card_payment_id,
+  documents: [],
+  next_review_on: event.next_review_on,
+  next_indexation_on: event.next_indexation_on,
+  cancelled_on: null,
+  cancellation_reason: null,
+  given_after_bind: event.given_after_bind,
+  test: event.test,
+  created_at,
+  updated_at: created_at,
+})
+
+const changeBy = ({ customer_id, partner }: Exclude<PolicyEvent, Of<'PolicyBound'>>): Partial<PolicyRecord> => ({
+  joint_customer: { id: customer_id, ...partner },
+})
+
+/** What is shown of a policy, field by field. `baseUrl` is that of our own documents. */
+export const renderPolicy = (record: PolicyRecord): Policy => ({
+  id: record.id,
+  display_id: `pol_${record.id}`,
+  policy_number: record.policy_number,
+  status: record.status,
+  application_id: record.application_id,
+  quote_id: record.quote_id,
+  product_id: record.product_id,
+  product_release_id: record.product_release_id,
+  customer: record.customer,
+  joint_customer: record.joint_customer,
+  currency_code: record.currency_code,
+  premium_pence: record.premium_pence,
+  premium_frequency: 'monthly',
+  annual_premium_pence: record.annual_premium_pence,
+  cover_amount_pence: record.cover_amount_pence,
+  term_years: record.term_years,
+  components: record.components,
+  start_date: record.start_date,
+  end_date: record.end_date,
+  cooling_off_ends_on: record.cooling_off_ends_on,
+  collection_day: record.collection_day,
+  first_collection_on: record.first_collection_on,
+  next_collection_on: record.next_collection_on,
+  payment_method: record.payment_method,
+  first_premium: record.first_premium,
+  documents: record.documents,
+  next_review_on: record.next_review_on,
+  next_indexation_on: record.next_indexation_on,
+  cancelled_on: record.cancelled_on,
+  cancellation_reason: record.cancellation_reason,
+  test: record.test,
+  created_at: record.created_at,
+  updated_at: record.updated_at,
+})

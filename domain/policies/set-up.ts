@@ -1,0 +1,117 @@
+import type { ApplicationRecord } from '../applications/record.ts'
+import type { Release } from '../catalogue/events.ts'
+import { cardPaymentOf, type Payments } from '../payments/record.ts'
+import type { QuoteBought } from '../quotes/events.ts'
+import type { Quote } from '../quotes/record.ts'
+import { detailsOf } from '../customers/record.ts'
+import { daysAfter, firstOnDay, laterOf, monthsAfter, yearsAfter } from './dates.ts'
+import type { GivenAfterBind, PolicyEvent } from './events.ts'
+
+/** A sale as the application's stream tells it, at the moment when it was decided. */
+export type Sale = {
+  readonly record: ApplicationRecord
+  readonly quote: Quote
+  readonly bought: QuoteBought
+  readonly payments: Payments
+}
+
+export type SetUpPolicy = {
+  readonly type: 'SetUpPolicy'
+  readonly sale: Sale
+  readonly release: Release
+}
+
+/** A customer is told of a collection in advance, and a new mandate takes days to be accepted by the bank. */
+const noticeDays = 10
+
+export const setUpPolicy = ({ sale, release }: SetUpPolicy): readonly PolicyEvent[] => {
+  const { record, quote, bought, payments } = sale
+  const { customer, joint_customer } = record
+  if (!customer) throw new Error(`Application ${record.id} was bound without a customer.`)
+  const { start_date, collection_day, bought_on } = bought
+  const components = quote.components.map((component) => ({
+    ...component,
+    expires_on: bought.expires_on.find(({ cover_index }) => cover_index === component.cover_index)?.expires_on ?? null,
+  }))
+  const card = cardPaymentOf(payments, quote.id)
+  const { mandate, bank_details } = payments
+  // A card pays for the first month: Direct Debit begins with the second.
+  const due = record.direct_debit_first ? start_date : monthsAfter(start_date, 1)
+
+  return [
+    {
+      type: 'PolicyBound',
+      policy_id: bought.policy_id,
+      policy_number: bought.policy_number,
+      organisation_id: record.organisation_id,
+      application_id: record.id,
+      api_application_id: record.api_application_id,
+      quote_id: quote.id,
+      product_id: quote.product_id,
+      product_release_id: quote.product_release_id,
+      customer_id: customer.id,
+      customer: detailsOf(customer),
+      currency_code: quote.currency_code,
+      premium_pence: quote.premium_pence,
+      annual_premium_pence: quote.annual_premium_pence,
+      cover_amount_pence: quote.cover_amount_pence,
+      term_years: quote.term_years,
+      components,
+      start_date,
+      end_date: lastOf(components.map(({ expires_on }) => expires_on)),
+      cooling_off_ends_on: release.cooldown_days > 0 ? daysAfter(start_date, release.cooldown_days) : null,
+      collection_day,
+      first_collection_on: firstOnDay(laterOf(due, daysAfter(bought_on, noticeDays)), collection_day),
+      mandate_id: mandate?.mandate_id ?? null,
+      mandate_status: mandate?.status ?? 'pending',
+      account_number_last4: mandate?.account_number_last4 ?? bank_details?.account_number_last4 ?? null,
+      first_premium: card
+        ? { method: 'card', status: card.status === 'authorised' ? 'authorised' : 'succeeded', paid_at: card.paid_at }
+        : { method: 'direct_debit', status: 'pending', paid_at: null },
+      card_payment_id: card?.payment_id ?? null,
+      next_review_on: firstReview(components, start_date),
+      next_indexation_on: components.some(({ indexation_method }) => isIndexed(indexation_method))
+        ? yearsAfter(start_date, 1)
+        : null,
+      given_after_bind: [...givenAfterBind(release)],
+      test: bought.test,
+    },
+    ...(joint_customer
+      ? [
+          {
+            type: 'PolicyPartnerRecorded',
+            customer_id: joint_customer.id,
+            partner: detailsOf(joint_customer),
+          } as const,
+        ]
+      : []),
+  ]
+}
+
+/** Null when one has no end. */
+const lastOf = (dates: readonly (string | null)[]): string | null =>
+  dates.reduce<string | null>(
+    (last, date) => (last === null || date === null ? null : laterOf(last, date)),
+    dates[0] ?? null,
+  )
+
+const isIndexed = (method: Quote['components'][number]['indexation_method']): boolean =>
+  method === 'rpi' || method === 'fixed_percent'
+
+const firstReview = (components: Quote['components'], start_date: string): string | null => {
+  const periods = components.flatMap(({ premium_basis, review_period_years }) =>
+    premium_basis === 'reviewable' && review_period_years !== null ? [review_period_years] : [],
+  )
+  return periods.length === 0 ? null : yearsAfter(start_date, Math.min(...periods))
+}
+
+const givenAfterBind = ({ checkout, cooldown_days }: Release): readonly GivenAfterBind[] => {
+  const documents = checkout.key_documents
+    .filter(({ given }) => given === 'after_bind')
+    .map(({ document_id, version_id }) => ({ document_id, version_id }))
+  const given: GivenAfterBind[] = []
+  if (documents.length > 0) given.push({ step: 'key_documents_after_bind', documents, cancellation_days: null })
+  if (checkout.cancellation?.given === 'after_bind')
+    given.push({ step: 'cancellation_rights_after_bind', documents: [], cancellation_days: cooldown_days })
+  return given
+}

@@ -1,0 +1,161 @@
+import { z } from 'zod'
+import { Policy, PolicyStatus, renderPolicy, type PolicyRecord } from '#domain/policies/record.ts'
+import { CustomerId, OrganisationId, PolicyId, ProductId, type ApplicationId } from '#domain/values.ts'
+import { notFound } from '#infra/http/problem.ts'
+import { readOrWrite, route, type Route } from '#infra/http/route.ts'
+import type { FindOwner } from '#infra/http/subject.ts'
+import type { Database } from '#infra/postgres/lookups.ts'
+import { sql } from '#infra/postgres/postgres.ts'
+import { highestId, pageOf, pageParameters, placeOf } from '../page.ts'
+
+/** A policy belongs to its application. */
+export const ownerOfPolicy =
+  (db: Database): FindOwner =>
+  async (organisation_id, id) => {
+    const { rows } = await db.query<{ application_id: ApplicationId }>({
+      name: 'owner-of-policy',
+      ...sql`select application_id from policies where organisation_id = ${organisation_id} and id = ${id}`,
+    })
+    return rows[0]
+  }
+
+const Filters = z.object({
+  organisation_id: OrganisationId,
+  status: PolicyStatus.optional(),
+  customer_id: CustomerId.optional(),
+  product_id: ProductId.optional(),
+  policy_number: z.string().optional(),
+  ...pageParameters,
+})
+
+const TimelineEntry = z
+  .object({
+    event_id: z.uuid(),
+    revision: z.int(),
+    type: z.string().describe('What happened, as it is stored.'),
+    actor: z.object({ type: z.string(), id: z.string().nullable() }),
+    occurred_at: z.iso.datetime(),
+    details: z.record(z.string(), z.unknown()).describe('Without what is personal.'),
+  })
+  .meta({ id: 'PolicyTimelineEntry' })
+
+type Deps = { readonly pool: Database; readonly db: Database }
+
+const operator = { tag: 'Operator', access: { kind: 'operator' } } as const
+
+export const policyRoutes = ({ pool, db }: Deps): Route[] => {
+  const find = async (organisation_id: OrganisationId, id: PolicyId): Promise<PolicyRecord> => {
+    const { rows } = await db.query<{ document: PolicyRecord }>({
+      name: 'policy-by-id',
+      ...sql`select document from policies where organisation_id = ${organisation_id} and id = ${id}`,
+    })
+    if (!rows[0]) throw notFound('policy')
+    return rows[0].document
+  }
+
+  return [
+    route(
+      {
+        method: 'get',
+        address: '/api/v1/policies/:id',
+        tag: 'Policies',
+        summary: 'Read a policy',
+        access: {
+          kind: 'application',
+          scopes: readOrWrite,
+          serverOnly: false,
+          subject: { type: 'policy', parameter: 'id', visibleTo: 'share_token_holder' },
+        },
+        path: z.object({ id: PolicyId }),
+        answers: { 200: z.object({ data: Policy }) },
+      },
+      async ({ path, caller }) => ({
+        status: 200,
+        body: { data: renderPolicy(await find(caller.organisation_id, path.id)) },
+      }),
+    ),
+
+    route(
+      {
+        ...operator,
+        method: 'get',
+        address: '/admin/v1/policies',
+        summary: 'List an organisation’s policies, newest first',
+        query: Filters,
+        answers: { 200: z.object({ data: z.array(Policy), next_cursor: z.string().nullable() }) },
+      },
+      async ({ query: { organisation_id, status, customer_id, product_id, policy_number, limit, cursor } }) => {
+        const { at, id } = cursor === undefined ? { at: 'infinity', id: highestId } : placeOf(cursor)
+        // A condition that is not asked for is left out, so that the right index is used.
+        const asked = Object.entries({ status, customer_id, product_id, policy_number })
+          .filter(([, value]) => value !== undefined)
+          .map(([column, value], index) => ({ text: `and ${column} = $${index + 5}`, value }))
+        const { rows } = await pool.query<{ id: string; created_at: Date; document: PolicyRecord }>({
+          text: `select id, created_at, document from policies
+            where organisation_id = $1 and (created_at, id) < ($2, $3) ${asked.map(({ text }) => text).join(' ')}
+            order by created_at desc, id desc limit $4`,
+          values: [organisation_id, at, id, limit + 1, ...asked.map(({ value }) => value)],
+        })
+        const { page, next_cursor } = pageOf(rows, limit, (row) => ({ at: row.created_at, id: row.id }))
+        return { status: 200, body: { data: page.map(({ document }) => renderPolicy(document)), next_cursor } }
+      },
+    ),
+
+    route(
+      {
+        ...operator,
+        method: 'get',
+        address: '/admin/v1/policies/:id/record',
+        summary: 'Show a policy',
+        path: z.object({ id: PolicyId }),
+        query: z.object({ organisation_id: OrganisationId }),
+        answers: { 200: z.object({ data: Policy }) },
+      },
+      async ({ path, query }) => ({
+        status: 200,
+        body: { data: renderPolicy(await find(query.organisation_id, path.id)) },
+      }),
+    ),
+
+    route(
+      {
+        ...operator,
+        method: 'get',
+        address: '/admin/v1/policies/:id/timeline',
+        summary: 'List what happened to a policy, oldest first',
+        path: z.object({ id: PolicyId }),
+        query: z.object({
+          organisation_id: OrganisationId,
+          limit: pageParameters.limit,
+          cursor: z.coerce.number().int().min(0).optional().describe('The next_cursor of an earlier answer.'),
+        }),
+        answers: { 200: z.object({ data: z.array(TimelineEntry), next_cursor: z.string().nullable() }) },
+      },
+      async ({ path, query: { organisation_id, limit, cursor = -1 } }) => {
+        const { rows } = await pool.query<TimelineRow>(sql`
+          select event_id, revision, type, actor_type, actor_id, occurred_at, document from policy_timeline
+          where organisation_id = ${organisation_id} and policy_id = ${path.id} and revision > ${cursor}
+          order by revision limit ${limit + 1}`)
+        const page = rows.slice(0, limit)
+        const last = rows.length > limit ? page.at(-1) : undefined
+        const data = page.map(({ actor_type, actor_id, occurred_at, document, ...entry }) => ({
+          ...entry,
+          actor: { type: actor_type, id: actor_id },
+          occurred_at: occurred_at.toISOString(),
+          details: document,
+        }))
+        return { status: 200, body: { data, next_cursor: last ? String(last.revision) : null } }
+      },
+    ),
+  ]
+}
+
+type TimelineRow = {
+  readonly event_id: string
+  readonly revision: number
+  readonly type: string
+  readonly actor_type: string
+  readonly actor_id: string | null
+  readonly occurred_at: Date
+  readonly document: Record<string, unknown>
+}

@@ -1,0 +1,260 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { vi } from 'vitest'
+import { application } from '#domain/applications/application.ts'
+import type { ApplicationEvent } from '#domain/applications/events.ts'
+import { applicationStreamEvents, type ApplicationStreamEvent } from '#domain/applications/record.ts'
+import type { Release } from '#domain/catalogue/events.ts'
+import { toStored, type Position } from '#domain/event.ts'
+import type { Policy } from '#domain/policies/record.ts'
+import type { Fields } from '#domain/rejection.ts'
+import { storedEvents } from '#domain/stored-events.ts'
+import { ApplicationId, OrganisationId, PolicyId, QuoteId } from '#domain/values.ts'
+import { makeDataKeys } from '#infra/crypto/data-keys.ts'
+import { deriveKeys } from '#infra/crypto/keys.ts'
+import { sealedLog } from '#infra/crypto/sealed-log.ts'
+import { shareTokenOf } from '#infra/crypto/share-token.ts'
+import type { EventLog } from '#infra/event-log/event-log.ts'
+import { postgresLog, prepareLog } from '#infra/event-log/postgres/postgres-log.ts'
+import { derivedId } from '#infra/ids.ts'
+import { migrate } from '#infra/postgres/migrations.ts'
+import { makeApplications } from '../../command-api/applications/applications.ts'
+import { bindRoute } from '../../command-api/applications/bind-route.ts'
+import { checkoutRoutes } from '../../command-api/applications/checkout-routes.ts'
+import type { Catalogue } from '../../command-api/live-catalogue.ts'
+import { makeClaimNumber } from '../../command-api/policies/number.ts'
+import { makeWaitUntilReadable } from '../../command-api/policies/readable.ts'
+import { makeSetUp } from '../../command-api/policies/set-up.ts'
+import { makeWriter } from '../../command-api/writer.ts'
+import { applications as applicationsModel } from '../../projections/applications/projection.ts'
+import { policies } from '../../projections/policies/projection.ts'
+import { policyTimeline } from '../../projections/policies/timeline.ts'
+import { quotes } from '../../projections/quotes/projection.ts'
+import { policyRoutes } from '../../query-api/policies/routes.ts'
+import { answered, covered, customerSaved, started } from '../applications/builders.ts'
+import { organisation_id } from '../applications/release.ts'
+import { checkoutRelease, sha256 } from '../checkout/builders.ts'
+import { testDatabase } from '../database.ts'
+import { born, quote } from '../quotes/builders.ts'
+import { tables } from '../rating/request.ts'
+import { fillReadModel } from '../read-model.ts'
+import { stateOf } from '../scenario.ts'
+import { browserCaller, serve, serverCaller } from '../serve.ts'
+
+export const quotedAt = '2026-06-01T09:00:00.000Z'
+
+const strangers = OrganisationId.parse('99999999-0000-4000-8000-000000000001')
+export const anna = { ...born, address_line1: '1 High Street', city: 'London', postal_code: 'SW1A 1AA' }
+
+export type Body = {
+  readonly data: Policy
+  readonly error: { readonly code: string; readonly message: string; readonly fields?: Fields }
+}
+
+type Started = Extract<ApplicationEvent, { type: 'ApplicationStarted' }>
+
+/** Fails as a process that is killed: at a write, before or after it is stored, and at everything from then on. */
+export type Kill = { readonly atWrite: number; readonly when: 'before' | 'after' }
+
+const killed = () => new Error('This process was killed.')
+
+const mortal = (log: EventLog, kill: Kill | undefined): EventLog => {
+  if (!kill) return log
+  let writes = 0
+  let isDead = false
+  return {
+    ...log,
+    read: async (...given) => {
+      if (isDead) throw killed()
+      return log.read(...given)
+    },
+    append: async (...given) => {
+      writes++
+      if (isDead || (writes === kill.atWrite && kill.when === 'before')) {
+        isDead = true
+        throw killed()
+      }
+      const appended = await log.append(...given)
+      if (writes === kill.atWrite) {
+        isDead = true
+        throw killed()
+      }
+      return appended
+    },
+  }
+}
+
+/** The way from a quote to a policy over real HTTP, on a log of its own whose personal data is sealed, at a time that tests move. */
+export const openSales = async ({ release = checkoutRelease() }: { readonly release?: Release } = {}) => {
+  const database = await testDatabase()
+  await migrate(database.pool)
+  await prepareLog(database.pool)
+  const keys = deriveKeys(randomBytes(32).toString('base64'))
+  const dataKeys = makeDataKeys({ pool: database.pool, keys })
+  const log = sealedLog(postgresLog({ url: database.url }), dataKeys, storedEvents)
+  const projections = [applicationsModel, quotes, policies, policyTimeline]
+  await fillReadModel(database.pool, projections, [])
+  const owners = new Map<string, ApplicationId>()
+  let now = quotedAt
+
+  let read: Position | undefined
+  let reading = Promise.resolve()
+  const project = () => {
+    reading = reading.then(async () => {
+      const events = await log.readAll(read === undefined ? {} : { beyond: read })
+      await fillReadModel(database.pool, projections, events)
+      read = events.at(-1)?.position ?? read
+    })
+    return reading
+  }
+  // A transaction of another test may still hide, from every reader, what was appended after it began.
+  const seen = async (_stream: string, position: Position) => {
+    await vi.waitUntil(
+      async () => {
+        await project()
+        return read !== undefined && read >= position
+      },
+      { timeout: 20_000, interval: 5 },
+    )
+  }
+  const whileProjecting =
+    <Given extends readonly unknown[]>(work: (...given: Given) => Promise<void>) =>
+    async (...given: Given) => {
+      const under = { way: true }
+      const done = work(...given).finally(() => (under.way = false))
+      while (under.way) await project()
+      await done
+    }
+  const catalogue: Catalogue = {
+    current: () => ({ release, lifecycle_state: 'production' }),
+    release: async () => release,
+    rateTable: async (_organisation, key) => tables.get(key),
+    rateTablesOf: async () => tables,
+    slugs: () => [release.slug],
+  }
+  const callers = {
+    server: serverCaller({ organisation_id }),
+    browser: browserCaller({ organisation_id }),
+    stranger: serverCaller({ organisation_id: strangers }),
+  }
+  const ownerOf = async (_organisation: string, id: string) => {
+    const application_id = owners.get(id)
+    return application_id && { application_id }
+  }
+
+  /** A process of its own, that may be killed. */
+  const startProcess = async (kill?: Kill) => {
+    const own = mortal(log, kill)
+    const writer = makeWriter({ log: own, seen })
+    const applications = makeApplications({
+      writer,
+      keys,
+      catalogue,
+      quoteOwner: async (organisation, id) =>
+        organisation === organisation_id ? ownerOf(organisation, id) : undefined,
+      organisations: new Map([[organisation_id, { stripe_test_mode: true, time_zone: 'Europe/London' }]]),
+    })
+    const setUp = makeSetUp({ writer, catalogue })
+    const served = await serve(
+      [
+        ...checkoutRoutes({ applications }),
+        bindRoute({
+          applications,
+          policies: {
+            claimNumber: makeClaimNumber(writer),
+            setUp,
+            waitUntilReadable: whileProjecting(makeWaitUntilReadable(database.pool)),
+          },
+        }),
+        ...policyRoutes({ pool: database.pool, db: database.pool }),
+      ],
+      (request) => callers[(request.get('x-caller') ?? 'server') as keyof typeof callers],
+      { keys, owners: { quote: ownerOf, policy: ownerOf }, clock: { now: () => new Date(now) } },
+    )
+    return {
+      ...served,
+      writer,
+      setUp,
+      bind: async (quote_id: string, body: object = {}, headers?: Record<string, string>) => {
+        const answer = await served.post(`/api/v1/quotes/${quote_id}/bind`, body, headers)
+        return { ...answer, body: answer.body as Body } // the routes' own schemas have checked it
+      },
+      confirm: (quote_id: string) => served.post(`/api/v1/quotes/${quote_id}/confirm`),
+    }
+  }
+  const main = await startProcess()
+
+  const append = async (application_id: ApplicationId, events: readonly ApplicationStreamEvent[]) => {
+    const metadata = {
+      organisation_id,
+      actor: { type: 'system', id: null } as const,
+      correlation_id: 'test',
+      causation_id: null,
+      occurred_at: now,
+    }
+    const added = events.map((event) => ({ id: randomUUID(), ...toStored(applicationStreamEvents, event), metadata }))
+    await log.append(`application-${application_id}`, 'any', added)
+  }
+
+  return {
+    ...main,
+    log,
+    pool: database.pool,
+    startProcess,
+    project,
+    append,
+    clock: (to: string) => (now = to),
+    typesOf: async (stream: string) => (await log.read(stream)).map(({ type }) => type),
+    policyIdOf: (quote_id: string) => PolicyId.parse(derivedId('policy', organisation_id, quote_id)),
+    /** An application that was quoted, confirmed, and has bank details: ready to be bound. */
+    ready: async ({
+      customer = anna,
+      confirmed = true,
+      banked = true,
+      ...changes
+    }: Partial<Started> & {
+      readonly customer?: Partial<typeof anna>
+      readonly confirmed?: boolean
+      readonly banked?: boolean
+    } = {}) => {
+      const application_id = ApplicationId.parse(randomUUID())
+      const quote_id = QuoteId.parse(randomUUID())
+      const given: ApplicationStreamEvent[] = [
+        started({ application_id, inline_bacs_mandate: false, direct_debit_first: true, ...changes }),
+        customerSaved(customer),
+        answered({ smoker: false }),
+        covered({ cover_amount_pence: 25_000_000, term_years: 25 }),
+      ]
+      const issued = application.decide(quoting(quote_id, release), stateOf(application, given, quotedAt))
+      await append(application_id, [...given, ...issued, ...(banked ? [bankDetailsSaved(quote_id)] : [])])
+      owners.set(quote_id, application_id)
+      owners.set(derivedId('policy', organisation_id, quote_id), application_id)
+      await project()
+      if (confirmed) await main.confirm(quote_id)
+      return { application_id, quote_id, share: shareTokenOf(keys, application_id) }
+    },
+    [Symbol.asyncDispose]: async () => {
+      await main[Symbol.asyncDispose]()
+      await log.close()
+      await database[Symbol.asyncDispose]()
+    },
+  }
+}
+export type Sales = Awaited<ReturnType<typeof openSales>>
+
+const quoting = (quote_id: QuoteId, release: Release) => quote({ quote_id, release, now: quotedAt, digest: sha256 })
+
+export const bankDetailsSaved = (quote_id: QuoteId): ApplicationStreamEvent => ({
+  type: 'BankDetailsSaved',
+  quote_id,
+  customer_id: null,
+  bank_details: {
+    account_holder_name: 'Anna Ash',
+    sort_code: '089999',
+    account_number: '66374958',
+    address_line1: null,
+    address_line2: null,
+    address_city: null,
+    address_postal_code: null,
+  },
+  account_number_last4: '4958',
+})
