@@ -4,7 +4,6 @@ import { toStored, type Metadata, type NewEvent } from '#domain/event.ts'
 import {
   ApiApplicationId,
   ApplicationId,
-  CoverId,
   CustomerId,
   JourneyId,
   OrganisationId,
@@ -13,6 +12,8 @@ import {
   QuoteId,
   ReleaseId,
 } from '#domain/values.ts'
+import { answered, covered, customerSaved, started } from '../test/applications/builders.ts'
+import { quoteIssued } from '../test/quotes/issued.ts'
 
 export type Written = { readonly stream: string; readonly event: NewEvent }
 
@@ -21,7 +22,6 @@ const api_application_id = ApiApplicationId.parse(uuidv7())
 const product_id = ProductId.parse(uuidv7())
 const release_id = ReleaseId.parse(uuidv7())
 const journey_id = JourneyId.parse(uuidv7())
-const cover_id = CoverId.parse(uuidv7())
 
 /** How many applications are being filled in at the same time. */
 const underWay = 1_000
@@ -44,87 +44,24 @@ const eventsOf = (number: number): readonly ApplicationStreamEvent[] => {
     country: 'GB',
   }
   return [
-    {
-      type: 'ApplicationStarted',
+    started({
       application_id,
       organisation_id,
       api_application_id,
-      started_by: 'server',
       idempotency_key: `bench-${number}`,
       asked_for: { product_slug: 'term-life', journey_slug: 'online', presentation_slug: null },
       product_id,
       release_id,
       journey_id,
       presentation_id: PresentationId.parse(uuidv7()),
-      inline_bacs_mandate: false,
-      direct_debit_first: true,
-      stripe_test_mode: true,
       provenance: { page_url: 'https://example.com/life?utm_source=newsletter', locale: 'en-GB' },
-      outreach_landing: null,
-      inactive_after_days: 30,
-    },
-    { type: 'AnswersSaved', saved: { date_of_birth: '1986-02-11', sex: 'female', smoker: 'never' }, removed: [] },
-    { type: 'CoverSaved', cover_amount_pence: 25_000_000, term_years: 25, components: [] },
-    { type: 'AnswersSaved', saved: { height_cm: 168, weight_kg: 64, occupation: 'Mathematician' }, removed: [] },
-    {
-      type: 'CustomerSaved',
-      customer_id: CustomerId.parse(uuidv7()),
-      customer: person,
-      sent: person,
-      by: 'server',
-      consent_answers: {},
-      marketing_answers: null,
-    },
-    { type: 'AnswersSaved', saved: { conditions: ['asthma'], hazardous_pursuits: [], alcohol_units: 6 }, removed: [] },
-    {
-      type: 'QuoteIssued',
-      quote_id,
-      organisation_id,
-      application_id,
-      product_id,
-      journey_id,
-      product_release_id: release_id,
-      inputs_digest: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
-      decision: 'standard',
-      currency_code: 'GBP',
-      premium_pence: 1_432,
-      annual_premium_pence: 17_184,
-      total_premium_pence: 429_600,
-      policy_fee_pence: 150,
-      cover_amount_pence: 25_000_000,
-      term_years: 25,
-      joint: false,
-      members: null,
-      start_date: '2026-06-01',
-      components: [
-        {
-          cover_id,
-          cover_index: 0,
-          cover_type: 'life',
-          title: null,
-          pricing_basis: 'rated',
-          benefit_basis: 'lump_sum',
-          cover_amount_pence: 25_000_000,
-          monthly_benefit_pence: null,
-          term_years: 25,
-          expires_on: '2051-06-01',
-          premium_pence: 1_282,
-          premium_basis: 'guaranteed',
-          review_period_years: null,
-          indexation_method: 'none',
-          ci_payout_basis: 'additional',
-          members: null,
-          member_premium_pence: null,
-          minimum_premium_applied: false,
-          loading_percent: 0,
-        },
-      ],
-      excluded_covers: [],
-      journey_loading: '1.00',
-      loadings: [],
-      rate_tables: [{ key: 'life.level', version: 1 }],
-      expires_at: '2026-06-30T12:00:00.000Z',
-    },
+    }),
+    answered({ date_of_birth: '1986-02-11', sex: 'female', smoker: 'never' }),
+    covered({ cover_amount_pence: 25_000_000, term_years: 25 }),
+    answered({ height_cm: 168, weight_kg: 64, occupation: 'Mathematician' }),
+    customerSaved(person, { customer_id: CustomerId.parse(uuidv7()), consent_answers: {} }),
+    answered({ conditions: ['asthma'], hazardous_pursuits: [], alcohol_units: 6 }),
+    quoteIssued({ quote_id, organisation_id, application_id, product_id, journey_id, product_release_id: release_id }),
     { type: 'QuoteAccepted', quote_id, via: 'accept_quote' },
   ]
 }
@@ -144,17 +81,17 @@ const asWritten = (stream: string, event: ApplicationStreamEvent): Written => ({
 
 /** An application that has just been started. */
 export const startOf = (number: number): Written => {
-  const [started] = eventsOf(number)
-  if (started?.type !== 'ApplicationStarted') throw new Error('An application begins with its start.')
-  return asWritten(`application-${started.application_id}`, started)
+  const [first] = eventsOf(number)
+  if (first?.type !== 'ApplicationStarted') throw new Error('An application begins with its start.')
+  return asWritten(`application-${first.application_id}`, first)
 }
 
 /** What many applications wrote who were filled in at the same time, each at a pace of its own. */
 export const past = function* (count: number): Generator<Written> {
   const random = randomFrom(1)
-  let started = 0
+  let begun = 0
   const begin = () => {
-    const events = eventsOf(started++)
+    const events = eventsOf(begun++)
     const [first] = events
     const id = first?.type === 'ApplicationStarted' ? first.application_id : ''
     return { stream: `application-${id}`, rest: events.values() }

@@ -6,7 +6,8 @@ import { OwnError } from '#domain/own-error.ts'
 import { startReceiver } from '../../demo/receiver.ts'
 import { capabilities } from '../../delivery-worker/capabilities.ts'
 import { actionKind, subjectKind, type ActionFacts, type Capabilities } from '../../delivery-worker/capability.ts'
-import { deliveryFixture, eventually, organisation_id, secret } from './fixture.ts'
+import { organisation_id } from './applications.ts'
+import { deliveryFixture, eventually, secret } from './fixture.ts'
 
 /** A capability that the core has never heard of: parcels, and actions that tell of them. */
 const parcelEvents = { ParcelSent: event({ weight_grams: z.int() }) }

@@ -5,7 +5,8 @@ import { deliveryRoutes } from '../../query-api/deliveries/routes.ts'
 import { testDatabase } from '../database.ts'
 import { serve } from '../serve.ts'
 import { connect, deliveryQueue, planned } from './queue-fixture.ts'
-import { deliveryFixture, eventually, organisation_id, secret } from './fixture.ts'
+import { organisation_id } from './applications.ts'
+import { deliveryFixture, eventually, secret } from './fixture.ts'
 
 type Listed = { data: { id: string; type: string; state: string }[]; next_cursor: string | null }
 

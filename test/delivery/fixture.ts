@@ -1,21 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { v7 as uuidv7 } from 'uuid'
-import { applicationEvents, type Answers } from '#domain/applications/events.ts'
-import { toStored, type EventOf, type EventShapes, type Position } from '#domain/event.ts'
+import { toStored, type EventOf, type EventShapes } from '#domain/event.ts'
 import { endpointConnectionEvents, EndpointConnectionId } from '#domain/integrations/events.ts'
 import { signingSecretPlace } from '#domain/integrations/record.ts'
-import { quoteEvents } from '#domain/quotes/events.ts'
-import {
-  ApiApplicationId,
-  ApplicationId,
-  CoverId,
-  CustomerId,
-  JourneyId,
-  OrganisationId,
-  ProductId,
-  QuoteId,
-  ReleaseId,
-} from '#domain/values.ts'
+import type { OrganisationId, ProductId } from '#domain/values.ts'
 import { lifecycleActionEvents, LifecycleActionId, type LifecycleEventType } from '#domain/workflows/events.ts'
 import { readConfig } from '#infra/config.ts'
 import { postgresLog, prepareLog } from '#infra/event-log/postgres/postgres-log.ts'
@@ -31,20 +19,11 @@ import { applications } from '../../projections/applications/projection.ts'
 import { quotes } from '../../projections/quotes/projection.ts'
 import { runProjections } from '../../projections/runner.ts'
 import { testDatabase } from '../database.ts'
+import { organisation_id, startApplicationWith, type TestApplication } from './applications.ts'
 
 export const masterKey = Buffer.alloc(32, 7).toString('base64')
 export const workerEnvironment = { DELIVERY_ALLOWED_HOSTS: '127.0.0.1', DELIVERY_ALLOW_HTTP: 'true' }
 export const secret = 'a signing secret of the firm'
-export const organisation_id = OrganisationId.parse('6f6c9e0a-3c1b-4d5e-8f70-1a2b3c4d5e6f')
-export const product_id = ProductId.parse('d9d8c7e6-3f4a-4b52-8cbd-2e3f4a5b6c7d')
-
-/** What the customer answered, in words that are found nowhere else: no webhook may hold one of them. */
-export const answers = {
-  smoker: 'smoked-until-last-week',
-  conditions: ['heart-murmur-2019', 'asthma-as-child'],
-  alcohol_units: 77123,
-  family_history: 'father-had-a-stroke',
-} satisfies Answers
 
 type WorkerOptions = Parameters<typeof startDeliveryWorker>[1] & { readonly concurrency?: number }
 
@@ -258,145 +237,6 @@ export type AttemptRow = {
   readonly status: number | null
   readonly reason: string | null
 }
-
-type Append = <Shapes extends EventShapes>(
-  shapes: Shapes,
-  stream: string,
-  events: readonly EventOf<Shapes>[],
-  organisation?: string,
-) => Promise<{ readonly ids: string[]; readonly position: Position }>
-
-export const applicationStarted = (application_id: ApplicationId, product: ProductId = product_id) =>
-  ({
-    type: 'ApplicationStarted',
-    application_id,
-    organisation_id,
-    api_application_id: ApiApplicationId.parse(randomUUID()),
-    started_by: 'server',
-    idempotency_key: `key-${application_id}`,
-    asked_for: { product_slug: 'term', journey_slug: 'full', presentation_slug: null },
-    product_id: product,
-    release_id: ReleaseId.parse(randomUUID()),
-    journey_id: JourneyId.parse(randomUUID()),
-    presentation_id: null,
-    inline_bacs_mandate: false,
-    direct_debit_first: true,
-    stripe_test_mode: true,
-    provenance: null,
-    outreach_landing: null,
-    inactive_after_days: 30,
-  }) as const
-
-/** An application with answers, a cover and a customer, and what can happen to it. */
-const startApplicationWith =
-  (append: Append) =>
-  async ({ product = product_id, organisation = organisation_id } = {}) => {
-    const application_id = ApplicationId.parse(randomUUID())
-    const journey_id = JourneyId.parse(randomUUID())
-    const release_id = ReleaseId.parse(randomUUID())
-    const stream = `application-${application_id}`
-    const tell = <Shapes extends EventShapes>(shapes: Shapes, ...events: readonly EventOf<Shapes>[]) =>
-      append(shapes, stream, events, organisation)
-
-    const started = await tell(
-      applicationEvents,
-      { ...applicationStarted(application_id, product), organisation_id: organisation, journey_id, release_id },
-      { type: 'AnswersSaved', saved: answers, removed: [] },
-      { type: 'CoverSaved', cover_amount_pence: 20_000_000, term_years: 25, components: [] },
-    )
-
-    return {
-      application_id,
-      started_event_id: started.ids[0] ?? '',
-      tell,
-      saveCustomer: (first_name: string) =>
-        tell(applicationEvents, {
-          type: 'CustomerSaved',
-          customer_id: CustomerId.parse(randomUUID()),
-          customer: {
-            title: null,
-            first_name,
-            last_name: 'Okafor',
-            email: 'grace@example.com',
-            phone_number: null,
-            dob: '1988-04-12',
-            postal_code: 'SW1A 1AA',
-            address_line1: '1 High Street',
-            address_line2: null,
-            city: 'London',
-            country: 'GB',
-          },
-          sent: {},
-          by: 'server',
-          consent_answers: null,
-          marketing_answers: null,
-        }),
-      issueQuote: async () => {
-        const quote_id = QuoteId.parse(randomUUID())
-        const issued = await tell(quoteEvents, {
-          type: 'QuoteIssued',
-          quote_id,
-          organisation_id: organisation,
-          application_id,
-          product_id: product,
-          journey_id,
-          product_release_id: release_id,
-          inputs_digest: 'digest',
-          decision: 'loaded',
-          currency_code: 'GBP',
-          premium_pence: 1_875,
-          annual_premium_pence: 22_500,
-          total_premium_pence: 562_500,
-          policy_fee_pence: 250,
-          cover_amount_pence: 20_000_000,
-          term_years: 25,
-          joint: false,
-          members: null,
-          start_date: '2026-01-16',
-          components: [component],
-          excluded_covers: [
-            {
-              cover_id: component.cover_id,
-              cover_type: 'critical_illness',
-              reason: 'declined',
-              message: `because of ${answers.conditions[0]}`,
-            },
-          ],
-          journey_loading: '1.00',
-          loadings: [{ code: 'heart', label: `For ${answers.conditions[0]}`, basis: 'percent', value: '50' }],
-          rate_tables: [{ key: `life.${answers.smoker}`, version: 1 }],
-          expires_at: '2126-02-14T12:00:00.000Z',
-        })
-        return { quote_id, event_id: issued.ids[0] ?? '' }
-      },
-      replaceQuote: (quote_id: QuoteId, replaced_by: QuoteId) =>
-        tell(quoteEvents, { type: 'QuoteReplaced', quote_id, replaced_by }),
-      acceptQuote: (quote_id: QuoteId) => tell(quoteEvents, { type: 'QuoteAccepted', quote_id, via: 'accept_quote' }),
-    }
-  }
-export type TestApplication = Awaited<ReturnType<ReturnType<typeof startApplicationWith>>>
-
-const component = {
-  cover_id: CoverId.parse(randomUUID()),
-  cover_index: 0,
-  cover_type: 'life',
-  title: null,
-  pricing_basis: 'rated',
-  benefit_basis: 'lump_sum',
-  cover_amount_pence: 20_000_000,
-  monthly_benefit_pence: null,
-  term_years: 25,
-  expires_on: '2051-01-16',
-  premium_pence: 1_625,
-  premium_basis: 'guaranteed',
-  review_period_years: null,
-  indexation_method: 'none',
-  ci_payout_basis: 'additional',
-  members: null,
-  member_premium_pence: null,
-  minimum_premium_applied: false,
-  loading_percent: 50,
-} as const
 
 /** Waits until something is so, however long the machine takes. */
 export const eventually = async (isSo: () => Promise<boolean>, timeoutMs = 15_000): Promise<void> => {

@@ -3,7 +3,8 @@ import { organisationEvents } from '#domain/access/events.ts'
 import { quoteEvents } from '#domain/quotes/events.ts'
 import { OrganisationId, ProductId } from '#domain/values.ts'
 import { startReceiver } from '../../demo/receiver.ts'
-import { answers, deliveryFixture, eventually, organisation_id, product_id, secret } from './fixture.ts'
+import { answers, organisation_id, product_id } from './applications.ts'
+import { deliveryFixture, eventually, secret } from './fixture.ts'
 
 const receiver = async (signing = secret) => {
   const started = await startReceiver({ secret: signing })

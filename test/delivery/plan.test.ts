@@ -10,7 +10,7 @@ import { capabilities } from '../../delivery-worker/capabilities.ts'
 import type { Known } from '../../delivery-worker/known.ts'
 import { makePlan, type PlannedDelivery } from '../../delivery-worker/plan.ts'
 import { recorded } from '../recorded.ts'
-import { applicationStarted, organisation_id } from './fixture.ts'
+import { applicationStarted, organisation_id } from './applications.ts'
 
 const nth = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
 

@@ -8,7 +8,8 @@ import type { Cancellation, PlannedDelivery } from '../../delivery-worker/plan.t
 import { cancel, claim, complete, enqueue, type Claimed, type Completed } from '../../delivery-worker/queue.ts'
 import { testDatabase } from '../database.ts'
 import { recorded } from '../recorded.ts'
-import { organisation_id, type AttemptRow, type DeliveryRow } from './fixture.ts'
+import { organisation_id } from './applications.ts'
+import { type AttemptRow, type DeliveryRow } from './fixture.ts'
 
 const recorded_at = '2026-03-01T10:00:00.000Z'
 

@@ -6,7 +6,7 @@ import { makeMetrics } from '#infra/metrics.ts'
 import { readBodies } from '../../delivery-worker/body.ts'
 import type { Claimed } from '../../delivery-worker/queue.ts'
 import { makeSend } from '../../delivery-worker/send.ts'
-import { organisation_id } from './fixture.ts'
+import { organisation_id } from './applications.ts'
 import {
   connect,
   deliveryQueue,

@@ -3,6 +3,7 @@ import { nothingKnown } from '#domain/customers/record.ts'
 import { answered, application_id, covered, customerSaved, started } from '../applications/builders.ts'
 import { fullJourney, illnessCover, lifeCover, organisation_id, product_id, release } from '../applications/release.ts'
 import { after, applied, born, decided, firstId, issuedQuote, quote, secondId, termRelease } from './builders.ts'
+import { quoteComponent, quoteIssued } from './issued.ts'
 
 const bothCovers = {
   ...termRelease,
@@ -12,58 +13,17 @@ const bothCovers = {
 }
 
 test('a quote says what it is for, what it costs and what the price was made of', () => {
-  const component = {
-    cover_id: lifeCover.id,
-    cover_index: 0,
-    cover_type: 'life',
-    title: null,
-    pricing_basis: 'rated',
-    benefit_basis: 'lump_sum',
-    cover_amount_pence: 25_000_000,
-    monthly_benefit_pence: null,
-    term_years: 25,
-    expires_on: '2051-06-02',
-    premium_pence: 1100,
-    premium_basis: 'guaranteed',
-    review_period_years: null,
-    indexation_method: 'none',
-    ci_payout_basis: 'additional',
-    members: null,
-    member_premium_pence: null,
-    minimum_premium_applied: false,
-    loading_percent: 0,
-  }
-
   const events = decided(applied(), quote())
 
+  const placed = { quote_id: firstId, organisation_id, application_id, product_id }
   expect(events).toEqual([
-    {
-      type: 'QuoteIssued',
-      quote_id: firstId,
-      organisation_id,
-      application_id,
-      product_id,
-      journey_id: fullJourney.id,
-      product_release_id: release.id,
-      inputs_digest: expect.stringContaining('"dob":"1992-03-10"') as unknown,
-      decision: 'standard',
-      currency_code: 'GBP',
-      premium_pence: 1250,
-      annual_premium_pence: 15_000,
-      total_premium_pence: 375_000,
-      policy_fee_pence: 150,
-      cover_amount_pence: 25_000_000,
-      term_years: 25,
-      joint: false,
-      members: null,
-      start_date: '2026-06-02',
-      components: [component],
-      excluded_covers: [],
-      journey_loading: '1.00',
-      loadings: [],
-      rate_tables: [{ key: 'life.level', version: 3 }],
-      expires_at: '2026-07-01T09:00:00.000Z',
-    },
+    quoteIssued(
+      { ...placed, journey_id: fullJourney.id, product_release_id: release.id },
+      {
+        inputs_digest: expect.stringContaining('"dob":"1992-03-10"') as string,
+        components: [quoteComponent({ cover_id: lifeCover.id })],
+      },
+    ),
   ])
 })
 

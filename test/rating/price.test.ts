@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { birthdayThatChangesPrice, price } from '#domain/rating/price.ts'
 import { standardUnderwriting } from '#domain/rating/underwriting.ts'
+import { quoteComponent } from '../quotes/issued.ts'
 import { aged, coverOf, incomeProtection, levelLife, priced, requestOf, wholeOfLife } from './request.ts'
 import { type RatedCover, QuoteComponent, type UnderwritingRule } from '#domain/rating/events.ts'
 
@@ -11,27 +12,7 @@ const priceOf = (changes: Parameters<typeof requestOf>[0]) => price(requestOf(ch
 test('a quote has the components of the specification', () => {
   const { components } = priced({})
   expect(components.map((component) => QuoteComponent.parse(component))).toEqual([
-    {
-      cover_id: levelLife.id,
-      cover_index: 0,
-      cover_type: 'life',
-      title: null,
-      pricing_basis: 'rated',
-      benefit_basis: 'lump_sum',
-      cover_amount_pence: 25_000_000,
-      monthly_benefit_pence: null,
-      term_years: 25,
-      expires_on: '2052-01-01',
-      premium_pence: 1100,
-      premium_basis: 'guaranteed',
-      review_period_years: null,
-      indexation_method: 'none',
-      ci_payout_basis: 'additional',
-      members: null,
-      member_premium_pence: null,
-      minimum_premium_applied: false,
-      loading_percent: 0,
-    },
+    quoteComponent({ cover_id: levelLife.id, expires_on: '2052-01-01' }),
   ])
 })
 
