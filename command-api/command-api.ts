@@ -26,7 +26,7 @@ import { campaignsSection, leadIntakeSections } from './campaigns/setup.ts'
 import { productsSection } from './catalogue/products-setup.ts'
 import { rateTablesSection } from './catalogue/rate-tables-setup.ts'
 import { catalogueAdminRoutes } from './catalogue/routes.ts'
-import { crmReactions, crmRoutes, followCrmModels, type CrmModels } from './crm.ts'
+import { crmReactions, crmRoutes, crmSections, crmTimers, followCrmModels, type CrmModels } from './crm.ts'
 import { makePeople } from './customers/people.ts'
 import { whenCustomerSavedRecordCustomer } from './customers/when-customer-saved-record-customer.ts'
 import { followEndpointConnections, type LiveConnections } from './integrations/live-connections.ts'
@@ -88,6 +88,7 @@ const sections = ({ writer, pool, checkSecret, keys, catalogue, allowsHttp }: De
   lifecycleActionsSection({ writer, catalogue }),
   campaignsSection(writer),
   ...leadIntakeSections(writer),
+  ...crmSections(writer),
 ]
 
 /** Everything that changes something. */
@@ -174,7 +175,7 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
     ],
     { ...parts, leases },
   )
-  const timers = runTimers([expireQuotes(writer), abandonInactive(writer)], { ...parts, leases })
+  const timers = runTimers([expireQuotes(writer), abandonInactive(writer), ...crmTimers(leads)], { ...parts, leases })
   const requireCurrent = () => folds.requireCurrent(directoryFold.name)
   const tokens = makeTokens(keys, baseUrl)
   const checkSecret = makeSecretCheck()

@@ -9,12 +9,18 @@ import type { Route } from '#infra/http/route.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import { makePeople } from './customers/people.ts'
 import type { Catalogue } from './live-catalogue.ts'
+import { leadAdminRoutes } from './leads/routes.ts'
+import { leadTimers } from './leads/timers.ts'
 import { makeLeads, type Leads } from './live-leads.ts'
 import { followPipelines, type Pipelines } from './live-pipelines.ts'
 import { outcomeAdminRoutes } from './outcomes/admin-routes.ts'
 import { outcomeRoutes } from './outcomes/routes.ts'
 import { whenOutcomeRecordedFollowOutcome } from './outcomes/when-outcome-recorded-follow-outcome.ts'
+import { outcomeModelSections } from './outcomes/setup.ts'
+import { pipelineSections } from './pipeline/setup.ts'
+import type { AnySetupSection } from './setup-section.ts'
 import type { SomeReaction } from './reaction.ts'
+import type { Timer } from './timers.ts'
 import type { Writer } from './writer.ts'
 
 /** What organisations have declared of how they work leads. */
@@ -53,16 +59,28 @@ const findByPhone =
 /** Leads and what becomes of them: the way in. */
 export const crmRoutes = ({ writer, pool, directory, catalogue, dataKeys, models }: CrmDeps): readonly Route[] => {
   const people = makePeople({ writer, digest: dataKeys.digest })
+  const leads = makeLeads(writer, models.pipelines)
   const outcomesDeps = {
     writer,
     pool,
     models: models.outcomeModels,
-    leads: makeLeads(writer, models.pipelines),
+    leads,
     findPerson: people.find,
     findByPhone: findByPhone(pool),
     directory,
   }
-  return [...outcomeRoutes({ ...outcomesDeps, catalogue }), ...outcomeAdminRoutes(outcomesDeps)]
+  return [
+    ...leadAdminRoutes({ leads, pipelines: models.pipelines, directory }),
+    ...outcomeRoutes({ ...outcomesDeps, catalogue }),
+    ...outcomeAdminRoutes(outcomesDeps),
+  ]
 }
 
 export const crmReactions = (leads: Leads): readonly SomeReaction[] => [whenOutcomeRecordedFollowOutcome(leads)]
+
+export const crmTimers = (leads: Leads): readonly Timer[] => leadTimers(leads)
+
+export const crmSections = (writer: Writer): readonly AnySetupSection[] => [
+  ...pipelineSections(writer),
+  ...outcomeModelSections(writer),
+]

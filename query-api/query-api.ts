@@ -24,6 +24,7 @@ import { documentationRoutes } from './documentation/routes.ts'
 import { accountOpener } from './lookups/accounts.ts'
 import { lookupRoutes, type LookupProviders } from './lookups/routes.ts'
 import { outcomeRoutes } from './outcomes/routes.ts'
+import { leadAdminRoutes } from './leads/admin-routes.ts'
 import { leadRoutes } from './leads/routes.ts'
 import { ingestRoutes, ownerOfIngest } from './ingests/routes.ts'
 import { ownerOfPolicy, policyRoutes } from './policies/routes.ts'
@@ -47,6 +48,7 @@ export const queryRoutes = (
   ...policyRoutes(deps),
   ...lookupRoutes(deps),
   ...leadRoutes(deps),
+  ...leadAdminRoutes(deps),
   ...outcomeRoutes(deps),
   ...deliveryRoutes(deps),
   ...ingestRoutes(deps),

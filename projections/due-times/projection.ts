@@ -5,8 +5,10 @@ import {
   type ApplicationStreamEvent,
 } from '#domain/applications/record.ts'
 import { idOf, organisationOf } from '#domain/event.ts'
+import { leadEvents, type LeadEvent } from '#domain/leads/events.ts'
 import { quoteEvents, type QuoteEvent } from '#domain/quotes/events.ts'
 import type { Projection } from '../projection.ts'
+import { leadDueTimes } from './leads.ts'
 
 type Row = {
   readonly organisation_id: string
@@ -20,12 +22,16 @@ type Row = {
   readonly after_days: number | null
 }
 
+const dueTimeEvents = { ...applicationStreamEvents, ...leadEvents }
+
+const isOfLead = (event: ApplicationStreamEvent | LeadEvent): event is LeadEvent => event.type in leadEvents
+
 /** What will be due, and when. A row goes when what it waits for has happened, or can happen no more. */
-export const dueTimes: Projection<typeof applicationStreamEvents, Row, 'organisation_id' | 'kind' | 'id'> = {
+export const dueTimes: Projection<typeof dueTimeEvents, Row, 'organisation_id' | 'kind' | 'id'> = {
   name: 'due_times',
-  version: 2,
-  categories: ['application'],
-  events: applicationStreamEvents,
+  version: 3,
+  categories: ['application', 'lead'],
+  events: dueTimeEvents,
   awaited: false,
   table: {
     columns: {
@@ -42,16 +48,24 @@ export const dueTimes: Projection<typeof applicationStreamEvents, Row, 'organisa
 
   keys: (event, recorded) => {
     const organisation_id = organisationOf(recorded)
+    if (isOfLead(event))
+      return Object.keys(leadDueTimes(event)).map((kind) => ({ organisation_id, kind, id: idOf(recorded.stream) }))
     const inactivity = { organisation_id, kind: 'application_inactivity', id: idOf(recorded.stream) }
     return isQuoteEvent(event)
       ? [{ organisation_id, kind: 'quote_expiry', id: event.quote_id }, inactivity]
       : [inactivity]
   },
 
-  project: (row, event, { stream, metadata }, key) =>
-    key.kind === 'quote_expiry'
+  project: (row, event, { stream, metadata }, key) => {
+    if (isOfLead(event)) {
+      const times: Readonly<Record<string, string | null>> = leadDueTimes(event)
+      const due_at = times[key.kind] ?? null
+      return due_at === null ? undefined : { ...key, stream, due_at, after_days: null }
+    }
+    return key.kind === 'quote_expiry'
       ? quoteExpiry(row, event, { ...key, stream })
-      : inactivity(row, event, { ...key, stream }, metadata.occurred_at),
+      : inactivity(row, event, { ...key, stream }, metadata.occurred_at)
+  },
 }
 
 type Place = Omit<Row, 'due_at' | 'after_days'>

@@ -68,7 +68,7 @@ type LeadRow = {
   readonly updated_at: Date
 }
 
-type EventRow = {
+export type EventRow = {
   readonly event_id: string
   readonly position: string
   readonly contact_id: CustomerId

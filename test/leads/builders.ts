@@ -16,7 +16,15 @@ export const olive = {
 export const ingest = (index: number) => `19000000-0000-4000-8000-00000000000${index}`
 export const activity = (index: number) => `ac000000-0000-4000-8000-00000000000${index}`
 
-export const pipeline: Pipeline = { ...seededPipeline, team_members: [{ ...olive, active: true }] }
+export const pipeline: Pipeline = {
+  ...seededPipeline,
+  team_members: [{ ...olive, active: true }],
+  custom_fields: [
+    { key: 'born', label: 'Born', type: 'date', options: [] },
+    { key: 'cover', label: 'Cover', type: 'money', options: [] },
+    { key: 'colour', label: 'Colour', type: 'choice', options: ['red', 'blue'] },
+  ],
+}
 
 export const at = '2026-01-15T12:00:00.000Z'
 export const user = { type: 'user', name: 'Olive Owner' } as const

@@ -25,6 +25,7 @@ import { customers } from '../../projections/customers/projection.ts'
 import { leadFeed, leadRecords, leads } from '../../projections/leads/projection.ts'
 import { heldOutcomes, outcomes } from '../../projections/outcomes/projection.ts'
 import { products } from '../../projections/catalogue/projection.ts'
+import { leadAdminRoutes } from '../../query-api/leads/admin-routes.ts'
 import { leadRoutes } from '../../query-api/leads/routes.ts'
 import { outcomeRoutes } from '../../query-api/outcomes/routes.ts'
 import { testDatabase } from '../database.ts'
@@ -118,6 +119,7 @@ export const openLeads = async () => {
   const served = await serve(
     [
       ...leadRoutes({ pool: database.pool, pipelines }),
+      ...leadAdminRoutes({ pool: database.pool }),
       ...outcomeRoutes({ pool: database.pool, outcomeModels: models.outcomeModels }),
       ...crmRoutes({ writer, pool: database.pool, directory, catalogue: { slugs: () => [] }, dataKeys, models }),
     ],

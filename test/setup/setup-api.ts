@@ -12,6 +12,7 @@ import { campaignsSection, leadIntakeSections } from '../../command-api/campaign
 import { productsSection } from '../../command-api/catalogue/products-setup.ts'
 import { rateTablesSection } from '../../command-api/catalogue/rate-tables-setup.ts'
 import { catalogueAdminRoutes } from '../../command-api/catalogue/routes.ts'
+import { crmSections } from '../../command-api/crm.ts'
 import { makeDocumentFiles } from '../../command-api/document-files.ts'
 import { makeWriter } from '../../command-api/writer.ts'
 import { endpointConnectionsSection } from '../../command-api/integrations/setup.ts'
@@ -53,6 +54,7 @@ export const setupApi = async ({ sold = false } = {}) => {
       lifecycleActionsSection({ writer, catalogue }),
       campaignsSection(writer),
       ...leadIntakeSections(writer),
+      ...crmSections(writer),
     ],
   })
   const api = await serve([...setup, ...catalogueAdminRoutes({ writer, catalogue, hasSold })])

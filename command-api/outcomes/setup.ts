@@ -1,0 +1,137 @@
+import { z } from 'zod'
+import { outcomeModel } from '#domain/outcomes/model.ts'
+import {
+  Measure,
+  OutcomeEffect,
+  OutcomeProduct,
+  OutcomeType,
+  type Formula,
+  type OutcomeModel,
+} from '#domain/outcomes/events.ts'
+import { seededModel } from '#domain/outcomes/record.ts'
+import { Key } from '#domain/pipeline/events.ts'
+import { seededPipeline } from '#domain/pipeline/record.ts'
+import { commandHandler, type Writer } from '../handle.ts'
+import type { AnySetupSection, SetupContext, SetupSection } from '../setup-section.ts'
+
+/** A key of a value, or a number that is always the same. */
+const Operand = z.union([Key, z.number().min(0)])
+
+const DeclaredFormula = z
+  .strictObject({
+    sum: z.array(Operand).min(1).optional(),
+    product: z.array(Operand).min(1).optional(),
+    quotient: z.array(Operand).min(1).optional(),
+  })
+  .refine((formula) => Object.keys(formula).length === 1, 'must be one of sum, product and quotient')
+
+const DeclaredType = z.strictObject({
+  key: Key,
+  label: OutcomeType.shape.label,
+  repeatable: z.boolean().default(true),
+  product: OutcomeType.shape.product.default('none'),
+  values: z
+    .array(z.strictObject({ key: Key, required: z.boolean().default(false), formula: DeclaredFormula.optional() }))
+    .default([]),
+  effect: OutcomeEffect.default('none'),
+  stage: Key.nullable().default(null),
+})
+type DeclaredType = z.output<typeof DeclaredType>
+
+const DeclaredProduct = z.strictObject({
+  key: Key,
+  name: OutcomeProduct.shape.name,
+  aliases: OutcomeProduct.shape.aliases.default([]),
+})
+
+const formulaOf = (declared: z.output<typeof DeclaredFormula>): Formula | null => {
+  const [operation, of] = Object.entries(declared)[0] ?? []
+  if (!of) return null
+  return {
+    operation: operation as Formula['operation'], // the schema has no other keys
+    of: of.map((operand) => (typeof operand === 'number' ? { constant: String(operand) } : { value: operand })),
+  }
+}
+
+const typeOf = ({ values, ...declared }: DeclaredType): OutcomeType => ({
+  ...declared,
+  values: values.map(({ key, required, formula }) => ({ key, required, formula: formula ? formulaOf(formula) : null })),
+})
+
+const keysOf = (declared: readonly unknown[]): readonly string[] =>
+  declared.flatMap((each) => z.object({ key: z.string() }).safeParse(each).data?.key ?? [])
+
+type Part<Item> = {
+  readonly key: string
+  readonly schema: z.ZodType<Item>
+  readonly declared: (items: readonly Item[]) => Partial<OutcomeModel>
+  readonly check?: (items: readonly Item[], setup: SetupContext, model: OutcomeModel) => void
+}
+
+const partSection = <Item extends { readonly key: string }>(
+  writer: Writer,
+  { key, schema, declared, check }: Part<Item>,
+): SetupSection<Item> => {
+  const { handle, preview, load } = commandHandler(writer, outcomeModel)
+  return {
+    key,
+    schema,
+    plan: async (items, setup) => {
+      const { organisation_id, context, report } = setup
+      for (const [index, item] of items.entries()) {
+        const earlier = items.findIndex((other) => other.key === item.key)
+        if (earlier !== index) report([index, 'key'], `is that of ${key}[${earlier}]`)
+      }
+      const before = await load(organisation_id)
+      check?.(items, setup, before ?? seededModel)
+      const command = { type: 'DeclareOutcomeModel', organisation_id, declared: declared(items) } as const
+      const events = await preview(organisation_id, command)
+      const change = events.length === 0 ? 'none' : before ? 'change' : 'create'
+      return [
+        {
+          what: key.replaceAll('_', ' '),
+          change,
+          details: change === 'none' ? [] : items.map((item) => item.key),
+          apply: async () => {
+            await handle(organisation_id, command, context)
+          },
+        },
+      ]
+    },
+  }
+}
+
+/** Which outcomes leads can have: one list for each part, which replaces it as a whole. */
+export const outcomeModelSections = (writer: Writer): readonly AnySetupSection[] => [
+  partSection(writer, {
+    key: 'outcome_measures',
+    schema: Measure.strict(),
+    declared: (measures) => ({ measures: [...measures] }),
+  }),
+  partSection(writer, {
+    key: 'outcome_products',
+    schema: DeclaredProduct,
+    declared: (products) => ({ products: [...products] }),
+  }),
+  partSection(writer, {
+    key: 'outcome_types',
+    schema: DeclaredType,
+    declared: (types) => ({ types: types.map(typeOf) }),
+    check: (types, { report, declared }, model) => {
+      const inFile = keysOf(declared('outcome_measures'))
+      const measures = inFile.length > 0 ? inFile : model.measures.map(({ key }) => key)
+      const stagesInFile = keysOf(declared('stages'))
+      const stages = stagesInFile.length > 0 ? stagesInFile : seededPipeline.stages.map(({ key }) => key)
+      for (const [index, { values, effect, stage }] of types.entries()) {
+        for (const [at, { key, formula }] of values.entries()) {
+          if (!measures.includes(key)) report([index, 'values', at, 'key'], `there is no measure ${key}`)
+          for (const operand of Object.values(formula ?? {}).flat())
+            if (typeof operand === 'string' && !values.some((value) => value.key === operand))
+              report([index, 'values', at, 'formula'], `${operand} is no value of this type`)
+        }
+        if (effect === 'stage' && stage === null) report([index, 'stage'], 'is needed with effect stage')
+        if (stage !== null && !stages.includes(stage)) report([index, 'stage'], `there is no stage ${stage}`)
+      }
+    },
+  }),
+]

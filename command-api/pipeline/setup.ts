@@ -1,0 +1,161 @@
+import { z } from 'zod'
+import { pipeline } from '#domain/pipeline/pipeline.ts'
+import {
+  CustomField,
+  FieldType,
+  GradeBounds,
+  Key,
+  ScoreRule,
+  Stage,
+  StageKind,
+  TeamMember,
+  type Pipeline,
+} from '#domain/pipeline/events.ts'
+import { derivedId } from '#infra/ids.ts'
+import { commandHandler, type Writer } from '../handle.ts'
+import type { AnySetupSection, SetupContext, SetupSection } from '../setup-section.ts'
+
+type Part<Item> = {
+  readonly key: string
+  readonly schema: z.ZodType<Item>
+  /** What must be told apart within the list. */
+  readonly nameOf?: (item: Item) => string
+  readonly declared: (items: readonly Item[], setup: SetupContext) => Partial<Pipeline>
+  readonly check?: (items: readonly Item[], setup: SetupContext) => void
+}
+
+/** A list of the set-up file that is one part of the pipeline, and replaces it as a whole. */
+const partSection = <Item>(
+  writer: Writer,
+  { key, schema, nameOf, declared, check }: Part<Item>,
+): SetupSection<Item> => {
+  const { handle, preview, load } = commandHandler(writer, pipeline)
+  return {
+    key,
+    schema,
+    plan: async (items, setup) => {
+      const { organisation_id, context, report } = setup
+      for (const [index, item] of items.entries()) {
+        const earlier = nameOf ? items.findIndex((other) => nameOf(other) === nameOf(item)) : index
+        if (earlier !== index) report([index], `is there already as ${key}[${earlier}]`)
+      }
+      check?.(items, setup)
+      const command = { type: 'DeclarePipeline', organisation_id, declared: declared(items, setup) } as const
+      const events = await preview(organisation_id, command)
+      const change = events.length === 0 ? 'none' : (await load(organisation_id)) ? 'change' : 'create'
+      return [
+        {
+          what: key.replaceAll('_', ' '),
+          change,
+          details: change === 'none' ? [] : items.map((item) => nameOf?.(item) ?? JSON.stringify(item)),
+          apply: async () => {
+            await handle(organisation_id, command, context)
+          },
+        },
+      ]
+    },
+  }
+}
+
+const DeclaredStage = z.strictObject({
+  key: Key,
+  label: Stage.shape.label,
+  kind: StageKind.default('open'),
+  probability: Stage.shape.probability.default(null),
+})
+
+const DeclaredMember = z.strictObject({
+  id: z.uuid().toLowerCase().optional(),
+  full_name: z.string().trim().min(1).max(100),
+  email: z.email(),
+  active: z.boolean().default(true),
+})
+
+const DeclaredField = z.strictObject({
+  key: Key,
+  label: CustomField.shape.label,
+  type: FieldType.default('text'),
+  options: CustomField.shape.options.default([]),
+})
+
+const DeclaredRule = z.strictObject({
+  points: ScoreRule.shape.points,
+  fact: ScoreRule.shape.fact.default(null),
+  equals: ScoreRule.shape.equals.default(null),
+  activity: ScoreRule.shape.activity.default(null),
+  source: ScoreRule.shape.source.default(null),
+})
+
+const DeclaredDeadlines = z.strictObject({
+  first_contact_minutes: z.int().min(1).nullable().default(60),
+  dormant_after_days: z.int().min(1).nullable().default(30),
+})
+
+/** How an organisation works its leads: one list for each part. */
+export const pipelineSections = (writer: Writer): readonly AnySetupSection[] => [
+  partSection(writer, {
+    key: 'stages',
+    schema: DeclaredStage,
+    nameOf: ({ key }) => key,
+    declared: (stages) => ({ stages: [...stages] }),
+    check: (stages, { report }) => {
+      for (const kind of StageKind.options)
+        if (!stages.some((stage) => stage.kind === kind)) report([], `there must be a stage of kind ${kind}`)
+    },
+  }),
+  partSection(writer, {
+    key: 'team_members',
+    schema: DeclaredMember,
+    nameOf: ({ email }) => email.toLowerCase(),
+    declared: (members, { organisation_id }) => ({
+      team_members: members.map(({ id, ...member }): TeamMember => {
+        const email = member.email.toLowerCase()
+        return { ...member, email, id: id ?? derivedId('team_member', organisation_id, email) }
+      }),
+    }),
+  }),
+  partSection(writer, {
+    key: 'custom_fields',
+    schema: DeclaredField,
+    nameOf: ({ key }) => key,
+    declared: (fields) => ({ custom_fields: [...fields] }),
+    check: (fields, { report }) => {
+      for (const [index, { type, options }] of fields.entries()) {
+        const isChosen = type === 'choice' || type === 'choices'
+        if (isChosen && options.length === 0) report([index, 'options'], 'must name what can be chosen')
+        if (!isChosen && options.length > 0) report([index, 'options'], `has no place with type ${type}`)
+      }
+    },
+  }),
+  partSection(writer, {
+    key: 'score_rules',
+    schema: DeclaredRule,
+    declared: (rules) => ({ score_rules: [...rules] }),
+    check: (rules, { report }) => {
+      for (const [index, { fact, equals, activity, source }] of rules.entries()) {
+        if (equals !== null && fact === null) report([index, 'equals'], 'needs the fact that it is compared with')
+        if (fact === null && activity === null && source === null)
+          report([index], 'must name a fact, an activity or a source')
+      }
+    },
+  }),
+  partSection(writer, {
+    key: 'grades',
+    schema: GradeBounds.strict(),
+    declared: ([grades]) => (grades ? { grades } : {}),
+    check: (grades, { report }) => {
+      if (grades.length > 1) report([1], 'there is one list of bounds')
+      const [bounds] = grades
+      if (bounds && !(bounds.a > bounds.b && bounds.b > bounds.c && bounds.c > bounds.d))
+        report([0], 'must fall from a to d')
+    },
+  }),
+  partSection(writer, {
+    key: 'lead_deadlines',
+    schema: DeclaredDeadlines,
+    declared: ([deadlines]) => deadlines ?? {},
+    check: (deadlines, { report }) => {
+      if (deadlines.length > 1) report([1], 'there is one set of deadlines')
+    },
+  }),
+]

@@ -1,0 +1,106 @@
+import { z } from 'zod'
+import { CustomerDetails } from '#domain/customers/events.ts'
+import { LeadFeedEvent } from '#domain/lead-feed/record.ts'
+import { LeadStatus } from '#domain/leads/events.ts'
+import { LeadRecord } from '#domain/leads/record.ts'
+import { Key } from '#domain/pipeline/events.ts'
+import { CustomerId, OrganisationId } from '#domain/values.ts'
+import { notFound } from '#infra/http/problem.ts'
+import { route, type Route } from '#infra/http/route.ts'
+import type { Database } from '#infra/postgres/lookups.ts'
+import { sql } from '#infra/postgres/postgres.ts'
+import { Limit, nextCursor, placeOf } from '../feed.ts'
+import { eventPage, shownEvent, type EventRow } from './routes.ts'
+
+const operator = { tag: 'Operator', access: { kind: 'operator' } } as const
+const address = '/admin/v1/organisations/:organisation_id/leads'
+
+const OrganisationPath = z.object({ organisation_id: OrganisationId })
+const LeadPath = OrganisationPath.extend({ contact_id: CustomerId })
+
+const LeadsQuery = z.object({
+  status: LeadStatus.optional(),
+  stage: Key.optional(),
+  owner_id: z.uuid().toLowerCase().optional(),
+  cursor: z.string().optional(),
+  limit: Limit,
+})
+
+const Person = CustomerDetails.nullable().describe('Their details; null while none are known.')
+const WholeLead = LeadRecord.extend({
+  person: Person,
+  consent: z.array(z.record(z.string(), z.unknown())).describe('What the person said, by purpose and channel.'),
+}).meta({ id: 'LeadWithPerson' })
+
+/** Stands for the organisation's own team among those who see an event. */
+const team = '00000000-0000-0000-0000-000000000000'
+
+/** Leads as the team works with them. */
+export const leadAdminRoutes = ({ pool }: { readonly pool: Database }): Route[] => [
+  route(
+    {
+      ...operator,
+      method: 'get',
+      address,
+      summary: 'List the leads of an organisation, whoever sent them, oldest change first',
+      path: OrganisationPath,
+      query: LeadsQuery,
+      answers: { 200: z.object({ data: z.array(LeadRecord), next_cursor: z.string().nullable() }) },
+    },
+    async ({ path: { organisation_id }, query: { cursor, limit, ...filters } }) => {
+      const values: unknown[] = [organisation_id, placeOf('lead_records', cursor), limit]
+      // A condition that is not asked for is left out, so that the right index is used.
+      const conditions = Object.entries(filters).map(([column, value]) => `and ${column} = $${values.push(value)}`)
+      const { rows } = await pool.query<{ position: string; document: LeadRecord }>({
+        text: `select position, document from lead_records
+          where organisation_id = $1 and "position" collate "C" > $2 ${conditions.join(' ')}
+          order by "position" collate "C" limit $3`,
+        values,
+      })
+      const data = rows.map(({ document }) => document)
+      return { status: 200, body: { data, next_cursor: nextCursor('lead_records', rows, cursor) } }
+    },
+  ),
+  route(
+    {
+      ...operator,
+      method: 'get',
+      address: `${address}/:contact_id`,
+      summary: 'Show a lead with what is known of the person and of their consent',
+      path: LeadPath,
+      answers: { 200: z.object({ data: WholeLead }) },
+    },
+    async ({ path: { organisation_id, contact_id } }) => {
+      const { rows } = await pool.query<{
+        document: LeadRecord
+        person: (CustomerDetails & { readonly consent?: Record<string, unknown>[] }) | null
+      }>(sql`
+        select lead_records.document, customers.document as person
+        from lead_records left join customers
+          on customers.organisation_id = lead_records.organisation_id and customers.id = lead_records.contact_id
+        where lead_records.organisation_id = ${organisation_id} and lead_records.contact_id = ${contact_id}`)
+      if (!rows[0]) throw notFound('lead')
+      const { document, person } = rows[0]
+      const details = person && CustomerDetails.parse(person)
+      return { status: 200, body: { data: { ...document, person: details, consent: person?.consent ?? [] } } }
+    },
+  ),
+  route(
+    {
+      ...operator,
+      method: 'get',
+      address: `${address}/:contact_id/timeline`,
+      summary: 'List what happened to a lead, oldest first',
+      path: LeadPath,
+      query: z.object({ cursor: z.string().optional(), limit: Limit }),
+      answers: { 200: z.object({ data: z.array(LeadFeedEvent), next_cursor: z.string().nullable() }) },
+    },
+    async ({ path: { organisation_id, contact_id }, query: { cursor, limit } }) => {
+      const place = placeOf('timeline', cursor)
+      const { rows } = await pool.query<EventRow>(
+        eventPage({ organisation_id, viewer_id: team, contact_id, place, limit }),
+      )
+      return { status: 200, body: { data: rows.map(shownEvent), next_cursor: nextCursor('timeline', rows, cursor) } }
+    },
+  ),
+]

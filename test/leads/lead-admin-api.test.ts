@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { LeadRecord } from '#domain/leads/record.ts'
+import { olive, organisation_id } from './builders.ts'
+import { openLeads, type Fixture } from './fixture.ts'
+
+let fixture: Fixture
+beforeAll(async () => {
+  fixture = await openLeads()
+})
+afterAll(() => fixture[Symbol.asyncDispose]())
+
+const address = `/admin/v1/organisations/${organisation_id}/leads`
+const later = '2026-01-16T12:00:00.000Z'
+
+type Body = {
+  readonly data: LeadRecord
+  readonly error: { readonly code: string; readonly fields?: Readonly<Record<string, string>> }
+}
+const work = async (contact_id: string, ...acts: readonly object[]) => {
+  const { status, body } = await fixture.post(`${address}/${contact_id}/acts`, { acts, by: 'Olive Owner' })
+  return { status, ...(body as Body) }
+}
+
+test('200: the team works a lead, several acts at once', async () => {
+  const contact_id = await fixture.send()
+  const task_id = crypto.randomUUID()
+
+  const { status, data } = await work(
+    contact_id,
+    { act: 'move_to_stage', stage: 'contacted' },
+    { act: 'assign_owner', owner_id: olive.id },
+    { act: 'record_facts', facts: { smoker: 'no' } },
+    { act: 'record_activity', kind: 'call', summary: 'Rang Anna', channel: 'phone', direction: 'outbound' },
+    { act: 'flag_vulnerability', flagged: true, details: 'Recently bereaved' },
+    { act: 'set_next_action', next_action: { type: 'call', summary: 'Ring again', due_at: later } },
+    { act: 'add_task', task_id, title: 'Send the brochure' },
+    { act: 'complete_task', task_id },
+    { act: 'snooze', until: later },
+    { act: 'end_snooze' },
+    {
+      act: 'mark',
+      buying_signal: 'strong',
+      follow_up: true,
+      priority: 'high',
+      archived: true,
+      external_system_id: 'C-1',
+    },
+    { act: 'set_outcome_reason', reason: 'price', note: 'Liked it' },
+    { act: 'change_status', status: 'not_interested', reason: 'price' },
+  )
+
+  expect(status).toBe(200)
+  expect(data).toMatchObject({
+    shown: { status: 'not_interested', stage: { key: 'contacted' }, owner_assigned: true },
+    marks: { buying_signal: 'strong', follow_up: true, priority: 'high', archived: true, external_system_id: 'C-1' },
+    owner_id: olive.id,
+    outcome_reason: 'price',
+    vulnerable: true,
+    facts: { smoker: 'no' },
+    next_action: { type: 'call', summary: 'Ring again', due_at: later },
+    tasks: [{ id: task_id, completed_at: '2026-01-15T12:00:00.000Z' }],
+    snoozed_until: null,
+    first_contacted_at: '2026-01-15T12:00:00.000Z',
+    activities: { call: 1 },
+  })
+})
+
+test('one act that is refused leaves the lead as it was', async () => {
+  const contact_id = await fixture.send()
+
+  const { status, error } = await work(
+    contact_id,
+    { act: 'move_to_stage', stage: 'contacted' },
+    { act: 'move_to_stage', stage: 'limbo' },
+  )
+
+  expect([status, error.code]).toEqual([422, 'validation_failed'])
+  const { body } = await fixture.get(`${address}/${contact_id}`)
+  expect(body).toMatchObject({ data: { shown: { stage: { key: 'new' } } } })
+})
+
+test('an activity with an id of the caller’s making is recorded once', async () => {
+  const contact_id = await fixture.send()
+  const call = { act: 'record_activity', activity_id: crypto.randomUUID(), kind: 'note', summary: 'Looked' }
+
+  await work(contact_id, call)
+  const { data } = await work(contact_id, call)
+
+  expect(data.activities).toEqual({ note: 1 })
+})
+
+test.each([
+  [{ act: 'dance' }, 'acts[0].act'],
+  [{ act: 'record_activity', kind: 'dance', summary: 'x' }, 'acts[0].kind'],
+  [{ act: 'record_facts', facts: { born: 'yesterday' } }, 'facts.born'],
+  [{ act: 'record_facts', facts: { cover: 1.5 } }, 'facts.cover'],
+  [{ act: 'record_facts', facts: { colour: 'green' } }, 'facts.colour'],
+  [{ act: 'assign_owner', owner_id: crypto.randomUUID() }, 'owner_id'],
+  [{ act: 'snooze', until: '2020-01-01T00:00:00Z' }, 'until'],
+])('422 validation_failed: %o', async (act, field) => {
+  const contact_id = await fixture.send()
+
+  const { status, error } = await work(contact_id, act)
+
+  expect([status, error.code, Object.keys(error.fields ?? {})]).toEqual([422, 'validation_failed', [field]])
+})
+
+test('409 invalid_transition: an ended lead is opened again first', async () => {
+  const contact_id = await fixture.send()
+  await work(contact_id, { act: 'change_status', status: 'lost' })
+
+  const { status, error } = await work(contact_id, { act: 'change_status', status: 'won' })
+
+  expect([status, error.code]).toEqual([409, 'invalid_transition'])
+})
+
+test('404 not_found: a lead that there is not', async () => {
+  expect((await work(crypto.randomUUID(), { act: 'end_snooze' })).status).toBe(404)
+  expect((await fixture.get(`${address}/${crypto.randomUUID()}`)).status).toBe(404)
+})
+
+test('leads are listed by status, stage and owner with cursors, and shown with the person and the timeline', async () => {
+  const contact_id = await fixture.send()
+  await fixture.know(contact_id, { first_name: 'Anna', email: 'anna@example.org' })
+  await work(contact_id, { act: 'move_to_stage', stage: 'quoted' })
+
+  const list = await fixture.get(`${address}?stage=quoted&status=open&limit=1`)
+  const { data, next_cursor } = list.body as { data: LeadRecord[]; next_cursor: string }
+  const rest = await fixture.get(`${address}?stage=quoted&status=open&cursor=${next_cursor}`)
+  const one = await fixture.get(`${address}/${contact_id}`)
+  const timeline = await fixture.get(`${address}/${contact_id}/timeline`)
+
+  expect(data.map((lead) => lead.contact_id)).toEqual([contact_id])
+  expect(rest.body).toEqual({ data: [], next_cursor })
+  expect(one.body).toMatchObject({ data: { contact_id, person: { first_name: 'Anna' }, consent: [] } })
+  expect(timeline.body).toMatchObject({
+    data: [
+      { event_type: 'lead.created', actor: { type: 'api' } },
+      { event_type: 'lead.stage_changed', actor: { type: 'user', name: 'Olive Owner' } },
+    ],
+  })
+})

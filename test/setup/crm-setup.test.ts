@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { setupApi } from './setup-api.ts'
+
+let api: Awaited<ReturnType<typeof setupApi>>
+beforeAll(async () => {
+  api = await setupApi()
+})
+afterAll(() => api[Symbol.asyncDispose]())
+
+const file = (sections: string) => `
+organisations:
+  - slug: acme
+    name: Acme
+${sections
+  .trim()
+  .split('\n')
+  .map((line) => `    ${line}`)
+  .join('\n')}
+`
+type Body = {
+  readonly data: { readonly steps: readonly { readonly what: string; readonly change: string }[] }
+  readonly error: { readonly fields: Readonly<Record<string, string>> }
+}
+const send = async (sections: string, apply = false) => {
+  const { status, body } = await api.post(`/admin/v1/setup?apply=${apply}`, file(sections))
+  return { status, body: body as Body }
+}
+
+const stages = `
+stages:
+  - { key: fresh, label: Fresh }
+  - { key: done, label: Done, kind: won, probability: 100 }
+  - { key: gone, label: Gone, kind: lost }
+`
+
+test('200: stages, team, fields, scores and deadlines are set up, and again change nothing', async () => {
+  const sections = `${stages}
+team_members: [{ full_name: Olive Owner, email: olive@example.com }]
+custom_fields: [{ key: colour, label: Colour, type: choice, options: [red] }]
+score_rules: [{ points: 10, fact: colour, equals: red }]
+grades: [{ a: 90, b: 70, c: 50, d: 30 }]
+lead_deadlines: [{ first_contact_minutes: null }]`
+
+  const first = await send(sections, true)
+  const again = await send(sections, true)
+
+  expect(first.status).toBe(200)
+  expect(first.body.data.steps.filter(({ change }) => change === 'none')).toEqual([])
+  expect(again.body.data.steps.map(({ change }) => change)).toEqual(Array(again.body.data.steps.length).fill('none'))
+})
+
+test('200: outcomes are set up with formulas and aliases, and again change nothing', async () => {
+  const sections = `${stages}
+outcome_measures: [{ key: fee, label: Fee, unit: money }, { key: rate, label: Rate, unit: percent }, { key: pay, label: Pay, unit: money }]
+outcome_products: [{ key: boat, name: Boat, aliases: [B1] }]
+outcome_types:
+  - { key: met, label: Met, effect: stage, stage: fresh }
+  - key: sold
+    label: Sold
+    effect: won
+    values: [{ key: fee, required: true }, { key: rate }, { key: pay, formula: { product: [fee, rate, 0.01] } }]`
+
+  expect((await send(sections, true)).status).toBe(200)
+  const { body } = await send(sections)
+
+  expect(body.data.steps.map(({ change }) => change)).toEqual(Array(body.data.steps.length).fill('none'))
+})
+
+test.each([
+  ['stages: [{ key: new, label: New }]', 'organisations[0].stages'],
+  [
+    'stages: [{ key: a, label: A }, { key: a, label: B, kind: won }, { key: c, label: C, kind: lost }]',
+    'organisations[0].stages[1]',
+  ],
+  ['custom_fields: [{ key: colour, label: Colour, type: choice }]', 'organisations[0].custom_fields[0].options'],
+  ['score_rules: [{ points: 10 }]', 'organisations[0].score_rules[0]'],
+  ['grades: [{ a: 10, b: 20, c: 30, d: 40 }]', 'organisations[0].grades[0]'],
+  [
+    'outcome_types: [{ key: x, label: X, values: [{ key: boats }] }]',
+    'organisations[0].outcome_types[0].values[0].key',
+  ],
+  ['outcome_types: [{ key: x, label: X, effect: stage }]', 'organisations[0].outcome_types[0].stage'],
+  ['outcome_types: [{ key: x, label: X, effect: stage, stage: limbo }]', 'organisations[0].outcome_types[0].stage'],
+  [
+    'outcome_types: [{ key: x, label: X, values: [{ key: fee, formula: { sum: [boats, 1] } }] }]',
+    'organisations[0].outcome_types[0].values[0].formula',
+  ],
+])('422: %s', async (sections, field) => {
+  const { status, body } = await send(sections)
+
+  expect([status, Object.keys(body.error.fields)]).toEqual([422, [field]])
+})
