@@ -47,6 +47,12 @@ const queriesFor = ({ query }: RouteSpec): readonly string[] => {
   )
 }
 
+const parameterOf = ({ path }: RouteSpec, name: string): string => {
+  const schema: unknown = path instanceof z.ZodObject ? path.shape[name] : undefined
+  if (schema instanceof z.ZodEnum) return String(schema.options[0])
+  return name.endsWith('id') ? '0d9e8c7b-6a5f-4e3d-9c2b-1a0f9e8d7c6b' : 'x'
+}
+
 const specs = allRoutes()
   .map(({ spec }) => spec)
   .filter(({ body, query }) => body ?? query)
@@ -56,9 +62,7 @@ test.each(specs.map((spec) => ({ name: `${spec.method} ${spec.address}`, spec })
   async ({ spec }) => {
     const owner = async () => ({ application_id: ApplicationId.parse('0d9e8c7b-6a5f-4e3d-9c2b-1a0f9e8d7c6b') })
     await using api = await serve(allRoutes(), serverCaller(), { owners: { quote: owner } })
-    const address = spec.address.replaceAll(/:\w+/g, (name) =>
-      name.endsWith('id') ? '0d9e8c7b-6a5f-4e3d-9c2b-1a0f9e8d7c6b' : 'x',
-    )
+    const address = spec.address.replaceAll(/:(\w+)/g, (_, name: string) => parameterOf(spec, name))
     const requests = [
       ...queriesFor(spec).map((query) => ({ address: address + query, body: undefined })),
       ...bodiesFor(spec).map((body) => ({ address, body })),
