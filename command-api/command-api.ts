@@ -32,6 +32,9 @@ import { whenCustomerSavedRecordCustomer } from './customers/when-customer-saved
 import { followEndpointConnections, type LiveConnections } from './integrations/live-connections.ts'
 import { makeDocumentFiles } from './document-files.ts'
 import { receiveRoute } from './ingests/receive-route.ts'
+import { makeLookalikes } from './ingests/lookalikes.ts'
+import { retryIngests, whenIngestReceivedResolveIt, whenIngestResolvedReadIt } from './ingests/process-ingests.ts'
+import { deterministicReader } from './ingests/reader.ts'
 import { makeRecentContent, type ClaimContent } from './ingests/recent-content.ts'
 import { endpointConnectionRoutes } from './integrations/routes.ts'
 import { endpointConnectionsSection } from './integrations/setup.ts'
@@ -167,15 +170,31 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
   const desks = makePaymentDesks({ keys, paymentAccounts })
   const leases = makeLeases(parts.pool)
   const leads = makeLeads(writer, crmModels.pipelines)
+  const processing = {
+    writer,
+    campaigns,
+    pipelines: crmModels.pipelines,
+    people: makePeople({ writer, digest: dataKeys.digest }),
+    leads,
+    lookalikes: makeLookalikes(parts),
+    organisations: directory.organisations,
+    reader: deterministicReader,
+    log,
+  }
   const reactions = runReactions(
     [
       whenCustomerSavedRecordCustomer(writer),
       whenQuoteBoughtSetUpPolicy(makeSetUp({ writer, catalogue })),
       ...crmReactions(leads),
+      whenIngestReceivedResolveIt(processing),
+      whenIngestResolvedReadIt(processing),
     ],
     { ...parts, leases },
   )
-  const timers = runTimers([expireQuotes(writer), abandonInactive(writer), ...crmTimers(leads)], { ...parts, leases })
+  const timers = runTimers(
+    [expireQuotes(writer), abandonInactive(writer), ...crmTimers(leads), retryIngests(processing)],
+    { ...parts, leases },
+  )
   const requireCurrent = () => folds.requireCurrent(directoryFold.name)
   const tokens = makeTokens(keys, baseUrl)
   const checkSecret = makeSecretCheck()

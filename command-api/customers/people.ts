@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache'
-import { customer } from '#domain/customers/customer.ts'
-import type { CustomerDetails, IdentityKind } from '#domain/customers/events.ts'
+import { customer, type CustomerCommand } from '#domain/customers/customer.ts'
+import type { CustomerDetails, CustomerEvent, IdentityKind } from '#domain/customers/events.ts'
 import { identity } from '#domain/customers/identity.ts'
-import { detailsOf } from '#domain/customers/record.ts'
+import { detailsOf, type Customer } from '#domain/customers/record.ts'
 import { OwnError } from '#domain/own-error.ts'
 import type { CustomerId, OrganisationId } from '#domain/values.ts'
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
@@ -57,6 +57,18 @@ export const makePeople = ({ writer, digest }: PeopleDeps) => {
       return state.customer_id
     },
 
+    /** The stream of a person's own record. */
+    stream: (id: CustomerId): string => `${customer.category}-${id}`,
+
+    handle: async (id: CustomerId, command: CustomerCommand, context: Context): Promise<readonly CustomerEvent[]> =>
+      (await customers.handle(id, command, context)).events,
+
+    /** A person's own record; undefined when there is none, or it is another organisation's. */
+    record: async (organisation_id: OrganisationId, id: CustomerId): Promise<Customer | undefined> => {
+      const record = await customers.load(id)
+      return record?.organisation_id === organisation_id ? record : undefined
+    },
+
     /** What a person's own record holds. */
     known: async (id: CustomerId): Promise<CustomerDetails | undefined> => {
       const record = await customers.load(id)
@@ -64,3 +76,5 @@ export const makePeople = ({ writer, digest }: PeopleDeps) => {
     },
   }
 }
+
+export type AllPeople = ReturnType<typeof makePeople>

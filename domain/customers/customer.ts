@@ -3,6 +3,7 @@ import type { Decider } from '../decider.ts'
 import type { ApplicationId, CustomerId, OrganisationId } from '../values.ts'
 import { customerEvents, type CustomerEvent, type CustomerDetails } from './events.ts'
 import { evolveCustomer, type Customer } from './record.ts'
+import { recordConsent, sendIn, settleProposals, type LaterCustomerCommand } from './send-in.ts'
 
 /** What an application was sent about its customer. */
 export type RecordCustomer = {
@@ -17,7 +18,7 @@ export type RecordCustomer = {
   readonly by: 'server' | 'browser'
 }
 
-const decide = (command: RecordCustomer, customer: Customer | undefined): readonly CustomerEvent[] => {
+const recordCustomer = (command: RecordCustomer, customer: Customer | undefined): readonly CustomerEvent[] => {
   const { application_id, sent, by } = command
   if (!customer) {
     const { organisation_id, customer_id, details } = command
@@ -36,12 +37,27 @@ const decide = (command: RecordCustomer, customer: Customer | undefined): readon
   return isSameJson(before, proposed) ? [] : [{ type: 'CustomerValuesProposed', proposed, application_id }]
 }
 
+export type CustomerCommand = RecordCustomer | LaterCustomerCommand
+
 type Proposed = Customer['proposed'][string]
 
 const difference = (held: CustomerDetails, sent: Proposed): Partial<CustomerDetails> =>
   Object.fromEntries(Object.entries(sent).filter(([name, value]) => value !== held[name as keyof CustomerDetails]))
 
-export const customer: Decider<RecordCustomer, typeof customerEvents, Customer | undefined> = {
+const decide = (command: CustomerCommand, customer: Customer | undefined): readonly CustomerEvent[] => {
+  switch (command.type) {
+    case 'RecordCustomer':
+      return recordCustomer(command, customer)
+    case 'SendCustomerIn':
+      return sendIn(command, customer)
+    case 'SettleProposals':
+      return settleProposals(command, customer)
+    case 'RecordConsent':
+      return customer ? recordConsent(command.said, customer) : []
+  }
+}
+
+export const customer: Decider<CustomerCommand, typeof customerEvents, Customer | undefined> = {
   category: 'customer',
   events: customerEvents,
   initialState: undefined,

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { event, personal, type EventOf } from '../event.ts'
-import { ApplicationId, CalendarDate, CustomerId, OrganisationId } from '../values.ts'
+import { ConsentPurpose } from '../campaigns/events.ts'
+import { ApplicationId, CalendarDate, Channel, CustomerId, IngestId, OrganisationId } from '../values.ts'
 
 /** What is known of a person, tidied; null where it is not known. */
 export const CustomerDetails = z.object({
@@ -22,6 +23,18 @@ export type CustomerDetails = z.infer<typeof CustomerDetails>
 
 const Some = CustomerDetails.partial()
 
+/** What a person said to being contacted, for one purpose over one channel. */
+export const ConsentEntry = z.object({
+  purpose: ConsentPurpose,
+  channel: Channel,
+  state: z.enum(['granted', 'refused', 'withdrawn']),
+  basis: z.enum(['consent', 'soft_opt_in']),
+})
+export type ConsentEntry = z.infer<typeof ConsentEntry>
+
+/** The fields of a person that can be proposed and settled. */
+const Field = CustomerDetails.keyof()
+
 const ownStream = { subject: (_data: unknown, customerId: string) => customerId }
 
 /** Stream `customer-<customer id>`: one for each person, whether they are the first or the second of an application. */
@@ -38,6 +51,33 @@ export const customerEvents = {
   CustomerUpdated: event({ changed: personal(Some), application_id: ApplicationId }, ownStream),
   /** What a web page sent about the customer and differs from what is stored: for the team to judge. */
   CustomerValuesProposed: event({ proposed: personal(Some), application_id: ApplicationId }, ownStream),
+  /** A lead told of somebody who was not known. */
+  CustomerSentIn: event(
+    {
+      organisation_id: OrganisationId,
+      customer_id: CustomerId,
+      details: personal(CustomerDetails),
+      ingest_id: IngestId,
+    },
+    ownStream,
+  ),
+  /** What was not known of the person; null: the team accepted what was proposed. */
+  CustomerDetailsFilled: event({ changed: personal(Some), ingest_id: IngestId.nullable() }, ownStream),
+  /** What a lead told of the person and differs from what is held: for the team to judge. */
+  CustomerDetailsProposed: event({ proposed: personal(Some), ingest_id: IngestId }, ownStream),
+  /** The team has judged what the ingest, or the application, of this id proposed. */
+  CustomerProposalsSettled: event({ source_id: z.uuid(), fields: z.array(Field) }, ownStream),
+  CustomerConsentRecorded: event(
+    {
+      entries: z.array(ConsentEntry),
+      /** How the person said so, and to what words. */
+      method: personal(z.string()),
+      wording: personal(z.string()).nullable(),
+      said_at: z.iso.datetime(),
+      source: z.object({ type: z.enum(['ingest', 'application', 'operator', 'link']), id: z.uuid().nullable() }),
+    },
+    ownStream,
+  ),
 }
 export type CustomerEvent = EventOf<typeof customerEvents>
 

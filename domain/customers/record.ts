@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { CustomerId, OrganisationId } from '../values.ts'
-import { CustomerDetails, type CustomerEvent } from './events.ts'
+import { ConsentEntry, CustomerDetails, type CustomerEvent } from './events.ts'
 
 export const ApplicationCustomer = z
   .object({ id: CustomerId, ...CustomerDetails.shape })
@@ -21,11 +21,22 @@ export const nothingKnown: CustomerDetails = {
   country: null,
 }
 
+/** What a person last said to one purpose over one channel. */
+export const ConsentHeld = ConsentEntry.extend({
+  method: z.string(),
+  wording: z.string().nullable(),
+  said_at: z.iso.datetime(),
+  source: z.object({ type: z.string(), id: z.uuid().nullable() }),
+})
+export type ConsentHeld = z.infer<typeof ConsentHeld>
+
 /** A customer as the organisation knows them. */
 export const Customer = ApplicationCustomer.extend({
   organisation_id: OrganisationId,
-  /** By application, the latest last: what its web page sent that differed from what was stored. */
+  /** By application or ingest, the latest last: what it told of the person, and differed from what was held. */
   proposed: z.record(z.string(), CustomerDetails.partial()),
+  /** One entry for each purpose and channel of which something is known. */
+  consent: z.array(ConsentHeld),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
 })
@@ -37,18 +48,40 @@ export const evolveCustomer = (
   event: CustomerEvent,
   { occurred_at }: { readonly occurred_at: string },
 ): Customer | undefined => {
-  if (event.type === 'CustomerCreated') {
+  if (event.type === 'CustomerCreated' || event.type === 'CustomerSentIn') {
     const { organisation_id, customer_id: id, details } = event
-    return { ...details, id, organisation_id, proposed: {}, created_at: occurred_at, updated_at: occurred_at }
+    const created = { proposed: {}, consent: [], created_at: occurred_at, updated_at: occurred_at }
+    return { ...details, id, organisation_id, ...created }
   }
   if (!customer) return undefined
 
   switch (event.type) {
     case 'CustomerUpdated':
+    case 'CustomerDetailsFilled':
       // JSON holds nothing undefined, which the type of the event allows.
       return { ...customer, ...(event.changed as Partial<CustomerDetails>), updated_at: occurred_at }
     case 'CustomerValuesProposed':
-      return { ...customer, proposed: withProposal(customer.proposed, event), updated_at: occurred_at }
+      return {
+        ...customer,
+        proposed: withProposal(customer.proposed, event.application_id, event.proposed),
+        updated_at: occurred_at,
+      }
+    case 'CustomerDetailsProposed':
+      return {
+        ...customer,
+        proposed: withProposal(customer.proposed, event.ingest_id, event.proposed),
+        updated_at: occurred_at,
+      }
+    case 'CustomerProposalsSettled': {
+      const { source_id, fields } = event
+      const left = Object.entries(customer.proposed[source_id] ?? {}).filter(
+        ([field]) => !fields.some((settled) => settled === field),
+      )
+      const proposed = withProposal(customer.proposed, source_id, Object.fromEntries(left))
+      return { ...customer, proposed, updated_at: occurred_at }
+    }
+    case 'CustomerConsentRecorded':
+      return { ...customer, consent: withConsent(customer.consent, event), updated_at: occurred_at }
   }
 }
 
@@ -57,11 +90,37 @@ const mostProposals = 50
 
 const withProposal = (
   earlier: Customer['proposed'],
-  { application_id, proposed }: Extract<CustomerEvent, { type: 'CustomerValuesProposed' }>,
+  source_id: string,
+  proposed: Customer['proposed'][string],
 ): Customer['proposed'] => {
-  const others = Object.entries(earlier).filter(([id]) => id !== application_id)
-  const own = Object.keys(proposed).length > 0 ? [[application_id, proposed] as const] : []
+  const others = Object.entries(earlier).filter(([id]) => id !== source_id)
+  const own = Object.keys(proposed).length > 0 ? [[source_id, proposed] as const] : []
   return Object.fromEntries([...others, ...own].slice(-mostProposals))
 }
 
+const withConsent = (
+  held: readonly ConsentHeld[],
+  { entries, method, wording, said_at, source }: Extract<CustomerEvent, { type: 'CustomerConsentRecorded' }>,
+): ConsentHeld[] => {
+  const isSaidAnew = ({ purpose, channel }: ConsentEntry) =>
+    entries.some((entry) => entry.purpose === purpose && entry.channel === channel)
+  const said = entries.map((entry) => ({ ...entry, method, wording, said_at, source }))
+  return [...held.filter((entry) => !isSaidAnew(entry)), ...said]
+}
+
 export const detailsOf = (customer: CustomerDetails): CustomerDetails => CustomerDetails.parse(customer)
+
+/** The name of a person as it is compared: without case, accents, spaces and signs. Null without first and last name. */
+export const nameKey = ({
+  first_name,
+  last_name,
+}: Pick<CustomerDetails, 'first_name' | 'last_name'>): string | null => {
+  if (first_name === null || last_name === null) return null
+  const plain = (name: string) =>
+    name
+      .normalize('NFKD')
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}]/gu, '')
+  const key = `${plain(first_name)} ${plain(last_name)}`
+  return key.trim().includes(' ') ? key : null
+}

@@ -1,5 +1,5 @@
 import { customerEvents } from '#domain/customers/events.ts'
-import { evolveCustomer, type Customer } from '#domain/customers/record.ts'
+import { evolveCustomer, nameKey, type Customer } from '#domain/customers/record.ts'
 import { idOf, organisationOf } from '#domain/event.ts'
 import type { Projection } from '../projection.ts'
 
@@ -7,6 +7,11 @@ type Row = {
   readonly organisation_id: string
   readonly id: string
   readonly email: string | null
+  /** By these, people without an email address are told apart. */
+  readonly phone_number: string | null
+  readonly name_key: string | null
+  readonly dob: string | null
+  readonly postal_code: string | null
   readonly document: Customer
   readonly created_at: string
   readonly updated_at: string
@@ -15,7 +20,7 @@ type Row = {
 /** Every customer, with what was proposed of them. */
 export const customers: Projection<typeof customerEvents, Row, 'organisation_id' | 'id'> = {
   name: 'customers',
-  version: 1,
+  version: 2,
   categories: ['customer'],
   events: customerEvents,
   table: {
@@ -23,12 +28,21 @@ export const customers: Projection<typeof customerEvents, Row, 'organisation_id'
       organisation_id: 'uuid',
       id: 'uuid',
       email: 'text',
+      phone_number: 'text',
+      name_key: 'text',
+      dob: 'date',
+      postal_code: 'text',
       document: 'json',
       created_at: 'timestamptz',
       updated_at: 'timestamptz',
     },
     key: ['organisation_id', 'id'],
-    indexes: ['organisation_id, email'],
+    indexes: [
+      'organisation_id, email',
+      'organisation_id, phone_number',
+      'organisation_id, name_key, dob',
+      'organisation_id, name_key, postal_code',
+    ],
   },
 
   keys: (_event, recorded) => [{ organisation_id: organisationOf(recorded), id: idOf(recorded.stream) }],
@@ -36,7 +50,8 @@ export const customers: Projection<typeof customerEvents, Row, 'organisation_id'
   project: (row, event, { metadata }, key) => {
     const document = evolveCustomer(row?.document, event, metadata)
     if (!document) throw new Error(`${event.type} of customer ${key.id}, who was never created.`)
-    const { email, created_at, updated_at } = document
-    return { ...key, email, document, created_at, updated_at }
+    const { email, phone_number, dob, postal_code, created_at, updated_at } = document
+    const name_key = nameKey(document)
+    return { ...key, email, phone_number, name_key, dob, postal_code, document, created_at, updated_at }
   },
 }

@@ -5,6 +5,7 @@ import {
   type ApplicationStreamEvent,
 } from '#domain/applications/record.ts'
 import { idOf, organisationOf } from '#domain/event.ts'
+import { ingestEvents, type IngestEvent } from '#domain/ingests/events.ts'
 import { leadEvents, type LeadEvent } from '#domain/leads/events.ts'
 import { quoteEvents, type QuoteEvent } from '#domain/quotes/events.ts'
 import type { Projection } from '../projection.ts'
@@ -22,15 +23,20 @@ type Row = {
   readonly after_days: number | null
 }
 
-const dueTimeEvents = { ...applicationStreamEvents, ...leadEvents }
+const { IngestDeferred, IngestRetried, IngestFailed } = ingestEvents
 
-const isOfLead = (event: ApplicationStreamEvent | LeadEvent): event is LeadEvent => event.type in leadEvents
+const dueTimeEvents = { ...applicationStreamEvents, ...leadEvents, IngestDeferred, IngestRetried, IngestFailed }
+
+type OfIngest = Extract<IngestEvent, { type: 'IngestDeferred' | 'IngestRetried' | 'IngestFailed' }>
+type DueEvent = ApplicationStreamEvent | LeadEvent | OfIngest
+
+const isOfLead = (event: DueEvent): event is LeadEvent => event.type in leadEvents
 
 /** What will be due, and when. A row goes when what it waits for has happened, or can happen no more. */
 export const dueTimes: Projection<typeof dueTimeEvents, Row, 'organisation_id' | 'kind' | 'id'> = {
   name: 'due_times',
-  version: 3,
-  categories: ['application', 'lead'],
+  version: 4,
+  categories: ['application', 'lead', 'ingest'],
   events: dueTimeEvents,
   awaited: false,
   table: {
@@ -50,6 +56,7 @@ export const dueTimes: Projection<typeof dueTimeEvents, Row, 'organisation_id' |
     const organisation_id = organisationOf(recorded)
     if (isOfLead(event))
       return Object.keys(leadDueTimes(event)).map((kind) => ({ organisation_id, kind, id: idOf(recorded.stream) }))
+    if (isOfIngest(event)) return [{ organisation_id, kind: 'ingest_retry', id: idOf(recorded.stream) }]
     const inactivity = { organisation_id, kind: 'application_inactivity', id: idOf(recorded.stream) }
     return isQuoteEvent(event)
       ? [{ organisation_id, kind: 'quote_expiry', id: event.quote_id }, inactivity]
@@ -62,6 +69,7 @@ export const dueTimes: Projection<typeof dueTimeEvents, Row, 'organisation_id' |
       const due_at = times[key.kind] ?? null
       return due_at === null ? undefined : { ...key, stream, due_at, after_days: null }
     }
+    if (isOfIngest(event)) return ingestRetry(event, { ...key, stream })
     return key.kind === 'quote_expiry'
       ? quoteExpiry(row, event, { ...key, stream })
       : inactivity(row, event, { ...key, stream }, metadata.occurred_at)
@@ -71,6 +79,12 @@ export const dueTimes: Projection<typeof dueTimeEvents, Row, 'organisation_id' |
 type Place = Omit<Row, 'due_at' | 'after_days'>
 
 const isQuoteEvent = (event: ApplicationStreamEvent): event is QuoteEvent => event.type in quoteEvents
+
+const isOfIngest = (event: DueEvent): event is OfIngest =>
+  event.type === 'IngestDeferred' || event.type === 'IngestRetried' || event.type === 'IngestFailed'
+
+const ingestRetry = (event: OfIngest, place: Place): Row | undefined =>
+  event.type === 'IngestDeferred' ? { ...place, due_at: event.retry_after, after_days: null } : undefined
 
 const quoteExpiry = (row: Row | undefined, event: ApplicationStreamEvent, place: Place): Row | undefined => {
   if (event.type === 'QuoteIssued') return { ...place, due_at: event.expires_at, after_days: null }

@@ -38,6 +38,7 @@ test('a customer whose email matches an existing customer is that customer, and 
     last_name: 'Oak',
     city: 'York',
     proposed: {},
+    consent: [],
   })
 })
 

@@ -24,7 +24,7 @@ const updated = (changed: Partial<CustomerDetails>): CustomerEvent => ({
   changed,
   application_id,
 })
-const proposed = (values: Partial<CustomerDetails>): CustomerEvent => ({
+const proposed = (values: Partial<CustomerDetails>): Extract<CustomerEvent, { type: 'CustomerValuesProposed' }> => ({
   type: 'CustomerValuesProposed',
   proposed: values,
   application_id,
@@ -108,7 +108,15 @@ test('the latest fifty proposals are kept, and none that was taken back', () => 
 test('a customer is what was told when they were created, with what changed and when', () => {
   const at = '2026-01-15T12:00:00.000Z'
   const later = '2026-02-01T09:00:00.000Z'
-  const record = { ...anna, id: customer_id, organisation_id, proposed: {}, created_at: at, updated_at: at }
+  const record = {
+    ...anna,
+    id: customer_id,
+    organisation_id,
+    proposed: {},
+    consent: [],
+    created_at: at,
+    updated_at: at,
+  }
   const evolved = (event: CustomerEvent) => evolveCustomer(stateOf(customer, [created]), event, { occurred_at: later })
 
   expect(stateOf(customer, [created])).toEqual(record)

@@ -1,0 +1,151 @@
+import { ingestEvents } from '#domain/ingests/events.ts'
+import { idOf } from '#domain/event.ts'
+import { ingest, isIngest, type IngestCommand, type IngestState } from '#domain/ingests/ingest.ts'
+import { sentFields } from '#domain/ingests/fields.ts'
+import type { IngestStep } from '#domain/ingests/events.ts'
+import { isTransient } from '#infra/consumers/failures.ts'
+import type { Log } from '#infra/log.ts'
+import { commandHandler, type Context } from '../handle.ts'
+import type { Pipelines } from '../live-pipelines.ts'
+import type { Reaction } from '../reaction.ts'
+import { dateIn } from '../time-zone.ts'
+import type { Timer } from '../timers.ts'
+import { makeApply } from './apply.ts'
+import type { LeadReader } from './reader.ts'
+import { makeResolve, type ResolveDeps } from './resolve.ts'
+
+export type ProcessDeps = ResolveDeps & {
+  readonly pipelines: Pipelines
+  readonly reader: LeadReader
+  readonly log: Pick<Log, 'error'>
+}
+
+const { IngestReceived, IngestResolutionStarted, IngestAccepted, IngestPersonPicked, IngestRetried, IngestResolved } =
+  ingestEvents
+
+/** After so many seconds the first, the second try and so on is repeated. */
+const retryAfterSeconds = [10, 40, 120, 600]
+
+const longestWords = 2_000
+
+const later = (now: string, attempt: number, afterMs?: number): string => {
+  const waitMs = afterMs ?? (retryAfterSeconds[attempt - 1] ?? 600) * 1_000
+  return new Date(Date.parse(now) + Math.min(waitMs, 86_400_000)).toISOString()
+}
+
+/**
+ * What went wrong on our side is tried again later. Trouble with the database or the log is waited out by whoever runs
+ * the reaction.
+ */
+const orDefer = async (
+  { record }: IngestState,
+  step: IngestStep,
+  { now, cause }: Context,
+  log: Pick<Log, 'error'>,
+  work: () => Promise<IngestCommand>,
+): Promise<IngestCommand> => {
+  try {
+    return await work()
+  } catch (error) {
+    if (isTransient(error) || cause?.signal.aborted) throw error
+    log.error({ error, ingest_id: record.id, step }, 'ingest failed and is tried again')
+    const reason = 'Something went wrong on our side.'
+    return { type: 'DeferIngest', step, reason, retry_after: later(now, record.attempt) }
+  }
+}
+
+const resolving = { IngestReceived, IngestResolutionStarted, IngestAccepted, IngestPersonPicked, IngestRetried }
+
+/** A lead that was received is checked, and becomes that of the person whom it is about. */
+export const whenIngestReceivedResolveIt = (deps: ProcessDeps): Reaction<typeof resolving> => {
+  const { handle, load } = commandHandler(deps.writer, ingest)
+  const resolve = makeResolve(deps)
+
+  return {
+    name: 'when-ingest-received-resolve-it',
+    categories: ['ingest'],
+    events: resolving,
+    target: (_event, { stream }) => stream,
+    react: async (event, { stream }, context) => {
+      const id = idOf(stream)
+      if (event.type === 'IngestReceived') return handle(id, { type: 'StartResolving' }, context)
+      const state = await load(id)
+      if (!isIngest(state) || state.record.status !== 'resolving') return undefined
+      const command = await orDefer(state, 'resolving', context, deps.log, () => resolve(state, context))
+      return handle(id, command, context)
+    },
+  }
+}
+
+const reading = { IngestResolved, IngestRetried }
+
+/** What was sent is read, once it is known who it is about. A reader that is slow holds up no other step. */
+export const whenIngestResolvedReadIt = (deps: ProcessDeps): Reaction<typeof reading> => {
+  const { reader, pipelines, organisations, campaigns } = deps
+  const { handle, load } = commandHandler(deps.writer, ingest)
+  const apply = makeApply(deps)
+
+  const read = async (state: IngestState, context: Context): Promise<IngestCommand> => {
+    const { record, content } = state
+    const { contact_id, organisation_id, campaign } = record
+    if (contact_id === null) throw new Error(`Ingest ${record.id} is read, and nobody knows who it is about.`)
+    const fieldNames = campaign ? (campaigns.campaign(organisation_id, campaign.key)?.field_names ?? {}) : {}
+    const found = await reader.read({
+      organisation_id,
+      content,
+      fields: sentFields(content, fieldNames),
+      wanted: pipelines(organisation_id).custom_fields,
+      today: dateIn(organisations.get(organisation_id)?.time_zone ?? 'UTC', context.now),
+    })
+    switch (found.outcome) {
+      case 'deferred':
+        return {
+          type: 'DeferIngest',
+          step: 'extracting',
+          reason: found.reason,
+          retry_after: later(context.now, record.attempt, found.retryAfterMs),
+        }
+      case 'unreadable':
+        return { type: 'FailIngest', step: 'extracting', reason: found.reason }
+      case 'read': {
+        const { is_new_lead: _, ...written } = await apply(
+          state,
+          {
+            contact_id,
+            details: found.details,
+            // An email address or phone that is only mentioned does not make anybody known by it.
+            contested: ['email'],
+            facts: found.facts,
+            consent: null,
+            arrives: undefined,
+            words: content.text === null ? null : content.text.trim().slice(0, longestWords),
+          },
+          context,
+        )
+        return { type: 'ApplyIngest', ...written, truncated: found.truncated }
+      }
+    }
+  }
+
+  return {
+    name: 'when-ingest-resolved-read-it',
+    categories: ['ingest'],
+    events: reading,
+    target: (_event, { stream }) => stream,
+    react: async (_event, { stream }, context) => {
+      const id = idOf(stream)
+      const state = await load(id)
+      if (!isIngest(state) || state.record.status !== 'extracting') return undefined
+      return handle(id, await orDefer(state, 'extracting', context, deps.log, () => read(state, context)), context)
+    },
+  }
+}
+
+/** A deferred ingest carries on by itself. */
+export const retryIngests = ({ writer }: Pick<ProcessDeps, 'writer'>): Timer => {
+  const { handle } = commandHandler(writer, ingest)
+  return {
+    kind: 'ingest_retry',
+    fire: async ({ id, due_at }, context) => handle(id, { type: 'RetryIngest', now: due_at }, context),
+  }
+}

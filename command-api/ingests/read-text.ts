@@ -1,0 +1,51 @@
+import { findPhoneNumbersInText } from 'libphonenumber-js/max'
+import type { CustomerDetails } from '#domain/customers/events.ts'
+import { detailNamed, isUsableKey, type DetailName, type SentField } from '#domain/ingests/fields.ts'
+import { dateIn, nameParts, tidyDetails } from './tidy.ts'
+
+const longestText = 20_000
+
+export type TextRead = {
+  readonly details: Partial<CustomerDetails>
+  /** What lines such as `Cover wanted: £250,000` say. */
+  readonly facts: Readonly<Record<string, string>>
+  readonly truncated: boolean
+}
+
+// Bounded, so that a long text takes time in proportion to its length.
+const email = /[\w.+%-]{1,64}@[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,5}/i
+const postcode = /\b[A-Z]{1,2}\d[A-Z\d]?\s*\d[A-Z]{2}\b/i
+const called = /\b(?:[Mm]y name is|I am called|I'm called|[Tt]his is)\s+([A-Z][\p{L}'-]+(?:\s+[A-Z][\p{L}'-]+){0,2})/u
+const born = /\b(?:born(?: on)?|dob|d\.o\.b\.?|date of birth(?: is)?|birthday(?: is)?)\s*[:=-]?\s*([^\n,;]{4,40})/i
+const line = /^\s*([\p{L}][\p{L}\d _/-]{1,40}?)\s*[:=]\s*(\S.*)$/u
+
+/** Reads what people write of themselves: their email address, phone, postcode, birthday and name, and lines of a form. */
+export const readText = (text: string, today: string): TextRead => {
+  const read = text.slice(0, longestText)
+  const found = new Map<DetailName, SentField>()
+  const facts: Record<string, string> = {}
+  const keep = (name: DetailName, value: string | null | undefined) => {
+    if (value && !found.has(name)) found.set(name, { value, sender: 'text' })
+  }
+
+  for (const each of read.split(/\r?\n/, 500)) {
+    const [, label, value] = line.exec(each.slice(0, 2_000)) ?? []
+    if (label === undefined || value === undefined || value.startsWith('//')) continue
+    const name = detailNamed(label)
+    const key = label.toLowerCase().replaceAll(/[^a-z0-9]+/g, '_')
+    if (name) keep(name, value.trim())
+    else if (isUsableKey(key) && !Object.hasOwn(facts, key)) facts[key] = value.trim()
+  }
+  keep('email', email.exec(read)?.[0])
+  keep('phone_number', findPhoneNumbersInText(read, 'GB').find(({ number }) => number.isValid())?.number.number)
+  keep('postal_code', postcode.exec(read)?.[0])
+  const birthday = born.exec(read)?.[1]
+  keep('dob', birthday === undefined ? undefined : dateIn(birthday, today))
+  const name = called.exec(read)?.[1]
+  if (name !== undefined && !found.has('name') && !found.has('first_name')) {
+    const { first_name, last_name } = nameParts(name)
+    keep('first_name', first_name)
+    keep('last_name', last_name)
+  }
+  return { details: tidyDetails({ details: found }, today).details, facts, truncated: text.length > longestText }
+}

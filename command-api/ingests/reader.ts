@@ -1,0 +1,109 @@
+import type { CustomerDetails } from '#domain/customers/events.ts'
+import { isUsableKey, type SentFields } from '#domain/ingests/fields.ts'
+import type { IngestContent } from '#domain/ingests/events.ts'
+import type { CustomField } from '#domain/pipeline/events.ts'
+import type { Facts, FactValue } from '#domain/leads/events.ts'
+import type { OrganisationId } from '#domain/values.ts'
+import { readText } from './read-text.ts'
+import { dateIn } from './tidy.ts'
+
+/** What a reader makes sense of. */
+export type ReadingMaterial = {
+  readonly organisation_id: OrganisationId
+  readonly content: Pick<IngestContent, 'data' | 'text'>
+  /** The data, taken apart. */
+  readonly fields: SentFields
+  /** The facts that the organisation wants to know. */
+  readonly wanted: readonly CustomField[]
+  /** Where the organisation is, `YYYY-MM-DD`. */
+  readonly today: string
+}
+
+export type Reading =
+  | {
+      readonly outcome: 'read'
+      readonly details: Partial<CustomerDetails>
+      readonly facts: Facts
+      /** There was more than could be read. */
+      readonly truncated: boolean
+    }
+  /** Not now, but later: it was not reached, or has no capacity or budget left. */
+  | { readonly outcome: 'deferred'; readonly reason: string; readonly retryAfterMs?: number }
+  | { readonly outcome: 'unreadable'; readonly reason: string }
+
+/** Turns any JSON and free text into facts about a person. */
+export type LeadReader = { readonly read: (material: ReadingMaterial) => Promise<Reading> }
+
+const mostFacts = 200
+
+/** Reads without anybody's help: names of fields, values by their form, and what people usually write. */
+export const deterministicReader: LeadReader = {
+  read: async ({ content, fields, wanted, today }) => {
+    const text = content.text === null ? undefined : readText(content.text, today)
+    const found = [
+      ...[...fields.others].map(([key, { value }]) => [key, value] as const),
+      ...Object.entries(text?.facts ?? {}),
+    ]
+    const facts = factsOf(found, wanted, today)
+    return {
+      outcome: 'read',
+      details: text?.details ?? {},
+      facts: Object.fromEntries(Object.entries(facts).slice(0, mostFacts)),
+      truncated: fields.truncated || (text?.truncated ?? false) || Object.keys(facts).length > mostFacts,
+    }
+  },
+}
+
+/** Values as facts: under the keys that the organisation has set up, where one fits, and of their types. */
+export const factsOf = (
+  found: readonly (readonly [key: string, value: FactValue])[],
+  wanted: readonly CustomField[],
+  today: string,
+): Facts => {
+  const facts: Record<string, FactValue> = {}
+  for (const [key, value] of found) {
+    const field = wanted.find((each) => plain(each.key) === plain(key) || plain(each.label) === plain(key))
+    const name = field?.key ?? key
+    const typed = field ? asTyped(field, value, today) : value
+    if (isUsableKey(name) && typed !== undefined && !Object.hasOwn(facts, name)) facts[name] = typed
+  }
+  return facts
+}
+
+const plain = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
+
+/** A value as one of the field's type; undefined when it is none, and so tells nothing. */
+const asTyped = ({ type, options }: CustomField, value: FactValue, today: string): FactValue | undefined => {
+  const text = Array.isArray(value) ? value.join(', ') : String(value).trim()
+  switch (type) {
+    case 'text':
+      return text
+    case 'number':
+      return numberIn(text)
+    case 'money': {
+      const pounds = numberIn(text)
+      // Whole numbers that were sent as numbers are pence already, as everywhere in the API.
+      if (typeof value === 'number') return Number.isInteger(value) ? value : undefined
+      return pounds === undefined ? undefined : Math.round(pounds * 100)
+    }
+    case 'date':
+      return dateIn(text, today)
+    case 'boolean':
+      if (/^(yes|y|true|1|on)$/i.test(text)) return true
+      return /^(no|n|false|0|off)$/i.test(text) ? false : undefined
+    case 'choice':
+      return options.find((option) => plain(option) === plain(text))
+    case 'choices': {
+      const parts = text.split(',').map(plain)
+      const chosen = options.filter((option) => parts.includes(plain(option)))
+      return chosen.length > 0 ? chosen : undefined
+    }
+  }
+}
+
+const numberIn = (text: string): number | undefined => {
+  const [, digits, unit] = /^[£$€]?\s*(-?\d[\d,]*(?:\.\d+)?)\s*([km])?$/i.exec(text) ?? []
+  if (digits === undefined) return undefined
+  const factor = unit === undefined ? 1 : unit.toLowerCase() === 'k' ? 1_000 : 1_000_000
+  return Number(digits.replaceAll(',', '')) * factor
+}

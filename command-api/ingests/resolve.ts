@@ -1,0 +1,219 @@
+import type { RuleFailure } from '#domain/ingests/events.ts'
+import { fillsTrap, sentFields } from '#domain/ingests/fields.ts'
+import type { IngestCommand, IngestState } from '#domain/ingests/ingest.ts'
+import type { IngestRecord } from '#domain/ingests/record.ts'
+import { unmetRules } from '#domain/ingests/rules.ts'
+import { whoIsIt, type Who } from '#domain/ingests/who.ts'
+import type { Facts, FactValue } from '#domain/leads/events.ts'
+import { CustomerId, type OrganisationId } from '#domain/values.ts'
+import { derivedId } from '#infra/ids.ts'
+import type { Context } from '../handle.ts'
+import type { LiveCampaigns } from '../live-campaigns.ts'
+import { dateIn } from '../time-zone.ts'
+import { makeApply, type ApplyDeps } from './apply.ts'
+import { makeLocks } from './locks.ts'
+import { keysOf, type Lookalikes } from './lookalikes.ts'
+import { makeRepeats } from './repeats.ts'
+import type { ConsentGiven } from './people.ts'
+import { readText } from './read-text.ts'
+import { formatsOn, tidyDetails, type Tidied } from './tidy.ts'
+
+export type ResolveDeps = ApplyDeps & {
+  readonly campaigns: LiveCampaigns
+  readonly lookalikes: Lookalikes
+  readonly organisations: ReadonlyMap<string, { readonly time_zone: string }>
+}
+
+/** Our id is a person's of this organisation, or says nothing. */
+const asPersonId = (text: string | null): CustomerId | undefined => CustomerId.safeParse(text).data
+
+/**
+ * Checks the rules and finds out who a lead is about; when that is known, what was declared becomes theirs. Answers what
+ * is to be recorded of the ingest. Leads that may be about the same person wait for each other.
+ */
+export const makeResolve = (deps: ResolveDeps) => {
+  const { people, leads, campaigns, lookalikes, organisations } = deps
+  const inTurn = makeLocks()
+  const repeats = makeRepeats(deps)
+  const apply = makeApply(deps)
+
+  /** By our own id: as such, or sent as the id in the sender's system by somebody who keeps ours there. */
+  const findById = async (
+    organisation_id: OrganisationId,
+    { contact_id, external_id }: Tidied,
+  ): Promise<CustomerId | undefined> => {
+    for (const text of [contact_id, external_id]) {
+      const id = asPersonId(text)
+      if (id && (await people.record(organisation_id, id))) return id
+    }
+    return undefined
+  }
+
+  const identify = async (organisation_id: OrganisationId, tidied: Tidied, { cause }: Context): Promise<Who> => {
+    const { details, external_id } = tidied
+    const { email = null } = details
+    const recordOf = (id: CustomerId) => people.record(organisation_id, id)
+    const [byId, byExternalId, byEmail] = await Promise.all([
+      findById(organisation_id, tidied),
+      external_id === null ? undefined : people.find({ organisation_id, kind: 'external_id', value: external_id }),
+      email === null ? undefined : people.find({ organisation_id, kind: 'email', value: email }),
+    ])
+    const strong = byId ?? byExternalId ?? byEmail
+    const signal = cause?.signal ?? AbortSignal.abort()
+    const emailOf = async (id: CustomerId) => (await recordOf(id))?.email ?? null
+    const lookalike =
+      strong === undefined ? await lookalikes.find(organisation_id, details, signal, emailOf) : { phone: [], name: [] }
+    const lead = strong === undefined ? undefined : await leads.find(organisation_id, strong)
+    return whoIsIt({
+      contact_id: byId,
+      external_id: byExternalId,
+      email: byEmail,
+      ...lookalike,
+      sent: { email, external_id, isAnybody: isAnybody(tidied) },
+      heldExternalId: () => lead?.record.marks.external_system_id ?? null,
+    })
+  }
+
+  /** Makes what was sent the person's own, where it is nobody's yet. */
+  const claim = async (
+    { record, picked }: IngestState,
+    known: CustomerId | undefined,
+    { details, external_id }: Tidied,
+    context: Context,
+  ) => {
+    const { organisation_id } = record
+    // Claims are safe to repeat, and belong to no one stream.
+    const { cause: _, ...own } = context
+    let contact_id = known ?? newPersonId(record)
+    const contested: 'email'[] = []
+    const { email } = details
+    const held = known === undefined ? undefined : await people.record(organisation_id, known)
+    if (typeof email === 'string' && (held?.email ?? null) === null) {
+      const owner = await people.claim({ organisation_id, kind: 'email', value: email }, contact_id, own)
+      // Another process was faster, and made the person. Whom the team calls somebody new is not that one.
+      if (owner !== contact_id && known === undefined && picked === undefined) contact_id = owner
+      else if (owner !== contact_id) contested.push('email')
+    }
+    if (external_id !== null && asPersonId(external_id) !== contact_id)
+      await people.claim({ organisation_id, kind: 'external_id', value: external_id }, contact_id, own)
+    return { contact_id, contested }
+  }
+
+  return async (state: IngestState, context: Context): Promise<IngestCommand> => {
+    const { record, content, picked } = state
+    const { organisation_id, campaign: named } = record
+    const intake = campaigns.intake(organisation_id)
+    if (intake.blocked_sources.includes(record.source))
+      return { type: 'DiscardSpam', reason: 'blocked_source', note: null }
+    if (fillsTrap(content, intake.trap_fields)) return { type: 'DiscardSpam', reason: 'trap_field', note: null }
+
+    const campaign = named ? campaigns.campaign(organisation_id, named.key) : undefined
+    const today = dateIn(organisations.get(organisation_id)?.time_zone ?? 'UTC', context.now)
+    const fieldNames = campaign?.field_names ?? {}
+    const fields = sentFields(content, fieldNames)
+    const isJudged = record.accepted || picked !== undefined
+    if (!isJudged) {
+      const rules = [...(campaign?.rules ?? []), ...intake.rules]
+      const facts = { fields, consent: content.consent, fieldNames, formats: formatsOn(today), today }
+      const failures = distinct(unmetRules(rules, facts))
+      if (failures.length > 0) return { type: 'HoldIngest', failures }
+    }
+
+    const tidied = withText(tidyDetails(fields, today), content.text, today)
+    const keys = lockKeys(organisation_id, tidied)
+    return inTurn(keys, async (): Promise<IngestCommand> => {
+      const who: Who =
+        picked === undefined
+          ? await identify(organisation_id, tidied, context)
+          : picked === null
+            ? { known: undefined }
+            : { known: picked, matched_by: 'person' }
+      if ('review' in who) return { type: 'ReviewIngest', reason: who.review, candidates: [...who.candidates] }
+      if (who.known !== undefined && !isJudged) {
+        const failures = await repeats(
+          record,
+          who.known,
+          { campaign: campaign?.rules ?? [], all: intake.rules },
+          context,
+        )
+        if (failures.length > 0) return { type: 'HoldIngest', failures: [...failures] }
+      }
+
+      const { contact_id, contested } = await claim(state, who.known, tidied, context)
+      const { is_new_lead, ...written } = await apply(
+        state,
+        {
+          contact_id,
+          details: tidied.details,
+          contested,
+          facts: declaredFacts(content.declared),
+          consent: consentOf(state),
+          arrives: { external_id: tidied.external_id },
+          words: null,
+        },
+        context,
+      )
+      lookalikes.remember(organisation_id, tidied.details, contact_id)
+      // Tried again, it finds the person whom it has made.
+      const isNew = who.known === undefined || who.known === newPersonId(record)
+      const matched_by = isNew ? (picked === null ? 'person' : 'nothing') : who.matched_by
+      return { type: 'ResolveIngest', contact_id, matched_by, is_new_lead, ...written }
+    })
+  }
+}
+
+/** The same each time that an ingest is tried, and random for whoever does not know the ingest. */
+const newPersonId = ({ organisation_id, id }: IngestRecord): CustomerId =>
+  CustomerId.parse(derivedId('person', organisation_id, id))
+
+const distinct = (failures: readonly RuleFailure[]): RuleFailure[] => [
+  ...new Map(failures.map((failure) => [JSON.stringify(failure), failure])).values(),
+]
+
+/** Where nothing else says who it is, what the person wrote may. */
+const withText = (tidied: Tidied, text: string | null, today: string): Tidied => {
+  const { email, phone_number } = tidied.details
+  if (text === null || email || phone_number || tidied.external_id || tidied.contact_id) return tidied
+  const read = readText(text, today).details
+  return { ...tidied, details: { ...read, ...tidied.details } }
+}
+
+const isAnybody = ({
+  details: { email, phone_number, first_name, last_name },
+  external_id,
+  contact_id,
+}: Tidied): boolean => [email, phone_number, first_name, last_name, external_id, contact_id].some(Boolean)
+
+const lockKeys = (organisation_id: OrganisationId, { details, external_id, contact_id }: Tidied): readonly string[] => {
+  const { phone, name } = keysOf(organisation_id, details)
+  const others = [
+    ['email', details.email],
+    ['external_id', external_id],
+    ['contact_id', contact_id],
+  ].flatMap(([kind, value]) => (value ? [JSON.stringify([organisation_id, kind, value])] : []))
+  return [...phone, ...name, ...others]
+}
+
+/** Stored exactly as given; what is empty says nothing. */
+const declaredFacts = (declared: IngestState['content']['declared']): Facts =>
+  Object.fromEntries(
+    Object.entries(declared ?? {}).flatMap(([key, value]): (readonly [string, FactValue])[] => {
+      if (value === null) return []
+      return [[key, Array.isArray(value) ? value.filter((each) => each !== null) : value]]
+    }),
+  )
+
+const consentOf = ({ record, content: { consent } }: IngestState): ConsentGiven | null => {
+  if (!consent) return null
+  const entries = Object.entries(consent.purposes).flatMap(([purpose, channels]) =>
+    Object.entries(channels).map(([channel, agreed]) => ({
+      purpose: purpose as keyof typeof consent.purposes, // the keys that its shape allows
+      channel: channel as keyof typeof channels,
+      state: agreed ? ('granted' as const) : ('refused' as const),
+      basis: 'consent' as const,
+    })),
+  )
+  const said_at = consent.recorded_at ?? record.happened_at ?? record.received_at
+  const { method, wording } = consent
+  return { entries, method, wording, said_at, source: { type: 'ingest', id: record.id } }
+}

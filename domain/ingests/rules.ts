@@ -1,0 +1,132 @@
+import type { LeadRule } from '../campaigns/events.ts'
+import { longestMatchedText, matchesPattern } from '../pattern.ts'
+import { ageLastBirthday } from '../rating/age.ts'
+import type { IngestConsent, RuleFailure } from './events.ts'
+import { detailNamed, type DetailName, type SentField, type SentFields } from './fields.ts'
+
+/** What telling whether a text is of a format takes: libraries that the domain does not know. */
+export type Formats = {
+  readonly email: (text: string) => boolean
+  readonly phone: (text: string) => boolean
+  readonly postcode: (text: string) => boolean
+  /** The date that a text names, `YYYY-MM-DD`. */
+  readonly date: (text: string) => string | undefined
+}
+
+export type RuleFacts = {
+  readonly fields: SentFields
+  readonly consent: IngestConsent | null
+  /** By our field key, what the sender calls it. */
+  readonly fieldNames: Readonly<Record<string, string>>
+  readonly formats: Formats
+  /** Where the organisation is, `YYYY-MM-DD`. */
+  readonly today: string
+}
+
+/** The rules that a lead does not meet, but for those about other leads of the same person. */
+export const unmetRules = (rules: readonly LeadRule[], facts: RuleFacts): readonly RuleFailure[] =>
+  rules.flatMap((rule) => {
+    const failure = failureOf(rule, facts)
+    return failure ? [failure] : []
+  })
+
+const failureOf = (rule: LeadRule, facts: RuleFacts): RuleFailure | undefined => {
+  if (rule.rule === 'no_duplicate') return undefined
+  if (rule.rule === 'consent') return consentFailure(rule, facts)
+  const found = valueOf(rule.field, facts.fields)
+  const failed = (reason: string): RuleFailure => ({
+    field: found?.sender ?? facts.fieldNames[rule.field] ?? rule.field,
+    rule: rule.rule,
+    reason,
+  })
+  if (rule.rule === 'required') return found ? undefined : failed('is missing')
+  // Whether a field must be there is a rule of its own.
+  if (!found) return undefined
+  const text = String(found.value)
+  switch (rule.rule) {
+    case 'format': {
+      const wrong = formatFault(rule, text, facts.formats)
+      return wrong === undefined ? undefined : failed(wrong)
+    }
+    case 'allowed_values':
+      return rule.values.some((value) => value.toLowerCase() === text.toLowerCase())
+        ? undefined
+        : failed(`must be one of ${rule.values.join(', ')}`)
+    case 'age_range': {
+      const date = facts.formats.date(text)
+      if (date === undefined || date > facts.today) return failed('is not a date of birth')
+      const age = ageLastBirthday(date, facts.today)
+      if (rule.min !== undefined && age < rule.min) return failed(`is the birthday of somebody under ${rule.min}`)
+      if (rule.max !== undefined && age > rule.max) return failed(`is the birthday of somebody over ${rule.max}`)
+      return undefined
+    }
+    case 'postcode_range': {
+      if (!facts.formats.postcode(text)) return failed('is not a UK postcode')
+      if (rule.allowed && !rule.allowed.some((area) => isWithin(text, area)))
+        return failed('is outside the area of the campaign')
+      if (rule.excluded?.some((area) => isWithin(text, area))) return failed('is in an area that is excluded')
+      return undefined
+    }
+  }
+}
+
+const valueOf = (key: string, { details, declared, others }: SentFields): SentField | undefined => {
+  const name: DetailName | undefined = detailNamed(key)
+  if (name) {
+    const found = details.get(name)
+    if (found) return found
+    // Both parts of a name, or the whole of it.
+    if (name === 'name') return details.get('last_name') ?? details.get('first_name')
+    if (name === 'first_name' || name === 'last_name') {
+      const whole = details.get('name')
+      return whole && String(whole.value).trim().includes(' ') ? whole : undefined
+    }
+    return undefined
+  }
+  const own = Object.hasOwn(declared, key) ? declared[key] : undefined
+  if (own !== undefined && own !== null && own !== '')
+    return { value: Array.isArray(own) ? own.join(', ') : own, sender: key }
+  return others.get(key)
+}
+
+const formatFault = (
+  { format, pattern }: Extract<LeadRule, { rule: 'format' }>,
+  text: string,
+  formats: Formats,
+): string | undefined => {
+  switch (format) {
+    case 'email':
+      return formats.email(text) ? undefined : 'is not an email address'
+    case 'phone':
+      return formats.phone(text) ? undefined : 'is not a telephone number'
+    case 'postcode':
+      return formats.postcode(text) ? undefined : 'is not a UK postcode'
+    case 'date':
+      return formats.date(text) === undefined ? 'is not a date' : undefined
+    case 'number':
+      return /^[-+]?[£$€]?\s*\d[\d,]*(\.\d+)?$/.test(text.trim()) ? undefined : 'is not a number'
+    case 'pattern':
+      return text.length <= longestMatchedText && matchesPattern(pattern ?? '', text)
+        ? undefined
+        : 'does not have the form that is asked for'
+  }
+}
+
+/** An area (`LS`) has no digit after it that belongs to it: `L` is Liverpool and not Leeds. A district may be `LS1`. */
+const isWithin = (postcode: string, area: string): boolean => {
+  const compact = postcode.replaceAll(/\s/g, '').toUpperCase()
+  const wanted = area.replaceAll(/\s/g, '').toUpperCase()
+  const outward = compact.slice(0, -3)
+  return /^[A-Z]+$/.test(wanted) ? /^[A-Z]+/.exec(outward)?.[0] === wanted : outward === wanted || compact === wanted
+}
+
+const consentFailure = (
+  { rule, purpose, channel }: Extract<LeadRule, { rule: 'consent' }>,
+  { consent }: RuleFacts,
+): RuleFailure | undefined => {
+  const given = consent?.purposes[purpose] ?? {}
+  const isGiven = channel ? given[channel] === true : Object.values(given).includes(true)
+  if (isGiven) return undefined
+  const field = ['consent', purpose, ...(channel ? [channel] : [])].join('.')
+  return { field, rule, reason: 'is not given' }
+}

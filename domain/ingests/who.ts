@@ -1,0 +1,65 @@
+import type { CustomerId } from '../values.ts'
+import type { MatchedBy, ReviewReason } from './events.ts'
+
+/** Somebody who fits what was sent. */
+export type Candidate = { readonly contact_id: CustomerId; readonly email: string | null }
+
+/** The people whom each part of what was sent points to. */
+export type Findings = {
+  readonly contact_id: CustomerId | undefined
+  readonly external_id: CustomerId | undefined
+  readonly email: CustomerId | undefined
+  readonly phone: readonly Candidate[]
+  readonly name: readonly Candidate[]
+  /** What was sent. */
+  readonly sent: {
+    readonly email: string | null
+    /** Whether anything that was sent can tell one person from another, or at least name one. */
+    readonly isAnybody: boolean
+    readonly external_id: string | null
+  }
+  /** The external id that the person found by something else has already. */
+  readonly heldExternalId: (contact_id: CustomerId) => string | null
+}
+
+export type Who =
+  | { readonly known: CustomerId; readonly matched_by: MatchedBy }
+  | { readonly known: undefined }
+  | { readonly review: ReviewReason; readonly candidates: readonly CustomerId[] }
+
+/**
+ * Who a lead is about: by our id or theirs, else by email address, else by phone, else by name with date of birth or
+ * postcode. Two people, or identifiers that contradict each other, are for a person to judge.
+ */
+export const whoIsIt = (findings: Findings): Who => {
+  const { contact_id, external_id, email, sent, heldExternalId } = findings
+  const strong = [...new Set([contact_id, external_id, email].filter((id) => id !== undefined))]
+  if (strong.length > 1) return { review: 'conflicting_identifiers', candidates: strong }
+
+  const [known] = strong
+  if (known !== undefined) {
+    const held = heldExternalId(known)
+    if (sent.external_id !== null && held !== null && held !== sent.external_id && external_id === undefined)
+      return { review: 'conflicting_identifiers', candidates: [known] }
+    const matched_by = contact_id ? 'contact_id' : external_id ? 'external_id' : 'email'
+    return { known, matched_by }
+  }
+  const weakly = weakMatch(findings.phone, 'phone', sent.email) ?? weakMatch(findings.name, 'name', sent.email)
+  if (weakly) return weakly
+  return sent.isAnybody ? { known: undefined } : { review: 'nobody_named', candidates: [] }
+}
+
+const weakMatch = (
+  candidates: readonly Candidate[],
+  matched_by: 'phone' | 'name',
+  email: string | null,
+): Who | undefined => {
+  const [first, second] = candidates
+  if (!first) return undefined
+  const ids = candidates.map(({ contact_id }) => contact_id)
+  if (second) return { review: 'several_people', candidates: ids }
+  // One of both sides without an email address says nothing against it.
+  return email !== null && first.email !== null && first.email !== email
+    ? { review: 'different_emails', candidates: ids }
+    : { known: first.contact_id, matched_by }
+}

@@ -1,0 +1,325 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { idOf } from '#domain/event.ts'
+import { leadService, type LeadService } from './fixture.ts'
+
+let service: LeadService
+beforeAll(async () => {
+  service = await leadService()
+}, 60_000)
+afterAll(() => service[Symbol.asyncDispose]())
+
+let people = 0
+/** Somebody whom nobody has heard of. */
+const stranger = () => {
+  const number = ++people
+  return {
+    email: `person-${number}@example.com`,
+    phone: `07700 9${String(10_000 + number)}`,
+    first_name: `Ada${String.fromCodePoint(97 + (number % 26))}`,
+    last_name: `Finch${String.fromCodePoint(97 + Math.floor(number / 26))}`,
+  }
+}
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[45][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+
+/** What the log says of a lead, newest last. */
+const leadEventsOf = async (contact_id: string | undefined) =>
+  (await service.parts.eventLog.read(`lead-${contact_id}`)).map(({ type, data }) => ({ type, ...data }))
+const personOf = async (contact_id: string | undefined) => {
+  const { rows } = await service.parts.pool.query<{ document: Record<string, unknown> }>(
+    'select document from customers where id = $1',
+    [contact_id],
+  )
+  return rows[0]?.document
+}
+
+describe('a lead about somebody new', () => {
+  test('is applied: identity, data, text and declared values become theirs', async () => {
+    const who = stranger()
+    const shown = await service.process({
+      identity: who,
+      data: {
+        DateOfBirth: '14/03/1988',
+        address: { Postcode: 'ls14ap' },
+        cover_amount: 250000,
+        product: { name: 'Life' },
+      },
+      text: 'Please call me after 5 pm.',
+      declared: { newsletter: true, tags: ['a', 'b'] },
+      consent: { method: 'checkbox', service: { phone: true }, first_party_marketing: { email: false } },
+    })
+
+    expect(shown).toMatchObject({
+      status: 'applied',
+      contact_id: expect.stringMatching(uuid) as unknown,
+      processed_at: expect.any(String) as unknown,
+      // first name, last name, email, phone, birthday, postcode; two declared, two read
+      facts_written: 10,
+      fields_proposed: 0,
+      // the text, and consent
+      activities_written: 2,
+      truncated: false,
+      explanation: 'The lead is about somebody new. We recorded 10 facts and wrote 2 activities to the timeline.',
+    })
+    expect(await personOf(shown.contact_id)).toMatchObject({
+      first_name: who.first_name,
+      last_name: who.last_name,
+      email: who.email,
+      phone_number: `+44${who.phone.replaceAll(/\D/g, '').slice(1)}`,
+      dob: '1988-03-14',
+      postal_code: 'LS1 4AP',
+      consent: [
+        expect.objectContaining({ purpose: 'service', channel: 'phone', state: 'granted', method: 'checkbox' }),
+        expect.objectContaining({ purpose: 'first_party_marketing', channel: 'email', state: 'refused' }),
+      ],
+    })
+    const events = await leadEventsOf(shown.contact_id)
+    expect(events[0]).toMatchObject({ type: 'LeadCreated', source: 'website', ingest_id: shown.id })
+    const facts = events.filter(({ type }) => type === 'LeadFactsRecorded').map((event) => event)
+    expect(facts).toMatchObject([
+      { facts: { newsletter: true, tags: ['a', 'b'] } },
+      { facts: { cover_amount: 250000, product_name: 'Life' } },
+    ])
+  })
+
+  test('is known by what they wrote, when nothing else says who it is', async () => {
+    const who = stranger()
+    const shown = await service.process({
+      text: `My name is Ada Lovelace, born 10 December 1985. ${who.email}, ${who.phone}`,
+    })
+
+    expect(shown).toMatchObject({ status: 'applied' })
+    expect(await personOf(shown.contact_id)).toMatchObject({
+      first_name: 'Ada',
+      last_name: 'Lovelace',
+      dob: '1985-12-10',
+      email: who.email,
+    })
+  })
+})
+
+describe('a lead about somebody known', () => {
+  test.each([
+    ['by email address', ({ email }: ReturnType<typeof stranger>) => ({ email: email.toUpperCase() }), 'email'],
+    ['by phone', ({ phone }: ReturnType<typeof stranger>) => ({ phone: phone.replace(/^0/, '+44 ') }), 'phone'],
+  ])('is theirs %s, and leaves activity.form', async (_name, identity, how) => {
+    const who = stranger()
+    const first = await service.process({ identity: who })
+    const again = await service.process({ identity: identity(who), declared: { asked_again: true } })
+
+    expect(again).toMatchObject({
+      status: 'applied',
+      contact_id: first.contact_id,
+      facts_written: 1,
+      activities_written: 1,
+    })
+    expect(again.explanation).toContain(`by the ${how}`)
+    const events = await leadEventsOf(first.contact_id)
+    expect(events.filter(({ type }) => type === 'LeadCreated')).toHaveLength(1)
+    expect(events.filter((event) => 'kind' in event && event.kind === 'form')).toHaveLength(1)
+  })
+
+  test('is theirs by our id, and by their id in the organisation’s own CRM', async () => {
+    const who = stranger()
+    const external_id = `crm-${who.email}`
+    const first = await service.process({ identity: { ...who, external_id } })
+    const byTheirs = await service.process({ identity: { external_id }, data: { a: 1 } })
+    const byOurs = await service.process({ identity: { contact_id: first.contact_id }, data: { b: 1 } })
+
+    expect([byTheirs.contact_id, byOurs.contact_id]).toEqual([first.contact_id, first.contact_id])
+  })
+
+  test('is theirs by name with birthday, or with postcode', async () => {
+    const { first_name, last_name } = stranger()
+    const first = await service.process({
+      identity: { name: `Ms ${first_name} ${last_name}` },
+      data: { dob: '1 May 1970', postcode: 'M1 1AE' },
+    })
+    const byBirthday = await service.process({
+      identity: { first_name: first_name.toUpperCase(), last_name },
+      data: { birth_date: '1970-05-01' },
+    })
+    const byPostcode = await service.process({
+      identity: { name: `${last_name}, ${first_name}` },
+      data: { zip: 'm11ae' },
+    })
+    const elsewhere = await service.process({
+      identity: { name: `${first_name} ${last_name}` },
+      data: { zip: 'LS1 4AP' },
+    })
+
+    expect(byBirthday).toMatchObject({ status: 'applied', contact_id: first.contact_id })
+    expect(byPostcode).toMatchObject({ status: 'applied', contact_id: first.contact_id })
+    expect(elsewhere.contact_id).not.toBe(first.contact_id)
+  })
+
+  test('never overwrites: a value that differs from the one held is proposed', async () => {
+    const who = stranger()
+    const first = await service.process({ identity: who, declared: { plan: 'gold' }, data: { budget: 20 } })
+    const again = await service.process({
+      identity: { ...who, last_name: 'Other' },
+      declared: { plan: 'silver', colour: 'red' },
+      data: { budget: 30 },
+    })
+
+    expect(again).toMatchObject({ contact_id: first.contact_id, facts_written: 1, fields_proposed: 3 })
+    expect(again.explanation).toContain('put 3 values that differ to the team')
+    expect(await personOf(first.contact_id)).toMatchObject({
+      last_name: who.last_name,
+      proposed: { [again.id]: { last_name: 'Other' } },
+    })
+    const proposed = (await leadEventsOf(first.contact_id)).filter(({ type }) => type === 'LeadFactsProposed')
+    expect(proposed).toMatchObject([{ proposed: { plan: 'silver' } }, { proposed: { budget: 30 } }])
+  })
+
+  test('sent by two applications, stands in the feed of both', async () => {
+    const who = stranger()
+    const first = await service.process({ identity: who })
+    const again = await service.process({ identity: who }, service.another)
+
+    expect(again.contact_id).toBe(first.contact_id)
+    const last = (await leadEventsOf(first.contact_id)).findLast(({ type }) => type === 'LeadSentAgain')
+    expect(last).toMatchObject({ seen_by: [service.sender.client_id, service.another.client_id] })
+  })
+})
+
+describe('needs_review', () => {
+  test('conflicting strong identifiers: email and external id of different people', async () => {
+    const [one, other] = [stranger(), stranger()]
+    const first = await service.process({ identity: { ...one, external_id: one.email } })
+    const second = await service.process({ identity: other })
+    const shown = await service.process({ identity: { email: other.email, external_id: one.email } })
+
+    expect(shown).toMatchObject({ status: 'needs_review', facts_written: 0 })
+    expect(shown).not.toHaveProperty('contact_id')
+    expect(shown.explanation).toBe(
+      'What was sent points to different people. Somebody must decide who the lead is about.',
+    )
+    expect(first.contact_id).not.toBe(second.contact_id)
+  })
+
+  test('a match on phone alone where both sides hold different emails', async () => {
+    const [one, other] = [stranger(), stranger()]
+    await service.process({ identity: one })
+    const shown = await service.process({ identity: { email: other.email, phone: one.phone } })
+
+    expect(shown.status).toBe('needs_review')
+    expect(shown.explanation).toContain('another email address')
+  })
+
+  test('two candidates with the same phone', async () => {
+    const [one, other] = [stranger(), stranger()]
+    await service.process({ identity: one })
+    await service.process({ identity: { ...other, phone: undefined } })
+    // Known by their email address, they have the same phone from now on.
+    await service.process({ identity: { email: other.email, phone: one.phone } })
+    const shown = await service.process({ identity: { phone: one.phone } })
+
+    expect(shown.status).toBe('needs_review')
+    expect(shown.explanation).toContain('More than one person')
+  })
+
+  test('nothing says who it is about', async () => {
+    const shown = await service.process({ data: { colour: 'red' } })
+
+    expect(shown.status).toBe('needs_review')
+    expect(shown.explanation).toContain('Nothing in the lead says who it is about')
+  })
+})
+
+describe('campaign rules', () => {
+  test('held: failures are told in the sender’s field names', async () => {
+    const { email } = stranger()
+    const shown = await service.process({
+      campaign: 'spring',
+      identity: { email },
+      data: { BirthDate: '01/02/2020', Zip: 'BT1 5GS' },
+    })
+
+    expect(shown).toMatchObject({
+      status: 'held',
+      validation_failures: [
+        { field: 'phone', rule: 'required', reason: 'is missing' },
+        { field: 'BirthDate', rule: 'age_range', reason: 'is the birthday of somebody under 18' },
+        { field: 'Zip', rule: 'postcode_range', reason: 'is in an area that is excluded' },
+      ],
+    })
+    expect(shown.explanation).toContain('phone is missing; BirthDate is the birthday')
+    expect(shown).not.toHaveProperty('contact_id')
+  })
+
+  test('applied: a lead that meets them', async () => {
+    const shown = await service.process({
+      campaign: 'spring',
+      identity: stranger(),
+      data: { BirthDate: '01/02/1980', Zip: 'LS1 4AP' },
+    })
+    expect(shown.status).toBe('applied')
+  })
+
+  test('held: without a campaign only organisation-wide rules apply', async () => {
+    const shown = await service.process({ identity: { ...stranger(), email: 'not an address' } })
+    expect(shown).toMatchObject({
+      status: 'held',
+      validation_failures: [{ field: 'email', rule: 'format', reason: 'is not an email address' }],
+    })
+  })
+
+  test('held: the same person on the same campaign within so many days', async () => {
+    const who = stranger()
+    const first = await service.process({ campaign: 'once', identity: who })
+    const again = await service.process({ campaign: 'once', identity: who })
+    const onAnother = await service.process({ campaign: 'plain', identity: who })
+
+    expect(first.status).toBe('applied')
+    expect(again).toMatchObject({
+      status: 'held',
+      validation_failures: [
+        { field: 'contact', rule: 'no_duplicate', reason: 'was sent already within the last 30 days' },
+      ],
+    })
+    expect(onAnother).toMatchObject({ status: 'applied', contact_id: first.contact_id })
+  })
+
+  test('discarded: a blocked source, and a field that only machines fill', async () => {
+    const blocked = await service.process({ source: 'bulk-lists', identity: stranger() })
+    const trapped = await service.process({ identity: stranger(), data: { Website_URL: 'http://spam.example' } })
+
+    expect(blocked.status).toBe('discarded')
+    expect(blocked.explanation).toBe('The lead was discarded because leads from bulk-lists are blocked.')
+    expect(trapped.status).toBe('discarded')
+    expect(trapped.explanation).toContain('spam')
+  })
+})
+
+describe('at once', () => {
+  test.each([
+    ['email address', ({ email }: ReturnType<typeof stranger>) => ({ email })],
+    ['phone', ({ phone }: ReturnType<typeof stranger>) => ({ phone })],
+  ])('leads about one person by %s make one lead', async (_name, identity) => {
+    const who = identity(stranger())
+    const sent = await Promise.all(
+      Array.from({ length: 8 }, async () => (await service.post({ identity: who })).body.data.id),
+    )
+    const shown = await Promise.all(sent.map((id) => service.settled(id)))
+
+    expect(new Set(shown.map(({ contact_id }) => contact_id)).size).toBe(1)
+    expect(shown.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 'applied'))
+    const events = await leadEventsOf(shown[0]?.contact_id)
+    expect(events.filter(({ type }) => type === 'LeadCreated')).toHaveLength(1)
+    expect(events.filter(({ type }) => type === 'LeadSentAgain')).toHaveLength(7)
+  })
+})
+
+test('a lead passes through its states in order', async () => {
+  const shown = await service.process({ identity: stranger() })
+  const stream = await service.parts.eventLog.read(`ingest-${shown.id}`)
+
+  expect(idOf(stream[0]?.stream ?? '')).toBe(shown.id)
+  expect(stream.map(({ type }) => type)).toEqual([
+    'IngestReceived',
+    'IngestResolutionStarted',
+    'IngestResolved',
+    'IngestApplied',
+  ])
+})
