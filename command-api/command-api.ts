@@ -13,6 +13,7 @@ import type { Route } from '#infra/http/route.ts'
 import { makeBankAccountCheck } from '#infra/modulus-weights.ts'
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
 import { makeSecretCheck, type SecretCheck } from '#infra/crypto/secret-hash.ts'
+import { makeSealedFiles } from '#infra/crypto/sealed-files.ts'
 import { makeTokens } from '#infra/crypto/tokens.ts'
 import { apiApplicationsSection } from './access/api-application-setup.ts'
 import { organisationPlanner } from './access/organisation-setup.ts'
@@ -43,6 +44,7 @@ import { makeLeads } from './live-leads.ts'
 import { followCampaigns, type LiveCampaigns } from './live-campaigns.ts'
 import { makeHasSold } from './policies/has-sold.ts'
 import { makeClaimNumber } from './policies/number.ts'
+import { whenPolicyBoundIssueDocuments } from './policies/when-policy-bound-issue-documents.ts'
 import { makeWaitUntilReadable } from './policies/readable.ts'
 import { makeSetUp } from './policies/set-up.ts'
 import { whenQuoteBoughtSetUpPolicy } from './policies/when-quote-bought-set-up-policy.ts'
@@ -124,6 +126,7 @@ export const commandRoutes = (deps: Deps): readonly Route[] => {
         claimNumber: makeClaimNumber(writer),
         setUp: makeSetUp({ writer, catalogue }),
         waitUntilReadable: makeWaitUntilReadable(pool),
+        baseUrl,
       },
       organisations: directory.organisations,
       people: makePeople({ writer, digest: dataKeys.digest }),
@@ -185,6 +188,12 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
     [
       whenCustomerSavedRecordCustomer(writer),
       whenQuoteBoughtSetUpPolicy(makeSetUp({ writer, catalogue })),
+      whenPolicyBoundIssueDocuments({
+        writer,
+        catalogue,
+        files: makeSealedFiles(parts),
+        organisations: directory.organisations,
+      }),
       ...crmReactions(leads),
       whenIngestReceivedResolveIt(processing),
       whenIngestResolvedReadIt(processing),

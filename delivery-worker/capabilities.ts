@@ -1,12 +1,13 @@
 import type { Capabilities } from './capability.ts'
 import { lifecycleActions } from './lifecycle/actions.ts'
 import { applications } from './lifecycle/applications.ts'
+import { policies } from './lifecycle/policies.ts'
 import { quotes } from './lifecycle/quotes.ts'
 import { endpointConnections } from './webhooks/endpoint-connections.ts'
 
 /** The table of contents: nothing else in this process knows what is sent. */
 export const capabilities: Capabilities = {
-  subjects: [applications, quotes],
+  subjects: [applications, quotes, policies],
   actions: [lifecycleActions],
   connections: [endpointConnections],
 }

@@ -9,6 +9,8 @@ import type { Pipeline } from '#domain/pipeline/events.ts'
 import { pipelinesFold, pipelinesOf, type Pipelines } from '#domain/pipeline/record.ts'
 import { makeAdmission } from '#infra/http/admission.ts'
 import { httpApp } from '#infra/http/http.ts'
+import type { DataKeys } from '#infra/crypto/data-keys.ts'
+import { makeSealedFiles } from '#infra/crypto/sealed-files.ts'
 import { makeSubjectCheck } from '#infra/http/subject.ts'
 import { openLookups, type Database } from '#infra/postgres/lookups.ts'
 import { twilioLookup } from '#infra/phone-validation/twilio.ts'
@@ -33,6 +35,7 @@ import { ownerOfQuote, quoteRoutes } from './quotes/routes.ts'
 /** Everything that can be read. */
 export const queryRoutes = (
   deps: Pick<Parts, 'pool' | 'keys'> & {
+    readonly dataKeys: Pick<DataKeys, 'of' | 'byId'>
     readonly db: Database
     readonly baseUrl: string
     readonly lookups: LookupProviders
@@ -45,7 +48,7 @@ export const queryRoutes = (
   ...applicationRoutes(deps),
   ...teamApplicationRoutes(deps),
   ...quoteRoutes(deps),
-  ...policyRoutes(deps),
+  ...policyRoutes({ ...deps, files: makeSealedFiles(deps) }),
   ...lookupRoutes(deps),
   ...leadRoutes(deps),
   ...leadAdminRoutes(deps),

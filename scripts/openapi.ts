@@ -54,7 +54,16 @@ export const routesByApi = () => {
   })
   const lookups = { openAccount: unused, twilio_lookup: unused, ideal_postcodes: unused, os_places: unused }
   const pipelines = pipelinesOf(new Map())
-  const query = queryRoutes({ keys, pool, db: pool, baseUrl: '', lookups, pipelines, outcomeModels: unused })
+  const query = queryRoutes({
+    keys,
+    dataKeys: { of: unused, byId: unused },
+    pool,
+    db: pool,
+    baseUrl: '',
+    lookups,
+    pipelines,
+    outcomeModels: unused,
+  })
   return { query, command }
 }
 

@@ -37,6 +37,8 @@ export type Policies = {
     quote_id: QuoteId,
     context: Context,
   ) => Promise<PolicyRecord | undefined>
+  /** Where our own documents are served. */
+  readonly baseUrl: string
   readonly waitUntilReadable: (organisation_id: OrganisationId, policy_id: PolicyId) => Promise<void>
 }
 
@@ -106,7 +108,7 @@ export const bindRoute = ({ applications, policies }: Deps): Route => {
       const policy = await policies.setUp(record.id, id, context)
       if (!policy) throw new Error(`Quote ${id} was bought, and its sale cannot be read.`)
       await policies.waitUntilReadable(organisation_id, policy.id)
-      const data = renderPolicy(policy)
+      const data = renderPolicy(policy, policies.baseUrl)
       if (events.length > 0) return { status: 201, body: { data } }
       const isReplay = idempotency_key !== null && requireSale(state, id).idempotency_key === idempotency_key
       return { status: 200, body: { data }, ...(isReplay && { headers: { 'Idempotent-Replay': 'true' } }) }

@@ -43,6 +43,9 @@ export const GivenAfterBind = z.object({
 })
 export type GivenAfterBind = z.infer<typeof GivenAfterBind>
 
+export const PolicyDocumentKind = z.enum(['policy_schedule', 'cancellation_notice'])
+export type PolicyDocumentKind = z.infer<typeof PolicyDocumentKind>
+
 /** Stream `policy-<policy id>`. */
 export const policyEvents = {
   PolicyBound: event(
@@ -92,5 +95,13 @@ export const policyEvents = {
     { customer_id: CustomerId, partner: personal(CustomerDetails) },
     { subject: ({ customer_id }) => customer_id },
   ),
+  /** A document was rendered and kept, sealed, under the id of its version. */
+  PolicyDocumentIssued: event({
+    kind: PolicyDocumentKind,
+    document_id: z.uuid(),
+    version_id: z.uuid(),
+    sha256: z.string().regex(/^[0-9a-f]{64}$/),
+    bytes: z.int(),
+  }),
 }
 export type PolicyEvent = EventOf<typeof policyEvents>

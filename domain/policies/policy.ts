@@ -1,13 +1,28 @@
 import type { Decider } from '../decider.ts'
+import { Rejection } from '../rejection.ts'
 import { policyEvents, type PolicyEvent } from './events.ts'
 import { evolvePolicy, type PolicyRecord } from './record.ts'
 import { setUpPolicy, type SetUpPolicy } from './set-up.ts'
 
-export type PolicyCommand = SetUpPolicy
+type IssuedDocument = Omit<Extract<PolicyEvent, { type: 'PolicyDocumentIssued' }>, 'type'>
 
-const decide = (command: PolicyCommand, state: PolicyRecord | undefined): readonly PolicyEvent[] =>
+export type IssueDocuments = { readonly type: 'IssueDocuments'; readonly documents: readonly IssuedDocument[] }
+
+export type PolicyCommand = SetUpPolicy | IssueDocuments
+
+export const unknownPolicy = () => new Rejection('not_found', 'There is no policy with this id. Check the address.')
+
+const decide = (command: PolicyCommand, state: PolicyRecord | undefined): readonly PolicyEvent[] => {
   // The sale was decided once, on the application's stream: whoever comes second has nothing to add.
-  state ? [] : setUpPolicy(command)
+  if (command.type === 'SetUpPolicy') return state ? [] : setUpPolicy(command)
+  if (!state) throw unknownPolicy()
+  return issueDocuments(command, state)
+}
+
+const issueDocuments = ({ documents }: IssueDocuments, policy: PolicyRecord): readonly PolicyEvent[] =>
+  documents
+    .filter(({ version_id }) => !policy.documents.some((issued) => issued.version_id === version_id))
+    .map((document) => ({ type: 'PolicyDocumentIssued', ...document }))
 
 export const policy: Decider<PolicyCommand, typeof policyEvents, PolicyRecord | undefined> = {
   category: 'policy',

@@ -13,7 +13,7 @@ import {
   QuoteId,
   ReleaseId,
 } from '../values.ts'
-import { FirstPremium, GivenAfterBind, MandateStatus, type PolicyEvent } from './events.ts'
+import { FirstPremium, GivenAfterBind, MandateStatus, PolicyDocumentKind, type PolicyEvent } from './events.ts'
 
 export const PolicyStatus = z
   .enum(['pending_start', 'active', 'suspended', 'lapsed', 'cancelled', 'expired', 'claimed'])
@@ -92,6 +92,16 @@ export const PolicyRecord = Policy.omit({ display_id: true, premium_frequency: t
   api_application_id: ApiApplicationId,
   card_payment_id: z.uuid().nullable(),
   given_after_bind: z.array(GivenAfterBind),
+  documents: z.array(
+    z.object({
+      kind: PolicyDocumentKind,
+      document_id: z.uuid(),
+      version_id: z.uuid(),
+      sha256: z.string(),
+      bytes: z.int(),
+      issued_at: z.iso.datetime(),
+    }),
+  ),
 })
 export type PolicyRecord = z.infer<typeof PolicyRecord>
 
@@ -104,7 +114,7 @@ export const evolvePolicy = (
   { occurred_at }: Recorded,
 ): PolicyRecord | undefined => {
   if (event.type === 'PolicyBound') return bound(event, occurred_at)
-  return policy && { ...policy, ...changeBy(event), updated_at: occurred_at }
+  return policy && { ...policy, ...changeBy(policy, event, occurred_at), updated_at: occurred_at }
 }
 
 type Of<Type> = Extract<PolicyEvent, { type: Type }>
@@ -156,12 +166,28 @@ const bound = (event: Of<'PolicyBound'>, created_at: string): PolicyRecord => ({
   updated_at: created_at,
 })
 
-const changeBy = ({ customer_id, partner }: Exclude<PolicyEvent, Of<'PolicyBound'>>): Partial<PolicyRecord> => ({
-  joint_customer: { id: customer_id, ...partner },
-})
+const changeBy = (
+  policy: PolicyRecord,
+  event: Exclude<PolicyEvent, Of<'PolicyBound'>>,
+  occurred_at: string,
+): Partial<PolicyRecord> => {
+  switch (event.type) {
+    case 'PolicyPartnerRecorded':
+      return { joint_customer: { id: event.customer_id, ...event.partner } }
+    case 'PolicyDocumentIssued': {
+      const { type: _type, ...document } = event
+      return { documents: [...policy.documents, { ...document, issued_at: occurred_at }] }
+    }
+  }
+}
+
+const documentNames: Readonly<Record<PolicyDocumentKind, string>> = {
+  policy_schedule: 'Policy schedule',
+  cancellation_notice: 'Your right to cancel',
+}
 
 /** What is shown of a policy, field by field. `baseUrl` is that of our own documents. */
-export const renderPolicy = (record: PolicyRecord): Policy => ({
+export const renderPolicy = (record: PolicyRecord, baseUrl: string): Policy => ({
   id: record.id,
   display_id: `pol_${record.id}`,
   policy_number: record.policy_number,
@@ -187,7 +213,14 @@ export const renderPolicy = (record: PolicyRecord): Policy => ({
   next_collection_on: record.next_collection_on,
   payment_method: record.payment_method,
   first_premium: record.first_premium,
-  documents: record.documents,
+  documents: record.documents.map(({ document_id, version_id, kind, issued_at }) => ({
+    document_id,
+    version_id,
+    kind,
+    name: documentNames[kind],
+    url: `${baseUrl}/api/v1/policies/${record.id}/documents/${version_id}`,
+    issued_at,
+  })),
   next_review_on: record.next_review_on,
   next_indexation_on: record.next_indexation_on,
   cancelled_on: record.cancelled_on,

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { Policy, PolicyStatus, renderPolicy, type PolicyRecord } from '#domain/policies/record.ts'
 import { CustomerId, OrganisationId, PolicyId, ProductId, type ApplicationId } from '#domain/values.ts'
+import type { SealedFiles } from '#infra/crypto/sealed-files.ts'
 import { notFound } from '#infra/http/problem.ts'
-import { readOrWrite, route, type Route } from '#infra/http/route.ts'
+import { FileBody, readOrWrite, route, type Route } from '#infra/http/route.ts'
 import type { FindOwner } from '#infra/http/subject.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
@@ -39,11 +40,17 @@ const TimelineEntry = z
   })
   .meta({ id: 'PolicyTimelineEntry' })
 
-type Deps = { readonly pool: Database; readonly db: Database }
+type Deps = {
+  readonly pool: Database
+  readonly db: Database
+  readonly files: Pick<SealedFiles, 'open'>
+  /** Where our own documents are served. */
+  readonly baseUrl: string
+}
 
 const operator = { tag: 'Operator', access: { kind: 'operator' } } as const
 
-export const policyRoutes = ({ pool, db }: Deps): Route[] => {
+export const policyRoutes = ({ pool, db, files, baseUrl }: Deps): Route[] => {
   const find = async (organisation_id: OrganisationId, id: PolicyId): Promise<PolicyRecord> => {
     const { rows } = await db.query<{ document: PolicyRecord }>({
       name: 'policy-by-id',
@@ -71,8 +78,37 @@ export const policyRoutes = ({ pool, db }: Deps): Route[] => {
       },
       async ({ path, caller }) => ({
         status: 200,
-        body: { data: renderPolicy(await find(caller.organisation_id, path.id)) },
+        body: { data: renderPolicy(await find(caller.organisation_id, path.id), baseUrl) },
       }),
+    ),
+
+    route(
+      {
+        method: 'get',
+        address: '/api/v1/policies/:id/documents/:version_id',
+        tag: 'Policies',
+        summary: 'Read a document of a policy, as PDF',
+        access: {
+          kind: 'application',
+          scopes: readOrWrite,
+          serverOnly: false,
+          subject: { type: 'policy', parameter: 'id', visibleTo: 'share_token_holder' },
+        },
+        path: z.object({ id: PolicyId, version_id: z.uuid().toLowerCase() }),
+        answers: { 200: FileBody },
+        fileTypes: ['application/pdf'],
+      },
+      async ({ path: { id, version_id }, caller: { organisation_id } }) => {
+        const { documents, policy_number } = await find(organisation_id, id)
+        const document = documents.find((each) => each.version_id === version_id)
+        const file = document && (await files.open(organisation_id, version_id))
+        if (!file) throw notFound('document')
+        const headers = {
+          'Content-Type': file.media_type,
+          'Content-Disposition': `inline; filename="${policy_number}-${document.kind}.pdf"`,
+        }
+        return { status: 200, body: file.content, headers }
+      },
     ),
 
     route(
@@ -97,7 +133,7 @@ export const policyRoutes = ({ pool, db }: Deps): Route[] => {
           values: [organisation_id, at, id, limit + 1, ...asked.map(({ value }) => value)],
         })
         const { page, next_cursor } = pageOf(rows, limit, (row) => ({ at: row.created_at, id: row.id }))
-        return { status: 200, body: { data: page.map(({ document }) => renderPolicy(document)), next_cursor } }
+        return { status: 200, body: { data: page.map(({ document }) => renderPolicy(document, baseUrl)), next_cursor } }
       },
     ),
 
@@ -113,7 +149,7 @@ export const policyRoutes = ({ pool, db }: Deps): Route[] => {
       },
       async ({ path, query }) => ({
         status: 200,
-        body: { data: renderPolicy(await find(query.organisation_id, path.id)) },
+        body: { data: renderPolicy(await find(query.organisation_id, path.id), baseUrl) },
       }),
     ),
 

@@ -134,6 +134,7 @@ export const applicationApis = async () => {
           claimNumber: async () => 'POL-000000000',
           setUp: async () => undefined,
           waitUntilReadable: async () => undefined,
+          baseUrl: '',
         },
         checkBankAccount: () => true,
         desks: () => undefined,

@@ -12,6 +12,7 @@ import { ApplicationId, OrganisationId, PolicyId, QuoteId } from '#domain/values
 import { makeDataKeys } from '#infra/crypto/data-keys.ts'
 import { deriveKeys } from '#infra/crypto/keys.ts'
 import { sealedLog } from '#infra/crypto/sealed-log.ts'
+import { makeSealedFiles } from '#infra/crypto/sealed-files.ts'
 import { shareTokenOf } from '#infra/crypto/share-token.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
 import { postgresLog, prepareLog } from '#infra/event-log/postgres/postgres-log.ts'
@@ -41,6 +42,8 @@ import { stateOf } from '../scenario.ts'
 import { browserCaller, serve, serverCaller } from '../serve.ts'
 
 export const quotedAt = '2026-06-01T09:00:00.000Z'
+
+const baseUrl = 'https://service.example'
 
 const strangers = OrganisationId.parse('99999999-0000-4000-8000-000000000001')
 export const anna = { ...born, address_line1: '1 High Street', city: 'London', postal_code: 'SW1A 1AA' }
@@ -163,9 +166,15 @@ export const openSales = async ({ release = checkoutRelease() }: { readonly rele
             claimNumber: makeClaimNumber(writer),
             setUp,
             waitUntilReadable: whileProjecting(makeWaitUntilReadable(database.pool)),
+            baseUrl,
           },
         }),
-        ...policyRoutes({ pool: database.pool, db: database.pool }),
+        ...policyRoutes({
+          pool: database.pool,
+          db: database.pool,
+          files: makeSealedFiles({ pool: database.pool, dataKeys }),
+          baseUrl,
+        }),
       ],
       (request) => callers[(request.get('x-caller') ?? 'server') as keyof typeof callers],
       { keys, owners: { quote: ownerOf, policy: ownerOf }, clock: { now: () => new Date(now) } },
@@ -198,6 +207,8 @@ export const openSales = async ({ release = checkoutRelease() }: { readonly rele
   return {
     ...main,
     log,
+    catalogue,
+    dataKeys,
     pool: database.pool,
     startProcess,
     project,

@@ -1,0 +1,120 @@
+import type { Release } from '#domain/catalogue/events.ts'
+import type { PolicyComponent, PolicyRecord } from '#domain/policies/record.ts'
+import type { PdfBlock, PdfContent } from '#infra/pdf.ts'
+
+type About = { readonly policy: PolicyRecord; readonly release: Release; readonly firm: string }
+
+const longDates = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' })
+const longDate = (date: string): string => longDates.format(new Date(date))
+
+const money = (pence: number, currency: string): string =>
+  new Intl.NumberFormat('en-GB', { style: 'currency', currency }).format(pence / 100)
+
+const nameOf = ({ title, first_name, last_name }: PolicyRecord['customer']): string =>
+  [title, first_name, last_name].filter((part) => part !== null).join(' ')
+
+const addressOf = ({ address_line1, address_line2, city, postal_code }: PolicyRecord['customer']): string =>
+  [address_line1, address_line2, city, postal_code].filter((part) => part !== null).join(', ')
+
+const covers: Readonly<Record<PolicyComponent['cover_type'], string>> = {
+  life: 'Life cover',
+  critical_illness: 'Critical illness cover',
+  income_protection: 'Income protection',
+  accidental_death: 'Accidental death cover',
+  child_benefit: 'Children’s benefit',
+  healthcare: 'Healthcare',
+}
+
+/** What the customer has bought: the contract refers to it. */
+export const policySchedule = ({ policy, release, firm }: About): PdfContent => {
+  const { customer, joint_customer, currency_code: currency } = policy
+  return {
+    title: 'Policy schedule',
+    author: firm,
+    created_at: policy.created_at,
+    blocks: [
+      {
+        kind: 'facts',
+        facts: [
+          ['Policy number', policy.policy_number],
+          ['Product', release.name],
+          ['Policyholder', nameOf(customer)],
+          ['Address', addressOf(customer)],
+          ...(customer.dob === null ? [] : [['Date of birth', longDate(customer.dob)] as const]),
+          ...(joint_customer ? [['Second person covered', nameOf(joint_customer)] as const] : []),
+          ['Cover starts on', longDate(policy.start_date)],
+          ['Cover ends on', policy.end_date === null ? 'No fixed end' : longDate(policy.end_date)],
+        ],
+      },
+      ...policy.components.flatMap((component) => componentBlocks(component, currency)),
+      { kind: 'heading', text: 'What you pay' },
+      {
+        kind: 'facts',
+        facts: [
+          ['Premium', `${money(policy.premium_pence, currency)} a month`],
+          ['In a year', money(policy.annual_premium_pence, currency)],
+          ['Collected by Direct Debit', `on day ${policy.collection_day} of the month`],
+          ['First collection', longDate(policy.first_collection_on)],
+          ['Account', `ending ${policy.payment_method.account_number_last4 ?? '––––'}`],
+        ],
+      },
+      ...listed('What is covered', release.inclusions),
+      ...listed('What is not covered', release.exclusions),
+    ],
+  }
+}
+
+const componentBlocks = (component: PolicyComponent, currency: string): readonly PdfBlock[] => {
+  const { cover_type, title, cover_amount_pence, monthly_benefit_pence, ends_on, premium_pence } = component
+  return [
+    { kind: 'heading', text: title ?? covers[cover_type] },
+    {
+      kind: 'facts',
+      facts: [
+        ...(monthly_benefit_pence !== null
+          ? [['Benefit', `${money(monthly_benefit_pence, currency)} a month`] as const]
+          : cover_amount_pence !== null
+            ? [['Sum assured', money(cover_amount_pence, currency)] as const]
+            : []),
+        ...(component.term_years === null ? [] : [['Term', `${component.term_years} years`] as const]),
+        ...(ends_on === null ? [] : [['Ends on', longDate(ends_on)] as const]),
+        ['Premium', `${money(premium_pence, currency)} a month, ${component.premium_basis}`],
+      ],
+    },
+  ]
+}
+
+const listed = (text: string, items: readonly string[]): readonly PdfBlock[] =>
+  items.length === 0
+    ? []
+    : [{ kind: 'heading', text }, ...items.map((item) => ({ kind: 'paragraph', text: `• ${item}` }) as const)]
+
+/** How to cancel within the cooling-off period. */
+export const cancellationNotice = ({ policy, release, firm }: About): PdfContent => ({
+  title: 'Your right to cancel',
+  author: firm,
+  created_at: policy.created_at,
+  blocks: [
+    {
+      kind: 'facts',
+      facts: [
+        ['Policy number', policy.policy_number],
+        ['Product', release.name],
+        ['Policyholder', nameOf(policy.customer)],
+        ['You can cancel until', longDate(policy.cooling_off_ends_on ?? policy.start_date)],
+      ],
+    },
+    {
+      kind: 'paragraph',
+      text: `You can cancel this policy within ${release.cooldown_days} days of its start. You need not give a reason, and you get back all that you have paid.`,
+    },
+    {
+      kind: 'paragraph',
+      text: `To cancel, tell ${firm} your name and policy number, by letter, email or telephone, by the day above.`,
+    },
+    {
+      kind: 'paragraph',
+      text: 'If you do not cancel within this time, the policy goes on. You can still end it at any time, and cover then ends without a refund of the premiums that were due.',
+    },
+  ],
+})

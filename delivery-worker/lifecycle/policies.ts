@@ -1,0 +1,108 @@
+import { policyEvents } from '#domain/policies/events.ts'
+import { renderPolicy, type Policy, type PolicyComponent, type PolicyRecord } from '#domain/policies/record.ts'
+import type { Json } from '#domain/event.ts'
+import { subjectKind, type Happening } from '../capability.ts'
+import { pick, readDocuments } from '../snapshot.ts'
+
+const { PolicyBound, PolicyDocumentIssued } = policyEvents
+const sent = { PolicyBound, PolicyDocumentIssued }
+
+type Facts = { readonly product_id: string; readonly policy_id: string; readonly policy_number: string }
+
+export const policies = subjectKind<typeof sent, Facts>({
+  type: 'policy',
+  categories: ['policy'],
+  events: sent,
+  readModels: ['policies'],
+  idOf: (_event, { stream }) => stream.slice('policy-'.length),
+  remember: (facts, event) => {
+    if (event.type !== 'PolicyBound') return facts
+    const { product_id, policy_id, policy_number } = event
+    return { product_id, policy_id, policy_number }
+  },
+  happening: (event, { policy_id, policy_number }): Pick<Happening, 'type' | 'payload'> => {
+    switch (event.type) {
+      case 'PolicyBound':
+        return { type: 'policy.bound', payload: { policy_id, policy_number } }
+      case 'PolicyDocumentIssued': {
+        const { document_id, version_id, kind } = event
+        return { type: 'policy.document_issued', payload: { policy_id, document_id, version_id, kind } }
+      }
+    }
+  },
+  readSnapshots: async (pool, subjects) => {
+    const policyOf = await readDocuments<PolicyRecord>(pool, 'policies', subjects)
+    return (id) => {
+      const policy = policyOf(id)
+      return policy && { policy: shown(policy) }
+    }
+  },
+})
+
+/** The addresses of documents are those below the base address of the API. */
+const shown = (record: PolicyRecord): Json => {
+  const policy = renderPolicy(record, '')
+  return {
+    ...pick(policy, fields),
+    components: policy.components.map((component) => pick(component, componentFields)),
+  }
+}
+
+/** What is sent is named field by field. What gives an answer away is not named, such as a loading. */
+const fields: readonly (keyof Policy)[] = [
+  'id',
+  'display_id',
+  'policy_number',
+  'status',
+  'application_id',
+  'quote_id',
+  'product_id',
+  'product_release_id',
+  'customer',
+  'joint_customer',
+  'currency_code',
+  'premium_pence',
+  'premium_frequency',
+  'annual_premium_pence',
+  'cover_amount_pence',
+  'term_years',
+  'start_date',
+  'end_date',
+  'cooling_off_ends_on',
+  'collection_day',
+  'first_collection_on',
+  'next_collection_on',
+  'payment_method',
+  'first_premium',
+  'documents',
+  'next_review_on',
+  'next_indexation_on',
+  'cancelled_on',
+  'cancellation_reason',
+  'test',
+  'created_at',
+  'updated_at',
+]
+
+const componentFields: readonly (keyof PolicyComponent)[] = [
+  'cover_id',
+  'cover_index',
+  'cover_type',
+  'title',
+  'pricing_basis',
+  'benefit_basis',
+  'cover_amount_pence',
+  'monthly_benefit_pence',
+  'term_years',
+  'expires_on',
+  'premium_pence',
+  'premium_basis',
+  'review_period_years',
+  'indexation_method',
+  'ci_payout_basis',
+  'members',
+  'member_premium_pence',
+  'minimum_premium_applied',
+  'status',
+  'ends_on',
+]

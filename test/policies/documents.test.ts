@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { policyEvents } from '#domain/policies/events.ts'
+import { fromStored } from '#domain/event.ts'
+import { makeSealedFiles } from '#infra/crypto/sealed-files.ts'
+import { contextOf } from '../../command-api/reaction.ts'
+import { whenPolicyBoundIssueDocuments } from '../../command-api/policies/when-policy-bound-issue-documents.ts'
+import { organisation_id } from '../applications/release.ts'
+import { anna, openSales, type Sales } from './fixture.ts'
+
+let sales: Sales
+beforeAll(async () => {
+  sales = await openSales()
+})
+afterAll(async () => sales[Symbol.asyncDispose]())
+
+/** A policy whose documents were issued, as often as said. */
+const issued = async (times = 1) => {
+  const { quote_id, share } = await sales.ready({ customer: { ...anna, last_name: 'Wałęsa' } })
+  const { id } = (await sales.bind(quote_id)).body.data
+  const [bound] = await sales.log.read(`policy-${id}`)
+  if (!bound) throw new Error('The policy was not set up.')
+  const event = fromStored({ PolicyBound: policyEvents.PolicyBound }, bound)
+  const reaction = whenPolicyBoundIssueDocuments({
+    writer: sales.writer,
+    catalogue: sales.catalogue,
+    files: makeSealedFiles(sales),
+    organisations: new Map([[organisation_id, { name: 'Northlight Life' }]]),
+  })
+  for (let time = 0; time < times; time++)
+    await reaction.react(event, bound, contextOf(reaction, bound, new AbortController().signal))
+  await sales.project()
+  const { documents } = ((await sales.get(`/api/v1/policies/${id}`)).body as { data: Shown }).data
+  return { id, documents, share, customer_id: event.customer_id }
+}
+type Shown = { documents: { kind: string; name: string; url: string; issued_at: string }[] }
+
+const pathOf = (url: string | undefined) => new URL(url ?? '').pathname
+const download = (url: string | undefined, headers: Record<string, string> = {}) =>
+  fetch(`${sales.origin}${pathOf(url)}`, { headers })
+
+describe('the documents of a policy', () => {
+  test('are its schedule and the notice of the right to cancel, issued when it was bound', async () => {
+    const { id, documents } = await issued()
+
+    expect(documents).toMatchObject([
+      { kind: 'policy_schedule', name: 'Policy schedule', issued_at: '2026-06-01T09:00:00.000Z' },
+      { kind: 'cancellation_notice', name: 'Your right to cancel' },
+    ])
+    expect(await sales.typesOf(`policy-${id}`)).toEqual(['PolicyBound', 'PolicyDocumentIssued', 'PolicyDocumentIssued'])
+  })
+
+  test('are issued once, however often the reaction runs', async () => {
+    expect((await issued(2)).documents).toHaveLength(2)
+  })
+
+  test('are PDF, for a server of the firm', async () => {
+    const { documents } = await issued()
+    for (const { url } of documents) {
+      const answer = await download(url)
+      const content = Buffer.from(await answer.arrayBuffer())
+      expect(answer.status).toBe(200)
+      expect(answer.headers.get('content-type')).toBe('application/pdf')
+      expect(answer.headers.get('cache-control')).toBe('no-store')
+      expect(content.subarray(0, 5).toString()).toBe('%PDF-')
+      expect(content.length).toBeGreaterThan(5_000)
+    }
+  })
+
+  test('are opened by a web page with the share token of its application, and by nobody else', async () => {
+    const { documents, share } = await issued()
+    const url = documents[0]?.url
+    const browser = { 'x-caller': 'browser' }
+
+    expect((await download(url, { ...browser, 'x-share-token': share })).status).toBe(200)
+    expect((await download(url, browser)).status).toBe(404)
+    expect((await download(url, { 'x-caller': 'stranger' })).status).toBe(404)
+    expect((await download(`${url}`.replace(/.$/, (last) => (last === '0' ? '1' : '0')))).status).toBe(404)
+  })
+
+  test('are sealed at rest, and unreadable once the person is erased', async () => {
+    const { documents, customer_id } = await issued()
+    const { rows } = await sales.pool.query<{ sealed: Buffer }>('select sealed from sealed_file')
+    expect(rows.some(({ sealed }) => sealed.includes('%PDF-'))).toBe(false)
+
+    await sales.dataKeys.erase({ organisation_id, subject: customer_id })
+
+    expect((await download(documents[0]?.url)).status).toBe(404)
+  })
+})
