@@ -36,6 +36,7 @@ import { receiveRoute } from './ingests/receive-route.ts'
 import { makeLookalikes } from './ingests/lookalikes.ts'
 import { retryIngests, whenIngestReceivedResolveIt, whenIngestResolvedReadIt } from './ingests/process-ingests.ts'
 import { deterministicReader } from './ingests/reader.ts'
+import { ingestTeamRoutes } from './ingests/team-routes.ts'
 import { makeRecentContent, type ClaimContent } from './ingests/recent-content.ts'
 import { endpointConnectionRoutes } from './integrations/routes.ts'
 import { endpointConnectionsSection } from './integrations/setup.ts'
@@ -139,6 +140,7 @@ export const commandRoutes = (deps: Deps): readonly Route[] => {
     ...lifecycleActionRoutes({ writer, directory, actions, catalogue }),
     ...campaignRoutes({ writer, directory, campaigns }),
     receiveRoute({ writer, campaigns, digest: dataKeys.digest, claimContent, baseUrl }),
+    ...ingestTeamRoutes({ writer, people: makePeople({ writer, digest: dataKeys.digest }) }),
     ...crmRoutes({ ...deps, models: deps.crmModels }),
     ...setupRoutes({ planOrganisation: organisationPlanner({ writer, directory }), sections: sections(deps) }),
   ]

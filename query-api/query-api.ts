@@ -28,6 +28,7 @@ import { lookupRoutes, type LookupProviders } from './lookups/routes.ts'
 import { outcomeRoutes } from './outcomes/routes.ts'
 import { leadAdminRoutes } from './leads/admin-routes.ts'
 import { leadRoutes } from './leads/routes.ts'
+import { ingestAdminRoutes } from './ingests/admin-routes.ts'
 import { ingestRoutes, ownerOfIngest } from './ingests/routes.ts'
 import { ownerOfPolicy, policyRoutes } from './policies/routes.ts'
 import { ownerOfQuote, quoteRoutes } from './quotes/routes.ts'
@@ -55,6 +56,7 @@ export const queryRoutes = (
   ...outcomeRoutes(deps),
   ...deliveryRoutes(deps),
   ...ingestRoutes(deps),
+  ...ingestAdminRoutes(deps),
 ]
 
 export const startQueryApi = async (parts: Parts): Promise<ApiRole> => {

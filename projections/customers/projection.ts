@@ -12,6 +12,8 @@ type Row = {
   readonly name_key: string | null
   readonly dob: string | null
   readonly postal_code: string | null
+  /** When the latest proposal came that the team has not judged; null: there is none. */
+  readonly proposed_at: string | null
   readonly document: Customer
   readonly created_at: string
   readonly updated_at: string
@@ -20,7 +22,7 @@ type Row = {
 /** Every customer, with what was proposed of them. */
 export const customers: Projection<typeof customerEvents, Row, 'organisation_id' | 'id'> = {
   name: 'customers',
-  version: 2,
+  version: 3,
   categories: ['customer'],
   events: customerEvents,
   table: {
@@ -32,6 +34,7 @@ export const customers: Projection<typeof customerEvents, Row, 'organisation_id'
       name_key: 'text',
       dob: 'date',
       postal_code: 'text',
+      proposed_at: 'timestamptz',
       document: 'json',
       created_at: 'timestamptz',
       updated_at: 'timestamptz',
@@ -42,6 +45,7 @@ export const customers: Projection<typeof customerEvents, Row, 'organisation_id'
       'organisation_id, phone_number',
       'organisation_id, name_key, dob',
       'organisation_id, name_key, postal_code',
+      'organisation_id, proposed_at, id',
     ],
   },
 
@@ -52,6 +56,19 @@ export const customers: Projection<typeof customerEvents, Row, 'organisation_id'
     if (!document) throw new Error(`${event.type} of customer ${key.id}, who was never created.`)
     const { email, phone_number, dob, postal_code, created_at, updated_at } = document
     const name_key = nameKey(document)
-    return { ...key, email, phone_number, name_key, dob, postal_code, document, created_at, updated_at }
+    const isProposal = event.type === 'CustomerDetailsProposed' || event.type === 'CustomerValuesProposed'
+    const proposed_at = isProposal ? metadata.occurred_at : (row?.proposed_at ?? null)
+    return {
+      ...key,
+      email,
+      phone_number,
+      name_key,
+      dob,
+      postal_code,
+      proposed_at: Object.keys(document.proposed).length > 0 ? proposed_at : null,
+      document,
+      created_at,
+      updated_at,
+    }
   },
 }

@@ -1,0 +1,121 @@
+import { z } from 'zod'
+import { CustomerDetails } from '#domain/customers/events.ts'
+import type { Customer } from '#domain/customers/record.ts'
+import { explain, IngestRecord, IngestStatus } from '#domain/ingests/record.ts'
+import { ApiApplicationId, CampaignId, CustomerId, IngestId, OrganisationId } from '#domain/values.ts'
+import { notFound } from '#infra/http/problem.ts'
+import { route, type Route } from '#infra/http/route.ts'
+import type { Database } from '#infra/postgres/lookups.ts'
+import { sql } from '#infra/postgres/postgres.ts'
+import { pageOf, pageParameters, placeOf } from '../page.ts'
+
+const operator = { tag: 'Operator', access: { kind: 'operator' } } as const
+const address = '/admin/v1/organisations/:organisation_id' as const
+
+const OrganisationPath = z.object({ organisation_id: OrganisationId })
+
+const TeamIngest = IngestRecord.extend({ explanation: z.string() }).meta({ id: 'TeamIngest' })
+
+const IngestsQuery = z.object({
+  status: IngestStatus.optional(),
+  source: z.string().max(64).optional(),
+  campaign_id: CampaignId.optional(),
+  contact_id: CustomerId.optional(),
+  api_application_id: ApiApplicationId.optional(),
+  ...pageParameters,
+})
+
+const Proposals = z
+  .object({
+    contact_id: CustomerId,
+    held: CustomerDetails,
+    proposed: z
+      .record(z.string(), CustomerDetails.partial())
+      .describe('By the ingest or application that told of it: the details that differ from those held.'),
+    proposed_at: z.iso.datetime(),
+  })
+  .meta({ id: 'ProposedDetails' })
+
+type Row = { readonly at: Date; readonly id: string; readonly document: IngestRecord }
+type PersonRow = { readonly at: Date; readonly id: string; readonly document: Customer }
+
+type Deps = { readonly pool: Database; readonly db: Database }
+
+/** What was sent, as the team works with it. */
+export const ingestAdminRoutes = ({ pool, db }: Deps): Route[] => [
+  route(
+    {
+      ...operator,
+      method: 'get',
+      address: `${address}/ingests`,
+      summary: 'List the leads that were sent to an organisation, newest first: by status, what is held or in review',
+      path: OrganisationPath,
+      query: IngestsQuery,
+      answers: { 200: z.object({ data: z.array(TeamIngest), next_cursor: z.string().nullable() }) },
+      errors: ['invalid_parameter'],
+    },
+    async ({ path: { organisation_id }, query: { limit, cursor, ...filters } }) => {
+      const place = cursor === undefined ? undefined : placeOf(cursor)
+      const values: unknown[] = [organisation_id, limit + 1]
+      // A condition that is not asked for is left out, so that the right index is used.
+      const conditions = Object.entries(filters).map(([column, value]) => `and ${column} = $${values.push(value)}`)
+      if (place)
+        conditions.push(
+          `and (received_at, id) < ($${values.push(place.at)}::timestamptz, $${values.push(place.id)}::uuid)`,
+        )
+      const { rows } = await pool.query<Row>({
+        text: `select received_at as at, id, document from ingests where organisation_id = $1 ${conditions.join(' ')}
+          order by received_at desc, id desc limit $2`,
+        values,
+      })
+      const { page, next_cursor } = pageOf(rows, limit, (row) => row)
+      const data = page.map(({ document }) => ({ ...document, explanation: explain(document) }))
+      return { status: 200, body: { data, next_cursor } }
+    },
+  ),
+  route(
+    {
+      ...operator,
+      method: 'get',
+      address: `${address}/ingests/:ingest_id`,
+      summary: 'Show what became of a lead that was sent',
+      path: OrganisationPath.extend({ ingest_id: IngestId }),
+      answers: { 200: z.object({ data: TeamIngest }) },
+    },
+    async ({ path: { organisation_id, ingest_id } }) => {
+      const { rows } = await db.query<{ document: IngestRecord }>(
+        sql`select document from ingests where organisation_id = ${organisation_id} and id = ${ingest_id}`,
+      )
+      if (!rows[0]) throw notFound('ingest')
+      return { status: 200, body: { data: { ...rows[0].document, explanation: explain(rows[0].document) } } }
+    },
+  ),
+  route(
+    {
+      ...operator,
+      method: 'get',
+      address: `${address}/proposed_details`,
+      summary: 'List the people of whom details were told that differ from those held, the latest first',
+      path: OrganisationPath,
+      query: z.object(pageParameters),
+      answers: { 200: z.object({ data: z.array(Proposals), next_cursor: z.string().nullable() }) },
+      errors: ['invalid_parameter'],
+    },
+    async ({ path: { organisation_id }, query: { limit, cursor } }) => {
+      const { at, id } = cursor === undefined ? { at: null, id: null } : placeOf(cursor)
+      const { rows } = await pool.query<PersonRow>(sql`
+        select proposed_at as at, id, document from customers
+        where organisation_id = ${organisation_id} and proposed_at is not null
+          and (${at}::timestamptz is null or (proposed_at, id) < (${at}::timestamptz, ${id}::uuid))
+        order by proposed_at desc, id desc limit ${limit + 1}`)
+      const { page, next_cursor } = pageOf(rows, limit, (row) => row)
+      const data = page.map(({ at: proposed_at, document }) => ({
+        contact_id: document.id,
+        held: CustomerDetails.parse(document),
+        proposed: document.proposed,
+        proposed_at: proposed_at.toISOString(),
+      }))
+      return { status: 200, body: { data, next_cursor } }
+    },
+  ),
+]
