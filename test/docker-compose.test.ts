@@ -13,6 +13,7 @@ const Service = z.object({
   command: z.string().optional(),
   environment: z.record(z.string(), z.string()).optional(),
   healthcheck: z.object({ test: z.array(z.string()) }).optional(),
+  volumes: z.array(z.string()).optional(),
 })
 const Compose = z.object({ services: z.record(z.string(), Service) })
 
@@ -66,4 +67,22 @@ test('EventStoreDB runs no projections of its own', async () => {
 
   expect(environment['EVENTSTORE_RUN_PROJECTIONS']).toBe('None')
   expect(environment).not.toHaveProperty('EVENTSTORE_START_STANDARD_PROJECTIONS')
+})
+
+test('the stores keep their data in volumes, where their images write it', async () => {
+  const { serviceOf } = await readCompose()
+
+  // Since version 18 the image of PostgreSQL keeps its data in a folder of its version below this one.
+  expect(serviceOf('postgres')).toMatchObject({ image: 'postgres:18', volumes: ['postgres:/var/lib/postgresql'] })
+  expect(serviceOf('eventstoredb').volumes).toEqual(['eventstoredb:/var/lib/eventstore'])
+})
+
+test('the reverse proxy reads the configuration that the repository has', async () => {
+  const { serviceOf } = await readCompose()
+  const configuration = await readFile(join(root, 'deploy', 'nginx.conf'), 'utf8')
+
+  expect(serviceOf('proxy').volumes).toEqual(['./deploy/nginx.conf:/etc/nginx/conf.d/default.conf:ro'])
+  // A name in a variable is looked up at each request, so the proxy starts before the APIs and follows their addresses.
+  expect(configuration).toMatch(/resolver 127\.0\.0\.11 /)
+  expect(configuration).toContain('proxy_pass http://$api:4000;')
 })
