@@ -2,6 +2,7 @@ import type { RequestListener } from 'node:http'
 import { startCommandApi } from './command-api/command-api.ts'
 import { startDeliveryWorker } from './delivery-worker/delivery-worker.ts'
 import { demoApplication, setUpDemo } from './demo/demo.ts'
+import { prepareExplorer } from './demo/explorer.ts'
 import { readConfig, type Config } from './infra/config.ts'
 import { startEmbeddedPostgres } from './infra/postgres/embedded/embedded-postgres.ts'
 import { openHealthPort } from './infra/health-port.ts'
@@ -38,6 +39,14 @@ Stop with Ctrl-C; the data stays.
 `
 }
 
+/** Where a server that listens on an address can be reached from this machine. */
+const hostToReach = (host: string): string => {
+  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
+  return reachable.includes(':') ? `[${reachable}]` : reachable
+}
+
+const isLoopback = (host: string): boolean => /^(127\.[\d.]+|::1|localhost)$/.test(host)
+
 const demoDefaults = {
   ENVIRONMENT: 'test',
   DELIVERY_ALLOWED_HOSTS: '127.0.0.1',
@@ -62,10 +71,14 @@ runProcess('Coverstream', async (signal) => {
   const url = embedded?.url ?? config.DATABASE_URL
   const { parts, close } = await openParts(config, log, signal, url, 'one process', health)
 
+  const operatorKey = config.OPERATOR_KEY ?? secrets.OPERATOR_KEY
+  // Only a demo that no other machine can reach hands out its keys.
+  const isPrivate = config.ENVIRONMENT === 'test' && isLoopback(config.HOST)
+  const origin = () => `http://${hostToReach(config.HOST)}:${server.port}`
   const projections = await startProjections(parts)
   const [commandApi, queryApi, deliveryWorker] = await Promise.all([
     startCommandApi(parts),
-    startQueryApi(parts),
+    startQueryApi(parts, isPrivate ? () => prepareExplorer(origin(), config.BASE_URL, operatorKey) : undefined),
     startDeliveryWorker(parts),
   ])
   const roles: readonly Role[] = [commandApi, queryApi, projections, deliveryWorker]
@@ -82,7 +95,7 @@ runProcess('Coverstream', async (signal) => {
   const server = await listen(withPublicHealth(checks, serveApis), config.HOST, config.PORT)
   health.started(checks)
   const standIns = config.ENVIRONMENT === 'test' ? await startStandIns() : undefined
-  await setUpDemo(`http://127.0.0.1:${server.port}`, config.OPERATOR_KEY ?? secrets.OPERATOR_KEY)
+  await setUpDemo(origin(), operatorKey)
   isSetUp = true
   process.stdout.write(await welcome(config))
 

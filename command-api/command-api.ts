@@ -242,6 +242,7 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
         rateLimit,
         operatorKey: config.OPERATOR_KEY,
         requireCurrent,
+        allowsOwnPages: config.ENVIRONMENT !== 'production',
       }),
       subjectCheck: makeSubjectCheck({ keys, owners: { quote: quoteOwner } }),
       clock,

@@ -22,7 +22,7 @@ import { teamApplicationRoutes } from './applications/team-routes.ts'
 import { keyDocumentRoutes } from './catalogue/key-documents.ts'
 import { catalogueRoutes } from './catalogue/routes.ts'
 import { deliveryRoutes } from './deliveries/routes.ts'
-import { documentationRoutes } from './documentation/routes.ts'
+import { documentationRoutes, type ExplorerDemo } from './documentation/routes.ts'
 import { accountOpener } from './lookups/accounts.ts'
 import { lookupRoutes, type LookupProviders } from './lookups/routes.ts'
 import { outcomeRoutes } from './outcomes/routes.ts'
@@ -59,7 +59,8 @@ export const queryRoutes = (
   ...ingestAdminRoutes(deps),
 ]
 
-export const startQueryApi = async (parts: Parts): Promise<ApiRole> => {
+/** `demo`: what the explorer signs in with by itself. */
+export const startQueryApi = async (parts: Parts, demo?: ExplorerDemo): Promise<ApiRole> => {
   const { config, keys, log, metrics, folds, rateLimit } = parts
   const [directory, accounts, outcomeModels, pipelines] = await Promise.all([
     folds.follow(directoryFold, emptyDirectory()),
@@ -74,6 +75,7 @@ export const startQueryApi = async (parts: Parts): Promise<ApiRole> => {
     rateLimit,
     operatorKey: config.OPERATOR_KEY,
     requireCurrent: () => folds.requireCurrent(directoryFold.name),
+    allowsOwnPages: config.ENVIRONMENT !== 'production',
   })
   const lookups = openLookups(parts.pool)
   // A page waits for the answer; a postcode can have a hundred addresses.
@@ -105,7 +107,7 @@ export const startQueryApi = async (parts: Parts): Promise<ApiRole> => {
     clock: parts.clock,
     trustedProxies: config.TRUSTED_PROXIES,
     checkAnswers: false,
-    before: [await documentationRoutes(config.BASE_URL)],
+    before: [await documentationRoutes(config.BASE_URL, demo)],
   })
   return {
     app,

@@ -7,7 +7,7 @@ import {
   type Draft,
   LifecycleState,
 } from '#domain/catalogue/events.ts'
-import { standardFactors } from '#domain/rating/factors.ts'
+import { neutralFactors } from '#domain/rating/factors.ts'
 import { standardUnderwriting } from '#domain/rating/underwriting.ts'
 import { CoverId, CurrencyCode, Pence, Slug, type OrganisationId, ProductType } from '#domain/values.ts'
 import { derivedId } from '#infra/ids.ts'
@@ -127,7 +127,6 @@ export const draftOf = (declared: DeclaredProduct, { organisation_id, currency_c
   const { slug, factors, underwriting, covers } = declared
   const idOf: IdOf = (kind, ...key) => derivedId(kind, organisation_id, slug, ...key)
   const journeys = declared.journeys.map((journey, position) => journeyOf(journey, position, idOf))
-  const asked = new Set(journeys.flatMap(({ questions }) => questions.map(({ key }) => key)))
   return {
     product_id: productIdOf(organisation_id, slug),
     organisation_id,
@@ -143,8 +142,8 @@ export const draftOf = (declared: DeclaredProduct, { organisation_id, currency_c
     whole_of_market: declared.whole_of_market,
     joint: declared.joint,
     rate_tables: declared.rate_tables,
-    underwriting: underwriting ?? standardRulesFor(asked),
-    factors: { ...standardFactors, ...stated(factors) },
+    underwriting: underwriting ?? noRules,
+    factors: { ...neutralFactors, ...stated(factors) },
     smoker: declared.smoker,
     policy_fee_pence: declared.policy_fee_pence,
     quote_valid_days: declared.quote_valid_days,
@@ -172,14 +171,20 @@ const coverOf = (declared: DeclaredCover, cover_index: number, idOf: IdOf): Rele
   }
 }
 
-/** The standard rules, as far as they concern what is asked. */
-const standardRulesFor = (asked: ReadonlySet<string>): UnderwritingRules => {
-  const derived = standardUnderwriting.derived.filter(
-    (value) => value.kind !== 'bmi' || (asked.has(value.height_cm) && asked.has(value.weight_kg)),
-  )
-  const known = new Set([...asked, ...derived.map(({ key }) => key)])
-  const rules = standardUnderwriting.rules.filter(({ when }) => [when].flat().every(({ key }) => known.has(key)))
-  return { ...standardUnderwriting, derived, rules }
+const { refer_above_percent, decline_above_percent } = standardUnderwriting
+const noRules: UnderwritingRules = { derived: [], rules: [], refer_above_percent, decline_above_percent }
+
+/** What a declared product leaves out that its price depends on, and what that means. */
+export const leftOut = ({ underwriting, factors, policy_fee_pence, journeys }: DeclaredProduct): readonly string[] => {
+  const stated = (name: keyof RatingFactors) => factors[name] !== undefined
+  const names = Object.keys(neutralFactors) as (keyof RatingFactors)[] // its own keys
+  const missing = names.filter((name) => !stated(name))
+  return [
+    ...(missing.length > 0 ? [`has no factors of its own for ${missing.join(', ')}: they change no rate`] : []),
+    ...(underwriting ? [] : ['has no underwriting: no answer loads the price, refers or declines']),
+    ...(policy_fee_pence === 0 ? ['has no policy fee'] : []),
+    ...(journeys.length === 0 ? ['has no journeys: no application can be started'] : []),
+  ]
 }
 
 const stated = <Fields extends object>(fields: Fields) =>

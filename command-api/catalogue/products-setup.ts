@@ -15,7 +15,7 @@ import {
 import { commandHandler, type Writer } from '../handle.ts'
 import { reportRefusal, type SetupContext, type SetupSection, type SetupStep } from '../setup-section.ts'
 import { changedPaths } from './changed-paths.ts'
-import { DeclaredProduct, draftOf } from './declared-product.ts'
+import { DeclaredProduct, draftOf, leftOut } from './declared-product.ts'
 import { rateTableIdOf } from './ids.ts'
 import { DeclaredRateTable, tableOf } from './rate-tables-setup.ts'
 import type { HasSold } from './routes.ts'
@@ -72,7 +72,7 @@ export const productsSection = ({ writer, hasSold, documentFiles }: Deps): Setup
     return {
       what: `product ${draft.slug}`,
       change: events.length === 0 ? 'none' : state ? 'change' : 'create',
-      details: events.flatMap((event) => detailsOf(event, state)),
+      details: [...events.flatMap((event) => detailsOf(event, state)), ...(state ? [] : leftOut(declared))],
       apply: async () => {
         for (const file of files) await documentFiles.keep(organisation_id, file)
         for (const command of commands) await products.handle(draft.product_id, command, context)

@@ -22,6 +22,16 @@ export const standardFactors: RatingFactors = {
   ],
 }
 
+/** Changes no rate: what a product has that states no factors. */
+export const neutralFactors: RatingFactors = {
+  size_bands: [{ below_pence: null, factor: 1000 }],
+  premium_basis: { guaranteed: 1000, reviewable: 1000 },
+  indexation: { none: 1000, rpi: 1000, fixed_percent_each: 0, decreasing: 1000 },
+  joint_first_event: 1000,
+  multi_cover: 1000,
+  by_answer: [],
+}
+
 /** A decimal multiplier with at most four places, for example `1.10`; `1.00` changes nothing. */
 export const JourneyLoading = z
   .string()

@@ -17,6 +17,8 @@ type AdmissionOptions = {
   readonly operatorKey: string | undefined
   /** Throws when the directory may lack what was revoked meanwhile. */
   readonly requireCurrent?: () => void
+  /** Whether pages of this very address, such as the explorer, may use the tokens of servers. */
+  readonly allowsOwnPages?: boolean
 }
 
 /** What every request passes on its way in, in this order: CORS, request limit, token, application and origin, scope. */
@@ -27,6 +29,7 @@ export const makeAdmission = ({
   rateLimit,
   operatorKey,
   requireCurrent,
+  allowsOwnPages = false,
 }: AdmissionOptions): Admission => {
   const resource = `${baseUrl}/api/v1`
   const authenticate = makeAuthenticate(directory, tokens, `${baseUrl}/oauth/token`)
@@ -47,7 +50,8 @@ export const makeAdmission = ({
       if (access.kind === 'application') {
         requireCurrent?.()
         const authenticated = await authenticate(request.get('authorization'))
-        return admitApplication(directory, resource, authenticated, request.get('origin'), access)
+        const sender = { origin: request.get('origin'), isTrusted: allowsOwnPages && isOwnPage(request) }
+        return admitApplication(directory, resource, authenticated, sender, access)
       }
       if (operatorKey === undefined)
         throw new Problem('not_found', 'The operator’s routes are switched off: no OPERATOR_KEY is configured.')
@@ -75,13 +79,22 @@ const makeOperatorCheck = (operatorKey: string | undefined) => {
   }
 }
 
+/** Whether a page of this very address sent the request, such as the explorer. */
+const isOwnPage = (request: Request): boolean => {
+  const origin = request.get('origin')
+  return origin !== undefined && URL.canParse(origin) && new URL(origin).host === request.get('host')
+}
+
+/** The page that sent a request, if one did. */
+type Sender = { readonly origin: string | undefined; readonly isTrusted: boolean }
+
 const forbidden = (message: string) => new Problem('forbidden', message)
 
 const admitApplication = (
   directory: Directory,
   resource: string,
   { application, grant }: Authenticated,
-  origin: string | undefined,
+  sender: Sender,
   { scopes, serverOnly }: Extract<Access, { kind: 'application' }>,
 ): Caller => {
   const { id, kind, organisation_id } = application
@@ -89,16 +102,16 @@ const admitApplication = (
     throw forbidden(`The access token is not valid for this resource. Ask for one with resource=${resource}.`)
   if (!directory.organisations.get(organisation_id)?.active)
     throw forbidden('The organisation’s account is not active. Ask the operator of the service to activate it.')
-  checkOrigin(application, origin)
+  checkOrigin(application, sender)
   if (serverOnly && kind === 'browser')
     throw forbidden('This endpoint is for server-only applications. Call it from your server, with one of those.')
   checkScopes(grant.scopes, scopes)
   return { organisation_id, api_application_id: id, kind, scopes: grant.scopes }
 }
 
-const checkOrigin = ({ kind, allowed_origins }: Authenticated['application'], origin: string | undefined): void => {
+const checkOrigin = ({ kind, allowed_origins }: Authenticated['application'], { origin, isTrusted }: Sender): void => {
   if (kind === 'server') {
-    if (origin !== undefined)
+    if (origin !== undefined && !isTrusted)
       throw forbidden(
         'A server-only application’s token cannot be used from a browser. Use a browser application, with this page’s origin allowed.',
       )

@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises'
-import express, { Router } from 'express'
+import express, { Router, type Request } from 'express'
 import { absolutePath } from 'swagger-ui-dist'
 import { Problem } from '#infra/http/problem.ts'
 
+const scriptFile = new URL('explorer.js', import.meta.url)
 const documentFile = new URL('openapi.json', import.meta.url)
 
 const page = `<!doctype html>
@@ -22,8 +23,6 @@ const page = `<!doctype html>
 </html>
 `
 
-const script = `SwaggerUIBundle({ url: '/api/v1/openapi.json', dom_id: '#explorer', deepLinking: true, tryItOutEnabled: true })\n`
-
 /** What `npm run openapi` has written; undefined when it was not run. */
 const readDocument = async (): Promise<object | undefined> => {
   try {
@@ -34,11 +33,22 @@ const readDocument = async (): Promise<object | undefined> => {
   }
 }
 
+/** What the explorer of a demo signs in with and fills in. Undefined where there is no demo. */
+export type ExplorerDemo = () => Promise<object>
+
+/**
+ * Whether a request comes from a page of this very address. Another site's page must not read the keys of a demo, not even
+ * one whose name leads to this machine.
+ */
+const isFromOwnPage = (request: Request, baseUrl: string): boolean =>
+  request.get('sec-fetch-site') === 'same-origin' && request.get('host') === new URL(baseUrl).host
+
 /**
  * The OpenAPI document of both APIs and a page to explore it. The document is a product of the build, since this process
  * knows only its own routes.
  */
-export const documentationRoutes = async (baseUrl: string): Promise<Router> => {
+export const documentationRoutes = async (baseUrl: string, demo?: ExplorerDemo): Promise<Router> => {
+  const script = await readFile(scriptFile, 'utf8')
   const written = await readDocument()
   const document = written && { ...written, servers: [{ url: baseUrl }] }
   return Router()
@@ -59,6 +69,10 @@ export const documentationRoutes = async (baseUrl: string): Promise<Router> => {
     })
     .get('/api/v1/explorer/start.js', (_request, response) => {
       response.type('js').send(script)
+    })
+    .get('/api/v1/explorer/demo.json', async (request, response) => {
+      if (!demo || !isFromOwnPage(request, baseUrl)) throw new Problem('not_found', 'There is no demo to sign in to.')
+      response.json(await demo())
     })
     .use('/api/v1/explorer', express.static(absolutePath(), { index: false, maxAge: '1d' }))
 }

@@ -42,7 +42,7 @@ faulty(
   (of) =>
     of.underwriting.rules.push({ code: 'x', label: 'X', when: { key: 'nothing', equals: true }, extra_percent: 5 }),
   {
-    [`underwriting.rules[3].when.key`]: 'no journey has a question with the key nothing',
+    'underwriting.rules[0].when.key': 'no journey has a question with the key nothing',
   },
 )
 faulty('journeys are told apart', (of) => of.journeys.push({ ...journey(of) }), {
@@ -125,11 +125,11 @@ faulty(
           { key: 'nothing', equals: true },
         ],
       },
-      { ...rule, when: { key: 'bmi', min: 1 } },
+      { ...rule, when: { key: 'smoker', equals: true } },
     ),
   {
-    'underwriting.rules[3].when[1].key': 'no journey has a question with the key nothing',
-    'underwriting.rules[4].code': 'is the same as that of rules[3]',
+    'underwriting.rules[0].when[1].key': 'no journey has a question with the key nothing',
+    'underwriting.rules[1].code': 'is the same as that of rules[0]',
   },
 )
 faulty(
@@ -143,11 +143,11 @@ faulty(
       { key: 'another', kind: 'bmi', height_cm: 'class', weight_kg: 'weight_kg' },
     ),
   {
-    'underwriting.derived[1].height_cm': 'no journey has a question with the key tall',
-    'underwriting.derived[1].weight_kg': 'no journey has a question with the key heavy',
-    'underwriting.derived[2].key': 'is the same as that of derived[1]',
-    'underwriting.derived[3].from': 'no journey has a question with the key nothing',
-    'underwriting.derived[5].height_cm': 'no journey has a question with the key class',
+    'underwriting.derived[0].height_cm': 'no journey has a question with the key tall',
+    'underwriting.derived[0].weight_kg': 'no journey has a question with the key heavy',
+    'underwriting.derived[1].key': 'is the same as that of derived[0]',
+    'underwriting.derived[2].from': 'no journey has a question with the key nothing',
+    'underwriting.derived[4].height_cm': 'no journey has a question with the key class',
   },
 )
 faulty(
@@ -165,7 +165,7 @@ faulty(
   'what multiplies the price of a cover is an answer',
   (of) => of.factors.by_answer.push(factor(['healthcare', 'life'])),
   {
-    'factors.by_answer[1].key': 'no journey has a question with the key nothing',
+    'factors.by_answer[0].key': 'no journey has a question with the key nothing',
   },
 )
 faultless('what multiplies the price of covers that are not sold is not looked at', (of) =>

@@ -47,12 +47,39 @@ test('200: a plan says what would change, and changes nothing', async () => {
             'publishes release 1',
             'becomes sandbox',
             'becomes production',
+            'has no factors of its own for size_bands, premium_basis, indexation, joint_first_event, multi_cover, by_answer: they change no rate',
+            'has no underwriting: no answer loads the price, refers or declines',
+            'has no policy fee',
           ],
         },
       ],
     },
   })
   expect(await api.written()).toEqual([])
+})
+
+test('200: a product that states no factors and no underwriting is priced by its rate table alone', async () => {
+  await using api = await setupApi()
+  await api.apply(file)
+  const release = api.catalogue.current(acme, 'term')?.release
+  if (!release) throw new Error('The product is on sale.')
+  const rate_tables = await api.catalogue.rateTablesOf(release)
+
+  const prices = [1_000_000, 50_000_000].map((cover_amount_pence) =>
+    price({
+      release,
+      rate_tables,
+      journey_loading: '1.00',
+      start_date: '2026-06-01',
+      lives: [{ dob: '1996-01-01', answers: { smoker: false, height_cm: 160, weight_kg: 120, alcohol_units: 90 } }],
+      cover_amount_pence,
+      term_years: 10,
+      components: [],
+    }),
+  )
+
+  // 2.3360 pence a month for each £1,000.
+  expect(prices).toMatchObject([{ premium_pence: 23 }, { premium_pence: 1168 }])
 })
 
 test('200: applied, the file is so, and secrets are shown once', async () => {

@@ -1,0 +1,91 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { z } from 'zod'
+import { freePort, startServiceProcess, type ServiceProcess } from '../journeys/service-process.ts'
+import { findBrowser, openBrowser } from './browser.ts'
+import { press } from './press.ts'
+import { requestsOf, Document, Demo } from './requests.ts'
+
+let directory: string
+let origin: string
+let service: ServiceProcess
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'coverstream-explorer-'))
+  await chmod(directory, 0o755)
+  const port = await freePort()
+  origin = `http://localhost:${port}`
+  service = startServiceProcess({ dataDir: join(directory, 'data'), port, environment: { RATE_LIMIT_REQUESTS: '0' } })
+  await service.ready
+}, 120_000)
+
+afterAll(async () => {
+  await service.kill('family')
+  await rm(directory, { recursive: true, force: true })
+})
+
+const fromOwnPage = { 'sec-fetch-site': 'same-origin' }
+
+test('the explorer of the demo has a request that succeeds for every operation', { timeout: 120_000 }, async () => {
+  const document = Document.parse(await (await fetch(`${origin}/api/v1/openapi.json`)).json())
+  const demo = Demo.parse(await (await fetch(`${origin}/api/v1/explorer/demo.json`, { headers: fromOwnPage })).json())
+  const failures: string[] = []
+
+  for (const { operationId, method, path, headers, body } of await requestsOf(document, demo, origin)) {
+    // As the page sends it: from its own origin.
+    const response = await fetch(`${origin}${path}`, { method, headers: { ...headers, origin }, ...(body && { body }) })
+    if (!response.ok) failures.push(`${operationId}: ${response.status} ${await response.text()}`)
+  }
+
+  expect(failures).toEqual([])
+})
+
+test('what the explorer signs in with is for its own page alone', async () => {
+  const address = `${origin}/api/v1/explorer/demo.json`
+
+  for (const headers of [{}, { 'sec-fetch-site': 'cross-site' }, { 'sec-fetch-site': 'none' }])
+    expect((await fetch(address, { headers: new Headers(headers) })).status).toBe(404)
+})
+
+const executable = await findBrowser()
+const title = 'a browser presses operations of the explorer, and each succeeds without signing in'
+
+test.skipIf(executable === undefined)(
+  executable === undefined ? `${title} (SKIPPED: no Chromium was found; set CHROMIUM)` : title,
+  { timeout: 900_000 },
+  async () => {
+    await using browser = await openBrowser(executable ?? '')
+    const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, bypassCSP: true })
+    const failures: string[] = []
+    page.on('pageerror', ({ message }) => failures.push(message))
+    const screenshot = async (name: string) => {
+      const folder = process.env['SCREENSHOTS']
+      if (folder !== undefined) await page.screenshot({ path: join(folder, `explorer-${name}.png`) })
+    }
+    await page.goto(`${origin}/api/v1/explorer`)
+    await page.waitForSelector('.opblock')
+    await screenshot('desktop')
+    const all = z
+      .array(z.string())
+      .parse(await page.evaluate(`[...document.querySelectorAll('.opblock')].map(({ id }) => id)`))
+    expect(all.length).toBeGreaterThan(50)
+
+    // Each takes the page about a second, so all of them are pressed only with EXPLORER=all.
+    const few = /-(getToken|getProduct|postApplications|postApplicationQuotes|getOrganisations)$/
+    for (const id of all.filter((each) => process.env['EXPLORER'] === 'all' || few.test(each))) {
+      const { answer } = await press(page, id)
+      if (!/^2\d\d/.test(answer.trim())) failures.push(`${id}: ${answer}`)
+    }
+    expect(failures).toEqual([])
+
+    await page.setViewportSize({ width: 390, height: 844 })
+    await page.evaluate('window.scrollTo(0, 0)')
+    await screenshot('phone')
+    const [width, visible] = z
+      .tuple([z.number(), z.number()])
+      .parse(await page.evaluate('[document.documentElement.scrollWidth, document.documentElement.clientWidth]'))
+    expect(width).toBeLessThanOrEqual(visible)
+  },
+)
