@@ -4,9 +4,10 @@ import { paymentAccountsFold, type PaymentAccounts } from '#domain/payment-accou
 import type { BankAccountCheck } from '#domain/bank-account.ts'
 import { categoryOf } from '#domain/event.ts'
 import { makeAdmission } from '#infra/http/admission.ts'
-import { httpPermission } from '#infra/guarded-http.ts'
+import { httpPermission, makeGuardedHttp } from '#infra/guarded-http.ts'
 import { httpApp } from '#infra/http/http.ts'
 import { makeSubjectCheck } from '#infra/http/subject.ts'
+import { marketPanel } from '#infra/market-panel/panel.ts'
 import { makeLeases } from '#infra/consumers/lease.ts'
 import { checkConsumer, checkFolds, checkParts, type ApiRole, type Parts } from '#infra/parts.ts'
 import type { Route } from '#infra/http/route.ts'
@@ -50,6 +51,7 @@ import { makeWaitUntilReadable } from './policies/readable.ts'
 import { makeSetUp } from './policies/set-up.ts'
 import { whenQuoteBoughtSetUpPolicy } from './policies/when-quote-bought-set-up-policy.ts'
 import { makeQuoteOwner, type QuoteOwner } from './quote-owner.ts'
+import { searchMarket } from './applications/search-market.ts'
 import { providerAccountRoutes } from './provider-accounts/routes.ts'
 import { providerAccountsSection } from './provider-accounts/setup.ts'
 import { paymentAccountRoutes } from './payment-accounts/routes.ts'
@@ -202,8 +204,21 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
     ],
     { ...parts, leases },
   )
+  const outside = makeGuardedHttp({
+    allowedHosts: config.DELIVERY_ALLOWED_HOSTS,
+    allowHttp: config.DELIVERY_ALLOW_HTTP,
+    timeoutMs: 3_000,
+    bodyLimitBytes: 2 ** 20,
+  })
+  const panel = marketPanel(outside)
   const timers = runTimers(
-    [expireQuotes(writer), abandonInactive(writer), ...crmTimers(leads), retryIngests(processing)],
+    [
+      expireQuotes(writer),
+      abandonInactive(writer),
+      searchMarket({ writer, panel, accounts, keys, clock, log }),
+      ...crmTimers(leads),
+      retryIngests(processing),
+    ],
     { ...parts, leases },
   )
   const requireCurrent = () => folds.requireCurrent(directoryFold.name)
@@ -261,6 +276,7 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
     ],
     stop: async () => {
       await Promise.all([...reactions, timers].map(async ({ finished }) => finished))
+      await outside.close()
     },
   }
 }

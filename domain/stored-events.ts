@@ -14,6 +14,7 @@ import { outcomeEvents, outcomeModelEvents, outcomeReportEvents } from './outcom
 import { pipelineEvents } from './pipeline/events.ts'
 import { providerAccountEvents } from './provider-accounts/events.ts'
 import { policyEvents, policyNumberEvents } from './policies/events.ts'
+import { marketQuoteEvents } from './market-quotes/events.ts'
 import { quoteEvents } from './quotes/events.ts'
 import { rateTableEvents } from './rating/events.ts'
 import { lifecycleActionEvents } from './workflows/events.ts'
@@ -42,6 +43,7 @@ export const storedEvents: EventShapes = {
   ...policyNumberEvents,
   ...productEvents,
   ...providerAccountEvents,
+  ...marketQuoteEvents,
   ...quoteEvents,
   ...rateTableEvents,
 }

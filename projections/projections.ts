@@ -10,6 +10,7 @@ import { ingests } from './ingests/projection.ts'
 import { heldOutcomes, outcomes } from './outcomes/projection.ts'
 import { policies } from './policies/projection.ts'
 import { policyTimeline } from './policies/timeline.ts'
+import { marketSearches } from './market-quotes/projection.ts'
 import type { SomeProjection } from './projection.ts'
 import { quotes } from './quotes/projection.ts'
 import { runProjections } from './runner.ts'
@@ -24,6 +25,7 @@ export const allProjections: readonly SomeProjection[] = [
   quotes,
   policies,
   policyTimeline,
+  marketSearches,
   leads,
   leadFeed,
   leadRecords,

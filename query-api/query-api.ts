@@ -31,6 +31,7 @@ import { leadRoutes } from './leads/routes.ts'
 import { ingestAdminRoutes } from './ingests/admin-routes.ts'
 import { ingestRoutes, ownerOfIngest } from './ingests/routes.ts'
 import { ownerOfPolicy, policyRoutes } from './policies/routes.ts'
+import { marketSearchRoutes } from './market-quotes/routes.ts'
 import { ownerOfQuote, quoteRoutes } from './quotes/routes.ts'
 
 /** Everything that can be read. */
@@ -51,6 +52,7 @@ export const queryRoutes = (
   ...quoteRoutes(deps),
   ...policyRoutes({ ...deps, files: makeSealedFiles(deps) }),
   ...lookupRoutes(deps),
+  ...marketSearchRoutes(deps),
   ...leadRoutes(deps),
   ...leadAdminRoutes(deps),
   ...outcomeRoutes(deps),

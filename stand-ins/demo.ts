@@ -1,9 +1,10 @@
 import { startAddresses } from './addresses.ts'
+import { startMarketPanel } from './market-panel.ts'
 import { startPhoneValidation } from './phone-validation.ts'
 import type { StandIn } from './stand-in.ts'
 
 /** Where the demo organisation's accounts point: see `demo/organisation.yaml`. */
-const ports = { phoneValidation: 4021, addresses: 4022 }
+const ports = { phoneValidation: 4021, addresses: 4022, marketPanel: 4023 }
 
 const isTaken = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
 
@@ -12,6 +13,7 @@ export const startStandIns = async (): Promise<{ readonly close: () => Promise<v
   const starting: readonly Promise<StandIn>[] = [
     startPhoneValidation(ports.phoneValidation),
     startAddresses(ports.addresses),
+    startMarketPanel(ports.marketPanel),
   ]
   const started: StandIn[] = []
   for (const attempt of await Promise.allSettled(starting)) {

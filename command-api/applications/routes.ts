@@ -9,6 +9,7 @@ import { bindRoute, type Policies } from './bind-route.ts'
 import { checkoutRoutes } from './checkout-routes.ts'
 import { mandateRoutes } from './mandate-routes.ts'
 import { quoteRoutes } from './quote-routes.ts'
+import { marketRoutes } from './market-routes.ts'
 import { saveRoutes } from './save-routes.ts'
 import { startRoute } from './start-route.ts'
 import { teamRoutes } from './team-routes.ts'
@@ -38,6 +39,7 @@ export const applicationRoutes = ({
     ...cardRoutes({ applications, desks }),
     ...checkoutRoutes({ applications }),
     ...teamRoutes(applications),
+    ...marketRoutes({ applications }),
     bindRoute({ applications, policies }),
   ]
 }

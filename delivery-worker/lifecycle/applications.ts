@@ -2,6 +2,7 @@ import type { Pool } from 'pg'
 import { applicationEvents } from '#domain/applications/events.ts'
 import { renderApplication, type Application, type ApplicationRecord } from '#domain/applications/record.ts'
 import { idOf, type EventOf, type Json } from '#domain/event.ts'
+import { marketQuoteEvents } from '#domain/market-quotes/events.ts'
 import type { LifecycleEventType } from '#domain/workflows/events.ts'
 import { subjectKind } from '../capability.ts'
 import { pick, readDocuments } from '../snapshot.ts'
@@ -19,7 +20,12 @@ const {
   ApplicationBound,
 } = applicationEvents
 
+const { MarketSearchCompleted, MarketSearchFailed, ApplicationHandedOff } = marketQuoteEvents
+
 const sent = {
+  MarketSearchCompleted,
+  MarketSearchFailed,
+  ApplicationHandedOff,
   ApplicationStarted,
   CustomerSaved,
   ApplicationReferred,
@@ -33,6 +39,9 @@ const sent = {
 }
 
 const names: Readonly<Record<keyof typeof sent, LifecycleEventType>> = {
+  MarketSearchCompleted: 'quote.market_completed',
+  MarketSearchFailed: 'quote.market_failed',
+  ApplicationHandedOff: 'application.handed_off',
   ApplicationStarted: 'application.started',
   CustomerSaved: 'application.customer_saved',
   ApplicationReferred: 'application.referred',
@@ -50,6 +59,8 @@ type Facts = { readonly product_id: string }
 
 const payloadOf = (event: EventOf<typeof sent>): Json => {
   if (event.type === 'ApplicationAbandoned') return { reason: event.reason }
+  if (event.type === 'MarketSearchCompleted') return { request_id: event.request_id }
+  if (event.type === 'MarketSearchFailed') return { request_id: event.request_id, failure_code: event.failure_code }
   if (event.type === 'ApplicationReopened') return { from: event.from }
   return event.type === 'ApplicationAccepted' || event.type === 'ApplicationGivenBack' ? { from: 'referred' } : {}
 }

@@ -4,6 +4,14 @@ import { chooseInterstitial, type ChooseInterstitial } from './choose-interstiti
 import { bindQuote, type BindQuote } from './bind.ts'
 import { confirmSteps, type ConfirmSteps } from './confirm-steps.ts'
 import { expireQuote, type ExpireQuote } from './expire-quote.ts'
+import {
+  noteMarketSearch,
+  searchMarket,
+  selectMarketResult,
+  type NoteMarketSearch,
+  type SearchMarket,
+  type SelectMarketResult,
+} from './market.ts'
 import { quoteApplication, type QuoteApplication } from './quote.ts'
 import { applicationStreamEvents, type ApplicationStreamEvent } from './record.ts'
 import { unknownApplication } from './refusals.ts'
@@ -29,6 +37,9 @@ export type ApplicationCommand =
   | AcceptQuote
   | ExpireQuote
   | TeamAct
+  | SearchMarket
+  | NoteMarketSearch
+  | SelectMarketResult
   | AbandonInactive
   | PaymentCommand
   | ConfirmSteps
@@ -65,6 +76,12 @@ const decide = (command: ApplicationCommand, state: ApplicationState | undefined
     case 'ReopenPostponed':
     case 'WithdrawApplication':
       return decideAsTeam(command, state)
+    case 'SearchMarket':
+      return searchMarket(command, state)
+    case 'NoteMarketSearch':
+      return noteMarketSearch(command, state)
+    case 'SelectMarketResult':
+      return selectMarketResult(command, state)
     case 'AbandonInactive':
       return abandonInactive(command, state)
     case 'ConfirmSteps':

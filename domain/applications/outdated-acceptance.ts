@@ -1,15 +1,24 @@
+import type { MarketQuoteEvent } from '../market-quotes/events.ts'
 import type { ApplicationEvent } from './events.ts'
 import { evolve, pricedInputs, type ApplicationState } from './state.ts'
 
-/** These events; and if they change what an accepted quote was priced on, that it is outdated. */
+/** These events; and if they change what an accepted quote, or a search of the market, rests on, that it is outdated. */
 export const withOutdatedAcceptance = (
   state: ApplicationState,
   events: readonly ApplicationEvent[],
-): readonly ApplicationEvent[] => {
-  if (state.record.status !== 'quoted') return events
+): readonly (ApplicationEvent | MarketQuoteEvent)[] => {
+  const { market_search } = state.record
+  if (state.record.status !== 'quoted' && !market_search) return events
   const recorded = { occurred_at: state.record.updated_at }
   const after = events.reduce((before, event) => evolve(before, event, recorded) ?? before, state)
-  return pricedInputs(after) === pricedInputs(state)
-    ? events
-    : [...events, { type: 'AcceptanceOutdated', application_id: state.record.id }]
+  const inputs = pricedInputs(after)
+  const isOutdated = state.record.status === 'quoted' && inputs !== pricedInputs(state)
+  const stale = inputs !== state.searched_inputs
+  return [
+    ...events,
+    ...(isOutdated ? [{ type: 'AcceptanceOutdated', application_id: state.record.id } as const] : []),
+    ...(market_search && market_search.stale !== stale
+      ? [{ type: 'MarketQuotesOutdated', request_id: market_search.request_id, stale } as const]
+      : []),
+  ]
 }

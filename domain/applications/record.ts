@@ -5,7 +5,8 @@ import { CustomerDetails } from '../customers/events.ts'
 import { checkoutEvents, ConfirmedStep } from '../checkout/events.ts'
 import { ApplicationCustomer } from '../customers/record.ts'
 import type { EventOf } from '../event.ts'
-import { MarketQuotes } from '../market-quotes/record.ts'
+import { marketQuoteEvents, type MarketQuoteEvent } from '../market-quotes/events.ts'
+import { evolveMarketSearch, MarketQuotes, MarketSearchRecord, shownMarketQuotes } from '../market-quotes/record.ts'
 import { paymentEvents, type PaymentEvent } from '../payments/events.ts'
 import { quoteEvents, type QuoteEvent } from '../quotes/events.ts'
 import {
@@ -101,6 +102,8 @@ export const ApplicationRecord = Application.omit({ display_id: true, presentati
   /** The status before it was abandoned. */
   former_status: z.enum(['started', 'anonymous', 'in_capture', 'quoted']).nullable(),
   inactive_after_days: z.int(),
+  /** The latest search of the market, whole. */
+  market_search: MarketSearchRecord.nullable(),
   /** When somebody last worked on it. */
   active_at: z.iso.datetime(),
   /** Evidence of what was shown before buying, the latest last. */
@@ -112,7 +115,13 @@ export type ApplicationRecord = z.infer<typeof ApplicationRecord>
 export const TeamApplication = ApplicationRecord.meta({ id: 'TeamApplication' })
 
 /** All that an application's stream holds. */
-export const applicationStreamEvents = { ...applicationEvents, ...quoteEvents, ...paymentEvents, ...checkoutEvents }
+export const applicationStreamEvents = {
+  ...applicationEvents,
+  ...quoteEvents,
+  ...paymentEvents,
+  ...checkoutEvents,
+  ...marketQuoteEvents,
+}
 export type ApplicationStreamEvent = EventOf<typeof applicationStreamEvents>
 
 type Recorded = { readonly occurred_at: string }
@@ -125,7 +134,7 @@ export const evolveRecord = (
 ): ApplicationRecord | undefined => {
   if (event.type === 'ApplicationStarted') return started(event, occurred_at)
   if (!record) return undefined
-  const change = changeBy(record, event)
+  const change = changeBy(record, event, occurred_at)
   const active_at = isActivity(event) ? occurred_at : record.active_at
   const decisions = withDecision(record.decisions, event, occurred_at)
   const changed = { ...record, ...change, decisions, active_at, updated_at: occurred_at }
@@ -142,6 +151,9 @@ export const isJoint = ({ mode, factor_key, joint_values }: JointBasis, answers:
   mode === 'always' || (mode === 'by_answer' && joint_values.some((value) => value === answers[factor_key ?? '']))
 
 const isQuoteEvent = (event: ApplicationStreamEvent): event is QuoteEvent => event.type in quoteEvents
+
+export const isMarketEvent = (event: ApplicationStreamEvent): event is MarketQuoteEvent =>
+  event.type in marketQuoteEvents
 
 const isPaymentEvent = (event: ApplicationStreamEvent): event is PaymentEvent => event.type in paymentEvents
 
@@ -165,6 +177,7 @@ const started = (event: Started, occurred_at: string): ApplicationRecord => ({
   interstitial_choices: {},
   decisions: [],
   former_status: null,
+  market_search: null,
   inactive_after_days: event.inactive_after_days,
   active_at: occurred_at,
   confirmed: [],
@@ -189,8 +202,23 @@ const changeByQuote = (event: QuoteEvent): Change => (event.type === 'QuoteAccep
 /** Whoever quotes again and again confirms again; the events keep it all. */
 const mostConfirmed = 50
 
-const changeBy = (record: ApplicationRecord, event: Exclude<ApplicationStreamEvent, Started>): Change => {
+const changeByMarket = (record: ApplicationRecord, event: MarketQuoteEvent, occurred_at: string): Change => {
+  const former = event.type === 'MarketSearchRequested' ? undefined : (record.market_search ?? undefined)
+  const search = evolveMarketSearch(former, event, { occurred_at }) ?? null
+  return {
+    market_search: search,
+    market_quotes: search && shownMarketQuotes(search),
+    ...(event.type === 'ApplicationHandedOff' && { status: 'handed_off' as const }),
+  }
+}
+
+const changeBy = (
+  record: ApplicationRecord,
+  event: Exclude<ApplicationStreamEvent, Started>,
+  occurred_at: string,
+): Change => {
   if (isQuoteEvent(event)) return changeByQuote(event)
+  if (isMarketEvent(event)) return changeByMarket(record, event, occurred_at)
   // How it is paid for is not shown on the application.
   if (isPaymentEvent(event)) return {}
   const { status, risk_factors, marketing_answered } = record
@@ -245,7 +273,9 @@ const openStatus = (status: ApplicationStatus): ApplicationRecord['former_status
 
 /** Whether an event shows that somebody works on the application; that a quote expires does not, nor news of a payment. */
 export const isActivity = (event: ApplicationStreamEvent): boolean =>
-  event.type !== 'QuoteExpired' && !isPaymentEvent(event)
+  event.type !== 'QuoteExpired' &&
+  !isPaymentEvent(event) &&
+  (!isMarketEvent(event) || event.type === 'MarketSearchRequested')
 
 /** When the application counts as abandoned, unless somebody works on it before. */
 export const abandonedFrom = (active_at: string, inactive_after_days: number): string =>

@@ -8,7 +8,7 @@ import type { ApplicationEvent, CallerKind } from './events.ts'
 import { withOutdatedAcceptance } from './outdated-acceptance.ts'
 import { mergeProvenance, tidyProvenance } from '../provenance.ts'
 import { refuseClosed, refuseInputs } from './refusals.ts'
-import { presentationOfApplication } from './record.ts'
+import { presentationOfApplication, type ApplicationStreamEvent } from './record.ts'
 import type { ApplicationState } from './state.ts'
 import { CustomerDetails } from '../customers/events.ts'
 
@@ -37,7 +37,7 @@ export type SaveCustomer = Consent & {
   readonly provenance: unknown
 }
 
-export const saveCustomer = (command: SaveCustomer, state: ApplicationState): readonly ApplicationEvent[] => {
+export const saveCustomer = (command: SaveCustomer, state: ApplicationState): readonly ApplicationStreamEvent[] => {
   refuseClosed(state.record)
   const { release, caller, customer } = command
   refuseInputs(

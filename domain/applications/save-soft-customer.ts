@@ -2,8 +2,9 @@ import { isSameJson } from '../canonical-json.ts'
 import { CustomerDetails } from '../customers/events.ts'
 import { nothingKnown } from '../customers/record.ts'
 import type { Fields } from '../rejection.ts'
-import type { ApplicationEvent, CallerKind } from './events.ts'
+import type { CallerKind } from './events.ts'
 import { withOutdatedAcceptance } from './outdated-acceptance.ts'
+import type { ApplicationStreamEvent } from './record.ts'
 import { refuseInputs } from './refusals.ts'
 import { isOpen, type ApplicationState } from './state.ts'
 
@@ -21,7 +22,7 @@ export type SaveSoftCustomer = {
 export const saveSoftCustomer = (
   { details, refused, caller }: SaveSoftCustomer,
   state: ApplicationState,
-): readonly ApplicationEvent[] => {
+): readonly ApplicationStreamEvent[] => {
   const reasons = Object.entries(refused).map(([name, reason]) => [`customer.${name}`, reason] as const)
   refuseInputs('validation_failed', Object.fromEntries(reasons))
   if (!isOpen(state.record)) return []

@@ -33,6 +33,8 @@ export type ApplicationState = {
   readonly marketing_answers: Readonly<Record<string, boolean>>
   /** A visitor of a web page has had a hand in it, so it holds only what was typed into it. */
   readonly open_to_visitors: boolean
+  /** What the market was last searched with. */
+  readonly searched_inputs: string | null
   /** What the team accepted, and for which inputs. */
   readonly accepted_terms: AcceptedTerms | null
   /** In the order of issue: at most the last one is current, and only that is whole. */
@@ -60,6 +62,7 @@ export const evolve = (
       marketing_answers: {},
       open_to_visitors: event.started_by === 'browser',
       accepted_terms: null,
+      searched_inputs: null,
       quotes: [],
       payments: noPayments,
       sale: null,
@@ -109,6 +112,7 @@ const formerOf = ({ quote: { id, status }, inputs_digest }: FormerQuote | Issued
 const hiddenChange = (state: ApplicationState, event: ApplicationStreamEvent): Partial<ApplicationState> => {
   if (event.type === 'QuoteBought') return { sale: event }
   if (event.type === 'CoverSaved') return { components: event.components }
+  if (event.type === 'MarketSearchRequested') return { searched_inputs: pricedInputs(state) }
   if (event.type === 'ApplicationAccepted')
     return { accepted_terms: { inputs_digest: event.inputs_digest, loadings: event.loadings } }
   if (event.type === 'ProvenanceSaved') return { provenance: event.provenance }

@@ -1,5 +1,5 @@
 /** What query-api serves of the operator's addresses, at /admin/v1 and below an organisation. */
-const lists = ['deliveries', 'key_documents', 'policies', 'team_applications']
+const lists = ['deliveries', 'key_documents', 'market_searches', 'policies', 'team_applications']
 const listsOfOrganisation = ['held_outcomes', 'ingests', 'leads', 'proposed_details']
 
 /**

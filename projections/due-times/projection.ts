@@ -2,11 +2,13 @@ import {
   abandonedFrom,
   applicationStreamEvents,
   isActivity,
+  isMarketEvent,
   type ApplicationStreamEvent,
 } from '#domain/applications/record.ts'
 import { idOf, organisationOf } from '#domain/event.ts'
 import { ingestEvents, type IngestEvent } from '#domain/ingests/events.ts'
 import { leadEvents, type LeadEvent } from '#domain/leads/events.ts'
+import type { MarketQuoteEvent } from '#domain/market-quotes/events.ts'
 import { quoteEvents, type QuoteEvent } from '#domain/quotes/events.ts'
 import type { Projection } from '../projection.ts'
 import { leadDueTimes } from './leads.ts'
@@ -35,7 +37,7 @@ const isOfLead = (event: DueEvent): event is LeadEvent => event.type in leadEven
 /** What will be due, and when. A row goes when what it waits for has happened, or can happen no more. */
 export const dueTimes: Projection<typeof dueTimeEvents, Row, 'organisation_id' | 'kind' | 'id'> = {
   name: 'due_times',
-  version: 4,
+  version: 5,
   categories: ['application', 'lead', 'ingest'],
   events: dueTimeEvents,
   awaited: false,
@@ -58,6 +60,8 @@ export const dueTimes: Projection<typeof dueTimeEvents, Row, 'organisation_id' |
       return Object.keys(leadDueTimes(event)).map((kind) => ({ organisation_id, kind, id: idOf(recorded.stream) }))
     if (isOfIngest(event)) return [{ organisation_id, kind: 'ingest_retry', id: idOf(recorded.stream) }]
     const inactivity = { organisation_id, kind: 'application_inactivity', id: idOf(recorded.stream) }
+    if (isMarketEvent(event))
+      return [...searchesOf(event).map((id) => ({ organisation_id, kind: 'market_search', id })), inactivity]
     return isQuoteEvent(event)
       ? [{ organisation_id, kind: 'quote_expiry', id: event.quote_id }, inactivity]
       : [inactivity]
@@ -72,7 +76,9 @@ export const dueTimes: Projection<typeof dueTimeEvents, Row, 'organisation_id' |
     if (isOfIngest(event)) return ingestRetry(event, { ...key, stream })
     return key.kind === 'quote_expiry'
       ? quoteExpiry(row, event, { ...key, stream })
-      : inactivity(row, event, { ...key, stream }, metadata.occurred_at)
+      : key.kind === 'market_search'
+        ? marketSearch(row, event, { ...key, stream }, metadata.occurred_at)
+        : inactivity(row, event, { ...key, stream }, metadata.occurred_at)
   },
 }
 
@@ -85,6 +91,23 @@ const isOfIngest = (event: DueEvent): event is OfIngest =>
 
 const ingestRetry = (event: OfIngest, place: Place): Row | undefined =>
   event.type === 'IngestDeferred' ? { ...place, due_at: event.retry_after, after_days: null } : undefined
+
+const searchesOf = (event: MarketQuoteEvent): readonly string[] =>
+  event.type === 'MarketSearchRequested' && event.replaces !== null
+    ? [event.request_id, event.replaces]
+    : [event.request_id]
+
+/** A search is due as long as it is under way. */
+const marketSearch = (
+  row: Row | undefined,
+  event: ApplicationStreamEvent,
+  place: Place,
+  occurred_at: string,
+): Row | undefined => {
+  if (event.type === 'MarketSearchRequested')
+    return event.request_id === place.id ? { ...place, due_at: occurred_at, after_days: null } : undefined
+  return event.type === 'MarketSearchCompleted' || event.type === 'MarketSearchFailed' ? undefined : row
+}
 
 const quoteExpiry = (row: Row | undefined, event: ApplicationStreamEvent, place: Place): Row | undefined => {
   if (event.type === 'QuoteIssued') return { ...place, due_at: event.expires_at, after_days: null }
@@ -116,4 +139,5 @@ const isClosing = ({ type }: ApplicationStreamEvent): boolean =>
   type === 'ApplicationDeclined' ||
   type === 'ApplicationPostponed' ||
   type === 'ApplicationAbandoned' ||
-  type === 'ApplicationBound'
+  type === 'ApplicationBound' ||
+  type === 'ApplicationHandedOff'

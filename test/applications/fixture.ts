@@ -26,7 +26,7 @@ import { teamApplicationRoutes } from '../../query-api/applications/team-routes.
 import { testDatabase } from '../database.ts'
 import { fillReadModel } from '../read-model.ts'
 import { browserCaller, serve, serverCaller } from '../serve.ts'
-import { jointRelease, organisation_id, release } from './release.ts'
+import { jointRelease, marketRelease, organisation_id, release } from './release.ts'
 
 const patience = { timeout: 20_000, interval: 5 }
 
@@ -90,6 +90,7 @@ export const applicationApis = async () => {
   await publish(log, productOf(1, 'health'), 'production')
   await publish(log, productOf(2, 'trial'), 'sandbox')
   await publish(log, productOf(4, 'couple', jointRelease), 'production')
+  await publish(log, productOf(5, 'market', marketRelease), 'production')
   await publish(log, productOf(3, 'gone'), 'archived')
   const catalogue = await followCatalogue(
     log,
@@ -173,6 +174,9 @@ export const applicationApis = async () => {
     /** The operator's acts and views. */
     team: (method: string, path: string, body?: unknown) =>
       served.send(method, `/admin/v1/team_applications${path}`, body),
+    searchMarket: (id: string, headers?: Record<string, string>) =>
+      send('POST', `/${id}/market_quotes`, undefined, headers),
+    selectResult: (id: string, body: unknown) => send('POST', `/${id}/market_quotes/select`, body),
     quote: (id: string) => send('POST', `/${id}/quotes`, {}),
     savePartner: (id: string, body: unknown, headers?: Record<string, string>) =>
       send('PATCH', `/${id}/partner`, body, headers),

@@ -293,3 +293,21 @@ export const jointRelease: Release = {
   rate_tables: { 'life.level': 3 },
   joint: { mode: 'by_answer', factor_key: 'cover_for', joint_values: ['joint'] },
 }
+
+/** Priced by the providers of a panel. */
+export const marketRelease: Release = {
+  ...release,
+  product_type: 'term',
+  covers: [{ ...lifeCover, rate_table: null }],
+  rate_tables: {},
+  whole_of_market: true,
+  market: {
+    mapping: [
+      { field: 'smoker', key: 'smoker' },
+      { field: 'height_cm', key: 'height_cm' },
+      { field: 'options.brand', key: 'brand' },
+    ],
+    time_limit_seconds: 60,
+    valid_days: 30,
+  },
+}

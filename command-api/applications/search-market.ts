@@ -1,0 +1,128 @@
+import { application } from '#domain/applications/application.ts'
+import type { NoteMarketSearch } from '#domain/applications/market.ts'
+import { idOf } from '#domain/event.ts'
+import { marketQuoteEvents, type MarketSearch, type ReceivedResult } from '#domain/market-quotes/events.ts'
+import { isUnderWay, type MarketSearchRecord } from '#domain/market-quotes/record.ts'
+import { fromStored } from '#domain/event.ts'
+import { accountOf, accountSecretPlace, type SealedAccount } from '#domain/provider-accounts/record.ts'
+import { OrganisationId } from '#domain/values.ts'
+import type { OpenedAccount } from '#infra/ask-json.ts'
+import type { Clock } from '#infra/clock.ts'
+import type { Keys } from '#infra/crypto/keys.ts'
+import { unseal } from '#infra/crypto/seal.ts'
+import { derivedId } from '#infra/ids.ts'
+import type { Log } from '#infra/log.ts'
+import type { MarketPanel, PanelResult } from '#infra/market-panel/panel.ts'
+import { commandHandler, type Context, type Writer } from '../handle.ts'
+import type { DueTime, Timer } from '../timers.ts'
+
+type Deps = {
+  readonly writer: Writer
+  readonly panel: MarketPanel
+  readonly accounts: ReadonlyMap<string, SealedAccount>
+  readonly keys: Pick<Keys, 'sealing'>
+  readonly clock: Clock
+  readonly log: Log
+  /** Real time. */
+  readonly realNow?: () => number
+}
+
+/** Steps under way at once: for all organisations together, and for each. */
+const most = { all: 64, each: 8 }
+
+/**
+ * A search that is under way is due all the time: each time one step is made, which asks the panel and stores what is
+ * new. So any process goes on with the search of one that has died, and nothing waits for a slow panel: a step goes on
+ * by itself, and while it does the search is passed over.
+ */
+export const searchMarket = ({ writer, panel, accounts, keys, clock, log, realNow = Date.now }: Deps): Timer => {
+  const { handle, load } = commandHandler(writer, application)
+  const underWay = new Map<string, string>()
+
+  const accountFor = (organisation_id: OrganisationId): OpenedAccount | undefined => {
+    const account = accountOf(accounts, organisation_id, 'market_panel')
+    if (!account) return undefined
+    const secret = unseal(keys, account.sealed_secret, accountSecretPlace(organisation_id, account.id))
+    return { base_url: account.base_url, account: account.account, secret }
+  }
+
+  /** What the providers are told, from the event that asked for the search. */
+  const readSearch = async (stream: string, request_id: string): Promise<MarketSearch | undefined> => {
+    const page = await writer.log.read(stream, { direction: 'backwards', limit: 1000 })
+    const found = page.find(({ type, data }) => type === 'MarketSearchRequested' && data['request_id'] === request_id)
+    const event = found && fromStored(marketQuoteEvents, found)
+    return event?.type === 'MarketSearchRequested' ? event.search : undefined
+  }
+
+  /** What one look at the panel tells. */
+  const look = async (search: MarketSearchRecord, stream: string, organisation_id: OrganisationId) => {
+    const nothing = { search_id: null, provider_count: 0, results: [], isFinished: false }
+    const account = accountFor(organisation_id)
+    if (!account) return { ...nothing, isFinished: true }
+    const { request_id } = search
+    const told = search.search_id === null ? await readSearch(stream, request_id) : undefined
+    const begun = told && (await panel.begin(account, request_id, bodyOf(told)))
+    const search_id = search.search_id ?? begun?.search_id ?? null
+    const read = search_id === null ? undefined : await panel.read(account, search_id)
+    return { ...nothing, search_id, provider_count: begun?.provider_count ?? 0, ...read }
+  }
+
+  const step = async ({ id, stream, organisation_id }: DueTime, context: Context): Promise<void> => {
+    const search = (await load(idOf(stream)))?.record.market_search
+    if (search?.request_id !== id || !isUnderWay(search)) return
+    const { isFinished, results, ...seen } = await look(search, stream, OrganisationId.parse(organisation_id))
+    const isTooLate = realNow() >= Date.parse(search.deadline_at)
+    const command: NoteMarketSearch = {
+      type: 'NoteMarketSearch',
+      request_id: id,
+      ...seen,
+      results: results.map((result) => receivedResult(id, result)),
+      ended: isFinished ? 'finished' : isTooLate ? 'too_late' : null,
+    }
+    await handle(idOf(stream), command, { ...context, now: clock.now().toISOString() })
+  }
+
+  return {
+    kind: 'market_search',
+    fire: async (due, context) => {
+      const own = [...underWay.values()].filter((organisation_id) => organisation_id === due.organisation_id)
+      if (underWay.has(due.id) || underWay.size >= most.all || own.length >= most.each) return
+      underWay.set(due.id, due.organisation_id)
+      void step(due, context)
+        .catch((error: unknown) => log.warn({ error, request_id: due.id }, 'market search step failed'))
+        .finally(() => underWay.delete(due.id))
+    },
+  }
+}
+
+const bodyOf = ({ lives, ...search }: MarketSearch): object => ({
+  ...search,
+  lives: lives.map(({ dob, postcode_area, answers }) => ({ dob, postcode_area, ...answers })),
+})
+
+const standard = { buy_now: 'standard', buy_now_non_standard: 'underwritten', refer: null, decline: null } as const
+
+/** Of one provider there is one result for a search. A success without a price is none. */
+const receivedResult = (request_id: string, result: PanelResult): ReceivedResult => {
+  const { provider_id, provider_name, logo_url, premium_pence, decision } = result
+  const isPriced = result.status === 'success' && typeof premium_pence === 'number' && premium_pence > 0
+  return {
+    result_id: derivedId('market_result', request_id, provider_id),
+    provider_id,
+    provider_name,
+    logo_url: logo_url ?? null,
+    offer: {
+      status: result.status === 'success' && !isPriced ? 'error' : result.status,
+      status_reason: result.status_reason ?? null,
+      product_name: result.product_name,
+      premium_pence: isPriced ? premium_pence : 0,
+      plan_fee_pence: result.plan_fee_pence ?? null,
+      variations: result.variations,
+      features: result.features,
+      evidence_required: result.evidence_required,
+      further_underwriting: result.further_underwriting,
+      standard_or_underwritten: decision ? standard[decision] : null,
+      expiry_date: result.expiry_date ?? null,
+    },
+  }
+}

@@ -1,0 +1,147 @@
+import { randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { ProviderAccountId } from '#domain/provider-accounts/events.ts'
+import { accountSecretPlace, type SealedAccount } from '#domain/provider-accounts/record.ts'
+import { systemClock } from '#infra/clock.ts'
+import { deriveKeys } from '#infra/crypto/keys.ts'
+import { seal } from '#infra/crypto/seal.ts'
+import { makeGuardedHttp } from '#infra/guarded-http.ts'
+import { makeLog } from '#infra/log.ts'
+import { marketPanel } from '#infra/market-panel/panel.ts'
+import { searchMarket } from '../../command-api/applications/search-market.ts'
+import { makeWriter } from '../../command-api/writer.ts'
+import { startMarketPanel } from '../../stand-ins/market-panel.ts'
+import { as, applicationApis, type Fixture } from '../applications/fixture.ts'
+import { organisation_id } from '../applications/release.ts'
+
+const keys = deriveKeys(randomBytes(32).toString('base64'))
+const customer = { first_name: 'Anna', last_name: 'Ash', email: 'market@example.org', dob: '1992-03-10' }
+const patience = { timeout: 20_000, interval: 10 }
+
+let fixture: Fixture
+let panel: Awaited<ReturnType<typeof startMarketPanel>>
+const outside = makeGuardedHttp({ allowedHosts: ['127.0.0.1'], allowHttp: true, timeoutMs: 300 })
+let panelNow = 0
+beforeAll(async () => {
+  fixture = await applicationApis()
+  panel = await startMarketPanel(undefined, { now: () => panelNow })
+})
+afterAll(async () => {
+  await Promise.all([outside.close(), panel.close()])
+  await fixture[Symbol.asyncDispose]()
+})
+
+const accounts = (base_url: string): ReadonlyMap<string, SealedAccount> => {
+  const id = ProviderAccountId.parse('50000000-0000-5000-8000-000000000009')
+  const sealed_secret = seal(keys, 'panel-key', accountSecretPlace(organisation_id, id))
+  const account = { id, organisation_id, provider: 'market_panel', base_url, account: null, sealed_secret } as const
+  return new Map([[`${organisation_id} market_panel`, { ...account, updated_at: '2026-01-15T12:00:00.000Z' }]])
+}
+
+/** A process that goes on with searches. */
+const processAt = (base_url: string, realNow: () => number = Date.now) =>
+  searchMarket({
+    writer: makeWriter({ log: fixture.log, seen: async () => undefined }),
+    panel: marketPanel(outside),
+    accounts: accounts(base_url),
+    keys,
+    clock: systemClock,
+    log: makeLog('silent', 'test'),
+    realNow,
+  })
+
+const searched = async () => {
+  const { id } = (await fixture.start({ product_slug: 'market', answers: { smoker: false, height_cm: 170 }, customer }))
+    .body.data
+  await fixture.save(id, { cover_amount_pence: 20_000_000, term_years: 25 })
+  const { status, body } = await fixture.searchMarket(id)
+  expect(status).toBe(200)
+  const request_id = body.data.market_quotes?.request_id ?? ''
+  const due = { organisation_id, kind: 'market_search', id: request_id, stream: `application-${id}`, due_at: '' }
+  const context = { organisation_id, actor: { type: 'system', id: null }, correlation_id: 'test', now: '' } as const
+  const quotes = async () => {
+    const { body: saved } = await fixture.save(id, { answers: {} })
+    return saved.data.market_quotes
+  }
+  return {
+    id,
+    request_id,
+    market_quotes: body.data.market_quotes,
+    quotes,
+    /** Lets a process make steps until the quotes are so. */
+    until: async (process: ReturnType<typeof processAt>, isSo: (status: string, results: number) => boolean) => {
+      await vi.waitUntil(async () => {
+        await process.fire(due, context)
+        const shown = await quotes()
+        return shown !== null && isSo(shown.status, shown.results.length)
+      }, patience)
+      return quotes()
+    },
+  }
+}
+
+describe('POST /api/v1/applications/{id}/market_quotes', () => {
+  test('200 at once; results are stored as they come, and another process finishes the search of one that was killed', async () => {
+    panelNow = 0
+    const { id, market_quotes, until } = await searched()
+    expect(market_quotes).toMatchObject({ status: 'pending', stale: false, results: [] })
+
+    const partial = await until(processAt(panel.url), (status) => status === 'fetching')
+    expect(partial).toMatchObject({ provider_count: 8 })
+
+    panelNow = 2_000
+    const another = processAt(panel.url)
+    await until(another, (_status, results) => results === 7)
+    panelNow = 4_000
+    const quotes = await until(another, (status) => status === 'completed')
+    const statuses = Object.fromEntries(
+      quotes?.results.map(({ provider_name, status }) => [provider_name, status]) ?? [],
+    )
+    expect(statuses).toMatchObject({ 'Albion Mutual': 'success', 'Hollow Tree': 'timeout' })
+    expect(quotes?.results).toHaveLength(8)
+
+    const repeated = await fixture.searchMarket(id)
+    expect(repeated.body.data.market_quotes?.request_id).toBe(market_quotes?.request_id)
+
+    const cheapest = quotes?.results.find(({ provider_name }) => provider_name === 'Albion Mutual')
+    const { status, body } = await fixture.selectResult(id, { result_id: cheapest?.result_id })
+    expect(status).toBe(200)
+    expect(body.data).toMatchObject({ status: 'handed_off' })
+    expect(body.data.market_quotes?.selected_result_id).toBe(cheapest?.result_id)
+  })
+
+  test('a panel that cannot be reached fails the search when its time is over', async () => {
+    const { until } = await searched()
+    const inAnHour = () => Date.now() + 3_600_000
+    const quotes = await until(processAt('http://127.0.0.1:9', inAnHour), (status) => status === 'failed')
+    expect(quotes).toMatchObject({ failure_code: 'panel_unreachable' })
+  })
+
+  test('a panel that stops answering fails the search when its time is over', async () => {
+    panelNow = 0
+    const { until } = await searched()
+    panel.misbehave(({ method }) => (method === 'GET' ? 'hang' : undefined))
+    await until(processAt(panel.url), (status) => status === 'fetching')
+    const inAnHour = () => Date.now() + 3_600_000
+    const quotes = await until(processAt(panel.url, inAnHour), (status) => status === 'failed')
+    panel.misbehave(undefined)
+    expect(quotes).toMatchObject({ failure_code: 'provider_timeout' })
+  })
+
+  test('422 not_market_product, 422 mapping_incomplete with each field, 422 for a result that is none', async () => {
+    const own = (await fixture.start()).body.data
+    expect((await fixture.searchMarket(own.id)).body.error.code).toBe('not_market_product')
+
+    const bare = (await fixture.start({ product_slug: 'market' })).body.data
+    const { status, body } = await fixture.searchMarket(bare.id)
+    expect(status).toBe(422)
+    expect(body.error.code).toBe('mapping_incomplete')
+    expect(Object.keys(body.error.fields ?? {})).toContain('answers.smoker')
+    expect((await fixture.selectResult(bare.id, {})).body.error.fields).toHaveProperty('result_id')
+  })
+
+  test('404: a web page without the share token', async () => {
+    const { id } = (await fixture.start({ product_slug: 'market' }, as('browser'))).body.data
+    expect((await fixture.searchMarket(id, as('browser'))).status).toBe(404)
+  })
+})
