@@ -198,7 +198,7 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
         files: makeSealedFiles(parts),
         organisations: directory.organisations,
       }),
-      ...crmReactions(leads),
+      ...crmReactions({ writer, leads, catalogue, outcomeModels: crmModels.outcomeModels }),
       whenIngestReceivedResolveIt(processing),
       whenIngestResolvedReadIt(processing),
     ],

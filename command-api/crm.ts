@@ -1,5 +1,6 @@
 import type { Pool } from 'pg'
 import type { Directory } from '#domain/access/record.ts'
+import { application } from '#domain/applications/application.ts'
 import type { OutcomeModel } from '#domain/outcomes/events.ts'
 import { outcomeModelsFold, outcomeModelsOf, type OutcomeModels } from '#domain/outcomes/record.ts'
 import { CustomerId, type OrganisationId } from '#domain/values.ts'
@@ -10,6 +11,11 @@ import { sql } from '#infra/postgres/postgres.ts'
 import { makePeople } from './customers/people.ts'
 import type { Catalogue } from './live-catalogue.ts'
 import { leadAdminRoutes } from './leads/routes.ts'
+import { whenApplicationChangedRecordActivity } from './leads/when-application-changed-record-activity.ts'
+import { whenCustomerUpdatedRecordChange } from './leads/when-customer-updated-record-change.ts'
+import { whenPolicyBoundWinLead } from './leads/when-policy-bound-win-lead.ts'
+import { commandHandler } from './handle.ts'
+import { whenPolicyBoundRecordOutcome } from './outcomes/when-policy-bound-record-outcome.ts'
 import { leadTimers } from './leads/timers.ts'
 import { makeLeads, type Leads } from './live-leads.ts'
 import { followPipelines, type Pipelines } from './live-pipelines.ts'
@@ -51,7 +57,7 @@ const findByPhone =
   async (organisation_id: OrganisationId, phone_number: string): Promise<readonly CustomerId[]> => {
     const { rows } = await pool.query<{ id: string }>(sql`
       select id from customers
-      where organisation_id = ${organisation_id} and document ->> 'phone_number' = ${phone_number}
+      where organisation_id = ${organisation_id} and phone_number = ${phone_number}
       limit ${mostOfOneNumber}`)
     return rows.map(({ id }) => CustomerId.parse(id))
   }
@@ -76,7 +82,29 @@ export const crmRoutes = ({ writer, pool, directory, catalogue, dataKeys, models
   ]
 }
 
-export const crmReactions = (leads: Leads): readonly SomeReaction[] => [whenOutcomeRecordedFollowOutcome(leads)]
+type ReactionDeps = {
+  readonly writer: Writer
+  readonly leads: Leads
+  readonly outcomeModels: OutcomeModels
+  readonly catalogue: Pick<Catalogue, 'release'>
+}
+
+/** What leads and outcomes do about what happens elsewhere. */
+export const crmReactions = ({ writer, leads, outcomeModels, catalogue }: ReactionDeps): readonly SomeReaction[] => {
+  const { load } = commandHandler(writer, application)
+  return [
+    whenOutcomeRecordedFollowOutcome(leads),
+    whenApplicationChangedRecordActivity({ leads, customerOf: async (id) => (await load(id))?.record.customer?.id }),
+    whenCustomerUpdatedRecordChange(leads),
+    whenPolicyBoundWinLead(leads),
+    whenPolicyBoundRecordOutcome({
+      writer,
+      models: outcomeModels,
+      slugOf: async (organisation_id, product_id, release_id) =>
+        (await catalogue.release(organisation_id, product_id, release_id))?.slug,
+    }),
+  ]
+}
 
 export const crmTimers = (leads: Leads): readonly Timer[] => leadTimers(leads)
 

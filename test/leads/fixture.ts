@@ -30,6 +30,7 @@ import { leadRoutes } from '../../query-api/leads/routes.ts'
 import { outcomeRoutes } from '../../query-api/outcomes/routes.ts'
 import { testDatabase } from '../database.ts'
 import { fillReadModel } from '../read-model.ts'
+import { samples } from '../stored-events/samples.ts'
 import { serve, serverCaller } from '../serve.ts'
 import { organisation_id, partner, pipeline, receive, user, website } from './builders.ts'
 
@@ -76,6 +77,7 @@ export const openLeads = async () => {
   const pipelines = pipelinesOf(new Map<string, Pipeline>([[organisation_id, pipeline]]))
 
   let read: Position | undefined
+  const pending: RecordedEvent[] = []
   let reading = Promise.resolve()
   const projections = [products, customers, leads, leadFeed, leadRecords, outcomes, heldOutcomes]
   let reactions: readonly SomeReaction[] = []
@@ -91,7 +93,7 @@ export const openLeads = async () => {
       const events = await log.readAll(read === undefined ? {} : { beyond: read })
       await fillReadModel(database.pool, projections, events)
       read = events.at(-1)?.position ?? read
-      for (const event of events) await react(event)
+      pending.push(...events)
     })
     return reading
   }
@@ -106,7 +108,6 @@ export const openLeads = async () => {
     },
   })
   const made = makeLeads(writer, pipelines)
-  reactions = crmReactions(made)
   const dataKeys = makeDataKeys({ pool: database.pool, keys: deriveKeys(randomBytes(32).toString('base64')) })
   const directory = emptyDirectory()
   directory.organisations.set(organisation_id, northlight)
@@ -115,13 +116,15 @@ export const openLeads = async () => {
     pipelines,
     outcomeModels: outcomeModelsOf(new Map([[organisation_id, { ...seededModel, ...sold }]])),
   }
+  const catalogue = { slugs: () => [], release: async () => undefined }
+  reactions = crmReactions({ writer, leads: made, catalogue, outcomeModels: models.outcomeModels })
   const people = makePeople({ writer, digest: dataKeys.digest })
   const served = await serve(
     [
       ...leadRoutes({ pool: database.pool, pipelines }),
       ...leadAdminRoutes({ pool: database.pool }),
       ...outcomeRoutes({ pool: database.pool, outcomeModels: models.outcomeModels }),
-      ...crmRoutes({ writer, pool: database.pool, directory, catalogue: { slugs: () => [] }, dataKeys, models }),
+      ...crmRoutes({ writer, pool: database.pool, directory, catalogue, dataKeys, models }),
     ],
     (request) => {
       const name = request.get('x-caller') ?? 'website'
@@ -145,13 +148,21 @@ export const openLeads = async () => {
     log,
     writer,
     leads: made,
-    /** Until everything that followed can be read. */
+    /** Reacts to what has happened, until everything that followed can be read. */
     settled: async () => {
-      let before: Position | undefined
-      do {
-        before = read
-        await readOn()
-      } while (read !== before)
+      for (await readOn(); pending.length > 0; await readOn()) for (const event of pending.splice(0)) await react(event)
+    },
+    /** Reacts once more to all that has happened, as another process might. */
+    reactAgain: async () => {
+      for (const event of await log.readAll()) await react(event)
+    },
+    /** Puts a stored sample into the log, in this stream. */
+    happened: async (name: string, stream?: string) => {
+      const sample = samples.find((each) => each.name === name)?.event
+      if (!sample) throw new Error(`There is no sample ${name}.`)
+      const { type, schema_version, data, metadata } = sample
+      const event = { id: crypto.randomUUID(), type, schema_version, data, metadata }
+      await log.append(stream ?? sample.stream, 'any', [event])
     },
     /** What is known of the person of a lead. */
     know: async (customer_id: CustomerId, details: Partial<CustomerDetails>) => {
@@ -177,7 +188,7 @@ export const openLeads = async () => {
       changes: Parameters<typeof receive>[0] = {},
       campaign: CampaignRef | null = null,
     ) => {
-      const contact_id = CustomerId.parse(crypto.randomUUID())
+      const contact_id = changes.contact_id ?? CustomerId.parse(crypto.randomUUID())
       const arrival = receive({ contact_id, ingest_id: crypto.randomUUID(), api_application_id: sender, ...changes })
       await made.handle({ contact_id, acts: [arrival], by: { type: 'api', name: 'Website' }, campaign }, context())
       return contact_id

@@ -1,0 +1,82 @@
+import { applicationEvents } from '#domain/applications/events.ts'
+import { idOf, type EventOf } from '#domain/event.ts'
+import type { ActivityKind, LeadActor } from '#domain/leads/events.ts'
+import { quoteEvents } from '#domain/quotes/events.ts'
+import { OrganisationId, type CustomerId } from '#domain/values.ts'
+import { derivedId } from '#infra/ids.ts'
+import type { Leads } from '../live-leads.ts'
+import type { Reaction } from '../reaction.ts'
+
+const { CustomerSaved, ApplicationReferred, ApplicationDeclined, ApplicationAbandoned } = applicationEvents
+const { QuoteIssued, QuoteAccepted, QuoteExpired } = quoteEvents
+
+const followed = {
+  CustomerSaved,
+  ApplicationReferred,
+  ApplicationDeclined,
+  ApplicationAbandoned,
+  QuoteIssued,
+  QuoteAccepted,
+  QuoteExpired,
+}
+type Followed = EventOf<typeof followed>
+
+type Told = { readonly kind: ActivityKind; readonly summary: string; readonly by: LeadActor['type'] }
+
+const told = (event: Followed): Told | undefined => {
+  switch (event.type) {
+    case 'CustomerSaved':
+      return { kind: 'application_started', summary: 'Started an application', by: 'contact' }
+    case 'ApplicationReferred':
+      return { kind: 'application_referred', summary: 'The application went to the team', by: 'system' }
+    case 'ApplicationDeclined':
+      return { kind: 'application_declined', summary: 'The application was declined', by: 'system' }
+    case 'ApplicationAbandoned':
+      return event.reason === 'superseded_by_retry'
+        ? undefined
+        : { kind: 'application_abandoned', summary: 'The application was left', by: 'system' }
+    case 'QuoteIssued':
+      return { kind: 'quote_issued', summary: 'A quote was issued', by: 'system' }
+    case 'QuoteAccepted':
+      return { kind: 'quote_accepted', summary: 'Accepted a quote', by: 'contact' }
+    case 'QuoteExpired':
+      return { kind: 'quote_expired', summary: 'A quote expired', by: 'system' }
+  }
+}
+
+type Deps = {
+  readonly leads: Leads
+  /** The first person of an application; undefined while nobody is known. */
+  readonly customerOf: (application_id: string) => Promise<CustomerId | undefined>
+}
+
+/**
+ * What happens with an application stands on the timeline of its person, where that person is a lead. Applications of one
+ * person are followed at the same time and in no order, so the lead's stream is no target: an activity is recorded once
+ * because its id follows from what it tells of.
+ */
+export const whenApplicationChangedRecordActivity = ({ leads, customerOf }: Deps): Reaction<typeof followed> => ({
+  name: 'when-application-changed-record-activity',
+  categories: ['application'],
+  events: followed,
+  target: (_event, { stream }) => stream,
+  react: async (event, { stream, id }, { cause: _cause, ...context }) => {
+    const activity = told(event)
+    const application_id = idOf(stream)
+    const contact_id = activity && (await customerOf(application_id))
+    if (!contact_id || !(await leads.find(OrganisationId.parse(context.organisation_id), contact_id))) return
+    const { kind, summary, by } = activity
+    const isStart = event.type === 'CustomerSaved'
+    const activity_id = derivedId('application_activity', isStart ? application_id : id, kind)
+    const related =
+      'quote_id' in event ? { type: 'quote', id: event.quote_id } : { type: 'application', id: application_id }
+    await leads.handle(
+      {
+        contact_id,
+        acts: [{ type: 'RecordActivity', activity_id, kind, summary, related, happened_at: context.now }],
+        by: { type: by, name: null },
+      },
+      context,
+    )
+  },
+})

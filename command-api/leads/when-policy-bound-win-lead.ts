@@ -1,0 +1,28 @@
+import { policyEvents } from '#domain/policies/events.ts'
+import { OrganisationId } from '#domain/values.ts'
+import { derivedId } from '#infra/ids.ts'
+import type { Leads } from '../live-leads.ts'
+import type { Reaction } from '../reaction.ts'
+
+const { PolicyBound } = policyEvents
+
+/** A person who bought is a lead won, if they were one. */
+export const whenPolicyBoundWinLead = (leads: Leads): Reaction<{ PolicyBound: typeof PolicyBound }> => ({
+  name: 'when-policy-bound-win-lead',
+  categories: ['policy'],
+  events: { PolicyBound },
+  target: ({ customer_id }) => leads.stream(customer_id),
+  react: async ({ customer_id, policy_id, policy_number }, _recorded, context) => {
+    if (!(await leads.find(OrganisationId.parse(context.organisation_id), customer_id))) return
+    const activity = {
+      type: 'RecordActivity',
+      activity_id: derivedId('policy_activity', policy_id),
+      kind: 'policy_bound',
+      summary: `Bought policy ${policy_number}`,
+      related: { type: 'policy', id: policy_id },
+      happened_at: context.now,
+    } as const
+    const won = { type: 'FollowOutcome', status: 'won', stage: null, reason: null } as const
+    await leads.handle({ contact_id: customer_id, acts: [activity, won], by: { type: 'system', name: null } }, context)
+  },
+})
