@@ -1,7 +1,7 @@
-import type { ClientBase } from 'pg'
+import type { ClientBase, Pool } from 'pg'
 import { fromStored, type RecordedEvent } from '#domain/event.ts'
 import { OwnError } from '#domain/own-error.ts'
-import type { Sender, SetEventAside } from '#infra/consumers/consumer-type.ts'
+import type { Change, Sender, SetEventAside } from '#infra/consumers/consumer-type.ts'
 import type { Row, SomeProjection } from './projection.ts'
 import type { Table } from './table.ts'
 
@@ -35,14 +35,50 @@ export const applyEvents = async (
   events: readonly RecordedEvent[],
   { writer = db, setEventAside = refuse }: FoldOptions = {},
 ): Promise<void> => {
+  await saveRows(writer, table, await folded(db, projection, table, events, setEventAside))
+}
+
+/** What events change of a table, to be written together with the move of a checkpoint; undefined if they change nothing. */
+export const changeOf = async (
+  db: Pool | ClientBase,
+  projection: SomeProjection,
+  table: Table,
+  events: readonly RecordedEvent[],
+  {
+    setEventAside = refuse,
+    unsaved,
+  }: Pick<FoldOptions, 'setEventAside'> & { readonly unsaved?: Change | undefined } = {},
+): Promise<Change | undefined> => {
+  const rows = await folded(db, projection, table, events, setEventAside, unsaved?.rows)
+  const { saved, removed } = changesOf(rows)
+  if (saved.length === 0 && removed.length === 0) return undefined
+  return {
+    statement: (move) => table.change(move, saved, removed),
+    rows: new Map([...rows].map(([identity, { now }]) => [identity, now])),
+  }
+}
+
+const folded = async (
+  db: Pool | ClientBase,
+  projection: SomeProjection,
+  table: Table,
+  events: readonly RecordedEvent[],
+  setEventAside: SetEventAside,
+  unsaved: Change['rows'] = new Map(),
+): Promise<ReadonlyMap<string, Touched>> => {
   const fold = foldOf(projection, table)
   const touches = fold.touchesOf(events)
   const keys = new Map(touches.touched.flatMap((touch) => [...touch.keys]))
   const rows = new Map<string, Touched>()
-  for (const row of await table.load(db, [...keys.values()]))
-    rows.set(table.identityOf(row), { key: row, before: row, now: row })
+  const unknown: Row[] = []
+  for (const [identity, key] of keys) {
+    const row = unsaved.get(identity) as Row | undefined // of the same table
+    if (row) rows.set(identity, { key, before: row, now: row })
+    else if (!unsaved.has(identity)) unknown.push(key)
+  }
+  for (const row of await table.load(db, unknown)) rows.set(table.identityOf(row), { key: row, before: row, now: row })
   fold.project(touches, rows, setEventAside)
-  await saveRows(writer, table, rows)
+  return rows
 }
 
 /** Folds all events of a record again, as if none of its rows existed, and writes the rows. */
@@ -76,15 +112,17 @@ export const refoldEvents = async (
 }
 
 const saveRows = async (writer: Sender, table: Table, rows: ReadonlyMap<string, Touched>): Promise<void> => {
+  const { saved, removed } = changesOf(rows)
+  await table.save(writer, saved)
+  await table.remove(writer, removed)
+}
+
+const changesOf = (rows: ReadonlyMap<string, Touched>) => {
   const touched = [...rows.values()]
-  await table.save(
-    writer,
-    touched.flatMap(({ before, now }) => (now && now !== before ? [now] : [])),
-  )
-  await table.remove(
-    writer,
-    touched.flatMap(({ key, before, now }) => (before && !now ? [key] : [])),
-  )
+  return {
+    saved: touched.flatMap(({ before, now }) => (now && now !== before ? [now] : [])),
+    removed: touched.flatMap(({ key, before, now }) => (before && !now ? [key] : [])),
+  }
 }
 
 type Touches = {
@@ -117,7 +155,7 @@ const foldOf = (projection: SomeProjection, table: Table) => {
     return { touched, failed }
   }
 
-  const changesOf = ({ event, recorded, keys }: Touch, rows: ReadonlyMap<string, Touched>) =>
+  const effectsOf = ({ event, recorded, keys }: Touch, rows: ReadonlyMap<string, Touched>) =>
     [...keys].map(([identity, key]) => {
       const now = projectOne(rows.get(identity)?.now, event, recorded, key)
       if (now && !hasKey(now, key) && table.identityOf(now) !== identity)
@@ -132,7 +170,7 @@ const foldOf = (projection: SomeProjection, table: Table) => {
       const { stream } = touch.recorded
       if (stopped.has(stream)) continue
       try {
-        for (const { identity, key, now } of changesOf(touch, rows)) {
+        for (const { identity, key, now } of effectsOf(touch, rows)) {
           const row = rows.get(identity)
           if (row) row.now = now
           else rows.set(identity, { key, before: undefined, now })

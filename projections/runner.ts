@@ -2,11 +2,14 @@ import { retireOthers } from '#infra/consumers/checkpoint.ts'
 import { consume, type Consuming, type ConsumerParts } from '#infra/consumers/consumer.ts'
 import { Superseded } from '#infra/consumers/failures.ts'
 import type { Progress } from '#infra/consumers/progress.ts'
-import { applyEvents, refoldEvents } from './fold.ts'
+import { changeOf, refoldEvents } from './fold.ts'
 import { eventsAtOnce } from './history.ts'
 import type { SomeProjection } from './projection.ts'
 import { ensureTable, rebuild } from './rebuild.ts'
 import { tableOf } from './table.ts'
+
+// Of a table that no command waits for: under load, larger batches cost less.
+const restMs = 25
 
 /** Commands wait for every projection, in `progress`. */
 export type ProjectionParts = ConsumerParts & { readonly progress: Pick<Progress, 'passed'> }
@@ -26,7 +29,7 @@ export const runProjection = (projection: SomeProjection, parts: ProjectionParts
     version,
     categories,
     types: Object.keys(projection.events),
-    ...(awaited !== false && { awaitedIn: parts.progress }),
+    ...(awaited === false ? { restMs } : { awaitedIn: parts.progress }),
     batchSize: eventsAtOnce,
     atOtherVersion: 'stop',
     prepare: async () => {
@@ -37,8 +40,8 @@ export const runProjection = (projection: SomeProjection, parts: ProjectionParts
       }
       hasBegun = true
     },
-    handle: (events, db, writer, setEventAside) =>
-      applyEvents(db, projection, table, events, { writer, setEventAside }),
+    changeOf: (events, setEventAside, unsaved) =>
+      changeOf(parts.pool, projection, table, events, { setEventAside, unsaved }),
     refold: (pages, db, writer, setEventAside) => refoldEvents(db, projection, table, pages, { writer, setEventAside }),
   })
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
-import type { ClientBase, QueryConfig } from 'pg'
+import type { ClientBase, Pool, QueryConfig } from 'pg'
 import { OwnError } from '#domain/own-error.ts'
+import { moving, type Move } from '#infra/consumers/checkpoint.ts'
 import type { Sender } from '#infra/consumers/consumer-type.ts'
 import { texts } from '#infra/postgres/arrays.ts'
 import { rowTypes } from '#infra/postgres/row-types.ts'
@@ -16,10 +17,16 @@ export type Table = {
   /** Equal for two keys exactly if they are one key to the database. */
   readonly identityOf: (key: Row) => string
   /** The rows of these keys, as far as they exist. */
-  readonly load: (db: ClientBase, keys: readonly Row[]) => Promise<readonly Row[]>
+  readonly load: (db: Pool | ClientBase, keys: readonly Row[]) => Promise<readonly Row[]>
   /** Writes rows, whether they exist or not; of each key at most one. */
   readonly save: (db: Sender, rows: readonly Row[]) => Promise<void>
   readonly remove: (db: Sender, keys: readonly Row[]) => Promise<void>
+  /**
+   * The statement that writes some rows, removes others, and moves a checkpoint: all of it, or nothing if the checkpoint
+   * cannot be moved. Sent alone, it is a transaction whose commit does not wait for the disk: what a crash takes of it is
+   * folded again.
+   */
+  readonly change: (move: Move, rows: readonly Row[], removed: readonly Row[]) => QueryConfig
 }
 
 // Of the 63 characters that PostgreSQL keeps of a name, some are left for the suffix of a table that is being built.
@@ -41,31 +48,46 @@ export const tableOf = (projection: SomeProjection, suffix = ''): Table => {
   const types = Object.fromEntries(all.map((column) => [column, typeOf(column)]))
   const sent = (names: readonly string[], rows: readonly Row[]) =>
     names.map((column) => texts(rows.map((row) => written(typeOf(column), row[column]))))
-  const received = (names: readonly string[]) =>
-    `unnest(${names.map((_, index) => `$${index + 1}::text[]`).join(', ')}) as sent (${list(names)})`
+  const received = (names: readonly string[], first = 1) =>
+    `unnest(${names.map((_, index) => `$${first + index}::text[]`).join(', ')}) as sent (${list(names)})`
 
   // One key after the other through the index, whichever size the planner assumes for a table that is being filled.
-  const found = (what: string) => `
-    ${received(key)} cross join lateral (
+  const found = (what: string, first = 1) => `
+    ${received(key, first)} cross join lateral (
       select ${what} from ${name} as present
       where ${key.map((column) => `present."${column}" = sent."${column}"::${typeOf(column)}`).join(' and ')}
       limit 1) as found`
 
   /** What a connection prepares once. Another version of the table has other statements. */
-  const prepared = (text: string): ((values: readonly Buffer[]) => QueryConfig) => {
+  const prepared = (text: string): ((values: readonly unknown[]) => QueryConfig) => {
     const digest = createHash('sha256')
       .update(JSON.stringify([projection.version, types, text]))
       .digest('hex')
     return (values) => ({ name: digest.slice(0, 40), text, values: [...values], types: rowTypes })
   }
   const loading = prepared(`select ${list(all, 'found.')} from ${found(list(all))}`)
-  const removing = prepared(`delete from ${name} where ctid = any (array(select found.ctid from ${found('ctid')}))`)
-  const saving = prepared(`
+  const removal = (first: number, condition = '') =>
+    `delete from ${name} where ${condition} ctid = any (array(select found.ctid from ${found('ctid', first)}))`
+  const upsert = (first: number, condition = '') => `
     insert into ${name} (${list(all)})
-    select ${all.map((column) => `"${column}"::${typeOf(column)}`).join(', ')} from ${received(all)}
+    select ${all.map((column) => `"${column}"::${typeOf(column)}`).join(', ')} from ${received(all, first)} ${condition}
     on conflict (${list(key)}) do ${
       others.length > 0 ? `update set (${list(others)}) = row(${list(others, 'excluded.')})` : 'nothing'
-    }`)
+    }`
+  const removing = prepared(removal(1))
+  const saving = prepared(upsert(1))
+
+  const together = (...parts: readonly string[]) =>
+    prepared(`
+    with moved as (${moving} returning true), ${parts.join(', ')}
+    select set_config('synchronous_commit', 'off', true) from moved`)
+  const ifMoved = 'exists (select from moved)'
+  const behindMove = 5
+  const saved = `saved as (${upsert(behindMove, `where ${ifMoved}`)})`
+  const removed = (first: number) => `removed as (${removal(first, `${ifMoved} and`)})`
+  const movingSaving = together(saved)
+  const movingRemoving = together(removed(behindMove))
+  const movingBoth = together(saved, removed(behindMove + all.length))
 
   return {
     name,
@@ -85,6 +107,11 @@ export const tableOf = (projection: SomeProjection, suffix = ''): Table => {
     },
     remove: async (db, keys) => {
       if (keys.length > 0) await db.query(removing(sent(key, keys)))
+    },
+    change: (move, rows, gone) => {
+      if (gone.length === 0) return movingSaving([...move, ...sent(all, rows)])
+      if (rows.length === 0) return movingRemoving([...move, ...sent(key, gone)])
+      return movingBoth([...move, ...sent(all, rows), ...sent(key, gone)])
     },
   }
 }

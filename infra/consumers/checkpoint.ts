@@ -6,7 +6,10 @@ import { sql } from '../postgres/postgres.ts'
 /** How far a consumer has read. Moving it names the position it had before: of two that try, one succeeds. */
 export type Checkpoint = {
   readonly version: number
-  /** Raised whenever the consumer continues from another place than the one where it had left off. */
+  /**
+   * Raised whenever a process begins to work from it, and whenever it is set to another position: whoever has worked from
+   * it before can no longer move it, even if its position is still the same.
+   */
   readonly generation: number
   /** Undefined before the first event. */
   readonly position: Position | undefined
@@ -66,13 +69,17 @@ export const lockCheckpoint = async (db: ClientBase, name: string): Promise<Chec
   return rows[0] && toCheckpoint(rows[0])
 }
 
-/** The checkpoint of a consumer that begins to work: made at the beginning of the log, if there is none. */
+/**
+ * The checkpoint of a consumer that begins to work: made at the beginning of the log, if there is none. From now on, no
+ * other process can move it unless it takes over in turn.
+ */
 export const openCheckpoint = async (db: Pool | ClientBase, consumer: ConsumerDescription): Promise<Checkpoint> => {
   const { name, version, categories, awaited } = consumer
   const { rows } = await db.query<Row>(sql`
     insert into consumer_checkpoint as stored (name, version, categories, awaited)
     values (${name}, ${version}, ${categories}, ${awaited})
-    on conflict (name) do update set categories = excluded.categories, awaited = excluded.awaited
+    on conflict (name) do update set
+      generation = stored.generation + 1, categories = excluded.categories, awaited = excluded.awaited
     returning version, generation, position`)
   if (!rows[0]) throw new OwnError(`The checkpoint of ${name} could not be written.`)
   return toCheckpoint(rows[0])
@@ -95,20 +102,29 @@ export const resetCheckpoint = async (
   return toCheckpoint(rows[0])
 }
 
+/** Moves a checkpoint, alone or as a part of another statement, whose first parameters are the values of the move. */
+export const moving = `
+    update consumer_checkpoint set position = $4, updated_at = now()
+    where name = $1 and generation = $2 and position is not distinct from $3`
+
+export type Move = readonly [name: string, generation: number, from: Position | undefined, to: Position]
+
+export const moveOf = (name: string, { generation, position }: Checkpoint, to: Position): Move => [
+  name,
+  generation,
+  position,
+  to,
+]
+
 /** Moves a checkpoint from one position to the next. False: it has another position, so the caller must roll back. */
 export const moveCheckpoint = async (
   db: Pool | ClientBase,
   name: string,
-  { generation, position: from }: Checkpoint,
+  from: Checkpoint,
   to: Position,
 ): Promise<boolean> => {
-  const { rowCount } = await db.query({
-    name: 'consumer-checkpoint-move',
-    text: `
-      update consumer_checkpoint set position = $4, updated_at = now()
-      where name = $1 and generation = $2 and position is not distinct from $3`,
-    values: [name, generation, from, to],
-  })
+  const values = [...moveOf(name, from, to)]
+  const { rowCount } = await db.query({ name: 'consumer-checkpoint-move', text: moving, values })
   return rowCount === 1
 }
 

@@ -3,6 +3,7 @@ import type { RecordedEvent } from '#domain/event.ts'
 import type { EventLog } from '../event-log/event-log.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
+import type { Move } from './checkpoint.ts'
 import type { Leases } from './lease.ts'
 import type { Progress } from './progress.ts'
 
@@ -38,24 +39,42 @@ export type Handle = (
   setEventAside: SetEventAside,
 ) => Promise<void>
 
-export type InTransaction = (
+/** What is written together with the move of the checkpoint, in one statement, which is a transaction of its own. */
+export type Change = {
+  /** Answers one row exactly if the checkpoint was moved, and has changed nothing otherwise. */
+  readonly statement: (move: Move) => QueryConfig
+  /** The rows as they are afterwards, by what identifies them; undefined if they are gone. */
+  readonly rows: ReadonlyMap<string, object | undefined>
+}
+
+export type InOneStatement = {
+  /**
+   * Works out what these events change, from rows that it reads before anything is written. Nobody else writes such rows
+   * unless the consumer loses its checkpoint, and then the change is not written. `unsaved` is the change of the events
+   * before these, if that may not be written yet. Undefined when nothing changes.
+   */
+  readonly changeOf: (
+    events: readonly RecordedEvent[],
+    setEventAside: SetEventAside,
+    unsaved?: Change,
+  ) => Promise<Change | undefined>
+  /** Handles a record that was set aside again from its first event. */
+  readonly refold: Refold
+}
+
+export type Refold = (
+  pages: AsyncIterable<readonly RecordedEvent[]>,
+  db: PoolClient,
+  last: Sender,
+  setEventAside: SetEventAside,
+) => Promise<void>
+
+export type InTransaction =
   | { readonly handle: Handle }
   | {
       /** Reads what these events need, from the log for example, before their transaction begins, and then handles them. */
       readonly prepareFor: (events: readonly RecordedEvent[]) => Promise<Handle>
     }
-) & {
-  /**
-   * Handles a record that was set aside again from its first event; without it, a record continues at the event at which
-   * it was set aside.
-   */
-  readonly refold?: (
-    pages: AsyncIterable<readonly RecordedEvent[]>,
-    db: PoolClient,
-    last: Sender,
-    setEventAside: SetEventAside,
-  ) => Promise<void>
-}
 
 /** What handles these events, with all that it reads before their transaction. */
 export const handlerOf = async (consumer: InTransaction, events: readonly RecordedEvent[]): Promise<Handle> =>
@@ -97,4 +116,4 @@ export type Consumer = ConsumerParts & {
   readonly prepare?: () => Promise<void>
   /** What it does when its checkpoint is of another version: by default, it goes on from there. */
   readonly atOtherVersion?: 'continue' | 'stop'
-} & (InTransaction | Reacting)
+} & (InOneStatement | InTransaction | Reacting)

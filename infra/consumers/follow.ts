@@ -1,10 +1,17 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { PoolClient, QueryConfig } from 'pg'
+import type { Pool, PoolClient, QueryConfig } from 'pg'
 import type { Position, RecordedEvent } from '#domain/event.ts'
 import { OwnError } from '#domain/own-error.ts'
-import { moveCheckpoint, openCheckpoint, resetCheckpoint, type Checkpoint } from './checkpoint.ts'
+import { moveCheckpoint, moveOf, openCheckpoint, resetCheckpoint, type Checkpoint } from './checkpoint.ts'
 import type { Batch } from '../event-log/event-log.ts'
-import { handlerOf, type Consumer, type InTransaction, type Reacting, type Sender } from './consumer-type.ts'
+import {
+  handlerOf,
+  type Change,
+  type Consumer,
+  type InTransaction,
+  type Reacting,
+  type Sender,
+} from './consumer-type.ts'
 import { bisect, isRetriable, StaleCheckpoint, Superseded } from './failures.ts'
 import { inOrder, recordsOf } from './in-order.ts'
 import { transaction } from '../postgres/postgres.ts'
@@ -12,6 +19,7 @@ import { reasonOf } from '../reason.ts'
 import { resumeNext } from './resume.ts'
 import { countSetAside, logSetAside, setAside, setAsideOf, withoutWaiting, type Unhandled } from './set-aside.ts'
 import { settlesWithin } from '../timeout.ts'
+import { changeWriter } from './write-changes.ts'
 
 export type FollowCallbacks = {
   readonly passed: (position: Position | undefined) => void
@@ -54,10 +62,26 @@ export const follow = async (consumer: Consumer, signal: AbortSignal, callbacks:
     }
     // After a crash, lost work is repeated, because its checkpoint is lost with it.
     await transaction(pool, workAndMove, { isRepeatable: true })
+    hasSaved(to)
+  }
+
+  const hasSaved = (to: Position) => {
     saved = { ...saved, position: to }
     savedAt = performance.now()
     position = to
     passed(to)
+  }
+
+  const passOver = async (to: Position) => {
+    position = to
+    passed(to)
+    if (performance.now() - savedAt >= saveAfterMs) await save(to)
+  }
+
+  /** Writes a change and moves the checkpoint, or throws if that is no longer where it was. */
+  const saveWith = async (db: Pool | PoolClient, to: Position, { statement }: Change) => {
+    const { rowCount } = await db.query(statement(moveOf(name, saved, to)))
+    if (rowCount !== 1) throw new StaleCheckpoint(`The checkpoint of ${name} was moved.`)
   }
 
   const isOver = () => signal.aborted
@@ -114,9 +138,35 @@ export const follow = async (consumer: Consumer, signal: AbortSignal, callbacks:
     if (failure && !isOver()) throw failure.error
   }
 
+  const openOf = async (events: readonly RecordedEvent[]) =>
+    setAsideCount > 0 ? withoutWaiting(pool, name, events) : events
+
+  const writer =
+    'changeOf' in consumer
+      ? changeWriter(consumer, {
+          saveChange: async (to, change) => {
+            await saveWith(pool, to, change)
+            hasSaved(to)
+          },
+          saveUnhandled: async (to, unhandled, change) => {
+            const setAsideAndChange = async (db: PoolClient) => {
+              await setAside(db, name, unhandled)
+              if (change) await saveWith(db, to, change)
+              else if (!(await moveCheckpoint(db, name, saved, to)))
+                throw new StaleCheckpoint(`The checkpoint of ${name} was moved.`)
+            }
+            await transaction(pool, setAsideAndChange, { isRepeatable: true })
+            hasSaved(to)
+            await tellSetAside(unhandled)
+          },
+          passOver,
+          openOf,
+        })
+      : undefined
+
   const handleSome = (consumer: InTransaction) => async (events: readonly RecordedEvent[], to: Position) => {
     let unhandled: Unhandled[] = []
-    const open = setAsideCount > 0 ? await withoutWaiting(pool, name, events) : events
+    const open = await openOf(events)
     const handle = open.length > 0 ? await handlerOf(consumer, open) : undefined
     await save(to, async (db, last) => {
       unhandled = []
@@ -138,6 +188,7 @@ export const follow = async (consumer: Consumer, signal: AbortSignal, callbacks:
   const resumeRequested = async () => {
     if (setAsideCount === 0 || performance.now() - lookedAt < lookAgainMs) return
     lookedAt = performance.now()
+    await writer?.settle()
     while (position !== undefined && !isOver()) {
       const upTo = position
       const resumed = await resumeNext(consumer, { upTo, save: (work) => save(upTo, work), signal })
@@ -150,14 +201,13 @@ export const follow = async (consumer: Consumer, signal: AbortSignal, callbacks:
   }
 
   const handle = async (batch: Batch) => {
-    const { events, position: to } = beyond(position, batch)
+    const { events, position: to } = beyond(writer?.underWayTo() ?? position, batch)
     if (events.length === 0) {
-      position = to
-      passed(to)
-      if (performance.now() - savedAt >= saveAfterMs) await save(to)
-      return
+      await writer?.settle()
+      return passOver(to)
     }
-    if ('react' in consumer) await react(events, to, consumer)
+    if ('changeOf' in consumer) await writer?.write(events, to, batch.caughtUp)
+    else if ('react' in consumer) await react(events, to, consumer)
     else await bisect(events, to, handleSome(consumer), setOneAside)
     metrics?.projectedEvents.inc({ projection: name }, events.length)
   }
@@ -183,8 +233,10 @@ export const follow = async (consumer: Consumer, signal: AbortSignal, callbacks:
     for (;;) {
       const coming = batches.next()
       coming.catch(() => undefined)
-      const isUnsaved = () => position !== undefined && position !== saved.position
+      const isUnsaved = () =>
+        writer?.underWayTo() !== undefined || (position !== undefined && position !== saved.position)
       while ((isUnsaved() || setAsideCount > 0) && !(await settlesWithin(coming, saveAfterMs))) {
+        await writer?.settle()
         if (position && isUnsaved()) await save(position)
         await resumeRequested()
       }
@@ -197,6 +249,7 @@ export const follow = async (consumer: Consumer, signal: AbortSignal, callbacks:
       if (restMs > 0 && next.value.events.length > 0) await pause(restMs, undefined, { signal }).catch(() => undefined)
     }
     if (!signal.aborted) throw new OwnError('The log has ended the subscription.')
+    await writer?.settle()
     if (position && position !== saved.position) await save(position)
   } finally {
     ending.abort()

@@ -2,7 +2,14 @@ import type { PoolClient } from 'pg'
 import { categoryOf, type Position, type RecordedEvent } from '#domain/event.ts'
 import { reasonOf } from '../reason.ts'
 import { bisect, EventFailed, isRetriable } from './failures.ts'
-import { handlerOf, type Consumer, type InTransaction, type Reacting, type Sender } from './consumer-type.ts'
+import {
+  handlerOf,
+  type Consumer,
+  type InTransaction,
+  type Reacting,
+  type Refold,
+  type Sender,
+} from './consumer-type.ts'
 import {
   nextToResume,
   putBack,
@@ -42,7 +49,7 @@ export const resumeNext = async (consumer: Consumer, resuming: Resuming): Promis
   const [first] = waiting
   if (!first) return undefined
   if ('react' in consumer) return reactAgain(consumer, first.record, waiting, resuming)
-  if (consumer.refold) return refold(consumer, consumer.refold, first, resuming)
+  if ('refold' in consumer) return refold(consumer, consumer.refold, first, resuming)
   return handleWaiting(consumer, first, resuming)
 }
 
@@ -93,7 +100,7 @@ const reactAgain = async (
 /** Folds a record again from its first event, in one transaction. */
 const refold = async (
   consumer: Consumer,
-  fold: NonNullable<InTransaction['refold']>,
+  fold: Refold,
   first: SetAside,
   { upTo, save }: Resuming,
 ): Promise<Resumed> => {
