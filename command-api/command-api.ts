@@ -22,6 +22,8 @@ import { accessRoutes } from './access/routes.ts'
 import { tokenRoutes } from './access/token.ts'
 import { abandonInactive } from './applications/abandon-inactive.ts'
 import { expireQuotes } from './applications/expire-quotes.ts'
+import { settleCardPayments } from './applications/settle-card-payments.ts'
+import { whenQuoteEndedClosePayments } from './applications/when-quote-ended-close-payments.ts'
 import { applicationRoutes } from './applications/routes.ts'
 import { campaignRoutes } from './campaigns/routes.ts'
 import { campaignsSection, leadIntakeSections } from './campaigns/setup.ts'
@@ -56,6 +58,10 @@ import { providerAccountRoutes } from './provider-accounts/routes.ts'
 import { providerAccountsSection } from './provider-accounts/setup.ts'
 import { paymentAccountRoutes } from './payment-accounts/routes.ts'
 import { paymentAccountsSection } from './payment-accounts/setup.ts'
+import { paymentWebhook } from './payment-news/webhook.ts'
+import { makePaymentNews } from './receive-payment-news.ts'
+import { makeMandateOwner } from './mandate-owner.ts'
+import { makeRateLimit } from '#infra/http/rate-limit.ts'
 import { makePaymentDesks, type PaymentDesks } from './payment-desk.ts'
 import { runReactions } from './reaction.ts'
 import { setupRoutes } from './setup.ts'
@@ -191,6 +197,7 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
   const reactions = runReactions(
     [
       whenCustomerSavedRecordCustomer(writer),
+      whenQuoteEndedClosePayments(writer),
       whenQuoteBoughtSetUpPolicy(makeSetUp({ writer, catalogue })),
       whenPolicyBoundIssueDocuments({
         writer,
@@ -216,6 +223,7 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
       expireQuotes(writer),
       abandonInactive(writer),
       searchMarket({ writer, panel, accounts, keys, clock, log }),
+      ...settleCardPayments({ writer, desks }),
       ...crmTimers(leads),
       retryIngests(processing),
     ],
@@ -263,7 +271,17 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
       clock,
       trustedProxies: config.TRUSTED_PROXIES,
       checkAnswers: false,
-      before: [tokenRoutes({ directory, tokens, checkSecret, rateLimit, baseUrl, log, requireCurrent })],
+      before: [
+        tokenRoutes({ directory, tokens, checkSecret, rateLimit, baseUrl, log, requireCurrent }),
+        paymentWebhook({
+          keys,
+          paymentAccounts,
+          rateLimit: makeRateLimit({ requests: 3_000, windowSeconds: 300, name: 'payment_news', log }),
+          receive: makePaymentNews({ writer, desks, mandateOwner: makeMandateOwner(parts) }),
+          clock,
+          log,
+        }),
+      ],
     },
   )
   return {

@@ -8,6 +8,7 @@ import type { EventShapes } from './event.ts'
 import { ingestEvents } from './ingests/events.ts'
 import { endpointConnectionEvents } from './integrations/events.ts'
 import { paymentAccountEvents } from './payment-accounts/events.ts'
+import { paymentNewsEvents } from './payment-news/events.ts'
 import { paymentEvents } from './payments/events.ts'
 import { leadEvents } from './leads/events.ts'
 import { outcomeEvents, outcomeModelEvents, outcomeReportEvents } from './outcomes/events.ts'
@@ -34,6 +35,7 @@ export const storedEvents: EventShapes = {
   ...lifecycleActionEvents,
   ...organisationEvents,
   ...paymentAccountEvents,
+  ...paymentNewsEvents,
   ...paymentEvents,
   ...outcomeEvents,
   ...outcomeModelEvents,

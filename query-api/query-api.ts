@@ -32,6 +32,7 @@ import { ingestAdminRoutes } from './ingests/admin-routes.ts'
 import { ingestRoutes, ownerOfIngest } from './ingests/routes.ts'
 import { ownerOfPolicy, policyRoutes } from './policies/routes.ts'
 import { marketSearchRoutes } from './market-quotes/routes.ts'
+import { paymentRoutes } from './payments/routes.ts'
 import { ownerOfQuote, quoteRoutes } from './quotes/routes.ts'
 
 /** Everything that can be read. */
@@ -45,6 +46,7 @@ export const queryRoutes = (
     readonly outcomeModels: OutcomeModels
   },
 ): readonly Route[] => [
+  ...paymentRoutes(deps),
   ...catalogueRoutes(deps),
   ...keyDocumentRoutes(deps),
   ...applicationRoutes(deps),

@@ -1,5 +1,5 @@
 import type { PaymentEvent, PaymentId, ReturnReason } from '../payments/events.ts'
-import type { CardPayment } from '../payments/record.ts'
+import { unusedAt, type CardPayment } from '../payments/record.ts'
 import type { QuoteId } from '../values.ts'
 import type { ApplicationState } from './state.ts'
 
@@ -67,12 +67,6 @@ export type RecordSettlementFailure = {
 }
 
 type Decision = readonly PaymentEvent[]
-
-/** An authorisation lapses after seven days, and nobody should wait for cover that they have paid for. */
-const unusedAfterMs = 24 * 60 * 60 * 1000
-
-/** When a payment that no policy has followed is given back. */
-export const unusedAt = (paid_at: string): string => new Date(Date.parse(paid_at) + unusedAfterMs).toISOString()
 
 const cardOf = ({ payments }: ApplicationState, id: PaymentId): CardPayment | undefined =>
   payments.cards.find(({ payment_id }) => payment_id === id)

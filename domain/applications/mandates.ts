@@ -48,10 +48,10 @@ export const openMandateSession = (
 
 export const createMandate = (
   { type: _type, answer, ...mandate }: CreateMandate,
-  { payments }: ApplicationState,
+  { payments, record: { product_id } }: ApplicationState,
 ): Decision => {
   if (payments.mandate?.mandate_id === mandate.mandate_id) return []
-  return [{ type: 'MandateCreated', ...mandate }, ...changesBy(mandate.mandate_id, 'pending', answer)]
+  return [{ type: 'MandateCreated', ...mandate, product_id }, ...changesBy(mandate.mandate_id, 'pending', answer)]
 }
 
 /** What is said of another mandate than the present one, and what comes after the end, changes nothing. */

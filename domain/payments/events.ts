@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { event, personal, type EventOf } from '../event.ts'
-import { CurrencyCode, CustomerId, Pence, QuoteId } from '../values.ts'
+import { CurrencyCode, CustomerId, Pence, ProductId, QuoteId } from '../values.ts'
 
 /** Our own id of a payment. It follows from the provider's, so that whoever hears of it first gives it the same. */
 export const PaymentId = z.uuid().toLowerCase().brand<'PaymentId'>()
@@ -57,16 +57,21 @@ export const paymentEvents = {
   ),
   /** The provider's own form for a Direct Debit was opened. */
   MandateSessionOpened: event({ quote_id: QuoteId, session_id: ProviderId, provider_customer_id: ProviderId }),
-  MandateCreated: event({
-    quote_id: QuoteId,
-    mandate_id: MandateId,
-    /** The session it was made in; null: made from bank details that were sent to us. */
-    session_id: ProviderId.nullable(),
-    provider_mandate_id: ProviderId.nullable(),
-    provider_customer_id: ProviderId,
-    provider_payment_method_id: ProviderId,
-    account_number_last4: Last4.nullable(),
-  }),
+  MandateCreated: event(
+    {
+      quote_id: QuoteId,
+      mandate_id: MandateId,
+      /** The session it was made in; null: made from bank details that were sent to us. */
+      session_id: ProviderId.nullable(),
+      provider_mandate_id: ProviderId.nullable(),
+      provider_customer_id: ProviderId,
+      provider_payment_method_id: ProviderId,
+      account_number_last4: Last4.nullable(),
+      /** Null in version 1: by it receivers choose what they are told. */
+      product_id: ProductId.nullable(),
+    },
+    { upcasts: [(v1) => ({ ...v1, product_id: null })] },
+  ),
   /** The banks have accepted it. */
   MandateActivated: event({ mandate_id: MandateId }),
   /** The banks have refused it. */

@@ -87,7 +87,7 @@ export const evolvePayments = (payments: Payments, event: PaymentEvent, { occurr
       return { ...payments, sessions: [...payments.sessions, session] }
     }
     case 'MandateCreated': {
-      const { type: _type, ...mandate } = event
+      const { type: _type, product_id: _product, ...mandate } = event
       return { ...payments, mandate: { ...mandate, status: 'pending', created_at: occurred_at } }
     }
     case 'MandateActivated':
@@ -169,3 +169,9 @@ const settled = { failure_code: null, failed_attempts: 0 } as const
 /** The card payment that the first premium of a quote is paid with. */
 export const cardPaymentOf = ({ cards }: Payments, quote_id: QuoteId): CardPayment | undefined =>
   cards.findLast((card) => card.quote_id === quote_id && (card.status === 'succeeded' || card.status === 'authorised'))
+
+/** An authorisation lapses after seven days, and nobody should wait for cover that they have paid for. */
+const unusedAfterMs = 24 * 60 * 60 * 1000
+
+/** When a payment that no policy has followed is given back. */
+export const unusedAt = (paid_at: string): string => new Date(Date.parse(paid_at) + unusedAfterMs).toISOString()

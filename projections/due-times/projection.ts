@@ -12,18 +12,8 @@ import type { MarketQuoteEvent } from '#domain/market-quotes/events.ts'
 import { quoteEvents, type QuoteEvent } from '#domain/quotes/events.ts'
 import type { Projection } from '../projection.ts'
 import { leadDueTimes } from './leads.ts'
-
-type Row = {
-  readonly organisation_id: string
-  /** What is due: the name of a timer of command-api. */
-  readonly kind: string
-  readonly id: string
-  /** The stream that the timer's command changes. */
-  readonly stream: string
-  readonly due_at: string
-  /** Where each event puts it off: by how many days. */
-  readonly after_days: number | null
-}
+import { cardPaymentDue, cardPaymentKinds, isCardEvent, isCardPaymentKind } from './card-payments.ts'
+import type { Row } from './row.ts'
 
 const { IngestDeferred, IngestRetried, IngestFailed } = ingestEvents
 
@@ -37,7 +27,7 @@ const isOfLead = (event: DueEvent): event is LeadEvent => event.type in leadEven
 /** What will be due, and when. A row goes when what it waits for has happened, or can happen no more. */
 export const dueTimes: Projection<typeof dueTimeEvents, Row, 'organisation_id' | 'kind' | 'id'> = {
   name: 'due_times',
-  version: 5,
+  version: 6,
   categories: ['application', 'lead', 'ingest'],
   events: dueTimeEvents,
   awaited: false,
@@ -62,23 +52,26 @@ export const dueTimes: Projection<typeof dueTimeEvents, Row, 'organisation_id' |
     const inactivity = { organisation_id, kind: 'application_inactivity', id: idOf(recorded.stream) }
     if (isMarketEvent(event))
       return [...searchesOf(event).map((id) => ({ organisation_id, kind: 'market_search', id })), inactivity]
+    if (isCardEvent(event))
+      return [...cardPaymentKinds.map((kind) => ({ organisation_id, kind, id: event.payment_id })), inactivity]
     return isQuoteEvent(event)
       ? [{ organisation_id, kind: 'quote_expiry', id: event.quote_id }, inactivity]
       : [inactivity]
   },
 
-  project: (row, event, { stream, metadata }, key) => {
+  project: (row, event, { stream, metadata: { occurred_at } }, key) => {
+    const place = { ...key, stream }
     if (isOfLead(event)) {
       const times: Readonly<Record<string, string | null>> = leadDueTimes(event)
       const due_at = times[key.kind] ?? null
-      return due_at === null ? undefined : { ...key, stream, due_at, after_days: null }
+      return due_at === null ? undefined : { ...place, due_at, after_days: null }
     }
-    if (isOfIngest(event)) return ingestRetry(event, { ...key, stream })
-    return key.kind === 'quote_expiry'
-      ? quoteExpiry(row, event, { ...key, stream })
-      : key.kind === 'market_search'
-        ? marketSearch(row, event, { ...key, stream }, metadata.occurred_at)
-        : inactivity(row, event, { ...key, stream }, metadata.occurred_at)
+    if (isOfIngest(event)) return ingestRetry(event, place)
+    if (key.kind === 'quote_expiry') return quoteExpiry(row, event, place)
+    if (key.kind === 'market_search') return marketSearch(row, event, place, occurred_at)
+    if (isCardEvent(event) && isCardPaymentKind(key.kind))
+      return cardPaymentDue(key.kind, row, event, place, occurred_at)
+    return inactivity(row, event, place, occurred_at)
   },
 }
 

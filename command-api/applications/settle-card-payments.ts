@@ -1,0 +1,111 @@
+import { application } from '#domain/applications/application.ts'
+import type { ApplicationCommand } from '#domain/applications/application.ts'
+import type { ApplicationState } from '#domain/applications/state.ts'
+import { idOf } from '#domain/event.ts'
+import type { CardPayment } from '#domain/payments/record.ts'
+import type { Outcome, Provider, ProviderPayment } from '#infra/stripe/provider.ts'
+import { commandHandler, type Context, type Writer } from '../handle.ts'
+import type { PaymentDesks } from '../payment-desk.ts'
+import type { DueTime, Timer } from '../timers.ts'
+import { takenAtProvider } from './card-routes.ts'
+
+type Deps = { readonly writer: Writer; readonly desks: PaymentDesks }
+
+/**
+ * What is owed about a card payment is done here, however often it takes: it is charged when a policy has followed, and
+ * given back when none will. Every step may be repeated: the provider is asked first how things stand.
+ */
+export const settleCardPayments = ({ writer, desks }: Deps): readonly Timer[] => {
+  const { handle, load } = commandHandler(writer, application)
+
+  type Found = { readonly state: ApplicationState; readonly card: CardPayment }
+  const find = async ({ stream, id }: DueTime): Promise<Found | undefined> => {
+    const state = await load(idOf(stream))
+    const card = state?.payments.cards.find(({ payment_id }) => payment_id === id)
+    return state && card && { state, card }
+  }
+
+  const settle =
+    (work: (provider: Provider, found: Found, context: Context) => Promise<ApplicationCommand | string>) =>
+    async (due: DueTime, context: Context): Promise<void> => {
+      const found = await find(due)
+      if (!found) return
+      const { record } = found.state
+      const desk = desks(record.organisation_id, record.stripe_test_mode)
+      const result = desk ? await work(desk.provider, found, context) : 'no_account'
+      const { payment_id } = found.card
+      const command: ApplicationCommand =
+        typeof result === 'string'
+          ? { type: 'RecordSettlementFailure', payment_id, failure_code: result, now: context.now }
+          : result
+      await handle(idOf(due.stream), command, context)
+    }
+
+  return [
+    {
+      kind: 'card_payment_unused',
+      fire: async (due, context) => {
+        const found = await find(due)
+        if (!found) return
+        const { payment_id } = found.card
+        await handle(idOf(due.stream), { type: 'ReturnUnusedCardPayment', payment_id, now: due.due_at }, context)
+      },
+    },
+    { kind: 'card_payment_capture', fire: settle(async (provider, { card }) => capture(provider, card)) },
+    {
+      kind: 'card_payment_return',
+      fire: settle(async (provider, { state, card }, context) => {
+        const read = await provider.readPayment(card.payment_intent_id)
+        if (read.outcome !== 'done') return failureOf(read)
+        // It was paid after all, and nobody has told us.
+        const taken = takenAtProvider(state.record.organisation_id, card.quote_id, read.value, context)
+        if (taken && card.paid_at === null) await handle(state.record.id, taken, context)
+        return giveBack(provider, card, read.value)
+      }),
+    },
+  ]
+}
+
+const failureOf = (failed: Exclude<Outcome<unknown>, { outcome: 'done' }>): string =>
+  failed.outcome === 'refused' ? failed.code : 'unanswered'
+
+/** Each attempt has a key of its own, since the provider remembers what has failed under a key. */
+const keyOf = (what: string, { payment_id, failed_attempts }: CardPayment): string =>
+  failed_attempts === 0 ? `${what}:${payment_id}` : `${what}:${payment_id}:${failed_attempts}`
+
+/** Charges an authorised payment; says why it cannot. */
+export const capture = async (provider: Provider, card: CardPayment): Promise<ApplicationCommand | string> => {
+  const done = { type: 'RecordCardCapture', payment_id: card.payment_id } as const
+  const captured = await provider.capture(card.payment_intent_id, keyOf('capture', card))
+  if (captured.outcome === 'done') return done
+  const read = await provider.readPayment(card.payment_intent_id)
+  return read.outcome === 'done' && read.value.status === 'succeeded' ? done : failureOf(captured)
+}
+
+const giveBack = async (
+  provider: Provider,
+  card: CardPayment,
+  { status, amount_pence, refunded_pence }: ProviderPayment,
+): Promise<ApplicationCommand | string> => {
+  const { payment_id, payment_intent_id, paid_at } = card
+  const returned = (how: 'refunded' | 'released' | 'closed', pence: number) =>
+    ({ type: 'RecordCardReturn', payment_id, how, amount_pence: pence }) as const
+  switch (status) {
+    case 'processing':
+      return 'processing'
+    case 'cancelled':
+      return paid_at === null ? returned('closed', 0) : returned('released', 0)
+    case 'open':
+    case 'authorised': {
+      const cancelled = await provider.cancel(payment_intent_id, keyOf('cancel', card))
+      if (cancelled.outcome !== 'done') return failureOf(cancelled)
+      return returned(status === 'authorised' ? 'released' : 'closed', 0)
+    }
+    case 'succeeded': {
+      const left = amount_pence - refunded_pence
+      if (left <= 0) return returned('refunded', amount_pence)
+      const refunded = await provider.refund(payment_intent_id, left, keyOf('refund', card))
+      return refunded.outcome === 'done' ? returned('refunded', amount_pence) : failureOf(refunded)
+    }
+  }
+}

@@ -1,0 +1,22 @@
+import { application } from '#domain/applications/application.ts'
+import { idOf } from '#domain/event.ts'
+import { quoteEvents } from '#domain/quotes/events.ts'
+import { commandHandler, type Writer } from '../handle.ts'
+import type { Reaction } from '../reaction.ts'
+
+const { QuoteReplaced, QuoteRejected, QuoteExpired } = quoteEvents
+const ends = { QuoteReplaced, QuoteRejected, QuoteExpired }
+
+/** What was paid for a quote that cannot be bought any more is given back, and what is open can no longer be paid. */
+export const whenQuoteEndedClosePayments = (writer: Writer): Reaction<typeof ends> => {
+  const { handle } = commandHandler(writer, application)
+
+  return {
+    name: 'when-quote-ended-close-payments',
+    categories: ['application'],
+    events: ends,
+    target: (_event, { stream }) => stream,
+    react: async ({ quote_id }, { stream }, context) =>
+      handle(idOf(stream), { type: 'CloseQuotePayments', quote_id }, context),
+  }
+}

@@ -1,0 +1,161 @@
+import { application } from '#domain/applications/application.ts'
+import type { ApplicationState } from '#domain/applications/state.ts'
+import { paymentNews, type ReceivePaymentNews } from '#domain/payment-news/payment-news.ts'
+import type { NewsKind } from '#domain/payment-news/events.ts'
+import { MandateId } from '#domain/payments/events.ts'
+import { ApplicationId, QuoteId, type OrganisationId } from '#domain/values.ts'
+import { derivedId } from '#infra/ids.ts'
+import type { ProviderNews } from '#infra/stripe/news.ts'
+import { z } from 'zod'
+import { paymentIdOf, takenAtProvider } from './applications/card-routes.ts'
+import { doneOr } from './applications/provider-answers.ts'
+import { commandHandler, type Context, type Writer } from './handle.ts'
+import type { PaymentDesks } from './payment-desk.ts'
+
+/** The application that a mandate belongs to, by the provider's name for it. */
+export type MandateOwner = (
+  organisation_id: OrganisationId,
+  provider_mandate_id: string,
+) => Promise<{ readonly id: string; readonly application_id: ApplicationId } | undefined>
+
+type Deps = { readonly writer: Writer; readonly desks: PaymentDesks; readonly mandateOwner: MandateOwner }
+type Receipt = Omit<ReceivePaymentNews, 'type' | 'organisation_id' | 'provider_event_id'>
+type Of<Type> = Extract<ProviderNews, { type: Type }>['data']['object']
+
+/**
+ * Acts upon what the payment provider tells, and then records it: what fails in between is told again. Late news leads to
+ * the same state as the page would have.
+ */
+export const makePaymentNews = ({ writer, desks, mandateOwner }: Deps) => {
+  const receipts = commandHandler(writer, paymentNews)
+  const { handle, load } = commandHandler(writer, application)
+
+  type Concern = { readonly state: ApplicationState; readonly quote_id: QuoteId }
+
+  /** The application and the quote that something at the provider was made for; undefined when it is not ours. */
+  const concernOf = async (
+    organisation_id: OrganisationId,
+    metadata: Readonly<Record<string, string>>,
+  ): Promise<Concern | undefined> => {
+    const id = ApplicationId.safeParse(metadata['application_id']).data
+    const quote_id = QuoteId.safeParse(metadata['quote_id']).data
+    if (id === undefined || quote_id === undefined || metadata['organisation_id'] !== organisation_id) return undefined
+    const state = await load(id)
+    const isTheirs = state?.record.organisation_id === organisation_id
+    return isTheirs && state.quotes.some(({ quote }) => quote.id === quote_id) ? { state, quote_id } : undefined
+  }
+
+  const onIntent = async (
+    organisation_id: OrganisationId,
+    kind: NewsKind,
+    intent: Of<'payment_intent.succeeded'>,
+    context: Context,
+  ): Promise<Receipt> => {
+    const failure_code = intent.last_payment_error?.decline_code ?? intent.last_payment_error?.code ?? null
+    const receipt = {
+      ...nothing,
+      ...idsIn(intent.metadata),
+      kind,
+      payment_intent_id: intent.id,
+      amount_pence: intent.amount,
+      failure_code: kind === 'payment_failed' ? failure_code : null,
+    }
+    // The first premium by card is the application's; what is collected for a policy is the policy's.
+    const concern = receipt.premium_id === null ? await concernOf(organisation_id, intent.metadata) : undefined
+    if (!concern) return receipt
+    const { state, quote_id } = concern
+    const { record } = state
+    if (kind === 'payment_failed') {
+      const payment_id = paymentIdOf(organisation_id, intent.id)
+      await handle(record.id, { type: 'DeclineCardPayment', payment_id, failure_code }, context)
+      return { ...receipt, application_id: record.id }
+    }
+    const desk = desks(organisation_id, record.stripe_test_mode)
+    // The provider is asked for the card, which it does not tell by itself, and for how things stand now.
+    const paid = desk && doneOr('unavailable', await desk.provider.readPayment(intent.id))
+    const command = paid && takenAtProvider(organisation_id, quote_id, paid, context)
+    if (command) await handle(record.id, command, context)
+    return { ...receipt, application_id: record.id }
+  }
+
+  const onRefund = async (
+    organisation_id: OrganisationId,
+    charge: Of<'charge.refunded'>,
+    context: Context,
+  ): Promise<Receipt> => {
+    const payment_intent_id = charge.payment_intent ?? null
+    const receipt = {
+      ...nothing,
+      ...idsIn(charge.metadata),
+      kind: 'payment_refunded' as const,
+      payment_intent_id,
+      amount_pence: charge.amount_refunded,
+    }
+    const state = receipt.premium_id === null ? (await concernOf(organisation_id, charge.metadata))?.state : undefined
+    const card = state?.payments.cards.find((each) => each.payment_intent_id === payment_intent_id)
+    if (!state || !card) return receipt
+    const { payment_id } = card
+    // A part that somebody gave back by hand leaves it paid.
+    if (charge.refunded)
+      await handle(
+        state.record.id,
+        { type: 'RecordCardReturn', payment_id, how: 'refunded', amount_pence: charge.amount_refunded },
+        context,
+      )
+    return { ...receipt, application_id: state.record.id }
+  }
+
+  const onMandate = async (
+    organisation_id: OrganisationId,
+    { id, status, payment_method_details }: Of<'mandate.updated'>,
+    context: Context,
+  ): Promise<Receipt> => {
+    const owner = await mandateOwner(organisation_id, id)
+    const receipt = { ...nothing, kind: 'mandate_updated' as const }
+    if (!owner) return receipt
+    const network_status = payment_method_details.bacs_debit?.network_status ?? 'pending'
+    const answer = { network_status, active: status !== 'inactive' }
+    await handle(owner.application_id, { type: 'RecordBankAnswer', provider_mandate_id: id, answer }, context)
+    return { ...receipt, application_id: owner.application_id, mandate_id: MandateId.parse(owner.id) }
+  }
+
+  const act = async (organisation_id: OrganisationId, news: ProviderNews, context: Context): Promise<Receipt> => {
+    switch (news.type) {
+      case 'payment_intent.succeeded':
+        return onIntent(organisation_id, 'payment_succeeded', news.data.object, context)
+      case 'payment_intent.amount_capturable_updated':
+        return onIntent(organisation_id, 'payment_authorised', news.data.object, context)
+      case 'payment_intent.payment_failed':
+        return onIntent(organisation_id, 'payment_failed', news.data.object, context)
+      case 'charge.refunded':
+        return onRefund(organisation_id, news.data.object, context)
+      case 'mandate.updated':
+        return onMandate(organisation_id, news.data.object, context)
+    }
+  }
+
+  return async (organisation_id: OrganisationId, news: ProviderNews, context: Context): Promise<void> => {
+    const id = derivedId('payment_news', organisation_id, news.id)
+    if (await receipts.load(id)) return
+    const receipt = await act(organisation_id, news, context)
+    const command = { type: 'ReceivePaymentNews', organisation_id, provider_event_id: news.id, ...receipt } as const
+    await receipts.handle(id, command, context)
+  }
+}
+
+const nothing: Omit<Receipt, 'kind'> = {
+  application_id: null,
+  policy_id: null,
+  premium_id: null,
+  mandate_id: null,
+  payment_intent_id: null,
+  amount_pence: null,
+  failure_code: null,
+}
+
+const uuidOf = (text: string | undefined): string | null => z.uuid().safeParse(text).data ?? null
+
+const idsIn = (metadata: Readonly<Record<string, string>>) => ({
+  policy_id: uuidOf(metadata['policy_id']),
+  premium_id: uuidOf(metadata['premium_id']),
+})

@@ -1,0 +1,32 @@
+import { z } from 'zod'
+import { event, type EventOf } from '../event.ts'
+import { MandateId, ProviderId, ProviderWord } from '../payments/events.ts'
+import { ApplicationId, OrganisationId, Pence } from '../values.ts'
+
+export const NewsKind = z.enum([
+  'payment_succeeded',
+  'payment_authorised',
+  'payment_failed',
+  'payment_refunded',
+  'mandate_updated',
+])
+export type NewsKind = z.infer<typeof NewsKind>
+
+/** Stream `payment_news-<id>`, the id made from organisation and the provider's event, so that each is recorded once. */
+export const paymentNewsEvents = {
+  /** The provider has told us something, and it was acted upon. */
+  PaymentNewsReceived: event({
+    organisation_id: OrganisationId,
+    provider_event_id: ProviderId,
+    kind: NewsKind,
+    /** What it is about, as far as it is ours. */
+    application_id: ApplicationId.nullable(),
+    policy_id: z.uuid().nullable(),
+    premium_id: z.uuid().nullable(),
+    mandate_id: MandateId.nullable(),
+    payment_intent_id: ProviderId.nullable(),
+    amount_pence: Pence.nullable(),
+    failure_code: ProviderWord.nullable(),
+  }),
+}
+export type PaymentNewsEvent = EventOf<typeof paymentNewsEvents>

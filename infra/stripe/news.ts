@@ -1,0 +1,71 @@
+import Stripe from 'stripe'
+import { z } from 'zod'
+
+/** What the provider tells of by itself, as far as it concerns us. */
+const Metadata = z.record(z.string(), z.string()).default({})
+const Reference = z.union([z.string(), z.object({ id: z.string() }).transform(({ id }) => id)]).nullish()
+const Id = z.string().regex(/^\w{1,255}$/)
+const Word = z
+  .string()
+  .regex(/^[a-z0-9_]{1,100}$/)
+  .nullish()
+  .catch(null)
+
+const Intent = z.object({
+  id: Id,
+  amount: z.int(),
+  metadata: Metadata,
+  last_payment_error: z.object({ code: Word, decline_code: Word }).nullish(),
+})
+const Charge = z.object({
+  amount_refunded: z.int(),
+  refunded: z.boolean(),
+  payment_intent: Reference,
+  metadata: Metadata,
+})
+const Mandate = z.object({
+  id: Id,
+  status: z.string(),
+  payment_method_details: z.object({
+    bacs_debit: z.object({ network_status: z.enum(['pending', 'accepted', 'refused', 'revoked']) }).nullish(),
+  }),
+})
+
+const envelope = <Type extends string, Schema extends z.ZodType>(type: Type, object: Schema) =>
+  z.object({
+    id: Id,
+    livemode: z.boolean(),
+    account: z.string().optional(),
+    type: z.literal(type),
+    data: z.object({ object }),
+  })
+
+const ProviderNews = z.discriminatedUnion('type', [
+  envelope('payment_intent.succeeded', Intent),
+  envelope('payment_intent.amount_capturable_updated', Intent),
+  envelope('payment_intent.payment_failed', Intent),
+  envelope('charge.refunded', Charge),
+  envelope('mandate.updated', Mandate),
+])
+export type ProviderNews = z.output<typeof ProviderNews>
+
+/** Whether the provider has signed these bytes with the secret, at most five minutes ago. */
+export const isSignedBy = (secret: string, body: Buffer, header: string): boolean => {
+  try {
+    return Stripe.webhooks.signature?.verifyHeader(body, header, secret) === true
+  } catch (error) {
+    if (error instanceof Stripe.errors.StripeSignatureVerificationError) return false
+    throw error
+  }
+}
+
+/** What was signed; `other` when it is no concern of ours, or cannot be read. */
+export const readNews = (body: Buffer): ProviderNews | 'other' => {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(body.toString())
+  } catch {
+    return 'other'
+  }
+  return ProviderNews.safeParse(parsed).data ?? 'other'
+}

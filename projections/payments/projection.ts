@@ -1,0 +1,66 @@
+import { idOf, organisationOf } from '#domain/event.ts'
+import { paymentEvents, type PaymentEvent } from '#domain/payments/events.ts'
+import { evolvePayments, noPayments, type CardPayment, type Mandate } from '#domain/payments/record.ts'
+import type { Projection } from '../projection.ts'
+
+type Row = {
+  readonly organisation_id: string
+  readonly id: string
+  readonly kind: 'card_payment' | 'mandate'
+  readonly application_id: string
+  readonly quote_id: string
+  /** What the provider calls it. */
+  readonly reference: string | null
+  readonly status: string
+  readonly created_at: string
+  readonly document: CardPayment | Mandate
+}
+
+const { BankDetailsSaved: _saved, MandateSessionOpened: _opened, ...events } = paymentEvents
+type Shown = Exclude<PaymentEvent, { type: 'BankDetailsSaved' | 'MandateSessionOpened' }>
+
+/** Card payments and Direct Debit mandates, each as it stands. */
+export const payments: Projection<typeof events, Row, 'organisation_id' | 'id'> = {
+  name: 'payments',
+  version: 1,
+  categories: ['application'],
+  events,
+  table: {
+    columns: {
+      organisation_id: 'uuid',
+      id: 'uuid',
+      kind: 'text',
+      application_id: 'uuid',
+      quote_id: 'uuid',
+      reference: 'text',
+      status: 'text',
+      created_at: 'timestamptz',
+      document: 'json',
+    },
+    key: ['organisation_id', 'id'],
+    indexes: ['organisation_id, reference', 'organisation_id, created_at, id', 'organisation_id, application_id'],
+  },
+
+  keys: (event, recorded) => [{ organisation_id: organisationOf(recorded), id: idIn(event) }],
+
+  project: (row, event, { stream, metadata }, key) => {
+    const place = { ...key, application_id: idOf(stream) }
+    const before = row?.document
+    if ('mandate_id' in event) {
+      const mandate = before && 'mandate_id' in before ? before : null
+      const after = evolvePayments({ ...noPayments, mandate }, event, metadata).mandate
+      if (!after) throw new Error(`${event.type} of mandate ${key.id}, which was never created.`)
+      const { quote_id, provider_mandate_id: reference, status, created_at } = after
+      return { ...place, kind: 'mandate', quote_id, reference, status, created_at, document: after }
+    }
+    const cards = before && 'payment_id' in before ? [before] : []
+    const [after] = evolvePayments({ ...noPayments, cards }, event, metadata).cards
+    if (!after) throw new Error(`${event.type} of card payment ${key.id}, which was never opened.`)
+    // Chosen by callers, who may put anything into them.
+    const document = { ...after, idempotency_key: null, taken_with: null }
+    const { quote_id, payment_intent_id: reference, status, opened_at: created_at } = after
+    return { ...place, kind: 'card_payment', quote_id, reference, status, created_at, document }
+  },
+}
+
+const idIn = (event: Shown): string => ('mandate_id' in event ? event.mandate_id : event.payment_id)

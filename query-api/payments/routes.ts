@@ -1,0 +1,125 @@
+import { z } from 'zod'
+import { ApplicationId, CurrencyCode, OrganisationId, Pence, QuoteId } from '#domain/values.ts'
+import { notFound } from '#infra/http/problem.ts'
+import { route, type Route } from '#infra/http/route.ts'
+import type { Database } from '#infra/postgres/lookups.ts'
+import { sql } from '#infra/postgres/postgres.ts'
+import { pageOf, pageParameters, placeOf } from '../page.ts'
+
+const common = {
+  id: z.uuid(),
+  application_id: ApplicationId,
+  quote_id: QuoteId,
+  provider_reference: z.string().nullable(),
+  created_at: z.iso.datetime(),
+}
+
+const CardPayment = z.object({
+  kind: z.literal('card_payment'),
+  ...common,
+  status: z.enum(['open', 'authorised', 'succeeded', 'returning', 'returned']),
+  amount_pence: Pence,
+  currency_code: CurrencyCode,
+  card_brand: z.string().nullable(),
+  card_last4: z.string().nullable(),
+  paid_at: z.iso.datetime().nullable(),
+  policy_id: z.uuid().nullable(),
+  return_reason: z.string().nullable(),
+  returned_at: z.iso.datetime().nullable(),
+  returned_pence: Pence,
+  failure_code: z.string().nullable().describe('Why the last attempt to pay, or to settle what is owed, has failed.'),
+  failed_attempts: z.int(),
+})
+
+const Mandate = z.object({
+  kind: z.literal('mandate'),
+  ...common,
+  status: z.enum(['pending', 'active', 'failed', 'cancelled']),
+  account_number_last4: z.string().nullable(),
+})
+
+const Payment = z.discriminatedUnion('kind', [CardPayment, Mandate]).meta({ id: 'Payment' })
+type Payment = z.infer<typeof Payment>
+
+type Row = {
+  readonly id: string
+  readonly kind: string
+  readonly application_id: string
+  readonly quote_id: string
+  readonly reference: string | null
+  readonly created_at: Date
+  readonly document: object
+}
+
+/** What is shown is named by the schema: whatever else the row has stays there. */
+const shown = ({ reference, created_at, document, ...row }: Row): Payment =>
+  Payment.parse({ ...document, ...row, provider_reference: reference, created_at: created_at.toISOString() })
+
+const address = '/admin/v1/organisations/:organisation_id/payments'
+const columns = sql`id, kind, application_id, quote_id, reference, created_at, document`.text
+
+/** Card payments and mandates, for the operator. */
+export const paymentRoutes = ({ db }: { readonly db: Database }): Route[] => [
+  route(
+    {
+      method: 'get',
+      address,
+      tag: 'Operator',
+      summary: 'List the card payments and Direct Debit mandates of an organisation, newest first',
+      access: { kind: 'operator' },
+      path: z.object({ organisation_id: OrganisationId }),
+      query: z.object({
+        ...pageParameters,
+        kind: z.enum(['card_payment', 'mandate']).optional(),
+        status: z.string().max(20).optional(),
+        application_id: ApplicationId.optional(),
+      }),
+      answers: { 200: z.object({ data: z.array(Payment), next_cursor: z.string().nullable() }) },
+    },
+    async ({ path: { organisation_id }, query: { limit, cursor, kind, status, application_id } }) => {
+      const before = cursor === undefined ? undefined : placeOf(cursor)
+      const { rows } = await db.query<Row>({
+        name: 'payments-of-organisation',
+        text: `
+          select ${columns} from payments
+          where organisation_id = $1
+            and ($2::timestamptz is null or (created_at, id) < ($2, $3::uuid))
+            and ($4::text is null or kind = $4) and ($5::text is null or status = $5)
+            and ($6::uuid is null or application_id = $6)
+          order by created_at desc, id desc limit $7`,
+        values: [
+          organisation_id,
+          before?.at ?? null,
+          before?.id ?? null,
+          kind ?? null,
+          status ?? null,
+          application_id ?? null,
+          limit + 1,
+        ],
+      })
+      const { page, next_cursor } = pageOf(rows, limit, ({ created_at: at, id }) => ({ at, id }))
+      return { status: 200, body: { data: page.map(shown), next_cursor } }
+    },
+  ),
+  route(
+    {
+      method: 'get',
+      address: `${address}/:id`,
+      tag: 'Operator',
+      summary: 'Show a card payment or a mandate',
+      access: { kind: 'operator' },
+      path: z.object({ organisation_id: OrganisationId, id: z.uuid() }),
+      answers: { 200: z.object({ data: Payment }) },
+    },
+    async ({ path: { organisation_id, id } }) => {
+      const { rows } = await db.query<Row>({
+        name: 'payment-by-id',
+        text: `select ${columns} from payments where organisation_id = $1 and id = $2`,
+        values: [organisation_id, id],
+      })
+      const [row] = rows
+      if (!row) throw notFound('payment')
+      return { status: 200, body: { data: shown(row) } }
+    },
+  ),
+]

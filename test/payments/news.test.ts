@@ -1,0 +1,221 @@
+import { randomBytes } from 'node:crypto'
+import express from 'express'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { paymentAccountOf, paymentSecretPlace, type SealedPaymentAccount } from '#domain/payment-accounts/record.ts'
+import { deriveKeys } from '#infra/crypto/keys.ts'
+import { seal } from '#infra/crypto/seal.ts'
+import { derivedId } from '#infra/ids.ts'
+import { makeRateLimit } from '#infra/http/rate-limit.ts'
+import { makeLog } from '#infra/log.ts'
+import { eventOf, signatureOf } from '../../stand-ins/stripe/webhooks.ts'
+import { paymentIdOf } from '../../command-api/applications/card-routes.ts'
+import { mandateIdOf } from '../../command-api/applications/mandate-routes.ts'
+import { paymentWebhook } from '../../command-api/payment-news/webhook.ts'
+import { makePaymentNews } from '../../command-api/receive-payment-news.ts'
+import { payments } from '../../projections/payments/projection.ts'
+import { paymentRoutes } from '../../query-api/payments/routes.ts'
+import { organisation_id } from '../applications/release.ts'
+import { fillReadModel } from '../read-model.ts'
+import { serve, serveApp } from '../serve.ts'
+import { openCheckout, type Checkout } from './checkout.ts'
+
+const secret = 'whsec_of_this_organisation'
+const keys = deriveKeys(randomBytes(32).toString('base64'))
+const id = 'b1000000-0000-5000-8000-000000000001'
+const account: SealedPaymentAccount = {
+  id: id as SealedPaymentAccount['id'],
+  organisation_id,
+  mode: 'test',
+  base_url: 'http://127.0.0.1',
+  publishable_key: null,
+  stripe_account: null,
+  capture: 'automatic',
+  sealed_secret_key: '',
+  sealed_webhook_secret: seal(keys, secret, paymentSecretPlace(organisation_id, id, 'webhook_secret')),
+  updated_at: '2026-01-01T00:00:00.000Z',
+}
+const accounts = new Map([[`${organisation_id} test`, account]])
+
+let desk: Checkout
+let hook: Awaited<ReturnType<typeof serveApp>>
+beforeAll(async () => {
+  desk = await openCheckout()
+  await fillReadModel(desk.pool, [payments], [])
+  const log = makeLog('silent', 'test')
+  const mandateOwner = async (_organisation: string, reference: string) => {
+    const { rows } = await desk.pool.query<{ id: string; application_id: never }>(
+      `select id, application_id from payments where reference = $1`,
+      [reference],
+    )
+    return rows[0]
+  }
+  const webhook = paymentWebhook({
+    keys,
+    paymentAccounts: accounts,
+    rateLimit: makeRateLimit({ requests: 40, windowSeconds: 300, log }),
+    receive: makePaymentNews({ writer: desk.writer, desks: () => desk.desk(), mandateOwner }),
+    clock: { now: () => new Date() },
+    log,
+  })
+  hook = await serveApp(express().use(webhook))
+  desk.stripe.announceTo([{ url: `${hook.origin}/api/v1/webhooks/stripe/${organisation_id}`, secret }])
+})
+afterAll(async () => {
+  await hook[Symbol.asyncDispose]()
+  await desk[Symbol.asyncDispose]()
+})
+
+const post = (body: string, signature: string, organisation: string = organisation_id) =>
+  fetch(`${hook.origin}/api/v1/webhooks/stripe/${organisation}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'stripe-signature': signature },
+    body,
+  })
+const happened = async (application_id: Parameters<Checkout['eventsOf']>[0]) =>
+  (await desk.eventsOf(application_id)).map(({ type }) => type)
+const project = async (application_id: Parameters<Checkout['eventsOf']>[0]) => {
+  await desk.pool.query('delete from payments')
+  await fillReadModel(desk.pool, [payments], await desk.eventsOf(application_id))
+}
+
+type Opened = { readonly payment_intent: { readonly id: string } }
+const opened = async () => {
+  const quoted = await desk.quoted()
+  const { body } = await desk.post(quoted.quote_id, 'payment_intent')
+  return { ...quoted, intent: (body.data as unknown as Opened).payment_intent.id }
+}
+const pay = async (intent: string, payment_method = 'pm_card_visa') => {
+  await desk.act(`payment_intents/${intent}/confirm`, { payment_method })
+  await desk.stripe.announced()
+}
+
+describe('late news of the provider', () => {
+  test('takes a payment although the page was closed', async () => {
+    const { application_id, quote_id, intent } = await opened()
+    await pay(intent)
+
+    expect((await happened(application_id)).slice(-2)).toEqual(['CardPaymentOpened', 'CardPaymentTaken'])
+    const { status, body } = await desk.post(quote_id, 'card_payment', { payment_intent_id: intent })
+    expect([status, body.data['card_last4']]).toEqual([200, '4242'])
+  })
+
+  test('tells of a declined card', async () => {
+    const { application_id, intent } = await opened()
+    await pay(intent, '4000000000000002')
+    const declined = (await desk.eventsOf(application_id)).at(-1)
+    expect(declined).toMatchObject({ type: 'CardPaymentDeclined', data: { failure_code: 'generic_decline' } })
+  })
+
+  test('tells of a refund that somebody made by hand', async () => {
+    const { application_id, intent } = await opened()
+    await pay(intent)
+    await desk.desk().provider.refund(intent, 1250, `by hand ${intent}`)
+    await desk.stripe.announced()
+    expect((await desk.eventsOf(application_id)).at(-1)).toMatchObject({
+      type: 'CardPaymentReturned',
+      data: { how: 'refunded', amount_pence: 1250 },
+    })
+  })
+
+  test.each([
+    ['accepted', 'MandateActivated'],
+    ['refused', 'MandateFailed'],
+    ['revoked', 'MandateCancelled'],
+  ])('that a mandate was %s leads to %s', async (network_status, type) => {
+    const { quote_id, application_id } = await desk.quoted()
+    const { body } = await desk.post(quote_id, 'bacs_setup_intent')
+    const { session } = body.data as unknown as { session: { id: string } }
+    await desk.act(`checkout/sessions/${session.id}/complete`, { sort_code: '108800', account_number: '00012345' })
+    const confirmed = await desk.post(quote_id, 'bacs_mandate', { session_id: session.id })
+    await project(application_id)
+
+    await desk.act(`mandates/${String(confirmed.body.data['mandate_id'])}`, { network_status })
+    await desk.stripe.announced()
+
+    expect((await happened(application_id)).at(-1)).toBe(type)
+  })
+})
+
+describe('a delivery', () => {
+  const delivery = (intent: string) => {
+    const object = desk.stripe.objects().find((each) => each.id === intent)
+    if (!object) throw new Error('There is no such payment.')
+    return JSON.stringify(eventOf('payment_intent.succeeded', object))
+  }
+
+  test('is recorded once, however often it comes', async () => {
+    const { application_id, intent } = await opened()
+    await pay(intent)
+    const body = delivery(intent)
+    const before = await happened(application_id)
+
+    const answers = await Promise.all([1, 2, 3].map(async () => post(body, signatureOf(secret, body))))
+
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
+    expect(await happened(application_id)).toEqual(before)
+    const { id: event_id } = JSON.parse(body) as { readonly id: string }
+    const receipts = await desk.log.read(`payment_news-${derivedId('payment_news', organisation_id, event_id)}`)
+    expect(receipts.map(({ type }) => type)).toEqual(['PaymentNewsReceived'])
+  })
+
+  test('with a wrong, missing or old signature, or for another organisation, changes nothing', async () => {
+    const { application_id, intent } = await opened()
+    const body = delivery(intent)
+    const before = await happened(application_id)
+    const old = Math.floor(Date.now() / 1000) - 301
+
+    const answers = await Promise.all([
+      post(body, signatureOf('whsec_other', body)),
+      post(body, ''),
+      post(body, signatureOf(secret, body, old)),
+      post(`${body} `, signatureOf(secret, body)),
+      post(body, signatureOf(secret, body), '99999999-0000-4000-8000-000000000001'),
+    ])
+
+    expect(answers.map(({ status }) => status)).toEqual([403, 403, 403, 403, 403])
+    expect(await happened(application_id)).toEqual(before)
+  })
+
+  test('that is no concern of ours, or cannot be read, is taken and leads to nothing', async () => {
+    for (const body of ['{"type":"invoice.paid","id":"evt_1"}', 'no JSON']) {
+      const { status } = await post(body, signatureOf(secret, body))
+      expect(status).toBe(200)
+    }
+  })
+
+  test('that cannot be acted upon is answered 503, so that it is sent again', async () => {
+    const { application_id, intent } = await opened()
+    const body = delivery(intent)
+    desk.stripe.misbehave(() => ({ status: 500, body: { error: { type: 'api_error', message: '' } } }))
+    const { status } = await post(body, signatureOf(secret, body))
+    desk.stripe.misbehave(undefined)
+    expect(status).toBe(503)
+    await pay(intent)
+    expect((await happened(application_id)).at(-1)).toBe('CardPaymentTaken')
+  })
+
+  test('has a limit of its own', async () => {
+    const answers = await Promise.all(Array.from({ length: 41 }, async () => post('', '')))
+    expect(answers.map(({ status }) => status)).toContain(429)
+  })
+})
+
+test('the operator lists payments and mandates, newest first, and reads each', async () => {
+  const { application_id, intent } = await opened()
+  await desk.act(`payment_intents/${intent}/confirm`, { payment_method: 'pm_card_visa' })
+  await project(application_id)
+  await using served = await serve(paymentRoutes({ db: desk.pool }))
+  const address = `/admin/v1/organisations/${organisation_id}/payments`
+  const payment_id = paymentIdOf(organisation_id, intent)
+
+  const list = await served.get(`${address}?application_id=${application_id}`)
+  const one = await served.get(`${address}/${payment_id}`)
+
+  expect(list.body).toMatchObject({
+    data: [{ kind: 'card_payment', id: payment_id, provider_reference: intent, amount_pence: 1250 }],
+    next_cursor: null,
+  })
+  expect(one.body).toEqual({ data: (list.body as { data: readonly unknown[] }).data[0] })
+  expect((await served.get(`${address}/${mandateIdOf(organisation_id, 'mandate_1')}`)).status).toBe(404)
+  expect(paymentAccountOf(accounts, organisation_id, 'live')).toBeUndefined()
+})

@@ -1,0 +1,190 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { applicationStreamEvents } from '#domain/applications/record.ts'
+import { fromStored } from '#domain/event.ts'
+import type { ApplicationId } from '#domain/values.ts'
+import { settleCardPayments } from '../../command-api/applications/settle-card-payments.ts'
+import { whenQuoteEndedClosePayments } from '../../command-api/applications/when-quote-ended-close-payments.ts'
+import { dueTimes } from '../../projections/due-times/projection.ts'
+import { fillReadModel } from '../read-model.ts'
+import { openCheckout, quotedAt, type Checkout } from './checkout.ts'
+
+let desk: Checkout
+beforeAll(async () => {
+  desk = await openCheckout()
+})
+afterAll(async () => desk[Symbol.asyncDispose]())
+
+type Opened = { readonly payment_intent: { readonly id: string } }
+
+const opened = async () => {
+  const quoted = await desk.quoted()
+  const { body } = await desk.post(quoted.quote_id, 'payment_intent')
+  return { ...quoted, intent: (body.data as unknown as Opened).payment_intent.id }
+}
+const paid = async (how: 'automatic' | 'manual' = 'automatic') => {
+  desk.chargeCards(how)
+  const given = await opened()
+  desk.chargeCards('automatic')
+  await desk.act(`payment_intents/${given.intent}/confirm`, { payment_method: 'pm_card_visa' })
+  return given
+}
+const taken = async (how: 'automatic' | 'manual' = 'automatic') => {
+  const given = await paid(how)
+  const { body } = await desk.post(given.quote_id, 'card_payment', { payment_intent_id: given.intent })
+  return { ...given, payment_id: String(body.data['payment_id']) }
+}
+
+/** Fires, until nothing more is due, what is due of an application at a time: timers, and reactions to what has happened. */
+const settle = async (application_id: ApplicationId, now = quotedAt) => {
+  const reaction = whenQuoteEndedClosePayments(desk.writer)
+  for (const recorded of await desk.eventsOf(application_id)) {
+    if (!(recorded.type in reaction.events)) continue
+    const event = fromStored(reaction.events, recorded)
+    const { organisation_id, correlation_id, occurred_at } = recorded.metadata
+    const actor = { type: 'system', id: null } as const
+    await reaction.react(event, recorded, { organisation_id, actor, correlation_id, now: occurred_at })
+  }
+  const timers = settleCardPayments({ writer: desk.writer, desks: () => desk.desk() })
+  for (let round = 0; round < 5; round++) {
+    await desk.pool.query('drop table if exists due_times')
+    await fillReadModel(desk.pool, [dueTimes], await desk.eventsOf(application_id))
+    const { rows } = await desk.pool.query<{ kind: string; id: string; stream: string; due_at: Date }>(
+      `select kind, id, stream, due_at from due_times where kind like 'card_payment%' and due_at <= $1`,
+      [now],
+    )
+    if (rows.length === 0) return
+    for (const { due_at, ...row } of rows) {
+      const [first] = await desk.eventsOf(application_id)
+      const organisation_id = first?.metadata.organisation_id ?? ''
+      const timer = timers.find(({ kind }) => kind === row.kind)
+      const due = { ...row, organisation_id, due_at: due_at.toISOString() }
+      const context = { organisation_id, actor: { type: 'system', id: null }, correlation_id: 'test', now } as const
+      await timer?.fire(due, context)
+    }
+  }
+}
+const fate = async (application_id: ApplicationId) =>
+  (await desk.eventsOf(application_id))
+    .filter(({ type }) => type.startsWith('CardPayment'))
+    .map((recorded) => fromStored(applicationStreamEvents, recorded))
+const atProvider = (intent: string) => desk.stripe.objects().find(({ id }) => id === intent)?.['status']
+const refunds = (intent: string) =>
+  desk.stripe.objects().filter(({ object, payment_intent }) => object === 'refund' && payment_intent === intent)
+
+const reject = async ({ application_id, quote_id }: Awaited<ReturnType<typeof opened>>) =>
+  desk.append(application_id, [{ type: 'QuoteRejected', quote_id, reason: null }])
+const bind = async (application_id: ApplicationId, payment_id: string) => {
+  const policy_id = 'e0000000-0000-4000-8000-000000000001'
+  await desk.append(application_id, [{ type: 'CardPaymentUsed', payment_id: payment_id as never, policy_id }])
+}
+
+describe('what was paid ends in a policy or is given back', () => {
+  test('when the quote ends, it is refunded, once', async () => {
+    const given = await taken()
+    await reject(given)
+
+    await settle(given.application_id)
+    await settle(given.application_id)
+
+    expect((await fate(given.application_id)).at(-1)).toMatchObject({
+      type: 'CardPaymentReturned',
+      how: 'refunded',
+      amount_pence: 1250,
+    })
+    expect(refunds(given.intent)).toHaveLength(1)
+  })
+
+  test('when the quote ends, an authorisation is released', async () => {
+    const given = await taken('manual')
+    await reject(given)
+    await settle(given.application_id)
+    expect((await fate(given.application_id)).at(-1)).toMatchObject({ type: 'CardPaymentReturned', how: 'released' })
+    expect(atProvider(given.intent)).toBe('canceled')
+  })
+
+  test('when the quote ends, what is open can no longer be paid', async () => {
+    const given = await opened()
+    await reject(given)
+    await settle(given.application_id)
+    expect((await fate(given.application_id)).at(-1)).toMatchObject({ type: 'CardPaymentReturned', how: 'closed' })
+    expect(atProvider(given.intent)).toBe('canceled')
+  })
+
+  test('when nobody has told us that it was paid, and the quote ends', async () => {
+    const given = await paid()
+    await reject(given)
+    await settle(given.application_id)
+    expect((await fate(given.application_id)).map(({ type }) => type)).toEqual([
+      'CardPaymentOpened',
+      'CardPaymentReturnOwed',
+      'CardPaymentTaken',
+      'CardPaymentReturned',
+    ])
+    expect(refunds(given.intent)).toHaveLength(1)
+  })
+
+  test('when no policy has followed for a day, and not before', async () => {
+    const { application_id } = await taken()
+    const [last] = (await fate(application_id)).slice(-1)
+    const paidAt = Date.parse(last?.type === 'CardPaymentTaken' ? last.paid_at : '')
+    const day = 24 * 60 * 60 * 1000
+    await settle(application_id, new Date(paidAt + day - 1).toISOString())
+    expect((await fate(application_id)).at(-1)?.type).toBe('CardPaymentTaken')
+
+    await settle(application_id, new Date(paidAt + day).toISOString())
+    expect((await fate(application_id)).slice(-2)).toMatchObject([
+      { type: 'CardPaymentReturnOwed', reason: 'not_used' },
+      { type: 'CardPaymentReturned', how: 'refunded' },
+    ])
+  })
+
+  test('a policy that follows keeps it, and has an authorised one charged', async () => {
+    const succeeded = await taken()
+    await bind(succeeded.application_id, succeeded.payment_id)
+    await settle(succeeded.application_id, '2027-06-01T09:00:00.000Z')
+    expect((await fate(succeeded.application_id)).at(-1)?.type).toBe('CardPaymentUsed')
+
+    const authorised = await taken('manual')
+    await bind(authorised.application_id, authorised.payment_id)
+    await settle(authorised.application_id)
+    expect((await fate(authorised.application_id)).at(-1)?.type).toBe('CardPaymentCaptured')
+    expect(atProvider(authorised.intent)).toBe('succeeded')
+  })
+})
+
+describe('what the provider does not do is tried again', () => {
+  test('later and later, and then left to the team', async () => {
+    const given = await taken()
+    await reject(given)
+    desk.stripe.misbehave(({ url, method }) =>
+      method === 'POST' && url.pathname === '/v1/refunds'
+        ? { status: 400, body: { error: { type: 'invalid_request_error', code: 'insufficient_funds', message: '' } } }
+        : undefined,
+    )
+    await settle(given.application_id)
+    const [failed] = (await fate(given.application_id)).slice(-1)
+    expect(failed).toMatchObject({
+      type: 'CardPaymentSettlementFailed',
+      failure_code: 'insufficient_funds',
+      attempt: 1,
+      retry_at: '2026-06-01T09:01:00.000Z',
+    })
+
+    for (const now of [2, 3, 4, 5, 6, 7, 8, 9, 10].map((day) => new Date(Date.UTC(2026, 5, day, 9)).toISOString()))
+      await settle(given.application_id, now)
+    const last = (await fate(given.application_id)).at(-1)
+    desk.stripe.misbehave(undefined)
+    expect(last).toMatchObject({ attempt: 10, retry_at: null })
+    expect(refunds(given.intent)).toHaveLength(0)
+  })
+
+  test('after a crash between the provider’s refund and our record there is one refund', async () => {
+    const given = await taken()
+    await reject(given)
+    // What a process that was killed then has done.
+    await desk.desk().provider.refund(given.intent, 1250, `refund:${given.payment_id}`)
+    await settle(given.application_id)
+    expect((await fate(given.application_id)).at(-1)).toMatchObject({ type: 'CardPaymentReturned', how: 'refunded' })
+    expect(refunds(given.intent)).toHaveLength(1)
+  })
+})
