@@ -40,6 +40,7 @@ import { makeLookalikes } from './ingests/lookalikes.ts'
 import { retryIngests, whenIngestReceivedResolveIt, whenIngestResolvedReadIt } from './ingests/process-ingests.ts'
 import { deterministicReader } from './ingests/reader.ts'
 import { ingestTeamRoutes } from './ingests/team-routes.ts'
+import { uploadRoute } from './ingests/upload-route.ts'
 import { makeRecentContent, type ClaimContent } from './ingests/recent-content.ts'
 import { endpointConnectionRoutes } from './integrations/routes.ts'
 import { endpointConnectionsSection } from './integrations/setup.ts'
@@ -148,6 +149,7 @@ export const commandRoutes = (deps: Deps): readonly Route[] => {
     ...lifecycleActionRoutes({ writer, directory, actions, catalogue }),
     ...campaignRoutes({ writer, directory, campaigns }),
     receiveRoute({ writer, campaigns, digest: dataKeys.digest, claimContent, baseUrl }),
+    uploadRoute({ writer, campaigns, directory }),
     ...ingestTeamRoutes({ writer, people: makePeople({ writer, digest: dataKeys.digest }) }),
     ...crmRoutes({ ...deps, models: deps.crmModels }),
     ...setupRoutes({ planOrganisation: organisationPlanner({ writer, directory }), sections: sections(deps) }),

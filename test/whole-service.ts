@@ -88,6 +88,7 @@ export const wholeService = async (environment: Readonly<Record<string, string>>
     parts,
     database,
     baseUrl,
+    origin: `http://127.0.0.1:${port}`,
     send,
     /** Applies a set-up file and answers the id of its first organisation. */
     setUp: async (file: string): Promise<void> => {

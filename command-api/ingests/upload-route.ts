@@ -1,0 +1,122 @@
+import { z } from 'zod'
+import { CampaignKey } from '#domain/campaigns/events.ts'
+import type { IngestContent } from '#domain/ingests/events.ts'
+import { sentFields } from '#domain/ingests/fields.ts'
+import { ingest } from '#domain/ingests/ingest.ts'
+import { unmetRules } from '#domain/ingests/rules.ts'
+import { IngestId, OrganisationId } from '#domain/values.ts'
+import { Problem } from '#infra/http/problem.ts'
+import { route, type Route } from '#infra/http/route.ts'
+import { derivedId } from '#infra/ids.ts'
+import { commandHandler, type Writer } from '../handle.ts'
+import type { LiveCampaigns } from '../live-campaigns.ts'
+import { operatorContext, operatorRoute, refuseUnknownOrganisation, type Organisations } from '../operator.ts'
+import { dateIn } from '../time-zone.ts'
+import { formatsOn } from './tidy.ts'
+
+type Deps = {
+  readonly writer: Writer
+  readonly campaigns: LiveCampaigns
+  readonly directory: Organisations
+}
+
+const Rows = z.object({
+  upload: z
+    .string()
+    .min(1)
+    .max(200)
+    .describe('Names the file: a row of it is taken in once, however often it is sent.'),
+  campaign: CampaignKey.nullish(),
+  dry_run: z.boolean().default(false).describe('Only says which rows could not be taken in, or would be held.'),
+  rows: z
+    .array(z.object({ line: z.int().min(1), fields: z.record(z.string().max(200), z.string().max(10_000)) }))
+    .min(1)
+    .max(200),
+})
+
+const Result = z.object({
+  data: z.object({
+    taken: z.int().describe('Rows that were taken in now; in a dry run, that would be.'),
+    known: z.int().describe('Rows that were taken in before.'),
+    faults: z.array(z.object({ line: z.int(), field: z.string().nullable(), reason: z.string() })),
+  }),
+})
+
+type Fault = z.output<typeof Result>['data']['faults'][number]
+
+/** Takes in rows of a file of leads, as the source `upload`. */
+export const uploadRoute = ({ writer, campaigns, directory }: Deps): Route => {
+  const { handle } = commandHandler(writer, ingest)
+
+  return route(
+    {
+      ...operatorRoute,
+      method: 'post',
+      address: '/admin/v1/organisations/:organisation_id/uploaded_leads',
+      summary: 'Take in rows of a file of leads; npm run leads -- import sends a whole file',
+      path: z.object({ organisation_id: OrganisationId }),
+      body: Rows,
+      answers: { 200: Result },
+    },
+    async ({ path: { organisation_id }, body: { upload, campaign: key, dry_run, rows }, ...facts }) => {
+      refuseUnknownOrganisation(directory, organisation_id)
+      const campaign = key ? campaigns.campaign(organisation_id, key) : undefined
+      if (key && !campaign) throw unusable('there is none with this key')
+      if (campaign && campaign.state !== 'active') throw unusable(`is ${campaign.state}`)
+      const today = dateIn(directory.organisations.get(organisation_id)?.time_zone ?? 'UTC', facts.now)
+      const rules = [...(campaign?.rules ?? []), ...campaigns.intake(organisation_id).rules]
+      const context = operatorContext(organisation_id, facts)
+
+      const faults: Fault[] = []
+      let [taken, known] = [0, 0]
+      const takeIn = async ({ line, fields }: (typeof rows)[number]) => {
+        const content = contentOf(fields)
+        if (!content) {
+          faults.push({ line, field: null, reason: 'is empty' })
+          return
+        }
+        if (dry_run) {
+          const fieldNames = campaign?.field_names ?? {}
+          const sent = sentFields(content, fieldNames)
+          const unmet = unmetRules(rules, { fields: sent, consent: null, fieldNames, formats: formatsOn(today), today })
+          for (const { field, reason } of unmet)
+            faults.push({ line, field, reason: reason ?? 'does not meet the rules' })
+          if (sent.details.size === 0) faults.push({ line, field: null, reason: 'says of nobody who they are' })
+          if (unmet.length === 0 && sent.details.size > 0) taken++
+          return
+        }
+        const ingest_id = IngestId.parse(derivedId('upload', organisation_id, upload, String(line)))
+        const { events } = await handle(
+          ingest_id,
+          {
+            type: 'ReceiveIngest',
+            ingest_id,
+            organisation_id,
+            api_application_id: null,
+            source: 'upload',
+            source_reference: `line ${line}`,
+            campaign: campaign ? { id: campaign.id, key: campaign.key } : null,
+            happened_at: null,
+            accepted_at: new Date().toISOString(),
+            content,
+          },
+          context,
+        )
+        if (events.length > 0) taken++
+        else known++
+      }
+      await Promise.all(rows.map(takeIn))
+      faults.sort((one, other) => one.line - other.line)
+      return { status: 200, body: { data: { taken, known, faults } } }
+    },
+  )
+}
+
+const contentOf = (fields: Readonly<Record<string, string>>): IngestContent | undefined => {
+  const data = Object.fromEntries(Object.entries(fields).filter(([, value]) => value.trim() !== ''))
+  if (Object.keys(data).length === 0) return undefined
+  return { identity: null, data, text: null, declared: null, consent: null, provenance: null }
+}
+
+const unusable = (reason: string) =>
+  new Problem('validation_failed', `Correct campaign: it ${reason}.`, { fields: { campaign: reason } })
