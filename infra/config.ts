@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { OwnError } from '#domain/own-error.ts'
 import { plainWords, reasonsOf } from '#domain/reasons.ts'
+import { makeAllowList } from './public-address.ts'
 
 const seconds = (name: string, byDefault: number) => z.coerce.number().positive().default(byDefault).describe(name)
 const count = (name: string, byDefault: number) =>
@@ -99,7 +100,13 @@ export const Config = z.object({
     .describe('How long deliveries and their attempts are kept, in days; up to a week longer, never less.'),
   DELIVERY_ALLOWED_HOSTS: list(
     'Hosts, host:port or CIDR blocks that webhooks may reach although they are not public, comma separated.',
-  ),
+  ).superRefine((entries, context) => {
+    try {
+      makeAllowList(entries)
+    } catch (error) {
+      context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : String(error) })
+    }
+  }),
   DELIVERY_ALLOW_HTTP: z
     .stringbool()
     .default(false)

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { relative } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import { parseArgs } from 'node:util'
@@ -6,10 +7,11 @@ import { readConfig } from '#infra/config.ts'
 import { readOwnSecrets } from '#infra/local-installation.ts'
 import { readSetupText } from './plan-text.ts'
 
-const usage = `Usage: npm run setup -- FILE [--yes] [--base-url URL] [--operator-key KEY]
+const usage = `Usage: npm run setup -- FILE [--plan | --yes] [--base-url URL] [--operator-key KEY]
 
 Shows what a set-up file would change, asks, and changes it. demo/organisation.yaml documents the format.
 
+  --plan              only shows what would change
   --yes               does not ask
   --base-url URL      where the service is (BASE_URL)
   --operator-key KEY  the key of the operator (OPERATOR_KEY, or the one that npm start made)
@@ -43,6 +45,7 @@ const options = () => {
     allowPositionals: true,
     options: {
       yes: { type: 'boolean', default: false },
+      plan: { type: 'boolean', default: false },
       'base-url': { type: 'string' },
       'operator-key': { type: 'string' },
       help: { type: 'boolean', default: false },
@@ -101,15 +104,26 @@ const showSecrets = (steps: readonly Step[]) => {
     for (const [name, secret] of Object.entries(secrets ?? {})) say(`  ${organisation}: ${what}: ${name} ${secret}`)
 }
 
+/** The input ended before it said yes or no. */
+class Unanswered extends Error {
+  override readonly name = 'Unanswered'
+}
+
 const agreed = async (): Promise<boolean> => {
   const terminal = createInterface({ input: process.stdin, output: process.stdout })
-  const answer = await terminal.question('\nApply these changes? [y/N] ')
+  const ended = once(terminal, 'close').then(() => {
+    throw new Unanswered(
+      '\nNothing was changed: the input ended without an answer. Use --yes to apply, or --plan to look.',
+    )
+  })
+  const answer = await Promise.race([terminal.question('\nApply these changes? [y/N] '), ended])
+  ended.catch(() => undefined)
   terminal.close()
   return /^y(es)?$/i.test(answer.trim())
 }
 
 const setUp = async (): Promise<void> => {
-  const { file, yes, help, ...given } = options()
+  const { file, yes, plan: onlyPlans, help, ...given } = options()
   if (help) return say(usage)
   if (file === undefined) throw new Failed(`Name the set-up file.\n\n${usage}`)
 
@@ -123,6 +137,7 @@ const setUp = async (): Promise<void> => {
   show(plan)
   const changes = plan.filter(({ change }) => change !== 'none').length
   if (changes === 0) return say('\nNothing to change.')
+  if (onlyPlans) return undefined
   if (!yes && !(await agreed())) return say('Nothing was changed.')
 
   const steps = await send(service, text, true)
@@ -134,5 +149,5 @@ try {
   await setUp()
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
-  process.exitCode = 1
+  process.exitCode = error instanceof Unanswered ? 2 : 1
 }

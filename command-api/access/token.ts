@@ -2,7 +2,7 @@ import express, { Router, type ErrorRequestHandler, type Request, type RequestHa
 import type { ApiApplication, Directory } from '#domain/access/record.ts'
 import { LogUnavailable } from '#infra/event-log/event-log.ts'
 import type { Log } from '#infra/log.ts'
-import { addressOf, type RateLimit } from '#infra/http/rate-limit.ts'
+import { addressOf, rateLimitHeaders, tooManyMessage, type RateLimit } from '#infra/http/rate-limit.ts'
 import type { SecretCheck } from '#infra/crypto/secret-hash.ts'
 import type { Tokens } from '#infra/crypto/tokens.ts'
 import { clientCredentialsOf, type ClientCredentials } from './client-credentials.ts'
@@ -49,15 +49,13 @@ const limitRate =
     response.locals['address'] = address
     response.set('Cache-Control', 'no-store').set('Pragma', 'no-cache')
     const decision = await rateLimit(addressOf(request))
+    response.set(rateLimitHeaders(decision))
     if (decision.served) {
       next()
       return
     }
-    const error_description = `Too many requests from this address. Continue at ${decision.resumesAt} (seconds since 1970).`
-    response
-      .status(429)
-      .set('X-RateLimit-Reset', String(decision.resumesAt))
-      .json({ error: 'rate_limited', error_description })
+    const error_description = tooManyMessage(decision.resumesAt)
+    response.status(429).json({ error: 'rate_limited', error_description })
   }
 
 const issueToken = (deps: TokenDeps): RequestHandler => {

@@ -4,7 +4,7 @@ import { originOf } from '#domain/origin.ts'
 import { bearerOf, makeAuthenticate, type Authenticated, type Directory } from './authenticate.ts'
 import type { Admission } from './http.ts'
 import { Problem } from './problem.ts'
-import { addressOf, type RateLimit } from './rate-limit.ts'
+import { addressOf, rateLimitHeaders, tooManyMessage, type RateLimit } from './rate-limit.ts'
 import type { Access, Caller, Scope, ScopeRule } from './route.ts'
 import type { Tokens } from '../crypto/tokens.ts'
 
@@ -38,11 +38,12 @@ export const makeAdmission = ({
   return {
     cors: (request, response) => answerCors(directory, request, response),
 
-    limitRate: async (request) => {
+    limitRate: async (request, response) => {
       // The operator sets up and watches; only those who try to be the operator are counted.
       if (request.path.startsWith('/admin/') && isOperator(request)) return
       const decision = await rateLimit(addressOf(request))
-      if (!decision.served) throw tooMany(decision.resumesAt)
+      response.set(rateLimitHeaders(decision))
+      if (!decision.served) throw new Problem('rate_limited', tooManyMessage(decision.resumesAt))
     },
 
     admit: async (request, access) => {
@@ -63,11 +64,6 @@ export const makeAdmission = ({
     },
   }
 }
-
-const tooMany = (resumesAt: number) =>
-  new Problem('rate_limited', `Too many requests from this address. Continue at ${resumesAt} (seconds since 1970).`, {
-    headers: { 'X-RateLimit-Reset': String(resumesAt) },
-  })
 
 /** Digests have one length regardless of the input, so a comparison always takes the same time. */
 const makeOperatorCheck = (operatorKey: string | undefined) => {
@@ -152,7 +148,8 @@ const cors = {
   'Access-Control-Allow-Headers': 'Authorization, Content-Type, Idempotency-Key, X-Share-Token, X-Request-Id',
   'Access-Control-Max-Age': '7200',
 }
-const exposed = 'X-RateLimit-Reset, Idempotent-Replay, Location, X-Request-Id'
+const exposed =
+  'X-RateLimit-Reset, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, Idempotent-Replay, Location, X-Request-Id'
 
 /**
  * Lets the pages of browser applications read what the API answers, errors too, and answers their preflights: those

@@ -17,7 +17,8 @@ import type { SubjectCheck } from './subject.ts'
 export type Admission = {
   /** Sets the CORS headers; true when that was all the request asked for (a preflight). */
   readonly cors: (request: Request, response: Response) => boolean
-  readonly limitRate: (request: Request) => Promise<void>
+  /** Sets the headers about the limit. */
+  readonly limitRate: (request: Request, response: Response) => Promise<void>
   /** The caller of a request to a route with this access; undefined where none is needed. */
   readonly admit: (request: Request, access: Access) => Promise<Caller | undefined>
 }
@@ -197,7 +198,7 @@ export const httpApp = (routes: readonly Route[], options: HttpOptions): Express
   for (const router of before) app.use(router)
   app.use(async (request, response, next) => {
     if (admission.cors(request, response)) return
-    await admission.limitRate(request)
+    await admission.limitRate(request, response)
     next()
   })
 
@@ -234,6 +235,8 @@ export const listen = async (
   await once(server, 'listening').catch((error: unknown) => {
     if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')
       throw new BadConfiguration(`${variable}: ${port} on ${host} is in use by another program; choose another`)
+    if (error instanceof Error && 'code' in error && /^(ENOTFOUND|EADDRNOTAVAIL|EAI_AGAIN)$/.test(String(error.code)))
+      throw new BadConfiguration(`HOST: ${host} is no address of this machine; use 127.0.0.1, ::1 or 0.0.0.0`)
     throw error
   })
   return {

@@ -163,7 +163,7 @@ const tokenOperation: ZodOpenApiOperationObject = {
     200: { description: 'A token for two hours. Cache it.', ...json(TokenAnswer) },
     400: { description: 'invalid_target, invalid_scope, invalid_request, unsupported_grant_type', ...json(TokenError) },
     401: { description: 'invalid_client', ...json(TokenError) },
-    429: { description: 'Too many requests: see X-RateLimit-Reset.', ...json(TokenError) },
+    429: { description: 'Too many requests: see Retry-After and X-RateLimit-Reset.', ...json(TokenError) },
   },
 }
 

@@ -5,8 +5,13 @@ import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-lim
 import type { Log } from '../log.ts'
 import { withTimeout } from '../timeout.ts'
 
-/** Whether a request is served. `resumesAt` is when the window ends, in seconds since 1970. */
-export type RateDecision = { readonly served: true } | { readonly served: false; readonly resumesAt: number }
+/** Of how many requests in a window how many are left, and in how many seconds the window ends. */
+export type RateUse = { readonly limit: number; readonly remaining: number; readonly resetSeconds: number }
+
+/** Whether a request is served. `resumesAt` is when the window ends, in seconds since 1970. Without a limit, no use. */
+export type RateDecision =
+  | { readonly served: true; readonly use?: RateUse }
+  | { readonly served: false; readonly resumesAt: number; readonly use: RateUse }
 
 /** Counts a request of an address. Exactly the limit is served in a window; refused ones do not make it longer. */
 export type RateLimit = (who: string) => Promise<RateDecision>
@@ -37,20 +42,22 @@ export const makeRateLimit = (options: RateLimitOptions): RateLimit => {
   const consume = pool ? sharedOrOwn(pool, limits, own, options.log) : async (who: string) => count(own, who)
 
   return async (who) => {
-    const refused = await consume(who)
-    return refused
-      ? { served: false, resumesAt: Math.ceil((Date.now() + refused.msBeforeNext) / 1000) }
-      : { served: true }
+    const { served, result } = await consume(who)
+    const { msBeforeNext, remainingPoints } = result
+    const remaining = served ? Math.max(0, remainingPoints) : 0
+    const use = { limit: requests, remaining, resetSeconds: Math.max(1, Math.ceil(msBeforeNext / 1000)) }
+    return served ? { served, use } : { served, use, resumesAt: Math.ceil((Date.now() + msBeforeNext) / 1000) }
   }
 }
 
-/** Undefined when the request is within the limit: the library throws its refusals. */
-const count = async (limiter: Limiter, who: string): Promise<RateLimiterRes | undefined> => {
+type Counted = { readonly served: boolean; readonly result: RateLimiterRes }
+
+/** The library throws its refusals. */
+const count = async (limiter: Limiter, who: string): Promise<Counted> => {
   try {
-    await limiter.consume(who)
-    return undefined
+    return { served: true, result: await limiter.consume(who) }
   } catch (refused) {
-    if (refused instanceof RateLimiterRes) return refused
+    if (refused instanceof RateLimiterRes) return { served: false, result: refused }
     throw refused
   }
 }
@@ -75,7 +82,7 @@ const sharedOrOwn = (pool: Pool, limits: Limits, own: RateLimiterMemory, log: Lo
     log.error({ error }, 'rate limit not shared, counting in this process')
   }
 
-  return async (who: string): Promise<RateLimiterRes | undefined> => {
+  return async (who: string): Promise<Counted> => {
     if (Date.now() < restsUntil) return count(own, who)
     try {
       return await withTimeout(count(shared, who), answersWithinMs)
@@ -105,3 +112,21 @@ const normalised = (text: string | undefined): string | undefined => {
  */
 export const addressOf = (request: Pick<Request, 'ip' | 'socket'>): string =>
   normalised(request.ip) ?? normalised(request.socket.remoteAddress) ?? 'unknown'
+
+/** The headers of an answer that say how far the limit is used; a refused request also learns when to send again. */
+export const rateLimitHeaders = (decision: RateDecision): Readonly<Record<string, string>> => {
+  if (!decision.use) return {}
+  const { limit, remaining, resetSeconds } = decision.use
+  return {
+    'RateLimit-Limit': String(limit),
+    'RateLimit-Remaining': String(remaining),
+    'RateLimit-Reset': String(resetSeconds),
+    ...(!decision.served && {
+      'X-RateLimit-Reset': String(decision.resumesAt),
+      'Retry-After': String(resetSeconds),
+    }),
+  }
+}
+
+export const tooManyMessage = (resumesAt: number): string =>
+  `Too many requests from this address. Continue at ${new Date(resumesAt * 1000).toISOString().slice(0, 19)}Z.`

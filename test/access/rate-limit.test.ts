@@ -30,8 +30,12 @@ test('429: 300 requests in 5 minutes from one IP address, counting all requests 
   expect(statuses).toEqual(statuses.map(() => 200))
   expect(refused.status).toBe(429)
   expect(refused.body).toEqual({
-    error: { code: 'rate_limited', message: expect.stringMatching(/Too many requests/) as unknown },
+    error: {
+      code: 'rate_limited',
+      message: expect.stringMatching(/Too many requests.* Continue at \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\./) as unknown,
+    },
   })
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
   const reset = Number(refused.headers.get('x-ratelimit-reset'))
   expect(Number.isInteger(reset)).toBe(true)
   expect(reset).toBeGreaterThan(seconds())
@@ -44,6 +48,18 @@ test('429: 300 requests in 5 minutes from one IP address, counting all requests 
     error_description: expect.stringMatching(/Too many requests/) as unknown,
   })
   expect(Number(ofToken.headers.get('x-ratelimit-reset'))).toBe(reset)
+})
+
+test('200: every answer says how many requests are left in the window, and when it ends', async () => {
+  await using api = await accessApi({ requests: 3, windowSeconds: 300 })
+
+  const answers = [await api.get('/nowhere'), await api.requestToken({}), await api.get('/nowhere')]
+  const refused = await api.get('/nowhere')
+
+  const all = [...answers, refused].map(({ headers }) => headers)
+  expect(all.map((headers) => headers.get('ratelimit-limit'))).toEqual(['3', '3', '3', '3'])
+  expect(all.map((headers) => headers.get('ratelimit-remaining'))).toEqual(['2', '1', '0', '0'])
+  for (const headers of all) expect(Number(headers.get('ratelimit-reset'))).toBeGreaterThan(290)
 })
 
 test('429: every request counts, whatever becomes of it, and the limit comes before the token', async () => {
@@ -81,8 +97,8 @@ test('X-RateLimit-Reset gives when to continue: refused requests do not extend t
   const last = await limit('one')
 
   const resumesAt = Date.parse('2026-01-15T12:05:01Z') / 1000
-  expect(first).toEqual({ served: false, resumesAt })
-  expect(last).toEqual(first)
+  expect(first).toMatchObject({ served: false, resumesAt })
+  expect(last).toMatchObject({ served: false, resumesAt })
   vi.setSystemTime(resumesAt * 1000)
   expect(await servedOf(limit, 5)).toBe(3)
 })
@@ -119,8 +135,8 @@ test('in PostgreSQL too, refused requests do not extend the window, and afterwar
 
   vi.setSystemTime(new Date('2026-01-15T12:04:59.000Z'))
   const resumesAt = Date.parse('2026-01-15T12:05:01Z') / 1000
-  expect(await other('one')).toEqual({ served: false, resumesAt })
-  expect(await limit('one')).toEqual({ served: false, resumesAt })
+  expect(await other('one')).toMatchObject({ served: false, resumesAt })
+  expect(await limit('one')).toMatchObject({ served: false, resumesAt })
 
   vi.setSystemTime(resumesAt * 1000)
   expect((await servedOf(limit, 5)) + (await servedOf(other, 5))).toBe(3)

@@ -50,6 +50,27 @@ test('nothing is applied without a yes', async () => {
   expect(await api.written()).toEqual([])
 })
 
+test('--plan shows what would change, and changes nothing', async () => {
+  await using api = await setupApi()
+
+  const { code, output } = await run(api.origin, ['acme.yaml', '--plan'])
+
+  expect(code).toBe(0)
+  expect(output).toContain('+ acme: product term')
+  expect(output).not.toContain('Apply these changes?')
+  expect(await api.written()).toEqual([])
+})
+
+test('an input that ends without an answer ends with exit code 2 and a sentence', async () => {
+  await using api = await setupApi()
+
+  const { code, errors } = await run(api.origin, ['acme.yaml'], '')
+
+  expect(code).toBe(2)
+  expect(errors).toContain('Nothing was changed: the input ended without an answer. Use --yes to apply')
+  expect(await api.written()).toEqual([])
+})
+
 test('a file with faults ends with exit code 1, each fault as file:line: what is wrong', async () => {
   await using api = await setupApi()
   const faulty = file
