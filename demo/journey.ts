@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
 import { readConfig } from '#infra/config.ts'
 import { demoApplication, demoReceiver } from './demo.ts'
@@ -50,6 +51,15 @@ const Policy = z.object({
   data: z.object({ policy_number: z.string(), start_date: z.string(), first_collection_on: z.string() }),
 })
 const Confirmed = z.object({ data: z.object({ owed: z.array(z.string()) }) })
+
+const Searched = z.object({
+  data: z.object({
+    market_quotes: z.object({
+      status: z.string(),
+      results: z.array(z.object({ status: z.string(), premium_pence: z.int() })),
+    }),
+  }),
+})
 
 let token = ''
 let joint = ''
@@ -211,6 +221,71 @@ await step('change an answer of the second one', async () => {
   const price = await priceWith('yes')
   if (price <= forTwo) throw new Error('The answers of the second person do not change the price.')
   return [undefined, `${pounds(price)} a month, since the second person smokes`]
+})
+
+/** What each product is quoted for; the person is the one above. */
+const otherProducts = [
+  ['decreasing_term', 'mortgage-life', answers, { cover_amount_pence: 20_000_000, term_years: 25 }],
+  ['whole_of_life', 'whole-of-life', { smoker: 'no' }, { cover_amount_pence: 10_000_000 }],
+  ['critical_illness', 'critical-illness', { smoker: 'no' }, { cover_amount_pence: 10_000_000, term_years: 25 }],
+  [
+    'income_protection',
+    'income-cover',
+    { smoker: 'no', annual_income: 40_000, deferred_weeks: '13', occupation_kind: 'office' },
+    { cover_amount_pence: 1_800_000 },
+  ],
+  [
+    'bundled',
+    'family-protection',
+    { smoker: 'no' },
+    {
+      cover_amount_pence: 20_000_000,
+      term_years: 25,
+      components: [{ cover_index: 1, cover_amount_pence: 5_000_000 }],
+    },
+  ],
+  ['child_cover', 'child-cover', undefined, { cover_amount_pence: 2_000_000 }],
+  ['healthcare', 'team-health', { employee_count: 12, wants_dental: true }, {}],
+] as const
+
+/** Starts an application for a product with all that its price needs. */
+const applyFor = async (product_slug: string, given: object | undefined, cover: object): Promise<string> => {
+  const { data } = await send(Application, 'POST', '/api/v1/applications', {
+    product_slug,
+    journey_slug: 'standard',
+    customer,
+    ...(given && { answers: given }),
+  })
+  if (Object.keys(cover).length > 0) await send(Application, 'PATCH', `/api/v1/applications/${data.id}`, cover)
+  return data.id
+}
+
+for (const [product_type, slug, given, cover] of otherProducts)
+  await step(`get a price: ${product_type}`, async () => {
+    const application = await applyFor(slug, given, cover)
+    const { data } = await send(Quote, 'POST', `/api/v1/applications/${application}/quotes`)
+    return [undefined, `${pounds(data.premium_pence)} a month (${data.decision})`]
+  })
+
+await step('search the market', async () => {
+  const application = await applyFor(
+    'market-term',
+    { smoker: 'no' },
+    { cover_amount_pence: 20_000_000, term_years: 25 },
+  )
+  await send(Searched, 'POST', `/api/v1/applications/${application}/market_quotes`)
+  for (let seconds = 0; seconds < 60; seconds++) {
+    const { data } = await send(Searched, 'GET', `/api/v1/applications/${application}`)
+    const { status, results } = data.market_quotes
+    if (status === 'failed') throw new Error('The search failed.')
+    if (status === 'completed') {
+      const priced = results.filter((result) => result.status === 'success')
+      const cheapest = Math.min(...priced.map(({ premium_pence }) => premium_pence))
+      return [undefined, `${results.length} providers, ${priced.length} prices from ${pounds(cheapest)} a month`]
+    }
+    await pause(1_000)
+  }
+  throw new Error('The search did not end within a minute.')
 })
 
 const own = (type: string) =>

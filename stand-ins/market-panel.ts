@@ -61,7 +61,7 @@ const answerOf = ({ id, name, product, factor, maxPence, maxAge }: Provider, sea
   if (id === 'granite' && smokes) return unpriced('declined', 'We cover people who do not smoke.')
   if (id === 'fathom' && smokes && age > 60)
     return { ...unpriced('referred', 'Our underwriters decide.'), decision: 'refer', evidence_required: true }
-  const rate = 0.00002 * 1.09 ** (age - 20) * (smokes ? 2.3 : 1) * (1 + (term_years ?? 20) / 50)
+  const rate = 0.0001 * 1.09 ** (age - 20) * (smokes ? 2.3 : 1) * (1 + (term_years ?? 20) / 50)
   return {
     ...of,
     status: 'success',
