@@ -289,8 +289,7 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
   return {
     app,
     checks: async () => [
-      ...(await checkParts(parts, parts.pool)),
-      ...(await checkFolds(parts)),
+      ...(await Promise.all([checkParts(parts, parts.pool), checkFolds(parts)])).flat(),
       ...reactions.map(checkConsumer),
       timers.check(),
     ],

@@ -23,6 +23,7 @@ import type { Database } from './postgres/lookups.ts'
 import { migrate } from './postgres/migrations.ts'
 import { createPool, sql } from './postgres/postgres.ts'
 import { reasonOf } from './reason.ts'
+import { withTimeout } from './timeout.ts'
 import { waitForStore } from './wait-for-store.ts'
 import { makeProgress, type Progress } from './consumers/progress.ts'
 import { makeRateLimit, type RateLimit } from './http/rate-limit.ts'
@@ -124,9 +125,19 @@ const openEventLog = (config: Config, databaseUrl: string): EventLog =>
     ? eventStoreDbLog(config.EVENTSTOREDB_URL)
     : postgresLog({ url: databaseUrl })
 
+// Health answers within two seconds, whatever is away.
+const headMs = 1_500
+
 /** Whether the database and the log answer, asked in the way that requests ask them. */
-export const checkParts = async ({ eventLog }: Parts, db: Database): Promise<readonly Check[]> =>
-  Promise.all([check('database', async () => db.query(sql`select 1`)), check('event_log', async () => eventLog.head())])
+export const checkParts = async (parts: Pick<Parts, 'eventLog'>, db: Database): Promise<readonly Check[]> => {
+  const [database, log] = await Promise.all([
+    check('database', async () => db.query(sql`select 1`)),
+    check('event_log', () => withTimeout(parts.eventLog.head(), headMs)),
+  ])
+  // The log itself knows since when it is away.
+  const outage = checkOutage(parts)
+  return [database, log.ok || outage.ok ? log : outage]
+}
 
 /** Since when the log cannot be followed. Makes no request: it is for roles that follow the log all the time. */
 export const checkOutage = ({ eventLog }: Pick<Parts, 'eventLog'>): Check => {
@@ -140,7 +151,7 @@ export const checkOutage = ({ eventLog }: Pick<Parts, 'eventLog'>): Check => {
 
 /** How far what this process keeps in memory is behind the log. What cannot move makes the process not ready. */
 export const checkFolds = async ({ folds, eventLog }: Pick<Parts, 'folds' | 'eventLog'>): Promise<readonly Check[]> => {
-  const head = await eventLog.head().catch(() => undefined)
+  const head = await withTimeout(eventLog.head(), headMs).catch(() => undefined)
   return folds.status().map(({ name, position, stale }) => {
     const behind = head && position ? Math.max(0, eventLog.measure(head) - eventLog.measure(position)) : 0
     const since = stale && `lacks events since ${stale.since.toISOString()}: ${stale.reason}`

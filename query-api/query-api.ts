@@ -115,7 +115,7 @@ export const startQueryApi = async (parts: Parts, demo?: ExplorerDemo): Promise<
   })
   return {
     app,
-    checks: async () => [...(await checkParts(parts, lookups)), ...(await checkFolds(parts))],
+    checks: async () => (await Promise.all([checkParts(parts, lookups), checkFolds(parts)])).flat(),
     stop: async () => {
       await Promise.all([lookups.close(), outside.close()])
     },

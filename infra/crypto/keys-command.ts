@@ -2,7 +2,7 @@ import type { Pool } from 'pg'
 import { sql } from '../postgres/postgres.ts'
 import { progressShown, type Output } from '../shown-progress.ts'
 import type { Keys } from './keys.ts'
-import { outdatedDataKeys, rotate } from './rotate.ts'
+import { outdatedDataKeys, rotate, type Unopened } from './rotate.ts'
 import { sealedUnder } from './seal.ts'
 
 type Parts = {
@@ -78,8 +78,21 @@ const statusOf = async ({ pool, keys }: Parts): Promise<readonly string[]> => {
 const rotateShown = async ({ pool, keys, signal }: Parts, output: Output): Promise<number> => {
   const shown = progressShown('data keys', output)
   try {
-    const sealed = await rotate({ pool, keys, signal, report: shown.report })
+    const left: Unopened[] = []
+    const sealed = await rotate({
+      pool,
+      keys,
+      signal,
+      report: shown.report,
+      unopened: (key) => left.push(key),
+    })
     shown.end()
+    if (left.length > 0) {
+      output.write(`${sealed} data keys were sealed again. These cannot be opened, and were left as they are:\n`)
+      for (const { id, organisation_id, reason } of left) output.write(`  ${id} of ${organisation_id}: ${reason}\n`)
+      output.write('Restore them from a backup, or give the key that they need, and run it again.\n')
+      return 1
+    }
     output.write(`${sealed} data keys were sealed again. Everything is sealed under MASTER_KEY (${keys.sealing.id}).\n`)
     return 0
   } catch (error) {

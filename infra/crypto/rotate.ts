@@ -1,7 +1,9 @@
 import { createSecretKey, randomBytes, type KeyObject } from 'node:crypto'
 import type { Pool } from 'pg'
+import { OwnError } from '#domain/own-error.ts'
 import { integers, uuids } from '../postgres/arrays.ts'
 import { sql } from '../postgres/postgres.ts'
+import { CannotUnseal } from './aead.ts'
 import { openDataKey, sealDataKey, type DataKeyRow } from './data-key-rows.ts'
 import type { Keys } from './keys.ts'
 import { openOrganisationKey, sealOrganisationKey } from './organisation-keys.ts'
@@ -16,6 +18,14 @@ type Options = {
   readonly report?: (progress: RotationProgress) => void
   /** Data keys that are sealed again with one statement. */
   readonly atOnce?: number
+  /** Called for a data key that cannot be opened: it stays as it is, and so do the former keys of its organisation. */
+  readonly unopened?: (unopened: Unopened) => void
+}
+
+export type Unopened = { readonly id: string; readonly organisation_id: string; readonly reason: string }
+
+const refuse: NonNullable<Options['unopened']> = ({ id, reason }) => {
+  throw new OwnError(`The data key ${id} cannot be opened: ${reason}`)
 }
 
 type Version = { readonly version: number; readonly sealed: string }
@@ -23,7 +33,7 @@ type Version = { readonly version: number; readonly sealed: string }
 /**
  * Gives each organisation whose key is sealed under an earlier master key a new one, and seals its data keys again under
  * that. The service may run meanwhile. A rotation that was stopped goes on where it was when it is called again; one that
- * has nothing to do changes nothing. Resolves to the number of data keys that were sealed again.
+ * has nothing to do changes nothing. A data key that cannot be opened holds up no other. Resolves to the number of data keys that were sealed again.
  */
 export const rotate = async (options: Options): Promise<number> => {
   const { pool, signal, report } = options
@@ -84,21 +94,24 @@ const sealAllAnew = async (organisationId: string, options: Options, pass: (seal
     const opened = new Map(
       versions.map((row) => [row.version, openOrganisationKey(keys, organisationId, row)] as const),
     )
-    await sealAnew(organisationId, newest, opened, options, pass)
-    if (await removeUnused(pool, organisationId, newest)) return
+    const isWhole = await sealAnew(organisationId, newest, opened, options, pass)
+    // What could not be opened still names a former version.
+    if (!isWhole || (await removeUnused(pool, organisationId, newest))) return
   }
 }
 
+/** False when a data key cannot be opened. */
 const sealAnew = async (
   organisationId: string,
   newest: number,
   versions: ReadonlyMap<number, KeyObject>,
-  { pool, signal, atOnce = 1_000 }: Options,
+  { pool, signal, atOnce = 1_000, unopened = refuse }: Options,
   pass: (sealed: number) => void,
-): Promise<void> => {
+): Promise<boolean> => {
   const newestKey = versions.get(newest)
   if (!newestKey) throw new Error(`Organisation ${organisationId} has no key ${newest}.`)
   let after = ''
+  let isWhole = true
   for (;;) {
     signal?.throwIfAborted()
     const { rows } = await pool.query<DataKeyRow>(sql`
@@ -106,20 +119,26 @@ const sealAnew = async (
       where organisation_id = ${organisationId} and subject > ${after} and organisation_key_version < ${newest}
       order by subject limit ${atOnce}`)
     const last = rows.at(-1)
-    if (!last) return
-    const sealed = rows.map((row) => {
-      const key = openDataKey(versions, row)
-      if (key === 'erased') throw new Error(`The data key ${row.id} was erased while it was read.`)
-      return sealDataKey(newestKey, row, { id: row.id, key })
-    })
+    if (!last) return isWhole
+    const anew: { readonly row: DataKeyRow; readonly sealed: Buffer }[] = []
+    for (const row of rows)
+      try {
+        const key = openDataKey(versions, row)
+        if (key === 'erased') throw new Error(`The data key ${row.id} was erased while it was read.`)
+        anew.push({ row, sealed: sealDataKey(newestKey, row, { id: row.id, key }) })
+      } catch (error) {
+        if (!(error instanceof CannotUnseal)) throw error
+        isWhole = false
+        unopened({ id: row.id, organisation_id: row.organisation_id, reason: error.message })
+      }
     // One that was erased meanwhile has no version, and stays erased.
     await pool.query(sql`
       update data_key set sealed = given.sealed, organisation_key_version = ${newest}
-      from unnest(${uuids(rows.map(({ id }) => id))}::uuid[],
-        ${integers(rows.map(({ version }) => version ?? 0))}::integer[], ${sealed}::bytea[])
+      from unnest(${uuids(anew.map(({ row }) => row.id))}::uuid[],
+        ${integers(anew.map(({ row }) => row.version ?? 0))}::integer[], ${anew.map(({ sealed }) => sealed)}::bytea[])
         as given (id, version, sealed)
       where data_key.id = given.id and data_key.organisation_key_version = given.version`)
-    pass(rows.length)
+    pass(anew.length)
     after = last.subject
   }
 }

@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import { OwnError } from '#domain/own-error.ts'
 import { plainWords, reasonsOf, type Reason } from '#domain/reasons.ts'
 import { Rejection, type ErrorCode, type Fields } from '#domain/rejection.ts'
-import { isAboutErased } from '../crypto/erased.ts'
+import { isAboutErased, UnreadableEvent } from '../crypto/erased.ts'
 import { LogUnavailable } from '../event-log/event-log.ts'
 import type { Log } from '../log.ts'
 import { isUnavailable } from '../postgres/postgres.ts'
@@ -121,6 +121,10 @@ const toProblem = (error: unknown): Problem | undefined => {
     return new Problem(error.code, error.message, error.fields ? { fields: error.fields } : {})
   // As if it had never been there.
   if (isAboutErased(error)) return new Problem('not_found', 'There is nothing at this address. Check the id in it.')
+  if (error instanceof UnreadableEvent)
+    return new Problem('unavailable', 'This record cannot be read at the moment. Send the request again later.', {
+      headers: { 'Retry-After': '60' },
+    })
   if (error instanceof LogUnavailable || isUnavailable(error))
     return new Problem('unavailable', 'The service cannot write or read at the moment. Send the request again.', {
       headers: { 'Retry-After': '1' },

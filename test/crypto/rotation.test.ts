@@ -69,6 +69,28 @@ test('a second rotation changes nothing', async () => {
   expect((await database.pool.query('select from organisation_key where version = 2')).rowCount).toBe(2)
 })
 
+test('a rotation goes past a data key that cannot be opened, and names it', async () => {
+  await using database = await usedDatabase()
+  const [broken, ...others] = database.made
+  if (!broken) throw new Error('There should be a data key.')
+  await database.pool.query({
+    text: `update data_key set sealed = sha256(sealed) where id = $1`,
+    values: [broken.id],
+  })
+
+  const { code, output } = await run(['rotate'], database)
+
+  expect(code).toBe(1)
+  expect(output).toContain('24 data keys were sealed again')
+  expect(output).toContain(`${broken.id} of org_0: `)
+  expect(output).not.toContain('Everything is sealed')
+  expect(await outdatedDataKeys(database.pool)).toBe(1)
+  const dataKeys = makeDataKeys({ pool: database.pool, keys: both })
+  expect(bytesOf(await dataKeys.byId(new Set(others.map(({ id }) => id))))).toEqual(
+    bytesOf(others.map(({ id, key }) => [id, key])),
+  )
+})
+
 test('a rotation that was stopped goes on where it was', async () => {
   await using database = await usedDatabase()
   const stopping = new AbortController()

@@ -1,0 +1,24 @@
+import express from 'express'
+import { pino } from 'pino'
+import { expect, test } from 'vitest'
+import { UnreadableEvent } from '#infra/crypto/erased.ts'
+import { problems } from '#infra/http/problem.ts'
+import { shownError } from '#infra/reason.ts'
+import { serveApp } from './serve.ts'
+
+test('503 unavailable: a record with an event that cannot be read; the log names its stream, the answer does not', async () => {
+  const lines: string[] = []
+  const log = pino({ serializers: { error: shownError } }, { write: (line: string) => lines.push(line) })
+  const app = express().get('/record', () => {
+    throw new UnreadableEvent('CustomerUpdated 1 in customer-1 cannot be read: its data key 2 is missing')
+  })
+  await using api = await serveApp(app.use(problems(log)))
+
+  const { status, headers, body } = await api.get('/record')
+
+  const message = 'This record cannot be read at the moment. Send the request again later.'
+  expect([status, headers.get('retry-after'), body]).toEqual([503, '60', { error: { code: 'unavailable', message } }])
+  expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+    { level: 50, msg: 'request failed', error: { message: expect.stringContaining('in customer-1') as string } },
+  ])
+})
