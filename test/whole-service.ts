@@ -119,4 +119,3 @@ export const wholeService = async (environment: Readonly<Record<string, string>>
     },
   }
 }
-export type WholeService = Awaited<ReturnType<typeof wholeService>>

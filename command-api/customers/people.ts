@@ -76,5 +76,3 @@ export const makePeople = ({ writer, digest }: PeopleDeps) => {
     },
   }
 }
-
-export type AllPeople = ReturnType<typeof makePeople>

@@ -44,7 +44,7 @@ export const deterministicReader: LeadReader = {
       ...[...fields.others].map(([key, { value }]) => [key, value] as const),
       ...Object.entries(text?.facts ?? {}),
     ]
-    const facts = factsOf(found, wanted, today)
+    const facts = factsOf(found, wanted)
     return {
       outcome: 'read',
       details: text?.details ?? {},
@@ -58,13 +58,12 @@ export const deterministicReader: LeadReader = {
 export const factsOf = (
   found: readonly (readonly [key: string, value: FactValue])[],
   wanted: readonly CustomField[],
-  today: string,
 ): Facts => {
   const facts: Record<string, FactValue> = {}
   for (const [key, value] of found) {
     const field = wanted.find((each) => plain(each.key) === plain(key) || plain(each.label) === plain(key))
     const name = field?.key ?? key
-    const typed = field ? asTyped(field, value, today) : value
+    const typed = field ? asTyped(field, value) : value
     if (isUsableKey(name) && typed !== undefined && !Object.hasOwn(facts, name)) facts[name] = typed
   }
   return facts
@@ -73,7 +72,7 @@ export const factsOf = (
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
 
 /** A value as one of the field's type; undefined when it is none, and so tells nothing. */
-const asTyped = ({ type, options }: CustomField, value: FactValue, today: string): FactValue | undefined => {
+const asTyped = ({ type, options }: CustomField, value: FactValue): FactValue | undefined => {
   const text = Array.isArray(value) ? value.join(', ') : String(value).trim()
   switch (type) {
     case 'text':
@@ -87,7 +86,7 @@ const asTyped = ({ type, options }: CustomField, value: FactValue, today: string
       return pounds === undefined ? undefined : Math.round(pounds * 100)
     }
     case 'date':
-      return dateIn(text, today)
+      return dateIn(text)
     case 'boolean':
       if (/^(yes|y|true|1|on)$/i.test(text)) return true
       return /^(no|n|false|0|off)$/i.test(text) ? false : undefined

@@ -1,0 +1,312 @@
+import { describe, expect, test } from 'vitest'
+import { ingestEvents, type IngestContent, type IngestEvent } from '#domain/ingests/events.ts'
+import { fillsTrap, sentFields } from '#domain/ingests/fields.ts'
+import { ingest, isIngest, mostAttempts } from '#domain/ingests/ingest.ts'
+import { explain, renderIngest } from '#domain/ingests/record.ts'
+import { whoIsIt, type Findings } from '#domain/ingests/who.ts'
+import { ApiApplicationId, CustomerId, IngestId, OrganisationId } from '#domain/values.ts'
+import { deterministicReader } from '../../command-api/ingests/reader.ts'
+import { rejected, scenariosOf, stateOf } from '../scenario.ts'
+
+const scenario = scenariosOf(ingest)
+
+const ingest_id = IngestId.parse('1a000000-0000-4000-8000-000000000001')
+const organisation_id = OrganisationId.parse('6f6c9e0a-3c1b-4d5e-8f70-1a2b3c4d5e6f')
+const contact_id = CustomerId.parse('c0000000-0000-4000-8000-000000000001')
+const other = CustomerId.parse('c0000000-0000-4000-8000-000000000002')
+const content: IngestContent = {
+  identity: { email: 'ada@example.com' },
+  data: null,
+  text: null,
+  declared: null,
+  consent: null,
+  provenance: null,
+}
+const received: IngestEvent = {
+  type: 'IngestReceived',
+  ingest_id,
+  organisation_id,
+  api_application_id: ApiApplicationId.parse('0d9e8c7b-6a5f-4e3d-9c2b-1a0f9e8d7c6b'),
+  source: 'website',
+  source_reference: null,
+  campaign: null,
+  happened_at: null,
+  accepted_at: '2026-01-15T12:00:00.000Z',
+  content,
+}
+const started: IngestEvent = { type: 'IngestResolutionStarted', attempt: 1 }
+const written = { facts_written: 2, fields_proposed: 1, activities_written: 0 }
+const resolved: IngestEvent = {
+  type: 'IngestResolved',
+  contact_id,
+  matched_by: 'email',
+  is_new_lead: false,
+  ...written,
+}
+const retry_after = '2026-01-15T12:00:10.000Z'
+const deferred = (attempt: number): IngestEvent => ({
+  type: 'IngestDeferred',
+  step: 'extracting',
+  attempt,
+  reason: 'The reader did not answer.',
+  retry_after,
+})
+const retried = (attempt: number): IngestEvent => ({ type: 'IngestRetried', step: 'extracting', attempt })
+const defer = {
+  type: 'DeferIngest',
+  step: 'extracting',
+  reason: 'The reader did not answer.',
+  retry_after,
+} as const
+
+const recordOf = (...events: readonly IngestEvent[]) => {
+  const state = stateOf(ingest, events)
+  if (!isIngest(state)) throw new Error('There is no ingest.')
+  return state.record
+}
+
+describe('an ingest', () => {
+  scenario('is received once', {
+    given: [received],
+    when: { ...received, type: 'ReceiveIngest', source: 'other' },
+    then: [],
+  })
+
+  scenario('that is deferred goes back to the step that it left', {
+    given: [received, started, resolved, deferred(1)],
+    when: { type: 'RetryIngest', now: retry_after },
+    then: [retried(2)],
+  })
+
+  scenario('is not tried again before its time', {
+    given: [received, started, resolved, deferred(1)],
+    when: { type: 'RetryIngest', now: '2026-01-15T12:00:09.999Z' },
+    then: [],
+  })
+
+  scenario('is deferred while there are tries left', {
+    given: [received, started, resolved, deferred(1), retried(2)],
+    when: defer,
+    then: [deferred(2)],
+  })
+
+  scenario('has failed after five tries, with the reason', {
+    given: [received, started, resolved, deferred(4), retried(mostAttempts)],
+    when: defer,
+    then: [{ type: 'IngestFailed', step: 'extracting', reason: 'The reader did not answer.' }],
+  })
+
+  scenario('that is applied is not applied again', {
+    given: [received, started, resolved, { type: 'IngestApplied', ...written, truncated: false }],
+    when: { type: 'ApplyIngest', ...written, truncated: false },
+    then: [],
+  })
+
+  scenario('that nobody received cannot be accepted', {
+    given: [],
+    when: { type: 'AcceptIngest' },
+    then: rejected('not_found'),
+  })
+
+  scenario('that is applied cannot be discarded', {
+    given: [received, started, resolved],
+    when: { type: 'DiscardIngest', note: null },
+    then: rejected('invalid_transition', undefined, 'extracting'),
+  })
+
+  test('that is deferred says why, and when it carries on', () => {
+    const shown = renderIngest(recordOf(received, started, resolved, deferred(1)))
+    expect(shown).toMatchObject({
+      status: 'deferred',
+      error: 'The reader did not answer.',
+      retry_after,
+      contact_id,
+      facts_written: 2,
+    })
+    expect(shown.explanation).toBe(
+      `We could not read the lead just now and will try again by ourselves at ${retry_after}.`,
+    )
+    expect(renderIngest(recordOf(received, started, resolved, deferred(1), retried(2)))).not.toHaveProperty('error')
+  })
+
+  test('that failed while it was read is still on the lead', () => {
+    const failed: IngestEvent = { type: 'IngestFailed', step: 'extracting', reason: 'The reader cannot read it.' }
+    const shown = renderIngest(recordOf(received, started, resolved, failed))
+    expect(shown).toMatchObject({ status: 'failed', contact_id, error: 'The reader cannot read it.' })
+    expect(shown.explanation).toContain('recorded with what was declared')
+  })
+
+  test('adds up what both steps wrote', () => {
+    const record = recordOf(received, started, resolved, { type: 'IngestApplied', ...written, truncated: true })
+    expect(record).toMatchObject({ facts_written: 4, fields_proposed: 2, truncated: true })
+    expect(explain(record)).toBe(
+      'The lead is about somebody we know by the email address. We recorded 4 facts and put 2 values that differ to the team. It was too long to be read in full.',
+    )
+  })
+
+  test('keeps what was sent under a key of its own', () => {
+    expect(ingestEvents.IngestReceived.personal).toEqual(['source_reference', 'content'])
+    expect(ingestEvents.IngestReceived.subject({}, ingest_id)).toBeNull()
+  })
+})
+
+describe('who a lead is about', () => {
+  const nobody: Findings = {
+    contact_id: undefined,
+    external_id: undefined,
+    email: undefined,
+    phone: [],
+    name: [],
+    sent: { email: null, external_id: null, isAnybody: true },
+    heldExternalId: () => null,
+  }
+  const known = { contact_id, email: 'ada@example.com' }
+
+  test.each<[string, Partial<Findings>, unknown]>([
+    ['nobody known', {}, { known: undefined }],
+    ['our id', { contact_id }, { known: contact_id, matched_by: 'contact_id' }],
+    [
+      'their id before the email address',
+      { external_id: contact_id, email: contact_id },
+      { matched_by: 'external_id' },
+    ],
+    [
+      'an email address before a phone',
+      { email: contact_id, phone: [{ contact_id: other, email: null }] },
+      { known: contact_id, matched_by: 'email' },
+    ],
+    [
+      'ids of different people',
+      { external_id: contact_id, email: other },
+      { review: 'conflicting_identifiers', candidates: [contact_id, other] },
+    ],
+    [
+      'another external id than the one held',
+      { email: contact_id, sent: { email: null, external_id: 'b', isAnybody: true }, heldExternalId: () => 'a' },
+      { review: 'conflicting_identifiers' },
+    ],
+    ['a phone', { phone: [known] }, { known: contact_id, matched_by: 'phone' }],
+    [
+      'a phone, with the same email',
+      { phone: [known], sent: { email: known.email, external_id: null, isAnybody: true } },
+      { matched_by: 'phone' },
+    ],
+    [
+      'a phone, with different emails',
+      { phone: [known], sent: { email: 'b@example.com', external_id: null, isAnybody: true } },
+      { review: 'different_emails', candidates: [contact_id] },
+    ],
+    [
+      'a phone of two people',
+      { phone: [known, { contact_id: other, email: null }] },
+      { review: 'several_people', candidates: [contact_id, other] },
+    ],
+    ['a name', { name: [known] }, { known: contact_id, matched_by: 'name' }],
+    ['a name of two people', { name: [known, { contact_id: other, email: null }] }, { review: 'several_people' }],
+    [
+      'nothing at all',
+      { sent: { email: null, external_id: null, isAnybody: false } },
+      { review: 'nobody_named', candidates: [] },
+    ],
+  ])('%s', (_name, findings, expected) => {
+    expect(whoIsIt({ ...nobody, ...findings })).toMatchObject(expected as object)
+  })
+})
+
+describe('what was sent', () => {
+  test('is known by the usual names of its fields, at any depth of a person, and by those of the campaign', () => {
+    const { details, others } = sentFields(
+      {
+        ...content,
+        identity: null,
+        data: {
+          Contact: { 'E-Mail': 'a@example.com', Mobile: '07700 900123' },
+          product: { name: 'Life', sumAssured: 250000 },
+          geb: '1988-03-14',
+          list: [1, 2],
+          empty: '',
+        },
+      },
+      { dob: 'Geb' },
+    )
+    expect([...details].map(([name, { value, sender }]) => [name, value, sender])).toEqual([
+      ['email', 'a@example.com', 'Contact.E-Mail'],
+      ['phone_number', '07700 900123', 'Contact.Mobile'],
+      ['dob', '1988-03-14', 'geb'],
+    ])
+    expect([...others].map(([key, { value }]) => [key, value])).toEqual([
+      ['product_name', 'Life'],
+      ['product_sum_assured', 250000],
+      ['list', 1],
+      ['list_2', 2],
+    ])
+  })
+
+  test('with more values than are read is truncated', () => {
+    const data = Object.fromEntries(Array.from({ length: 501 }, (_, index) => [`field_${index}`, index]))
+    expect(sentFields({ ...content, data }).truncated).toBe(true)
+  })
+
+  test('never becomes a property that every object has', () => {
+    const data = JSON.parse('{"__proto__": 1, "constructor": 2, "toString": 3, "fine": 4}') as Record<string, unknown>
+    expect([...sentFields({ ...content, data }).others.keys()]).toEqual(['proto', 'to_string', 'fine'])
+  })
+
+  test('fills a trap only with something', () => {
+    expect(fillsTrap({ ...content, data: { 'Web-Site': 'x' } }, ['website'])).toBe(true)
+    expect(fillsTrap({ ...content, data: { website: '' } }, ['website'])).toBe(false)
+  })
+})
+
+describe('the deterministic reader', () => {
+  const field = (key: string, type: 'number' | 'money' | 'date' | 'boolean' | 'choice', options: string[] = []) => ({
+    key,
+    label: key,
+    type,
+    options,
+  })
+  const read = (data: Record<string, unknown>, text: string | null = null) =>
+    deterministicReader.read({
+      organisation_id,
+      content: { data, text },
+      fields: sentFields({ ...content, data }),
+      wanted: [
+        field('budget', 'money'),
+        field('children', 'number'),
+        field('moves_on', 'date'),
+        field('smoker', 'boolean'),
+        field('product', 'choice', ['Life', 'Critical illness']),
+      ],
+      today: '2026-01-15',
+    })
+
+  test('reads values as the types that the organisation has set up', async () => {
+    expect(
+      await read({
+        Budget: '£1,250.50',
+        children: '2',
+        'Moves on': '3 March 2026',
+        smoker: 'No',
+        product: 'critical-illness',
+      }),
+    ).toMatchObject({
+      facts: { budget: 125050, children: 2, moves_on: '2026-03-03', smoker: false, product: 'Critical illness' },
+    })
+  })
+
+  test('leaves out what is no value of the type', async () => {
+    expect(await read({ children: 'some', smoker: 'perhaps', product: 'boat' })).toMatchObject({ facts: {} })
+  })
+
+  test('reads lines of a form in free text', async () => {
+    expect(await read({}, 'Cover wanted: life\nPostcode: ls1 4ap\nsee https://example.com')).toMatchObject({
+      facts: { cover_wanted: 'life' },
+      details: { postal_code: 'LS1 4AP' },
+      truncated: false,
+    })
+  })
+
+  test('says when a text was too long to be read in full', async () => {
+    expect(await read({}, 'a'.repeat(20_001))).toMatchObject({ truncated: true })
+  })
+})
