@@ -29,6 +29,8 @@ import { campaignRoutes } from './campaigns/routes.ts'
 import { campaignsSection, leadIntakeSections } from './campaigns/setup.ts'
 import { productsSection } from './catalogue/products-setup.ts'
 import { rateTablesSection } from './catalogue/rate-tables-setup.ts'
+import { whenPolicyCancelledReturnCard } from './applications/when-policy-cancelled-return-card.ts'
+import { dateIn } from './time-zone.ts'
 import { catalogueAdminRoutes } from './catalogue/routes.ts'
 import { crmReactions, crmRoutes, crmSections, crmTimers, followCrmModels, type CrmModels } from './crm.ts'
 import { makePeople } from './customers/people.ts'
@@ -49,8 +51,10 @@ import { makeLeads } from './live-leads.ts'
 import { followCampaigns, type LiveCampaigns } from './live-campaigns.ts'
 import { makeHasSold } from './policies/has-sold.ts'
 import { makeClaimNumber } from './policies/number.ts'
+import { policyTimers } from './policies/timers.ts'
 import { whenPolicyBoundIssueDocuments } from './policies/when-policy-bound-issue-documents.ts'
 import { makeWaitUntilReadable } from './policies/readable.ts'
+import { policyAdminRoutes } from './policies/routes.ts'
 import { makeSetUp } from './policies/set-up.ts'
 import { whenQuoteBoughtSetUpPolicy } from './policies/when-quote-bought-set-up-policy.ts'
 import { makeQuoteOwner, type QuoteOwner } from './quote-owner.ts'
@@ -142,6 +146,12 @@ export const commandRoutes = (deps: Deps): readonly Route[] => {
       people: makePeople({ writer, digest: dataKeys.digest }),
     }),
     ...accessRoutes({ writer, directory }),
+    ...policyAdminRoutes({
+      writer,
+      baseUrl,
+      dateAt: (organisation_id, now) =>
+        dateIn(directory.organisations.get(organisation_id)?.time_zone ?? 'Europe/London', now),
+    }),
     ...catalogueAdminRoutes({ writer, catalogue, hasSold: makeHasSold(pool) }),
     ...endpointConnectionRoutes({ writer, keys, directory, connections, allowsHttp }),
     ...providerAccountRoutes({ writer, keys, directory, accounts, allowsHttp }),
@@ -208,6 +218,7 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
         organisations: directory.organisations,
       }),
       ...crmReactions({ writer, leads, catalogue, outcomeModels: crmModels.outcomeModels }),
+      whenPolicyCancelledReturnCard(writer),
       whenIngestReceivedResolveIt(processing),
       whenIngestResolvedReadIt(processing),
     ],
@@ -226,6 +237,7 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
       abandonInactive(writer),
       searchMarket({ writer, panel, accounts, keys, clock, log }),
       ...settleCardPayments({ writer, desks }),
+      ...policyTimers(writer),
       ...crmTimers(leads),
       retryIngests(processing),
     ],

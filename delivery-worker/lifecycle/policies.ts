@@ -4,8 +4,8 @@ import type { Json } from '#domain/event.ts'
 import { subjectKind, type Happening } from '../capability.ts'
 import { pick, readDocuments } from '../snapshot.ts'
 
-const { PolicyBound, PolicyDocumentIssued } = policyEvents
-const sent = { PolicyBound, PolicyDocumentIssued }
+const { PolicyBound, PolicyDocumentIssued, PolicyActivated, PolicyCancelled, PolicyExpired } = policyEvents
+const sent = { PolicyBound, PolicyDocumentIssued, PolicyActivated, PolicyCancelled, PolicyExpired }
 
 type Facts = { readonly product_id: string; readonly policy_id: string; readonly policy_number: string }
 
@@ -24,6 +24,14 @@ export const policies = subjectKind<typeof sent, Facts>({
     switch (event.type) {
       case 'PolicyBound':
         return { type: 'policy.bound', payload: { policy_id, policy_number } }
+      case 'PolicyActivated':
+        return { type: 'policy.activated', payload: { policy_id } }
+      case 'PolicyExpired':
+        return { type: 'policy.expired', payload: { policy_id } }
+      case 'PolicyCancelled': {
+        const { reason, effective_on, cooling_off, refund_pence } = event
+        return { type: 'policy.cancelled', payload: { policy_id, reason, effective_on, cooling_off, refund_pence } }
+      }
       case 'PolicyDocumentIssued': {
         const { document_id, version_id, kind } = event
         return { type: 'policy.document_issued', payload: { policy_id, document_id, version_id, kind } }

@@ -46,6 +46,9 @@ export type GivenAfterBind = z.infer<typeof GivenAfterBind>
 export const PolicyDocumentKind = z.enum(['policy_schedule', 'cancellation_notice'])
 export type PolicyDocumentKind = z.infer<typeof PolicyDocumentKind>
 
+export const CancellationReason = z.enum(['cooling_off', 'customer_request', 'arrears', 'claim', 'fraud', 'other'])
+export type CancellationReason = z.infer<typeof CancellationReason>
+
 /** Stream `policy-<policy id>`. */
 export const policyEvents = {
   PolicyBound: event(
@@ -103,5 +106,19 @@ export const policyEvents = {
     sha256: z.string().regex(/^[0-9a-f]{64}$/),
     bytes: z.int(),
   }),
+  /** Cover has started. */
+  PolicyActivated: event({ start_date: CalendarDate }),
+  PolicyCancelled: event({
+    application_id: ApplicationId,
+    /** The payment of the first premium, where it was by card. */
+    card_payment_id: z.uuid().nullable(),
+    reason: CancellationReason,
+    note: personal(z.string()).nullable(),
+    effective_on: CalendarDate,
+    cooling_off: z.boolean(),
+    refund_pence: Pence,
+  }),
+  /** Cover has come to the end of its term. */
+  PolicyExpired: event({ end_date: CalendarDate }),
 }
 export type PolicyEvent = EventOf<typeof policyEvents>

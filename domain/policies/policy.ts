@@ -2,13 +2,21 @@ import type { Decider } from '../decider.ts'
 import { Rejection } from '../rejection.ts'
 import { policyEvents, type PolicyEvent } from './events.ts'
 import { evolvePolicy, type PolicyRecord } from './record.ts'
+import {
+  activatePolicy,
+  cancelPolicy,
+  expirePolicy,
+  type ActivatePolicy,
+  type CancelPolicy,
+  type ExpirePolicy,
+} from './life.ts'
 import { setUpPolicy, type SetUpPolicy } from './set-up.ts'
 
 type IssuedDocument = Omit<Extract<PolicyEvent, { type: 'PolicyDocumentIssued' }>, 'type'>
 
 export type IssueDocuments = { readonly type: 'IssueDocuments'; readonly documents: readonly IssuedDocument[] }
 
-export type PolicyCommand = SetUpPolicy | IssueDocuments
+export type PolicyCommand = SetUpPolicy | IssueDocuments | ActivatePolicy | CancelPolicy | ExpirePolicy
 
 export const unknownPolicy = () => new Rejection('not_found', 'There is no policy with this id. Check the address.')
 
@@ -16,7 +24,16 @@ const decide = (command: PolicyCommand, state: PolicyRecord | undefined): readon
   // The sale was decided once, on the application's stream: whoever comes second has nothing to add.
   if (command.type === 'SetUpPolicy') return state ? [] : setUpPolicy(command)
   if (!state) throw unknownPolicy()
-  return issueDocuments(command, state)
+  switch (command.type) {
+    case 'IssueDocuments':
+      return issueDocuments(command, state)
+    case 'ActivatePolicy':
+      return activatePolicy(command, state)
+    case 'CancelPolicy':
+      return cancelPolicy(command, state)
+    case 'ExpirePolicy':
+      return expirePolicy(command, state)
+  }
 }
 
 const issueDocuments = ({ documents }: IssueDocuments, policy: PolicyRecord): readonly PolicyEvent[] =>

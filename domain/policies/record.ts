@@ -13,7 +13,14 @@ import {
   QuoteId,
   ReleaseId,
 } from '../values.ts'
-import { FirstPremium, GivenAfterBind, MandateStatus, PolicyDocumentKind, type PolicyEvent } from './events.ts'
+import {
+  CancellationReason,
+  FirstPremium,
+  GivenAfterBind,
+  MandateStatus,
+  PolicyDocumentKind,
+  type PolicyEvent,
+} from './events.ts'
 
 export const PolicyStatus = z
   .enum(['pending_start', 'active', 'suspended', 'lapsed', 'cancelled', 'expired', 'claimed'])
@@ -37,9 +44,6 @@ export const PolicyDocument = z
   })
   .meta({ id: 'PolicyDocument' })
 export type PolicyDocument = z.infer<typeof PolicyDocument>
-
-export const CancellationReason = z.enum(['cooling_off', 'customer_request', 'arrears', 'claim', 'fraud', 'other'])
-export type CancellationReason = z.infer<typeof CancellationReason>
 
 /** A policy as it is shown. */
 export const Policy = z
@@ -92,6 +96,8 @@ export const PolicyRecord = Policy.omit({ display_id: true, premium_frequency: t
   api_application_id: ApiApplicationId,
   card_payment_id: z.uuid().nullable(),
   given_after_bind: z.array(GivenAfterBind),
+  /** To be given back since it was cancelled. */
+  refund_pence: Pence,
   documents: z.array(
     z.object({
       kind: PolicyDocumentKind,
@@ -161,6 +167,7 @@ const bound = (event: Of<'PolicyBound'>, created_at: string): PolicyRecord => ({
   cancelled_on: null,
   cancellation_reason: null,
   given_after_bind: event.given_after_bind,
+  refund_pence: 0,
   test: event.test,
   created_at,
   updated_at: created_at,
@@ -178,8 +185,30 @@ const changeBy = (
       const { type: _type, ...document } = event
       return { documents: [...policy.documents, { ...document, issued_at: occurred_at }] }
     }
+    case 'PolicyActivated':
+      return { status: 'active', components: withStatus(policy.components, 'active') }
+    case 'PolicyCancelled':
+      return {
+        ...ended,
+        status: 'cancelled',
+        components: withStatus(policy.components, 'ended').map((component) => ({
+          ...component,
+          ends_on: event.effective_on,
+        })),
+        cancelled_on: event.effective_on,
+        cancellation_reason: event.reason,
+        refund_pence: event.refund_pence,
+      }
+    case 'PolicyExpired':
+      return { ...ended, status: 'expired', components: withStatus(policy.components, 'ended') }
   }
 }
+
+/** Nothing is due any more. */
+const ended = { next_collection_on: null, next_review_on: null, next_indexation_on: null } as const
+
+const withStatus = (components: PolicyRecord['components'], status: PolicyComponent['status']) =>
+  components.map((component) => ({ ...component, status }))
 
 const documentNames: Readonly<Record<PolicyDocumentKind, string>> = {
   policy_schedule: 'Policy schedule',

@@ -9,26 +9,37 @@ import { idOf, organisationOf } from '#domain/event.ts'
 import { ingestEvents, type IngestEvent } from '#domain/ingests/events.ts'
 import { leadEvents, type LeadEvent } from '#domain/leads/events.ts'
 import type { MarketQuoteEvent } from '#domain/market-quotes/events.ts'
+import { policyEvents, type PolicyEvent } from '#domain/policies/events.ts'
 import { quoteEvents, type QuoteEvent } from '#domain/quotes/events.ts'
 import type { Projection } from '../projection.ts'
 import { leadDueTimes } from './leads.ts'
 import { cardPaymentDue, cardPaymentKinds, isCardEvent, isCardPaymentKind } from './card-payments.ts'
+import { policyDueTimes } from './policies.ts'
 import type { Row } from './row.ts'
 
 const { IngestDeferred, IngestRetried, IngestFailed } = ingestEvents
 
-const dueTimeEvents = { ...applicationStreamEvents, ...leadEvents, IngestDeferred, IngestRetried, IngestFailed }
+const dueTimeEvents = {
+  ...applicationStreamEvents,
+  ...policyEvents,
+  ...leadEvents,
+  IngestDeferred,
+  IngestRetried,
+  IngestFailed,
+}
 
 type OfIngest = Extract<IngestEvent, { type: 'IngestDeferred' | 'IngestRetried' | 'IngestFailed' }>
-type DueEvent = ApplicationStreamEvent | LeadEvent | OfIngest
+type DueEvent = ApplicationStreamEvent | PolicyEvent | LeadEvent | OfIngest
+
+const isOfPolicy = (event: DueEvent): event is PolicyEvent => event.type in policyEvents
 
 const isOfLead = (event: DueEvent): event is LeadEvent => event.type in leadEvents
 
 /** What will be due, and when. A row goes when what it waits for has happened, or can happen no more. */
 export const dueTimes: Projection<typeof dueTimeEvents, Row, 'organisation_id' | 'kind' | 'id'> = {
   name: 'due_times',
-  version: 6,
-  categories: ['application', 'lead', 'ingest'],
+  version: 7,
+  categories: ['application', 'policy', 'lead', 'ingest'],
   events: dueTimeEvents,
   awaited: false,
   table: {
@@ -46,8 +57,8 @@ export const dueTimes: Projection<typeof dueTimeEvents, Row, 'organisation_id' |
 
   keys: (event, recorded) => {
     const organisation_id = organisationOf(recorded)
-    if (isOfLead(event))
-      return Object.keys(leadDueTimes(event)).map((kind) => ({ organisation_id, kind, id: idOf(recorded.stream) }))
+    if (isOfLead(event) || isOfPolicy(event))
+      return Object.keys(timesOf(event)).map((kind) => ({ organisation_id, kind, id: idOf(recorded.stream) }))
     if (isOfIngest(event)) return [{ organisation_id, kind: 'ingest_retry', id: idOf(recorded.stream) }]
     const inactivity = { organisation_id, kind: 'application_inactivity', id: idOf(recorded.stream) }
     if (isMarketEvent(event))
@@ -61,9 +72,8 @@ export const dueTimes: Projection<typeof dueTimeEvents, Row, 'organisation_id' |
 
   project: (row, event, { stream, metadata: { occurred_at } }, key) => {
     const place = { ...key, stream }
-    if (isOfLead(event)) {
-      const times: Readonly<Record<string, string | null>> = leadDueTimes(event)
-      const due_at = times[key.kind] ?? null
+    if (isOfLead(event) || isOfPolicy(event)) {
+      const due_at = timesOf(event)[key.kind] ?? null
       return due_at === null ? undefined : { ...place, due_at, after_days: null }
     }
     if (isOfIngest(event)) return ingestRetry(event, place)
@@ -74,6 +84,10 @@ export const dueTimes: Projection<typeof dueTimeEvents, Row, 'organisation_id' |
     return inactivity(row, event, place, occurred_at)
   },
 }
+
+/** By the kind of the timer; null: that is due no more. */
+const timesOf = (event: LeadEvent | PolicyEvent): Readonly<Record<string, string | null>> =>
+  isOfPolicy(event) ? policyDueTimes(event) : leadDueTimes(event)
 
 type Place = Omit<Row, 'due_at' | 'after_days'>
 

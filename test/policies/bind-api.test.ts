@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Policy } from '#domain/policies/record.ts'
 import { luhnDigit } from '#domain/policies/number.ts'
 import { organisation_id } from '../applications/release.ts'
@@ -213,9 +213,13 @@ describe('the operator', () => {
   test('reads what happened to a policy, without what is personal', async () => {
     const { quote_id } = await sales.ready()
     const { id, policy_number } = (await sales.bind(quote_id)).body.data
-    await sales.project()
+    const read = async () => {
+      await sales.project()
+      return (await sales.get(`/admin/v1/policies/${id}/timeline?organisation_id=${organisation_id}`)).body
+    }
+    await vi.waitUntil(async () => ((await read()) as { data: unknown[] }).data.length > 0, { timeout: 20_000 })
 
-    const { body } = await sales.get(`/admin/v1/policies/${id}/timeline?organisation_id=${organisation_id}`)
+    const body = await read()
 
     expect(body).toMatchObject({
       data: [{ type: 'PolicyBound', revision: 0, details: { policy_number } }],

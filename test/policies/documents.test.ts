@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { policyEvents } from '#domain/policies/events.ts'
 import { fromStored } from '#domain/event.ts'
 import { makeSealedFiles } from '#infra/crypto/sealed-files.ts'
@@ -28,8 +28,12 @@ const issued = async (times = 1) => {
   })
   for (let time = 0; time < times; time++)
     await reaction.react(event, bound, contextOf(reaction, bound, new AbortController().signal))
-  await sales.project()
-  const { documents } = ((await sales.get(`/api/v1/policies/${id}`)).body as { data: Shown }).data
+  const read = async () => {
+    await sales.project()
+    return ((await sales.get(`/api/v1/policies/${id}`)).body as { data: Shown }).data.documents
+  }
+  await vi.waitUntil(async () => (await read()).length > 0, { timeout: 20_000, interval: 5 })
+  const documents = await read()
   return { id, documents, share, customer_id: event.customer_id }
 }
 type Shown = { documents: { kind: string; name: string; url: string; issued_at: string }[] }

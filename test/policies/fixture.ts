@@ -24,6 +24,7 @@ import { checkoutRoutes } from '../../command-api/applications/checkout-routes.t
 import type { Catalogue } from '../../command-api/live-catalogue.ts'
 import { makeClaimNumber } from '../../command-api/policies/number.ts'
 import { makeWaitUntilReadable } from '../../command-api/policies/readable.ts'
+import { policyAdminRoutes } from '../../command-api/policies/routes.ts'
 import { makeSetUp } from '../../command-api/policies/set-up.ts'
 import { makeWriter } from '../../command-api/writer.ts'
 import { applications as applicationsModel } from '../../projections/applications/projection.ts'
@@ -169,6 +170,7 @@ export const openSales = async ({ release = checkoutRelease() }: { readonly rele
             baseUrl,
           },
         }),
+        ...policyAdminRoutes({ writer, baseUrl, dateAt: (_organisation, at) => at.slice(0, 10) }),
         ...policyRoutes({
           pool: database.pool,
           db: database.pool,
