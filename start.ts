@@ -94,7 +94,7 @@ runProcess('Coverstream', async (signal) => {
 
   const server = await listen(withPublicHealth(checks, serveApis), config.HOST, config.PORT)
   health.started(checks)
-  const standIns = config.ENVIRONMENT === 'test' ? await startStandIns() : undefined
+  const standIns = config.ENVIRONMENT === 'test' ? await startStandIns(`http://127.0.0.1:${server.port}`) : undefined
   await setUpDemo(origin(), operatorKey)
   isSetUp = true
   process.stdout.write(await welcome(config))

@@ -1,13 +1,14 @@
 import type { Capabilities } from './capability.ts'
 import { lifecycleActions } from './lifecycle/actions.ts'
 import { applications } from './lifecycle/applications.ts'
+import { mandates } from './lifecycle/mandates.ts'
 import { policies } from './lifecycle/policies.ts'
 import { quotes } from './lifecycle/quotes.ts'
 import { endpointConnections } from './webhooks/endpoint-connections.ts'
 
 /** The table of contents: nothing else in this process knows what is sent. */
 export const capabilities: Capabilities = {
-  subjects: [applications, quotes, policies],
+  subjects: [applications, mandates, quotes, policies],
   actions: [lifecycleActions],
   connections: [endpointConnections],
 }
