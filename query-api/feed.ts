@@ -19,7 +19,8 @@ export const placeOf = (list: string, cursor: string | undefined): string => {
   throw new Problem('invalid_parameter', 'Use the next_cursor of an earlier answer, or leave cursor out.', { fields })
 }
 
-const Place = z.tuple([z.string(), z.string().regex(/^[\w.:-]{1,100}$/)])
+/** A position of any log: opaque, but printable. */
+const Place = z.tuple([z.string(), z.string().regex(/^[!-~]{1,100}$/)])
 
 const parsed = (text: string): unknown => {
   try {

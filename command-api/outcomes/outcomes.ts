@@ -166,4 +166,3 @@ export const makeOutcomes = (deps: OutcomesDeps) => {
     },
   }
 }
-export type Outcomes = ReturnType<typeof makeOutcomes>
