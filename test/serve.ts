@@ -5,7 +5,7 @@ import { deriveKeys, type Keys } from '#infra/crypto/keys.ts'
 import { systemClock, type Clock } from '#infra/clock.ts'
 import { httpApp, listen, type Admission } from '#infra/http/http.ts'
 import { makeSubjectCheck, type FindOwner } from '#infra/http/subject.ts'
-import { makeLog } from '#infra/log.ts'
+import { makeLog, type Log } from '#infra/log.ts'
 import { makeMetrics } from '#infra/metrics.ts'
 import type { Caller, Route } from '#infra/http/route.ts'
 
@@ -65,7 +65,13 @@ export const serve = async (
     keys = deriveKeys(randomBytes(32).toString('base64')),
     owners = {},
     clock = systemClock,
-  }: { readonly keys?: Keys; readonly owners?: Readonly<Record<string, FindOwner>>; readonly clock?: Clock } = {},
+    log = makeLog('silent', 'test'),
+  }: {
+    readonly keys?: Keys
+    readonly owners?: Readonly<Record<string, FindOwner>>
+    readonly clock?: Clock
+    readonly log?: Log
+  } = {},
 ) => {
   const admission: Admission = {
     cors: () => false,
@@ -75,7 +81,6 @@ export const serve = async (
       return typeof caller === 'function' ? caller(request) : caller
     },
   }
-  const log = makeLog('silent', 'test')
   const subjectCheck = makeSubjectCheck({ keys, owners })
   return serveApp(
     httpApp(routes, {

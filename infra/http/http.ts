@@ -162,6 +162,15 @@ const parsers = {
   text: express.text({ limit: '8mb', type: ['text/*', 'application/yaml', 'application/x-www-form-urlencoded'] }),
 }
 
+/** Who sent a request, and why it was refused, as far as that is known. */
+const senderOf = ({ locals }: Response): Readonly<Record<string, string>> => {
+  const { caller, error_code } = locals as Partial<Locals> & { readonly error_code?: string }
+  return {
+    ...(caller && { organisation_id: caller.organisation_id, api_application_id: caller.api_application_id }),
+    ...(error_code !== undefined && { error_code }),
+  }
+}
+
 /** An API: its routes behind one admission, and one way to refuse. */
 export const httpApp = (routes: readonly Route[], options: HttpOptions): Express => {
   const { log, metrics, admission, trustedProxies, before = [] } = options
@@ -189,6 +198,7 @@ export const httpApp = (routes: readonly Route[], options: HttpOptions): Express
           address,
           status: response.statusCode,
           ms: Math.round(seconds * 1e5) / 100,
+          ...senderOf(response),
         },
         'request answered',
       )

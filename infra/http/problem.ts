@@ -169,6 +169,7 @@ export const problems =
       )
 
     const { code, message, fields, headers } = problem
+    response.locals['error_code'] = code
     response
       .status(status)
       .set(headers)

@@ -1,0 +1,33 @@
+import { expect, test, vi } from 'vitest'
+import { z } from 'zod'
+import { notFound } from '#infra/http/problem.ts'
+import { route } from '#infra/http/route.ts'
+import { makeLog } from '#infra/log.ts'
+import { serve, serverCaller } from './serve.ts'
+
+test('the log line of a request names the organisation, the API application and the error code', async () => {
+  const written = vi.fn<(fields: object, message: string) => void>()
+  const log = Object.assign(makeLog('silent', 'test'), { info: written })
+  const caller = serverCaller()
+  const missing = route(
+    {
+      method: 'get',
+      address: '/missing',
+      summary: 'Find nothing.',
+      tag: 'Lookups',
+      access: { kind: 'application', scopes: [['read']], serverOnly: false },
+      answers: { 200: z.object({}) },
+    },
+    async () => {
+      throw notFound('thing')
+    },
+  )
+  await using api = await serve([missing], caller, { log })
+
+  await api.get('/missing')
+
+  const { organisation_id, api_application_id } = caller
+  const line = { address: '/missing', status: 404, organisation_id, api_application_id, error_code: 'not_found' }
+  await vi.waitUntil(() => written.mock.calls.length > 0)
+  expect(written).toHaveBeenCalledWith(expect.objectContaining(line), 'request answered')
+})
