@@ -68,6 +68,7 @@ import { makePaymentNews } from './receive-payment-news.ts'
 import { makeMandateOwner } from './mandate-owner.ts'
 import { makeRateLimit } from '#infra/http/rate-limit.ts'
 import { makePaymentDesks, type PaymentDesks } from './payment-desk.ts'
+import { clockRoutes } from './clock-routes.ts'
 import { runReactions } from './reaction.ts'
 import { setupRoutes } from './setup.ts'
 import { runTimers } from './timers.ts'
@@ -76,7 +77,8 @@ import { lifecycleActionRoutes } from './workflows/routes.ts'
 import { lifecycleActionsSection } from './workflows/setup.ts'
 import { makeWriter, type Writer } from './writer.ts'
 
-type Deps = Pick<Parts, 'keys' | 'pool'> & {
+type Deps = Pick<Parts, 'keys' | 'pool' | 'clock'> & {
+  readonly isClockMovable: boolean
   readonly dataKeys: Pick<DataKeys, 'digest'>
   readonly writer: Writer
   readonly directory: Directory
@@ -152,6 +154,7 @@ export const commandRoutes = (deps: Deps): readonly Route[] => {
       dateAt: (organisation_id, now) =>
         dateIn(directory.organisations.get(organisation_id)?.time_zone ?? 'Europe/London', now),
     }),
+    ...clockRoutes(deps),
     ...catalogueAdminRoutes({ writer, catalogue, hasSold: makeHasSold(pool) }),
     ...endpointConnectionRoutes({ writer, keys, directory, connections, allowsHttp }),
     ...providerAccountRoutes({ writer, keys, directory, accounts, allowsHttp }),
@@ -264,6 +267,8 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
       actions,
       campaigns,
       crmModels,
+      clock,
+      isClockMovable: config.ENVIRONMENT !== 'production',
       accounts,
       claimContent: makeRecentContent(parts),
       baseUrl,

@@ -7,7 +7,11 @@ import { sql } from './postgres/postgres.ts'
  * Business time: dates, ages, `occurred_at`, the life of quotes, due times. Tokens, signatures, request limits, leases and
  * retries run on real time and do not ask this clock.
  */
-export type Clock = { readonly now: () => Date }
+export type Clock = {
+  readonly now: () => Date
+  /** Asks the database for the time at once, after business time was moved. */
+  readonly measureNow?: () => Promise<void>
+}
 
 /** The clock of this machine. */
 export const systemClock: Clock = { now: () => new Date() }
@@ -18,6 +22,8 @@ type ClockParts = {
   readonly signal: AbortSignal
   /** By how much business time is ahead of the database's clock. */
   readonly offsetMs: number
+  /** Whether business time can be moved (`moveClock`): it is then measured twice a second. */
+  readonly isMovable?: boolean
   readonly measureEveryMs?: number
 }
 
@@ -26,29 +32,45 @@ type ClockParts = {
  * measurements the clock of this machine is used; so too while the database is away.
  */
 export const startClock = async (parts: ClockParts): Promise<Clock> => {
-  const { pool, log, signal, offsetMs, measureEveryMs = 60_000 } = parts
-  let ahead = await measure(pool)
+  const { pool, log, signal, offsetMs, isMovable = false, measureEveryMs = isMovable ? 500 : 60_000 } = parts
+  let ahead = await measure(pool, isMovable)
 
   const isStopping = () => signal.aborted
 
   const run = async () => {
     while (!isStopping()) {
       await pause(measureEveryMs, undefined, { signal, ref: false }).catch(() => undefined)
-      ahead = await measure(pool).catch((error: unknown) => {
+      ahead = await measure(pool, isMovable).catch((error: unknown) => {
         if (!isStopping()) log.warn({ error }, 'the clock of the database could not be read, counting on')
         return ahead
       })
     }
   }
   void run()
-  return { now: () => new Date(performance.now() + ahead + offsetMs) }
+  return {
+    now: () => new Date(performance.now() + ahead + offsetMs),
+    measureNow: async () => {
+      ahead = await measure(pool, isMovable)
+    },
+  }
+}
+
+/** Moves business time forward, for every process that measures a movable clock. */
+export const moveClock = async (pool: Pool, forwardMs: number): Promise<void> => {
+  await pool.query(sql`
+    insert into business_clock (moved_ms) values (${forwardMs})
+    on conflict (id) do update set moved_ms = business_clock.moved_ms + excluded.moved_ms`)
 }
 
 /** How far the database's clock is ahead of the monotonic clock of this process, in milliseconds. */
-const measure = async (pool: Pool): Promise<number> => {
+const measure = async (pool: Pool, isMovable: boolean): Promise<number> => {
   const before = performance.now()
   const { rows } = await pool.query<{ ms: number }>(
-    sql`select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms`,
+    isMovable
+      ? sql`
+        select (extract(epoch from clock_timestamp()) * 1000)::float8
+          + coalesce((select moved_ms from business_clock), 0) as ms`
+      : sql`select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms`,
   )
   const after = performance.now()
   if (!rows[0]) throw new Error('The database did not answer with its time.')

@@ -96,7 +96,7 @@ export const openParts = async (
   })
   const progress = makeProgress()
   const offsetMs = config.BUSINESS_TIME_OFFSET_SECONDS * 1_000
-  const clock = await startClock({ pool, log, signal, offsetMs })
+  const clock = await startClock({ pool, log, signal, offsetMs, isMovable: config.ENVIRONMENT !== 'production' })
   const parts: Parts = {
     config,
     keys,

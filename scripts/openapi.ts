@@ -46,6 +46,8 @@ export const routesByApi = () => {
     connections: new Map(),
     actions: new Map(),
     campaigns: { campaign: unused, campaigns: unused, intake: unused },
+    clock: { now: unused },
+    isClockMovable: false,
     crmModels: { pipelines: unused, outcomeModels: unused },
     accounts: new Map(),
     claimContent: unused,

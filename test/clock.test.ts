@@ -1,8 +1,11 @@
 import { expect, test, vi } from 'vitest'
-import { startClock } from '#infra/clock.ts'
+import { moveClock, startClock } from '#infra/clock.ts'
 import { BadConfiguration, readConfig } from '#infra/config.ts'
 import { makeLog } from '#infra/log.ts'
+import { migrate } from '#infra/postgres/migrations.ts'
+import { clockRoutes } from '../command-api/clock-routes.ts'
 import { testDatabase } from './database.ts'
+import { serve } from './serve.ts'
 
 const log = makeLog('silent', 'test')
 const hourMs = 3_600_000
@@ -53,4 +56,42 @@ test('only outside production may business time differ from real time', () => {
   expect(() => readConfig(offset)).toThrow(BadConfiguration)
   expect(() => readConfig({ ...offset, ENVIRONMENT: 'production' })).toThrow(/BUSINESS_TIME_OFFSET_SECONDS/)
   expect(readConfig({ ...offset, ENVIRONMENT: 'test' }).BUSINESS_TIME_OFFSET_SECONDS).toBe(86_400)
+})
+
+test('outside production the operator moves business time forward for all processes', async () => {
+  await using database = await testDatabase()
+  const { pool } = database
+  await migrate(pool)
+  const stopping = new AbortController()
+  const parts = { pool, log, signal: stopping.signal, offsetMs: 0, isMovable: true, measureEveryMs: 5 }
+  const [own, another] = [await startClock(parts), await startClock(parts)]
+  const real = await startClock({ ...parts, isMovable: false })
+  await using api = await serve(clockRoutes({ pool, clock: own, isClockMovable: true }))
+  const dayMs = 86_400_000
+
+  for (const days of [1, 364]) await api.post('/admin/v1/clock', { forward_seconds: days * 86_400 })
+  await vi.waitUntil(() => Number(another.now()) - Number(real.now()) > 365 * dayMs - 1_000)
+  const { body } = await api.get('/admin/v1/clock')
+
+  const { now } = (body as { data: { now: string } }).data
+  expect(Date.parse(now) - Number(real.now())).toBeGreaterThan(365 * dayMs - 1_000)
+  expect((await api.post('/admin/v1/clock', { forward_seconds: -1 })).status).toBe(422)
+  stopping.abort()
+})
+
+test('in production it cannot be moved, and what was moved before does not count', async () => {
+  await using database = await testDatabase()
+  const { pool } = database
+  await migrate(pool)
+  await moveClock(pool, hourMs)
+  const stopping = new AbortController()
+  const clock = await startClock({ pool, log, signal: stopping.signal, offsetMs: 0 })
+  await using api = await serve(clockRoutes({ pool, clock, isClockMovable: false }))
+
+  const { status, body } = await api.post('/admin/v1/clock', { forward_seconds: 60 })
+
+  expect(status).toBe(409)
+  expect(body).toMatchObject({ error: { code: 'conflict' } })
+  expect(Number(clock.now()) - Date.now()).toBeLessThan(hourMs / 2)
+  stopping.abort()
 })
