@@ -17,7 +17,7 @@ type Client = { readonly client_id: string; readonly client_secret: string }
 const patienceMs = 120_000
 
 /** Requests that are sent again until they are answered, whatever happens to the service meanwhile. */
-export const makeCaller = (origin: string, { client_id, client_secret }: Client) => {
+export const makeCaller = (origin: string, { client_id, client_secret }: Client, scope = 'read write') => {
   let token: string | undefined
   let unanswered = 0
 
@@ -39,7 +39,7 @@ export const makeCaller = (origin: string, { client_id, client_secret }: Client)
   }
 
   const getToken = async (): Promise<string> => {
-    const form = { grant_type: 'client_credentials', client_id, client_secret, scope: 'read write' }
+    const form = { grant_type: 'client_credentials', client_id, client_secret, scope }
     const body = new URLSearchParams({ ...form, resource: `${origin}/api/v1` })
     const response = await answerTo('/oauth/token', { method: 'POST', body })
     return z.object({ access_token: z.string() }).parse(await response.json()).access_token

@@ -1,0 +1,126 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { postgresLog } from '#infra/event-log/postgres/postgres-log.ts'
+import { demoApplication } from '../../demo/demo.ts'
+import { makeCaller, type Caller } from './load.ts'
+import { faultsOfLog, readWholeLog } from './outcome-checks.ts'
+import { databaseOf, freePort, startServiceProcess } from './service-process.ts'
+
+/**
+ * Kills the whole service again and again while leads are sent to it, and looks for what got lost or doubled.
+ *
+ *   node test/journeys/kill-ingests.ts [--leads 5000] [--kills 10] [--clients 8]
+ */
+
+type Options = { readonly leads: number; readonly kills: number; readonly clients: number }
+
+const patienceMs = 180_000
+
+export const killDuringIngests = async ({ leads, kills, clients }: Options): Promise<readonly string[]> => {
+  const directory = await mkdtemp(join(tmpdir(), 'coverstream-kill-ingests-'))
+  // PostgreSQL may run as another user than we do.
+  await chmod(directory, 0o755)
+  const dataDir = join(directory, 'data')
+  const port = await freePort()
+  const start = () => startServiceProcess({ dataDir, port, environment: { RATE_LIMIT_REQUESTS: '0' } })
+  let service = start()
+  try {
+    await service.ready
+    const caller = makeCaller(`http://localhost:${port}`, await demoApplication(), 'read write crm')
+    const ids = new Map<number, string>()
+    const sending = sendAll(caller, { leads, clients }, ids)
+    for (let kill = 1; kill <= kills; kill++) {
+      await pause(Math.random() * 1_500)
+      await service.kill(Math.random() < 0.7 ? 'family' : 'process')
+      service = start()
+      await service.ready
+    }
+    await sending
+    const unsettled = await settle(caller, [...ids.values()])
+    return [...unsettled, ...(await faultsOf(dataDir, ids, leads))]
+  } finally {
+    await service.kill('family')
+    await rm(directory, { recursive: true, force: true })
+  }
+}
+
+/** Every person is sent twice, by two clients at about the same time. */
+const personOf = (lead: number): string => `person-${Math.floor(lead / 2)}@example.com`
+
+const sendAll = async (caller: Caller, { leads, clients }: Omit<Options, 'kills'>, ids: Map<number, string>) => {
+  const rest = Array.from({ length: leads }, (_, lead) => lead).values()
+  const client = async () => {
+    for (const lead of rest) {
+      const body = { source: 'website', identity: { email: personOf(lead) }, declared: { [`fact_${lead % 2}`]: lead } }
+      const { id } = await caller.send('POST', '/crm/ingests', body, { 'idempotency-key': `lead-${lead}` })
+      ids.set(lead, id)
+    }
+  }
+  await Promise.all(Array.from({ length: clients }, client))
+}
+
+const settle = async (caller: Caller, ids: readonly string[]): Promise<readonly string[]> => {
+  const faults: string[] = []
+  const deadline = Date.now() + patienceMs
+  const rest = ids.values()
+  const wait = async () => {
+    for (const id of rest)
+      for (;;) {
+        const { status } = await caller.send('GET', `/crm/ingests/${id}`)
+        if (status === 'applied') break
+        if (Date.now() > deadline) {
+          faults.push(`ingest ${id} is still ${String(status)}`)
+          break
+        }
+        await pause(20)
+      }
+  }
+  await Promise.all(Array.from({ length: 8 }, wait))
+  return faults
+}
+
+/** Each lead was received once, each person became one lead and came back once, and every declared fact is there once. */
+const faultsOf = async (dataDir: string, ids: ReadonlyMap<number, string>, leads: number) => {
+  const log = postgresLog({ url: await databaseOf(dataDir) })
+  try {
+    const events = await readWholeLog(log)
+    const counted = (type: string) => events.filter((event) => event.type === type).length
+    const people = Math.ceil(leads / 2)
+    const expected: Readonly<Record<string, number>> = {
+      IngestReceived: leads,
+      IngestResolved: leads,
+      IngestApplied: leads,
+      CustomerSentIn: people,
+      LeadCreated: people,
+      LeadSentAgain: leads - people,
+      LeadFactsRecorded: leads,
+      LeadActivityRecorded: leads - people,
+    }
+    return [
+      ...faultsOfLog(events),
+      ...(new Set(ids.values()).size === leads ? [] : ['some leads were given one id']),
+      ...Object.entries(expected).flatMap(([type, count]) =>
+        counted(type) === count ? [] : [`${counted(type)} × ${type} where ${count} should be`],
+      ),
+    ]
+  } finally {
+    await log.close()
+  }
+}
+
+const main = async (): Promise<number> => {
+  const { values } = parseArgs({
+    options: { leads: { type: 'string' }, kills: { type: 'string' }, clients: { type: 'string' } },
+  })
+  const leads = Number(values.leads ?? 5_000)
+  const kills = Number(values.kills ?? 10)
+  const faults = await killDuringIngests({ leads, kills, clients: Number(values.clients ?? 8) })
+  for (const fault of faults.slice(0, 20)) process.stdout.write(`✘ ${fault}\n`)
+  process.stdout.write(`${leads} leads, ${kills} kills, ${faults.length} faults.\n`)
+  return faults.length === 0 ? 0 : 1
+}
+
+if (import.meta.main) process.exit(await main())
