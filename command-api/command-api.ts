@@ -3,6 +3,7 @@ import { providerAccountsFold, type ProviderAccounts } from '#domain/provider-ac
 import { paymentAccountsFold, type PaymentAccounts } from '#domain/payment-accounts/record.ts'
 import type { BankAccountCheck } from '#domain/bank-account.ts'
 import { categoryOf } from '#domain/event.ts'
+import { programmesFold, type Programme } from '#domain/loyalty/record.ts'
 import { makeAdmission } from '#infra/http/admission.ts'
 import { httpPermission, makeGuardedHttp } from '#infra/guarded-http.ts'
 import { httpApp } from '#infra/http/http.ts'
@@ -69,6 +70,12 @@ import { makeMandateOwner } from './mandate-owner.ts'
 import { makeRateLimit } from '#infra/http/rate-limit.ts'
 import { makePaymentDesks, type PaymentDesks } from './payment-desk.ts'
 import { clockRoutes } from './clock-routes.ts'
+import { makeMemberships } from './loyalty/memberships.ts'
+import { programmeRoutes } from './loyalty/operator-routes.ts'
+import { membershipRoutes } from './loyalty/routes.ts'
+import { loyaltyProgrammesSection } from './loyalty/setup.ts'
+import { startCycles } from './loyalty/start-cycles.ts'
+import { whenPolicyBoundEnrolMember } from './loyalty/when-policy-bound-enrol-member.ts'
 import { runReactions } from './reaction.ts'
 import { setupRoutes } from './setup.ts'
 import { runTimers } from './timers.ts'
@@ -94,6 +101,7 @@ type Deps = Pick<Parts, 'keys' | 'pool' | 'clock'> & {
   readonly crmModels: CrmModels
   readonly accounts: ProviderAccounts
   readonly claimContent: ClaimContent
+  readonly programmes: ReadonlyMap<string, Programme>
   readonly baseUrl: string
   /** Whether webhooks may go to an address by plain http. */
   readonly allowsHttp: (address: string) => boolean
@@ -109,6 +117,7 @@ const sections = ({ writer, pool, checkSecret, keys, catalogue, allowsHttp }: De
   lifecycleActionsSection({ writer, catalogue }),
   campaignsSection(writer),
   ...leadIntakeSections(writer),
+  loyaltyProgrammesSection(writer),
   ...crmSections(writer),
 ]
 
@@ -129,7 +138,8 @@ export const commandRoutes = (deps: Deps): readonly Route[] => {
     accounts,
     allowsHttp,
   } = deps
-  const { claimContent, baseUrl, desks, paymentAccounts } = deps
+  const { claimContent, baseUrl, desks, paymentAccounts, programmes } = deps
+  const memberships = makeMemberships({ writer, digest: dataKeys.digest, programmes })
   return [
     ...applicationRoutes({
       writer,
@@ -164,6 +174,8 @@ export const commandRoutes = (deps: Deps): readonly Route[] => {
     receiveRoute({ writer, campaigns, digest: dataKeys.digest, claimContent, baseUrl }),
     uploadRoute({ writer, campaigns, directory }),
     ...ingestTeamRoutes({ writer, people: makePeople({ writer, digest: dataKeys.digest }) }),
+    ...membershipRoutes({ memberships, organisations: directory.organisations }),
+    ...programmeRoutes({ writer, directory, programmes, memberships }),
     ...crmRoutes({ ...deps, models: deps.crmModels }),
     ...setupRoutes({ planOrganisation: organisationPlanner({ writer, directory }), sections: sections(deps) }),
   ]
@@ -172,7 +184,7 @@ export const commandRoutes = (deps: Deps): readonly Route[] => {
 export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
   const { config, keys, dataKeys, log, metrics, eventLog, rateLimit, progress, folds, clock } = parts
   const baseUrl = config.BASE_URL
-  const [directory, catalogue, connections, actions, campaigns, accounts, crmModels] = await Promise.all([
+  const [directory, catalogue, connections, actions, campaigns, accounts, crmModels, programmes] = await Promise.all([
     folds.follow(directoryFold, emptyDirectory()),
     followCatalogue(eventLog, folds),
     followEndpointConnections(folds),
@@ -180,6 +192,7 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
     followCampaigns(folds),
     folds.follow(providerAccountsFold, new Map()),
     followCrmModels(folds),
+    folds.follow(programmesFold, new Map<string, Programme>()),
   ])
   const allowsHttp = httpPermission({
     allowedHosts: config.DELIVERY_ALLOWED_HOSTS,
@@ -209,6 +222,8 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
     reader: deterministicReader,
     log,
   }
+  const memberships = makeMemberships({ writer, digest: dataKeys.digest, programmes })
+  const { organisations } = directory
   const reactions = runReactions(
     [
       whenCustomerSavedRecordCustomer(writer),
@@ -220,6 +235,7 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
         files: makeSealedFiles(parts),
         organisations: directory.organisations,
       }),
+      whenPolicyBoundEnrolMember(memberships, programmes),
       ...crmReactions({ writer, leads, catalogue, outcomeModels: crmModels.outcomeModels }),
       whenPolicyCancelledReturnCard(writer),
       whenIngestReceivedResolveIt(processing),
@@ -243,6 +259,7 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
       ...policyTimers(writer),
       ...crmTimers(leads),
       retryIngests(processing),
+      startCycles({ memberships, programmes, organisations }),
     ],
     { ...parts, leases },
   )
@@ -269,6 +286,7 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
       crmModels,
       clock,
       isClockMovable: config.ENVIRONMENT !== 'production',
+      programmes,
       accounts,
       claimContent: makeRecentContent(parts),
       baseUrl,

@@ -1,5 +1,6 @@
 import { apiApplicationEvents, organisationEvents } from './access/events.ts'
 import { applicationEvents } from './applications/events.ts'
+import { memberReferenceEvents, membershipEvents, programmeEvents } from './loyalty/events.ts'
 import { campaignEvents, leadIntakeEvents } from './campaigns/events.ts'
 import { productEvents } from './catalogue/events.ts'
 import { checkoutEvents } from './checkout/events.ts'
@@ -25,6 +26,9 @@ export const storedEvents: EventShapes = {
   ...apiApplicationEvents,
   ...applicationEvents,
   ...campaignEvents,
+  ...programmeEvents,
+  ...membershipEvents,
+  ...memberReferenceEvents,
   ...checkoutEvents,
   ...customerEvents,
   ...endpointConnectionEvents,

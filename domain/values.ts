@@ -42,6 +42,12 @@ export type IngestId = z.infer<typeof IngestId>
 export const PolicyId = id<'PolicyId'>()
 export type PolicyId = z.infer<typeof PolicyId>
 
+export const ProgrammeId = id<'ProgrammeId'>()
+export type ProgrammeId = z.infer<typeof ProgrammeId>
+
+export const MembershipId = id<'MembershipId'>()
+export type MembershipId = z.infer<typeof MembershipId>
+
 /** Whole pence: the smallest unit of the currency. */
 export const Pence = z.int()
 

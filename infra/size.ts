@@ -5,11 +5,13 @@ const slotBytes = 8
 
 /**
  * About how much memory plain data takes: objects, arrays, maps and sets, text and numbers. What occurs twice counts twice.
+ * An object too large to be walked through at each change says itself how much, as `approximate_bytes`.
  */
 export const approximateBytes = (value: unknown): number => {
   if (typeof value === 'string') return headerBytes + 2 * value.length
   if (typeof value !== 'object' || value === null) return slotBytes
   if (value instanceof Map || value instanceof Set || Array.isArray(value)) return sumOf(value)
+  if ('approximate_bytes' in value && typeof value.approximate_bytes === 'number') return value.approximate_bytes
   let bytes = headerBytes
   for (const part of Object.values(value)) bytes += slotBytes + approximateBytes(part)
   return bytes

@@ -11,6 +11,7 @@ import { heldOutcomes, outcomes } from './outcomes/projection.ts'
 import { policies } from './policies/projection.ts'
 import { policyTimeline } from './policies/timeline.ts'
 import { marketSearches } from './market-quotes/projection.ts'
+import { membershipEntries, memberships } from './loyalty/projection.ts'
 import type { SomeProjection } from './projection.ts'
 import { payments } from './payments/projection.ts'
 import { quotes } from './quotes/projection.ts'
@@ -34,6 +35,8 @@ export const allProjections: readonly SomeProjection[] = [
   heldOutcomes,
   ingests,
   payments,
+  memberships,
+  membershipEntries,
   dueTimes,
 ]
 

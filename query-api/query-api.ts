@@ -12,6 +12,7 @@ import { httpApp } from '#infra/http/http.ts'
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
 import { makeSealedFiles } from '#infra/crypto/sealed-files.ts'
 import { makeSubjectCheck } from '#infra/http/subject.ts'
+import { programmesFold, type Programme } from '#domain/loyalty/record.ts'
 import { openLookups, type Database } from '#infra/postgres/lookups.ts'
 import { twilioLookup } from '#infra/phone-validation/twilio.ts'
 import { checkFolds, checkParts, type ApiRole, type Parts } from '#infra/parts.ts'
@@ -27,6 +28,7 @@ import { accountOpener } from './lookups/accounts.ts'
 import { lookupRoutes, type LookupProviders } from './lookups/routes.ts'
 import { outcomeRoutes } from './outcomes/routes.ts'
 import { leadAdminRoutes } from './leads/admin-routes.ts'
+import { membershipReads } from './loyalty/routes.ts'
 import { leadRoutes } from './leads/routes.ts'
 import { ingestAdminRoutes } from './ingests/admin-routes.ts'
 import { ingestRoutes, ownerOfIngest } from './ingests/routes.ts'
@@ -43,6 +45,7 @@ export const queryRoutes = (
     readonly baseUrl: string
     readonly lookups: LookupProviders
     readonly pipelines: Pipelines
+    readonly programmes: ReadonlyMap<string, Programme>
     readonly outcomeModels: OutcomeModels
   },
 ): readonly Route[] => [
@@ -56,6 +59,7 @@ export const queryRoutes = (
   ...lookupRoutes(deps),
   ...marketSearchRoutes(deps),
   ...leadRoutes(deps),
+  ...membershipReads(deps),
   ...leadAdminRoutes(deps),
   ...outcomeRoutes(deps),
   ...deliveryRoutes(deps),
@@ -66,11 +70,12 @@ export const queryRoutes = (
 /** `demo`: what the explorer signs in with by itself. */
 export const startQueryApi = async (parts: Parts, demo?: ExplorerDemo): Promise<ApiRole> => {
   const { config, keys, log, metrics, folds, rateLimit } = parts
-  const [directory, accounts, outcomeModels, pipelines] = await Promise.all([
+  const [directory, accounts, outcomeModels, pipelines, programmes] = await Promise.all([
     folds.follow(directoryFold, emptyDirectory()),
     folds.follow(providerAccountsFold, new Map()),
     folds.follow(outcomeModelsFold, new Map<string, OutcomeModel>()).then(outcomeModelsOf),
     folds.follow(pipelinesFold, new Map<string, Pipeline>()).then(pipelinesOf),
+    folds.follow(programmesFold, new Map<string, Programme>()),
   ])
   const admission = makeAdmission({
     directory,
@@ -95,7 +100,8 @@ export const startQueryApi = async (parts: Parts, demo?: ExplorerDemo): Promise<
     ideal_postcodes: idealPostcodes(outside),
     os_places: osPlaces(outside),
   }
-  const reading = { ...parts, db: lookups, baseUrl: config.BASE_URL, lookups: providers, pipelines, outcomeModels }
+  const live = { pipelines, outcomeModels, programmes }
+  const reading = { ...parts, ...live, db: lookups, baseUrl: config.BASE_URL, lookups: providers }
   const app = httpApp(queryRoutes(reading), {
     log,
     metrics,

@@ -51,6 +51,7 @@ export const routesByApi = () => {
     crmModels: { pipelines: unused, outcomeModels: unused },
     accounts: new Map(),
     claimContent: unused,
+    programmes: new Map(),
     baseUrl: '',
     allowsHttp: unused,
   })
@@ -65,6 +66,7 @@ export const routesByApi = () => {
     lookups,
     pipelines,
     outcomeModels: unused,
+    programmes: new Map(),
   })
   return { query, command }
 }

@@ -18,7 +18,7 @@ import { cacheOfBytes } from '#infra/size.ts'
 import { commandHandler, type Context, type Writer } from '../handle.ts'
 import type { Catalogue } from '../live-catalogue.ts'
 import type { QuoteOwner } from '../quote-owner.ts'
-import { dateIn } from '../time-zone.ts'
+import { dateIn } from '#domain/time-zone.ts'
 
 const presentationBytes = 32 * 2 ** 20
 

@@ -12,7 +12,7 @@ import type { Context, Handled } from '../handle.ts'
 import type { Catalogue } from '../live-catalogue.ts'
 import { accessToApplication as access } from './applications.ts'
 import { digest } from './digest.ts'
-import { dateIn } from '../time-zone.ts'
+import { dateIn } from '#domain/time-zone.ts'
 
 const QuoteRequest = z.object({
   start_date: CalendarDate.optional().describe('When cover starts: from today to 90 days on; tomorrow by default.'),

@@ -9,7 +9,7 @@ import { ApplicationId, CalendarDate, QuoteId } from '#domain/values.ts'
 import { route, type RequestFacts, type Route } from '#infra/http/route.ts'
 import { operatorContext, operatorRoute } from '../operator.ts'
 import type { Applications } from './applications.ts'
-import { dateIn } from '../time-zone.ts'
+import { dateIn } from '#domain/time-zone.ts'
 
 const text = z.string().min(1).max(500)
 const Why = {

@@ -7,6 +7,7 @@ import {
 } from '#domain/applications/record.ts'
 import { idOf, organisationOf } from '#domain/event.ts'
 import { ingestEvents, type IngestEvent } from '#domain/ingests/events.ts'
+import { membershipEvents, type MembershipEvent } from '#domain/loyalty/events.ts'
 import { leadEvents, type LeadEvent } from '#domain/leads/events.ts'
 import type { MarketQuoteEvent } from '#domain/market-quotes/events.ts'
 import { policyEvents, type PolicyEvent } from '#domain/policies/events.ts'
@@ -19,27 +20,33 @@ import type { Row } from './row.ts'
 
 const { IngestDeferred, IngestRetried, IngestFailed } = ingestEvents
 
+const { MembershipConfirmed, CycleStarted, MembershipCancelled } = membershipEvents
+const cycleEvents = { MembershipConfirmed, CycleStarted, MembershipCancelled }
+
 const dueTimeEvents = {
   ...applicationStreamEvents,
   ...policyEvents,
   ...leadEvents,
+  ...cycleEvents,
   IngestDeferred,
   IngestRetried,
   IngestFailed,
 }
 
 type OfIngest = Extract<IngestEvent, { type: 'IngestDeferred' | 'IngestRetried' | 'IngestFailed' }>
-type DueEvent = ApplicationStreamEvent | PolicyEvent | LeadEvent | OfIngest
+type OfCycle = Extract<MembershipEvent, { type: keyof typeof cycleEvents }>
+type DueEvent = ApplicationStreamEvent | PolicyEvent | LeadEvent | OfIngest | OfCycle
 
 const isOfPolicy = (event: DueEvent): event is PolicyEvent => event.type in policyEvents
 
 const isOfLead = (event: DueEvent): event is LeadEvent => event.type in leadEvents
+const isOfCycle = (event: DueEvent): event is OfCycle => event.type in cycleEvents
 
 /** What will be due, and when. A row goes when what it waits for has happened, or can happen no more. */
 export const dueTimes: Projection<typeof dueTimeEvents, Row, 'organisation_id' | 'kind' | 'id'> = {
   name: 'due_times',
-  version: 7,
-  categories: ['application', 'policy', 'lead', 'ingest'],
+  version: 8,
+  categories: ['application', 'policy', 'lead', 'ingest', 'membership'],
   events: dueTimeEvents,
   awaited: false,
   table: {
@@ -60,6 +67,7 @@ export const dueTimes: Projection<typeof dueTimeEvents, Row, 'organisation_id' |
     if (isOfLead(event) || isOfPolicy(event))
       return Object.keys(timesOf(event)).map((kind) => ({ organisation_id, kind, id: idOf(recorded.stream) }))
     if (isOfIngest(event)) return [{ organisation_id, kind: 'ingest_retry', id: idOf(recorded.stream) }]
+    if (isOfCycle(event)) return [{ organisation_id, kind: 'membership_cycle', id: idOf(recorded.stream) }]
     const inactivity = { organisation_id, kind: 'application_inactivity', id: idOf(recorded.stream) }
     if (isMarketEvent(event))
       return [...searchesOf(event).map((id) => ({ organisation_id, kind: 'market_search', id })), inactivity]
@@ -77,6 +85,11 @@ export const dueTimes: Projection<typeof dueTimeEvents, Row, 'organisation_id' |
       return due_at === null ? undefined : { ...place, due_at, after_days: null }
     }
     if (isOfIngest(event)) return ingestRetry(event, place)
+    if (isOfCycle(event)) {
+      // A cancelled membership has no further cycles.
+      if (event.type === 'MembershipCancelled') return undefined
+      return { ...place, due_at: event.cycle_over_at, after_days: null }
+    }
     if (key.kind === 'quote_expiry') return quoteExpiry(row, event, place)
     if (key.kind === 'market_search') return marketSearch(row, event, place, occurred_at)
     if (isCardEvent(event) && isCardPaymentKind(key.kind))

@@ -1,0 +1,52 @@
+import { programme, type ProgrammeCommand } from '#domain/loyalty/programme.ts'
+import { commandHandler, type Writer } from '../handle.ts'
+import { reportRefusal, type SetupContext, type SetupSection, type SetupStep } from '../setup-section.ts'
+import { DeclaredProgramme } from './declared.ts'
+import { programmeIdOf } from './ids.ts'
+
+/** Loyalty programmes, with their tiers and cycles. */
+export const loyaltyProgrammesSection = (writer: Writer): SetupSection<DeclaredProgramme> => {
+  const { handle, load, preview } = commandHandler(writer, programme)
+
+  const planOne = async (
+    { slug, ...choices }: DeclaredProgramme,
+    { organisation_id, context }: SetupContext,
+  ): Promise<SetupStep> => {
+    const programme_id = programmeIdOf(organisation_id, slug)
+    const existing = await load(programme_id)
+    const command: ProgrammeCommand = existing
+      ? { type: 'ChangeProgramme', choices }
+      : { type: 'CreateProgramme', programme_id, organisation_id, slug, choices }
+    const events = await preview(programme_id, command)
+    const { months, starts } = choices.cycle
+    return {
+      what: `loyalty programme ${slug}`,
+      change: events.length === 0 ? 'none' : existing ? 'change' : 'create',
+      details:
+        events.length === 0
+          ? []
+          : [
+              `cycles of ${months} months from ${starts === 'confirmation' ? 'the confirmation' : starts} on`,
+              ...choices.tiers.map(({ key, threshold }) => `tier ${key}${threshold === null ? '' : ` (${threshold})`}`),
+              ...choices.products.map((product) => `policies of ${product} make a member`),
+            ],
+      apply: async () => {
+        await handle(programme_id, command, context)
+      },
+    }
+  }
+
+  return {
+    key: 'loyalty_programmes',
+    schema: DeclaredProgramme.strict(),
+    plan: async (declared, setup) => {
+      const plans = declared.map(async (each, index) => {
+        const earlier = declared.findIndex(({ slug }) => slug === each.slug)
+        if (earlier === index) return reportRefusal(setup, [index], () => planOne(each, setup))
+        setup.report([index, 'slug'], `is that of loyalty_programmes[${earlier}]`)
+        return undefined
+      })
+      return (await Promise.all(plans)).filter((step) => step !== undefined)
+    },
+  }
+}

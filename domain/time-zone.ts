@@ -1,0 +1,33 @@
+type Zone = { readonly format: Intl.DateTimeFormat; readonly minute: string; readonly date: string }
+
+const zones = new Map<string, Zone>()
+
+/** The date, `YYYY-MM-DD`, that an instant falls on in a time zone. The instant is in UTC: `2026-01-15T12:00:00.000Z`. */
+export const dateIn = (timeZone: string, instant: string): string => {
+  // Dates change with a minute, and to work one out takes longer than most of what a request asks for.
+  const minute = instant.slice(0, 16)
+  const known = zones.get(timeZone)
+  if (known?.minute === minute) return known.date
+
+  const format =
+    known?.format ?? new Intl.DateTimeFormat('en-CA', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' })
+  const date = format.format(new Date(instant))
+  zones.set(timeZone, { format, minute, date })
+  return date
+}
+
+/** The first instant of a date in a time zone, as UTC: `2026-04-05T23:00:00.000Z` for the 6th of April in London. */
+export const startOfDayIn = (timeZone: string, date: string): string => {
+  const midnight = Date.parse(`${date}T00:00:00.000Z`)
+  // Where the clock is changed at midnight, the second look sees the offset that holds then.
+  const first = midnight - offsetAt(timeZone, midnight)
+  return new Date(midnight - offsetAt(timeZone, first)).toISOString()
+}
+
+/** By how many milliseconds the clocks of a time zone are ahead of UTC. */
+const offsetAt = (timeZone: string, instant: number): number => {
+  const parts = new Intl.DateTimeFormat('en-GB', { timeZone, timeZoneName: 'longOffset' }).formatToParts(instant)
+  const name = parts.find(({ type }) => type === 'timeZoneName')?.value ?? 'GMT'
+  const [, sign, hours = '0', minutes = '0'] = /^GMT(?:([+-])(\d\d):(\d\d))?/.exec(name) ?? []
+  return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60_000
+}
