@@ -51,6 +51,7 @@ import { followCatalogue, type Catalogue } from './live-catalogue.ts'
 import { makeLeads } from './live-leads.ts'
 import { followCampaigns, type LiveCampaigns } from './live-campaigns.ts'
 import { makeHasSold } from './policies/has-sold.ts'
+import type { HasSold } from './catalogue/routes.ts'
 import { makeClaimNumber } from './policies/number.ts'
 import { policyTimers } from './policies/timers.ts'
 import { whenPolicyBoundIssueDocuments } from './policies/when-policy-bound-issue-documents.ts'
@@ -107,12 +108,25 @@ type Deps = Pick<Parts, 'keys' | 'pool' | 'clock'> & {
   readonly allowsHttp: (address: string) => boolean
 }
 
-const sections = ({ writer, pool, checkSecret, keys, catalogue, allowsHttp }: Deps) => [
+type SetupDeps = Pick<Deps, 'writer' | 'pool' | 'checkSecret' | 'keys' | 'catalogue' | 'allowsHttp'> & {
+  readonly hasSold?: HasSold
+}
+
+/** Every part of a set-up file. */
+export const setupSections = ({
+  writer,
+  pool,
+  checkSecret,
+  keys,
+  catalogue,
+  allowsHttp,
+  hasSold = makeHasSold(pool),
+}: SetupDeps) => [
   apiApplicationsSection({ writer, checkSecret }),
   providerAccountsSection({ writer, keys, allowsHttp }),
   paymentAccountsSection({ writer, keys, allowsHttp }),
   rateTablesSection(writer),
-  productsSection({ writer, hasSold: makeHasSold(pool), documentFiles: makeDocumentFiles(pool) }),
+  productsSection({ writer, hasSold, documentFiles: makeDocumentFiles(pool) }),
   endpointConnectionsSection({ writer, keys, allowsHttp }),
   lifecycleActionsSection({ writer, catalogue }),
   campaignsSection(writer),
@@ -177,7 +191,7 @@ export const commandRoutes = (deps: Deps): readonly Route[] => {
     ...membershipRoutes({ memberships, organisations: directory.organisations }),
     ...programmeRoutes({ writer, directory, programmes, memberships }),
     ...crmRoutes({ ...deps, models: deps.crmModels }),
-    ...setupRoutes({ planOrganisation: organisationPlanner({ writer, directory }), sections: sections(deps) }),
+    ...setupRoutes({ planOrganisation: organisationPlanner({ writer, directory }), sections: setupSections(deps) }),
   ]
 }
 

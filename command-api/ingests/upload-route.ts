@@ -11,7 +11,7 @@ import { derivedId } from '#infra/ids.ts'
 import { commandHandler, type Writer } from '../handle.ts'
 import type { LiveCampaigns } from '../live-campaigns.ts'
 import { operatorContext, operatorRoute, refuseUnknownOrganisation, type Organisations } from '../operator.ts'
-import { dateIn } from '../time-zone.ts'
+import { dateIn } from '#domain/time-zone.ts'
 import { formatsOn } from './tidy.ts'
 
 type Deps = {

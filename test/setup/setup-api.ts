@@ -6,20 +6,12 @@ import { makeLiveFolds } from '#infra/consumers/live-folds.ts'
 import { makeLog } from '#infra/log.ts'
 import { makeProgress } from '#infra/consumers/progress.ts'
 import { makeSecretCheck } from '#infra/crypto/secret-hash.ts'
-import { apiApplicationsSection } from '../../command-api/access/api-application-setup.ts'
 import { organisationPlanner } from '../../command-api/access/organisation-setup.ts'
-import { campaignsSection, leadIntakeSections } from '../../command-api/campaigns/setup.ts'
-import { productsSection } from '../../command-api/catalogue/products-setup.ts'
-import { rateTablesSection } from '../../command-api/catalogue/rate-tables-setup.ts'
 import { catalogueAdminRoutes } from '../../command-api/catalogue/routes.ts'
-import { crmSections } from '../../command-api/crm.ts'
-import { makeDocumentFiles } from '../../command-api/document-files.ts'
 import { makeWriter } from '../../command-api/writer.ts'
-import { endpointConnectionsSection } from '../../command-api/integrations/setup.ts'
 import { followCatalogue } from '../../command-api/live-catalogue.ts'
-import { providerAccountsSection } from '../../command-api/provider-accounts/setup.ts'
+import { setupSections } from '../../command-api/command-api.ts'
 import { setupRoutes } from '../../command-api/setup.ts'
-import { lifecycleActionsSection } from '../../command-api/workflows/setup.ts'
 import { testDatabase } from '../database.ts'
 import { serve } from '../serve.ts'
 
@@ -45,17 +37,15 @@ export const setupApi = async ({ sold = false } = {}) => {
   const hasSold = async () => sold
   const setup = setupRoutes({
     planOrganisation: organisationPlanner({ writer, directory }),
-    sections: [
-      apiApplicationsSection({ writer, checkSecret: makeSecretCheck() }),
-      providerAccountsSection({ writer, keys, allowsHttp: (address) => address.startsWith('http://127.0.0.1') }),
-      rateTablesSection(writer),
-      productsSection({ writer, hasSold, documentFiles: makeDocumentFiles(database.pool) }),
-      endpointConnectionsSection({ writer, keys, allowsHttp: () => true }),
-      lifecycleActionsSection({ writer, catalogue }),
-      campaignsSection(writer),
-      ...leadIntakeSections(writer),
-      ...crmSections(writer),
-    ],
+    sections: setupSections({
+      writer,
+      pool: database.pool,
+      checkSecret: makeSecretCheck(),
+      keys,
+      catalogue,
+      allowsHttp: (address) => address.startsWith('http://127.0.0.1'),
+      hasSold,
+    }),
   })
   const api = await serve([...setup, ...catalogueAdminRoutes({ writer, catalogue, hasSold })])
 
