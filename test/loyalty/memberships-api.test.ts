@@ -224,7 +224,7 @@ describe('a reference is unique in its programme', () => {
     const answers = await Promise.all(
       two.map(({ id }) => send('PATCH', id, { status: 'active', external_member_ref: 'contested' })),
     )
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409])
+    expect(answers.map(({ status }) => status).toSorted((one, other) => one - other)).toEqual([200, 409])
     expect(answers.find(({ status }) => status === 409)?.body.error?.code).toBe('external_member_ref_mismatch')
     const winner = answers.find(({ status }) => status === 200)?.body.data.id
     expect((await send('GET', 'contested')).body.data.id).toBe(winner)
@@ -235,7 +235,7 @@ describe('a reference is unique in its programme', () => {
     const answers = await Promise.all(
       ['left', 'right'].map((external_member_ref) => send('PATCH', id, { status: 'active', external_member_ref })),
     )
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409])
+    expect(answers.map(({ status }) => status).toSorted((one, other) => one - other)).toEqual([200, 409])
     const fixed = (await send('GET', id)).body.data.external_member_ref
     const free = fixed === 'left' ? 'right' : 'left'
     expect((await active(free)).external_member_ref).toBe(free)
