@@ -94,8 +94,9 @@ runProcess('Coverstream', async (signal) => {
 
   const server = await listen(withPublicHealth(checks, serveApis), config.HOST, config.PORT)
   health.started(checks)
-  const standIns = config.ENVIRONMENT === 'test' ? await startStandIns(`http://127.0.0.1:${server.port}`) : undefined
-  await setUpDemo(origin(), operatorKey)
+  const standIns =
+    config.ENVIRONMENT === 'test' ? await startStandIns(`http://127.0.0.1:${server.port}`, DATA_DIR) : undefined
+  await setUpDemo(origin(), operatorKey, standIns?.addresses)
   isSetUp = true
   process.stdout.write(await welcome(config))
 

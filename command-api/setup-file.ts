@@ -41,6 +41,11 @@ export const parseSetupFile = (text: string): SetupFile | { readonly faults: rea
   } catch (error) {
     // An alias of an anchor that there is not, or so many that the file would grow without end.
     if (error instanceof ReferenceError) return { faults: [{ line: 1, path: [], reason: error.message }] }
+    // What stands at `<<`; the library gives no place.
+    if (error instanceof Error && error.message.startsWith('Merge sources must be'))
+      return {
+        faults: [{ line: 1, path: [], reason: 'at a merge key (<<) there must be a mapping or an alias of one' }],
+      }
     throw error
   }
 }

@@ -24,7 +24,12 @@ export const demoReceiver = async () =>
   readFirst('endpoint_connections', z.object({ base_url: z.url(), signing_secret: z.string() }))
 
 /** Sets the demo organisation up in a service that has none yet; later starts leave alone what became of it. */
-export const setUpDemo = async (origin: string, operatorKey: string): Promise<void> => {
+export const setUpDemo = async (
+  origin: string,
+  operatorKey: string,
+  /** The addresses of outside parties in the file, and those to use instead. */
+  addresses: Readonly<Record<string, string>> = {},
+): Promise<void> => {
   const operator = async (path: string, request: RequestInit = {}) => {
     const headers = { authorization: `Bearer ${operatorKey}`, 'content-type': 'application/yaml' }
     const response = await fetch(`${origin}/admin/v1/${path}`, { ...request, headers })
@@ -33,5 +38,9 @@ export const setUpDemo = async (origin: string, operatorKey: string): Promise<vo
   }
   const { data: organisations } = z.object({ data: z.array(z.unknown()) }).parse(await operator('organisations'))
   if (organisations.length > 0) return
-  await operator('setup?apply=true', { method: 'POST', body: await readSetupText(file) })
+  const body = Object.entries(addresses).reduce(
+    (text, [declared, actual]) => text.replaceAll(declared, actual),
+    await readSetupText(file),
+  )
+  await operator('setup?apply=true', { method: 'POST', body })
 }

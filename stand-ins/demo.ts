@@ -1,3 +1,6 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
 import { startAddresses } from './addresses.ts'
 import { startMarketPanel } from './market-panel.ts'
 import { startPhoneValidation } from './phone-validation.ts'
@@ -5,7 +8,9 @@ import { startStripe } from './stripe/stripe.ts'
 import type { StandIn } from './stand-in.ts'
 
 /** Where the demo organisation's accounts point: see `demo/organisation.yaml`. */
-const ports = { phoneValidation: 4021, addresses: 4022, marketPanel: 4023, stripe: 4024 }
+const defaults = { phoneValidation: 4021, addresses: 4022, marketPanel: 4023, stripe: 4024 }
+type Ports = Readonly<Record<keyof typeof defaults, number>>
+const Ports = z.object({ phoneValidation: z.int(), addresses: z.int(), marketPanel: z.int(), stripe: z.int() })
 
 /** What its account of `demo/organisation.yaml` is signed with. */
 const stripeSecret = 'whsec_demo_of_northlight'
@@ -13,20 +18,44 @@ const organisation = 'd3e00000-0000-4000-8000-000000000000'
 
 const isTaken = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
 
-/** Starts what stands in for outside parties. A port that is taken is left to whoever has it: most likely another demo. */
-export const startStandIns = async (origin: string): Promise<{ readonly close: () => Promise<void> }> => {
-  const starting: readonly Promise<StandIn>[] = [
-    startPhoneValidation(ports.phoneValidation),
-    startAddresses(ports.addresses),
-    startMarketPanel(ports.marketPanel),
-    startStripe(ports.stripe, [{ url: `${origin}/api/v1/webhooks/stripe/${organisation}`, secret: stripeSecret }]),
-  ]
-  const started: StandIn[] = []
-  for (const attempt of await Promise.allSettled(starting)) {
-    if (attempt.status === 'fulfilled') started.push(attempt.value)
-    else if (!isTaken(attempt.reason)) throw attempt.reason
-  }
+/** On this port, or on a free one where another service runs its demo there. */
+const startOn = async (port: number, start: (port: number) => Promise<StandIn>): Promise<StandIn> =>
+  start(port).catch(async (error: unknown) => {
+    if (isTaken(error)) return start(0)
+    throw error
+  })
+
+/** What stands in for outside parties, and where: by the address in `demo/organisation.yaml`, the one that it has. */
+export type StandIns = {
+  readonly addresses: Readonly<Record<string, string>>
+  readonly close: () => Promise<void>
+}
+
+/** Starts them where they were the last time: the accounts of the demo organisation keep their addresses. */
+export const startStandIns = async (origin: string, dataDir: string): Promise<StandIns> => {
+  const file = join(dataDir, 'stand-ins.json')
+  const text = await readFile(file, 'utf8').catch(() => undefined)
+  const known: Ports = text === undefined ? defaults : Ports.parse(JSON.parse(text))
+  const webhooks = [{ url: `${origin}/api/v1/webhooks/stripe/${organisation}`, secret: stripeSecret }]
+  const started = await Promise.all([
+    startOn(known.phoneValidation, startPhoneValidation),
+    startOn(known.addresses, startAddresses),
+    startOn(known.marketPanel, startMarketPanel),
+    startOn(known.stripe, (port) => startStripe(port, webhooks)),
+  ])
+  const [phoneValidation = 0, addresses = 0, marketPanel = 0, stripe = 0] = started.map(({ url }) =>
+    Number(new URL(url).port),
+  )
+  const ports: Ports = { phoneValidation, addresses, marketPanel, stripe }
+  await writeFile(file, JSON.stringify(ports))
+
   return {
+    addresses: Object.fromEntries(
+      (Object.keys(defaults) as (keyof Ports)[]).map((name) => [
+        `http://127.0.0.1:${defaults[name]}`,
+        `http://127.0.0.1:${ports[name]}`,
+      ]),
+    ),
     close: async () => {
       await Promise.all(started.map(async ({ close }) => close()))
     },

@@ -41,6 +41,16 @@ const follow = async () => {
   const head = await fixture.log.head()
   if (head) await fixture.writer.seen('customer', head)
 }
+/** Waits until the person's record shows this. */
+const recorded = (id: string | undefined, expected: object) =>
+  vi.waitFor(
+    async () => {
+      await follow()
+      expect(await recordOf(id)).toMatchObject(expected)
+    },
+    { timeout: 20_000 },
+  )
+
 const recordOf = async (id: string | undefined) => {
   const { rows } = await fixture.pool.query('select document from customers where id = $1', [id])
   return (rows[0] as { readonly document: object } | undefined)?.document
@@ -62,14 +72,12 @@ test('200: they are a person with a record, who keeps the id when an email addre
     const headers = as(caller, { 'X-Share-Token': String(share_token) })
     const email = `bert.${caller}@example.org`
     const { body: first } = await fixture.savePartner(id, { partner: bert }, headers)
-    await follow()
     const person = first.data.joint_customer?.id
-    expect(await recordOf(person)).toMatchObject({ ...bert, email: null })
+    await recorded(person, { ...bert, email: null })
 
     const { body: named } = await fixture.savePartner(id, { partner: { email } }, headers)
     expect(named.data.joint_customer).toMatchObject({ ...bert, email, id: person })
-    await follow()
-    expect(await recordOf(person)).toMatchObject({ ...bert, email })
+    await recorded(person, { ...bert, email })
 
     const { body: own } = await fixture.start({ customer: { ...bert, email } })
     expect(own.data.customer?.id).toBe(person)
@@ -84,8 +92,7 @@ test('200: a web page links a known person and is shown only what it sent', asyn
   const headers = as('browser', { 'X-Share-Token': String(share_token) })
   const { body } = await fixture.savePartner(id, typed, headers)
   expect(body.data.joint_customer).toMatchObject({ ...typed.partner, id: known.data.customer?.id, city: null })
-  await follow()
-  expect(await recordOf(known.data.customer?.id)).toMatchObject({ ...anna, email: 'known@example.org', city: 'York' })
+  await recorded(known.data.customer?.id, { ...anna, email: 'known@example.org', city: 'York' })
 })
 
 test('200: two saves at once make one second person', async () => {

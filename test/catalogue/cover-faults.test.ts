@@ -260,7 +260,8 @@ test('what a rate table is chosen by is asked in every journey, or derived', () 
   )
   // What has no options, and a number that is derived, can be anything.
   expect(tableReasons('life.{occupation}', oneJourney)).toEqual([])
-  expect(tableReasons('life.{bmi}')).toEqual([])
+  const bmi = { key: 'bmi', kind: 'bmi' as const, height_cm: 'height_cm', weight_kg: 'weight_kg' }
+  expect(tableReasons('life.{bmi}', (of) => of.underwriting.derived.push(bmi))).toEqual([])
 })
 test('rates by variant need an answer that tells it', () => {
   const byVariant = () => ({ dimensions: ['age' as const, 'variant' as const], currency_code: 'GBP' })

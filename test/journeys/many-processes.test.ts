@@ -1,8 +1,11 @@
 import { spawn } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import { setUpDemo } from '../../demo/demo.ts'
+import { startStandIns } from '../../stand-ins/demo.ts'
 import { testDatabase } from '../database.ts'
 import { eventStoreDbTarget } from '../eventstoredb/target.ts'
 import { roles, startPairs } from './pairs.ts'
@@ -36,7 +39,9 @@ test(
       READ_YOUR_WRITES_MS: '60000',
     })
     const { ports, healthPort } = pairs
-    await setUpDemo(pairs.origin, pairs.operatorKey)
+    const directory = await mkdtemp(join(tmpdir(), 'coverstream-pairs-'))
+    const standIns = await startStandIns(pairs.origin, directory)
+    await setUpDemo(pairs.origin, pairs.operatorKey, standIns.addresses)
 
     expect(await playJourney(pairs.origin)).toContain('Every step is green')
     for (const role of roles) {
@@ -52,5 +57,7 @@ test(
         expect([role, health.status]).toEqual([role, 200])
         expect([role, await pairs.stop(own)]).toEqual([role, 0])
       }
+    await standIns.close()
+    await rm(directory, { recursive: true })
   },
 )

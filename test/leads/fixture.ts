@@ -88,11 +88,18 @@ export const openLeads = async () => {
       if (context) await reaction.react(fromStored(reaction.events, recorded) as never, recorded, context)
     }
   }
+  let readCount = 0
+  /** An open transaction of another test hides for a while what was appended last. */
+  const isWhole = async (): Promise<boolean> => {
+    const { rows } = await database.pool.query<{ count: number }>('select count(*)::integer from event_log.event')
+    return (rows[0]?.count ?? 0) <= readCount
+  }
   const readOn = () => {
     reading = reading.then(async () => {
       const events = await log.readAll(read === undefined ? {} : { beyond: read })
       await fillReadModel(database.pool, projections, events)
       read = events.at(-1)?.position ?? read
+      readCount += events.length
       pending.push(...events)
     })
     return reading
@@ -150,7 +157,11 @@ export const openLeads = async () => {
     leads: made,
     /** Reacts to what has happened, until everything that followed can be read. */
     settled: async () => {
-      for (await readOn(); pending.length > 0; await readOn()) for (const event of pending.splice(0)) await react(event)
+      await vi.waitUntil(async () => {
+        for (await readOn(); pending.length > 0; await readOn())
+          for (const event of pending.splice(0)) await react(event)
+        return isWhole()
+      }, patience)
     },
     /** Reacts once more to all that has happened, as another process might. */
     reactAgain: async () => {

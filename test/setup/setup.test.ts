@@ -225,6 +225,13 @@ test('200: the demo can be set up, and set up again', { timeout: 60_000 }, async
     'mortgage-life',
     'joint-term-life',
     'over-50s-plan',
+    'whole-of-life',
+    'critical-illness',
+    'income-cover',
+    'family-protection',
+    'child-cover',
+    'team-health',
+    'market-term',
     'income-protection',
   ])
   expect(api.catalogue.current(northlight, 'term-life')).toMatchObject({
