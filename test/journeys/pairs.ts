@@ -113,4 +113,3 @@ export const startPairs = async (stores: Readonly<Record<string, string>>) => {
     [Symbol.asyncDispose]: end,
   }
 }
-export type Pairs = Awaited<ReturnType<typeof startPairs>>
