@@ -78,7 +78,7 @@ runProcess('Coverstream', async (signal) => {
   const projections = await startProjections(parts)
   const [commandApi, queryApi, deliveryWorker] = await Promise.all([
     startCommandApi(parts),
-    startQueryApi(parts, isPrivate ? () => prepareExplorer(origin(), config.BASE_URL, operatorKey) : undefined),
+    startQueryApi(parts, isPrivate ? () => prepareExplorer(origin(), config.BASE_URL, operatorKey, log) : undefined),
     startDeliveryWorker(parts),
   ])
   const roles: readonly Role[] = [commandApi, queryApi, projections, deliveryWorker]

@@ -35,6 +35,7 @@ export const clockRoutes = ({ pool, clock, isClockMovable }: Deps): Route[] => {
         address: '/admin/v1/clock',
         summary: 'Move business time forward for all processes, outside production only; it never goes back',
         body: z.object({ forward_seconds: z.int().min(1).max(tenYears) }),
+        example: { body: { forward_seconds: 1 } },
         answers: { 200: z.object({ data: BusinessTime }) },
         errors: ['conflict'],
       },

@@ -1,0 +1,183 @@
+import { randomBytes } from 'node:crypto'
+import {
+  dataOf,
+  demoOrganisation,
+  idOf,
+  inDemo,
+  listOf,
+  operatorAddress,
+  textOf,
+  until,
+  type Callers,
+  type Example,
+  type Examples,
+  type Send,
+} from './requests.ts'
+
+const answers = {
+  smoker: 'no',
+  alcohol_units: 6,
+  hazardous_pursuits: false,
+  height_cm: 178,
+  weight_kg: 74.5,
+  blood_pressure: 'none',
+  serious_illness: 'none',
+  family_history: false,
+  occupation: 'Teacher',
+}
+
+const directDebit = { account_holder_name: 'Grace Okafor', sort_code: '20-00-00', account_number: '55779911' }
+
+/** Where `npm start` runs the stand-in of the payment provider: it does what the customer does on the provider's form. */
+const paymentProvider = 'http://127.0.0.1:4024/stand-in'
+
+const onProvidersForm = async (path: string, form: Readonly<Record<string, string>>): Promise<void> => {
+  const sent = { method: 'POST', body: new URLSearchParams(form), signal: AbortSignal.timeout(3_000) }
+  const response = await fetch(`${paymentProvider}/${path}`, sent)
+  if (!response.ok) throw new Error(`The stand-in answered ${path} with ${response.status}: ${await response.text()}`)
+}
+
+const customer = () => ({
+  first_name: 'Grace',
+  last_name: 'Okafor',
+  email: `explorer.${randomBytes(4).toString('hex')}@example.com`,
+  dob: '1992-03-10',
+  address_line1: '10 Downing Street',
+  city: 'London',
+  postal_code: 'SW1A 1AA',
+})
+
+const steps = (api: Send) => {
+  const start = async (product_slug: string, more: object = {}) =>
+    idOf(await api('POST', '/api/v1/applications', { product_slug, journey_slug: 'standard', ...more }))
+  const complete = async (product: string, cover: object, given: object = answers) => {
+    const id = await start(product, { customer: customer() })
+    await api('PATCH', `/api/v1/applications/${id}`, { answers: given, ...cover })
+    return id
+  }
+  const lifeCover = { cover_amount_pence: 25_000_000, term_years: 25 }
+  const priced = async (id: string) => ({ id, quote: idOf(await api('POST', `/api/v1/applications/${id}/quotes`)) })
+  const accepted = async (id: string) => {
+    const { quote } = await priced(id)
+    await api('POST', `/api/v1/applications/${id}/accept_quote`, { quote_id: quote })
+    return quote
+  }
+  const ready = async (given?: object) => complete('term-life', lifeCover, given)
+  const withBankDetails = async () => {
+    const quote = await accepted(await ready())
+    await api('POST', `/api/v1/quotes/${quote}/direct_debit_details`, { direct_debit: directDebit })
+    return quote
+  }
+  const bindable = async () => {
+    const quote = await withBankDetails()
+    await api('POST', `/api/v1/quotes/${quote}/confirm`)
+    return quote
+  }
+  const bound = async () => dataOf(await api('POST', `/api/v1/quotes/${await bindable()}/bind`))
+  return { start, complete, lifeCover, priced, accepted, ready, withBankDetails, bindable, bound }
+}
+
+const ofId = (id: string, body?: object): Example => ({ path: { id }, ...(body && { body }) })
+
+/** Applications and quotes of the demo organisation, each as far as the operations that follow need it. */
+export const prepareApplications = async ({ api }: Callers): Promise<Examples> => {
+  const { start, complete, lifeCover, priced, accepted, ready, withBankDetails, bindable } = steps(api)
+  const referred = async () => ready({ ...answers, blood_pressure: 'uncontrolled' })
+  const [started, guided, toPrice, joint, quoted, toPay, toConfirm, toBind, toDecide, toSearch] = await Promise.all([
+    start('term-life'),
+    start('term-life', { presentation_slug: 'guided' }),
+    ready(),
+    start('joint-term-life'),
+    priced(await ready()),
+    accepted(await ready()),
+    withBankDetails(),
+    bindable(),
+    referred(),
+    complete('market-term', lifeCover, { smoker: 'no' }),
+  ])
+  const own = { first_name: 'Grace', last_name: 'Okafor', email: customer().email, dob: '1992-03-10' }
+  return {
+    getApplication: ofId(quoted.id),
+    patchApplication: ofId(started),
+    patchApplicationCustomer: ofId(started, { customer: own }),
+    patchApplicationSoftCustomer: ofId(started),
+    patchApplicationInterstitialChoice: ofId(guided),
+    patchApplicationPartner: ofId(joint, {
+      partner: { first_name: 'Sam', last_name: 'Okafor', dob: '1990-07-21' },
+      answers: { ...answers, smoker: 'yes', nicotine_products: ['vape'] },
+    }),
+    postApplicationQuotes: ofId(toPrice, {}),
+    getApplicationQuotes: ofId(quoted.id),
+    postApplicationAcceptQuote: ofId(quoted.id, { quote_id: quoted.quote }),
+    getQuote: ofId(quoted.quote),
+    getQuoteBeforeYouBuy: ofId(quoted.quote),
+    postQuoteDirectDebitDetails: ofId(toPay, { direct_debit: directDebit }),
+    postQuoteConfirm: ofId(toConfirm),
+    postQuoteBind: ofId(toBind, { collection_day: 7 }),
+    getTeamApplications: { query: { organisation_id: demoOrganisation, status: 'referred' } },
+    getTeamApplication: { path: { id: toDecide }, query: { organisation_id: demoOrganisation } },
+    postTeamApplicationDecisions: ofId(toDecide, { decision: 'accept' }),
+    postApplicationMarketQuotes: ofId(toSearch),
+    getMarketSearches: inDemo,
+  }
+}
+
+/** What was paid on the payment provider's own forms. */
+export const preparePayments = async ({ api, operator }: Callers): Promise<Examples> => {
+  const { complete, accepted, ready } = steps(api)
+  const acceptedByCard = async () => accepted(await complete('child-cover', { cover_amount_pence: 2_000_000 }, {}))
+  const withSession = async () => {
+    const quote = await accepted(await ready())
+    const opened = dataOf(await api('POST', `/api/v1/quotes/${quote}/bacs_setup_intent`))
+    const session_id = idOf({ data: opened['session'] })
+    const account = { sort_code: '108800', account_number: '00012345' }
+    await onProvidersForm(`checkout/sessions/${session_id}/complete`, account)
+    return { quote, session_id }
+  }
+  const paid = async () => {
+    const quote = await acceptedByCard()
+    const opened = dataOf(await api('POST', `/api/v1/quotes/${quote}/payment_intent`))
+    const payment_intent_id = idOf({ data: opened['payment_intent'] })
+    await onProvidersForm(`payment_intents/${payment_intent_id}/confirm`, { payment_method: 'pm_card_visa' })
+    return { quote, payment_intent_id }
+  }
+  const [toSetUp, session, toPay, payment] = await Promise.all([
+    ready().then(accepted),
+    withSession(),
+    acceptedByCard(),
+    paid(),
+  ])
+  const recorded = await until(async () => listOf(await operator('GET', `${operatorAddress}/payments?limit=1`))[0])
+  return {
+    postQuoteBacsSetupIntent: ofId(toSetUp),
+    postQuoteBacsMandate: ofId(session.quote, { session_id: session.session_id }),
+    postQuotePaymentIntent: ofId(toPay),
+    postQuoteCardPayment: ofId(payment.quote, { payment_intent_id: payment.payment_intent_id }),
+    getOrganisationPayments: { path: { organisation_id: demoOrganisation } },
+    getOrganisationPayment: { path: { organisation_id: demoOrganisation, id: textOf(recorded, 'id') } },
+  }
+}
+
+/** A policy to read, and one to cancel. */
+export const preparePolicies = async ({ api }: Callers): Promise<Examples> => {
+  const { bound } = steps(api)
+  const [kept, cancelled] = await Promise.all([bound(), bound()])
+  const id = textOf(kept, 'id')
+  const version_id = await until(async () => {
+    const { documents } = dataOf(await api('GET', `/api/v1/policies/${id}`))
+    const [document] = listOf({ data: documents })
+    return document && textOf(document, 'version_id')
+  })
+  const oneRecord: Example = { path: { id }, ...inDemo }
+  return {
+    getPolicy: ofId(id),
+    getPolicyDocument: { path: { id, version_id } },
+    getPolicies: inDemo,
+    getPolicyRecord: oneRecord,
+    getPolicyTimeline: oneRecord,
+    postOrganisationPolicyCancellation: {
+      path: { organisation_id: demoOrganisation, id: textOf(cancelled, 'id') },
+      body: { reason: 'customer_request' },
+    },
+  }
+}

@@ -1,0 +1,107 @@
+import { randomBytes } from 'node:crypto'
+import {
+  dataOf,
+  demoOrganisation,
+  idOf,
+  operatorAddress,
+  textOf,
+  until,
+  type Callers,
+  type Example,
+  type Examples,
+} from './requests.ts'
+
+const finished: readonly string[] = ['applied', 'needs_review', 'held', 'failed']
+
+const inOrganisation = (path: Readonly<Record<string, string>> = {}, body?: object): Example => ({
+  path: { organisation_id: demoOrganisation, ...path },
+  ...(body && { body }),
+})
+
+/** Leads of the demo organisation: one that is worked, some that wait for the team, and what was reported of them. */
+export const prepareLeads = async ({ api, operator }: Callers): Promise<Examples> => {
+  const named = () => `explorer.${randomBytes(4).toString('hex')}`
+  const send = async (lead: object) => {
+    const id = idOf(await api('POST', '/api/v1/crm/ingests', { source: 'explorer', ...lead }))
+    return until(async () => {
+      const ingest = dataOf(await operator('GET', `${operatorAddress}/ingests/${id}`).catch(() => ({ data: {} })))
+      return finished.includes(String(ingest['status'])) ? ingest : undefined
+    })
+  }
+  const known = async () => {
+    const identity = { email: `${named()}@example.com`, first_name: 'Ada', last_name: 'Finch' }
+    const first = await send({ identity })
+    const contact_id = textOf(first, 'contact_id')
+    const again = await send({ identity: { ...identity, first_name: 'Adele' } })
+    await until(async () => operator('GET', `${operatorAddress}/leads/${contact_id}`).catch(() => undefined))
+    return { contact_id, ingest: textOf(first, 'id'), proposal: textOf(again, 'id') }
+  }
+  // Without a telephone number, which the rules of this campaign ask for.
+  const held = async () =>
+    textOf(
+      await send({ campaign: 'life-spring', identity: { email: `${named()}@example.com`, match_on_details: true } }),
+      'id',
+    )
+  // Nothing in it says whom it is about. The same content again would be the same lead.
+  const inReview = async () => textOf(await send({ data: { note: named() } }), 'id')
+
+  const [{ contact_id, ingest, proposal }, toAccept, toDiscard, toPick] = await Promise.all([
+    known(),
+    held(),
+    held(),
+    inReview(),
+  ])
+  const outcome = (about: object) => ({
+    type: 'quoted',
+    occurred_at: new Date().toISOString(),
+    event_id: named(),
+    values: { premium: 1_500 },
+    ...about,
+  })
+  const report = async (about: object) => {
+    const sent = outcome(about)
+    return { id: idOf(await api('POST', '/api/v1/crm/outcomes', sent)), event_id: sent.event_id }
+  }
+  const ofNobody = async () => report({ lead: { email: `${named()}@example.com`, match_on_details: true } })
+  const [byEvent, byId, byTeam, toMatch, toDrop] = await Promise.all([
+    report({ contact_id }),
+    report({ contact_id }),
+    report({ contact_id }),
+    ofNobody(),
+    ofNobody(),
+  ])
+  const oneIngest = inOrganisation({ ingest_id: ingest })
+  return {
+    getCrmIngest: { path: { id: ingest } },
+    getOrganisationIngests: inOrganisation(),
+    getOrganisationIngest: oneIngest,
+    getOrganisationIngestContent: oneIngest,
+    postOrganisationIngestAccept: inOrganisation({ ingest_id: toAccept }),
+    postOrganisationIngestDiscard: inOrganisation({ ingest_id: toDiscard }, { note: 'A test of ours.' }),
+    postOrganisationIngestPickPerson: inOrganisation({ ingest_id: toPick }, { contact_id: null }),
+    getOrganisationProposedDetails: inOrganisation(),
+    postOrganisationPeopleProposedDetails: inOrganisation(
+      { contact_id },
+      { source_id: proposal, accept: ['first_name'] },
+    ),
+    getOrganisationLeads: inOrganisation(),
+    getOrganisationLead: inOrganisation({ contact_id }),
+    getOrganisationLeadTimeline: inOrganisation({ contact_id }),
+    postOrganisationLeadActs: inOrganisation(
+      { contact_id },
+      {
+        acts: [
+          { act: 'record_activity', kind: 'call', summary: 'Wants a quote for life cover.', direction: 'outbound' },
+          { act: 'move_to_stage', stage: 'contacted' },
+        ],
+      },
+    ),
+    postCrmOutcomes: { body: outcome({ contact_id }) },
+    postCrmOutcomesReverse: { body: { event_id: byEvent.event_id } },
+    postCrmOutcomeReverse: { path: { id: byId.id }, body: { note: 'Reported by mistake.' } },
+    postOrganisationOutcomeReverse: inOrganisation({ outcome_id: byTeam.id }, { note: 'Reported by mistake.' }),
+    getOrganisationHeldOutcomes: inOrganisation(),
+    postOrganisationHeldOutcomeMatch: inOrganisation({ outcome_id: toMatch.id }, { contact_id }),
+    postOrganisationHeldOutcomeDiscard: inOrganisation({ outcome_id: toDrop.id }, {}),
+  }
+}

@@ -1,0 +1,127 @@
+import { randomBytes } from 'node:crypto'
+import { dataOf, idOf, listOf, textOf, type Callers, type Example, type Examples } from './requests.ts'
+
+const firm = (slug: string) => `organisations:
+  - slug: ${slug}
+    name: Explorer firm
+    products:
+      - slug: simple-life
+        name: Simple Life
+        product_type: term
+        lifecycle_state: sandbox
+        rate_tables: { level: 1 }
+        covers:
+          - cover_type: life
+            rate_table: level
+            sum_assured_min_pence: 1000000
+            sum_assured_max_pence: 50000000
+            age_at_entry_min: 18
+            age_at_entry_max: 60
+            term_years_min: 10
+            term_years_max: 20
+        journeys:
+          - { slug: standard, name: On our web pages }
+    rate_tables:
+      - { key: level, version: 1, csv: "term,rate_e4\\n10,12000\\n20,14000\\n" }
+`
+
+/** A firm of its own for the operator's operations, so that nothing of the demo organisation is changed or removed. */
+export const prepareFirm = async ({ operator }: Callers): Promise<Examples> => {
+  const added = randomBytes(4).toString('hex')
+  const slug = `explorer-${added}`
+  await operator('POST', '/admin/v1/setup?apply=true', firm(slug))
+  const all = listOf(await operator('GET', '/admin/v1/organisations'))
+  const id = textOf(
+    all.find((each) => each['slug'] === slug),
+    'id',
+  )
+  const own = `/admin/v1/organisations/${id}`
+  const application = async (name: string) =>
+    textOf(dataOf(await operator('POST', `${own}/api_applications`, { name, scopes: ['read', 'write'] })), 'client_id')
+  const made = async (path: string, body: object) => idOf(await operator('POST', `${own}/${path}`, body))
+  const connection = async (name: string) =>
+    made('endpoint_connections', { name, base_url: 'https://receiver.example.com/hooks' })
+  const action = async (name: string) =>
+    made('lifecycle_actions', { name, event_types: ['quote.accepted'], endpoint_connection: 'kept' })
+  const [kept, removed, keptConnection, removedConnection, campaign, programme_id] = await Promise.all([
+    application('Kept'),
+    application('To delete'),
+    connection('kept'),
+    connection('to-delete'),
+    made('campaigns', { key: 'spring', name: 'Spring' }),
+    made('programmes', { slug: 'explorer-club', name: 'Explorer club' }),
+    operator('PUT', `${own}/provider_accounts/os_places`, { secret: 'example-key' }),
+  ])
+  const [keptAction, removedAction] = await Promise.all([action('Kept'), action('To delete')])
+
+  const inFirm = (path: Readonly<Record<string, string>> = {}, requestBody?: object): Example => ({
+    path: { organisation_id: id, ...path },
+    ...(requestBody && { body: requestBody }),
+  })
+  return {
+    postOrganisations: { body: { slug: `firm-${added}`, name: 'Another firm' } },
+    patchOrganisation: inFirm({}, { name: 'Explorer firm, renamed' }),
+    postOrganisationApiApplications: inFirm({}, { name: `Server ${added}`, scopes: ['read', 'write'] }),
+    getOrganisationApiApplication: inFirm({ client_id: kept }),
+    patchOrganisationApiApplication: inFirm({ client_id: kept }, { scopes: ['read'] }),
+    deleteOrganisationApiApplication: inFirm({ client_id: removed }),
+    postOrganisationApiApplicationRotateSecret: inFirm({ client_id: kept }),
+    postOrganisationProductReleases: inFirm({ slug: 'simple-life' }),
+    patchOrganisationProduct: inFirm({ slug: 'simple-life' }, { lifecycle_state: 'production' }),
+    postOrganisationEndpointConnections: inFirm(
+      {},
+      { name: `receiver-${added}`, base_url: 'https://receiver.example.com/hooks' },
+    ),
+    getOrganisationEndpointConnection: inFirm({ endpoint_connection_id: keptConnection }),
+    patchOrganisationEndpointConnection: inFirm(
+      { endpoint_connection_id: keptConnection },
+      { base_url: 'https://receiver.example.com/other' },
+    ),
+    postOrganisationEndpointConnectionRegenerateSecret: inFirm({ endpoint_connection_id: keptConnection }, {}),
+    deleteOrganisationEndpointConnection: inFirm({ endpoint_connection_id: removedConnection }),
+    putOrganisationProviderAccount: inFirm({ provider: 'ideal_postcodes' }, { secret: 'example-key' }),
+    deleteOrganisationProviderAccount: inFirm({ provider: 'os_places' }),
+    postOrganisationLifecycleActions: inFirm(
+      {},
+      { name: `Action ${added}`, event_types: ['quote.issued'], endpoint_connection: 'kept' },
+    ),
+    getOrganisationLifecycleAction: inFirm({ lifecycle_action_id: keptAction }),
+    patchOrganisationLifecycleAction: inFirm({ lifecycle_action_id: keptAction }, { active: false }),
+    deleteOrganisationLifecycleAction: inFirm({ lifecycle_action_id: removedAction }),
+    postOrganisationCampaigns: inFirm({}, { key: `campaign-${added}`, name: 'Another campaign' }),
+    getOrganisationCampaign: inFirm({ campaign_id: campaign }),
+    patchOrganisationCampaign: inFirm({ campaign_id: campaign }, { name: 'Spring, renamed' }),
+    patchOrganisationLeadIntake: inFirm({}, { blocked_sources: ['spam'] }),
+    postSetup: { query: { apply: 'false' }, body: firm(slug) },
+    getOrganisationPaymentAccounts: inFirm(),
+    putOrganisationPaymentAccount: inFirm({ mode: 'test' }, { secret_key: 'sk_test_explorer' }),
+    deleteOrganisationPaymentAccount: inFirm({ mode: 'live' }),
+    postOrganisationProgrammes: inFirm({}, { slug: `club-${added}`, name: 'Another club' }),
+    patchOrganisationProgramme: inFirm({ programme_id }, { name: 'Explorer club, renamed' }),
+    postOrganisationUploadedLeads: inFirm(
+      {},
+      {
+        upload: `leads-${added}.csv`,
+        rows: [{ line: 2, fields: { email: `upload.${added}@example.com`, first_name: 'Ada', last_name: 'Finch' } }],
+      },
+    ),
+    ...restOf(id),
+  }
+}
+
+/** Operations of a firm that need nothing else. */
+const restOf = (id: string): Examples =>
+  Object.fromEntries(
+    [
+      'getOrganisation',
+      'postOrganisationActivate',
+      'postOrganisationDeactivate',
+      'getOrganisationApiApplications',
+      'getOrganisationProducts',
+      'getOrganisationEndpointConnections',
+      'getOrganisationProviderAccounts',
+      'getOrganisationLifecycleActions',
+      'getOrganisationCampaigns',
+      'getOrganisationLeadIntake',
+    ].map((operationId) => [operationId, { path: { organisation_id: id } }]),
+  )

@@ -1,0 +1,54 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { z } from 'zod'
+
+/** A request of the explorer that succeeds: what it fills in for an operation. */
+export type Example = {
+  readonly path?: Readonly<Record<string, string>>
+  readonly query?: Readonly<Record<string, string>>
+  readonly body?: object | string
+}
+
+/** By operation id. */
+export type Examples = Readonly<Record<string, Example>>
+
+export type Send = (method: string, path: string, body?: object | string) => Promise<unknown>
+
+export const callerOf =
+  (origin: string, bearer: string): Send =>
+  async (method, path, body) => {
+    const type = typeof body === 'string' ? 'application/yaml' : 'application/json'
+    const response = await fetch(`${origin}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${bearer}`, 'content-type': type },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })
+    if (!response.ok) throw new Error(`${method} ${path} was answered ${response.status}: ${await response.text()}`)
+    return response.json()
+  }
+
+/** Who prepares the examples: the demo's API application and the operator. */
+export type Callers = { readonly api: Send; readonly operator: Send }
+
+export const demoOrganisation = 'd3e00000-0000-4000-8000-000000000000'
+export const inDemo: Example = { query: { organisation_id: demoOrganisation } }
+export const operatorAddress = `/admin/v1/organisations/${demoOrganisation}`
+
+const Answer = z.object({ data: z.looseObject({}) })
+const List = z.object({ data: z.array(z.looseObject({})) })
+
+export const dataOf = (answer: unknown): Readonly<Record<string, unknown>> => Answer.parse(answer).data
+export const listOf = (answer: unknown): readonly Readonly<Record<string, unknown>>[] => List.parse(answer).data
+export const textOf = (record: Readonly<Record<string, unknown>> | undefined, key: string): string =>
+  z.string().parse(record?.[key])
+export const idOf = (answer: unknown): string => textOf(dataOf(answer), 'id')
+
+/** Reads again and again until what was made in the background is there. */
+export const until = async <Found>(find: () => Promise<Found | undefined>): Promise<Found> => {
+  const deadline = Date.now() + 10_000
+  for (;;) {
+    const found = await find()
+    if (found !== undefined) return found
+    if (Date.now() > deadline) throw new Error('What an example of the explorer needs was not made within ten seconds.')
+    await pause(25)
+  }
+}
