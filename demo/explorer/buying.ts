@@ -28,13 +28,15 @@ const answers = {
 
 const directDebit = { account_holder_name: 'Grace Okafor', sort_code: '20-00-00', account_number: '55779911' }
 
-/** Where `npm start` runs the stand-in of the payment provider: it does what the customer does on the provider's form. */
-const paymentProvider = 'http://127.0.0.1:4024/stand-in'
-
-const onProvidersForm = async (path: string, form: Readonly<Record<string, string>>): Promise<void> => {
-  const sent = { method: 'POST', body: new URLSearchParams(form), signal: AbortSignal.timeout(3_000) }
-  const response = await fetch(`${paymentProvider}/${path}`, sent)
-  if (!response.ok) throw new Error(`The stand-in answered ${path} with ${response.status}: ${await response.text()}`)
+/** What the customer does on the provider's own form, which the stand-in of `npm start` does for them. */
+const providersForm = async (operator: Send) => {
+  const [account] = listOf(await operator('GET', `${operatorAddress}/payment_accounts`))
+  const provider = textOf(account, 'base_url')
+  return async (path: string, form: Readonly<Record<string, string>>): Promise<void> => {
+    const sent = { method: 'POST', body: new URLSearchParams(form), signal: AbortSignal.timeout(3_000) }
+    const response = await fetch(`${provider}/stand-in/${path}`, sent)
+    if (!response.ok) throw new Error(`The stand-in answered ${path} with ${response.status}: ${await response.text()}`)
+  }
 }
 
 const customer = () => ({
@@ -125,6 +127,7 @@ export const prepareApplications = async ({ api }: Callers): Promise<Examples> =
 /** What was paid on the payment provider's own forms. */
 export const preparePayments = async ({ api, operator }: Callers): Promise<Examples> => {
   const { complete, accepted, ready } = steps(api)
+  const onProvidersForm = await providersForm(operator)
   const acceptedByCard = async () => accepted(await complete('child-cover', { cover_amount_pence: 2_000_000 }, {}))
   const withSession = async () => {
     const quote = await accepted(await ready())
