@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { freePort, startServiceProcess, type ServiceProcess } from '../journeys/service-process.ts'
@@ -13,6 +15,8 @@ let origin: string
 let service: ServiceProcess
 
 beforeAll(async () => {
+  // As `npm start` does before it starts the service.
+  await promisify(execFile)(process.execPath, ['scripts/openapi.ts'])
   directory = await mkdtemp(join(tmpdir(), 'coverstream-explorer-'))
   await chmod(directory, 0o755)
   const port = await freePort()
