@@ -4,6 +4,13 @@ import { Problem } from '#infra/http/problem.ts'
 /** A place in a list that is in the order of a time, and of ids where times are equal. */
 export type Place = { readonly at: string; readonly id: string }
 
+/** A cursor of a list that is in the order of a stream: the revision of its last event, as the column can hold it. */
+export const Revision = z.coerce
+  .number()
+  .int()
+  .min(0)
+  .max(2 ** 31 - 1)
+
 const Written = z.tuple([z.iso.datetime(), z.uuid()])
 
 /** The cursor of what comes after a row: opaque to callers. */

@@ -83,11 +83,21 @@ const objectOf = (body: unknown): object => {
   throw new Problem('validation_failed', 'The body must be one JSON object, sent as application/json.')
 }
 
-const parsePart = (
-  schema: ZodType | undefined,
-  value: unknown,
-  code: 'validation_failed' | 'invalid_parameter' | 'not_found',
-) => (schema ? parseRequest(schema, value, code) : undefined)
+/** PostgreSQL knows no U+0000 in a text: an address that holds one names nothing that is stored. */
+const refuseNull = (values: unknown, code: 'invalid_parameter' | 'not_found'): void => {
+  if (typeof values !== 'object' || values === null) return
+  const [unusable] = Object.entries(values).find(([, value]) => String(value).includes('\0')) ?? []
+  if (unusable === undefined) return
+  if (code === 'not_found') throw new Problem('not_found', 'There is nothing at this address. Check its encoding.')
+  const fields = { [unusable]: 'must not contain the character U+0000' }
+  throw new Problem('invalid_parameter', `Correct ${unusable} and send the request again.`, { fields })
+}
+
+const parsePart = (schema: ZodType | undefined, value: unknown, code: 'invalid_parameter' | 'not_found') => {
+  if (!schema) return undefined
+  refuseNull(value, code)
+  return parseRequest(schema, value, code)
+}
 
 const checkAnswer = ({ answers, method, address }: RouteSpec, { status, body }: Answer): void => {
   const schema = answers[status]

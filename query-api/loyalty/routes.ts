@@ -13,7 +13,7 @@ import { readOrWrite, route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import { Limit } from '../feed.ts'
-import { pageOf, placeOf } from '../page.ts'
+import { pageOf, placeOf, Revision } from '../page.ts'
 
 type Deps = {
   readonly db: Database
@@ -119,7 +119,7 @@ export const membershipReads = ({ db, pool, programmes }: Deps): Route[] => {
         address: '/admin/v1/organisations/:organisation_id/memberships/:id/events',
         summary: 'List the events that the partner sent about a member, oldest first',
         path: ofOrganisation.extend({ id: MembershipId }),
-        query: z.object({ cursor: z.coerce.number().int().min(0).optional(), limit: Limit }),
+        query: z.object({ cursor: Revision.optional(), limit: Limit }),
         answers: { 200: z.object({ data: z.array(EntryShown), next_cursor: z.string().nullable() }) },
         errors: ['invalid_parameter'],
       },

@@ -7,7 +7,7 @@ import { FileBody, readOrWrite, route, type Route } from '#infra/http/route.ts'
 import type { FindOwner } from '#infra/http/subject.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
-import { highestId, pageOf, pageParameters, placeOf } from '../page.ts'
+import { highestId, pageOf, pageParameters, placeOf, Revision } from '../page.ts'
 
 /** A policy belongs to its application. */
 export const ownerOfPolicy =
@@ -163,7 +163,7 @@ export const policyRoutes = ({ pool, db, files, baseUrl }: Deps): Route[] => {
         query: z.object({
           organisation_id: OrganisationId,
           limit: pageParameters.limit,
-          cursor: z.coerce.number().int().min(0).optional().describe('The next_cursor of an earlier answer.'),
+          cursor: Revision.optional().describe('The next_cursor of an earlier answer.'),
         }),
         answers: { 200: z.object({ data: z.array(TimelineEntry), next_cursor: z.string().nullable() }) },
       },

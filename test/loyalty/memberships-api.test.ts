@@ -80,6 +80,16 @@ describe('GET /programme_memberships/{external_ref}', () => {
     expect(byReference.body).toEqual(byId.body)
   })
 
+  test('404, and no fault of ours: a reference with U+0000; 422: such a filter, a cursor that no stream reaches', async () => {
+    expect((await send('GET', '%00')).status).toBe(404)
+    const { id } = await active('for-cursors')
+    const list = `/admin/v1/organisations/${organisation_id}/memberships`
+    for (const path of [`${list}?external_member_ref=%00`, `${list}/${id}/events?cursor=99999999999`]) {
+      const { status, body } = await service.send('GET', path)
+      expect([status, body.error?.code]).toEqual([422, 'invalid_parameter'])
+    }
+  })
+
   test('404: a reference that is only recorded, an unknown one, or another organisation’s', async () => {
     const { id } = await enrolled()
     await send('PATCH', id, { external_member_ref: 'recorded-only' })
