@@ -16,12 +16,13 @@ const Ports = z.object({ phoneValidation: z.int(), addresses: z.int(), marketPan
 const stripeSecret = 'whsec_demo_of_northlight'
 const organisation = 'd3e00000-0000-4000-8000-000000000000'
 
-const isTaken = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
+const isCode = (error: unknown, code: string): boolean =>
+  error instanceof Error && 'code' in error && error.code === code
 
 /** On this port, or on a free one where another service runs its demo there. */
 const startOn = async (port: number, start: (port: number) => Promise<StandIn>): Promise<StandIn> =>
   start(port).catch(async (error: unknown) => {
-    if (isTaken(error)) return start(0)
+    if (isCode(error, 'EADDRINUSE')) return start(0)
     throw error
   })
 
@@ -34,7 +35,10 @@ export type StandIns = {
 /** Starts them where they were the last time: the accounts of the demo organisation keep their addresses. */
 export const startStandIns = async (origin: string, dataDir: string): Promise<StandIns> => {
   const file = join(dataDir, 'stand-ins.json')
-  const text = await readFile(file, 'utf8').catch(() => undefined)
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    if (isCode(error, 'ENOENT')) return undefined
+    throw error
+  })
   const known: Ports = text === undefined ? defaults : Ports.parse(JSON.parse(text))
   const webhooks = [{ url: `${origin}/api/v1/webhooks/stripe/${organisation}`, secret: stripeSecret }]
   const started = await Promise.all([

@@ -101,41 +101,28 @@ export const membershipRoutes = ({ memberships, organisations }: Deps): Route[] 
     return renderMembership(state.membership ?? membership, programme)
   }
 
+  const updateBy = (method: 'patch' | 'put', summary: string) =>
+    route(
+      {
+        method,
+        address,
+        tag,
+        summary,
+        access,
+        path: Path,
+        body: Update,
+        errors: ['membership_cancelled', 'invalid_transition', 'external_member_ref_mismatch'],
+        answers: { 200: OneMembership },
+      },
+      async ({ path: { external_ref }, body, caller, ...facts }) => ({
+        status: 200,
+        body: { data: await update(external_ref, body, caller, facts) },
+      }),
+    )
+
   return [
-    route(
-      {
-        method: 'patch',
-        address,
-        tag,
-        summary: 'Confirm a membership, or change its status: only the fields sent change',
-        access,
-        path: Path,
-        body: Update,
-        errors: ['membership_cancelled', 'invalid_transition', 'external_member_ref_mismatch'],
-        answers: { 200: OneMembership },
-      },
-      async ({ path: { external_ref }, body, caller, ...facts }) => ({
-        status: 200,
-        body: { data: await update(external_ref, body, caller, facts) },
-      }),
-    ),
-    route(
-      {
-        method: 'put',
-        address,
-        tag,
-        summary: 'The same as PATCH: a partial update, not a replacement',
-        access,
-        path: Path,
-        body: Update,
-        errors: ['membership_cancelled', 'invalid_transition', 'external_member_ref_mismatch'],
-        answers: { 200: OneMembership },
-      },
-      async ({ path: { external_ref }, body, caller, ...facts }) => ({
-        status: 200,
-        body: { data: await update(external_ref, body, caller, facts) },
-      }),
-    ),
+    updateBy('patch', 'Confirm a membership, or change its status: only the fields sent change'),
+    updateBy('put', 'The same as PATCH: a partial update, not a replacement'),
     route(
       {
         method: 'post',
