@@ -19,7 +19,7 @@ import { policyEvents, policyNumberEvents } from './policies/events.ts'
 import { marketQuoteEvents } from './market-quotes/events.ts'
 import { quoteEvents } from './quotes/events.ts'
 import { rateTableEvents } from './rating/events.ts'
-import { lifecycleActionEvents } from './workflows/events.ts'
+import { lifecycleActionEvents, workflowEvents } from './workflows/events.ts'
 
 /** The shape of every event that is stored, by its type. A shape that is missing here fails a test. */
 export const storedEvents: EventShapes = {
@@ -52,4 +52,5 @@ export const storedEvents: EventShapes = {
   ...marketQuoteEvents,
   ...quoteEvents,
   ...rateTableEvents,
+  ...workflowEvents,
 }

@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import { event, type EventOf } from '../event.ts'
 import { EndpointConnectionId } from '../integrations/events.ts'
-import { OrganisationId, ProductId } from '../values.ts'
+import { ActivityKind } from '../leads/events.ts'
+import { Key } from '../pipeline/events.ts'
+import { CampaignId, OrganisationId, ProductId } from '../values.ts'
 
 /** Every lifecycle event that can be sent as a webhook, by its published name. Receivers rely on these names. */
 export const LifecycleEventType = z.enum([
@@ -77,3 +79,87 @@ export const lifecycleActionEvents = {
   LifecycleActionRemoved: event({ name: z.string() }),
 }
 export type LifecycleActionEvent = EventOf<typeof lifecycleActionEvents>
+
+/** What happens to a lead beside its timeline, by its published name. */
+const LeadEventType = z.enum([
+  'lead.created',
+  'lead.facts_recorded',
+  'lead.stage_changed',
+  'lead.owner_assigned',
+  'lead.status_changed',
+  'lead.outcome_reason_set',
+  'lead.vulnerability_flagged',
+  'lead.next_action_due',
+  'lead.first_contact_overdue',
+  'lead.grade_changed',
+  'lead.tps_screened',
+  'lead.task_completed',
+  'lead.snooze_ended',
+  'lead.manual_run',
+  'contact.details_changed',
+])
+
+/** What stands on a lead's timeline, by its published name: `activity.booking`. */
+const ActivityEventType = z.enum(ActivityKind.options.map((kind) => `activity.${kind}` as const))
+
+/** Every event of a lead that can start a workflow. */
+export const LeadTriggerType = z.enum([...LeadEventType.options, ...ActivityEventType.options])
+export type LeadTriggerType = z.infer<typeof LeadTriggerType>
+
+/** Every event that can start a workflow: of a lead, or of an application, a quote, a policy and so on. */
+export const TriggerEventType = z.enum([...LeadTriggerType.options, ...LifecycleEventType.options])
+export type TriggerEventType = z.infer<typeof TriggerEventType>
+
+export const WorkflowId = z.uuid().toLowerCase().brand<'WorkflowId'>()
+export type WorkflowId = z.infer<typeof WorkflowId>
+
+export const WorkflowActionId = z.uuid().brand<'WorkflowActionId'>()
+export type WorkflowActionId = z.infer<typeof WorkflowActionId>
+
+export const WorkflowTrigger = z.object({
+  event_type: TriggerEventType,
+  /** Of a lead's event: the campaign that it arrived on; null: any, or none. */
+  campaign_id: CampaignId.nullable(),
+  /** Of a lifecycle event: the product; null: every product. */
+  product_id: ProductId.nullable(),
+})
+export type WorkflowTrigger = z.infer<typeof WorkflowTrigger>
+
+/** What a workflow does. An action that stays while others change keeps its id, and so do the deliveries of it. */
+export const WorkflowAction = z.discriminatedUnion('kind', [
+  /** The event is sent, signed, to an endpoint of the organisation. */
+  z.object({ kind: z.literal('webhook'), id: WorkflowActionId, endpoint_connection_id: EndpointConnectionId }),
+  /** An endpoint of a custom integration is called, over a connection of it. */
+  z.object({
+    kind: z.literal('integration'),
+    id: WorkflowActionId,
+    integration_connection_id: z.uuid(),
+    /** Of the integration's endpoints, by its key. */
+    endpoint: Key,
+  }),
+  /** The person joins an outreach stream. */
+  z.object({ kind: z.literal('outreach_stream'), id: WorkflowActionId, outreach_stream_id: z.uuid() }),
+])
+export type WorkflowAction = z.infer<typeof WorkflowAction>
+
+/** An archived workflow does nothing until it is enabled again. */
+export const WorkflowState = z.enum(['active', 'archived'])
+export type WorkflowState = z.infer<typeof WorkflowState>
+
+const workflowChoices = {
+  trigger: WorkflowTrigger,
+  actions: z.array(WorkflowAction).min(1),
+  state: WorkflowState,
+}
+
+/** Stream `workflow-<workflow id>`. */
+export const workflowEvents = {
+  WorkflowCreated: event({
+    workflow_id: WorkflowId,
+    organisation_id: OrganisationId,
+    name: z.string(),
+    ...workflowChoices,
+  }),
+  WorkflowChanged: event(workflowChoices),
+}
+export type WorkflowEvent = EventOf<typeof workflowEvents>

@@ -1,7 +1,18 @@
 import { z } from 'zod'
 import { EndpointConnectionId } from '../integrations/events.ts'
 import { OrganisationId, ProductId } from '../values.ts'
-import { LifecycleActionId, LifecycleEventType, type LifecycleActionEvent } from './events.ts'
+import {
+  LeadTriggerType,
+  LifecycleActionId,
+  LifecycleEventType,
+  WorkflowAction,
+  WorkflowId,
+  WorkflowState,
+  WorkflowTrigger,
+  type LifecycleActionEvent,
+  type TriggerEventType,
+  type WorkflowEvent,
+} from './events.ts'
 
 /** A product's lifecycle events that are sent as webhooks over a connection. */
 export const LifecycleAction = z.object({
@@ -36,3 +47,66 @@ export const evolveLifecycleAction = (
       return undefined
   }
 }
+
+/** What happens when something happens: the actions that follow an event. */
+export const Workflow = z
+  .object({
+    id: WorkflowId,
+    organisation_id: OrganisationId,
+    name: z.string(),
+    trigger: WorkflowTrigger,
+    actions: z.array(WorkflowAction),
+    state: WorkflowState.describe('An archived workflow does nothing until it is enabled again.'),
+    created_at: z.iso.datetime(),
+    updated_at: z.iso.datetime(),
+  })
+  .meta({ id: 'Workflow' })
+export type Workflow = z.infer<typeof Workflow>
+
+/** What a workflow's events add up to. */
+export const evolveWorkflow = (
+  workflow: Workflow | undefined,
+  event: WorkflowEvent,
+  { occurred_at }: { readonly occurred_at: string },
+): Workflow | undefined => {
+  switch (event.type) {
+    case 'WorkflowCreated': {
+      const { type: _type, workflow_id: id, ...declared } = event
+      return { id, ...declared, created_at: occurred_at, updated_at: occurred_at }
+    }
+    case 'WorkflowChanged': {
+      const { type: _type, ...changed } = event
+      return workflow && { ...workflow, ...changed, updated_at: occurred_at }
+    }
+  }
+}
+
+const isLeadTrigger = (type: TriggerEventType): type is LeadTriggerType => LeadTriggerType.safeParse(type).success
+
+/** Whether a workflow is about leads, and not about applications, quotes, policies and so on. */
+export const isAboutLeads = ({ trigger }: Pick<Workflow, 'trigger'>): boolean => isLeadTrigger(trigger.event_type)
+
+const triggerNames: Readonly<Record<Exclude<LeadTriggerType, `activity.${string}`>, string>> = {
+  'lead.created': 'A lead arrives',
+  'lead.facts_recorded': 'We learn something new',
+  'lead.stage_changed': 'The stage changes',
+  'lead.owner_assigned': 'An owner is assigned',
+  'lead.status_changed': 'The outcome changes',
+  'lead.outcome_reason_set': 'A reason is given for the outcome',
+  'lead.vulnerability_flagged': 'They may be vulnerable',
+  'lead.next_action_due': 'A next action falls due',
+  'lead.first_contact_overdue': 'Nobody has contacted them yet',
+  'lead.grade_changed': 'Their grade changes',
+  'lead.tps_screened': 'Their number is screened',
+  'lead.task_completed': 'A task is done',
+  'lead.snooze_ended': 'A snooze ends',
+  'lead.manual_run': 'Somebody runs it by hand',
+  'contact.details_changed': 'Contact details change',
+}
+
+/** What a workflow's trigger is called where it is chosen. */
+export const triggerNameOf = (type: LeadTriggerType): string =>
+  isActivity(type) ? `On the timeline: ${type.slice('activity.'.length).replaceAll('_', ' ')}` : triggerNames[type]
+
+const isActivity = (type: LeadTriggerType): type is Extract<LeadTriggerType, `activity.${string}`> =>
+  type.startsWith('activity.')

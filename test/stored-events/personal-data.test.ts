@@ -46,6 +46,7 @@ const notPersonal: Readonly<Record<string, string>> = {
   'ProviderAccountSet.sealed_secret': 'encrypted already',
   'LifecycleActionCreated.name': 'names an action, and is set by the operator',
   'LifecycleActionRemoved.name': 'names an action, and is set by the operator',
+  'WorkflowCreated.name': 'names a workflow, and is set by the operator',
   'CampaignCreated.name': 'names a campaign, and is set by the operator',
   'CampaignCreated.rules': 'rules for leads, set by the operator',
   'CampaignCreated.field_names': 'names of form fields, set by the operator',
