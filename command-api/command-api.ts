@@ -1,5 +1,5 @@
 import { directoryFold, emptyDirectory, type Directory } from '#domain/access/record.ts'
-import { providerAccountsFold, type ProviderAccounts } from '#domain/provider-accounts/record.ts'
+import { accountOf, providerAccountsFold, type ProviderAccounts } from '#domain/provider-accounts/record.ts'
 import { paymentAccountsFold, type PaymentAccounts } from '#domain/payment-accounts/record.ts'
 import type { BankAccountCheck } from '#domain/bank-account.ts'
 import { categoryOf } from '#domain/event.ts'
@@ -8,6 +8,7 @@ import { makeAdmission } from '#infra/http/admission.ts'
 import { httpPermission, makeGuardedHttp } from '#infra/guarded-http.ts'
 import { httpApp } from '#infra/http/http.ts'
 import { makeSubjectCheck } from '#infra/http/subject.ts'
+import { tpsClear } from '#infra/tps/tpsclear.ts'
 import { marketPanel } from '#infra/market-panel/panel.ts'
 import { makeLeases } from '#infra/consumers/lease.ts'
 import { checkConsumer, checkFolds, checkParts, type ApiRole, type Parts } from '#infra/parts.ts'
@@ -48,7 +49,8 @@ import { makeRecentContent, type ClaimContent } from './ingests/recent-content.t
 import { endpointConnectionRoutes } from './integrations/routes.ts'
 import { endpointConnectionsSection } from './integrations/setup.ts'
 import { followCatalogue, type Catalogue } from './live-catalogue.ts'
-import { makeLeads } from './live-leads.ts'
+import { makeLeads, type Leads } from './live-leads.ts'
+import { accountOpener } from './open-account.ts'
 import { followCampaigns, type LiveCampaigns } from './live-campaigns.ts'
 import { makeHasSold } from './policies/has-sold.ts'
 import type { HasSold } from './catalogue/routes.ts'
@@ -100,6 +102,7 @@ type Deps = Pick<Parts, 'keys' | 'pool' | 'clock'> & {
   readonly actions: LiveActions
   readonly campaigns: LiveCampaigns
   readonly crmModels: CrmModels
+  readonly leads: Leads
   readonly accounts: ProviderAccounts
   readonly claimContent: ClaimContent
   readonly programmes: ReadonlyMap<string, Programme>
@@ -224,12 +227,18 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
   const paymentAccounts = await folds.follow(paymentAccountsFold, new Map())
   const desks = makePaymentDesks({ keys, paymentAccounts })
   const leases = makeLeases(parts.pool)
-  const leads = makeLeads(writer, crmModels.pipelines)
+  const openAccount = accountOpener(accounts, keys)
+  const leads = makeLeads(
+    writer,
+    crmModels.pipelines,
+    (organisation_id) => accountOf(accounts, organisation_id, 'tpsclear') !== undefined,
+  )
+  const people = makePeople({ writer, digest: dataKeys.digest })
   const processing = {
     writer,
     campaigns,
     pipelines: crmModels.pipelines,
-    people: makePeople({ writer, digest: dataKeys.digest }),
+    people,
     leads,
     lookalikes: makeLookalikes(parts),
     organisations: directory.organisations,
@@ -268,10 +277,17 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
     [
       expireQuotes(writer),
       abandonInactive(writer),
-      searchMarket({ writer, panel, accounts, keys, clock, log }),
+      searchMarket({ writer, panel, openAccount, clock, log }),
       ...settleCardPayments({ writer, desks }),
       ...policyTimers(writer),
-      ...crmTimers(leads),
+      ...crmTimers({
+        leads,
+        openAccount,
+        screen: tpsClear(outside),
+        phoneOf: async (organisation_id, id) => (await people.record(organisation_id, id))?.phone_number ?? null,
+        clock,
+        log,
+      }),
       retryIngests(processing),
       startCycles({ memberships, programmes, organisations }),
     ],
@@ -298,6 +314,7 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
       actions,
       campaigns,
       crmModels,
+      leads,
       clock,
       isClockMovable: config.ENVIRONMENT !== 'production',
       programmes,

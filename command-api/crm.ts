@@ -16,8 +16,9 @@ import { whenCustomerUpdatedRecordChange } from './leads/when-customer-updated-r
 import { whenPolicyBoundWinLead } from './leads/when-policy-bound-win-lead.ts'
 import { commandHandler } from './handle.ts'
 import { whenPolicyBoundRecordOutcome } from './outcomes/when-policy-bound-record-outcome.ts'
+import { screenNumbers, type ScreenDeps } from './leads/screen-numbers.ts'
 import { leadTimers } from './leads/timers.ts'
-import { makeLeads, type Leads } from './live-leads.ts'
+import type { Leads } from './live-leads.ts'
 import { followPipelines, type Pipelines } from './live-pipelines.ts'
 import { outcomeAdminRoutes } from './outcomes/admin-routes.ts'
 import { outcomeRoutes } from './outcomes/routes.ts'
@@ -47,6 +48,7 @@ type CrmDeps = {
   readonly catalogue: Pick<Catalogue, 'slugs'>
   readonly dataKeys: Pick<DataKeys, 'digest'>
   readonly models: CrmModels
+  readonly leads: Leads
 }
 
 /** More people than this share no telephone number that could tell them apart. */
@@ -63,9 +65,16 @@ const findByPhone =
   }
 
 /** Leads and what becomes of them: the way in. */
-export const crmRoutes = ({ writer, pool, directory, catalogue, dataKeys, models }: CrmDeps): readonly Route[] => {
+export const crmRoutes = ({
+  writer,
+  pool,
+  directory,
+  catalogue,
+  dataKeys,
+  models,
+  leads,
+}: CrmDeps): readonly Route[] => {
   const people = makePeople({ writer, digest: dataKeys.digest })
-  const leads = makeLeads(writer, models.pipelines)
   const outcomesDeps = {
     writer,
     pool,
@@ -106,7 +115,7 @@ export const crmReactions = ({ writer, leads, outcomeModels, catalogue }: Reacti
   ]
 }
 
-export const crmTimers = (leads: Leads): readonly Timer[] => leadTimers(leads)
+export const crmTimers = (deps: ScreenDeps): readonly Timer[] => [...leadTimers(deps.leads), screenNumbers(deps)]
 
 export const crmSections = (writer: Writer): readonly AnySetupSection[] => [
   ...pipelineSections(writer),

@@ -25,14 +25,18 @@ export type Leads = {
   readonly find: (organisation_id: OrganisationId, contact_id: CustomerId) => Promise<LeadState | undefined>
 }
 
-export const makeLeads = (writer: Writer, pipelines: Pipelines): Leads => {
+/** Whether somebody screens telephone numbers for an organisation. */
+export type ScreensTps = (organisation_id: OrganisationId) => boolean
+
+export const makeLeads = (writer: Writer, pipelines: Pipelines, screensTps: ScreensTps = () => false): Leads => {
   const { handle, load } = commandHandler(writer, lead)
 
   return {
     stream: (contact_id) => `${lead.category}-${contact_id}`,
     handle: async ({ contact_id, ...acts }, context) => {
-      const pipeline = pipelines(OrganisationId.parse(context.organisation_id))
-      return handle(contact_id, { type: 'Lead', ...acts, now: context.now, pipeline }, context)
+      const organisation_id = OrganisationId.parse(context.organisation_id)
+      const known = { pipeline: pipelines(organisation_id), screens_tps: screensTps(organisation_id) }
+      return handle(contact_id, { type: 'Lead', ...acts, now: context.now, ...known }, context)
     },
     find: async (organisation_id, contact_id) => {
       const state = await load(contact_id)

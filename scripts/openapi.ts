@@ -49,6 +49,7 @@ export const routesByApi = () => {
     clock: { now: unused },
     isClockMovable: false,
     crmModels: { pipelines: unused, outcomeModels: unused },
+    leads: { stream: unused, handle: unused, find: unused },
     accounts: new Map(),
     claimContent: unused,
     programmes: new Map(),

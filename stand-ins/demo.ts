@@ -5,12 +5,13 @@ import { startAddresses } from './addresses.ts'
 import { startMarketPanel } from './market-panel.ts'
 import { startPhoneValidation } from './phone-validation.ts'
 import { startStripe } from './stripe/stripe.ts'
+import { startTps } from './tps.ts'
 import type { StandIn } from './stand-in.ts'
 
 /** Where the demo organisation's accounts point: see `demo/organisation.yaml`. */
-const defaults = { phoneValidation: 4021, addresses: 4022, marketPanel: 4023, stripe: 4024 }
+const defaults = { phoneValidation: 4021, addresses: 4022, marketPanel: 4023, stripe: 4024, tps: 4025 }
 type Ports = Readonly<Record<keyof typeof defaults, number>>
-const Ports = z.object({ phoneValidation: z.int(), addresses: z.int(), marketPanel: z.int(), stripe: z.int() })
+const Ports = z.record(z.string(), z.int())
 
 /** What its account of `demo/organisation.yaml` is signed with. */
 const stripeSecret = 'whsec_demo_of_northlight'
@@ -39,18 +40,19 @@ export const startStandIns = async (origin: string, dataDir: string): Promise<St
     if (isCode(error, 'ENOENT')) return undefined
     throw error
   })
-  const known: Ports = text === undefined ? defaults : Ports.parse(JSON.parse(text))
+  const known: Ports = { ...defaults, ...(text !== undefined && Ports.parse(JSON.parse(text))) }
   const webhooks = [{ url: `${origin}/api/v1/webhooks/stripe/${organisation}`, secret: stripeSecret }]
   const started = await Promise.all([
     startOn(known.phoneValidation, startPhoneValidation),
     startOn(known.addresses, startAddresses),
     startOn(known.marketPanel, startMarketPanel),
     startOn(known.stripe, (port) => startStripe(port, webhooks)),
+    startOn(known.tps, startTps),
   ])
-  const [phoneValidation = 0, addresses = 0, marketPanel = 0, stripe = 0] = started.map(({ url }) =>
+  const [phoneValidation = 0, addresses = 0, marketPanel = 0, stripe = 0, tps = 0] = started.map(({ url }) =>
     Number(new URL(url).port),
   )
-  const ports: Ports = { phoneValidation, addresses, marketPanel, stripe }
+  const ports: Ports = { phoneValidation, addresses, marketPanel, stripe, tps }
   await writeFile(file, JSON.stringify(ports))
 
   return {

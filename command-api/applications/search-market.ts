@@ -4,23 +4,19 @@ import { idOf } from '#domain/event.ts'
 import { marketQuoteEvents, type MarketSearch, type ReceivedResult } from '#domain/market-quotes/events.ts'
 import { isUnderWay, type MarketSearchRecord } from '#domain/market-quotes/record.ts'
 import { fromStored } from '#domain/event.ts'
-import { accountOf, accountSecretPlace, type SealedAccount } from '#domain/provider-accounts/record.ts'
 import { OrganisationId } from '#domain/values.ts'
-import type { OpenedAccount } from '#infra/ask-json.ts'
 import type { Clock } from '#infra/clock.ts'
-import type { Keys } from '#infra/crypto/keys.ts'
-import { unseal } from '#infra/crypto/seal.ts'
 import { derivedId } from '#infra/ids.ts'
 import type { Log } from '#infra/log.ts'
 import type { MarketPanel, PanelResult } from '#infra/market-panel/panel.ts'
 import { commandHandler, type Context, type Writer } from '../handle.ts'
+import type { OpenAccount } from '../open-account.ts'
 import type { DueTime, Timer } from '../timers.ts'
 
 type Deps = {
   readonly writer: Writer
   readonly panel: MarketPanel
-  readonly accounts: ReadonlyMap<string, SealedAccount>
-  readonly keys: Pick<Keys, 'sealing'>
+  readonly openAccount: OpenAccount
   readonly clock: Clock
   readonly log: Log
   /** Real time. */
@@ -35,16 +31,9 @@ const most = { all: 64, each: 8 }
  * new. So any process goes on with the search of one that has died, and nothing waits for a slow panel: a step goes on
  * by itself, and while it does the search is passed over.
  */
-export const searchMarket = ({ writer, panel, accounts, keys, clock, log, realNow = Date.now }: Deps): Timer => {
+export const searchMarket = ({ writer, panel, openAccount, clock, log, realNow = Date.now }: Deps): Timer => {
   const { handle, load } = commandHandler(writer, application)
   const underWay = new Map<string, string>()
-
-  const accountFor = (organisation_id: OrganisationId): OpenedAccount | undefined => {
-    const account = accountOf(accounts, organisation_id, 'market_panel')
-    if (!account) return undefined
-    const secret = unseal(keys, account.sealed_secret, accountSecretPlace(organisation_id, account.id))
-    return { base_url: account.base_url, account: account.account, secret }
-  }
 
   /** What the providers are told, from the event that asked for the search. */
   const readSearch = async (stream: string, request_id: string): Promise<MarketSearch | undefined> => {
@@ -57,7 +46,7 @@ export const searchMarket = ({ writer, panel, accounts, keys, clock, log, realNo
   /** What one look at the panel tells. */
   const look = async (search: MarketSearchRecord, stream: string, organisation_id: OrganisationId) => {
     const nothing = { search_id: null, provider_count: 0, results: [], isFinished: false }
-    const account = accountFor(organisation_id)
+    const account = openAccount(organisation_id, 'market_panel')
     if (!account) return { ...nothing, isFinished: true }
     const { request_id } = search
     const told = search.search_id === null ? await readSearch(stream, request_id) : undefined

@@ -35,6 +35,8 @@ const addresses: Readonly<Record<Provider, string | undefined>> = {
   ideal_postcodes: 'https://api.ideal-postcodes.co.uk',
   os_places: 'https://api.os.uk',
   market_panel: undefined,
+  tpsclear: 'https://api.tpsclear.co.uk',
+  lead_reader: 'https://api.openai.com/v1',
 }
 
 /** An organisation has one account with each provider. */

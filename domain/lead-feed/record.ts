@@ -83,6 +83,7 @@ export const publishedLeadEvent = (event: LeadEvent): Published | undefined => {
     case 'LeadFactsProposed':
     case 'LeadProposalsSettled':
     case 'LeadNextActionSet':
+    case 'LeadTpsScreeningPlanned':
     case 'LeadTaskAdded':
     case 'LeadSnoozed':
     case 'LeadMarked':

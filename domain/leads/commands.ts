@@ -10,6 +10,7 @@ import type {
   Marks,
   NextAction,
   TpsStatus,
+  TpsTrouble,
 } from './events.ts'
 
 type Data<Type extends LeadEvent['type']> = Extract<LeadEvent, { type: Type }>
@@ -75,6 +76,15 @@ export type WorkLead =
       readonly phone_number: string | null
       readonly screened_at: string
       readonly expires_at: string
+      /** The plan that it carries out; when another has taken its place meanwhile, it changes nothing. */
+      readonly planned_at: string
+    }
+  /** The number could not be screened: it is tried again then; null: nobody screens for the organisation any more. */
+  | {
+      readonly type: 'DeferTps'
+      readonly planned_at: string
+      readonly retry_at: string | null
+      readonly trouble: TpsTrouble | null
     }
 
 /** What became of the lead elsewhere: an outcome, a policy. */
@@ -102,6 +112,8 @@ export type LeadCommand = {
   /** Business time, ISO 8601. */
   readonly now: string
   readonly pipeline: Pipeline
+  /** Whether somebody screens telephone numbers for the organisation. */
+  readonly screens_tps?: boolean
   /** Of the ingest that causes it; left out: the lead's first. */
   readonly campaign?: CampaignRef | null
 }

@@ -95,6 +95,10 @@ export type StageRef = z.infer<typeof StageRef>
 export const TpsStatus = z.enum(['clear', 'registered', 'not_applicable'])
 export type TpsStatus = z.infer<typeof TpsStatus>
 
+/** Why a number could not be screened. */
+export const TpsTrouble = z.enum(['no_answer'])
+export type TpsTrouble = z.infer<typeof TpsTrouble>
+
 export const NextAction = z.object({
   type: Key,
   summary: personal(z.string()).nullable(),
@@ -217,6 +221,17 @@ export const leadEvents = {
       phone_number: personal(z.string()).nullable(),
       screened_at: z.iso.datetime(),
       expires_at: z.iso.datetime(),
+    },
+    own,
+  ),
+  /** When the number is screened next, for the first time or anew; null: not any more. */
+  LeadTpsScreeningPlanned: event(
+    {
+      ...about,
+      due_at: z.iso.datetime().nullable(),
+      /** How often it was tried in vain since the last screening, and why. */
+      failed_tries: z.int().min(0),
+      trouble: TpsTrouble.nullable(),
     },
     own,
   ),

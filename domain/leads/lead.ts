@@ -7,6 +7,7 @@ import type { Circumstances, LeadCommand, OneLeadCommand } from './commands.ts'
 import { receiveLead } from './receive.ts'
 import { scoreChange } from './score.ts'
 import { evolve, type LeadState } from './state.ts'
+import { planScreening } from './screening.ts'
 import { changeStatus, followOutcome, moveToStage } from './status.ts'
 import { workLead } from './work.ts'
 
@@ -47,6 +48,7 @@ const decideOne = (act: OneLeadCommand, state: LeadState | undefined, circumstan
     case 'Mark':
     case 'RecordDetailsChange':
     case 'RecordTps':
+    case 'DeferTps':
       return workLead(act, state, circumstances)
   }
 }
@@ -62,6 +64,7 @@ const decide = ({ acts, ...circumstances }: LeadCommand, before: LeadState | und
   for (const act of acts) take(decideOne(act, state, circumstances))
   // What happened may have changed the score, and is all that can.
   if (events.length > 0 && state) take(scoreChange(state, circumstances))
+  if (events.length > 0 && state) take(planScreening(events, state, circumstances))
   return events
 }
 

@@ -9,6 +9,7 @@ import {
   Marks,
   NextAction,
   TpsStatus,
+  TpsTrouble,
   type LeadEvent,
 } from './events.ts'
 
@@ -48,6 +49,8 @@ export const LeadRecord = z
     tps: z
       .object({ status: TpsStatus, phone_number: z.string().nullable(), screened_at: Instant, expires_at: Instant })
       .nullable(),
+    /** When the number is screened next, and why it could not be so far; null: not at all. */
+    tps_planned: z.object({ due_at: Instant, failed_tries: z.int(), trouble: TpsTrouble.nullable() }).nullable(),
     first_contact_due_at: Instant.nullable(),
     first_contacted_at: Instant.nullable(),
     first_contact_overdue: z.boolean(),
@@ -108,6 +111,7 @@ export const evolveShown = (
     case 'LeadNextActionFellDue':
     case 'LeadFirstContactOverdue':
     case 'LeadTpsScreened':
+    case 'LeadTpsScreeningPlanned':
     case 'LeadTaskAdded':
     case 'LeadTaskCompleted':
     case 'LeadSnoozed':
@@ -158,6 +162,7 @@ export const evolveLead = (
       tasks: [],
       snoozed_until: null,
       tps: null,
+      tps_planned: null,
       first_contact_due_at: event.first_contact_due_at,
       first_contacted_at: null,
       first_contact_overdue: false,
@@ -188,7 +193,11 @@ const change = (lead: LeadRecord, event: LeadEvent, { occurred_at }: Recorded): 
     case 'LeadOwnerAssigned':
       return { owner_id: event.to }
     case 'LeadStatusChanged':
-      return { dormant_at: event.dormant_at, outcome_reason: event.reason }
+      return {
+        dormant_at: event.dormant_at,
+        outcome_reason: event.reason,
+        ...(isTerminal(event.to) && { tps_planned: null }),
+      }
     case 'LeadOutcomeReasonSet':
       return { outcome_reason: event.reason }
     case 'LeadVulnerabilityFlagged':
@@ -203,7 +212,13 @@ const change = (lead: LeadRecord, event: LeadEvent, { occurred_at }: Recorded): 
       return { grade: event.grade }
     case 'LeadTpsScreened': {
       const { status, phone_number, screened_at, expires_at } = event
-      return { tps: { status, phone_number, screened_at, expires_at } }
+      // Without a number that can be on a list there is nothing to screen anew.
+      const tps_planned = status === 'not_applicable' ? null : { due_at: expires_at, failed_tries: 0, trouble: null }
+      return { tps: { status, phone_number, screened_at, expires_at }, tps_planned }
+    }
+    case 'LeadTpsScreeningPlanned': {
+      const { due_at, failed_tries, trouble } = event
+      return { tps_planned: due_at === null ? null : { due_at, failed_tries, trouble } }
     }
     case 'LeadTaskAdded': {
       const { task_id: id, title, due_at } = event

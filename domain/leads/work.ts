@@ -50,10 +50,15 @@ export const workLead = (act: Work, state: LeadState, circumstances: Circumstanc
     case 'RecordDetailsChange':
       return act.changed.length === 0 ? [] : [{ type: 'ContactDetailsChanged', ...about, changed: [...act.changed] }]
     case 'RecordTps': {
+      if (record.tps_planned?.due_at !== act.planned_at) return []
       const { status, phone_number, screened_at, expires_at } = act
-      const { tps } = record
-      const isKnown = tps?.screened_at === screened_at && tps.phone_number === phone_number
-      return isKnown ? [] : [{ type: 'LeadTpsScreened', ...about, status, phone_number, screened_at, expires_at }]
+      return [{ type: 'LeadTpsScreened', ...about, status, phone_number, screened_at, expires_at }]
+    }
+    case 'DeferTps': {
+      const { planned_at, retry_at: due_at, trouble } = act
+      if (record.tps_planned?.due_at !== planned_at) return []
+      const failed_tries = due_at === null ? 0 : record.tps_planned.failed_tries + 1
+      return [{ type: 'LeadTpsScreeningPlanned', ...about, due_at, failed_tries, trouble }]
     }
   }
 }

@@ -6,7 +6,14 @@ export const ProviderAccountId = z.uuid().brand<'ProviderAccountId'>()
 export type ProviderAccountId = z.infer<typeof ProviderAccountId>
 
 /** The outside parties that an organisation has accounts with. Of two for the same purpose the earlier is asked first. */
-export const Provider = z.enum(['twilio_lookup', 'ideal_postcodes', 'os_places', 'market_panel'])
+export const Provider = z.enum([
+  'twilio_lookup',
+  'ideal_postcodes',
+  'os_places',
+  'market_panel',
+  'tpsclear',
+  'lead_reader',
+])
 export type Provider = z.infer<typeof Provider>
 
 /** Stream `provider_account-<id>`, the id made from organisation and provider: an organisation has one account with each. */

@@ -12,7 +12,7 @@ export const leadDueTimes = (event: LeadEvent): Partial<Record<LeadTimer, string
       return { lead_dormancy: event.dormant_at, ...(event.is_first_contact && { lead_first_contact: null }) }
     case 'LeadStatusChanged': {
       const isWorked = event.to === 'open' || event.to === 'dormant'
-      return { lead_dormancy: event.dormant_at, ...(!isWorked && { lead_first_contact: null }) }
+      return { lead_dormancy: event.dormant_at, ...(!isWorked && { lead_first_contact: null, lead_tps: null }) }
     }
     case 'LeadFirstContactOverdue':
       return { lead_first_contact: null }
@@ -25,6 +25,8 @@ export const leadDueTimes = (event: LeadEvent): Partial<Record<LeadTimer, string
       return { lead_snooze: event.snoozed_until }
     case 'LeadSnoozeEnded':
       return { lead_snooze: null }
+    case 'LeadTpsScreeningPlanned':
+      return { lead_tps: event.due_at }
     case 'LeadTpsScreened':
       return { lead_tps: event.status === 'not_applicable' ? null : event.expires_at }
     case 'LeadSentAgain':

@@ -156,7 +156,7 @@ type RecordRow = {
 /** Every lead as the team knows it. */
 export const leadRecords: Projection<typeof leadEvents, RecordRow, 'organisation_id' | 'contact_id'> = {
   name: 'lead_records',
-  version: 1,
+  version: 2,
   categories: ['lead'],
   events: leadEvents,
   table: {

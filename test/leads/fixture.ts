@@ -114,7 +114,7 @@ export const openLeads = async () => {
       }, patience)
     },
   })
-  const made = makeLeads(writer, pipelines)
+  const made = makeLeads(writer, pipelines, () => true)
   const dataKeys = makeDataKeys({ pool: database.pool, keys: deriveKeys(randomBytes(32).toString('base64')) })
   const directory = emptyDirectory()
   directory.organisations.set(organisation_id, northlight)
@@ -131,7 +131,7 @@ export const openLeads = async () => {
       ...leadRoutes({ pool: database.pool, pipelines }),
       ...leadAdminRoutes({ pool: database.pool }),
       ...outcomeRoutes({ pool: database.pool, outcomeModels: models.outcomeModels }),
-      ...crmRoutes({ writer, pool: database.pool, directory, catalogue, dataKeys, models }),
+      ...crmRoutes({ writer, pool: database.pool, directory, catalogue, dataKeys, models, leads: made }),
     ],
     (request) => {
       const name = request.get('x-caller') ?? 'website'

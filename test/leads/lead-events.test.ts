@@ -65,7 +65,14 @@ test('every act on a lead is told with the payload of its type, and what concern
     { type: 'EndSnooze' },
     { type: 'Mark', marks: { priority: 'high' } },
     { type: 'RecordDetailsChange', changed: ['phone_number'] },
-    { type: 'RecordTps', status: 'clear', phone_number: '+447700900123', screened_at: now, expires_at: later },
+    {
+      type: 'RecordTps',
+      status: 'clear',
+      phone_number: '+447700900123',
+      screened_at: now,
+      expires_at: later,
+      planned_at: now,
+    },
     {
       type: 'RecordActivity',
       activity_id: activity(1),

@@ -172,7 +172,11 @@ describe('what falls due', () => {
   test('timers are set and taken away by what happens', () => {
     expect(leadDueTimes(created)).toEqual({ lead_first_contact: later, lead_dormancy: '2026-02-14T12:00:00.000Z' })
     expect(leadDueTimes(call)).toMatchObject({ lead_first_contact: null })
-    expect(leadDueTimes(status('open', 'won'))).toEqual({ lead_dormancy: null, lead_first_contact: null })
+    expect(leadDueTimes(status('open', 'won'))).toEqual({
+      lead_dormancy: null,
+      lead_first_contact: null,
+      lead_tps: null,
+    })
     expect([leadDueTimes(set), leadDueTimes(fell)]).toEqual([{ lead_next_action: later }, { lead_next_action: null }])
     expect(leadDueTimes(snoozed)).toEqual({ lead_snooze: later })
   })

@@ -9,6 +9,7 @@ import { makeGuardedHttp } from '#infra/guarded-http.ts'
 import { makeLog } from '#infra/log.ts'
 import { marketPanel } from '#infra/market-panel/panel.ts'
 import { searchMarket } from '../../command-api/applications/search-market.ts'
+import { accountOpener } from '../../command-api/open-account.ts'
 import { makeWriter } from '../../command-api/writer.ts'
 import { startMarketPanel } from '../../stand-ins/market-panel.ts'
 import { as, applicationApis, type Fixture } from '../applications/fixture.ts'
@@ -43,8 +44,7 @@ const processAt = (base_url: string, realNow: () => number = Date.now) =>
   searchMarket({
     writer: makeWriter({ log: fixture.log, seen: async () => undefined }),
     panel: marketPanel(outside),
-    accounts: accounts(base_url),
-    keys,
+    openAccount: accountOpener(accounts(base_url), keys),
     clock: systemClock,
     log: makeLog('silent', 'test'),
     realNow,
