@@ -3,6 +3,7 @@ import { accountOf, providerAccountsFold, type ProviderAccounts } from '#domain/
 import { paymentAccountsFold, type PaymentAccounts } from '#domain/payment-accounts/record.ts'
 import type { BankAccountCheck } from '#domain/bank-account.ts'
 import { categoryOf } from '#domain/event.ts'
+import { operatorKeysFold, type OperatorKey } from '#domain/operator-keys/record.ts'
 import { programmesFold, type Programme } from '#domain/loyalty/record.ts'
 import { makeAdmission } from '#infra/http/admission.ts'
 import { httpPermission, makeGuardedHttp } from '#infra/guarded-http.ts'
@@ -19,6 +20,7 @@ import { makeSecretCheck, type SecretCheck } from '#infra/crypto/secret-hash.ts'
 import { makeSealedFiles } from '#infra/crypto/sealed-files.ts'
 import { makeTokens } from '#infra/crypto/tokens.ts'
 import { apiApplicationsSection } from './access/api-application-setup.ts'
+import { operatorKeyRoutes } from './operator-keys/routes.ts'
 import { organisationPlanner } from './access/organisation-setup.ts'
 import { accessRoutes } from './access/routes.ts'
 import { tokenRoutes } from './access/token.ts'
@@ -106,6 +108,7 @@ type Deps = Pick<Parts, 'keys' | 'pool' | 'clock'> & {
   readonly accounts: ProviderAccounts
   readonly claimContent: ClaimContent
   readonly programmes: ReadonlyMap<string, Programme>
+  readonly operatorKeys: ReadonlyMap<string, OperatorKey>
   readonly baseUrl: string
   /** Whether webhooks may go to an address by plain http. */
   readonly allowsHttp: (address: string) => boolean
@@ -175,6 +178,7 @@ export const commandRoutes = (deps: Deps): readonly Route[] => {
       people: makePeople({ writer, digest: dataKeys.digest }),
     }),
     ...accessRoutes({ writer, directory }),
+    ...operatorKeyRoutes(deps),
     ...policyAdminRoutes({
       writer,
       baseUrl,
@@ -201,16 +205,18 @@ export const commandRoutes = (deps: Deps): readonly Route[] => {
 export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
   const { config, keys, dataKeys, log, metrics, eventLog, rateLimit, progress, folds, clock } = parts
   const baseUrl = config.BASE_URL
-  const [directory, catalogue, connections, actions, campaigns, accounts, crmModels, programmes] = await Promise.all([
-    folds.follow(directoryFold, emptyDirectory()),
-    followCatalogue(eventLog, folds),
-    followEndpointConnections(folds),
-    followLifecycleActions(folds),
-    followCampaigns(folds),
-    folds.follow(providerAccountsFold, new Map()),
-    followCrmModels(folds),
-    folds.follow(programmesFold, new Map<string, Programme>()),
-  ])
+  const [directory, operatorKeys, catalogue, connections, actions, campaigns, accounts, crmModels, programmes] =
+    await Promise.all([
+      folds.follow(directoryFold, emptyDirectory()),
+      folds.follow(operatorKeysFold, new Map<string, OperatorKey>()),
+      followCatalogue(eventLog, folds),
+      followEndpointConnections(folds),
+      followLifecycleActions(folds),
+      followCampaigns(folds),
+      folds.follow(providerAccountsFold, new Map()),
+      followCrmModels(folds),
+      folds.follow(programmesFold, new Map<string, Programme>()),
+    ])
   const allowsHttp = httpPermission({
     allowedHosts: config.DELIVERY_ALLOWED_HOSTS,
     allowHttp: config.DELIVERY_ALLOW_HTTP,
@@ -293,7 +299,10 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
     ],
     { ...parts, leases },
   )
-  const requireCurrent = () => folds.requireCurrent(directoryFold.name)
+  const requireCurrent = () => {
+    folds.requireCurrent(directoryFold.name)
+    folds.requireCurrent(operatorKeysFold.name)
+  }
   const tokens = makeTokens(keys, baseUrl)
   const checkSecret = makeSecretCheck()
 
@@ -318,6 +327,7 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
       clock,
       isClockMovable: config.ENVIRONMENT !== 'production',
       programmes,
+      operatorKeys,
       accounts,
       claimContent: makeRecentContent(parts),
       baseUrl,
@@ -332,6 +342,7 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
         baseUrl,
         rateLimit,
         operatorKey: config.OPERATOR_KEY,
+        operatorKeys,
         requireCurrent,
         allowsOwnPages: config.ENVIRONMENT !== 'production',
       }),

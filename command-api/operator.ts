@@ -7,12 +7,16 @@ import type { Context } from './handle.ts'
 /** What the operator's own routes have in common. */
 export const operatorRoute = { tag: 'Operator', access: { kind: 'operator' } } as const
 
+/** Who acts: the name of the operator's key. */
+export const operatorActor = ({ operator }: Pick<RequestFacts, 'operator'>) =>
+  ({ type: 'operator', id: operator ?? null }) as const
+
 /** A command of the operator's. */
-export const operatorContext = (organisation_id: OrganisationId, { request_id, now }: RequestFacts): Context => ({
+export const operatorContext = (organisation_id: OrganisationId, facts: RequestFacts): Context => ({
   organisation_id,
-  actor: { type: 'operator', id: null },
-  correlation_id: request_id,
-  now,
+  actor: operatorActor(facts),
+  correlation_id: facts.request_id,
+  now: facts.now,
 })
 
 export type Organisations = Pick<Directory, 'organisations'>

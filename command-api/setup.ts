@@ -5,6 +5,7 @@ import { inputPath, Problem } from '#infra/http/problem.ts'
 import { route, type RequestFacts, type Route } from '#infra/http/route.ts'
 import type { organisationPlanner } from './access/organisation-setup.ts'
 import { DeclaredOrganisation } from './access/schemas.ts'
+import { operatorActor } from './operator.ts'
 import { parseSetupFile, type SetupFault, type SetupFile } from './setup-file.ts'
 import type { AnySetupSection, SetupContext, SetupStep } from './setup-section.ts'
 
@@ -37,7 +38,7 @@ export const setupPlanner = ({ planOrganisation, sections }: Deps) => {
       throw new Refused(reason)
     }
     const context = {
-      actor: { type: 'operator', id: null },
+      actor: operatorActor(facts),
       correlation_id: facts.request_id,
       now: facts.now,
     } as const

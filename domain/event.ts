@@ -148,7 +148,7 @@ export const categoryOf = (stream: string): string => stream.slice(0, stream.ind
 /** `application-3f1b…` → `3f1b…`. */
 export const idOf = (stream: string): string => stream.slice(stream.indexOf('-') + 1)
 
-/** The organisation that an event belongs to. Every event of a capability has one; only events of other programs have none. */
+/** The organisation that an event belongs to. Only those of operator keys, and of other programs, have none. */
 export const organisationOf = ({ type, id, metadata }: Pick<RecordedEvent, 'type' | 'id' | 'metadata'>): string => {
   if (metadata.organisation_id === null) throw new OwnError(`${type} ${id} belongs to no organisation.`)
   return metadata.organisation_id

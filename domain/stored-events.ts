@@ -11,6 +11,7 @@ import { endpointConnectionEvents } from './integrations/events.ts'
 import { paymentAccountEvents } from './payment-accounts/events.ts'
 import { paymentNewsEvents } from './payment-news/events.ts'
 import { paymentEvents } from './payments/events.ts'
+import { operatorKeyEvents } from './operator-keys/events.ts'
 import { leadEvents } from './leads/events.ts'
 import { outcomeEvents, outcomeModelEvents, outcomeReportEvents } from './outcomes/events.ts'
 import { pipelineEvents } from './pipeline/events.ts'
@@ -37,6 +38,7 @@ export const storedEvents: EventShapes = {
   ...leadIntakeEvents,
   ...leadEvents,
   ...lifecycleActionEvents,
+  ...operatorKeyEvents,
   ...organisationEvents,
   ...paymentAccountEvents,
   ...paymentNewsEvents,

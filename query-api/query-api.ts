@@ -3,6 +3,7 @@ import { providerAccountsFold } from '#domain/provider-accounts/record.ts'
 import { idealPostcodes } from '#infra/addresses/ideal-postcodes.ts'
 import { osPlaces } from '#infra/addresses/os-places.ts'
 import { makeGuardedHttp } from '#infra/guarded-http.ts'
+import { operatorKeysFold, type OperatorKey } from '#domain/operator-keys/record.ts'
 import type { OutcomeModel } from '#domain/outcomes/events.ts'
 import { outcomeModelsFold, outcomeModelsOf, type OutcomeModels } from '#domain/outcomes/record.ts'
 import type { Pipeline } from '#domain/pipeline/events.ts'
@@ -70,8 +71,9 @@ export const queryRoutes = (
 /** `demo`: what the explorer signs in with by itself. */
 export const startQueryApi = async (parts: Parts, demo?: ExplorerDemo): Promise<ApiRole> => {
   const { config, keys, log, metrics, folds, rateLimit } = parts
-  const [directory, accounts, outcomeModels, pipelines, programmes] = await Promise.all([
+  const [directory, operatorKeys, accounts, outcomeModels, pipelines, programmes] = await Promise.all([
     folds.follow(directoryFold, emptyDirectory()),
+    folds.follow(operatorKeysFold, new Map<string, OperatorKey>()),
     folds.follow(providerAccountsFold, new Map()),
     folds.follow(outcomeModelsFold, new Map<string, OutcomeModel>()).then(outcomeModelsOf),
     folds.follow(pipelinesFold, new Map<string, Pipeline>()).then(pipelinesOf),
@@ -83,7 +85,11 @@ export const startQueryApi = async (parts: Parts, demo?: ExplorerDemo): Promise<
     baseUrl: config.BASE_URL,
     rateLimit,
     operatorKey: config.OPERATOR_KEY,
-    requireCurrent: () => folds.requireCurrent(directoryFold.name),
+    operatorKeys,
+    requireCurrent: () => {
+      folds.requireCurrent(directoryFold.name)
+      folds.requireCurrent(operatorKeysFold.name)
+    },
     allowsOwnPages: config.ENVIRONMENT !== 'production',
   })
   const lookups = openLookups(parts.pool)

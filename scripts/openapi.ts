@@ -53,6 +53,7 @@ export const routesByApi = () => {
     accounts: new Map(),
     claimContent: unused,
     programmes: new Map(),
+    operatorKeys: new Map(),
     baseUrl: '',
     allowsHttp: unused,
   })

@@ -31,3 +31,26 @@ test('the log line of a request names the organisation, the API application and 
   await vi.waitUntil(() => written.mock.calls.length > 0)
   expect(written).toHaveBeenCalledWith(expect.objectContaining(line), 'request answered')
 })
+
+test('the log line of a request of the operator names the key', async () => {
+  const written = vi.fn<(fields: object, message: string) => void>()
+  const log = Object.assign(makeLog('silent', 'test'), { info: written })
+  const nothing = route(
+    {
+      method: 'get',
+      address: '/nothing',
+      summary: 'Answer nothing.',
+      tag: 'Operator',
+      access: { kind: 'operator' },
+      answers: { 200: z.object({}) },
+    },
+    async () => ({ status: 200, body: {} }),
+  )
+  await using api = await serve([nothing], serverCaller(), { log })
+
+  await api.get('/nothing')
+
+  await vi.waitUntil(() => written.mock.calls.length > 0)
+  const line = { address: '/nothing', status: 200, operator: 'tester' }
+  expect(written).toHaveBeenCalledWith(expect.objectContaining(line), 'request answered')
+})

@@ -52,6 +52,8 @@ export const prepareFirm = async ({ operator }: Callers): Promise<Examples> => {
     made('programmes', { slug: 'explorer-club', name: 'Explorer club' }),
     operator('PUT', `${own}/provider_accounts/os_places`, { secret: 'example-key' }),
   ])
+  const endable = `to-end-${added}`
+  await operator('POST', '/admin/v1/operator_keys', { name: endable })
   const [keptAction, removedAction] = await Promise.all([action('Kept'), action('To delete')])
 
   const inFirm = (path: Readonly<Record<string, string>> = {}, requestBody?: object): Example => ({
@@ -59,6 +61,8 @@ export const prepareFirm = async ({ operator }: Callers): Promise<Examples> => {
     ...(requestBody && { body: requestBody }),
   })
   return {
+    postOperatorKeys: { body: { name: `explorer-${added}`, scope: 'read_only' } },
+    deleteOperatorKey: { path: { name: endable } },
     postOrganisations: { body: { slug: `firm-${added}`, name: 'Another firm' } },
     patchOrganisation: inFirm({}, { name: 'Explorer firm, renamed' }),
     postOrganisationApiApplications: inFirm({}, { name: `Server ${added}`, scopes: ['read', 'write'] }),

@@ -13,9 +13,11 @@ type AdmissionOptions = {
   readonly tokens: Tokens
   readonly baseUrl: string
   readonly rateLimit: RateLimit
-  /** Without it the operator's routes are as if they were not there. */
+  /** The operator's first key. Without it the operator's routes are as if they were not there. */
   readonly operatorKey: string | undefined
-  /** Throws when the directory may lack what was revoked meanwhile. */
+  /** The operator's keys with names, by the SHA-256 of each. */
+  readonly operatorKeys?: ReadonlyMap<string, NamedKey>
+  /** Throws when what is known of credentials may lack what was revoked meanwhile. */
   readonly requireCurrent?: () => void
   /** Whether pages of this very address, such as the explorer, may use the tokens of servers. */
   readonly allowsOwnPages?: boolean
@@ -28,50 +30,73 @@ export const makeAdmission = ({
   baseUrl,
   rateLimit,
   operatorKey,
+  operatorKeys = new Map(),
   requireCurrent,
   allowsOwnPages = false,
 }: AdmissionOptions): Admission => {
   const resource = `${baseUrl}/api/v1`
   const authenticate = makeAuthenticate(directory, tokens, `${baseUrl}/oauth/token`)
-  const isOperator = makeOperatorCheck(operatorKey)
+  const operatorOf = makeOperatorCheck(operatorKey, operatorKeys)
 
   return {
     cors: (request, response) => answerCors(directory, request, response),
 
     limitRate: async (request, response) => {
       // The operator sets up and watches; only those who try to be the operator are counted.
-      if (request.path.startsWith('/admin/') && isOperator(request)) return
+      if (request.path.startsWith('/admin/') && operatorOf(request)) return
       const decision = await rateLimit(addressOf(request))
       response.set(rateLimitHeaders(decision))
       if (!decision.served) throw new Problem('rate_limited', tooManyMessage(decision.resumesAt))
     },
 
     admit: async (request, access) => {
-      if (access.kind === 'public') return undefined
+      if (access.kind === 'public') return {}
       if (access.kind === 'application') {
         requireCurrent?.()
         const authenticated = await authenticate(request.get('authorization'))
         const sender = { origin: request.get('origin'), isTrusted: allowsOwnPages && isOwnPage(request) }
-        return admitApplication(directory, resource, authenticated, sender, access)
+        return { caller: admitApplication(directory, resource, authenticated, sender, access) }
       }
       if (operatorKey === undefined)
         throw new Problem('not_found', 'The operator’s routes are switched off: no OPERATOR_KEY is configured.')
-      if (!isOperator(request))
+      const operator = operatorOf(request)
+      if (!operator)
         throw new Problem('invalid_token', 'Send the operator key as Authorization: Bearer.', {
           headers: { 'WWW-Authenticate': 'Bearer realm="Coverstream operator"' },
         })
-      return undefined
+      if (operator.name !== firstKey) requireCurrent?.()
+      if (operator.scope === 'read_only' && !isReading(request))
+        throw forbidden(`The operator key ${operator.name} may only read. Use one whose scope is all.`)
+      return { operator: operator.name }
     },
   }
 }
 
-/** Digests have one length regardless of the input, so a comparison always takes the same time. */
-const makeOperatorCheck = (operatorKey: string | undefined) => {
+type NamedKey = {
+  readonly name: string
+  readonly scope: 'all' | 'read_only'
+  readonly ends_at: string | null
+  readonly ended_at: string | null
+}
+
+/** How the key of the environment is called. No other has capitals. */
+const firstKey = 'OPERATOR_KEY'
+
+const isReading = ({ method }: Request): boolean => method === 'GET' || method === 'HEAD'
+
+/** Whose key a request carries. What is compared are digests, so that the time it takes says nothing of a key. */
+const makeOperatorCheck = (operatorKey: string | undefined, operatorKeys: ReadonlyMap<string, NamedKey>) => {
   const digest = (key: string) => createHash('sha256').update(key).digest()
   const expected = operatorKey === undefined ? undefined : digest(operatorKey)
-  return (request: Request): boolean => {
+  return (request: Request): Pick<NamedKey, 'name' | 'scope'> | undefined => {
     const sent = bearerOf(request.get('authorization'))
-    return expected !== undefined && sent !== undefined && timingSafeEqual(digest(sent), expected)
+    if (expected === undefined || sent === undefined) return undefined
+    const given = digest(sent)
+    if (timingSafeEqual(given, expected)) return { name: firstKey, scope: 'all' }
+    const named = operatorKeys.get(given.toString('hex'))
+    if (named?.ended_at !== null) return undefined
+    const isOver = named.ends_at !== null && Date.parse(named.ends_at) <= Date.now()
+    return isOver ? undefined : named
   }
 }
 

@@ -10,7 +10,7 @@ import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import { parseRequest, Problem, problems } from './problem.ts'
-import type { Access, Answer, Caller, CheckedRequest, Route, RouteSpec } from './route.ts'
+import type { Access, Admitted, Answer, Caller, CheckedRequest, Route, RouteSpec } from './route.ts'
 import type { SubjectCheck } from './subject.ts'
 
 /** What every request passes before a route sees it. Each throws a Problem to refuse it. */
@@ -19,8 +19,8 @@ export type Admission = {
   readonly cors: (request: Request, response: Response) => boolean
   /** Sets the headers about the limit. */
   readonly limitRate: (request: Request, response: Response) => Promise<void>
-  /** The caller of a request to a route with this access; undefined where none is needed. */
-  readonly admit: (request: Request, access: Access) => Promise<Caller | undefined>
+  /** Who sends a request to a route with this access. */
+  readonly admit: (request: Request, access: Access) => Promise<Admitted>
 }
 
 export type HttpOptions = {
@@ -159,7 +159,7 @@ const send = (response: Response, { status, headers, body }: Answer): void => {
   response.end(text)
 }
 
-type Locals = { readonly request_id: string; readonly caller: Caller | undefined }
+type Locals = { readonly request_id: string; readonly caller: Caller | undefined; readonly operator?: string }
 
 const parsers = {
   json: express.json({
@@ -174,9 +174,10 @@ const parsers = {
 
 /** Who sent a request, and why it was refused, as far as that is known. */
 const senderOf = ({ locals }: Response): Readonly<Record<string, string>> => {
-  const { caller, error_code } = locals as Partial<Locals> & { readonly error_code?: string }
+  const { caller, operator, error_code } = locals as Partial<Locals> & { readonly error_code?: string }
   return {
     ...(caller && { organisation_id: caller.organisation_id, api_application_id: caller.api_application_id }),
+    ...(operator !== undefined && { operator }),
     ...(error_code !== undefined && { error_code }),
   }
 }
@@ -228,7 +229,7 @@ export const httpApp = (routes: readonly Route[], options: HttpOptions): Express
       address,
       async (request, response, next) => {
         response.locals['address'] = address
-        response.locals['caller'] = await admission.admit(request, access)
+        Object.assign(response.locals, await admission.admit(request, access))
         next()
       },
       body ? parsers.json : parsers.text,

@@ -19,6 +19,9 @@ export type Caller = {
   readonly scopes: ReadonlySet<Scope>
 }
 
+/** Who was admitted: an API application, or the holder of a key of the operator; neither where none is needed. */
+export type Admitted = { readonly caller?: Caller; readonly operator?: string }
+
 /**
  * The record that a request is about, and which of the organisation's API applications may see it:
  * - `share_token_holder`: servers, and web pages that send the share token of the application that it belongs to;
@@ -77,6 +80,8 @@ export type RouteSpec = Schemas & {
 
 export type RequestFacts = {
   readonly request_id: string
+  /** The name of the operator's key that was sent, where a route is the operator's. */
+  readonly operator?: string | undefined
   /** When the request arrived in business time, ISO 8601. */
   readonly now: string
   readonly header: (name: string) => string | undefined

@@ -158,7 +158,7 @@ describe('API applications', () => {
     const events = await api.writer.log.read(`api_application-${client_id}`)
 
     expect(events).toHaveLength(1)
-    expect(events[0]?.metadata.actor).toEqual({ type: 'operator', id: null })
+    expect(events[0]?.metadata.actor).toEqual({ type: 'operator', id: 'OPERATOR_KEY' })
     expect(JSON.stringify(events)).not.toContain(client_secret)
   })
 

@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest'
+import { wholeService } from '../whole-service.ts'
+import { commandsOf, runCommands } from './guide.ts'
+import { join } from 'node:path'
+
+const root = join(import.meta.dirname, '..', '..')
+
+test('the operator makes, lists and ends keys as the guide says', async () => {
+  await using service = await wholeService()
+  const [commands = ''] = await commandsOf('docs/keys.md', 'Keys of the operator')
+  const environment = { BASE_URL: service.origin, OPERATOR_KEY: 'the operator key of the tests' }
+
+  const output = await runCommands(commands, { cwd: root, environment })
+
+  expect(output.match(/It is not shown again/g)).toHaveLength(2)
+  expect(output).toMatch(/^ada {2}all {2}until it is ended/m)
+  expect(output).toMatch(/^auditor {2}read_only {2}ended 20/m)
+})
