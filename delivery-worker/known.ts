@@ -10,7 +10,13 @@ export type Known = { readonly type: string; readonly id: string; readonly organ
   | { readonly kind: 'organisation'; readonly facts: OrganisationFacts }
   | { readonly kind: 'connection'; readonly facts: ConnectionFacts }
   | { readonly kind: 'action'; readonly facts: ActionFacts }
-  | { readonly kind: 'subject'; readonly facts: Json }
+  | {
+      readonly kind: 'subject'
+      readonly facts: Json
+      /** The last event that was planned; null when that is not known. */
+      readonly stream: string | null
+      readonly revision: number | null
+    }
 )
 export type KnownAction = Extract<Known, { kind: 'action' }>
 
@@ -55,6 +61,16 @@ export const makeKnowledge = (capabilities: Capabilities, before: readonly Known
   return {
     find,
     actions: (): readonly KnownAction[] => [...known.values()].filter((each) => each.kind === 'action'),
+    /** Takes in what was learned of something elsewhere. */
+    take: (given: Known): void => {
+      known.set(keyOf(given), given)
+    },
+    /** Whether an event of a subject was planned before: where events come from may give one again. */
+    hasTaken: (recorded: RecordedEvent): boolean => {
+      const id = kindOf(capabilities.subjects, recorded)?.idOf(recorded)
+      const before = id === undefined ? undefined : find('subject', id)
+      return before?.stream === recorded.stream && before.revision !== null && recorded.revision <= before.revision
+    },
     /** Takes in an event and gives what is known after it of the thing that it happened to. */
     learn: (recorded: RecordedEvent): Known => {
       const after = knownAfter(capabilities, recorded, find)
@@ -80,7 +96,8 @@ const knownAfter = (
     const id = subject.idOf(recorded)
     const facts = subject.remember(find('subject', id)?.facts, recorded)
     if (!facts) throw new OwnError(`${recorded.type} ${recorded.id}: its ${subject.type} never began.`)
-    return { kind: 'subject', type: subject.type, id, organisation_id, facts }
+    const { stream, revision } = recorded
+    return { kind: 'subject', type: subject.type, id, organisation_id, facts, stream, revision }
   }
 
   const id = idOf(recorded.stream)

@@ -27,13 +27,18 @@ export type PlannedDelivery = {
   readonly cancelled: CancelReason | null
 }
 
-/** Deliveries that wait for an action, a connection or an organisation are not sent. */
+/** Deliveries that wait for an action, a connection or an organisation, because of earlier events, are not sent. */
 export type Cancellation = {
   readonly of: 'action' | 'connection' | 'organisation'
   readonly id: string
   readonly organisation_id: string
   readonly reason: CancelReason
+  /** Where in the log that was decided: what is planned because of later events is sent. */
+  readonly position: string
 }
+
+/** What an organisation has set up from a position of the log on. */
+export type SetUpChange = { readonly position: string; readonly after: Known }
 
 export type Plan = {
   readonly deliveries: readonly PlannedDelivery[]
@@ -42,51 +47,79 @@ export type Plan = {
   readonly learned: readonly Known[]
 }
 
-/** What follows from a batch of events, in their order: an action is for the events after it, and for no earlier one. */
+/**
+ * What follows from a batch of events, in their order: an action is for the events after it, and for no earlier one.
+ * `changes` are set up by events that are not part of the batch, in the order of the log; some may come after the batch.
+ */
 export const makePlan = (
   capabilities: Capabilities,
   known: readonly Known[],
   batch: readonly RecordedEvent[],
+  changes: readonly SetUpChange[] = [],
 ): Plan => {
   const knowledge = makeKnowledge(capabilities, known)
   const cancellations: Cancellation[] = []
   let actions = knowledge.actions()
   let deliveries: PlannedDelivery[] = []
 
+  const setUp = (after: Known, position: string): Cancellation | undefined => {
+    actions = knowledge.actions()
+    const cancellation = cancellationBy(after, position)
+    if (cancellation)
+      deliveries = deliveries.map((each) =>
+        concerns(cancellation, each) ? { ...each, cancelled: each.cancelled ?? cancellation.reason } : each,
+      )
+    return cancellation
+  }
+  let taken = 0
+  const takeChanges = (upTo?: string) => {
+    for (; taken < changes.length; taken++) {
+      const change = changes[taken]
+      if (!change || (upTo !== undefined && change.position > upTo)) return
+      knowledge.take(change.after)
+      setUp(change.after, change.position)
+    }
+  }
+
   for (const recorded of batch) {
+    takeChanges(recorded.position)
+    if (knowledge.hasTaken(recorded)) continue
     const after = knowledge.learn(recorded)
     if (after.kind === 'subject') {
       const subject = kindNamed(capabilities.subjects, after.type)
       deliveries.push(...deliveriesOf(capabilities, subject, recorded, after.facts, actions, knowledge))
       continue
     }
-    actions = knowledge.actions()
-    const cancellation = cancellationBy(after)
-    if (!cancellation) continue
-    cancellations.push(cancellation)
-    deliveries = deliveries.map((each) =>
-      concerns(cancellation, each) ? { ...each, cancelled: each.cancelled ?? cancellation.reason } : each,
-    )
+    const cancellation = setUp(after, recorded.position)
+    if (cancellation) cancellations.push(cancellation)
   }
+  takeChanges()
   return { deliveries, cancellations, learned: knowledge.learned() }
 }
 
-const cancellationBy = ({ kind, id, organisation_id, facts }: Known): Cancellation | undefined => {
+/** What is cancelled because something that was set up is now so. */
+export const cancellationBy = (
+  { kind, id, organisation_id, facts }: Known,
+  position: string,
+): Cancellation | undefined => {
   switch (kind) {
     case 'organisation':
-      return facts.active ? undefined : { of: kind, id, organisation_id, reason: 'organisation_inactive' }
+      return facts.active ? undefined : { of: kind, id, organisation_id, position, reason: 'organisation_inactive' }
     case 'connection':
-      return facts.removed ? { of: kind, id, organisation_id, reason: 'connection_removed' } : undefined
+      return facts.removed ? { of: kind, id, organisation_id, position, reason: 'connection_removed' } : undefined
     case 'action':
-      if (facts.removed) return { of: kind, id, organisation_id, reason: 'action_removed' }
-      return facts.active ? undefined : { of: kind, id, organisation_id, reason: 'action_inactive' }
+      if (facts.removed) return { of: kind, id, organisation_id, position, reason: 'action_removed' }
+      return facts.active ? undefined : { of: kind, id, organisation_id, position, reason: 'action_inactive' }
     case 'subject':
       return undefined
   }
 }
 
-const concerns = ({ of, id }: Cancellation, { action_id, connection_id, organisation_id }: PlannedDelivery): boolean =>
-  id === { action: action_id, connection: connection_id, organisation: organisation_id }[of]
+const concerns = (
+  { of, id, position: decidedAt }: Cancellation,
+  { action_id, connection_id, organisation_id, position }: PlannedDelivery,
+): boolean =>
+  position < decidedAt && id === { action: action_id, connection: connection_id, organisation: organisation_id }[of]
 
 /** The deliveries of one event: one for each action that asks for it. */
 const deliveriesOf = (
@@ -136,6 +169,8 @@ const whyNot = ({ find }: Knowledge, organisation_id: string, connection_id: str
   return !connection || connection.facts.removed ? 'connection_removed' : null
 }
 
+const notPlanned = { stream: null, revision: null }
+
 /** Folds what was forgotten of the subject of an event from the earlier events of its stream, as they are read. */
 export const recalling = ({ subjects }: Capabilities, event: RecordedEvent) => {
   const subject = kindOf(subjects, event)
@@ -148,7 +183,7 @@ export const recalling = ({ subjects }: Capabilities, event: RecordedEvent) => {
     },
     known: (): Known | undefined =>
       subject && facts && id !== undefined
-        ? { kind: 'subject', type: subject.type, id, organisation_id: organisationOf(event), facts }
+        ? { kind: 'subject', type: subject.type, id, organisation_id: organisationOf(event), facts, ...notPlanned }
         : undefined,
   }
 }

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ClientBase, Pool } from 'pg'
 import type { EventLog } from '#infra/event-log/event-log.ts'
+import { StaleCheckpoint } from '#infra/consumers/failures.ts'
 import type { Log } from '#infra/log.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import type { Capabilities } from './capability.ts'
@@ -14,10 +15,25 @@ export type Planning = {
   readonly dropped_before: Date | null
 }
 
-export const findPlanning = async (db: Pool | ClientBase): Promise<Planning | undefined> => {
-  const { rows } = await db.query<Planning>(sql`
-    select after_position, from_time, dropped_before from delivery_planning`)
+/** Where the events come from that deliveries are planned from. */
+export type Source = 'log' | `kafka ${string}`
+
+export const fromLog: Source = 'log'
+
+type Row = Planning & { readonly source: Source }
+
+export const findPlanning = async (db: Pool | ClientBase): Promise<Row | undefined> => {
+  const { rows } = await db.query<Row>(sql`
+    select after_position, from_time, dropped_before, source from delivery_planning`)
   return rows[0]
+}
+
+/** The same for a planner that has its events from this source. It throws when the installation plans from another one by now. */
+export const planningFrom = async (db: Pool | ClientBase, source: Source): Promise<Planning | undefined> => {
+  const found = await findPlanning(db)
+  if (found && found.source !== source)
+    throw new StaleCheckpoint(`Deliveries are planned from another source: ${found.source}.`)
+  return found
 }
 
 /** Decides from where deliveries are planned. False: that was decided before, and stays. */
@@ -55,6 +71,7 @@ type Deciding = {
 }
 
 type Waiting = Deciding & {
+  readonly source: Source
   readonly log: Log
   readonly onWaiting: (isWaiting: boolean) => void
 }
@@ -74,14 +91,30 @@ export const decideByItself = async (deciding: Deciding): Promise<void> => {
 }
 
 /**
- * Waits until it is decided from where deliveries are planned. A log that holds something to send may have been planned
- * and sent before, with another database, so that the operator must choose.
+ * Waits until it is decided from where deliveries are planned, and while another source than this one is. A log that holds
+ * something to send may have been planned and sent before, with another database, so that the operator must choose.
  */
 export const untilDecided = async (waiting: Waiting): Promise<void> => {
-  const { pool, log, signal, onWaiting } = waiting
+  const { pool, log, signal, onWaiting, source } = waiting
   await decideByItself(waiting)
-  if (await findPlanning(pool)) return
+  if (!(await findPlanning(pool))) await untilChosen(pool, log, signal, onWaiting)
 
+  let isSaid = false
+  while (!signal.aborted) {
+    const planning = await findPlanning(pool)
+    if (!planning || planning.source === source) return
+    if (!isSaid) log.warn({ source, planned_from: planning.source }, 'deliveries are planned from another source')
+    isSaid = true
+    await pause(lookAgainMs, undefined, { signal }).catch(() => undefined)
+  }
+}
+
+const untilChosen = async (
+  pool: Pool,
+  log: Log,
+  signal: AbortSignal,
+  onWaiting: (isWaiting: boolean) => void,
+): Promise<void> => {
   let saidAt = -Infinity
   onWaiting(true)
   while (!signal.aborted && !(await findPlanning(pool))) {

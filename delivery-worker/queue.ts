@@ -75,11 +75,11 @@ export const enqueue = async (db: ClientBase, planned: readonly PlannedDelivery[
 
 /** Cancels what waits to be sent. What is being sent at this moment is sent. */
 export const cancel = async (db: ClientBase, cancellation: Cancellation): Promise<void> => {
-  const { of, id, organisation_id, reason } = cancellation
+  const { of, id, organisation_id, position, reason } = cancellation
   await db.query(sql`
     with waiting as materialized (
       select id, recorded_at from delivery_queue
-      where organisation_id = ${organisation_id}
+      where organisation_id = ${organisation_id} and position < ${position}
         and case ${of} when 'action' then action_id = ${id} when 'connection' then connection_id = ${id} else true end
       order by id for update
     ), removed as (

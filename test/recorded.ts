@@ -36,3 +36,13 @@ export const recorded = <Shapes extends EventShapes>(
       },
     }
   })
+
+/** The same events with the revisions that their streams give them in this order. */
+export const inStreamOrder = (events: readonly RecordedEvent[]): readonly RecordedEvent[] => {
+  const lengths = new Map<string, number>()
+  return events.map((event) => {
+    const revision = lengths.get(event.stream) ?? 0
+    lengths.set(event.stream, revision + 1)
+    return { ...event, revision }
+  })
+}

@@ -13,7 +13,7 @@ import {
   type ConnectionFacts,
 } from '../../delivery-worker/capability.ts'
 import { makePlan, recalling } from '../../delivery-worker/plan.ts'
-import { recorded } from '../recorded.ts'
+import { inStreamOrder, recorded } from '../recorded.ts'
 
 /** Parcels, actions that tell of heavy ones, and the connections that they go over. */
 const parcelEvents = { ParcelSent: event({ grams: z.int() }), ParcelLost: event({ by: z.string() }) }
@@ -102,7 +102,7 @@ const organisation = (type: 'OrganisationActivated' | 'OrganisationDeactivated',
     }),
   )
 
-const planned = (...batch: readonly RecordedEvent[]) => makePlan(capabilities, [], batch)
+const planned = (...batch: readonly RecordedEvent[]) => makePlan(capabilities, [], inStreamOrder(batch))
 const reasons = (...batch: readonly RecordedEvent[]) => planned(...batch).deliveries.map(({ cancelled }) => cancelled)
 
 test('a delivery holds all that is needed to send it, and its id is that of the event and the action', () => {
@@ -206,17 +206,21 @@ describe('what was planned in earlier batches is cancelled', () => {
   const cancellations = (...batch: readonly RecordedEvent[]) => planned(...batch).cancellations
 
   test('with its reason, by what happened to its action, its connection or its organisation', () => {
-    expect(cancellations(van(), action(), actionRemoved())).toEqual([
-      { of: 'action', id: 'a', organisation_id: acme, reason: 'action_removed' },
+    const [removed, off] = [actionRemoved(), action({ active: false })]
+    const [gone, inactive] = [van('ConnectionRemoved'), organisation('OrganisationDeactivated')]
+    const organisation_id = acme
+
+    expect(cancellations(van(), action(), removed)).toEqual([
+      { of: 'action', id: 'a', organisation_id, position: removed.position, reason: 'action_removed' },
     ])
-    expect(cancellations(action({ active: false }))).toEqual([
-      { of: 'action', id: 'a', organisation_id: acme, reason: 'action_inactive' },
+    expect(cancellations(off)).toEqual([
+      { of: 'action', id: 'a', organisation_id, position: off.position, reason: 'action_inactive' },
     ])
-    expect(cancellations(van('ConnectionRemoved'))).toEqual([
-      { of: 'connection', id: 'v', organisation_id: acme, reason: 'connection_removed' },
+    expect(cancellations(gone)).toEqual([
+      { of: 'connection', id: 'v', organisation_id, position: gone.position, reason: 'connection_removed' },
     ])
-    expect(cancellations(organisation('OrganisationDeactivated'))).toEqual([
-      { of: 'organisation', id: acme, organisation_id: acme, reason: 'organisation_inactive' },
+    expect(cancellations(inactive)).toEqual([
+      { of: 'organisation', id: acme, organisation_id, position: inactive.position, reason: 'organisation_inactive' },
     ])
   })
 
@@ -233,7 +237,15 @@ test('what was known before counts, and what was learned is told', () => {
 
   expect(next.deliveries).toMatchObject([{ event_id: happened.id, cancelled: null }])
   expect(next.learned).toEqual([
-    { kind: 'subject', type: 'parcel', id: 'p', organisation_id: acme, facts: { grams: 500 } },
+    {
+      kind: 'subject',
+      type: 'parcel',
+      id: 'p',
+      organisation_id: acme,
+      facts: { grams: 500 },
+      stream: 'parcel-p',
+      revision: 0,
+    },
   ])
 })
 
@@ -254,6 +266,8 @@ describe('what was forgotten of a subject is recalled from its stream', () => {
       id: 'p',
       organisation_id: acme,
       facts: { grams: 300 },
+      stream: null,
+      revision: null,
     })
   })
 

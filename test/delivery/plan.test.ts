@@ -2,14 +2,14 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { organisationEvents } from '#domain/access/events.ts'
 import { applicationEvents } from '#domain/applications/events.ts'
-import type { EventOf, EventShapes, RecordedEvent } from '#domain/event.ts'
+import type { EventOf, EventShapes, Position, RecordedEvent } from '#domain/event.ts'
 import { endpointConnectionEvents, EndpointConnectionId } from '#domain/integrations/events.ts'
 import { ApplicationId } from '#domain/values.ts'
 import { lifecycleActionEvents, LifecycleActionId } from '#domain/workflows/events.ts'
 import { capabilities } from '../../delivery-worker/capabilities.ts'
 import type { Known } from '../../delivery-worker/known.ts'
 import { makePlan, type PlannedDelivery } from '../../delivery-worker/plan.ts'
-import { recorded } from '../recorded.ts'
+import { inStreamOrder, recorded } from '../recorded.ts'
 import { applicationStarted, organisation_id } from './applications.ts'
 
 const nth = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
@@ -95,15 +95,49 @@ const outcomeOf = (batches: readonly (readonly RecordedEvent[])[]) => {
   return deliveries.map(({ id, event_id, action_id, cancelled }) => ({ id, event_id, action_id, cancelled }))
 }
 
-const cancelledAfter = (...log: readonly RecordedEvent[]) => outcomeOf([log]).map(({ cancelled }) => cancelled)
+const cancelledAfter = (...log: readonly RecordedEvent[]) =>
+  outcomeOf([inStreamOrder(log)]).map(({ cancelled }) => cancelled)
 
 test('an action is for the events after it, within one batch too', () => {
   const before = abandoned()
   const after = abandoned()
 
-  const planned = outcomeOf([[connected(), started(), before, acting(1), after]])
+  const planned = outcomeOf([inStreamOrder([connected(), started(), before, acting(1), after])])
 
   expect(planned.map(({ event_id }) => event_id)).toEqual([after.id])
+})
+
+test('an event of a subject that comes again is planned once, and changes nothing that is remembered', () => {
+  const set = [connected(), acting(1)] as const
+  const happenings = inStreamOrder([started(), abandoned(), abandoned()])
+
+  const once = outcomeOf([[...set, ...happenings]])
+
+  expect(once).toHaveLength(2)
+  expect(outcomeOf([[...set, ...happenings], happenings, happenings.slice(1), happenings.slice(2)])).toEqual(once)
+})
+
+test('what was set up elsewhere counts from where it happened, before, within and after the batch', () => {
+  const [begun, early, late] = inStreamOrder([started(), abandoned(), abandoned()])
+  const known = makePlan(capabilities, [], [connected()]).learned
+  const [first] = makePlan(capabilities, [], [acting(1)]).learned
+  const [off] = makePlan(capabilities, [], [acting(1), switched(1, false)]).learned
+  if (!begun || !early || !late || !first || !off) throw new Error('Something is missing.')
+  const at = (position: string, event: RecordedEvent) => ({ ...event, position: position as Position })
+  const batch = [at('10', begun), at('20', early), at('30', late)]
+  const planned = (...changes: { readonly position: string; readonly after: Known }[]) =>
+    makePlan(capabilities, known, batch, changes).deliveries.map(({ event_id, cancelled }) => [event_id, cancelled])
+
+  expect(planned({ position: '15', after: first })).toEqual([
+    [early.id, null],
+    [late.id, null],
+  ])
+  expect(planned({ position: '25', after: first })).toEqual([[late.id, null]])
+  expect(planned({ position: '40', after: first })).toEqual([])
+  expect(planned({ position: '15', after: first }, { position: '40', after: off })).toEqual([
+    [early.id, 'action_inactive'],
+    [late.id, 'action_inactive'],
+  ])
 })
 
 test('an action that is switched off sends nothing more, and on again sends what comes then', () => {
@@ -148,7 +182,7 @@ test('in whatever batches a log is planned, the same deliveries come of it', () 
 
   fc.assert(
     fc.property(anyLog, fc.array(fc.integer({ min: 1, max: 28 })), (happenings, cuts) => {
-      const log = [...setUp, ...happenings]
+      const log = inStreamOrder([...setUp, ...happenings])
       const ends = [...cuts.toSorted((one, other) => one - other), log.length]
       const batches = ends.map((end, index) => log.slice(ends[index - 1] ?? 0, end)).filter((batch) => batch.length > 0)
 

@@ -297,7 +297,7 @@ describe('completing', () => {
     await own.enqueue(planned(connection), planned(connection))
     const [one, other] = await own.claim([connection])
     if (!one || !other) throw new Error('Two were planned.')
-    await own.cancel({ of: 'connection', id: connection, organisation_id, reason: 'connection_removed' })
+    await own.cancel({ of: 'connection', id: connection, organisation_id, position: '2', reason: 'connection_removed' })
 
     await own.complete(success(one), retried(other))
 
@@ -314,9 +314,20 @@ describe('completing', () => {
     const [one, other] = [planned(connection), planned(connection)]
     await own.enqueue(one, other)
 
-    await own.cancel({ of: 'action', id: one.action_id, organisation_id, reason: 'action_removed' })
+    await own.cancel({ of: 'action', id: one.action_id, organisation_id, position: '2', reason: 'action_removed' })
 
     expect(await own.claim([connection])).toMatchObject([{ id: other.id }])
+  })
+
+  test('cancelling leaves what was planned because of later events', async () => {
+    await using own = await deliveryQueue()
+    const connection = await connect(own.pool)
+    const [earlier, later] = [planned(connection, { position: '1' }), planned(connection, { position: '3' })]
+    await own.enqueue(earlier, later)
+
+    await own.cancel({ of: 'connection', id: connection, organisation_id, position: '2', reason: 'connection_removed' })
+
+    expect((await own.rows()).filter(({ state }) => state === 'pending')).toMatchObject([{ id: later.id }])
   })
 
   test('of an organisation cancels its own only', async () => {
@@ -328,6 +339,7 @@ describe('completing', () => {
       of: 'organisation',
       id: randomUUID(),
       organisation_id: randomUUID(),
+      position: '2',
       reason: 'organisation_inactive',
     })
 
