@@ -38,7 +38,6 @@ import { dateIn } from '#domain/time-zone.ts'
 import { catalogueAdminRoutes } from './catalogue/routes.ts'
 import { crmReactions, crmRoutes, crmSections, crmTimers, followCrmModels, type CrmModels } from './crm.ts'
 import { makePeople } from './customers/people.ts'
-import { whenCustomerSavedRecordCustomer } from './customers/when-customer-saved-record-customer.ts'
 import { followEndpointConnections, type LiveConnections } from './integrations/live-connections.ts'
 import { makeDocumentFiles } from './document-files.ts'
 import { receiveRoute } from './ingests/receive-route.ts'
@@ -255,7 +254,6 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
   const { organisations } = directory
   const reactions = runReactions(
     [
-      whenCustomerSavedRecordCustomer(writer),
       whenQuoteEndedClosePayments(writer),
       whenQuoteBoughtSetUpPolicy(makeSetUp({ writer, catalogue })),
       whenPolicyBoundIssueDocuments({
@@ -265,7 +263,7 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
         organisations: directory.organisations,
       }),
       whenPolicyBoundEnrolMember(memberships, programmes),
-      ...crmReactions({ writer, leads, catalogue, outcomeModels: crmModels.outcomeModels }),
+      ...crmReactions({ writer, leads, catalogue, people, outcomeModels: crmModels.outcomeModels }),
       whenPolicyCancelledReturnCard(writer),
       whenIngestReceivedResolveIt(processing),
       whenIngestResolvedReadIt(processing),

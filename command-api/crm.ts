@@ -8,10 +8,15 @@ import type { LiveFolds } from '#infra/consumers/live-folds.ts'
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
 import type { Route } from '#infra/http/route.ts'
 import { sql } from '#infra/postgres/postgres.ts'
+import { makeApplicationConsent } from './application-consent.ts'
+import { consentRoutes } from './customers/consent-routes.ts'
 import { makePeople } from './customers/people.ts'
+import { whenCustomerSavedRecordCustomer } from './customers/when-customer-saved-record-customer.ts'
+import { whenQuoteIssuedRecordSoftOptIn } from './customers/when-quote-issued-record-soft-opt-in.ts'
 import type { Catalogue } from './live-catalogue.ts'
 import { leadAdminRoutes } from './leads/routes.ts'
 import { whenApplicationChangedRecordActivity } from './leads/when-application-changed-record-activity.ts'
+import { whenConsentRecordedRecordActivity } from './leads/when-consent-recorded-record-activity.ts'
 import { whenCustomerUpdatedRecordChange } from './leads/when-customer-updated-record-change.ts'
 import { whenPolicyBoundWinLead } from './leads/when-policy-bound-win-lead.ts'
 import { commandHandler } from './handle.ts'
@@ -85,6 +90,7 @@ export const crmRoutes = ({
     directory,
   }
   return [
+    ...consentRoutes({ people, directory }),
     ...leadAdminRoutes({ leads, pipelines: models.pipelines, directory }),
     ...outcomeRoutes({ ...outcomesDeps, catalogue }),
     ...outcomeAdminRoutes(outcomesDeps),
@@ -96,14 +102,21 @@ type ReactionDeps = {
   readonly leads: Leads
   readonly outcomeModels: OutcomeModels
   readonly catalogue: Pick<Catalogue, 'release'>
+  readonly people: ReturnType<typeof makePeople>
 }
 
 /** What leads and outcomes do about what happens elsewhere. */
-export const crmReactions = ({ writer, leads, outcomeModels, catalogue }: ReactionDeps): readonly SomeReaction[] => {
+export const crmReactions = (deps: ReactionDeps): readonly SomeReaction[] => {
+  const { writer, leads, outcomeModels, catalogue, people } = deps
   const { load } = commandHandler(writer, application)
+  const answersOf = makeApplicationConsent(writer, catalogue)
+  const customerOf = async (id: string) => (await load(id))?.record.customer?.id
   return [
+    whenCustomerSavedRecordCustomer(writer, { people, answersOf }),
+    whenQuoteIssuedRecordSoftOptIn({ people, answersOf, customerOf }),
+    whenConsentRecordedRecordActivity(leads),
     whenOutcomeRecordedFollowOutcome(leads),
-    whenApplicationChangedRecordActivity({ leads, customerOf: async (id) => (await load(id))?.record.customer?.id }),
+    whenApplicationChangedRecordActivity({ leads, customerOf }),
     whenCustomerUpdatedRecordChange(leads),
     whenPolicyBoundWinLead(leads),
     whenPolicyBoundRecordOutcome({

@@ -3,7 +3,7 @@ import { checkConsumer, checkOutage, type Parts, type Role } from '#infra/parts.
 import type { Progress } from '#infra/consumers/progress.ts'
 import { applications } from './applications/projection.ts'
 import { keyDocuments, products, releases } from './catalogue/projection.ts'
-import { customers } from './customers/projection.ts'
+import { consentHistory, customers } from './customers/projection.ts'
 import { dueTimes } from './due-times/projection.ts'
 import { leadFeed, leadRecords, leads } from './leads/projection.ts'
 import { ingests } from './ingests/projection.ts'
@@ -24,6 +24,7 @@ export const allProjections: readonly SomeProjection[] = [
   keyDocuments,
   applications,
   customers,
+  consentHistory,
   quotes,
   policies,
   policyTimeline,

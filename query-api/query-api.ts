@@ -23,6 +23,7 @@ import { applicationRoutes } from './applications/routes.ts'
 import { teamApplicationRoutes } from './applications/team-routes.ts'
 import { keyDocumentRoutes } from './catalogue/key-documents.ts'
 import { catalogueRoutes } from './catalogue/routes.ts'
+import { customerAdminRoutes } from './customers/routes.ts'
 import { deliveryRoutes } from './deliveries/routes.ts'
 import { documentationRoutes, type ExplorerDemo } from './documentation/routes.ts'
 import { accountOpener } from './lookups/accounts.ts'
@@ -66,6 +67,7 @@ export const queryRoutes = (
   ...deliveryRoutes(deps),
   ...ingestRoutes(deps),
   ...ingestAdminRoutes(deps),
+  ...customerAdminRoutes(deps),
 ]
 
 /** `demo`: what the explorer signs in with by itself. */

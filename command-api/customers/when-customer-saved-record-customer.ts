@@ -5,6 +5,8 @@ import { idOf, type EventOf } from '#domain/event.ts'
 import { ApplicationId, OrganisationId } from '#domain/values.ts'
 import { commandHandler, type Writer } from '../handle.ts'
 import type { Reaction } from '../reaction.ts'
+import { recordAnswers, type Answered } from './consent.ts'
+import type { makePeople } from './people.ts'
 
 const { CustomerSaved, PartnerSaved } = applicationEvents
 
@@ -12,9 +14,18 @@ type PersonSaved = EventOf<{ CustomerSaved: typeof CustomerSaved; PartnerSaved: 
 
 const detailsOf = (event: PersonSaved) => (event.type === 'CustomerSaved' ? event.customer : event.partner)
 
-/** The details that an application received of the first or second person are recorded in the person's own record. */
+type Saved = Extract<PersonSaved, { type: 'CustomerSaved' }>
+
+type Consent = {
+  readonly people: Pick<ReturnType<typeof makePeople>, 'handle'>
+  readonly answersOf: (application_id: ApplicationId, saved: Saved) => Promise<readonly Answered[]>
+}
+
+/** The details that an application received of the first or second person are recorded in the person's own record,
+ * and then what the first said to being contacted. */
 export const whenCustomerSavedRecordCustomer = (
   writer: Writer,
+  consent?: Consent,
 ): Reaction<{ CustomerSaved: typeof CustomerSaved; PartnerSaved: typeof PartnerSaved }> => {
   const { handle } = commandHandler(writer, customer)
 
@@ -25,19 +36,23 @@ export const whenCustomerSavedRecordCustomer = (
     target: ({ customer_id }) => `${customer.category}-${customer_id}`,
     react: async (event, recorded, context) => {
       const { customer_id, sent, by } = event
+      const application_id = ApplicationId.parse(idOf(recorded.stream))
       await handle(
         customer_id,
         {
           type: 'RecordCustomer',
           organisation_id: OrganisationId.parse(context.organisation_id),
           customer_id,
-          application_id: ApplicationId.parse(idOf(recorded.stream)),
+          application_id,
           details: detailsOf(event),
           sent: sent as Partial<CustomerDetails>, // JSON holds nothing undefined, which its type allows.
           by,
         },
         context,
       )
+      if (event.type === 'PartnerSaved' || !consent) return
+      const { people, answersOf } = consent
+      await recordAnswers(people, customer_id, application_id, await answersOf(application_id, event), context)
     },
   }
 }

@@ -14,7 +14,10 @@ export const whenCustomerUpdatedRecordChange = (leads: Leads): Reaction<typeof f
   categories: ['customer'],
   events: followed,
   target: (_event, { stream }) => leads.stream(CustomerId.parse(idOf(stream))),
-  react: async ({ changed }, { stream }, context) => {
+  react: async (event, { stream }, context) => {
+    const { changed } = event
+    // What an ingest fills in it tells of by itself, with its campaign.
+    if (event.type === 'CustomerDetailsFilled' && event.ingest_id !== null) return
     const contact_id = CustomerId.parse(idOf(stream))
     if (!(await leads.find(OrganisationId.parse(context.organisation_id), contact_id))) return
     const act = { type: 'RecordDetailsChange', changed: Object.keys(changed) } as const

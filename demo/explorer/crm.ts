@@ -84,6 +84,14 @@ export const prepareLeads = async ({ api, operator }: Callers): Promise<Examples
       { contact_id },
       { source_id: proposal, accept: ['first_name'] },
     ),
+    getOrganisationConsentHistory: inOrganisation(),
+    postOrganisationPeopleConsent: inOrganisation(
+      { contact_id },
+      {
+        entries: [{ purpose: 'first_party_marketing', channel: 'email', state: 'withdrawn' }],
+        method: 'by phone',
+      },
+    ),
     getOrganisationLeads: inOrganisation(),
     getOrganisationLead: inOrganisation({ contact_id }),
     getOrganisationLeadTimeline: inOrganisation({ contact_id }),

@@ -1,19 +1,85 @@
 import { z } from 'zod'
 import { ConsentOptOut, type Presentation } from '../catalogue/record.ts'
+import type { ConsentEntry } from '../customers/events.ts'
 import type { Fields } from '../rejection.ts'
+import { Channel } from '../values.ts'
+import type { ApplicationEvent } from './events.ts'
+import type { ApplicationState } from './state.ts'
 
 type Sent = Readonly<Record<string, unknown>>
 
-const DetailsConfig = z.object({ consent_opt_outs: z.array(ConsentOptOut) })
+type CustomerSaved = Extract<ApplicationEvent, { type: 'CustomerSaved' }>
+
+const DetailsConfig = z.object({
+  consent_opt_outs: z.array(ConsentOptOut).default([]),
+  marketing_question: z.object({ label: z.string() }).nullable().default(null),
+})
 
 const channels: readonly string[] = ConsentOptOut.shape.channels.element.options
 
 /** The opt-out boxes that the details stage of a presentation shows, by key. */
-const optOuts = (presentation: Presentation | null): readonly string[] =>
+const optOuts = (presentation: Presentation | null): readonly ConsentOptOut[] =>
+  detailsOf(presentation).flatMap(({ consent_opt_outs }) => consent_opt_outs)
+
+const detailsOf = (presentation: Presentation | null) =>
   (presentation?.stages ?? [])
     .filter(({ stage_type }) => stage_type === 'personal_details')
-    .flatMap(({ config }) => DetailsConfig.safeParse(config).data?.consent_opt_outs ?? [])
-    .map(({ key }) => key)
+    .flatMap(({ config }) => DetailsConfig.safeParse(config).data ?? [])
+
+/** What answers say about being contacted, and to which words. */
+export type Answered = {
+  readonly entries: readonly ConsentEntry[]
+  readonly method: string
+  readonly wording: string | null
+}
+
+/** A ticked box refuses its purpose and channels; the marketing question grants or refuses each channel. */
+export const consentAnswered = (
+  presentation: Presentation | null,
+  { consent_answers, marketing_answers }: Pick<CustomerSaved, 'consent_answers' | 'marketing_answers'>,
+): readonly Answered[] => {
+  const ticked = optOuts(presentation).filter(({ key }) => consent_answers?.[key] === false)
+  const asked = Object.entries(marketing_answers ?? {})
+  const question = detailsOf(presentation).find(({ marketing_question }) => marketing_question)?.marketing_question
+  return [
+    ...ticked.map(({ label, purpose, channels: refused, basis }) => ({
+      entries: refused.map((channel) => ({ purpose, channel, state: 'refused' as const, basis })),
+      method: 'opt-out box',
+      wording: label,
+    })),
+    ...(asked.length > 0
+      ? [
+          {
+            entries: asked.map(([channel, agreed]) => ({
+              purpose: 'first_party_marketing' as const,
+              channel: Channel.parse(channel),
+              state: agreed ? ('granted' as const) : ('refused' as const),
+              basis: 'consent' as const,
+            })),
+            method: 'marketing question',
+            wording: question?.label ?? null,
+          },
+        ]
+      : []),
+  ]
+}
+
+/** Only these may be written to about similar products without having said yes (PECR, regulation 22(3)). */
+const softChannels: readonly string[] = ['email', 'sms']
+
+/** The boxes left alone, once the customer has been quoted: marketing of the firm's own by email and text message. */
+export const softOptIns = (
+  presentation: Presentation | null,
+  { consent_answers, boxes_shown, quotes }: Pick<ApplicationState, 'consent_answers' | 'boxes_shown' | 'quotes'>,
+): readonly Answered[] => {
+  if (!boxes_shown || quotes.length === 0) return []
+  return optOuts(presentation).flatMap(({ key, label, purpose, channels: shown, basis }) => {
+    const soft = shown.filter((channel) => softChannels.includes(channel))
+    if (consent_answers[key] === false || purpose !== 'first_party_marketing' || soft.length === 0) return []
+    const entries = soft.map((channel) => ({ purpose, channel, state: 'granted' as const, basis }))
+    return [{ entries, method: 'opt-out box left alone', wording: label }]
+  })
+}
 
 /** What cannot be used of the ticked boxes (by key, always false) and the marketing answers (yes or no by channel). */
 export const consentFaults = (
@@ -21,7 +87,7 @@ export const consentFaults = (
   consent_answers: Sent | undefined,
   marketing_answers: Sent | undefined,
 ): Fields => {
-  const known = consent_answers ? optOuts(presentation) : []
+  const known = consent_answers ? optOuts(presentation).map(({ key }) => key) : []
   return Object.fromEntries([
     ...reasons('consent_answers', consent_answers, (key, value) => {
       if (!known.includes(key)) return 'is not an opt-out of this presentation'

@@ -31,6 +31,8 @@ export type ApplicationState = {
   readonly provenance: Provenance | null
   readonly consent_answers: Readonly<Record<string, false>>
   readonly marketing_answers: Readonly<Record<string, boolean>>
+  /** The customer has seen the opt-out boxes, whether or not they ticked any. */
+  readonly boxes_shown: boolean
   /** A visitor of a web page has had a hand in it, so it holds only what was typed into it. */
   readonly open_to_visitors: boolean
   /** What the market was last searched with. */
@@ -60,6 +62,7 @@ export const evolve = (
       provenance: event.provenance,
       consent_answers: {},
       marketing_answers: {},
+      boxes_shown: false,
       open_to_visitors: event.started_by === 'browser',
       accepted_terms: null,
       searched_inputs: null,
@@ -125,6 +128,7 @@ const hiddenChange = (state: ApplicationState, event: ApplicationStreamEvent): P
   if (event.type !== 'CustomerSaved') return {}
   return {
     consent_answers: { ...state.consent_answers, ...event.consent_answers },
+    boxes_shown: state.boxes_shown || event.consent_answers !== null,
     marketing_answers: { ...state.marketing_answers, ...event.marketing_answers },
     open_to_visitors: state.open_to_visitors || event.by === 'browser',
   }

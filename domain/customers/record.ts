@@ -30,6 +30,21 @@ export const ConsentHeld = ConsentEntry.extend({
 })
 export type ConsentHeld = z.infer<typeof ConsentHeld>
 
+/** What a person said at one time, as it is listed. */
+export const ConsentSaid = z
+  .object({
+    id: z.uuid(),
+    contact_id: CustomerId,
+    entries: z.array(ConsentEntry),
+    method: z.string(),
+    wording: z.string().nullable(),
+    said_at: z.iso.datetime(),
+    source: z.object({ type: z.string(), id: z.uuid().nullable() }),
+    recorded_at: z.iso.datetime(),
+  })
+  .meta({ id: 'ConsentSaid' })
+export type ConsentSaid = z.infer<typeof ConsentSaid>
+
 /** A customer as the organisation knows them. */
 export const Customer = ApplicationCustomer.extend({
   organisation_id: OrganisationId,

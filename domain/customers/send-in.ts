@@ -68,11 +68,12 @@ export const sendIn = (command: SendCustomerIn, customer: Customer | undefined):
 const isSameEntry = (one: ConsentEntry, other: ConsentEntry): boolean =>
   one.purpose === other.purpose && one.channel === other.channel
 
-/** Only what is new, or was said later than what is held. */
+/** Only what is new, or was said later than what is held. What nobody said is not set against what somebody did. */
 export const recordConsent = (said: ConsentSaid, { consent }: Pick<Customer, 'consent'>): Decision => {
   const entries = said.entries.filter((entry) => {
     const held = consent.find((each) => isSameEntry(each, entry))
     if (!held) return true
+    if (entry.state === 'granted' && entry.basis === 'soft_opt_in') return false
     const isSame = held.state === entry.state && held.basis === entry.basis && held.said_at === said.said_at
     return !isSame && held.said_at <= said.said_at
   })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { CustomerId, OrganisationId, ApiApplicationId } from '../values.ts'
+import { ApiApplicationId, Channel, CustomerId, OrganisationId } from '../values.ts'
 import {
   CampaignRef,
   Facts,
@@ -249,3 +249,37 @@ const change = (lead: LeadRecord, event: LeadEvent, { occurred_at }: Recorded): 
 
 /** Won, lost or ruled out. */
 export const isTerminal = (status: LeadStatus): boolean => status !== 'open' && status !== 'dormant'
+
+/** Whether a lead may be approached with the firm's own marketing over a channel, and why. */
+export const MarketingPermission = z.object({
+  channel: Channel,
+  allowed: z.boolean(),
+  reason: z.enum([
+    'granted',
+    'refused',
+    'withdrawn',
+    'no_consent',
+    'no_objection',
+    'on_tps',
+    'not_on_tps',
+    'not_screened',
+  ]),
+})
+export type MarketingPermission = z.infer<typeof MarketingPermission>
+
+type Said = { readonly purpose: string; readonly channel: string; readonly state: 'granted' | 'refused' | 'withdrawn' }
+
+/**
+ * What the person said holds. Where nobody asked, writing by email or message takes consent, a letter takes none, and a call
+ * takes a number that is on neither list (PECR, regulations 21 and 22).
+ */
+export const marketingPermissions = (consent: readonly Said[], tps: TpsStatus | null): MarketingPermission[] =>
+  Channel.options.map((channel) => {
+    const said = consent.find((each) => each.purpose === 'first_party_marketing' && each.channel === channel)
+    if (said) return { channel, allowed: said.state === 'granted', reason: said.state }
+    if (channel === 'post') return { channel, allowed: true, reason: 'no_objection' }
+    if (channel !== 'phone') return { channel, allowed: false, reason: 'no_consent' }
+    if (tps === null) return { channel, allowed: false, reason: 'not_screened' }
+    const isListed = tps === 'registered'
+    return { channel, allowed: !isListed, reason: isListed ? 'on_tps' : 'not_on_tps' }
+  })

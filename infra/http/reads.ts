@@ -1,6 +1,14 @@
 /** What query-api serves of the operator's addresses, at /admin/v1 and below an organisation. */
 const lists = ['deliveries', 'key_documents', 'market_searches', 'policies', 'team_applications']
-const listsOfOrganisation = ['held_outcomes', 'ingests', 'leads', 'memberships', 'payments', 'proposed_details']
+const listsOfOrganisation = [
+  'consent_history',
+  'held_outcomes',
+  'ingests',
+  'leads',
+  'memberships',
+  'payments',
+  'proposed_details',
+]
 
 /**
  * The addresses whose GET and HEAD go to query-api; all else goes to command-api. The reverse proxy has the same

@@ -1,6 +1,7 @@
 import { customerEvents } from '#domain/customers/events.ts'
-import { evolveCustomer, nameKey, type Customer } from '#domain/customers/record.ts'
+import { evolveCustomer, nameKey, type ConsentSaid, type Customer } from '#domain/customers/record.ts'
 import { idOf, organisationOf } from '#domain/event.ts'
+import { CustomerId } from '#domain/values.ts'
 import type { Projection } from '../projection.ts'
 
 type Row = {
@@ -70,5 +71,38 @@ export const customers: Projection<typeof customerEvents, Row, 'organisation_id'
       created_at,
       updated_at,
     }
+  },
+}
+
+type ConsentRow = {
+  readonly organisation_id: string
+  readonly id: string
+  readonly contact_id: string
+  readonly position: string
+  readonly document: ConsentSaid
+}
+
+const { CustomerConsentRecorded } = customerEvents
+const consentEvents = { CustomerConsentRecorded }
+
+/** All that people have said to being contacted, in the order in which it was recorded. */
+export const consentHistory: Projection<typeof consentEvents, ConsentRow, 'organisation_id' | 'id'> = {
+  name: 'consent_history',
+  version: 1,
+  categories: ['customer'],
+  events: consentEvents,
+  table: {
+    columns: { organisation_id: 'uuid', id: 'uuid', contact_id: 'uuid', position: 'text', document: 'json' },
+    key: ['organisation_id', 'id'],
+    indexes: [`organisation_id, "position" collate "C"`, `organisation_id, contact_id, "position" collate "C"`],
+  },
+
+  keys: (_event, recorded) => [{ organisation_id: organisationOf(recorded), id: recorded.id }],
+
+  project: (_row, event, { stream, position, recorded_at }, key) => {
+    const { entries, method, wording, said_at, source } = event
+    const contact_id = CustomerId.parse(idOf(stream))
+    const said = { entries, method, wording, said_at, source, recorded_at: recorded_at.toISOString() }
+    return { ...key, contact_id, position, document: { id: key.id, contact_id, ...said } }
   },
 }

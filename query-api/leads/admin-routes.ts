@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { CustomerDetails } from '#domain/customers/events.ts'
+import { ConsentHeld, type Customer } from '#domain/customers/record.ts'
 import { LeadFeedEvent } from '#domain/lead-feed/record.ts'
 import { LeadStatus } from '#domain/leads/events.ts'
-import { LeadRecord } from '#domain/leads/record.ts'
+import { LeadRecord, MarketingPermission, marketingPermissions } from '#domain/leads/record.ts'
 import { Key } from '#domain/pipeline/events.ts'
 import { CustomerId, OrganisationId } from '#domain/values.ts'
 import { notFound } from '#infra/http/problem.ts'
@@ -29,7 +30,8 @@ const LeadsQuery = z.object({
 const Person = CustomerDetails.nullable().describe('Their details; null while none are known.')
 const WholeLead = LeadRecord.extend({
   person: Person,
-  consent: z.array(z.record(z.string(), z.unknown())).describe('What the person said, by purpose and channel.'),
+  consent: z.array(ConsentHeld).describe('What the person said last, by purpose and channel.'),
+  marketing: z.array(MarketingPermission).describe('Whether they may be approached with marketing, by channel.'),
 }).meta({ id: 'LeadWithPerson' })
 
 /** Stands for the organisation's own team among those who see an event. */
@@ -73,7 +75,7 @@ export const leadAdminRoutes = ({ pool }: { readonly pool: Database }): Route[] 
     async ({ path: { organisation_id, contact_id } }) => {
       const { rows } = await pool.query<{
         document: LeadRecord
-        person: (CustomerDetails & { readonly consent?: Record<string, unknown>[] }) | null
+        person: Customer | null
       }>(sql`
         select lead_records.document, customers.document as person
         from lead_records left join customers
@@ -82,7 +84,9 @@ export const leadAdminRoutes = ({ pool }: { readonly pool: Database }): Route[] 
       if (!rows[0]) throw notFound('lead')
       const { document, person } = rows[0]
       const details = person && CustomerDetails.parse(person)
-      return { status: 200, body: { data: { ...document, person: details, consent: person?.consent ?? [] } } }
+      const consent = person?.consent ?? []
+      const marketing = marketingPermissions(consent, document.tps?.status ?? null)
+      return { status: 200, body: { data: { ...document, person: details, consent, marketing } } }
     },
   ),
   route(

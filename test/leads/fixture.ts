@@ -21,10 +21,11 @@ import { commandHandler } from '../../command-api/handle.ts'
 import { contextOf, type SomeReaction } from '../../command-api/reaction.ts'
 import { makeLeads, type OneLeadCommand } from '../../command-api/live-leads.ts'
 import { makeWriter } from '../../command-api/writer.ts'
-import { customers } from '../../projections/customers/projection.ts'
+import { consentHistory, customers } from '../../projections/customers/projection.ts'
 import { leadFeed, leadRecords, leads } from '../../projections/leads/projection.ts'
 import { heldOutcomes, outcomes } from '../../projections/outcomes/projection.ts'
 import { products } from '../../projections/catalogue/projection.ts'
+import { customerAdminRoutes } from '../../query-api/customers/routes.ts'
 import { leadAdminRoutes } from '../../query-api/leads/admin-routes.ts'
 import { leadRoutes } from '../../query-api/leads/routes.ts'
 import { outcomeRoutes } from '../../query-api/outcomes/routes.ts'
@@ -79,7 +80,7 @@ export const openLeads = async () => {
   let read: Position | undefined
   const pending: RecordedEvent[] = []
   let reading = Promise.resolve()
-  const projections = [products, customers, leads, leadFeed, leadRecords, outcomes, heldOutcomes]
+  const projections = [products, customers, consentHistory, leads, leadFeed, leadRecords, outcomes, heldOutcomes]
   let reactions: readonly SomeReaction[] = []
   const react = async (recorded: RecordedEvent) => {
     for (const reaction of reactions) {
@@ -124,12 +125,13 @@ export const openLeads = async () => {
     outcomeModels: outcomeModelsOf(new Map([[organisation_id, { ...seededModel, ...sold }]])),
   }
   const catalogue = { slugs: () => [], release: async () => undefined }
-  reactions = crmReactions({ writer, leads: made, catalogue, outcomeModels: models.outcomeModels })
   const people = makePeople({ writer, digest: dataKeys.digest })
+  reactions = crmReactions({ writer, leads: made, catalogue, people, outcomeModels: models.outcomeModels })
   const served = await serve(
     [
       ...leadRoutes({ pool: database.pool, pipelines }),
       ...leadAdminRoutes({ pool: database.pool }),
+      ...customerAdminRoutes({ pool: database.pool }),
       ...outcomeRoutes({ pool: database.pool, outcomeModels: models.outcomeModels }),
       ...crmRoutes({ writer, pool: database.pool, directory, catalogue, dataKeys, models, leads: made }),
     ],
