@@ -1,45 +1,95 @@
 import type { Pool } from 'pg'
+import type { Json } from '#domain/event.ts'
+import { sql } from '#infra/postgres/postgres.ts'
 import { reasonOf } from '#infra/reason.ts'
 import { unsentMax } from './backoff.ts'
 import { kindNamed, type Capabilities, type Snapshots } from './capability.ts'
 import type { Claimed } from './queue.ts'
 import type { Body } from './send.ts'
 
+type Found = { readonly snapshot: Json | undefined } | { readonly missing: string }
+
 /**
- * Reads what the bodies of some deliveries need. The result makes the body of one. What fails for one kind of subject, or
- * for one delivery, is the reason why that has no body, and does not concern the others.
+ * Makes the bodies of some deliveries from what the read models show at this moment. What fails for one kind of subject, or
+ * for one delivery, is the reason why that has no body, and does not concern the others. Nothing is sent any more about
+ * somebody who was erased.
  */
 export const readBodies = async (
   pool: Pool,
   capabilities: Capabilities,
   claimed: readonly Claimed[],
-): Promise<(delivery: Claimed, now: Date) => Body> => {
-  const byType = Map.groupBy(claimed.filter(isWorthIt), ({ subject_type }) => subject_type)
-  const snapshots = new Map<string, Snapshots | { readonly missing: string }>()
-  const readKind = async ([type, own]: readonly [string, readonly Claimed[]]) => {
-    const subjects = own.map(({ organisation_id, subject_id: id }) => ({ organisation_id, id }))
-    try {
-      snapshots.set(type, await kindNamed(capabilities.subjects, type).readSnapshots(pool, subjects))
-    } catch (error) {
-      snapshots.set(type, { missing: reasonOf(error) })
-    }
+  now: Date,
+): Promise<(delivery: Claimed) => Body> => {
+  const wanted = claimed.filter(isWorthIt)
+  const found = await readSnapshots(pool, capabilities, wanted, now)
+  const peopleOf = ({ id, subject_type, subject_id }: Claimed): readonly string[] => {
+    const its = found.get(id)
+    const snapshot = its && 'snapshot' in its ? its.snapshot : undefined
+    const kind = capabilities.subjects.find(({ type }) => type === subject_type)
+    return kind?.people(subject_id, snapshot) ?? []
   }
-  await Promise.all([...byType].map(readKind))
+  const isErased = await findErased(pool, wanted, peopleOf)
 
-  return (delivery, now) => {
+  return (delivery) => {
     if (!isWorthIt(delivery)) return { missing: 'lost with its worker, or not sent, too often' }
-    const { subject_type, subject_id, message } = delivery
-    const snapshotOf = snapshots.get(subject_type)
-    if (typeof snapshotOf !== 'function') return snapshotOf ?? { missing: 'its snapshot was not read' }
-    try {
-      const snapshot = snapshotOf(subject_id, now)
-      if (!snapshot) return { missing: 'its subject is not in the read models' }
-      return { text: JSON.stringify({ ...message, ...snapshot }) }
-    } catch (error) {
-      return { missing: reasonOf(error) }
-    }
+    if (isErased(delivery)) return { missing: 'the person was erased', isForEver: true }
+    const its = found.get(delivery.id) ?? { missing: 'its snapshot was not read' }
+    if ('missing' in its) return its
+    if (!its.snapshot) return { missing: 'its subject is not in the read models' }
+    return { text: JSON.stringify({ ...delivery.message, ...its.snapshot }) }
   }
 }
 
 /** One that was lost that often may be why its workers died, so nothing is done for it any more. */
 const isWorthIt = ({ unsent }: Claimed): boolean => unsent < unsentMax
+
+const readSnapshots = async (
+  pool: Pool,
+  capabilities: Capabilities,
+  wanted: readonly Claimed[],
+  now: Date,
+): Promise<ReadonlyMap<string, Found>> => {
+  const found = new Map<string, Found>()
+  const readKind = async ([type, own]: readonly [string, readonly Claimed[]]) => {
+    const subjects = own.map(({ organisation_id, subject_id: id, event_id }) => ({ organisation_id, id, event_id }))
+    try {
+      const snapshotOf = await kindNamed(capabilities.subjects, type).readSnapshots(pool, subjects)
+      for (const delivery of own) found.set(delivery.id, snapshotFor(snapshotOf, delivery, now))
+    } catch (error) {
+      for (const { id } of own) found.set(id, { missing: reasonOf(error) })
+    }
+  }
+  await Promise.all([...Map.groupBy(wanted, ({ subject_type }) => subject_type)].map(readKind))
+  return found
+}
+
+const snapshotFor = (snapshotOf: Snapshots, { subject_id, event_id }: Claimed, now: Date): Found => {
+  try {
+    return { snapshot: snapshotOf(subject_id, now, event_id) }
+  } catch (error) {
+    return { missing: reasonOf(error) }
+  }
+}
+
+/** Which deliveries are about somebody whose data key was destroyed. */
+const findErased = async (
+  pool: Pool,
+  wanted: readonly Claimed[],
+  peopleOf: (delivery: Claimed) => readonly string[],
+): Promise<(delivery: Claimed) => boolean> => {
+  const people = wanted.flatMap((delivery) => {
+    const { id, organisation_id } = delivery
+    return peopleOf(delivery).map((person) => ({ id, organisation_id, subject: `person:${person}` }))
+  })
+  if (people.length === 0) return () => false
+  const { rows } = await pool.query<{ readonly id: string }>({
+    name: 'delivery-erased',
+    ...sql`
+      select distinct wanted.id from unnest(
+        ${people.map(({ id }) => id)}::uuid[], ${people.map(({ organisation_id }) => organisation_id)}::text[],
+        ${people.map(({ subject }) => subject)}::text[]) as wanted (id, organisation_id, subject)
+      join data_key using (organisation_id, subject) where erased_at is not null`,
+  })
+  const erased = new Set(rows.map(({ id }) => id))
+  return ({ id }) => erased.has(id)
+}

@@ -1,14 +1,16 @@
 import type { Capabilities } from './capability.ts'
+import { leads } from './leads/leads.ts'
 import { lifecycleActions } from './lifecycle/actions.ts'
 import { applications } from './lifecycle/applications.ts'
 import { mandates } from './lifecycle/mandates.ts'
 import { policies } from './lifecycle/policies.ts'
 import { quotes } from './lifecycle/quotes.ts'
 import { endpointConnections } from './webhooks/endpoint-connections.ts'
+import { workflows } from './workflows/workflows.ts'
 
 /** The table of contents: nothing else in this process knows what is sent. */
 export const capabilities: Capabilities = {
-  subjects: [applications, mandates, quotes, policies],
-  actions: [lifecycleActions],
+  subjects: [applications, leads, mandates, quotes, policies],
+  actions: [lifecycleActions, workflows],
   connections: [endpointConnections],
 }

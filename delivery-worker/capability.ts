@@ -20,8 +20,11 @@ export type Happening = {
   readonly facts: Json
 }
 
+/** What a snapshot is wanted of: a subject, and the event that is sent about it. */
+export type Wanted = { readonly organisation_id: string; readonly id: string; readonly event_id: string }
+
 /** Gives the snapshot of a subject as it is now; undefined when the read models do not have it. */
-export type Snapshots = (id: string, now: Date) => Json | undefined
+export type Snapshots = (id: string, now: Date, event_id: string) => Json | undefined
 
 /** A kind of record that something is sent about, with its type parameters taken away. */
 export type SubjectKind = {
@@ -33,23 +36,24 @@ export type SubjectKind = {
   readonly idOf: (recorded: RecordedEvent) => string
   /** The facts after an event; undefined when the subject began with an earlier event and nothing is known of it. */
   readonly remember: (facts: Json | undefined, recorded: RecordedEvent) => Json | undefined
-  readonly happening: (facts: Json, recorded: RecordedEvent) => Pick<Happening, 'type' | 'payload'>
-  readonly readSnapshots: (
-    pool: Pool,
-    subjects: readonly { readonly organisation_id: string; readonly id: string }[],
-  ) => Promise<Snapshots>
+  /** Undefined for an event that only the organisation's own team is concerned with. */
+  readonly happening: (facts: Json, recorded: RecordedEvent) => Pick<Happening, 'type' | 'payload'> | undefined
+  /** What a body needs beside the message, with one statement for many. It may replace parts of the message. */
+  readonly readSnapshots: (pool: Pool, subjects: readonly Wanted[]) => Promise<Snapshots>
+  /** The people whose data is sent with a snapshot: once one of them is erased, nothing is sent any more. */
+  readonly people: (id: string, snapshot: Json | undefined) => readonly string[]
 }
 
 type SubjectDescription<Shapes extends EventShapes, Facts extends Json> = Pick<
   SubjectKind,
-  'type' | 'categories' | 'readModels' | 'readSnapshots'
+  'type' | 'categories' | 'readModels' | 'readSnapshots' | 'people'
 > & {
   /** The stored events that are sent, and no others. */
   readonly events: Shapes
   readonly idOf: (event: EventOf<Shapes>, recorded: RecordedEvent) => string
   /** The facts of earlier events that are needed to plan a later one. Nothing that identifies a person. */
   readonly remember: (facts: Facts | undefined, event: EventOf<Shapes>) => Facts | undefined
-  readonly happening: (event: EventOf<Shapes>, facts: Facts) => Pick<Happening, 'type' | 'payload'>
+  readonly happening: (event: EventOf<Shapes>, facts: Facts) => Pick<Happening, 'type' | 'payload'> | undefined
 }
 
 /** Describes what is sent about a kind of record. Its published names and payloads stay when a stored event changes. */
@@ -68,11 +72,10 @@ export const subjectKind = <Shapes extends EventShapes, Facts extends Json>({
   happening: (facts, recorded) => happening(fromStored(events, recorded), facts as Facts),
 })
 
-export type ActionFacts = {
-  readonly connection_id: string
-  readonly active: boolean
-  readonly removed: boolean
-} & Json
+export type ActionFacts = { readonly active: boolean; readonly removed: boolean } & Json
+
+/** One of the things that follow an event: its own delivery over its own connection. */
+export type ActionPart = { readonly action_id: string; readonly connection_id: string }
 
 /** A kind of action that an organisation sets up: what is sent over which connection, with its type parameters taken away. */
 export type ActionKind = {
@@ -80,6 +83,9 @@ export type ActionKind = {
   readonly categories: readonly string[]
   readonly events: readonly string[]
   readonly learn: (facts: Json | undefined, recorded: RecordedEvent) => ActionFacts
+  readonly parts: (facts: Json, id: string) => readonly ActionPart[]
+  /** The ids of parts that it had once. */
+  readonly removedParts: (facts: Json) => readonly string[]
   readonly asksFor: (facts: Json, happening: Happening) => boolean
   /** The body without the snapshot, as it is settled when the event is planned. */
   readonly message: (facts: Json, happening: Happening) => Json
@@ -92,6 +98,10 @@ type ActionDescription<Shapes extends EventShapes, Facts extends ActionFacts> = 
   readonly events: Shapes
   /** Undefined when there is no such action. */
   readonly learn: (facts: Facts | undefined, event: EventOf<Shapes>) => Facts | undefined
+  /** `id` is that of the stream. */
+  readonly parts: (facts: Facts, id: string) => readonly ActionPart[]
+  /** None for a kind whose parts do not change. */
+  readonly removedParts?: (facts: Facts) => readonly string[]
   readonly asksFor: (facts: Facts, happening: Happening) => boolean
   readonly message: (facts: Facts, happening: Happening) => Json
 }
@@ -99,6 +109,8 @@ type ActionDescription<Shapes extends EventShapes, Facts extends ActionFacts> = 
 export const actionKind = <Shapes extends EventShapes, Facts extends ActionFacts>({
   events,
   learn,
+  parts,
+  removedParts = () => [],
   asksFor,
   message,
   ...rest
@@ -107,6 +119,8 @@ export const actionKind = <Shapes extends EventShapes, Facts extends ActionFacts
   events: Object.keys(events),
   // The facts are what this kind itself has learned.
   learn: (facts, recorded) => created(learn(facts as Facts | undefined, fromStored(events, recorded)), recorded),
+  parts: (facts, id) => parts(facts as Facts, id),
+  removedParts: (facts) => removedParts(facts as Facts),
   asksFor: (facts, happening) => asksFor(facts as Facts, happening),
   message: (facts, happening) => message(facts as Facts, happening),
 })

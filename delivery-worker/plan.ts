@@ -62,14 +62,14 @@ export const makePlan = (
   let actions = knowledge.actions()
   let deliveries: PlannedDelivery[] = []
 
-  const setUp = (after: Known, position: string): Cancellation | undefined => {
+  const setUp = (after: Known, position: string): readonly Cancellation[] => {
     actions = knowledge.actions()
-    const cancellation = cancellationBy(after, position)
-    if (cancellation)
+    const cancelling = cancellationsBy(capabilities, after, position)
+    for (const cancellation of cancelling)
       deliveries = deliveries.map((each) =>
         concerns(cancellation, each) ? { ...each, cancelled: each.cancelled ?? cancellation.reason } : each,
       )
-    return cancellation
+    return cancelling
   }
   let taken = 0
   const takeChanges = (upTo?: string) => {
@@ -90,29 +90,48 @@ export const makePlan = (
       deliveries.push(...deliveriesOf(capabilities, subject, recorded, after.facts, actions, knowledge))
       continue
     }
-    const cancellation = setUp(after, recorded.position)
-    if (cancellation) cancellations.push(cancellation)
+    cancellations.push(...setUp(after, recorded.position))
   }
   takeChanges()
   return { deliveries, cancellations, learned: knowledge.learned() }
 }
 
 /** What is cancelled because something that was set up is now so. */
-export const cancellationBy = (
-  { kind, id, organisation_id, facts }: Known,
+export const cancellationsBy = (
+  capabilities: Capabilities,
+  after: Known,
   position: string,
-): Cancellation | undefined => {
-  switch (kind) {
+): readonly Cancellation[] => {
+  const { id, organisation_id } = after
+  switch (after.kind) {
     case 'organisation':
-      return facts.active ? undefined : { of: kind, id, organisation_id, position, reason: 'organisation_inactive' }
+      return after.facts.active
+        ? []
+        : [{ of: 'organisation', id, organisation_id, position, reason: 'organisation_inactive' }]
     case 'connection':
-      return facts.removed ? { of: kind, id, organisation_id, position, reason: 'connection_removed' } : undefined
+      return after.facts.removed
+        ? [{ of: 'connection', id, organisation_id, position, reason: 'connection_removed' }]
+        : []
     case 'action':
-      if (facts.removed) return { of: kind, id, organisation_id, position, reason: 'action_removed' }
-      return facts.active ? undefined : { of: kind, id, organisation_id, position, reason: 'action_inactive' }
+      return endedActions(capabilities, after).map((ended) => ({ of: 'action', ...ended, organisation_id, position }))
     case 'subject':
-      return undefined
+      return []
   }
+}
+
+/** The actions for which nothing is sent any more. */
+const endedActions = (
+  { actions }: Capabilities,
+  { type, facts, id: streamId }: KnownAction,
+): readonly Pick<Cancellation, 'id' | 'reason'>[] => {
+  const kind = kindNamed(actions, type)
+  const ids = kind.parts(facts, streamId).map(({ action_id }) => action_id)
+  const removed = facts.removed ? [...ids, ...kind.removedParts(facts)] : kind.removedParts(facts)
+  const inactive = facts.removed || facts.active ? [] : ids
+  return [
+    ...removed.map((id) => ({ id, reason: 'action_removed' }) as const),
+    ...inactive.map((id) => ({ id, reason: 'action_inactive' }) as const),
+  ]
 }
 
 const concerns = (
@@ -121,7 +140,7 @@ const concerns = (
 ): boolean =>
   position < decidedAt && id === { action: action_id, connection: connection_id, organisation: organisation_id }[of]
 
-/** The deliveries of one event: one for each action that asks for it. */
+/** The deliveries of one event: one for each part of each action that asks for it. */
 const deliveriesOf = (
   capabilities: Capabilities,
   subject: SubjectKind,
@@ -132,35 +151,39 @@ const deliveriesOf = (
 ): PlannedDelivery[] => {
   const { id: event_id, stream, position, recorded_at } = recorded
   const organisation_id = organisationOf(recorded)
+  const published = subject.happening(facts, recorded)
+  if (!published) return []
   const happening: Happening = {
-    ...subject.happening(facts, recorded),
+    ...published,
     event_id,
     organisation_id,
     occurred_at: recorded.metadata.occurred_at,
     subject: { type: subject.type, id: subject.idOf(recorded) },
     facts,
   }
-  const kindOfAction = ({ type }: KnownAction) => kindNamed(capabilities.actions, type)
 
   return actions
     .filter((action) => action.organisation_id === organisation_id && action.facts.active && !action.facts.removed)
-    .filter((action) => kindOfAction(action).asksFor(action.facts, happening))
-    .map((action) => ({
-      id: derivedId('delivery', organisation_id, event_id, action.id),
-      recorded_at: recorded_at.toISOString(),
-      organisation_id,
-      event_id,
-      action_id: action.id,
-      connection_id: action.facts.connection_id,
-      type: happening.type,
-      stream,
-      position,
-      subject_type: happening.subject.type,
-      subject_id: happening.subject.id,
-      waits_for: subject.readModels,
-      message: kindOfAction(action).message(action.facts, happening),
-      cancelled: whyNot(knowledge, organisation_id, action.facts.connection_id),
-    }))
+    .flatMap((action) => {
+      const kind = kindNamed(capabilities.actions, action.type)
+      if (!kind.asksFor(action.facts, happening)) return []
+      return kind.parts(action.facts, action.id).map(({ action_id, connection_id }) => ({
+        id: derivedId('delivery', organisation_id, event_id, action_id),
+        recorded_at: recorded_at.toISOString(),
+        organisation_id,
+        event_id,
+        action_id,
+        connection_id,
+        type: happening.type,
+        stream,
+        position,
+        subject_type: happening.subject.type,
+        subject_id: happening.subject.id,
+        waits_for: subject.readModels,
+        message: kind.message(action.facts, happening),
+        cancelled: whyNot(knowledge, organisation_id, connection_id),
+      }))
+    })
 }
 
 const whyNot = ({ find }: Knowledge, organisation_id: string, connection_id: string): CancelReason | null => {

@@ -23,6 +23,7 @@ export type Claimed = {
   readonly waited_seconds: number
   readonly organisation_id: string
   readonly connection_id: string
+  readonly event_id: string
   readonly type: string
   readonly subject_type: string
   readonly subject_id: string
@@ -144,7 +145,7 @@ export const claim = async (pool: Pool, allotted: readonly Allotted[]): Promise<
       select recorded_at, id, sent + unsent, started_at, 'lost' from allowed where started_at is not null
       on conflict do nothing
     )
-    select taken.*, delivery.organisation_id, delivery.connection_id, delivery.type, delivery.subject_type,
+    select taken.*, delivery.organisation_id, delivery.connection_id, delivery.event_id, delivery.type, delivery.subject_type,
       delivery.subject_id, delivery.message, connection.type as connection_type, connection.facts as connection
     from taken cross join lateral (
       select * from delivery where delivery.id = taken.id and delivery.recorded_at = taken.recorded_at limit 1) as delivery

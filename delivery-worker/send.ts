@@ -16,16 +16,16 @@ export type SendParts = {
   readonly metrics: Metrics
 }
 
-/** The body of a delivery, or why there is none. */
-export type Body = { readonly text: string } | { readonly missing: string }
+/** The body of a delivery, or why there is none, for now or for ever. */
+export type Body = { readonly text: string } | { readonly missing: string; readonly isForEver?: boolean }
 
-/** Nothing was sent, for a reason on our side that an operator may put right. */
-type NotSent = { readonly outcome: 'not_sent'; readonly reason: string }
+/** Nothing was sent, for a reason on our side that an operator may put right, or that stays for ever. */
+type NotSent = { readonly outcome: 'not_sent'; readonly reason: string; readonly isForEver: boolean }
 
 /** Sends a delivery once, signed for this attempt, and says what becomes of it. */
 export const makeSend = ({ capabilities, http, keys, now, log, metrics }: SendParts) => {
   const exchange = async (claimed: Claimed, body: Body): Promise<Exchange | NotSent> => {
-    if ('missing' in body) return notSent(body.missing)
+    if ('missing' in body) return notSent(body.missing, body.isForEver)
     const { id, organisation_id, connection_id, connection_type, connection } = claimed
     if (connection_type === null || connection === null) return notSent('its connection is not known')
     const sending = { id, organisation_id, connection_id, body: body.text, keys, now: now() }
@@ -49,7 +49,11 @@ export const makeSend = ({ capabilities, http, keys, now, log, metrics }: SendPa
   }
 }
 
-const notSent = (reason: string): NotSent => ({ outcome: 'not_sent', reason: `not sent: ${reason}` })
+const notSent = (reason: string, isForEver = false): NotSent => ({
+  outcome: 'not_sent',
+  reason: `not sent: ${reason}`,
+  isForEver,
+})
 
 const outcomeOf = (claimed: Claimed, answer: Exchange | NotSent, ended: Date): Completed => {
   const { id, recorded_at, connection_id, number, started_at, waited_seconds } = claimed
@@ -57,7 +61,9 @@ const outcomeOf = (claimed: Claimed, answer: Exchange | NotSent, ended: Date): C
   if (answer.outcome === 'not_sent') {
     const unsent = claimed.unsent + 1
     const [state, delay_seconds] =
-      unsent >= unsentMax ? (['failed', 0] as const) : (['pending', unsentDelaySeconds(unsent)] as const)
+      answer.isForEver || unsent >= unsentMax
+        ? (['failed', 0] as const)
+        : (['pending', unsentDelaySeconds(unsent)] as const)
     return { ...reached, status: null, reason: storable(answer.reason), state, delay_seconds, waited_seconds }
   }
 

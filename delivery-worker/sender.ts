@@ -85,12 +85,12 @@ export const startSender = (parts: SenderParts) => {
     if (claimed.length === 0) return 0
 
     const places = new Map<string, Allotted>(allotted.map((each) => [each.connection_id, each]))
-    const bodyOf = await readBodies(pool, capabilities, claimed)
+    const bodyOf = await readBodies(pool, capabilities, claimed, now())
     for (const each of claimed) {
       // This process was paused. The delivery comes again when its lease ends, here or in another worker.
       if (monotonicMs() - claimedAt > mostClaimedMs) continue
       const place = places.get(each.connection_id) ?? { ...each, standing: 'new' }
-      const end = sendOne(each, bodyOf(each, now()), place).then(() => {
+      const end = sendOne(each, bodyOf(each), place).then(() => {
         ends.delete(end)
         if (++freed >= Math.min(concurrency / 2, lastBegun)) changes.notify()
       })

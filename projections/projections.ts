@@ -12,6 +12,7 @@ import { policies } from './policies/projection.ts'
 import { policyTimeline } from './policies/timeline.ts'
 import { marketSearches } from './market-quotes/projection.ts'
 import { membershipEntries, memberships } from './loyalty/projection.ts'
+import { pipelines } from './pipeline/projection.ts'
 import type { SomeProjection } from './projection.ts'
 import { payments } from './payments/projection.ts'
 import { quotes } from './quotes/projection.ts'
@@ -32,6 +33,7 @@ export const allProjections: readonly SomeProjection[] = [
   leads,
   leadFeed,
   leadRecords,
+  pipelines,
   outcomes,
   heldOutcomes,
   ingests,

@@ -5,7 +5,7 @@ import { idOf, type EventOf, type Json } from '#domain/event.ts'
 import { marketQuoteEvents } from '#domain/market-quotes/events.ts'
 import type { LifecycleEventType } from '#domain/workflows/events.ts'
 import { subjectKind } from '../capability.ts'
-import { pick, readDocuments } from '../snapshot.ts'
+import { peopleShown, pick, readDocuments } from '../snapshot.ts'
 
 const {
   ApplicationStarted,
@@ -73,6 +73,7 @@ export const applications = subjectKind<typeof sent, Facts>({
   readModels: ['applications'],
   idOf: (_event, { stream }) => idOf(stream),
   remember: (facts, event) => (event.type === 'ApplicationStarted' ? { product_id: event.product_id } : facts),
+  people: peopleShown,
   happening: (event) => ({
     type: names[event.type],
     payload: payloadOf(event),

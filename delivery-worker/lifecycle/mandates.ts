@@ -1,7 +1,7 @@
 import { paymentEvents } from '#domain/payments/events.ts'
 import type { LifecycleEventType } from '#domain/workflows/events.ts'
 import { subjectKind } from '../capability.ts'
-import { readDocuments } from '../snapshot.ts'
+import { peopleShown, readDocuments } from '../snapshot.ts'
 import { readApplications } from './applications.ts'
 import { policies } from './policies.ts'
 import { quotes } from './quotes.ts'
@@ -35,6 +35,7 @@ export const mandates = subjectKind<typeof sent, Facts>({
     const { product_id, quote_id, provider_mandate_id } = event
     return { product_id, quote_id, provider_mandate_id }
   },
+  people: peopleShown,
   happening: (event, { quote_id, provider_mandate_id }) => ({
     type: names[event.type],
     payload: {
@@ -45,9 +46,9 @@ export const mandates = subjectKind<typeof sent, Facts>({
   }),
   readSnapshots: async (pool, subjects) => {
     const mandateOf = await readDocuments<Stored>(pool, 'payments', subjects)
-    const itsQuotes = subjects.flatMap(({ organisation_id, id }) => {
+    const itsQuotes = subjects.flatMap(({ organisation_id, id, event_id }) => {
       const quote_id = mandateOf(id)?.quote_id
-      return quote_id === undefined ? [] : [{ organisation_id, id: quote_id, mandate: id }]
+      return quote_id === undefined ? [] : [{ organisation_id, id: quote_id, event_id }]
     })
     const quoteOf = await readDocuments<{ readonly application_id: string }>(pool, 'quotes', itsQuotes)
     const itsApplications = itsQuotes.flatMap(({ organisation_id, id }) => {
@@ -57,20 +58,20 @@ export const mandates = subjectKind<typeof sent, Facts>({
     const applicationOf = await readApplications(pool, itsApplications)
     const policyIdOf = (quote_id: string): string | null =>
       applicationOf(quoteOf(quote_id)?.application_id ?? '')?.policy_id ?? null
-    const itsPolicies = itsQuotes.flatMap(({ organisation_id, id }) => {
+    const itsPolicies = itsQuotes.flatMap(({ organisation_id, id, event_id }) => {
       const policy_id = policyIdOf(id)
-      return policy_id === null ? [] : [{ organisation_id, id: policy_id }]
+      return policy_id === null ? [] : [{ organisation_id, id: policy_id, event_id }]
     })
     const [quoteSnapshots, policySnapshots] = await Promise.all([
       quotes.readSnapshots(pool, itsQuotes),
       policies.readSnapshots(pool, itsPolicies),
     ])
-    return (id, now) => {
+    return (id, now, event_id) => {
       const quote_id = mandateOf(id)?.quote_id
       if (quote_id === undefined) return undefined
       const policy_id = policyIdOf(quote_id)
-      const policy = policy_id === null ? undefined : policySnapshots(policy_id, now)
-      return policy ?? quoteSnapshots(quote_id, now)
+      const policy = policy_id === null ? undefined : policySnapshots(policy_id, now, event_id)
+      return policy ?? quoteSnapshots(quote_id, now, event_id)
     }
   },
 })

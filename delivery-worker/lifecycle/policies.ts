@@ -2,7 +2,7 @@ import { policyEvents } from '#domain/policies/events.ts'
 import { renderPolicy, type Policy, type PolicyComponent, type PolicyRecord } from '#domain/policies/record.ts'
 import type { Json } from '#domain/event.ts'
 import { subjectKind, type Happening } from '../capability.ts'
-import { pick, readDocuments } from '../snapshot.ts'
+import { peopleShown, pick, readDocuments } from '../snapshot.ts'
 
 const { PolicyBound, PolicyDocumentIssued, PolicyActivated, PolicyCancelled, PolicyExpired } = policyEvents
 const sent = { PolicyBound, PolicyDocumentIssued, PolicyActivated, PolicyCancelled, PolicyExpired }
@@ -20,6 +20,7 @@ export const policies = subjectKind<typeof sent, Facts>({
     const { product_id, policy_id, policy_number } = event
     return { product_id, policy_id, policy_number }
   },
+  people: peopleShown,
   happening: (event, { policy_id, policy_number }): Pick<Happening, 'type' | 'payload'> => {
     switch (event.type) {
       case 'PolicyBound':

@@ -3,7 +3,7 @@ import type { Quote } from '#domain/quotes/record.ts'
 import type { ExcludedCover, QuoteComponent } from '#domain/rating/events.ts'
 import type { LifecycleEventType } from '#domain/workflows/events.ts'
 import { subjectKind } from '../capability.ts'
-import { pick, readDocuments } from '../snapshot.ts'
+import { peopleShown, pick, readDocuments } from '../snapshot.ts'
 import { applicationSnapshot, readApplications } from './applications.ts'
 
 const names: Readonly<Record<keyof typeof quoteEvents, LifecycleEventType>> = {
@@ -35,6 +35,7 @@ export const quotes = subjectKind<typeof quoteEvents, Facts>({
     }
     return facts && event.type === 'QuoteReplaced' ? { ...facts, replaced_by: event.replaced_by } : facts
   },
+  people: peopleShown,
   happening: ({ type, quote_id }, { premium_pence, expires_at, replaced_by }) => ({
     type: names[type],
     payload: { quote_id, premium_pence, expires_at, replaced_by },

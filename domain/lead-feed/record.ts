@@ -71,6 +71,8 @@ export const publishedLeadEvent = (event: LeadEvent): Published | undefined => {
       return { type: 'lead.task_completed', payload: { task_id: event.task_id, title: event.title } }
     case 'LeadSnoozeEnded':
       return { type: 'lead.snooze_ended', payload: { snoozed_until: event.snoozed_until } }
+    case 'LeadRunByHand':
+      return { type: 'lead.manual_run', payload: { workflow_id: event.workflow_id, user_name: event.by.name } }
     case 'ContactDetailsChanged': {
       const changes = Object.fromEntries(event.changed.map((field) => [field, true] as const))
       return { type: 'contact.details_changed', payload: { changes } }

@@ -69,6 +69,7 @@ export type WorkLead =
   | { readonly type: 'EndSnooze' }
   | { readonly type: 'Mark'; readonly marks: Partial<Marks> }
   | { readonly type: 'SettleProposals'; readonly accept: readonly string[]; readonly dismiss: readonly string[] }
+  | { readonly type: 'RunWorkflow'; readonly run_id: string; readonly workflow_id: string }
   | { readonly type: 'RecordDetailsChange'; readonly changed: readonly string[] }
   | {
       readonly type: 'RecordTps'

@@ -243,6 +243,8 @@ export const leadEvents = {
   LeadSnoozed: event({ ...about, snoozed_until: z.iso.datetime() }, own),
   LeadSnoozeEnded: event({ ...about, snoozed_until: z.iso.datetime() }, own),
   LeadMarked: event({ ...about, marks: Marks.partial() }, own),
+  /** Somebody of the team ran a workflow for the lead; `by` names them. */
+  LeadRunByHand: event({ ...about, run_id: z.uuid(), workflow_id: z.uuid() }, own),
   ContactDetailsChanged: event({ ...about, changed: z.array(Key) }, own),
   LeadActivityRecorded: event(
     {

@@ -46,6 +46,7 @@ const decideOne = (act: OneLeadCommand, state: LeadState | undefined, circumstan
     case 'Snooze':
     case 'EndSnooze':
     case 'Mark':
+    case 'RunWorkflow':
     case 'RecordDetailsChange':
     case 'RecordTps':
     case 'DeferTps':

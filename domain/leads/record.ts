@@ -117,6 +117,7 @@ export const evolveShown = (
     case 'LeadSnoozed':
     case 'LeadSnoozeEnded':
     case 'LeadMarked':
+    case 'LeadRunByHand':
     case 'ContactDetailsChanged':
       return shown
   }
@@ -242,6 +243,7 @@ const change = (lead: LeadRecord, event: LeadEvent, { occurred_at }: Recorded): 
         ...(event.is_first_contact && { first_contacted_at: event.happened_at, first_contact_due_at: null }),
       }
     case 'LeadStageChanged':
+    case 'LeadRunByHand':
     case 'ContactDetailsChanged':
       return {}
   }

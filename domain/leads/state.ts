@@ -7,6 +7,7 @@ export type LeadState = {
   /** Of the last ones: by them a repeated command is known. */
   readonly ingests: readonly string[]
   readonly seen_activities: readonly string[]
+  readonly runs: readonly string[]
 }
 
 // A reaction repeats itself within moments; who repeats an act a thousand acts later has it recorded twice.
@@ -19,7 +20,7 @@ export const evolve = (
 ): LeadState | undefined => {
   const record = evolveLead(state?.record, event, recorded)
   if (!record) return undefined
-  const { ingests = [], seen_activities = [] } = state ?? {}
+  const { ingests = [], seen_activities = [], runs = [] } = state ?? {}
   const isSending = event.type === 'LeadCreated' || event.type === 'LeadSentAgain'
   return {
     record,
@@ -28,5 +29,6 @@ export const evolve = (
       event.type === 'LeadActivityRecorded'
         ? [...seen_activities, event.activity_id].slice(-remembered)
         : seen_activities,
+    runs: event.type === 'LeadRunByHand' ? [...runs, event.run_id].slice(-remembered) : runs,
   }
 }

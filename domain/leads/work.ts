@@ -47,6 +47,10 @@ export const workLead = (act: Work, state: LeadState, circumstances: Circumstanc
       const changed = Object.entries(act.marks).filter(([name, value]) => value !== held[name])
       return changed.length === 0 ? [] : [{ type: 'LeadMarked', ...about, marks: Object.fromEntries(changed) }]
     }
+    case 'RunWorkflow': {
+      const { run_id, workflow_id } = act
+      return state.runs.includes(run_id) ? [] : [{ type: 'LeadRunByHand', ...about, run_id, workflow_id }]
+    }
     case 'RecordDetailsChange':
       return act.changed.length === 0 ? [] : [{ type: 'ContactDetailsChanged', ...about, changed: [...act.changed] }]
     case 'RecordTps': {

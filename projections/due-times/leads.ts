@@ -41,6 +41,7 @@ export const leadDueTimes = (event: LeadEvent): Partial<Record<LeadTimer, string
     case 'LeadTaskAdded':
     case 'LeadTaskCompleted':
     case 'LeadMarked':
+    case 'LeadRunByHand':
     case 'ContactDetailsChanged':
       return {}
   }

@@ -20,6 +20,7 @@ const parcels = subjectKind<typeof parcelEvents, { readonly weight_grams: number
   readModels: [],
   idOf: (_event, { stream }) => stream.slice('parcel-'.length),
   remember: (_facts, { weight_grams }) => ({ weight_grams }),
+  people: () => [],
   happening: () => ({ type: 'parcel.sent', payload: {} }),
   readSnapshots: async (pool, subjects) => {
     const { rows } = await pool.query<{ id: string }>('select unnest($1::uuid[]) as id', [subjects.map(({ id }) => id)])
@@ -32,7 +33,7 @@ const parcels = subjectKind<typeof parcelEvents, { readonly weight_grams: number
 })
 const broken = randomUUID()
 
-type Facts = ActionFacts & { readonly heavier_than_grams: number }
+type Facts = ActionFacts & { readonly connection_id: string; readonly heavier_than_grams: number }
 const parcelActions = actionKind<typeof parcelActionEvents, Facts>({
   type: 'parcel_action',
   categories: ['parcel_action'],
@@ -43,6 +44,7 @@ const parcelActions = actionKind<typeof parcelActionEvents, Facts>({
     active: true,
     removed: false,
   }),
+  parts: ({ connection_id }, action_id) => [{ action_id, connection_id }],
   asksFor: ({ heavier_than_grams }, { facts }) => Number(facts['weight_grams']) > heavier_than_grams,
   message: ({ heavier_than_grams }, { event_id, type }) => ({ id: event_id, type, heavier_than_grams }),
 })

@@ -24,7 +24,7 @@ const actionEvents = {
 const connectionEvents = { ConnectionMade: event({ by: z.string() }), ConnectionRemoved: event({ by: z.string() }) }
 
 type ParcelFacts = { readonly grams: number }
-type Facts = ActionFacts & { readonly above_grams: number }
+type Facts = ActionFacts & { readonly connection_id: string; readonly above_grams: number }
 
 const unused = (): never => {
   throw new Error('Planning neither reads nor sends.')
@@ -38,6 +38,7 @@ const capabilities: Capabilities = {
       readModels: ['parcels', 'vans'],
       idOf: (_event, { stream }) => stream.slice('parcel-'.length),
       remember: (facts, happened) => (happened.type === 'ParcelSent' ? { grams: happened.grams } : facts),
+      people: () => [],
       happening: ({ type }, { grams }) => ({ type: `parcel.${type}`, payload: { grams } }),
       readSnapshots: unused,
     }),
@@ -49,6 +50,7 @@ const capabilities: Capabilities = {
       events: actionEvents,
       learn: (facts, set) =>
         set.type === 'ActionRemoved' ? facts && { ...facts, removed: true } : { ...set, removed: false },
+      parts: ({ connection_id }, action_id) => [{ action_id, connection_id }],
       asksFor: ({ above_grams }, { facts }) => Number(facts['grams']) > above_grams,
       message: ({ above_grams }, happening) => ({ above_grams, ...happening }),
     }),

@@ -111,7 +111,7 @@ describe('claiming', () => {
     await own.enqueue(planned(connection))
     const send = makeSend({ ...unused, log: makeLog('silent', 'test'), metrics: makeMetrics(), now: () => new Date() })
     const bodyOf = async (claimed: Claimed) =>
-      (await readBodies(own.pool, unused.capabilities, [claimed]))(claimed, new Date())
+      (await readBodies(own.pool, unused.capabilities, [claimed], new Date()))(claimed)
     let claimed = only(await own.claim([connection]))
     for (let lost = 1; lost <= 20; lost++) {
       expect(claimed).toMatchObject({ number: lost, unsent: lost - 1 })

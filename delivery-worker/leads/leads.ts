@@ -1,0 +1,77 @@
+import type { Pool } from 'pg'
+import type { Customer } from '#domain/customers/record.ts'
+import { idOf, type Json } from '#domain/event.ts'
+import { publishedLeadEvent } from '#domain/lead-feed/record.ts'
+import { leadEvents, type CampaignRef } from '#domain/leads/events.ts'
+import type { LeadRecord } from '#domain/leads/record.ts'
+import type { Pipeline } from '#domain/pipeline/events.ts'
+import { seededPipeline } from '#domain/pipeline/record.ts'
+import { sql } from '#infra/postgres/postgres.ts'
+import { subjectKind, type Wanted } from '../capability.ts'
+import { leadSnapshot } from './snapshot.ts'
+
+/** Of the last event, since what it says decides which workflows it triggers. */
+type Facts = {
+  /** The campaign that the lead arrived on, or that of the ingest which caused the event. */
+  readonly campaign: CampaignRef | null
+  /** The workflow that somebody ran for the lead by it. */
+  readonly run_workflow_id: string | null
+}
+
+/** Stands for the organisation's own team among those who see an event. */
+const team = '00000000-0000-0000-0000-000000000000'
+
+type Row = {
+  readonly event_id: string
+  readonly lead: LeadRecord | null
+  readonly customer: Customer | null
+  readonly pipeline: Pipeline | null
+  readonly event: { readonly payload: Json } | null
+}
+
+/**
+ * Leads. What an event says of a person, such as the title of a task, is not kept with the delivery: it is read when the
+ * event is sent, like the lead itself, so that nothing of it is left after an erasure.
+ */
+export const leads = subjectKind<typeof leadEvents, Facts>({
+  type: 'lead',
+  categories: ['lead'],
+  events: leadEvents,
+  readModels: ['customers', 'lead_events', 'lead_records'],
+  idOf: (_event, { stream }) => idOf(stream),
+  remember: (_facts, event) => ({
+    campaign: event.campaign,
+    run_workflow_id: event.type === 'LeadRunByHand' ? event.workflow_id : null,
+  }),
+  happening: (event) => {
+    const published = publishedLeadEvent(event)
+    return published && { type: published.type, payload: {} }
+  },
+  people: (contact_id) => [contact_id],
+  readSnapshots: async (pool, subjects) => {
+    const rows = await read(pool, subjects)
+    return (_contact_id, _now, event_id) => {
+      const { lead, customer, pipeline, event } = rows.get(event_id) ?? {}
+      if (!lead || !event) return undefined
+      return { payload: event.payload, ...leadSnapshot(lead, customer ?? null, pipeline ?? seededPipeline) }
+    }
+  },
+})
+
+const read = async (pool: Pool, subjects: readonly Wanted[]): Promise<ReadonlyMap<string, Row>> => {
+  const { rows } = await pool.query<Row>({
+    name: 'delivery-leads',
+    ...sql`
+      select wanted.event_id, lead_records.document as lead, customers.document as customer, pipelines.document as pipeline,
+        lead_events.document as event
+      from unnest(${subjects.map(({ organisation_id }) => organisation_id)}::uuid[], ${subjects.map(({ id }) => id)}::uuid[],
+        ${subjects.map(({ event_id }) => event_id)}::uuid[]) as wanted (organisation_id, id, event_id)
+      left join lead_records
+        on lead_records.organisation_id = wanted.organisation_id and lead_records.contact_id = wanted.id
+      left join customers on customers.organisation_id = wanted.organisation_id and customers.id = wanted.id
+      left join lead_events on lead_events.organisation_id = wanted.organisation_id and lead_events.viewer_id = ${team}
+        and lead_events.event_id = wanted.event_id
+      left join pipelines on pipelines.organisation_id = wanted.organisation_id`,
+  })
+  return new Map(rows.map((row) => [row.event_id, row]))
+}

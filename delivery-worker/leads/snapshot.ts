@@ -1,0 +1,133 @@
+import type { ConsentHeld, Customer } from '#domain/customers/record.ts'
+import type { Json } from '#domain/event.ts'
+import type { FactValue } from '#domain/leads/events.ts'
+import type { LeadRecord } from '#domain/leads/record.ts'
+import type { CustomField, Pipeline, TeamMember } from '#domain/pipeline/events.ts'
+import { Channel } from '#domain/values.ts'
+
+type PersonOf = Pick<Customer, 'id' | 'first_name' | 'last_name' | 'email' | 'phone_number' | 'consent'>
+
+/** A lead and the person as receivers are shown them, as they are now. Every key is always there. */
+export const leadSnapshot = (lead: LeadRecord, person: PersonOf | null, pipeline: Pipeline): Json => {
+  const contact = contactOf(lead, person)
+  return {
+    contact,
+    lead: { ...contact, ...workOf(lead, pipeline), fields: fieldsOf(lead, pipeline) },
+    facts: displayed(lead, pipeline),
+  }
+}
+
+const contactOf = ({ contact_id, marks, tps }: LeadRecord, person: PersonOf | null): Json => {
+  const { first_name = null, last_name = null, email = null, phone_number = null } = person ?? {}
+  // Another number was never screened.
+  const isScreened = tps !== null && tps.phone_number === phone_number
+  return {
+    contact_id,
+    external_system_id: marks.external_system_id,
+    name: [first_name, last_name].filter((each) => each !== null).join(' ') || null,
+    first_name,
+    last_name,
+    email,
+    phone: phone_number,
+    email_verified: false,
+    phone_verified: false,
+    consent: consentOf(person?.consent ?? []),
+    tps_status: isScreened ? tps.status : null,
+  }
+}
+
+const purposes = ['service', 'first_party_marketing'] as const
+
+/** What was said for each purpose over each channel. Unknown is not consent. */
+const consentOf = (held: readonly ConsentHeld[]): Json =>
+  Object.fromEntries(
+    purposes.map((purpose) => [
+      purpose,
+      Object.fromEntries(
+        Channel.options.map((channel) => {
+          const said = held.find((entry) => entry.purpose === purpose && entry.channel === channel)
+          return [channel, said?.state ?? 'unknown'] as const
+        }),
+      ),
+    ]),
+  )
+
+const workOf = (lead: LeadRecord, { team_members }: Pipeline): Json => {
+  const { shown, marks, owner_id, outcome_reason, vulnerable, snoozed_until, next_action } = lead
+  return {
+    stage: shown.stage.key,
+    status: shown.status,
+    score: shown.score,
+    owner_id,
+    owner: ownerOf(owner_id, team_members),
+    last_touched_at: shown.last_touched_at,
+    buying_signal: marks.buying_signal,
+    follow_up: marks.follow_up,
+    outcome_reason,
+    priority: marks.priority,
+    vulnerable,
+    snoozed_until,
+    archived: marks.archived,
+    next_action: next_action && {
+      type: next_action.type,
+      summary: next_action.summary,
+      due_at: next_action.due_at,
+    },
+  }
+}
+
+const ownerOf = (owner_id: string | null, team: readonly TeamMember[]): Json | null => {
+  if (owner_id === null) return null
+  const member = team.find(({ id }) => id === owner_id)
+  return { id: owner_id, name: member?.full_name ?? null, email: member?.email ?? null }
+}
+
+/** Every field that the organisation has set up, in its type; null when it is not known. */
+const fieldsOf = ({ facts }: LeadRecord, { custom_fields }: Pipeline): Json =>
+  Object.fromEntries(custom_fields.map((field) => [field.key, typed(field, facts[field.key])]))
+
+/** A value in the type of its field. One that was told in another form, and cannot be read in this one, is not known. */
+const typed = ({ type }: CustomField, value: FactValue | undefined): FactValue | null => {
+  if (value === undefined) return null
+  switch (type) {
+    case 'number':
+    case 'money':
+      return numberIn(value)
+    case 'boolean':
+      return booleanIn(value)
+    case 'choices':
+      return Array.isArray(value) ? value : [value]
+    case 'text':
+    case 'date':
+    case 'choice':
+      return Array.isArray(value) ? value.join(', ') : String(value)
+  }
+}
+
+const numberIn = (value: FactValue): number | null => {
+  if (typeof value === 'number') return value
+  const isText = typeof value === 'string' && value.trim() !== ''
+  const number = isText ? Number(value) : Number.NaN
+  return Number.isFinite(number) ? number : null
+}
+
+const booleanIn = (value: FactValue): boolean | null => {
+  if (typeof value === 'boolean') return value
+  if (value === 'true') return true
+  return value === 'false' ? false : null
+}
+
+/** The fields that have a value, as a person would read them. */
+const displayed = ({ facts }: LeadRecord, { custom_fields }: Pipeline): Json =>
+  Object.fromEntries(
+    custom_fields.flatMap((field) => {
+      const value = typed(field, facts[field.key])
+      return value === null || (Array.isArray(value) && value.length === 0) ? [] : [[field.key, textOf(field, value)]]
+    }),
+  )
+
+const textOf = ({ type }: CustomField, value: FactValue): string => {
+  if (Array.isArray(value)) return value.join(', ')
+  if (typeof value === 'boolean') return value ? 'Yes' : 'No'
+  return type === 'money' && typeof value === 'number' ? (value / 100).toFixed(2) : String(value)
+}

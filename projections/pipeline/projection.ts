@@ -1,0 +1,17 @@
+import { idOf } from '#domain/event.ts'
+import { pipelineEvents, type Pipeline } from '#domain/pipeline/events.ts'
+import type { Projection } from '../projection.ts'
+
+type Row = { readonly organisation_id: string; readonly document: Pipeline }
+
+/** How each organisation works its leads: its stages, its team and the fields that it has set up. */
+export const pipelines: Projection<typeof pipelineEvents, Row, 'organisation_id'> = {
+  name: 'pipelines',
+  version: 1,
+  awaited: false,
+  categories: ['pipeline'],
+  events: pipelineEvents,
+  table: { columns: { organisation_id: 'uuid', document: 'json' }, key: ['organisation_id'] },
+  keys: (_event, { stream }) => [{ organisation_id: idOf(stream) }],
+  project: (_row, { pipeline }, _recorded, key) => ({ ...key, document: pipeline }),
+}
