@@ -15,6 +15,7 @@ import {
   apiApplicationView,
   ApiApplicationWithSecret,
   NewApiApplication,
+  SecretRotation,
 } from './schemas.ts'
 
 const ApplicationPath = OrganisationPath.extend({ client_id: ApiApplicationId })
@@ -126,14 +127,19 @@ export const apiApplicationRoutes = ({ writer, directory }: OrganisationDeps): R
         ...operatorRoute,
         method: 'post',
         address: `${oneApplication}/rotate_secret`,
-        summary: 'Replace the secret, shown once, in this answer. The old one and every token end at once',
+        summary:
+          'Replace the secret, shown once, in this answer. The old one and every token end at once, or after overlap_seconds',
         path: ApplicationPath,
+        body: SecretRotation,
         answers: { 200: OneWithSecret },
       },
       async (request) => {
         const client_secret = generateSecret()
         const secret_hash = await hashSecret(client_secret)
-        const rotated = await change(request.path, { type: 'RotateApiApplicationSecret', secret_hash }, request)
+        const overlapMs = request.body.overlap_seconds * 1000
+        const former_ends_at = overlapMs === 0 ? null : new Date(Date.now() + overlapMs).toISOString()
+        const command = { type: 'RotateApiApplicationSecret', secret_hash, former_ends_at } as const
+        const rotated = await change(request.path, command, request)
         return { status: 200, body: { data: { ...apiApplicationView(rotated), client_secret } } }
       },
     ),

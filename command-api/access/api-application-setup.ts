@@ -71,7 +71,11 @@ export const apiApplicationsSection = ({ writer, checkSecret }: Deps): SetupSect
       details.push(...differences<Pick<ApiApplication, (typeof shown)[number]>>(existing, changed, shown))
     }
     if (client_secret !== undefined && !(await checkSecret(client_secret, existing.secret_hash))) {
-      commands.push({ type: 'RotateApiApplicationSecret', secret_hash: await hashSecret(client_secret) })
+      commands.push({
+        type: 'RotateApiApplicationSecret',
+        secret_hash: await hashSecret(client_secret),
+        former_ends_at: null,
+      })
       details.push('client_secret: replaced, which ends every token')
     }
 

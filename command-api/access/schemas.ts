@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Scope } from '#domain/access/events.ts'
-import { ApplicationKind, type ApiApplication as ApiApplicationRecord } from '#domain/access/record.ts'
+import { ApplicationKind, formerInForce, type ApiApplication as ApiApplicationRecord } from '#domain/access/record.ts'
 import { ApiApplicationId, CurrencyCode, OrganisationId, Slug } from '#domain/values.ts'
 
 const Name = z.string().trim().min(1).max(200)
@@ -49,6 +49,17 @@ export const NewApiApplication = z.object({
   allowed_origins: grant.allowed_origins.default([]),
 })
 
+const mostOverlap = 30 * 86_400
+
+export const SecretRotation = z.object({
+  overlap_seconds: z
+    .int()
+    .min(0)
+    .max(mostOverlap)
+    .default(0)
+    .describe('For how long the former secret, and the tokens issued with it, go on; 0 ends them at once.'),
+})
+
 export const ApiApplicationChanges = z.object(grant).partial()
 
 /** An API application of a set-up file. */
@@ -66,6 +77,10 @@ export const ApiApplication = z
     kind: ApplicationKind,
     scopes: z.array(Scope),
     allowed_origins: z.array(z.string()),
+    former_secret_ends_at: z.iso
+      .datetime()
+      .nullable()
+      .describe('Until when the secret before the last rotation works; null when it does not.'),
   })
   .meta({ id: 'ApiApplication' })
 
@@ -75,5 +90,7 @@ export const ApiApplicationWithSecret = ApiApplication.extend({
 
 export const apiApplicationView = (application: ApiApplicationRecord): z.input<typeof ApiApplication> => {
   const { id: client_id, organisation_id, name, kind, scopes, allowed_origins } = application
-  return { client_id, organisation_id, name, kind, scopes: [...scopes], allowed_origins: [...allowed_origins] }
+  const former_secret_ends_at = formerInForce(application, Date.now())?.ends_at ?? null
+  const lists = { scopes: [...scopes], allowed_origins: [...allowed_origins] }
+  return { client_id, organisation_id, name, kind, ...lists, former_secret_ends_at }
 }

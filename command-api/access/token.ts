@@ -1,5 +1,5 @@
 import express, { Router, type ErrorRequestHandler, type Request, type RequestHandler } from 'express'
-import type { ApiApplication, Directory } from '#domain/access/record.ts'
+import { formerInForce, type ApiApplication, type Directory } from '#domain/access/record.ts'
 import { LogUnavailable } from '#infra/event-log/event-log.ts'
 import type { Log } from '#infra/log.ts'
 import { addressOf, rateLimitHeaders, tooManyMessage, type RateLimit } from '#infra/http/rate-limit.ts'
@@ -65,10 +65,10 @@ const issueToken = (deps: TokenDeps): RequestHandler => {
   return async (request, response) => {
     requireCurrent?.()
     const form = formOf(request)
-    const application = await provenClient(deps, clientCredentialsOf(request.get('authorization'), form))
+    const { application, epoch } = await provenClient(deps, clientCredentialsOf(request.get('authorization'), form))
     const scopes = grantedScopes(form, application, resource)
 
-    const { id, organisation_id, epoch } = application
+    const { id, organisation_id } = application
     const grant = { organisation_id, api_application_id: id, epoch, scopes, resource }
     const { access_token, created_at, expires_in } = await tokens.issue(grant)
     const scope = [...scopes].join(' ')
@@ -88,12 +88,15 @@ const formOf = (request: Request): URLSearchParams => {
 const provenClient = async (
   { directory, checkSecret }: TokenDeps,
   { client_id, client_secret }: ClientCredentials,
-): Promise<ApiApplication> => {
+): Promise<{ readonly application: ApiApplication; readonly epoch: number }> => {
   // What is read here once decides all that follows: if the secret is rotated meanwhile, the token belongs to the
   // former credentials and is revoked already.
   const application = directory.applications.get(client_id)
-  if (application && !application.deleted && (await checkSecret(client_secret, application.secret_hash)))
-    return application
+  if (application && !application.deleted) {
+    const former = formerInForce(application, Date.now())
+    for (const { secret_hash, epoch } of former ? [application, former] : [application])
+      if (await checkSecret(client_secret, secret_hash)) return { application, epoch }
+  }
   throw new TokenError(
     'invalid_client',
     'The client is unknown or was deleted, or its secret is wrong or was rotated. Check client_id and client_secret.',

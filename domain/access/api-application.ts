@@ -26,7 +26,12 @@ export type ApiApplicationCommand =
       scopes?: Grant['scopes'] | undefined
       allowed_origins?: Grant['allowed_origins'] | undefined
     }
-  | { type: 'RotateApiApplicationSecret'; secret_hash: string }
+  | {
+      type: 'RotateApiApplicationSecret'
+      secret_hash: string
+      /** Until when the former secret goes on, in real time; null: it ends at once. */
+      former_ends_at: string | null
+    }
   | { type: 'DeleteApiApplication' }
 
 type Command<Type> = Extract<ApiApplicationCommand, { type: Type }>
@@ -45,9 +50,9 @@ const decide = (command: ApiApplicationCommand, application?: ApiApplication): D
     case 'ChangeApiApplication':
       return change(command, application)
     case 'RotateApiApplicationSecret': {
-      const { secret_hash } = command
+      const { secret_hash, former_ends_at } = command
       if (secret_hash === application.secret_hash) return []
-      return [{ type: 'ApiApplicationSecretRotated', api_application_id, secret_hash }]
+      return [{ type: 'ApiApplicationSecretRotated', api_application_id, secret_hash, former_ends_at }]
     }
   }
 }

@@ -47,8 +47,15 @@ export const apiApplicationEvents = {
     scopes: z.array(Scope),
     allowed_origins: z.array(z.string()),
   }),
-  /** The former secret and every token issued with it end here. */
-  ApiApplicationSecretRotated: event({ api_application_id: ApiApplicationId, secret_hash: z.string() }),
+  /** Until `former_ends_at`, in real time, the former secret and the tokens issued with it go on; null: they end here. */
+  ApiApplicationSecretRotated: event(
+    {
+      api_application_id: ApiApplicationId,
+      secret_hash: z.string(),
+      former_ends_at: z.iso.datetime().nullable(),
+    },
+    { upcasts: [(data) => ({ ...data, former_ends_at: null })] },
+  ),
   ApiApplicationDeleted: event({ api_application_id: ApiApplicationId }),
 }
 export type ApiApplicationEvent = EventOf<typeof apiApplicationEvents>

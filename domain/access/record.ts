@@ -23,6 +23,8 @@ export type Organisation = Readonly<z.infer<typeof Organisation>>
 export const ApplicationKind = z.enum(['server', 'browser'])
 export type ApplicationKind = z.infer<typeof ApplicationKind>
 
+export type FormerSecret = { readonly secret_hash: string; readonly epoch: number; readonly ends_at: string }
+
 export type ApiApplication = {
   readonly id: ApiApplicationId
   readonly organisation_id: OrganisationId
@@ -31,10 +33,18 @@ export type ApiApplication = {
   readonly scopes: readonly Scope[]
   readonly allowed_origins: readonly string[]
   readonly secret_hash: string
+  /** The secret before a rotation with an overlap, and the epoch of the tokens issued with it, until it ends. */
+  readonly former: FormerSecret | null
   /** Goes up when the secret is rotated, a scope removed or the application deleted: older tokens are then revoked. */
   readonly epoch: number
   readonly deleted: boolean
 }
+
+/** The former secret of an application while it still works at this instant of real time. */
+export const formerInForce = <Former extends Pick<FormerSecret, 'ends_at'>>(
+  { former }: { readonly former: Former | null },
+  now: number,
+): Former | undefined => (former && Date.parse(former.ends_at) > now ? former : undefined)
 
 export const kindOf = (allowedOrigins: readonly string[]): ApplicationKind =>
   allowedOrigins.length === 0 ? 'server' : 'browser'
@@ -69,22 +79,31 @@ export const foldApiApplication = (
     const { api_application_id: id, organisation_id, name, scopes, allowed_origins, secret_hash } = event
     const created = { id, organisation_id, name, scopes, allowed_origins, secret_hash, kind: kindOf(allowed_origins) }
     // One that was deleted can be created again; what was issued before stays revoked.
-    return { ...created, epoch: application?.epoch ?? 0, deleted: false }
+    return { ...created, former: null, epoch: application?.epoch ?? 0, deleted: false }
   }
   if (!application) return undefined
 
-  const { epoch } = application
+  const { epoch, former, secret_hash } = application
   switch (event.type) {
     case 'ApiApplicationChanged': {
       const { name, scopes, allowed_origins } = event
       const losesScope = application.scopes.some((scope) => !scopes.includes(scope))
       const kind = kindOf(allowed_origins)
-      return { ...application, name, scopes, allowed_origins, kind, epoch: losesScope ? epoch + 1 : epoch }
+      const next = { ...application, name, scopes, allowed_origins, kind }
+      if (!losesScope) return next
+      return former
+        ? { ...next, former: { ...former, epoch: epoch + 1 }, epoch: epoch + 2 }
+        : { ...next, epoch: epoch + 1 }
     }
     case 'ApiApplicationSecretRotated':
-      return { ...application, secret_hash: event.secret_hash, epoch: epoch + 1 }
+      return {
+        ...application,
+        secret_hash: event.secret_hash,
+        former: event.former_ends_at === null ? null : { secret_hash, epoch, ends_at: event.former_ends_at },
+        epoch: epoch + 1,
+      }
     case 'ApiApplicationDeleted':
-      return { ...application, epoch: epoch + 1, deleted: true }
+      return { ...application, former: null, epoch: epoch + 1, deleted: true }
   }
 }
 
@@ -139,7 +158,7 @@ const isOfOrganisation = (event: OrganisationEvent | ApiApplicationEvent): event
 /** How events change the directory, in place. */
 export const directoryFold = {
   name: 'access-directory',
-  version: 1,
+  version: 2,
   categories: ['organisation', 'api_application'],
   events: { ...organisationEvents, ...apiApplicationEvents },
   apply: (

@@ -13,6 +13,8 @@ type KnownApplication = {
   readonly secret_hash: string
   /** Increases with every change that ends the tokens issued so far. */
   readonly epoch: number
+  /** The secret before a rotation goes on until then, and so do the tokens issued with it, which have this epoch. */
+  readonly former: { readonly epoch: number; readonly ends_at: string } | null
   readonly deleted: boolean
 }
 
@@ -34,6 +36,9 @@ const challenge = (message: string): string =>
 
 const invalid = (message: string) =>
   new Problem('invalid_token', message, { headers: { 'WWW-Authenticate': challenge(message) } })
+
+const isInForce = ({ epoch, former }: KnownApplication, issued: number): boolean =>
+  issued === epoch || (former?.epoch === issued && Date.parse(former.ends_at) > Date.now())
 
 /** The token of `Authorization: Bearer`. */
 export const bearerOf = (authorization: string | undefined): string | undefined =>
@@ -74,7 +79,7 @@ export const makeAuthenticate = (directory: Directory, tokens: Tokens, tokenAddr
     if (!application) throw invalid(`The access token was not issued by this service, or was cut short. ${again}`)
     if (application.deleted)
       throw invalid('The application of the access token was deleted. Use the credentials of another application.')
-    if (application.epoch !== grant.epoch)
+    if (!isInForce(application, grant.epoch))
       throw invalid(
         `The access token was revoked, because the secret was rotated or a scope was removed after it was issued. ${again}`,
       )

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { apiApplication, type ApiApplicationCommand } from '#domain/access/api-application.ts'
 import type { ApiApplicationEvent, Scope } from '#domain/access/events.ts'
-import { ApplicationKind, foldApiApplication } from '#domain/access/record.ts'
+import { ApplicationKind, foldApiApplication, formerInForce } from '#domain/access/record.ts'
 import { originOf } from '#domain/origin.ts'
 import { ApiApplicationId, OrganisationId } from '#domain/values.ts'
 import { rejected, scenariosOf, stateOf } from '../scenario.ts'
@@ -27,7 +27,14 @@ const changed = (name: string, scopes: Scope[], allowed_origins: string[] = []):
   scopes,
   allowed_origins,
 })
-const rotated: ApiApplicationEvent = { type: 'ApiApplicationSecretRotated', api_application_id, secret_hash: 'two' }
+const rotation = (secret_hash: string, former_ends_at: string | null = null): ApiApplicationEvent => ({
+  type: 'ApiApplicationSecretRotated',
+  api_application_id,
+  secret_hash,
+  former_ends_at,
+})
+const rotated = rotation('two')
+const tomorrow = '2026-01-16T12:00:00.000Z'
 const deleted: ApiApplicationEvent = { type: 'ApiApplicationDeleted', api_application_id }
 
 const create = (scopes: readonly Scope[], allowed_origins: readonly string[] = []): ApiApplicationCommand => ({
@@ -40,7 +47,11 @@ const create = (scopes: readonly Scope[], allowed_origins: readonly string[] = [
   secret_hash: 'one',
 })
 const change = (changes: object): ApiApplicationCommand => ({ type: 'ChangeApiApplication', ...changes })
-const rotate: ApiApplicationCommand = { type: 'RotateApiApplicationSecret', secret_hash: 'two' }
+const rotate: ApiApplicationCommand = {
+  type: 'RotateApiApplicationSecret',
+  secret_hash: 'two',
+  former_ends_at: null,
+}
 const remove: ApiApplicationCommand = { type: 'DeleteApiApplication' }
 
 const scenario = scenariosOf(apiApplication)
@@ -183,6 +194,11 @@ scenario('a server-only application never becomes a browser application', {
 })
 
 scenario('the secret is rotated', { given: [created(['read'])], when: rotate, then: [rotated] })
+scenario('the secret is rotated with an overlap', {
+  given: [created(['read'])],
+  when: { ...rotate, former_ends_at: tomorrow },
+  then: [rotation('two', tomorrow)],
+})
 scenario('a secret is rotated once', { given: [created(['read']), rotated], when: rotate, then: [] })
 scenario('an application is deleted', { given: [created(['read'])], when: remove, then: [deleted] })
 scenario('a deleted application stays so', { given: [created(['read']), deleted], when: remove, then: [] })
@@ -211,6 +227,7 @@ test('an application is what was created and changed since, and each end of its 
     scopes: ['read', 'write'],
     allowed_origins: [page],
     secret_hash: 'one',
+    former: null,
     epoch: 0,
     deleted: false,
   }
@@ -224,6 +241,30 @@ test('an application is what was created and changed since, and each end of its 
   expect(after(rotated, deleted)).toEqual({ ...site, secret_hash: 'two', epoch: 2, deleted: true })
   expect(after(rotated, deleted, made)).toEqual({ ...site, epoch: 2 })
   expect(apiApplication.category).toBe('api_application')
+})
+
+test('of a rotation with an overlap the former secret stays, with the tokens issued with it', () => {
+  const after = (...events: ApiApplicationEvent[]) =>
+    stateOf(apiApplication, [created(['read', 'write']), rotation('two', tomorrow), ...events])
+  const former = { secret_hash: 'one', epoch: 0, ends_at: tomorrow }
+
+  expect(after()).toMatchObject({ secret_hash: 'two', epoch: 1, former })
+  // Every token issued before is revoked, and both secrets give tokens without the scope.
+  expect(after(changed('Site', ['read']))).toMatchObject({ epoch: 3, former: { ...former, epoch: 2 } })
+  expect(after(rotation('three', tomorrow))).toMatchObject({
+    secret_hash: 'three',
+    epoch: 2,
+    former: { secret_hash: 'two', epoch: 1 },
+  })
+  expect(after(rotation('three'))).toMatchObject({ epoch: 2, former: null })
+  expect(after(deleted)).toMatchObject({ epoch: 2, former: null })
+})
+
+test('the former secret works until its end, and no longer', () => {
+  const application = { former: { ends_at: tomorrow } }
+  expect(formerInForce(application, Date.parse(tomorrow) - 1)).toBe(application.former)
+  expect(formerInForce(application, Date.parse(tomorrow))).toBeUndefined()
+  expect(formerInForce({ former: null }, 0)).toBeUndefined()
 })
 
 test('nothing is known of an application that was never created', () => {

@@ -121,6 +121,44 @@ describe('access tokens', () => {
     expect((await api.call(renewed, '/api/v1/read')).status).toBe(200)
   })
 
+  test('with an overlap the former secret and its tokens go on, until its end', async () => {
+    const { path, ...client } = await api.apiApplication(['read'])
+    const token = await api.tokenOf(client, 'read')
+    const rotated = await api.operate('POST', `${path}/rotate_secret`, { overlap_seconds: 86_400 })
+    const renewed = { ...client, client_secret: String(rotated['client_secret']) }
+
+    expect(rotated['former_secret_ends_at']).toMatch(/^20/)
+    const tokens = [token, await api.tokenOf(client, 'read'), await api.tokenOf(renewed, 'read')]
+    for (const each of tokens) expect((await api.call(each, '/api/v1/read')).status).toBe(200)
+
+    // Rotated once more: the secret before the former one ends, and with no overlap the former one, too.
+    const last = await api.operate('POST', `${path}/rotate_secret`)
+    expect(last['former_secret_ends_at']).toBeNull()
+    for (const each of tokens) expect((await api.call(each, '/api/v1/read')).status).toBe(401)
+  })
+
+  test('401: after the overlap the former secret gives no token, and those that it gave are revoked', async () => {
+    const { path, ...client } = await api.apiApplication(['read'])
+    const token = await api.tokenOf(client, 'read')
+    const rotated = await api.operate('POST', `${path}/rotate_secret`, { overlap_seconds: 1 })
+    const renewed = await api.tokenOf({ ...client, client_secret: String(rotated['client_secret']) }, 'read')
+
+    await vi.waitUntil(async () => (await api.call(token, '/api/v1/read')).status === 401, { timeout: 10_000 })
+
+    const form = { grant_type: 'client_credentials', scope: 'read', resource }
+    const { client_id, client_secret } = client
+    expect(await api.requestToken({ ...form, client_id, client_secret })).toMatchObject({ status: 401 })
+    expect((await api.call(renewed, '/api/v1/read')).status).toBe(200)
+    expect((await api.operate('GET', path))['former_secret_ends_at']).toBeNull()
+  })
+
+  test('422: an overlap of more than thirty days', async () => {
+    const { path } = await api.apiApplication(['read'])
+    await expect(api.operate('POST', `${path}/rotate_secret`, { overlap_seconds: 2_592_001 })).rejects.toThrow(
+      'overlap_seconds',
+    )
+  })
+
   test('401: a removed scope revokes the tokens, a scope given does not', async () => {
     const { path, ...client } = await api.apiApplication(['read', 'write'])
     const token = await api.tokenOf(client, 'read')

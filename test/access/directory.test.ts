@@ -47,7 +47,12 @@ const changed = (scopes: ('read' | 'write' | 'crm')[], allowed_origins: string[]
   scopes,
   allowed_origins,
 })
-const rotated: Event = { type: 'ApiApplicationSecretRotated', api_application_id: site, secret_hash: 'two' }
+const rotated: Event = {
+  type: 'ApiApplicationSecretRotated',
+  api_application_id: site,
+  secret_hash: 'two',
+  former_ends_at: null,
+}
 const deleted = (api_application_id: ApiApplicationId): Event => ({ type: 'ApiApplicationDeleted', api_application_id })
 
 const epochAfter = (...events: Event[]) => directoryOf(events).applications.get(site)?.epoch

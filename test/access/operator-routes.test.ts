@@ -143,6 +143,7 @@ describe('API applications', () => {
     expect(shown).toEqual({
       ...given,
       client_id: expect.any(String) as unknown,
+      former_secret_ends_at: null,
       organisation_id,
       kind: 'browser',
       allowed_origins: ['https://www.example.com'],
@@ -167,7 +168,15 @@ describe('API applications', () => {
     const answer = await send('PATCH', `/admin/v1${path}`, { scopes: ['read'] })
 
     expect(answer.status).toBe(200)
-    const data = { client_id, organisation_id, name: 'A client', kind: 'server', scopes: ['read'], allowed_origins: [] }
+    const data = {
+      client_id,
+      organisation_id,
+      former_secret_ends_at: null,
+      name: 'A client',
+      kind: 'server',
+      scopes: ['read'],
+      allowed_origins: [],
+    }
     expect(answer.body).toEqual({ data })
   })
 
