@@ -52,11 +52,14 @@ import { endpointConnectionsSection } from './integrations/setup.ts'
 import { followCatalogue, type Catalogue } from './live-catalogue.ts'
 import { makeLeads, type Leads } from './live-leads.ts'
 import { accountOpener } from './open-account.ts'
+import { followPolicyRules, type LivePolicyRules } from './live-policy-rules.ts'
 import { followCampaigns, type LiveCampaigns } from './live-campaigns.ts'
 import { makeHasSold } from './policies/has-sold.ts'
 import type { HasSold } from './catalogue/routes.ts'
 import { makeClaimNumber } from './policies/number.ts'
 import { policyTimers } from './policies/timers.ts'
+import { policyRulesSection } from './policy-rules/setup.ts'
+import { setUpMandates } from './policy-mandates.ts'
 import { whenPolicyBoundIssueDocuments } from './policies/when-policy-bound-issue-documents.ts'
 import { makeWaitUntilReadable } from './policies/readable.ts'
 import { policyAdminRoutes } from './policies/routes.ts'
@@ -108,6 +111,7 @@ type Deps = Pick<Parts, 'keys' | 'pool' | 'clock'> & {
   readonly claimContent: ClaimContent
   readonly programmes: ReadonlyMap<string, Programme>
   readonly operatorKeys: ReadonlyMap<string, OperatorKey>
+  readonly policyRules: LivePolicyRules
   readonly baseUrl: string
   /** Whether webhooks may go to an address by plain http. */
   readonly allowsHttp: (address: string) => boolean
@@ -138,6 +142,7 @@ export const setupSections = ({
   ...leadIntakeSections(writer),
   loyaltyProgrammesSection(writer),
   ...crmSections(writer),
+  policyRulesSection(writer),
 ]
 
 /** Everything that changes something. */
@@ -157,7 +162,7 @@ export const commandRoutes = (deps: Deps): readonly Route[] => {
     accounts,
     allowsHttp,
   } = deps
-  const { claimContent, baseUrl, desks, paymentAccounts, programmes } = deps
+  const { claimContent, baseUrl, desks, paymentAccounts, programmes, policyRules } = deps
   const memberships = makeMemberships({ writer, digest: dataKeys.digest, programmes })
   return [
     ...applicationRoutes({
@@ -169,7 +174,7 @@ export const commandRoutes = (deps: Deps): readonly Route[] => {
       desks,
       policies: {
         claimNumber: makeClaimNumber(writer),
-        setUp: makeSetUp({ writer, catalogue }),
+        setUp: makeSetUp({ writer, catalogue, organisations: directory.organisations, rulesOf: policyRules }),
         waitUntilReadable: makeWaitUntilReadable(pool),
         baseUrl,
       },
@@ -204,18 +209,29 @@ export const commandRoutes = (deps: Deps): readonly Route[] => {
 export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
   const { config, keys, dataKeys, log, metrics, eventLog, rateLimit, progress, folds, clock } = parts
   const baseUrl = config.BASE_URL
-  const [directory, operatorKeys, catalogue, connections, actions, campaigns, accounts, crmModels, programmes] =
-    await Promise.all([
-      folds.follow(directoryFold, emptyDirectory()),
-      folds.follow(operatorKeysFold, new Map<string, OperatorKey>()),
-      followCatalogue(eventLog, folds),
-      followEndpointConnections(folds),
-      followLifecycleActions(folds),
-      followCampaigns(folds),
-      folds.follow(providerAccountsFold, new Map()),
-      followCrmModels(folds),
-      folds.follow(programmesFold, new Map<string, Programme>()),
-    ])
+  const [
+    directory,
+    operatorKeys,
+    catalogue,
+    connections,
+    actions,
+    campaigns,
+    accounts,
+    crmModels,
+    programmes,
+    policyRules,
+  ] = await Promise.all([
+    folds.follow(directoryFold, emptyDirectory()),
+    folds.follow(operatorKeysFold, new Map<string, OperatorKey>()),
+    followCatalogue(eventLog, folds),
+    followEndpointConnections(folds),
+    followLifecycleActions(folds),
+    followCampaigns(folds),
+    folds.follow(providerAccountsFold, new Map()),
+    followCrmModels(folds),
+    folds.follow(programmesFold, new Map<string, Programme>()),
+    followPolicyRules(folds),
+  ])
   const allowsHttp = httpPermission({
     allowedHosts: config.DELIVERY_ALLOWED_HOSTS,
     allowHttp: config.DELIVERY_ALLOW_HTTP,
@@ -252,10 +268,11 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
   }
   const memberships = makeMemberships({ writer, digest: dataKeys.digest, programmes })
   const { organisations } = directory
+  const setUpPolicy = makeSetUp({ writer, catalogue, organisations, rulesOf: policyRules })
   const reactions = runReactions(
     [
       whenQuoteEndedClosePayments(writer),
-      whenQuoteBoughtSetUpPolicy(makeSetUp({ writer, catalogue })),
+      whenQuoteBoughtSetUpPolicy(setUpPolicy),
       whenPolicyBoundIssueDocuments({
         writer,
         catalogue,
@@ -292,6 +309,7 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
         clock,
         log,
       }),
+      setUpMandates({ writer, desks }),
       retryIngests(processing),
       startCycles({ memberships, programmes, organisations }),
     ],
@@ -322,6 +340,7 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
       campaigns,
       crmModels,
       leads,
+      policyRules,
       clock,
       isClockMovable: config.ENVIRONMENT !== 'production',
       programmes,
@@ -354,7 +373,7 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
           keys,
           paymentAccounts,
           rateLimit: makeRateLimit({ requests: 3_000, windowSeconds: 300, name: 'payment_news', log }),
-          receive: makePaymentNews({ writer, desks, mandateOwner: makeMandateOwner(parts) }),
+          receive: makePaymentNews({ writer, desks, mandateOwner: makeMandateOwner(parts), setUp: setUpPolicy }),
           clock,
           log,
         }),

@@ -3,6 +3,7 @@ import type { ApplicationState } from '#domain/applications/state.ts'
 import { paymentNews, type ReceivePaymentNews } from '#domain/payment-news/payment-news.ts'
 import type { NewsKind } from '#domain/payment-news/events.ts'
 import { MandateId } from '#domain/payments/events.ts'
+import { policy } from '#domain/policies/policy.ts'
 import { ApplicationId, QuoteId, type OrganisationId } from '#domain/values.ts'
 import { derivedId } from '#infra/ids.ts'
 import type { ProviderNews } from '#infra/stripe/news.ts'
@@ -11,6 +12,7 @@ import { paymentIdOf, takenAtProvider } from './applications/card-routes.ts'
 import { doneOr } from './applications/provider-answers.ts'
 import { commandHandler, type Context, type Writer } from './handle.ts'
 import type { PaymentDesks } from './payment-desk.ts'
+import type { SetUp } from './policies/set-up.ts'
 
 /** The application that a mandate belongs to, by the provider's name for it. */
 export type MandateOwner = (
@@ -18,7 +20,12 @@ export type MandateOwner = (
   provider_mandate_id: string,
 ) => Promise<{ readonly id: string; readonly application_id: ApplicationId } | undefined>
 
-type Deps = { readonly writer: Writer; readonly desks: PaymentDesks; readonly mandateOwner: MandateOwner }
+type Deps = {
+  readonly writer: Writer
+  readonly desks: PaymentDesks
+  readonly mandateOwner: MandateOwner
+  readonly setUp: SetUp
+}
 type Receipt = Omit<ReceivePaymentNews, 'type' | 'organisation_id' | 'provider_event_id'>
 type Of<Type> = Extract<ProviderNews, { type: Type }>['data']['object']
 
@@ -26,9 +33,10 @@ type Of<Type> = Extract<ProviderNews, { type: Type }>['data']['object']
  * Acts upon what the payment provider tells, and then records it: what fails in between is told again. Late news leads to
  * the same state as the page would have.
  */
-export const makePaymentNews = ({ writer, desks, mandateOwner }: Deps) => {
+export const makePaymentNews = ({ writer, desks, mandateOwner, setUp }: Deps) => {
   const receipts = commandHandler(writer, paymentNews)
   const { handle, load } = commandHandler(writer, application)
+  const policies = commandHandler(writer, policy)
 
   type Concern = { readonly state: ApplicationState; readonly quote_id: QuoteId }
 
@@ -115,8 +123,17 @@ export const makePaymentNews = ({ writer, desks, mandateOwner }: Deps) => {
     if (!owner) return receipt
     const network_status = payment_method_details.bacs_debit?.network_status ?? 'pending'
     const answer = { network_status, active: status !== 'inactive' }
-    await handle(owner.application_id, { type: 'RecordBankAnswer', provider_mandate_id: id, answer }, context)
-    return { ...receipt, application_id: owner.application_id, mandate_id: MandateId.parse(owner.id) }
+    const command = { type: 'RecordBankAnswer', provider_mandate_id: id, answer } as const
+    const { state } = await handle(owner.application_id, command, context)
+    const about = { application_id: owner.application_id, mandate_id: MandateId.parse(owner.id) }
+    const mandate = state?.payments.mandate
+    if (!state?.sale || mandate?.mandate_id !== about.mandate_id) return { ...receipt, ...about }
+    // The sale may be so new that its policy is not set up yet.
+    const { policy_id } = state.sale
+    if (!(await policies.load(policy_id))) await setUp(owner.application_id, state.sale.quote_id, context)
+    const { mandate_id, status: mandate_status } = mandate
+    await policies.handle(policy_id, { type: 'ChangeMandate', mandate_id, status: mandate_status }, context)
+    return { ...receipt, ...about, policy_id }
   }
 
   const act = async (organisation_id: OrganisationId, news: ProviderNews, context: Context): Promise<Receipt> => {

@@ -17,6 +17,7 @@ import { outcomeEvents, outcomeModelEvents, outcomeReportEvents } from './outcom
 import { pipelineEvents } from './pipeline/events.ts'
 import { providerAccountEvents } from './provider-accounts/events.ts'
 import { policyEvents, policyNumberEvents } from './policies/events.ts'
+import { policyRulesEvents } from './policy-rules/events.ts'
 import { marketQuoteEvents } from './market-quotes/events.ts'
 import { quoteEvents } from './quotes/events.ts'
 import { rateTableEvents } from './rating/events.ts'
@@ -49,6 +50,7 @@ export const storedEvents: EventShapes = {
   ...pipelineEvents,
   ...policyEvents,
   ...policyNumberEvents,
+  ...policyRulesEvents,
   ...productEvents,
   ...providerAccountEvents,
   ...marketQuoteEvents,

@@ -14,6 +14,7 @@ import { marketSearches } from './market-quotes/projection.ts'
 import { membershipEntries, memberships } from './loyalty/projection.ts'
 import { pipelines } from './pipeline/projection.ts'
 import type { SomeProjection } from './projection.ts'
+import { paymentNews } from './payment-news/projection.ts'
 import { payments } from './payments/projection.ts'
 import { quotes } from './quotes/projection.ts'
 import { runProjections } from './runner.ts'
@@ -38,6 +39,7 @@ export const allProjections: readonly SomeProjection[] = [
   heldOutcomes,
   ingests,
   payments,
+  paymentNews,
   memberships,
   membershipEntries,
   dueTimes,

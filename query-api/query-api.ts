@@ -36,6 +36,7 @@ import { ingestAdminRoutes } from './ingests/admin-routes.ts'
 import { ingestRoutes, ownerOfIngest } from './ingests/routes.ts'
 import { ownerOfPolicy, policyRoutes } from './policies/routes.ts'
 import { marketSearchRoutes } from './market-quotes/routes.ts'
+import { paymentNewsRoutes } from './payment-news/routes.ts'
 import { paymentRoutes } from './payments/routes.ts'
 import { ownerOfQuote, quoteRoutes } from './quotes/routes.ts'
 
@@ -52,6 +53,7 @@ export const queryRoutes = (
   },
 ): readonly Route[] => [
   ...paymentRoutes(deps),
+  ...paymentNewsRoutes(deps),
   ...catalogueRoutes(deps),
   ...keyDocumentRoutes(deps),
   ...applicationRoutes(deps),

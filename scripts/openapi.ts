@@ -54,6 +54,7 @@ export const routesByApi = () => {
     claimContent: unused,
     programmes: new Map(),
     operatorKeys: new Map(),
+    policyRules: unused,
     baseUrl: '',
     allowsHttp: unused,
   })

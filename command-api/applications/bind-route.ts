@@ -2,14 +2,19 @@ import { z } from 'zod'
 import { application } from '#domain/applications/application.ts'
 import { requireSale, type BindQuote } from '#domain/applications/bind.ts'
 import { journeyOfApplication } from '#domain/applications/record.ts'
+import type { ApplicationState } from '#domain/applications/state.ts'
+import { cardPaymentOf } from '#domain/payments/record.ts'
 import { Policy, renderPolicy, type PolicyRecord } from '#domain/policies/record.ts'
 import { CalendarDate, PolicyId, QuoteId, type ApplicationId, type OrganisationId } from '#domain/values.ts'
 import { derivedId } from '#infra/ids.ts'
+import { Problem } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import type { Context } from '../handle.ts'
 import { keyInHeader } from '../idempotency-key.ts'
+import type { PaymentDesks } from '../payment-desk.ts'
 import { accessToQuote as access, type Applications } from './applications.ts'
 import { digest } from './digest.ts'
+import { capture } from './settle-card-payments.ts'
 
 const BindRequest = z.object({
   start_date: CalendarDate.nullish()
@@ -42,10 +47,35 @@ export type Policies = {
   readonly waitUntilReadable: (organisation_id: OrganisationId, policy_id: PolicyId) => Promise<void>
 }
 
-type Deps = { readonly applications: Applications; readonly policies: Policies }
+type Deps = { readonly applications: Applications; readonly policies: Policies; readonly desks: PaymentDesks }
 
-export const bindRoute = ({ applications, policies }: Deps): Route => {
+export const bindRoute = ({ applications, policies, desks }: Deps): Route => {
   const { handle, findByQuote, releaseOf, catalogue, contextOf, todayOf } = applications
+
+  /**
+   * Charges an authorised card before the sale is decided, so that no policy is sold on a card that cannot be charged. What
+   * is charged without a sale following is given back by a timer, unless the request is repeated first.
+   */
+  const charge = async ({ record, payments }: ApplicationState, quote_id: QuoteId, context: Context): Promise<void> => {
+    const card = cardPaymentOf(payments, quote_id)
+    if (card?.status !== 'authorised') return
+    const { payment_id } = card
+    const desk = desks(record.organisation_id, record.stripe_test_mode)
+    const captured = desk ? await capture(desk.provider, card) : 'no_account'
+    if (captured === 'unanswered')
+      throw new Problem('unavailable', 'The payment provider does not answer at the moment. Send the request again.', {
+        headers: { 'Retry-After': '5' },
+      })
+    if (typeof captured !== 'string') {
+      await handle(record.id, captured, context)
+      return
+    }
+    await handle(record.id, { type: 'OweCardReturn', payment_id, reason: 'bind_failed' }, context)
+    throw new Problem(
+      'bind_failed',
+      `The card could not be charged (${captured}), and its authorisation is released. Take the first premium again with payment_intent and card_payment.`,
+    )
+  }
 
   return route(
     {
@@ -99,6 +129,7 @@ export const bindRoute = ({ applications, policies }: Deps): Route => {
 
       // What is refused takes no number, and what was bought has one.
       const isNew = application.decide(await commandWith(`${prefix}-000000000`), before).length > 0
+      if (isNew) await charge(before, id, context)
       const policy_number = isNew
         ? await policies.claimNumber({ organisation_id, policy_id, prefix }, context)
         : requireSale(before, id).policy_number

@@ -11,6 +11,7 @@ import { mandateRoutes } from './mandate-routes.ts'
 import { quoteRoutes } from './quote-routes.ts'
 import { marketRoutes } from './market-routes.ts'
 import { saveRoutes } from './save-routes.ts'
+import { settlementRoutes } from './settlement-routes.ts'
 import { startRoute } from './start-route.ts'
 import { teamRoutes } from './team-routes.ts'
 
@@ -40,6 +41,7 @@ export const applicationRoutes = ({
     ...checkoutRoutes({ applications }),
     ...teamRoutes(applications),
     ...marketRoutes({ applications }),
-    bindRoute({ applications, policies }),
+    ...settlementRoutes(applications),
+    bindRoute({ applications, policies, desks }),
   ]
 }

@@ -4,10 +4,13 @@ import { quoteEvents } from '#domain/quotes/events.ts'
 import { commandHandler, type Writer } from '../handle.ts'
 import type { Reaction } from '../reaction.ts'
 
-const { QuoteReplaced, QuoteRejected, QuoteExpired } = quoteEvents
-const ends = { QuoteReplaced, QuoteRejected, QuoteExpired }
+const { QuoteReplaced, QuoteRejected, QuoteExpired, QuoteBought } = quoteEvents
+const ends = { QuoteReplaced, QuoteRejected, QuoteExpired, QuoteBought }
 
-/** What was paid for a quote that cannot be bought any more is given back, and what is open can no longer be paid. */
+/**
+ * What was paid for a quote that cannot be bought any more is given back, and what is open can no longer be paid: so too
+ * what was opened beside the payment that the policy was bought with.
+ */
 export const whenQuoteEndedClosePayments = (writer: Writer): Reaction<typeof ends> => {
   const { handle } = commandHandler(writer, application)
 

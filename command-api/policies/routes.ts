@@ -23,6 +23,23 @@ export const policyAdminRoutes = ({ writer, baseUrl, dateAt }: Deps): Route[] =>
       {
         ...operatorRoute,
         method: 'post',
+        address: '/admin/v1/organisations/:organisation_id/policies/:id/mandate',
+        summary: 'Have the Direct Debit mandate made once more, after it was refused; else nothing changes',
+        path: z.object({ organisation_id: OrganisationId, id: PolicyId }),
+        answers: { 200: z.object({ data: Policy }) },
+        errors: ['conflict'],
+      },
+      async ({ path: { organisation_id, id }, ...facts }) => {
+        if ((await load(id))?.organisation_id !== organisation_id) throw unknownPolicy()
+        const { state } = await handle(id, { type: 'RequestMandate' }, operatorContext(organisation_id, facts))
+        if (!state) throw unknownPolicy()
+        return { status: 200, body: { data: renderPolicy(state, baseUrl) } }
+      },
+    ),
+    route(
+      {
+        ...operatorRoute,
+        method: 'post',
         address: '/admin/v1/organisations/:organisation_id/policies/:id/cancellation',
         summary: 'Cancel a policy; within the cooling-off period all that was paid is to be given back',
         path: z.object({ organisation_id: OrganisationId, id: PolicyId }),

@@ -3,15 +3,21 @@ import { fromStored, type RecordedEvent } from '#domain/event.ts'
 import { paymentEvents, type PaymentEvent } from '#domain/payments/events.ts'
 import { evolvePayments, noPayments, type Payments } from '#domain/payments/record.ts'
 import type { PolicyRecord } from '#domain/policies/record.ts'
+import type { PolicyRules } from '#domain/policy-rules/events.ts'
 import { policy } from '#domain/policies/policy.ts'
 import type { Sale } from '#domain/policies/set-up.ts'
 import { quoteEvents, type QuoteBought, type QuoteEvent } from '#domain/quotes/events.ts'
 import { evolveQuote, type Quote } from '#domain/quotes/record.ts'
-import type { ApplicationId, QuoteId } from '#domain/values.ts'
+import type { ApplicationId, OrganisationId, QuoteId } from '#domain/values.ts'
 import { commandHandler, type Context, type Writer } from '../handle.ts'
 import type { Catalogue } from '../live-catalogue.ts'
 
-type Deps = { readonly writer: Writer; readonly catalogue: Pick<Catalogue, 'release'> }
+type Deps = {
+  readonly writer: Writer
+  readonly catalogue: Pick<Catalogue, 'release'>
+  readonly organisations: ReadonlyMap<string, { readonly time_zone: string }>
+  readonly rulesOf: (organisation_id: OrganisationId) => PolicyRules
+}
 
 /** Sets up the policy that a quote was bought for; undefined while it was not bought. Whoever comes second changes nothing. */
 export type SetUp = (
@@ -20,7 +26,7 @@ export type SetUp = (
   context: Context,
 ) => Promise<PolicyRecord | undefined>
 
-export const makeSetUp = ({ writer, catalogue }: Deps): SetUp => {
+export const makeSetUp = ({ writer, catalogue, organisations, rulesOf }: Deps): SetUp => {
   const { handle } = commandHandler(writer, policy)
 
   return async (application_id, quote_id, context) => {
@@ -30,7 +36,10 @@ export const makeSetUp = ({ writer, catalogue }: Deps): SetUp => {
     const { organisation_id, product_id, release_id } = sale.record
     const release = await catalogue.release(organisation_id, product_id, release_id)
     if (!release) throw new Error(`Release ${release_id} of product ${product_id} does not exist.`)
-    const command = { type: 'SetUpPolicy', sale, release } as const
+    const time_zone = organisations.get(organisation_id)?.time_zone
+    if (time_zone === undefined) throw new Error(`Organisation ${organisation_id} is not known here.`)
+    const { collection_rules } = rulesOf(organisation_id)
+    const command = { type: 'SetUpPolicy', sale, release, time_zone, collection_rules } as const
     return (await handle(sale.bought.policy_id, command, { ...context, now: occurred_at })).state
   }
 }

@@ -5,7 +5,15 @@ import { subjectKind, type Happening } from '../capability.ts'
 import { peopleShown, pick, readDocuments } from '../snapshot.ts'
 
 const { PolicyBound, PolicyDocumentIssued, PolicyActivated, PolicyCancelled, PolicyExpired } = policyEvents
-const sent = { PolicyBound, PolicyDocumentIssued, PolicyActivated, PolicyCancelled, PolicyExpired }
+const { PolicyMandateRefused } = policyEvents
+const sent = {
+  PolicyBound,
+  PolicyDocumentIssued,
+  PolicyActivated,
+  PolicyCancelled,
+  PolicyExpired,
+  PolicyMandateRefused,
+}
 
 type Facts = { readonly product_id: string; readonly policy_id: string; readonly policy_number: string }
 
@@ -33,6 +41,9 @@ export const policies = subjectKind<typeof sent, Facts>({
         const { reason, effective_on, cooling_off, refund_pence } = event
         return { type: 'policy.cancelled', payload: { policy_id, reason, effective_on, cooling_off, refund_pence } }
       }
+      // There is no mandate at the provider that could be told of by its id.
+      case 'PolicyMandateRefused':
+        return { type: 'mandate.failed', payload: { policy_id, mandate_id: null, reason: event.failure_code } }
       case 'PolicyDocumentIssued': {
         const { document_id, version_id, kind } = event
         return { type: 'policy.document_issued', payload: { policy_id, document_id, version_id, kind } }

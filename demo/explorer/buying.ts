@@ -150,14 +150,24 @@ export const preparePayments = async ({ api, operator }: Callers): Promise<Examp
     acceptedByCard(),
     paid(),
   ])
-  const recorded = await until(async () => listOf(await operator('GET', `${operatorAddress}/payments?limit=1`))[0])
+  const recorded = await until(
+    async () => listOf(await operator('GET', `${operatorAddress}/payments?kind=card_payment&limit=1`))[0],
+  )
   return {
     postQuoteBacsSetupIntent: ofId(toSetUp),
     postQuoteBacsMandate: ofId(session.quote, { session_id: session.session_id }),
     postQuotePaymentIntent: ofId(toPay),
     postQuoteCardPayment: ofId(payment.quote, { payment_intent_id: payment.payment_intent_id }),
     getOrganisationPayments: { path: { organisation_id: demoOrganisation } },
+    getOrganisationPaymentNews: { path: { organisation_id: demoOrganisation } },
     getOrganisationPayment: { path: { organisation_id: demoOrganisation, id: textOf(recorded, 'id') } },
+    postOrganisationApplicationCardPaymentSettlement: {
+      path: {
+        organisation_id: demoOrganisation,
+        id: textOf(recorded, 'application_id'),
+        payment_id: textOf(recorded, 'id'),
+      },
+    },
   }
 }
 
@@ -178,6 +188,7 @@ export const preparePolicies = async ({ api }: Callers): Promise<Examples> => {
     getPolicies: inDemo,
     getPolicyRecord: oneRecord,
     getPolicyTimeline: oneRecord,
+    postOrganisationPolicyMandate: { path: { organisation_id: demoOrganisation, id } },
     postOrganisationPolicyCancellation: {
       path: { organisation_id: demoOrganisation, id: textOf(cancelled, 'id') },
       body: { reason: 'customer_request' },

@@ -99,6 +99,7 @@ const decide = (command: ApplicationCommand, state: ApplicationState | undefined
     case 'CloseQuotePayments':
     case 'RecordCardReturn':
     case 'RecordSettlementFailure':
+    case 'RequestSettlement':
       return decidePayment(command, state)
     case 'BindQuote':
       return bindQuote(command, state)

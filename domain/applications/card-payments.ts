@@ -1,5 +1,6 @@
 import type { PaymentEvent, PaymentId, ReturnReason } from '../payments/events.ts'
 import { unusedAt, type CardPayment } from '../payments/record.ts'
+import { Rejection } from '../rejection.ts'
 import type { QuoteId } from '../values.ts'
 import type { ApplicationState } from './state.ts'
 
@@ -65,6 +66,9 @@ export type RecordSettlementFailure = {
   readonly failure_code: string
   readonly now: string
 }
+
+/** The operator's act, after what was owed was left to the team. */
+export type RequestSettlement = { readonly type: 'RequestSettlement'; readonly payment_id: PaymentId }
 
 type Decision = readonly PaymentEvent[]
 
@@ -163,4 +167,12 @@ export const recordSettlementFailure = (
   const retry_at = delay === undefined ? null : new Date(Date.parse(now) + delay).toISOString()
   const attempt = card.failed_attempts + 1
   return [{ type: 'CardPaymentSettlementFailed', payment_id, failure_code, attempt, retry_at }]
+}
+
+export const requestSettlement = ({ payment_id }: RequestSettlement, state: ApplicationState): Decision => {
+  const card = cardOf(state, payment_id)
+  if (!card) throw new Rejection('not_found', 'There is no card payment with this id. Check the address.')
+  if (!card.is_left) return []
+  const work = card.status === 'returning' ? 'return' : 'capture'
+  return [{ type: 'CardPaymentSettlementRequested', payment_id, work }]
 }

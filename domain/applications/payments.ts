@@ -20,6 +20,7 @@ export type PaymentCommand =
   | cards.CloseQuotePayments
   | cards.RecordCardReturn
   | cards.RecordSettlementFailure
+  | cards.RequestSettlement
 
 export const decidePayment = (command: PaymentCommand, state: ApplicationState): readonly PaymentEvent[] => {
   switch (command.type) {
@@ -49,5 +50,7 @@ export const decidePayment = (command: PaymentCommand, state: ApplicationState):
       return cards.recordCardReturn(command, state)
     case 'RecordSettlementFailure':
       return cards.recordSettlementFailure(command, state)
+    case 'RequestSettlement':
+      return cards.requestSettlement(command, state)
   }
 }

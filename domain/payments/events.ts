@@ -118,5 +118,7 @@ export const paymentEvents = {
     attempt: z.int().positive(),
     retry_at: z.iso.datetime().nullable(),
   }),
+  /** The team has it tried once more. */
+  CardPaymentSettlementRequested: event({ ...payment, work: z.enum(['capture', 'return']) }),
 }
 export type PaymentEvent = EventOf<typeof paymentEvents>

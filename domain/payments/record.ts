@@ -50,6 +50,8 @@ export type CardPayment = {
   /** Why the last attempt to pay, or to settle what was owed, has failed. */
   readonly failure_code: string | null
   readonly failed_attempts: number
+  /** What is owed has failed so often that it is left to the team. */
+  readonly is_left: boolean
   readonly idempotency_key: string | null
   /** The idempotency key of the request by which it was taken. */
   readonly taken_with: string | null
@@ -132,6 +134,7 @@ const opened = (event: Of<'CardPaymentOpened'>, opened_at: string): CardPayment 
     returned_pence: 0,
     failure_code: null,
     failed_attempts: 0,
+    is_left: false,
     taken_with: null,
   }
 }
@@ -160,11 +163,13 @@ const cardChange = (
     case 'CardPaymentReturned':
       return { status: 'returned', returned_at: occurred_at, returned_pence: event.amount_pence, ...settled }
     case 'CardPaymentSettlementFailed':
-      return { failure_code: event.failure_code, failed_attempts: event.attempt }
+      return { failure_code: event.failure_code, failed_attempts: event.attempt, is_left: event.retry_at === null }
+    case 'CardPaymentSettlementRequested':
+      return { is_left: false }
   }
 }
 
-const settled = { failure_code: null, failed_attempts: 0 } as const
+const settled = { failure_code: null, failed_attempts: 0, is_left: false } as const
 
 /** The card payment that the first premium of a quote is paid with. */
 export const cardPaymentOf = ({ cards }: Payments, quote_id: QuoteId): CardPayment | undefined =>

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { CustomerDetails } from '../customers/events.ts'
 import { event, personal, type EventOf } from '../event.ts'
+import { Last4, MandateId, ProviderId, ProviderWord } from '../payments/events.ts'
 import { QuoteComponent } from '../rating/events.ts'
 import {
   ApiApplicationId,
@@ -26,6 +27,33 @@ export type PolicyNumberEvent = EventOf<typeof policyNumberEvents>
 
 export const MandateStatus = z.enum(['pending', 'active', 'failed', 'cancelled'])
 export type MandateStatus = z.infer<typeof MandateStatus>
+
+/** What the payment provider calls a mandate, and whose it is: all that is needed to collect. */
+export const ProviderMandate = z.object({
+  provider_customer_id: ProviderId,
+  provider_payment_method_id: ProviderId,
+  provider_mandate_id: ProviderId.nullable(),
+})
+export type ProviderMandate = z.infer<typeof ProviderMandate>
+
+/** What follows when a premium is not paid. */
+export const CollectionRules = z.object({
+  /** After a failure it is collected again after so many days; as often as there are numbers. */
+  retry_after_days: z.array(z.int().min(1).max(60)).max(5),
+  /** Cover is suspended so many days after the oldest unpaid premium was due, and ends after so many. */
+  suspend_after_days: z.int().min(1).max(365),
+  lapse_after_days: z.int().min(2).max(730),
+  /** A lapsed policy can be reinstated for so long. */
+  reinstate_within_days: z.int().min(0).max(730),
+})
+export type CollectionRules = z.infer<typeof CollectionRules>
+
+export const defaultCollectionRules: CollectionRules = {
+  retry_after_days: [10, 10],
+  suspend_after_days: 30,
+  lapse_after_days: 60,
+  reinstate_within_days: 90,
+}
 
 /** How the first premium is paid. */
 export const FirstPremium = z.object({
@@ -90,8 +118,23 @@ export const policyEvents = {
       given_after_bind: z.array(GivenAfterBind),
       /** Sold in a sandbox product or with the payment provider's test account. */
       test: z.boolean(),
+      /** Where the organisation is: its dates begin at midnight there. Version 1 has neither this nor what follows. */
+      time_zone: z.string(),
+      collection_rules: CollectionRules,
+      /** Null: bank details were sent, and the mandate is still to be made from them. */
+      provider_mandate: ProviderMandate.nullable(),
     },
-    { subject: ({ customer_id }) => customer_id },
+    {
+      subject: ({ customer_id }) => customer_id,
+      upcasts: [
+        (v1) => ({
+          ...v1,
+          time_zone: 'Europe/London',
+          collection_rules: defaultCollectionRules,
+          provider_mandate: null,
+        }),
+      ],
+    },
   ),
   /** The second person of joint cover, whose details are under their own key. */
   PolicyPartnerRecorded: event(
@@ -106,6 +149,25 @@ export const policyEvents = {
     sha256: z.string().regex(/^[0-9a-f]{64}$/),
     bytes: z.int(),
   }),
+  /** The mandate was made from the bank details that were sent. */
+  PolicyMandateRecorded: event({
+    mandate_id: MandateId,
+    ...ProviderMandate.shape,
+    account_number_last4: Last4.nullable(),
+    status: MandateStatus,
+  }),
+  /** The banks have answered, or the mandate has ended. */
+  PolicyMandateChanged: event({ mandate_id: MandateId, status: MandateStatus }),
+  /** It could not be made: it is tried again. */
+  PolicyMandateDelayed: event({
+    failure_code: ProviderWord,
+    attempt: z.int().positive(),
+    retry_at: z.iso.datetime(),
+  }),
+  /** The provider will not make it, or has failed too often: it is left to the team. */
+  PolicyMandateRefused: event({ failure_code: ProviderWord, attempt: z.int().positive() }),
+  /** The team has it tried once more. */
+  PolicyMandateRequested: event({ attempt: z.int().positive() }),
   /** Cover has started. */
   PolicyActivated: event({ start_date: CalendarDate }),
   PolicyCancelled: event({

@@ -1,6 +1,8 @@
 import { Rejection } from '../rejection.ts'
+import { dateIn } from '../time-zone.ts'
 import type { CancellationReason, PolicyEvent } from './events.ts'
 import { laterOf } from './dates.ts'
+import { hasEnded } from './ended.ts'
 import type { PolicyRecord } from './record.ts'
 
 /** Sent when the day has come on which cover starts. */
@@ -18,13 +20,10 @@ export type CancelPolicy = {
   readonly today: string
 }
 
-const dateOf = (now: string): string => now.slice(0, 10)
-
-const hasEnded = ({ status }: PolicyRecord): boolean =>
-  status === 'cancelled' || status === 'expired' || status === 'lapsed' || status === 'claimed'
+const dateOf = ({ time_zone }: PolicyRecord, now: string): string => dateIn(time_zone, now)
 
 export const activatePolicy = ({ now }: ActivatePolicy, policy: PolicyRecord): readonly PolicyEvent[] =>
-  policy.status === 'pending_start' && policy.start_date <= dateOf(now)
+  policy.status === 'pending_start' && policy.start_date <= dateOf(policy, now)
     ? [{ type: 'PolicyActivated', start_date: policy.start_date }]
     : []
 
@@ -32,7 +31,7 @@ export const activatePolicy = ({ now }: ActivatePolicy, policy: PolicyRecord): r
 export const expirePolicy = ({ now }: ExpirePolicy, policy: PolicyRecord): readonly PolicyEvent[] => {
   const { status, end_date } = policy
   const isOn = status === 'active' || status === 'suspended'
-  return isOn && end_date !== null && end_date <= dateOf(now) ? [{ type: 'PolicyExpired', end_date }] : []
+  return isOn && end_date !== null && end_date <= dateOf(policy, now) ? [{ type: 'PolicyExpired', end_date }] : []
 }
 
 /** Within the cooling-off period everything that was paid is given back. Cancelling again for the same reason changes nothing. */

@@ -10,13 +10,23 @@ import {
   type CancelPolicy,
   type ExpirePolicy,
 } from './life.ts'
+import * as mandates from './mandate.ts'
 import { setUpPolicy, type SetUpPolicy } from './set-up.ts'
 
 type IssuedDocument = Omit<Extract<PolicyEvent, { type: 'PolicyDocumentIssued' }>, 'type'>
 
 export type IssueDocuments = { readonly type: 'IssueDocuments'; readonly documents: readonly IssuedDocument[] }
 
-export type PolicyCommand = SetUpPolicy | IssueDocuments | ActivatePolicy | CancelPolicy | ExpirePolicy
+export type PolicyCommand =
+  | SetUpPolicy
+  | IssueDocuments
+  | ActivatePolicy
+  | CancelPolicy
+  | ExpirePolicy
+  | mandates.RecordMandate
+  | mandates.ChangeMandate
+  | mandates.RecordMandateFailure
+  | mandates.RequestMandate
 
 export const unknownPolicy = () => new Rejection('not_found', 'There is no policy with this id. Check the address.')
 
@@ -33,6 +43,14 @@ const decide = (command: PolicyCommand, state: PolicyRecord | undefined): readon
       return cancelPolicy(command, state)
     case 'ExpirePolicy':
       return expirePolicy(command, state)
+    case 'RecordMandate':
+      return mandates.recordMandate(command, state)
+    case 'ChangeMandate':
+      return mandates.changeMandate(command, state)
+    case 'RecordMandateFailure':
+      return mandates.recordMandateFailure(command, state)
+    case 'RequestMandate':
+      return mandates.requestMandate(state)
   }
 }
 

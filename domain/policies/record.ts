@@ -15,10 +15,12 @@ import {
 } from '../values.ts'
 import {
   CancellationReason,
+  CollectionRules,
   FirstPremium,
   GivenAfterBind,
   MandateStatus,
   PolicyDocumentKind,
+  ProviderMandate,
   type PolicyEvent,
 } from './events.ts'
 
@@ -95,6 +97,11 @@ export const PolicyRecord = Policy.omit({ display_id: true, premium_frequency: t
   organisation_id: OrganisationId,
   api_application_id: ApiApplicationId,
   card_payment_id: z.uuid().nullable(),
+  time_zone: z.string(),
+  collection_rules: CollectionRules,
+  provider_mandate: ProviderMandate.nullable(),
+  /** How often it was tried in vain to make the mandate. */
+  mandate_attempts: z.int(),
   given_after_bind: z.array(GivenAfterBind),
   /** To be given back since it was cancelled. */
   refund_pence: Pence,
@@ -161,6 +168,10 @@ const bound = (event: Of<'PolicyBound'>, created_at: string): PolicyRecord => ({
   },
   first_premium: event.first_premium,
   card_payment_id: event.card_payment_id,
+  time_zone: event.time_zone,
+  collection_rules: event.collection_rules,
+  provider_mandate: event.provider_mandate,
+  mandate_attempts: 0,
   documents: [],
   next_review_on: event.next_review_on,
   next_indexation_on: event.next_indexation_on,
@@ -185,6 +196,26 @@ const changeBy = (
       const { type: _type, ...document } = event
       return { documents: [...policy.documents, { ...document, issued_at: occurred_at }] }
     }
+    case 'PolicyMandateRecorded': {
+      const { mandate_id, account_number_last4, status: mandate_status } = event
+      const { provider_customer_id, provider_payment_method_id, provider_mandate_id } = event
+      return {
+        payment_method: { type: 'direct_debit', mandate_id, account_number_last4, mandate_status },
+        provider_mandate: { provider_customer_id, provider_payment_method_id, provider_mandate_id },
+        mandate_attempts: 0,
+      }
+    }
+    case 'PolicyMandateChanged':
+      return { payment_method: { ...policy.payment_method, mandate_status: event.status } }
+    case 'PolicyMandateDelayed':
+      return { mandate_attempts: event.attempt }
+    case 'PolicyMandateRefused':
+      return {
+        payment_method: { ...policy.payment_method, mandate_status: 'failed' },
+        mandate_attempts: event.attempt,
+      }
+    case 'PolicyMandateRequested':
+      return { payment_method: { ...policy.payment_method, mandate_status: 'pending' } }
     case 'PolicyActivated':
       return { status: 'active', components: withStatus(policy.components, 'active') }
     case 'PolicyCancelled':

@@ -5,7 +5,7 @@ import type { QuoteBought } from '../quotes/events.ts'
 import type { Quote } from '../quotes/record.ts'
 import { detailsOf } from '../customers/record.ts'
 import { daysAfter, firstOnDay, laterOf, monthsAfter, yearsAfter } from './dates.ts'
-import type { GivenAfterBind, PolicyEvent } from './events.ts'
+import type { CollectionRules, GivenAfterBind, PolicyEvent } from './events.ts'
 
 /** A sale as the application's stream tells it, at the moment when it was decided. */
 export type Sale = {
@@ -19,12 +19,14 @@ export type SetUpPolicy = {
   readonly type: 'SetUpPolicy'
   readonly sale: Sale
   readonly release: Release
+  readonly time_zone: string
+  readonly collection_rules: CollectionRules
 }
 
 /** A customer is told of a collection in advance, and a new mandate takes days to be accepted by the bank. */
 const noticeDays = 10
 
-export const setUpPolicy = ({ sale, release }: SetUpPolicy): readonly PolicyEvent[] => {
+export const setUpPolicy = ({ sale, release, time_zone, collection_rules }: SetUpPolicy): readonly PolicyEvent[] => {
   const { record, quote, bought, payments } = sale
   const { customer, joint_customer } = record
   if (!customer) throw new Error(`Application ${record.id} was bound without a customer.`)
@@ -75,6 +77,13 @@ export const setUpPolicy = ({ sale, release }: SetUpPolicy): readonly PolicyEven
         : null,
       given_after_bind: [...givenAfterBind(release)],
       test: bought.test,
+      time_zone,
+      collection_rules,
+      provider_mandate: mandate && {
+        provider_customer_id: mandate.provider_customer_id,
+        provider_payment_method_id: mandate.provider_payment_method_id,
+        provider_mandate_id: mandate.provider_mandate_id,
+      },
     },
     ...(joint_customer
       ? [

@@ -6,6 +6,7 @@ const listsOfOrganisation = [
   'ingests',
   'leads',
   'memberships',
+  'payment_news',
   'payments',
   'proposed_details',
 ]

@@ -44,5 +44,7 @@ export const cardPaymentDue = (
     case 'CardPaymentSettlementFailed':
       if (!row || kind === 'card_payment_unused') return row
       return event.retry_at === null ? undefined : due(event.retry_at)
+    case 'CardPaymentSettlementRequested':
+      return kind === `card_payment_${event.work}` ? due(occurred_at) : row
   }
 }

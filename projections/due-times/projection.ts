@@ -45,7 +45,7 @@ const isOfCycle = (event: DueEvent): event is OfCycle => event.type in cycleEven
 /** What will be due, and when. A row goes when what it waits for has happened, or can happen no more. */
 export const dueTimes: Projection<typeof dueTimeEvents, Row, 'organisation_id' | 'kind' | 'id'> = {
   name: 'due_times',
-  version: 9,
+  version: 10,
   categories: ['application', 'policy', 'lead', 'ingest', 'membership'],
   events: dueTimeEvents,
   awaited: false,
@@ -65,7 +65,11 @@ export const dueTimes: Projection<typeof dueTimeEvents, Row, 'organisation_id' |
   keys: (event, recorded) => {
     const organisation_id = organisationOf(recorded)
     if (isOfLead(event) || isOfPolicy(event))
-      return Object.keys(timesOf(event)).map((kind) => ({ organisation_id, kind, id: idOf(recorded.stream) }))
+      return Object.keys(timesOf(event, recorded.metadata.occurred_at)).map((kind) => ({
+        organisation_id,
+        kind,
+        id: idOf(recorded.stream),
+      }))
     if (isOfIngest(event)) return [{ organisation_id, kind: 'ingest_retry', id: idOf(recorded.stream) }]
     if (isOfCycle(event)) return [{ organisation_id, kind: 'membership_cycle', id: idOf(recorded.stream) }]
     const inactivity = { organisation_id, kind: 'application_inactivity', id: idOf(recorded.stream) }
@@ -81,7 +85,7 @@ export const dueTimes: Projection<typeof dueTimeEvents, Row, 'organisation_id' |
   project: (row, event, { stream, metadata: { occurred_at } }, key) => {
     const place = { ...key, stream }
     if (isOfLead(event) || isOfPolicy(event)) {
-      const due_at = timesOf(event)[key.kind] ?? null
+      const due_at = timesOf(event, occurred_at)[key.kind] ?? null
       return due_at === null ? undefined : { ...place, due_at, after_days: null }
     }
     if (isOfIngest(event)) return ingestRetry(event, place)
@@ -99,8 +103,8 @@ export const dueTimes: Projection<typeof dueTimeEvents, Row, 'organisation_id' |
 }
 
 /** By the kind of the timer; null: that is due no more. */
-const timesOf = (event: LeadEvent | PolicyEvent): Readonly<Record<string, string | null>> =>
-  isOfPolicy(event) ? policyDueTimes(event) : leadDueTimes(event)
+const timesOf = (event: LeadEvent | PolicyEvent, occurred_at: string): Readonly<Record<string, string | null>> =>
+  isOfPolicy(event) ? policyDueTimes(event, occurred_at) : leadDueTimes(event)
 
 type Place = Omit<Row, 'due_at' | 'after_days'>
 

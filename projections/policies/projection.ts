@@ -18,7 +18,7 @@ type Row = {
 /** Every policy folded from its events. */
 export const policies: Projection<typeof policyEvents, Row, 'organisation_id' | 'id'> = {
   name: 'policies',
-  version: 2,
+  version: 3,
   categories: ['policy'],
   events: policyEvents,
   table: {

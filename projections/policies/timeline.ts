@@ -18,7 +18,7 @@ type Row = {
 /** Everything that ever happened to a policy, in its order. */
 export const policyTimeline: Projection<typeof policyEvents, Row, 'organisation_id' | 'policy_id' | 'revision'> = {
   name: 'policy_timeline',
-  version: 1,
+  version: 2,
   categories: ['policy'],
   events: policyEvents,
   awaited: false,

@@ -49,11 +49,12 @@ beforeAll(async () => {
     )
     return rows[0]
   }
+  const setUp = async () => undefined
   const webhook = paymentWebhook({
     keys,
     paymentAccounts: accounts,
     rateLimit: makeRateLimit({ requests: 40, windowSeconds: 300, log }),
-    receive: makePaymentNews({ writer: desk.writer, desks: () => desk.desk(), mandateOwner }),
+    receive: makePaymentNews({ writer: desk.writer, desks: () => desk.desk(), mandateOwner, setUp }),
     clock: { now: () => new Date() },
     log,
   })

@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { applicationStreamEvents } from '#domain/applications/record.ts'
 import { fromStored } from '#domain/event.ts'
-import type { ApplicationId } from '#domain/values.ts'
+import { quoteEvents } from '#domain/quotes/events.ts'
+import type { ApplicationId, QuoteId } from '#domain/values.ts'
 import { settleCardPayments } from '../../command-api/applications/settle-card-payments.ts'
 import { whenQuoteEndedClosePayments } from '../../command-api/applications/when-quote-ended-close-payments.ts'
 import { dueTimes } from '../../projections/due-times/projection.ts'
 import { fillReadModel } from '../read-model.ts'
+import { samples } from '../stored-events/samples.ts'
 import { openCheckout, quotedAt, type Checkout } from './checkout.ts'
 
 let desk: Checkout
@@ -73,6 +75,11 @@ const refunds = (intent: string) =>
 
 const reject = async ({ application_id, quote_id }: Awaited<ReturnType<typeof opened>>) =>
   desk.append(application_id, [{ type: 'QuoteRejected', quote_id, reason: null }])
+const boughtSample = samples.find(({ event }) => event.type === 'QuoteBought')?.event
+if (!boughtSample) throw new Error('There is no sample of QuoteBought.')
+const bought = (quote_id: QuoteId) => {
+  return { ...fromStored({ QuoteBought: quoteEvents.QuoteBought }, boughtSample), quote_id }
+}
 const bind = async (application_id: ApplicationId, payment_id: string) => {
   const policy_id = 'e0000000-0000-4000-8000-000000000001'
   await desk.append(application_id, [{ type: 'CardPaymentUsed', payment_id: payment_id as never, policy_id }])
@@ -123,6 +130,14 @@ describe('what was paid ends in a policy or is given back', () => {
     expect(refunds(given.intent)).toHaveLength(1)
   })
 
+  test('when the quote is bought without it, what is open can no longer be paid', async () => {
+    const given = await opened()
+    await desk.append(given.application_id, [bought(given.quote_id)])
+    await settle(given.application_id)
+    expect((await fate(given.application_id)).at(-1)).toMatchObject({ type: 'CardPaymentReturned', how: 'closed' })
+    expect(atProvider(given.intent)).toBe('canceled')
+  })
+
   test('when no policy has followed for a day, and not before', async () => {
     const { application_id } = await taken()
     const [last] = (await fate(application_id)).slice(-1)
@@ -153,7 +168,7 @@ describe('what was paid ends in a policy or is given back', () => {
 })
 
 describe('what the provider does not do is tried again', () => {
-  test('later and later, and then left to the team', async () => {
+  test('later and later, and then left to the team, which can have it tried once more', async () => {
     const given = await taken()
     await reject(given)
     desk.stripe.misbehave(({ url, method }) =>
@@ -176,6 +191,14 @@ describe('what the provider does not do is tried again', () => {
     desk.stripe.misbehave(undefined)
     expect(last).toMatchObject({ attempt: 10, retry_at: null })
     expect(refunds(given.intent)).toHaveLength(0)
+
+    const command = { type: 'RequestSettlement', payment_id: given.payment_id as never } as const
+    const [first] = await desk.eventsOf(given.application_id)
+    const context = { ...first?.metadata, actor: { type: 'operator', id: null }, now: '2026-06-20T09:00:00.000Z' }
+    await desk.applications.handle(given.application_id, command, context as never)
+    await settle(given.application_id, '2026-06-20T09:00:00.000Z')
+    expect((await fate(given.application_id)).at(-1)).toMatchObject({ type: 'CardPaymentReturned', how: 'refunded' })
+    expect(refunds(given.intent)).toHaveLength(1)
   })
 
   test('after a crash between the provider’s refund and our record there is one refund', async () => {

@@ -17,6 +17,8 @@ import { shareTokenOf } from '#infra/crypto/share-token.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
 import { postgresLog, prepareLog } from '#infra/event-log/postgres/postgres-log.ts'
 import { derivedId } from '#infra/ids.ts'
+import { policyRulesOf } from '#domain/policy-rules/record.ts'
+import { makeStripe } from '#infra/stripe/provider.ts'
 import { migrate } from '#infra/postgres/migrations.ts'
 import { makeApplications } from '../../command-api/applications/applications.ts'
 import { bindRoute } from '../../command-api/applications/bind-route.ts'
@@ -27,6 +29,7 @@ import { makeWaitUntilReadable } from '../../command-api/policies/readable.ts'
 import { policyAdminRoutes } from '../../command-api/policies/routes.ts'
 import { makeSetUp } from '../../command-api/policies/set-up.ts'
 import { makeWriter } from '../../command-api/writer.ts'
+import { startStripe } from '../../stand-ins/stripe/stripe.ts'
 import { applications as applicationsModel } from '../../projections/applications/projection.ts'
 import { policies } from '../../projections/policies/projection.ts'
 import { policyTimeline } from '../../projections/policies/timeline.ts'
@@ -99,6 +102,9 @@ export const openSales = async ({ release = checkoutRelease() }: { readonly rele
   await fillReadModel(database.pool, projections, [])
   const owners = new Map<string, ApplicationId>()
   let now = quotedAt
+  const stripe = await startStripe()
+  const provider = makeStripe()({ base_url: stripe.url, secret_key: 'sk_test_northlight', stripe_account: null })
+  const desks = () => ({ provider, publishable_key: null, stripe_account: null, capture: 'manual' as const })
 
   let read: Position | undefined
   let reading = Promise.resolve()
@@ -149,20 +155,22 @@ export const openSales = async ({ release = checkoutRelease() }: { readonly rele
   const startProcess = async (kill?: Kill) => {
     const own = mortal(log, kill)
     const writer = makeWriter({ log: own, seen })
+    const organisations = new Map([[organisation_id, { stripe_test_mode: true, time_zone: 'Europe/London' }]])
     const applications = makeApplications({
       writer,
       keys,
       catalogue,
       quoteOwner: async (organisation, id) =>
         organisation === organisation_id ? ownerOf(organisation, id) : undefined,
-      organisations: new Map([[organisation_id, { stripe_test_mode: true, time_zone: 'Europe/London' }]]),
+      organisations,
     })
-    const setUp = makeSetUp({ writer, catalogue })
+    const setUp = makeSetUp({ writer, catalogue, organisations, rulesOf: policyRulesOf(new Map()) })
     const served = await serve(
       [
         ...checkoutRoutes({ applications }),
         bindRoute({
           applications,
+          desks,
           policies: {
             claimNumber: makeClaimNumber(writer),
             setUp,
@@ -209,6 +217,9 @@ export const openSales = async ({ release = checkoutRelease() }: { readonly rele
   return {
     ...main,
     log,
+    stripe,
+    provider,
+    desks,
     catalogue,
     dataKeys,
     pool: database.pool,
@@ -247,6 +258,7 @@ export const openSales = async ({ release = checkoutRelease() }: { readonly rele
     },
     [Symbol.asyncDispose]: async () => {
       await main[Symbol.asyncDispose]()
+      await stripe.close()
       await log.close()
       await database[Symbol.asyncDispose]()
     },

@@ -23,6 +23,8 @@ const paidByCard: PolicyEvent = {
   first_premium: { method: 'card', status: 'succeeded', paid_at: '2026-02-01T09:00:00.000Z' },
   card_payment_id: 'f0000000-0000-4000-8000-000000000001',
 }
+/** A day before cover starts. */
+const soldAt = '2026-02-01T09:00:00.000Z'
 const activated: PolicyEvent = { type: 'PolicyActivated', start_date: '2026-02-02' }
 const cancel = (reason: 'cooling_off' | 'customer_request', today: string) =>
   ({ type: 'CancelPolicy', reason, note: null, today }) as const
@@ -76,13 +78,35 @@ describe('cover starts and ends on its day', () => {
   })
 
   test('both are due from the sale on, and no more once they have happened or the policy is cancelled', () => {
-    expect(policyDueTimes(bound)).toEqual({
+    expect(policyDueTimes(bound, soldAt)).toEqual({
       policy_start: '2026-02-02T00:00:00.000Z',
       policy_end: '2051-02-02T00:00:00.000Z',
+      policy_mandate: soldAt,
     })
-    expect(policyDueTimes({ ...bound, end_date: null })).toEqual({ policy_start: '2026-02-02T00:00:00.000Z' })
-    expect(policyDueTimes(activated)).toEqual({ policy_start: null })
-    expect(policyDueTimes(cancelled())).toEqual({ policy_start: null, policy_end: null })
+    expect(policyDueTimes({ ...bound, end_date: null }, soldAt)).not.toHaveProperty('policy_end')
+    expect(policyDueTimes(activated, soldAt)).toEqual({ policy_start: null })
+    expect(policyDueTimes(cancelled(), soldAt)).toMatchObject({ policy_start: null, policy_end: null })
+  })
+})
+
+describe('days begin at midnight where the organisation is', () => {
+  const inSummer = { ...bound, start_date: '2026-06-02', end_date: '2051-06-02' }
+
+  test('so cover starts and ends then', () => {
+    expect(policyDueTimes(inSummer, soldAt)).toMatchObject({
+      policy_start: '2026-06-01T23:00:00.000Z',
+      policy_end: '2051-06-01T23:00:00.000Z',
+    })
+  })
+  scenario('and not before', {
+    given: [inSummer],
+    when: { type: 'ActivatePolicy', now: '2026-06-01T22:59:59.999Z' },
+    then: [],
+  })
+  scenario('but at that moment', {
+    given: [inSummer],
+    when: { type: 'ActivatePolicy', now: '2026-06-01T23:00:00.000Z' },
+    then: [{ type: 'PolicyActivated', start_date: '2026-06-02' }],
   })
 })
 

@@ -75,6 +75,7 @@ const notPersonal: Readonly<Record<string, string>> = {
   'PaymentAccountSet.base_url': 'the address of a server',
   'PaymentAccountSet.sealed_secret_key': 'encrypted already',
   'PaymentAccountSet.sealed_webhook_secret': 'encrypted already',
+  'PolicyBound.time_zone': 'an IANA name',
   'RateTablePublished.table': 'a rate table of the catalogue',
 }
 

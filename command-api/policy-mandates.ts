@@ -1,0 +1,110 @@
+import { application } from '#domain/applications/application.ts'
+import type { ApplicationState } from '#domain/applications/state.ts'
+import { idOf } from '#domain/event.ts'
+import type { Mandate } from '#domain/payments/record.ts'
+import { needsMandate } from '#domain/policies/mandate.ts'
+import { policy } from '#domain/policies/policy.ts'
+import type { PolicyRecord } from '#domain/policies/record.ts'
+import type { Provider } from '#infra/stripe/provider.ts'
+import { mandateIdOf } from './applications/mandate-routes.ts'
+import { forPayer, payerOf } from './applications/payer.ts'
+import { commandHandler, type Context, type Writer } from './handle.ts'
+import type { PaymentDesks } from './payment-desk.ts'
+import type { Timer } from './timers.ts'
+
+type Deps = { readonly writer: Writer; readonly desks: PaymentDesks }
+
+/** These say that the bank account will not do; everything else may be put right, and is tried again. */
+const finalRefusals: readonly string[] = ['bank_account_unusable', 'bank_account_unverified', 'bank_account_restricted']
+
+/**
+ * Makes the mandate of a policy from the bank details that were sent, however often it takes. The mandate belongs to the
+ * application, where it is recorded first; the provider makes one for the same key, whoever asks.
+ */
+export const setUpMandates = ({ writer, desks }: Deps): Timer => {
+  const applications = commandHandler(writer, application)
+  const policies = commandHandler(writer, policy)
+
+  return {
+    kind: 'policy_mandate',
+    fire: async ({ stream }, context) => {
+      const found = await policies.load(idOf(stream))
+      if (!found || !needsMandate(found)) return
+      const state = await applications.load(found.application_id)
+      if (!state) throw new Error(`Application ${found.application_id} of policy ${found.id} does not exist.`)
+      const desk = desks(found.organisation_id, state.record.stripe_test_mode)
+      const made = usable(state) ?? (desk ? await make(desk.provider, found, state, context) : delayed('no_account'))
+      if ('failure_code' in made) {
+        await policies.handle(found.id, { type: 'RecordMandateFailure', ...made, now: context.now }, context)
+        return
+      }
+      const { mandate_id, account_number_last4, status } = made
+      const { provider_customer_id, provider_payment_method_id, provider_mandate_id } = made
+      const provider = { provider_customer_id, provider_payment_method_id, provider_mandate_id }
+      await policies.handle(
+        found.id,
+        { type: 'RecordMandate', mandate_id, ...provider, account_number_last4, status },
+        context,
+      )
+    },
+  }
+
+  async function make(
+    provider: Provider,
+    { id, organisation_id }: PolicyRecord,
+    state: ApplicationState,
+    context: Context,
+  ): Promise<Mandate | Failure> {
+    const { record, payments, sale } = state
+    if (!payments.bank_details || !sale) return { failure_code: 'no_bank_details', is_final: true }
+    const { bank_details } = payments.bank_details
+    const payer = payerOf(state)
+    const address = bank_details.address_line1 === null ? payer.address : addressOf(bank_details)
+    const metadata = { policy_id: id, application_id: record.id, organisation_id }
+    const set = await forPayer(provider, payer, async (provider_customer_id) => {
+      const given = { provider_customer_id, bank_details, payer: { ...payer, address }, metadata }
+      const outcome = await provider.setUpMandate(`policy:${id}:mandate`, given)
+      return outcome.outcome === 'done' ? { ...outcome, value: { set_up: outcome.value } } : outcome
+    })
+    if (set.outcome === 'unanswered') return delayed('unanswered')
+    if (set.outcome === 'refused') return { failure_code: set.code, is_final: finalRefusals.includes(set.code) }
+    const { set_up, provider_customer_id } = set.value
+    if (!set_up) return delayed('not_set_up')
+    const { mandate, last4, provider_payment_method_id } = set_up
+    const created = await applications.handle(
+      record.id,
+      {
+        type: 'CreateMandate',
+        quote_id: sale.quote_id,
+        mandate_id: mandateIdOf(organisation_id, mandate?.id ?? provider_payment_method_id),
+        session_id: null,
+        provider_mandate_id: mandate?.id ?? null,
+        provider_customer_id,
+        provider_payment_method_id,
+        account_number_last4: last4 ?? payments.bank_details.account_number_last4,
+        answer: mandate ?? { network_status: 'pending', active: true },
+      },
+      context,
+    )
+    if (!created.state?.payments.mandate) throw new Error(`The mandate of policy ${id} was created and is not there.`)
+    return created.state.payments.mandate
+  }
+}
+
+type Failure = { readonly failure_code: string; readonly is_final: boolean }
+
+const delayed = (failure_code: string): Failure => ({ failure_code, is_final: false })
+
+/** The mandate that was made before the policy has heard of it. */
+const usable = ({ payments: { mandate } }: ApplicationState): Mandate | undefined =>
+  mandate && (mandate.status === 'pending' || mandate.status === 'active') ? mandate : undefined
+
+type BankDetails = NonNullable<ApplicationState['payments']['bank_details']>['bank_details']
+
+const addressOf = ({ address_line1, address_line2, address_city, address_postal_code }: BankDetails) => ({
+  line1: address_line1,
+  line2: address_line2,
+  city: address_city,
+  postal_code: address_postal_code,
+  country: 'GB',
+})

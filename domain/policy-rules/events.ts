@@ -1,0 +1,23 @@
+import { z } from 'zod'
+import { event, type EventOf } from '../event.ts'
+import { CollectionRules } from '../policies/events.ts'
+import { OrganisationId } from '../values.ts'
+
+/** By how many percent prices have risen, as it is published: `3.4`. */
+export const Percent = z.string().regex(/^\d{1,2}(\.\d{1,2})?$/, 'must be a percentage such as 3.4')
+
+export const PolicyRules = z.object({
+  collection_rules: CollectionRules,
+  /** The retail prices index by year: what is indexed in a year goes by the figure of that year. */
+  rpi: z.array(z.object({ year: z.int().min(1990).max(2200), percent: Percent })).max(200),
+  /** No indexation is greater. */
+  rpi_cap_percent: Percent,
+})
+export type PolicyRules = z.infer<typeof PolicyRules>
+
+/** Stream `policy_rules-<organisation id>`: how an organisation keeps its policies. */
+export const policyRulesEvents = {
+  /** All of it as it is from now on. */
+  PolicyRulesDeclared: event({ organisation_id: OrganisationId, rules: PolicyRules }),
+}
+export type PolicyRulesEvent = EventOf<typeof policyRulesEvents>

@@ -1,0 +1,26 @@
+import { defaultCollectionRules } from '../policies/events.ts'
+import type { OrganisationId } from '../values.ts'
+import { policyRulesEvents, type PolicyRules, type PolicyRulesEvent } from './events.ts'
+
+/** What an organisation has that has declared nothing. */
+export const defaultPolicyRules: PolicyRules = {
+  collection_rules: defaultCollectionRules,
+  rpi: [],
+  rpi_cap_percent: '10',
+}
+
+/** What organisations have declared, for a process that keeps it in memory. */
+export const policyRulesFold = {
+  name: 'policy rules',
+  version: 1,
+  categories: ['policy_rules'],
+  events: policyRulesEvents,
+  apply: (declared: Map<string, PolicyRules>, { organisation_id, rules }: PolicyRulesEvent): void => {
+    declared.set(organisation_id, rules)
+  },
+} as const
+
+export const policyRulesOf =
+  (declared: ReadonlyMap<string, PolicyRules>) =>
+  (organisation_id: OrganisationId): PolicyRules =>
+    declared.get(organisation_id) ?? defaultPolicyRules
