@@ -87,8 +87,12 @@ import { runReactions } from './reaction.ts'
 import { setupRoutes } from './setup.ts'
 import { runTimers } from './timers.ts'
 import { followLifecycleActions, type LiveActions } from './workflows/live-actions.ts'
+import { followWorkflows, type LiveWorkflows } from './workflows/live-workflows.ts'
 import { lifecycleActionRoutes } from './workflows/routes.ts'
 import { lifecycleActionsSection } from './workflows/setup.ts'
+import { namedTargets } from './workflows/workflow-choices.ts'
+import { workflowRoutes } from './workflows/workflow-routes.ts'
+import { workflowsSection } from './workflows/workflow-setup.ts'
 import { makeWriter, type Writer } from './writer.ts'
 
 type Deps = Pick<Parts, 'keys' | 'pool' | 'clock'> & {
@@ -104,6 +108,7 @@ type Deps = Pick<Parts, 'keys' | 'pool' | 'clock'> & {
   readonly checkSecret: SecretCheck
   readonly connections: LiveConnections
   readonly actions: LiveActions
+  readonly workflows: LiveWorkflows
   readonly campaigns: LiveCampaigns
   readonly crmModels: CrmModels
   readonly leads: Leads
@@ -143,6 +148,7 @@ export const setupSections = ({
   loyaltyProgrammesSection(writer),
   ...crmSections(writer),
   policyRulesSection(writer),
+  workflowsSection({ writer, targets: namedTargets(writer.log, catalogue) }),
 ]
 
 /** Everything that changes something. */
@@ -158,6 +164,7 @@ export const commandRoutes = (deps: Deps): readonly Route[] => {
     dataKeys,
     connections,
     actions,
+    workflows,
     campaigns,
     accounts,
     allowsHttp,
@@ -195,6 +202,13 @@ export const commandRoutes = (deps: Deps): readonly Route[] => {
     ...providerAccountRoutes({ writer, keys, directory, accounts, allowsHttp }),
     ...paymentAccountRoutes({ writer, keys, directory, paymentAccounts, allowsHttp }),
     ...lifecycleActionRoutes({ writer, directory, actions, catalogue }),
+    ...workflowRoutes({
+      writer,
+      directory,
+      workflows,
+      targets: namedTargets(writer.log, catalogue),
+      leads: deps.leads,
+    }),
     ...campaignRoutes({ writer, directory, campaigns }),
     receiveRoute({ writer, campaigns, digest: dataKeys.digest, claimContent, baseUrl }),
     uploadRoute({ writer, campaigns, directory }),
@@ -215,6 +229,7 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
     catalogue,
     connections,
     actions,
+    workflows,
     campaigns,
     accounts,
     crmModels,
@@ -226,6 +241,7 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
     followCatalogue(eventLog, folds),
     followEndpointConnections(folds),
     followLifecycleActions(folds),
+    followWorkflows(folds),
     followCampaigns(folds),
     folds.follow(providerAccountsFold, new Map()),
     followCrmModels(folds),
@@ -337,6 +353,7 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
       checkSecret,
       connections,
       actions,
+      workflows,
       campaigns,
       crmModels,
       leads,

@@ -45,6 +45,7 @@ export const routesByApi = () => {
     checkSecret: makeSecretCheck(),
     connections: new Map(),
     actions: new Map(),
+    workflows: new Map(),
     campaigns: { campaign: unused, campaigns: unused, intake: unused },
     clock: { now: unused },
     isClockMovable: false,

@@ -3,6 +3,7 @@ import {
   dataOf,
   demoOrganisation,
   idOf,
+  listOf,
   operatorAddress,
   textOf,
   until,
@@ -71,6 +72,8 @@ export const prepareLeads = async ({ api, operator }: Callers): Promise<Examples
     ofNobody(),
   ])
   const oneIngest = inOrganisation({ ingest_id: ingest })
+  const workflows = listOf(await operator('GET', `${operatorAddress}/workflows`))
+  const runnable = workflows.find(({ name }) => name === "Send this lead to the team's system")
   return {
     getCrmIngest: { path: { id: ingest } },
     getOrganisationIngests: inOrganisation(),
@@ -103,6 +106,10 @@ export const prepareLeads = async ({ api, operator }: Callers): Promise<Examples
           { act: 'move_to_stage', stage: 'contacted' },
         ],
       },
+    ),
+    postOrganisationWorkflowRuns: inOrganisation(
+      { workflow_id: textOf(runnable, 'id') },
+      { contact_id, by: 'Olive Owner' },
     ),
     postCrmOutcomes: { body: outcome({ contact_id }) },
     postCrmOutcomesReverse: { body: { event_id: byEvent.event_id } },

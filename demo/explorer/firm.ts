@@ -54,7 +54,12 @@ export const prepareFirm = async ({ operator }: Callers): Promise<Examples> => {
   ])
   const endable = `to-end-${added}`
   await operator('POST', '/admin/v1/operator_keys', { name: endable })
-  const [keptAction, removedAction] = await Promise.all([action('Kept'), action('To delete')])
+  const actions = [{ kind: 'webhook', endpoint_connection: 'kept' }]
+  const [keptAction, removedAction, workflow_id] = await Promise.all([
+    action('Kept'),
+    action('To delete'),
+    made('workflows', { name: 'Kept', trigger: { event_type: 'lead.created', campaign: 'spring' }, actions }),
+  ])
 
   const inFirm = (path: Readonly<Record<string, string>> = {}, requestBody?: object): Example => ({
     path: { organisation_id: id, ...path },
@@ -92,6 +97,13 @@ export const prepareFirm = async ({ operator }: Callers): Promise<Examples> => {
     getOrganisationLifecycleAction: inFirm({ lifecycle_action_id: keptAction }),
     patchOrganisationLifecycleAction: inFirm({ lifecycle_action_id: keptAction }, { active: false }),
     deleteOrganisationLifecycleAction: inFirm({ lifecycle_action_id: removedAction }),
+    getOrganisationWorkflows: inFirm(),
+    postOrganisationWorkflows: inFirm(
+      {},
+      { name: `Workflow ${added}`, trigger: { event_type: 'activity.booking' }, actions },
+    ),
+    getOrganisationWorkflow: inFirm({ workflow_id }),
+    patchOrganisationWorkflow: inFirm({ workflow_id }, { state: 'archived' }),
     postOrganisationCampaigns: inFirm({}, { key: `campaign-${added}`, name: 'Another campaign' }),
     getOrganisationCampaign: inFirm({ campaign_id: campaign }),
     patchOrganisationCampaign: inFirm({ campaign_id: campaign }, { name: 'Spring, renamed' }),

@@ -1,0 +1,42 @@
+import { z } from 'zod'
+import { Problem } from '#infra/http/problem.ts'
+
+/** The parameters of a list with cursors. */
+export const pageParameters = {
+  limit: z.coerce.number().int().min(1).max(200).default(50),
+  cursor: z.string().optional(),
+}
+
+const Place = z.tuple([z.string(), z.string()])
+
+const cursorAt = (list: string, name: string): string => Buffer.from(JSON.stringify([list, name])).toString('base64url')
+
+/** A page of what an organisation has set up, in the order of names. A cursor of one list is none of another. */
+export const pageByName = <Item extends { readonly name: string }>(
+  list: string,
+  items: readonly Item[],
+  { limit, cursor }: { readonly limit: number; readonly cursor?: string | undefined },
+): { readonly data: readonly Item[]; readonly next_cursor: string | null } => {
+  const after = cursor === undefined ? undefined : placeOf(list, cursor)
+  const left = items
+    .filter(({ name }) => after === undefined || name > after)
+    .toSorted((one, other) => (one.name < other.name ? -1 : 1))
+  const data = left.slice(0, limit)
+  const last = left.length > limit ? data.at(-1) : undefined
+  return { data, next_cursor: last ? cursorAt(list, last.name) : null }
+}
+
+const placeOf = (list: string, cursor: string): string => {
+  const { data: place } = Place.safeParse(parsed(Buffer.from(cursor, 'base64url').toString()))
+  if (place?.[0] === list) return place[1]
+  const fields = { cursor: 'is not one that this list has given' }
+  throw new Problem('invalid_parameter', 'Use the next_cursor of an earlier answer, or leave cursor out.', { fields })
+}
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
