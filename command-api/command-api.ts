@@ -10,6 +10,7 @@ import { httpPermission, makeGuardedHttp } from '#infra/guarded-http.ts'
 import { httpApp } from '#infra/http/http.ts'
 import { makeSubjectCheck } from '#infra/http/subject.ts'
 import { tpsClear } from '#infra/tps/tpsclear.ts'
+import { openAiCompatible } from '#infra/lead-reader/openai-compatible.ts'
 import { marketPanel } from '#infra/market-panel/panel.ts'
 import { makeLeases } from '#infra/consumers/lease.ts'
 import { checkConsumer, checkFolds, checkParts, type ApiRole, type Parts } from '#infra/parts.ts'
@@ -43,7 +44,8 @@ import { makeDocumentFiles } from './document-files.ts'
 import { receiveRoute } from './ingests/receive-route.ts'
 import { makeLookalikes } from './ingests/lookalikes.ts'
 import { retryIngests, whenIngestReceivedResolveIt, whenIngestResolvedReadIt } from './ingests/process-ingests.ts'
-import { deterministicReader } from './ingests/reader.ts'
+import { modelReader } from './ingests/model-reader.ts'
+import { makeReadingUse } from './ingests/reading-use.ts'
 import { ingestTeamRoutes } from './ingests/team-routes.ts'
 import { uploadRoute } from './ingests/upload-route.ts'
 import { makeRecentContent, type ClaimContent } from './ingests/recent-content.ts'
@@ -248,10 +250,8 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
     folds.follow(programmesFold, new Map<string, Programme>()),
     followPolicyRules(folds),
   ])
-  const allowsHttp = httpPermission({
-    allowedHosts: config.DELIVERY_ALLOWED_HOSTS,
-    allowHttp: config.DELIVERY_ALLOW_HTTP,
-  })
+  const outbound = { allowedHosts: config.DELIVERY_ALLOWED_HOSTS, allowHttp: config.DELIVERY_ALLOW_HTTP }
+  const allowsHttp = httpPermission(outbound)
   const writer = makeWriter({
     log: eventLog,
     seen: async (stream, position) => {
@@ -271,6 +271,15 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
     (organisation_id) => accountOf(accounts, organisation_id, 'tpsclear') !== undefined,
   )
   const people = makePeople({ writer, digest: dataKeys.digest })
+  const models = makeGuardedHttp({ ...outbound, timeoutMs: 10_000, bodyLimitBytes: 2 ** 20 })
+  const reader = modelReader({
+    openAccount,
+    ask: openAiCompatible(models),
+    use: makeReadingUse(parts.pool),
+    budgetOf: (organisation_id) => crmModels.pipelines(organisation_id).reading,
+    timeZoneOf: (organisation_id) => directory.organisations.get(organisation_id)?.time_zone ?? 'UTC',
+    clock,
+  })
   const processing = {
     writer,
     campaigns,
@@ -279,8 +288,9 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
     leads,
     lookalikes: makeLookalikes(parts),
     organisations: directory.organisations,
-    reader: deterministicReader,
+    reader,
     log,
+    clock,
   }
   const memberships = makeMemberships({ writer, digest: dataKeys.digest, programmes })
   const { organisations } = directory
@@ -303,12 +313,7 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
     ],
     { ...parts, leases },
   )
-  const outside = makeGuardedHttp({
-    allowedHosts: config.DELIVERY_ALLOWED_HOSTS,
-    allowHttp: config.DELIVERY_ALLOW_HTTP,
-    timeoutMs: 3_000,
-    bodyLimitBytes: 2 ** 20,
-  })
+  const outside = makeGuardedHttp({ ...outbound, timeoutMs: 3_000, bodyLimitBytes: 2 ** 20 })
   const panel = marketPanel(outside)
   const timers = runTimers(
     [
@@ -406,7 +411,7 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
     ],
     stop: async () => {
       await Promise.all([...reactions, timers].map(async ({ finished }) => finished))
-      await outside.close()
+      await Promise.all([outside.close(), models.close()])
     },
   }
 }

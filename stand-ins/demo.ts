@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { startAddresses } from './addresses.ts'
+import { startLeadReader } from './lead-reader.ts'
 import { startMarketPanel } from './market-panel.ts'
 import { startPhoneValidation } from './phone-validation.ts'
 import { startStripe } from './stripe/stripe.ts'
@@ -9,7 +10,14 @@ import { startTps } from './tps.ts'
 import type { StandIn } from './stand-in.ts'
 
 /** Where the demo organisation's accounts point: see `demo/organisation.yaml`. */
-const defaults = { phoneValidation: 4021, addresses: 4022, marketPanel: 4023, stripe: 4024, tps: 4025 }
+const defaults = {
+  phoneValidation: 4021,
+  addresses: 4022,
+  marketPanel: 4023,
+  stripe: 4024,
+  tps: 4025,
+  leadReader: 4026,
+}
 type Ports = Readonly<Record<keyof typeof defaults, number>>
 const Ports = z.record(z.string(), z.int())
 
@@ -48,11 +56,12 @@ export const startStandIns = async (origin: string, dataDir: string): Promise<St
     startOn(known.marketPanel, startMarketPanel),
     startOn(known.stripe, (port) => startStripe(port, webhooks)),
     startOn(known.tps, startTps),
+    startOn(known.leadReader, startLeadReader),
   ])
-  const [phoneValidation = 0, addresses = 0, marketPanel = 0, stripe = 0, tps = 0] = started.map(({ url }) =>
-    Number(new URL(url).port),
+  const [phoneValidation = 0, addresses = 0, marketPanel = 0, stripe = 0, tps = 0, leadReader = 0] = started.map(
+    ({ url }) => Number(new URL(url).port),
   )
-  const ports: Ports = { phoneValidation, addresses, marketPanel, stripe, tps }
+  const ports: Ports = { phoneValidation, addresses, marketPanel, stripe, tps, leadReader }
   await writeFile(file, JSON.stringify(ports))
 
   return {

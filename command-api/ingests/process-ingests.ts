@@ -4,6 +4,7 @@ import { ingest, isIngest, type IngestCommand, type IngestState } from '#domain/
 import { sentFields } from '#domain/ingests/fields.ts'
 import type { IngestStep } from '#domain/ingests/events.ts'
 import { isTransient } from '#infra/consumers/failures.ts'
+import type { Clock } from '#infra/clock.ts'
 import type { Log } from '#infra/log.ts'
 import { commandHandler, type Context } from '../handle.ts'
 import type { Pipelines } from '../live-pipelines.ts'
@@ -18,6 +19,7 @@ export type ProcessDeps = ResolveDeps & {
   readonly pipelines: Pipelines
   readonly reader: LeadReader
   readonly log: Pick<Log, 'error'>
+  readonly clock: Pick<Clock, 'now'>
 }
 
 const { IngestReceived, IngestResolutionStarted, IngestAccepted, IngestPersonPicked, IngestRetried, IngestResolved } =
@@ -28,10 +30,9 @@ const retryAfterSeconds = [10, 40, 120, 600]
 
 const longestWords = 2_000
 
-const later = (now: string, attempt: number, afterMs?: number): string => {
-  const waitMs = afterMs ?? (retryAfterSeconds[attempt - 1] ?? 600) * 1_000
-  return new Date(Date.parse(now) + Math.min(waitMs, 86_400_000)).toISOString()
-}
+/** Counted from now, however late what is tried again comes. */
+const later = (clock: Pick<Clock, 'now'>, attempt: number): string =>
+  new Date(clock.now().getTime() + (retryAfterSeconds[attempt - 1] ?? 600) * 1_000).toISOString()
 
 /**
  * What went wrong on our side is tried again later. Trouble with the database or the log is waited out by whoever runs
@@ -40,8 +41,8 @@ const later = (now: string, attempt: number, afterMs?: number): string => {
 const orDefer = async (
   { record }: IngestState,
   step: IngestStep,
-  { now, cause }: Context,
-  log: Pick<Log, 'error'>,
+  { cause }: Context,
+  { log, clock }: Pick<ProcessDeps, 'log' | 'clock'>,
   work: () => Promise<IngestCommand>,
 ): Promise<IngestCommand> => {
   try {
@@ -50,7 +51,7 @@ const orDefer = async (
     if (isTransient(error) || cause?.signal.aborted) throw error
     log.error({ error, ingest_id: record.id, step }, 'ingest failed and is tried again')
     const reason = 'Something went wrong on our side.'
-    return { type: 'DeferIngest', step, reason, retry_after: later(now, record.attempt) }
+    return { type: 'DeferIngest', step, reason, retry_after: later(clock, record.attempt), isTry: true }
   }
 }
 
@@ -71,7 +72,7 @@ export const whenIngestReceivedResolveIt = (deps: ProcessDeps): Reaction<typeof 
       if (event.type === 'IngestReceived') return handle(id, { type: 'StartResolving' }, context)
       const state = await load(id)
       if (!isIngest(state) || state.record.status !== 'resolving') return undefined
-      const command = await orDefer(state, 'resolving', context, deps.log, () => resolve(state, context))
+      const command = await orDefer(state, 'resolving', context, deps, () => resolve(state, context))
       return handle(id, command, context)
     },
   }
@@ -103,7 +104,8 @@ export const whenIngestResolvedReadIt = (deps: ProcessDeps): Reaction<typeof rea
           type: 'DeferIngest',
           step: 'extracting',
           reason: found.reason,
-          retry_after: later(context.now, record.attempt, found.retryAfterMs),
+          retry_after: found.retry_at ?? later(deps.clock, record.attempt),
+          isTry: found.isTry,
         }
       case 'unreadable':
         return { type: 'FailIngest', step: 'extracting', reason: found.reason }
@@ -136,7 +138,7 @@ export const whenIngestResolvedReadIt = (deps: ProcessDeps): Reaction<typeof rea
       const id = idOf(stream)
       const state = await load(id)
       if (!isIngest(state) || state.record.status !== 'extracting') return undefined
-      return handle(id, await orDefer(state, 'extracting', context, deps.log, () => read(state, context)), context)
+      return handle(id, await orDefer(state, 'extracting', context, deps, () => read(state, context)), context)
     },
   }
 }

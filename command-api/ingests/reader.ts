@@ -28,7 +28,14 @@ export type Reading =
       readonly truncated: boolean
     }
   /** Not now, but later: it was not reached, or has no capacity or budget left. */
-  | { readonly outcome: 'deferred'; readonly reason: string; readonly retryAfterMs?: number }
+  | {
+      readonly outcome: 'deferred'
+      readonly reason: string
+      /** Left out: after a while. */
+      readonly retry_at?: string
+      /** Whether it was tried: there are five tries. */
+      readonly isTry: boolean
+    }
   | { readonly outcome: 'unreadable'; readonly reason: string }
 
 /** Turns any JSON and free text into facts about a person. */

@@ -5,6 +5,7 @@ import {
   FieldType,
   GradeBounds,
   Key,
+  ReadingBudget,
   ScoreRule,
   Stage,
   StageKind,
@@ -91,6 +92,11 @@ const DeclaredDeadlines = z.strictObject({
   dormant_after_days: z.int().min(1).nullable().default(30),
 })
 
+const DeclaredReading = z.strictObject({
+  calls_a_day: ReadingBudget.shape.calls_a_day.default(1_000),
+  tokens_a_day: ReadingBudget.shape.tokens_a_day.default(null),
+})
+
 /** How an organisation works its leads: one list for each part. */
 export const pipelineSections = (writer: Writer): readonly AnySetupSection[] => [
   partSection(writer, {
@@ -156,6 +162,14 @@ export const pipelineSections = (writer: Writer): readonly AnySetupSection[] => 
     declared: ([deadlines]) => deadlines ?? {},
     check: (deadlines, { report }) => {
       if (deadlines.length > 1) report([1], 'there is one set of deadlines')
+    },
+  }),
+  partSection(writer, {
+    key: 'lead_reading',
+    schema: DeclaredReading,
+    declared: ([reading]) => (reading ? { reading } : {}),
+    check: (budgets, { report }) => {
+      if (budgets.length > 1) report([1], 'there is one budget')
     },
   }),
 ]

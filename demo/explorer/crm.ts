@@ -88,6 +88,7 @@ export const prepareLeads = async ({ api, operator }: Callers): Promise<Examples
       { source_id: proposal, accept: ['first_name'] },
     ),
     getOrganisationConsentHistory: inOrganisation(),
+    getOrganisationReadingUse: inOrganisation(),
     postOrganisationPeopleConsent: inOrganisation(
       { contact_id },
       {

@@ -21,6 +21,8 @@ export type IngestCommand =
       readonly reason: string
       /** When it is tried again. */
       readonly retry_after: string
+      /** False: it had to wait, and was not tried. */
+      readonly isTry: boolean
     }
   | { readonly type: 'RetryIngest'; readonly now: string }
   | { readonly type: 'FailIngest'; readonly step: IngestStep; readonly reason: string }
@@ -85,6 +87,8 @@ const decideOn = (command: LaterCommand, record: IngestRecord): readonly IngestE
     case 'DeferIngest': {
       const { reason, retry_after } = command
       if (status !== command.step) return []
+      if (!command.isTry)
+        return [{ type: 'IngestDeferred', step: command.step, attempt: attempt - 1, reason, retry_after }]
       return attempt >= mostAttempts
         ? [{ type: 'IngestFailed', step: command.step, reason }]
         : [{ type: 'IngestDeferred', step: command.step, attempt, reason, retry_after }]

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { event, personal, type EventOf } from '../event.ts'
+import { event, personal, type EventOf, type Json } from '../event.ts'
 import { OrganisationId } from '../values.ts'
 
 /** The name of something that an organisation sets up, as programs use it. */
@@ -56,6 +56,12 @@ export type ScoreRule = z.infer<typeof ScoreRule>
 /** The least score of each grade; below D it is E. */
 export const GradeBounds = z.object({ a: z.int(), b: z.int(), c: z.int(), d: z.int() })
 
+/** How much of its language model an organisation uses for reading leads in a day; null: as much as it takes. */
+export const ReadingBudget = z.object({
+  calls_a_day: z.int().min(0).max(2_000_000_000).nullable(),
+  tokens_a_day: z.int().min(0).nullable(),
+})
+
 export const Pipeline = z.object({
   /** In the order of work: a lead begins at the first open one. */
   stages: z.array(Stage),
@@ -67,12 +73,21 @@ export const Pipeline = z.object({
   first_contact_minutes: z.int().min(1).nullable(),
   /** After how many days without contact an open lead is dormant; null: never. */
   dormant_after_days: z.int().min(1).nullable(),
+  reading: ReadingBudget,
 })
 export type Pipeline = z.infer<typeof Pipeline>
+
+const BeforeReading = z.looseObject({ pipeline: z.looseObject({}) })
+
+/** Before there were budgets for reading, nobody had a model. */
+const withReading = (data: Json): Json => {
+  const { pipeline, ...rest } = BeforeReading.parse(data)
+  return { ...rest, pipeline: { ...pipeline, reading: { calls_a_day: 1_000, tokens_a_day: null } } }
+}
 
 /** Stream `pipeline-<organisation id>`: how the organisation works its leads. */
 export const pipelineEvents = {
   /** All of it as it is from now on. */
-  PipelineDeclared: event({ organisation_id: OrganisationId, pipeline: Pipeline }),
+  PipelineDeclared: event({ organisation_id: OrganisationId, pipeline: Pipeline }, { upcasts: [withReading] }),
 }
 export type PipelineEvent = EventOf<typeof pipelineEvents>

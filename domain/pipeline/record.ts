@@ -22,6 +22,7 @@ export const seededPipeline: Pipeline = {
   grades: { a: 80, b: 60, c: 40, d: 20 },
   first_contact_minutes: 60,
   dormant_after_days: 30,
+  reading: { calls_a_day: 1_000, tokens_a_day: null },
 }
 
 export const stageOf = ({ stages }: Pick<Pipeline, 'stages'>, key: string): Stage | undefined =>
@@ -33,7 +34,7 @@ export const firstStageOf = ({ stages }: Pick<Pipeline, 'stages'>, kind: Stage['
 /** What organisations have declared, for a process that keeps it in memory. */
 export const pipelinesFold = {
   name: 'pipelines',
-  version: 1,
+  version: 2,
   categories: ['pipeline'],
   events: pipelineEvents,
   apply: (pipelines: Map<string, Pipeline>, { pipeline }: PipelineEvent, { stream }: { readonly stream: string }) => {

@@ -9,6 +9,7 @@ const listsOfOrganisation = [
   'payment_news',
   'payments',
   'proposed_details',
+  'reading_use',
 ]
 
 /**

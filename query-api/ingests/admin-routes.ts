@@ -36,6 +36,8 @@ const Proposals = z
   })
   .meta({ id: 'ProposedDetails' })
 
+const ReadingDay = z.object({ day: z.iso.date(), calls: z.int(), tokens: z.int() }).meta({ id: 'ReadingDay' })
+
 type Row = { readonly at: Date; readonly id: string; readonly document: IngestRecord }
 type PersonRow = { readonly at: Date; readonly id: string; readonly document: Customer }
 
@@ -116,6 +118,28 @@ export const ingestAdminRoutes = ({ pool, db }: Deps): Route[] => [
         proposed_at: proposed_at.toISOString(),
       }))
       return { status: 200, body: { data, next_cursor } }
+    },
+  ),
+  route(
+    {
+      ...operator,
+      method: 'get',
+      address: `${address}/reading_use`,
+      summary: 'List how much the organisation has used its language model for reading leads, the latest day first',
+      path: OrganisationPath,
+      query: z.object({
+        before: z.iso.date().optional().describe('The cursor: the last day of the former page.'),
+        limit: pageParameters.limit,
+      }),
+      answers: { 200: z.object({ data: z.array(ReadingDay), next_before: z.iso.date().nullable() }) },
+      errors: ['invalid_parameter'],
+    },
+    async ({ path: { organisation_id }, query: { before, limit: most } }) => {
+      const { rows } = await pool.query<z.output<typeof ReadingDay>>(sql`
+        select to_char(day, 'YYYY-MM-DD') as day, calls, tokens::float8 as tokens from reading_use
+        where organisation_id = ${organisation_id} and (${before ?? null}::date is null or day < ${before ?? null}::date)
+        order by reading_use.day desc limit ${most}`)
+      return { status: 200, body: { data: rows, next_before: rows.at(most - 1)?.day ?? null } }
     },
   ),
 ]

@@ -57,6 +57,7 @@ const defer = {
   step: 'extracting',
   reason: 'The reader did not answer.',
   retry_after,
+  isTry: true,
 } as const
 
 const recordOf = (...events: readonly IngestEvent[]) => {
@@ -94,6 +95,12 @@ describe('an ingest', () => {
     given: [received, started, resolved, deferred(4), retried(mostAttempts)],
     when: defer,
     then: [{ type: 'IngestFailed', step: 'extracting', reason: 'The reader did not answer.' }],
+  })
+
+  scenario('that had to wait is deferred without using up a try', {
+    given: [received, started, resolved, deferred(4), retried(mostAttempts)],
+    when: { ...defer, isTry: false },
+    then: [deferred(4)],
   })
 
   scenario('that is applied is not applied again', {

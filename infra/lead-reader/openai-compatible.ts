@@ -1,0 +1,63 @@
+import { z } from 'zod'
+import type { OpenedAccount } from '../ask-json.ts'
+import type { GuardedHttp } from '../guarded-http.ts'
+
+const Completion = z.object({
+  choices: z.array(z.object({ message: z.object({ content: z.string() }) })).min(1),
+  usage: z.object({ total_tokens: z.int().min(0) }).nullish(),
+})
+
+/** What a language model answered: a text that nobody vouches for. */
+export type ModelAnswer =
+  | { readonly outcome: 'answered'; readonly text: string; readonly tokens: number }
+  /** It has no capacity, or the account none left for now. */
+  | { readonly outcome: 'busy'; readonly retryAfterMs: number | undefined }
+  | { readonly outcome: 'unanswered'; readonly reason: string }
+
+export type AskModel = (
+  account: OpenedAccount,
+  question: { readonly instructions: string; readonly material: string },
+) => Promise<ModelAnswer>
+
+const mostTokensAnswered = 2_000
+const defaultModel = 'gpt-4o-mini'
+
+/** Speaks `POST /chat/completions` of OpenAI, as many others do. The account names the model. */
+export const openAiCompatible =
+  (http: Pick<GuardedHttp, 'request'>): AskModel =>
+  async ({ base_url, account, secret }, { instructions, material }) => {
+    const exchange = await http.request({
+      method: 'POST',
+      url: `${base_url}/chat/completions`,
+      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        model: account ?? defaultModel,
+        temperature: 0,
+        max_completion_tokens: mostTokensAnswered,
+        response_format: { type: 'json_object' },
+        messages: [
+          { role: 'system', content: instructions },
+          { role: 'user', content: material },
+        ],
+      }),
+    })
+    if (exchange.outcome !== 'answered') return { outcome: 'unanswered', reason: 'The reader did not answer.' }
+    const { status, header, body } = exchange
+    if (status === 429) return { outcome: 'busy', retryAfterMs: waitOf(header('retry-after')) }
+    if (status !== 200) return { outcome: 'unanswered', reason: `The reader answered with status ${status}.` }
+    const completion = Completion.safeParse(parsed(body.toString())).data
+    const text = completion?.choices[0]?.message.content
+    if (text === undefined) return { outcome: 'unanswered', reason: 'The reader answered what we do not understand.' }
+    return { outcome: 'answered', text, tokens: completion?.usage?.total_tokens ?? 0 }
+  }
+
+const waitOf = (seconds: string | undefined): number | undefined =>
+  seconds !== undefined && /^\d{1,6}$/.test(seconds) ? Number(seconds) * 1_000 : undefined
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
