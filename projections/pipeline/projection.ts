@@ -7,7 +7,7 @@ type Row = { readonly organisation_id: string; readonly document: Pipeline }
 /** How each organisation works its leads: its stages, its team and the fields that it has set up. */
 export const pipelines: Projection<typeof pipelineEvents, Row, 'organisation_id'> = {
   name: 'pipelines',
-  version: 1,
+  version: 2,
   awaited: false,
   categories: ['pipeline'],
   events: pipelineEvents,
