@@ -3,6 +3,7 @@ import type { Directory } from '#domain/access/record.ts'
 import { application } from '#domain/applications/application.ts'
 import type { OutcomeModel } from '#domain/outcomes/events.ts'
 import { outcomeModelsFold, outcomeModelsOf, type OutcomeModels } from '#domain/outcomes/record.ts'
+import { policy } from '#domain/policies/policy.ts'
 import { CustomerId, type OrganisationId } from '#domain/values.ts'
 import type { LiveFolds } from '#infra/consumers/live-folds.ts'
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
@@ -18,9 +19,10 @@ import { leadAdminRoutes } from './leads/routes.ts'
 import { whenApplicationChangedRecordActivity } from './leads/when-application-changed-record-activity.ts'
 import { whenConsentRecordedRecordActivity } from './leads/when-consent-recorded-record-activity.ts'
 import { whenCustomerUpdatedRecordChange } from './leads/when-customer-updated-record-change.ts'
+import { whenPolicyChangedRecordActivity } from './leads/when-policy-changed-record-activity.ts'
 import { whenPolicyBoundWinLead } from './leads/when-policy-bound-win-lead.ts'
 import { commandHandler } from './handle.ts'
-import { whenPolicyBoundRecordOutcome } from './outcomes/when-policy-bound-record-outcome.ts'
+import { whenPolicyChangedRecordOutcome } from './outcomes/when-policy-changed-record-outcome.ts'
 import { screenNumbers, type ScreenDeps } from './leads/screen-numbers.ts'
 import { leadTimers } from './leads/timers.ts'
 import type { Leads } from './live-leads.ts'
@@ -109,6 +111,7 @@ type ReactionDeps = {
 export const crmReactions = (deps: ReactionDeps): readonly SomeReaction[] => {
   const { writer, leads, outcomeModels, catalogue, people } = deps
   const { load } = commandHandler(writer, application)
+  const policyOf = commandHandler(writer, policy).load
   const answersOf = makeApplicationConsent(writer, catalogue)
   const customerOf = async (id: string) => (await load(id))?.record.customer?.id
   return [
@@ -119,9 +122,11 @@ export const crmReactions = (deps: ReactionDeps): readonly SomeReaction[] => {
     whenApplicationChangedRecordActivity({ leads, customerOf }),
     whenCustomerUpdatedRecordChange(leads),
     whenPolicyBoundWinLead(leads),
-    whenPolicyBoundRecordOutcome({
+    whenPolicyChangedRecordActivity({ leads, policyOf }),
+    whenPolicyChangedRecordOutcome({
       writer,
       models: outcomeModels,
+      policyOf,
       slugOf: async (organisation_id, product_id, release_id) =>
         (await catalogue.release(organisation_id, product_id, release_id))?.slug,
     }),

@@ -1,6 +1,7 @@
 import { applicationEvents } from '#domain/applications/events.ts'
 import { idOf, type EventOf } from '#domain/event.ts'
 import type { ActivityKind, LeadActor } from '#domain/leads/events.ts'
+import { marketQuoteEvents } from '#domain/market-quotes/events.ts'
 import { quoteEvents } from '#domain/quotes/events.ts'
 import { OrganisationId, type CustomerId } from '#domain/values.ts'
 import { derivedId } from '#infra/ids.ts'
@@ -8,6 +9,7 @@ import type { Leads } from '../live-leads.ts'
 import type { Reaction } from '../reaction.ts'
 
 const { CustomerSaved, ApplicationReferred, ApplicationDeclined, ApplicationAbandoned } = applicationEvents
+const { MarketSearchCompleted, ApplicationHandedOff } = marketQuoteEvents
 const { QuoteIssued, QuoteAccepted, QuoteExpired } = quoteEvents
 
 const followed = {
@@ -18,6 +20,8 @@ const followed = {
   QuoteIssued,
   QuoteAccepted,
   QuoteExpired,
+  MarketSearchCompleted,
+  ApplicationHandedOff,
 }
 type Followed = EventOf<typeof followed>
 
@@ -41,6 +45,10 @@ const told = (event: Followed): Told | undefined => {
       return { kind: 'quote_accepted', summary: 'Accepted a quote', by: 'contact' }
     case 'QuoteExpired':
       return { kind: 'quote_expired', summary: 'A quote expired', by: 'system' }
+    case 'MarketSearchCompleted':
+      return { kind: 'market_quotes_ready', summary: 'Quotes of the market are ready', by: 'system' }
+    case 'ApplicationHandedOff':
+      return { kind: 'handed_off', summary: 'Chose a quote of the market and was handed over', by: 'contact' }
   }
 }
 

@@ -40,6 +40,62 @@ test('applications, quotes and policies of a lead write their activities, and a 
   ])
 })
 
+test('a policy that is cancelled cancels its deal, and the lead is lost with the reason when it was the only sale', async () => {
+  await using fixture = await openLeads()
+  await fixture.send(website, { contact_id })
+  await sale(fixture)
+
+  await fixture.happened('PolicyActivated.v1')
+  await fixture.happened('PolicyDocumentIssued.v1')
+  await fixture.happened('PolicyCancelled.v1')
+  await fixture.settled()
+
+  const [sold, cancelled, ...others] = await outcomesOf(fixture)
+  expect(others).toEqual([])
+  expect(cancelled).toMatchObject({ type: 'cancelled', source: 'policy', deal_ref: sold?.deal_ref, contact_id })
+  const lead = await fixture.leads.find(organisation_id, contact_id)
+  expect(lead?.record).toMatchObject({ shown: { status: 'lost' }, outcome_reason: expect.any(String) as unknown })
+  const types = await typesOf(fixture)
+  for (const kind of ['policy_updated', 'document_sent', 'policy_cancelled'])
+    expect(types.filter((type) => type === `activity.${kind}`)).toHaveLength(1)
+
+  await fixture.reactAgain()
+  await fixture.settled()
+  expect(await typesOf(fixture)).toEqual(types)
+  expect(await outcomesOf(fixture)).toHaveLength(2)
+})
+
+test('a cancellation that the firm has reported itself is recorded once', async () => {
+  await using fixture = await openLeads()
+  await fixture.send(website, { contact_id })
+  await sale(fixture)
+  const [sold] = await outcomesOf(fixture)
+  const report = { contact_id, type: 'cancelled', occurred_at: '2026-01-15', deal_ref: sold?.deal_ref }
+  expect((await fixture.post('/api/v1/crm/outcomes', report)).status).toBe(201)
+
+  await fixture.happened('PolicyCancelled.v1')
+  await fixture.settled()
+
+  expect((await outcomesOf(fixture)).map(({ type, source }) => [type, source])).toEqual([
+    ['sold', 'policy'],
+    ['cancelled', 'api'],
+  ])
+})
+
+test('a search of the market and what is chosen of it stand on the timeline', async () => {
+  await using fixture = await openLeads()
+  await fixture.send(website, { contact_id })
+  await fixture.happened('ApplicationStarted.v2', application)
+  await fixture.happened('CustomerSaved.v2', application)
+  await fixture.happened('MarketSearchCompleted.v1', application)
+  await fixture.happened('ApplicationHandedOff.v1', application)
+  await fixture.settled()
+
+  expect(await typesOf(fixture)).toEqual(
+    expect.arrayContaining(['activity.market_quotes_ready', 'activity.handed_off']) as unknown,
+  )
+})
+
 test('reacting once more to all that has happened changes nothing', async () => {
   await using fixture = await openLeads()
   await fixture.send(website, { contact_id })

@@ -1,0 +1,58 @@
+import { idOf, type EventOf } from '#domain/event.ts'
+import type { ActivityKind } from '#domain/leads/events.ts'
+import { policyEvents } from '#domain/policies/events.ts'
+import type { PolicyRecord } from '#domain/policies/record.ts'
+import { OrganisationId } from '#domain/values.ts'
+import { derivedId } from '#infra/ids.ts'
+import type { Leads } from '../live-leads.ts'
+import type { Reaction } from '../reaction.ts'
+
+const { PolicyActivated, PolicyCancelled, PolicyExpired, PolicyDocumentIssued } = policyEvents
+const followed = { PolicyActivated, PolicyCancelled, PolicyExpired, PolicyDocumentIssued }
+
+type Told = { readonly kind: ActivityKind; readonly summary: string }
+
+const told = (event: EventOf<typeof followed>, policy_number: string): Told => {
+  switch (event.type) {
+    case 'PolicyActivated':
+      return { kind: 'policy_updated', summary: `Cover of policy ${policy_number} has started` }
+    case 'PolicyCancelled':
+      return {
+        kind: 'policy_cancelled',
+        summary: `Policy ${policy_number} was cancelled: ${event.reason.replaceAll('_', ' ')}`,
+      }
+    case 'PolicyExpired':
+      return { kind: 'policy_updated', summary: `Policy ${policy_number} has come to its end` }
+    case 'PolicyDocumentIssued':
+      return { kind: 'document_sent', summary: `Issued ${event.kind.replaceAll('_', ' ')} of policy ${policy_number}` }
+  }
+}
+
+type Deps = {
+  readonly leads: Leads
+  readonly policyOf: (policy_id: string) => Promise<PolicyRecord | undefined>
+}
+
+/** What happens with a policy stands on the timeline of its person, where that person is a lead. Its sale does by itself. */
+export const whenPolicyChangedRecordActivity = ({ leads, policyOf }: Deps): Reaction<typeof followed> => ({
+  name: 'when-policy-changed-record-activity',
+  categories: ['policy'],
+  events: followed,
+  target: (_event, { stream }) => stream,
+  react: async (event, { stream, id }, { cause: _cause, ...context }) => {
+    const policy = await policyOf(idOf(stream))
+    const contact_id = policy?.customer.id
+    if (!contact_id || !(await leads.find(OrganisationId.parse(context.organisation_id), contact_id))) return
+    const { kind, summary } = told(event, policy.policy_number)
+    const activity_id = derivedId('policy_activity', id)
+    const related = { type: 'policy', id: policy.id }
+    await leads.handle(
+      {
+        contact_id,
+        acts: [{ type: 'RecordActivity', activity_id, kind, summary, related, happened_at: context.now }],
+        by: { type: 'system', name: null },
+      },
+      context,
+    )
+  },
+})
