@@ -21,12 +21,21 @@ const Token = z.object({ access_token: z.string() })
 const findRecords = async ({ operator }: Callers): Promise<Examples> => {
   const list = async (name: string) =>
     listOf(await operator('GET', `/admin/v1/${name}?organisation_id=${demoOrganisation}`))
-  const [deliveries, documents] = await Promise.all([list('deliveries'), list('key_documents')])
+  const [deliveries, documents, releases, tables] = await Promise.all(
+    ['deliveries', 'key_documents', 'releases', 'rate_tables'].map(list),
+  )
   return {
-    getKeyDocument: { path: { version_id: textOf(documents[0], 'version_id') } },
+    getKeyDocument: { path: { version_id: textOf(documents?.[0], 'version_id') } },
     getKeyDocuments: inDemo,
     getDeliveries: inDemo,
-    getDelivery: { path: { id: textOf(deliveries[0], 'id') } },
+    getDelivery: { path: { id: textOf(deliveries?.[0], 'id') } },
+    getReleases: inDemo,
+    getRelease: { path: { id: textOf(releases?.[0], 'id') }, ...inDemo },
+    getRateTables: inDemo,
+    getRateTableVersion: {
+      path: { key: textOf(tables?.[0], 'key'), version: String(tables?.[0]?.['version']) },
+      ...inDemo,
+    },
   }
 }
 

@@ -2,7 +2,9 @@ import { makeLeases } from '#infra/consumers/lease.ts'
 import { checkConsumer, checkOutage, type Parts, type Role } from '#infra/parts.ts'
 import type { Progress } from '#infra/consumers/progress.ts'
 import { applications } from './applications/projection.ts'
+import { applicationTimeline } from './applications/timeline.ts'
 import { keyDocuments, products, releases } from './catalogue/projection.ts'
+import { rateTables } from './catalogue/rate-tables.ts'
 import { consentHistory, customers } from './customers/projection.ts'
 import { dueTimes } from './due-times/projection.ts'
 import { leadFeed, leadRecords, leads } from './leads/projection.ts'
@@ -24,7 +26,9 @@ export const allProjections: readonly SomeProjection[] = [
   products,
   releases,
   keyDocuments,
+  rateTables,
   applications,
+  applicationTimeline,
   customers,
   consentHistory,
   quotes,

@@ -21,6 +21,7 @@ import type { Route } from '#infra/http/route.ts'
 import { makeTokens } from '#infra/crypto/tokens.ts'
 import { applicationRoutes } from './applications/routes.ts'
 import { teamApplicationRoutes } from './applications/team-routes.ts'
+import { catalogueHistoryRoutes } from './catalogue/admin-routes.ts'
 import { keyDocumentRoutes } from './catalogue/key-documents.ts'
 import { catalogueRoutes } from './catalogue/routes.ts'
 import { customerAdminRoutes } from './customers/routes.ts'
@@ -38,6 +39,7 @@ import { ownerOfPolicy, policyRoutes } from './policies/routes.ts'
 import { marketSearchRoutes } from './market-quotes/routes.ts'
 import { paymentNewsRoutes } from './payment-news/routes.ts'
 import { paymentRoutes } from './payments/routes.ts'
+import { quoteAdminRoutes } from './quotes/admin-routes.ts'
 import { ownerOfQuote, quoteRoutes } from './quotes/routes.ts'
 
 /** Everything that can be read. */
@@ -59,6 +61,8 @@ export const queryRoutes = (
   ...applicationRoutes(deps),
   ...teamApplicationRoutes(deps),
   ...quoteRoutes(deps),
+  ...quoteAdminRoutes(deps),
+  ...catalogueHistoryRoutes(deps),
   ...policyRoutes({ ...deps, files: makeSealedFiles(deps) }),
   ...lookupRoutes(deps),
   ...marketSearchRoutes(deps),

@@ -10,6 +10,7 @@ const names: Readonly<Record<keyof typeof quoteEvents, LifecycleEventType>> = {
   QuoteIssued: 'quote.issued',
   QuoteReplaced: 'quote.replaced',
   QuoteAccepted: 'quote.accepted',
+  QuoteAcceptanceVoided: 'quote.acceptance_voided',
   QuoteRejected: 'quote.rejected',
   QuoteExpired: 'quote.expired',
   QuoteBought: 'quote.bought',

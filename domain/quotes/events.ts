@@ -47,6 +47,8 @@ export const quoteEvents = {
   }),
   QuoteReplaced: event({ quote_id: QuoteId, replaced_by: QuoteId }),
   QuoteAccepted: event({ quote_id: QuoteId, via: z.enum(['accept_quote', 'bind']) }),
+  /** A change of the application made its acceptance void: the quote no longer fits, unless the change is taken back. */
+  QuoteAcceptanceVoided: event({ quote_id: QuoteId }),
   QuoteRejected: event({ quote_id: QuoteId, reason: personal(z.string()).nullable() }),
   QuoteExpired: event({ quote_id: QuoteId }),
   /** The sale, in one append with all that it decides. */

@@ -46,7 +46,7 @@ export const Quote = z
     rate_tables: z.array(RateTableUsed).describe('The published tables that priced it.'),
     created_at: z.iso.datetime(),
     expires_at: z.iso.datetime(),
-    accepted_at: z.iso.datetime().nullable(),
+    accepted_at: z.iso.datetime().nullable().describe('Null again when a later change made the acceptance void.'),
     bought_at: z.iso.datetime().nullable(),
     rejected_at: z.iso.datetime().nullable(),
     replaced_by: QuoteId.nullable(),
@@ -107,6 +107,8 @@ const changeBy = (event: Exclude<QuoteEvent, { type: 'QuoteIssued' }>, occurred_
       return { status: 'replaced', replaced_by: event.replaced_by }
     case 'QuoteAccepted':
       return { accepted_at: occurred_at }
+    case 'QuoteAcceptanceVoided':
+      return { accepted_at: null }
     case 'QuoteRejected':
       return { status: 'rejected', rejected_at: occurred_at }
     case 'QuoteExpired':

@@ -19,6 +19,7 @@ export const LifecycleEventType = z.enum([
   'quote.issued',
   'quote.replaced',
   'quote.accepted',
+  'quote.acceptance_voided',
   'quote.rejected',
   'quote.expired',
   'quote.bought',

@@ -1,5 +1,14 @@
 /** What query-api serves of the operator's addresses, at /admin/v1 and below an organisation. */
-const lists = ['deliveries', 'key_documents', 'market_searches', 'policies', 'team_applications']
+const lists = [
+  'deliveries',
+  'key_documents',
+  'market_searches',
+  'policies',
+  'quotes',
+  'rate_tables',
+  'releases',
+  'team_applications',
+]
 const listsOfOrganisation = [
   'consent_history',
   'held_outcomes',

@@ -20,7 +20,7 @@ type Row = {
 /** Every application, folded from its events. Its presentation is that of its release, and is not repeated here. */
 export const applications: Projection<typeof applicationStreamEvents, Row, 'organisation_id' | 'id'> = {
   name: 'applications',
-  version: 6,
+  version: 7,
   categories: ['application'],
   events: applicationStreamEvents,
   table: {
@@ -39,7 +39,13 @@ export const applications: Projection<typeof applicationStreamEvents, Row, 'orga
       updated_at: 'timestamptz',
     },
     key: ['organisation_id', 'id'],
-    indexes: ['organisation_id, customer_id', 'organisation_id, status, updated_at, id'],
+    indexes: [
+      'organisation_id, customer_id',
+      'organisation_id, status, updated_at, id',
+      'organisation_id, updated_at, id',
+      'organisation_id, product_id, updated_at, id',
+      'organisation_id, api_application_id, updated_at, id',
+    ],
   },
 
   keys: (_event, recorded) => [{ organisation_id: organisationOf(recorded), id: idOf(recorded.stream) }],

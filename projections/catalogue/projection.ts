@@ -69,25 +69,36 @@ type ReleaseRow = {
   readonly organisation_id: string
   readonly id: string
   readonly product_id: string
+  readonly published_at: string
   readonly document: Release
 }
 
 /** Every release that was ever published, whole: an application keeps the one that it started with. */
 export const releases: Projection<typeof productEvents, ReleaseRow, 'organisation_id' | 'id'> = {
   name: 'releases',
-  version: 4,
+  version: 5,
   categories: ['product'],
   events: productEvents,
   table: {
-    columns: { organisation_id: 'uuid', id: 'uuid', product_id: 'uuid', document: 'json' },
+    columns: {
+      organisation_id: 'uuid',
+      id: 'uuid',
+      product_id: 'uuid',
+      published_at: 'timestamptz',
+      document: 'json',
+    },
     key: ['organisation_id', 'id'],
+    indexes: ['organisation_id, published_at, id', 'organisation_id, product_id, published_at, id'],
   },
 
   keys: (event) =>
     event.type === 'ReleasePublished' ? [{ organisation_id: event.release.organisation_id, id: event.release.id }] : [],
 
-  project: (row, event, _recorded, key) =>
-    event.type === 'ReleasePublished' ? { ...key, product_id: event.release.product_id, document: event.release } : row,
+  project: (row, event, { metadata }, key) => {
+    if (event.type !== 'ReleasePublished') return row
+    const { release } = event
+    return { ...key, product_id: release.product_id, published_at: metadata.occurred_at, document: release }
+  },
 }
 
 type KeyDocumentRow = {

@@ -7,6 +7,8 @@ type Row = {
   readonly organisation_id: string
   readonly id: string
   readonly application_id: string
+  readonly product_id: string
+  readonly status: string
   readonly created_at: string
   readonly document: Quote
 }
@@ -14,7 +16,7 @@ type Row = {
 /** Every quote as it is shown. */
 export const quotes: Projection<typeof quoteEvents, Row, 'organisation_id' | 'id'> = {
   name: 'quotes',
-  version: 1,
+  version: 2,
   categories: ['application'],
   events: quoteEvents,
   table: {
@@ -22,11 +24,18 @@ export const quotes: Projection<typeof quoteEvents, Row, 'organisation_id' | 'id
       organisation_id: 'uuid',
       id: 'uuid',
       application_id: 'uuid',
+      product_id: 'uuid',
+      status: 'text',
       created_at: 'timestamptz',
       document: 'json',
     },
     key: ['organisation_id', 'id'],
-    indexes: ['organisation_id, application_id, created_at'],
+    indexes: [
+      'organisation_id, application_id, created_at',
+      'organisation_id, created_at, id',
+      'organisation_id, product_id, created_at, id',
+      'organisation_id, status, created_at, id',
+    ],
   },
 
   keys: ({ quote_id }, recorded) => [{ organisation_id: organisationOf(recorded), id: quote_id }],
@@ -34,6 +43,7 @@ export const quotes: Projection<typeof quoteEvents, Row, 'organisation_id' | 'id
   project: (row, event, { metadata }, key) => {
     const document = evolveQuote(row?.document, event, metadata)
     if (!document) throw new Error(`${event.type} of quote ${event.quote_id}, which was never issued.`)
-    return { ...key, application_id: document.application_id, created_at: document.created_at, document }
+    const { application_id, product_id, status, created_at } = document
+    return { ...key, application_id, product_id, status, created_at, document }
   },
 }

@@ -1,15 +1,14 @@
 import { z } from 'zod'
 import { ApplicationStatus, TeamApplication, type ApplicationRecord } from '#domain/applications/record.ts'
-import { ApplicationId, OrganisationId } from '#domain/values.ts'
+import { ApiApplicationId, ApplicationId, OrganisationId, ProductId } from '#domain/values.ts'
 import { notFound } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
-import { pageOf, pageParameters, placeOf } from '../page.ts'
+import { listParameters, newestFirst } from '../newest-first.ts'
+import { readTimeline, Timeline, timelineParameters } from '../timeline.ts'
 
 const operator = { tag: 'Operator', access: { kind: 'operator' } } as const
-
-type Row = { readonly id: string; readonly updated_at: Date; readonly document: ApplicationRecord }
 
 type Deps = { readonly pool: Database; readonly db: Database }
 
@@ -20,17 +19,25 @@ export const teamApplicationRoutes = ({ pool, db }: Deps): Route[] => [
       ...operator,
       method: 'get',
       address: '/admin/v1/team_applications',
-      summary: 'List the applications of an organisation in a status, the latest change first',
-      query: z.object({ organisation_id: OrganisationId, status: ApplicationStatus, ...pageParameters }),
+      summary: 'List the applications of an organisation, the latest change first; since and until are about changes',
+      query: z.object({
+        organisation_id: OrganisationId,
+        status: ApplicationStatus.optional(),
+        product_id: ProductId.optional(),
+        api_application_id: ApiApplicationId.optional().describe(
+          'The client_id of the API application that started it.',
+        ),
+        ...listParameters,
+      }),
       answers: { 200: z.object({ data: z.array(TeamApplication), next_cursor: z.string().nullable() }) },
     },
-    async ({ query: { organisation_id, status, limit, cursor } }) => {
-      const { at, id } = cursor === undefined ? { at: 'infinity', id: highestId } : placeOf(cursor)
-      const { rows } = await pool.query<Row>(sql`
-        select id, updated_at, document from applications
-        where organisation_id = ${organisation_id} and status = ${status} and (updated_at, id) < (${at}, ${id})
-        order by updated_at desc, id desc limit ${limit + 1}`)
-      const { page, next_cursor } = pageOf(rows, limit, (row) => ({ at: row.updated_at, id: row.id }))
+    async ({ query: { status, product_id, api_application_id, ...asked } }) => {
+      const { page, next_cursor } = await newestFirst<ApplicationRecord>(pool, {
+        ...asked,
+        table: 'applications',
+        time: 'updated_at',
+        filters: { status, product_id, api_application_id },
+      })
       return { status: 200, body: { data: page.map(({ document }) => document), next_cursor } }
     },
   ),
@@ -45,12 +52,25 @@ export const teamApplicationRoutes = ({ pool, db }: Deps): Route[] => [
       answers: { 200: z.object({ data: TeamApplication }) },
     },
     async ({ path: { id }, query: { organisation_id } }) => {
-      const { rows } = await db.query<Row>(sql`
+      const { rows } = await db.query<{ readonly document: ApplicationRecord }>(sql`
         select document from applications where organisation_id = ${organisation_id} and id = ${id}`)
       if (!rows[0]) throw notFound('application')
       return { status: 200, body: { data: rows[0].document } }
     },
   ),
+  route(
+    {
+      ...operator,
+      method: 'get',
+      address: '/admin/v1/team_applications/:id/timeline',
+      summary: 'List what happened to an application, its quotes and payments, oldest first',
+      path: z.object({ id: ApplicationId }),
+      query: timelineParameters,
+      answers: { 200: Timeline },
+    },
+    async ({ path, query }) => ({
+      status: 200,
+      body: await readTimeline(pool, 'application_timeline', path.id, query),
+    }),
+  ),
 ]
-
-const highestId = 'ffffffff-ffff-ffff-ffff-ffffffffffff'

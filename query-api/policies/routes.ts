@@ -7,7 +7,8 @@ import { FileBody, readOrWrite, route, type Route } from '#infra/http/route.ts'
 import type { FindOwner } from '#infra/http/subject.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
-import { highestId, pageOf, pageParameters, placeOf, Revision } from '../page.ts'
+import { listParameters, newestFirst } from '../newest-first.ts'
+import { readTimeline, Timeline, timelineParameters } from '../timeline.ts'
 
 /** A policy belongs to its application. */
 export const ownerOfPolicy =
@@ -26,19 +27,8 @@ const Filters = z.object({
   customer_id: CustomerId.optional(),
   product_id: ProductId.optional(),
   policy_number: z.string().optional(),
-  ...pageParameters,
+  ...listParameters,
 })
-
-const TimelineEntry = z
-  .object({
-    event_id: z.uuid(),
-    revision: z.int(),
-    type: z.string().describe('What happened, as it is stored.'),
-    actor: z.object({ type: z.string(), id: z.string().nullable() }),
-    occurred_at: z.iso.datetime(),
-    details: z.record(z.string(), z.unknown()).describe('Without what is personal.'),
-  })
-  .meta({ id: 'PolicyTimelineEntry' })
 
 type Deps = {
   readonly pool: Database
@@ -120,19 +110,13 @@ export const policyRoutes = ({ pool, db, files, baseUrl }: Deps): Route[] => {
         query: Filters,
         answers: { 200: z.object({ data: z.array(Policy), next_cursor: z.string().nullable() }) },
       },
-      async ({ query: { organisation_id, status, customer_id, product_id, policy_number, limit, cursor } }) => {
-        const { at, id } = cursor === undefined ? { at: 'infinity', id: highestId } : placeOf(cursor)
-        // A condition that is not asked for is left out, so that the right index is used.
-        const asked = Object.entries({ status, customer_id, product_id, policy_number })
-          .filter(([, value]) => value !== undefined)
-          .map(([column, value], index) => ({ text: `and ${column} = $${index + 5}`, value }))
-        const { rows } = await pool.query<{ id: string; created_at: Date; document: PolicyRecord }>({
-          text: `select id, created_at, document from policies
-            where organisation_id = $1 and (created_at, id) < ($2, $3) ${asked.map(({ text }) => text).join(' ')}
-            order by created_at desc, id desc limit $4`,
-          values: [organisation_id, at, id, limit + 1, ...asked.map(({ value }) => value)],
+      async ({ query: { status, customer_id, product_id, policy_number, ...asked } }) => {
+        const { page, next_cursor } = await newestFirst<PolicyRecord>(pool, {
+          ...asked,
+          table: 'policies',
+          time: 'created_at',
+          filters: { status, customer_id, product_id, policy_number },
         })
-        const { page, next_cursor } = pageOf(rows, limit, (row) => ({ at: row.created_at, id: row.id }))
         return { status: 200, body: { data: page.map(({ document }) => renderPolicy(document, baseUrl)), next_cursor } }
       },
     ),
@@ -160,38 +144,10 @@ export const policyRoutes = ({ pool, db, files, baseUrl }: Deps): Route[] => {
         address: '/admin/v1/policies/:id/timeline',
         summary: 'List what happened to a policy, oldest first',
         path: z.object({ id: PolicyId }),
-        query: z.object({
-          organisation_id: OrganisationId,
-          limit: pageParameters.limit,
-          cursor: Revision.optional().describe('The next_cursor of an earlier answer.'),
-        }),
-        answers: { 200: z.object({ data: z.array(TimelineEntry), next_cursor: z.string().nullable() }) },
+        query: timelineParameters,
+        answers: { 200: Timeline },
       },
-      async ({ path, query: { organisation_id, limit, cursor = -1 } }) => {
-        const { rows } = await pool.query<TimelineRow>(sql`
-          select event_id, revision, type, actor_type, actor_id, occurred_at, document from policy_timeline
-          where organisation_id = ${organisation_id} and policy_id = ${path.id} and revision > ${cursor}
-          order by revision limit ${limit + 1}`)
-        const page = rows.slice(0, limit)
-        const last = rows.length > limit ? page.at(-1) : undefined
-        const data = page.map(({ actor_type, actor_id, occurred_at, document, ...entry }) => ({
-          ...entry,
-          actor: { type: actor_type, id: actor_id },
-          occurred_at: occurred_at.toISOString(),
-          details: document,
-        }))
-        return { status: 200, body: { data, next_cursor: last ? String(last.revision) : null } }
-      },
+      async ({ path, query }) => ({ status: 200, body: await readTimeline(pool, 'policy_timeline', path.id, query) }),
     ),
   ]
-}
-
-type TimelineRow = {
-  readonly event_id: string
-  readonly revision: number
-  readonly type: string
-  readonly actor_type: string
-  readonly actor_id: string | null
-  readonly occurred_at: Date
-  readonly document: Record<string, unknown>
 }

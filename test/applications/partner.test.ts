@@ -346,10 +346,11 @@ describe('the price of joint cover', () => {
   })
 
   const accepted = [...quoted, { type: 'QuoteAccepted', quote_id: quote.quote_id, via: 'accept_quote' } as const]
+  const voided = { type: 'QuoteAcceptanceVoided', quote_id: quote.quote_id } as const
   scenario('is outdated by another answer of theirs', {
     given: accepted,
     when: savePartner(given({}), { answers: { cigarettes: 10 } }),
-    then: [partnerAnswered({ cigarettes: 10 }), { type: 'AcceptanceOutdated', application_id }],
+    then: [partnerAnswered({ cigarettes: 10 }), { type: 'AcceptanceOutdated', application_id }, voided],
   })
   scenario('is outdated by another date of birth', {
     given: accepted,
@@ -357,6 +358,7 @@ describe('the price of joint cover', () => {
     then: [
       partnerSaved({ ...bert, dob: '1991-03-10' }, { sent: { dob: '1991-03-10' } }),
       { type: 'AcceptanceOutdated', application_id },
+      voided,
     ],
   })
   scenario('is not outdated by another name or address', {

@@ -1,0 +1,50 @@
+import { z } from 'zod'
+import type { OrganisationId } from '#domain/values.ts'
+import type { Database } from '#infra/postgres/lookups.ts'
+import { highestId, pageOf, pageParameters, placeOf } from './page.ts'
+
+/** The parameters of every list that `newestFirst` reads. */
+export const listParameters = {
+  since: z.iso.datetime({ offset: true }).optional().describe('From this moment on.'),
+  until: z.iso.datetime({ offset: true }).optional().describe('Before this moment.'),
+  ...pageParameters,
+}
+
+type List = {
+  readonly table: 'applications' | 'policies' | 'quotes' | 'rate_tables' | 'releases'
+  /** The column that the list is in the order of. */
+  readonly time: 'created_at' | 'updated_at' | 'published_at'
+  readonly organisation_id: OrganisationId
+  /** By column; what is undefined is not asked for. */
+  readonly filters: Readonly<Record<string, string | undefined>>
+  readonly since?: string | undefined
+  readonly until?: string | undefined
+  readonly limit: number
+  readonly cursor?: string | undefined
+}
+
+type Row<Document> = { readonly id: string; readonly at: Date; readonly document: Document }
+
+/**
+ * A page of an organisation's documents, the newest first. A condition that is not asked for is left out, so that the right
+ * index is used.
+ */
+export const newestFirst = async <Document>(
+  db: Database,
+  { table, time, organisation_id, filters, since, until, limit, cursor }: List,
+): Promise<{ readonly page: readonly Row<Document>[]; readonly next_cursor: string | null }> => {
+  const { at, id } = cursor === undefined ? { at: 'infinity', id: highestId } : placeOf(cursor)
+  const conditions = [
+    ...Object.entries(filters).map(([column, value]) => [`${column} =`, value] as const),
+    [`${time} >=`, since] as const,
+    [`${time} <`, until] as const,
+  ].filter(([, value]) => value !== undefined)
+  const asked = conditions.map(([condition], index) => `and ${condition} $${index + 5}`).join(' ')
+  const { rows } = await db.query<Row<Document>>({
+    text: `select id, ${time} as at, document from ${table}
+      where organisation_id = $1 and (${time}, id) < ($2, $3) ${asked}
+      order by ${time} desc, id desc limit $4`,
+    values: [organisation_id, at, id, limit + 1, ...conditions.map(([, value]) => value)],
+  })
+  return pageOf(rows, limit, (row) => row)
+}
