@@ -46,7 +46,7 @@ export const startPlanner = ({ capabilities, onPlanned, onWaiting, ...parts }: P
     ...parts,
     ...planner,
     ...plannedFrom(capabilities),
-    restMs: 25,
+    restMs: 50,
     prepare: () => untilDecided({ ...parts, capabilities, onWaiting, source: fromLog }),
     prepareFor: planningOf({
       ...parts,

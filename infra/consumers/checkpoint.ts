@@ -128,6 +128,24 @@ export const moveCheckpoint = async (
   return rowCount === 1
 }
 
+/** The same, with nothing else to write: what a crash takes of it is only read again, so the disk is not waited for. */
+export const moveCheckpointOnly = async (
+  pool: Pool,
+  name: string,
+  from: Checkpoint,
+  to: Position,
+): Promise<boolean> => {
+  const text = `
+    with moved as (${moving} returning name)
+    select set_config('synchronous_commit', 'off', true) from moved`
+  const { rowCount } = await pool.query({
+    name: 'consumer-checkpoint-move-only',
+    text,
+    values: [...moveOf(name, from, to)],
+  })
+  return rowCount === 1
+}
+
 export const removeCheckpoint = async (db: Pool | ClientBase, name: string): Promise<void> => {
   await db.query(sql`delete from consumer_checkpoint where name = ${name}`)
 }

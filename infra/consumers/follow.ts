@@ -2,7 +2,14 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Pool, PoolClient, QueryConfig } from 'pg'
 import type { Position, RecordedEvent } from '#domain/event.ts'
 import { OwnError } from '#domain/own-error.ts'
-import { moveCheckpoint, moveOf, openCheckpoint, resetCheckpoint, type Checkpoint } from './checkpoint.ts'
+import {
+  moveCheckpoint,
+  moveCheckpointOnly,
+  moveOf,
+  openCheckpoint,
+  resetCheckpoint,
+  type Checkpoint,
+} from './checkpoint.ts'
 import type { Batch } from '../event-log/event-log.ts'
 import {
   handlerOf,
@@ -47,10 +54,17 @@ export const follow = async (consumer: Consumer, signal: AbortSignal, callbacks:
   const { passed, caughtUp } = callbacks
   passed(position)
 
-  const save = async (to: Position, work?: (db: PoolClient, last: Sender) => Promise<void>): Promise<void> => {
+  const stale = () => new StaleCheckpoint(`The checkpoint of ${name} was moved.`)
+
+  const saveOnly = async (to: Position) => {
+    if (!(await moveCheckpointOnly(pool, name, saved, to))) throw stale()
+    hasSaved(to)
+  }
+
+  const save = async (to: Position, work: (db: PoolClient, last: Sender) => Promise<void>): Promise<void> => {
     const workAndMove = async (db: PoolClient) => {
       const statements: QueryConfig[] = []
-      await work?.(db, { query: async (statement) => statements.push(statement) })
+      await work(db, { query: async (statement) => statements.push(statement) })
       // The checkpoint is moved last: a process that stalls before it does not block another from moving it.
       const written = statements.map(async (each) => db.query(each))
       const moving = moveCheckpoint(db, name, saved, to)
@@ -58,7 +72,7 @@ export const follow = async (consumer: Consumer, signal: AbortSignal, callbacks:
       // Of what was sent together, the first to fail is why the others did.
       const failed = outcomes.find((outcome) => outcome.status === 'rejected')
       if (failed) throw failed.reason
-      if (!(await moving)) throw new StaleCheckpoint(`The checkpoint of ${name} was moved.`)
+      if (!(await moving)) throw stale()
     }
     // After a crash, lost work is repeated, because its checkpoint is lost with it.
     await transaction(pool, workAndMove, { isRepeatable: true })
@@ -75,13 +89,13 @@ export const follow = async (consumer: Consumer, signal: AbortSignal, callbacks:
   const passOver = async (to: Position) => {
     position = to
     passed(to)
-    if (performance.now() - savedAt >= saveAfterMs) await save(to)
+    if (performance.now() - savedAt >= saveAfterMs) await saveOnly(to)
   }
 
   /** Writes a change and moves the checkpoint, or throws if that is no longer where it was. */
   const saveWith = async (db: Pool | PoolClient, to: Position, { statement }: Change) => {
     const { rowCount } = await db.query(statement(moveOf(name, saved, to)))
-    if (rowCount !== 1) throw new StaleCheckpoint(`The checkpoint of ${name} was moved.`)
+    if (rowCount !== 1) throw stale()
   }
 
   const isOver = () => signal.aborted
@@ -152,8 +166,7 @@ export const follow = async (consumer: Consumer, signal: AbortSignal, callbacks:
             const setAsideAndChange = async (db: PoolClient) => {
               await setAside(db, name, unhandled)
               if (change) await saveWith(db, to, change)
-              else if (!(await moveCheckpoint(db, name, saved, to)))
-                throw new StaleCheckpoint(`The checkpoint of ${name} was moved.`)
+              else if (!(await moveCheckpoint(db, name, saved, to))) throw stale()
             }
             await transaction(pool, setAsideAndChange, { isRepeatable: true })
             hasSaved(to)
@@ -237,7 +250,7 @@ export const follow = async (consumer: Consumer, signal: AbortSignal, callbacks:
         writer?.underWayTo() !== undefined || (position !== undefined && position !== saved.position)
       while ((isUnsaved() || setAsideCount > 0) && !(await settlesWithin(coming, saveAfterMs))) {
         await writer?.settle()
-        if (position && isUnsaved()) await save(position)
+        if (position && isUnsaved()) await saveOnly(position)
         await resumeRequested()
       }
       const next = await coming
@@ -250,7 +263,7 @@ export const follow = async (consumer: Consumer, signal: AbortSignal, callbacks:
     }
     if (!signal.aborted) throw new OwnError('The log has ended the subscription.')
     await writer?.settle()
-    if (position && position !== saved.position) await save(position)
+    if (position && position !== saved.position) await saveOnly(position)
   } finally {
     ending.abort()
     await batches.return?.().catch(() => undefined)

@@ -17,6 +17,8 @@ type Member = {
   caughtUp: boolean
   /** Something was handed over that was not taken yet, if only a new position. */
   hasNews: boolean
+  /** It has a new position that it need not take at once, since nothing of its categories happened. */
+  hasMoved: boolean
   isOver: boolean
   error?: Error
 }
@@ -99,6 +101,9 @@ async function* subscribed(
   }
 }
 
+// Past events of other categories, the position of a member moves so much later.
+const moveAfterMs = 250
+
 /** The one live subscription, open as long as it has members. */
 const liveFeed = (log: EventLog, waitingBytes: number) => {
   const members = new Set<Member>()
@@ -106,6 +111,17 @@ const liveFeed = (log: EventLog, waitingBytes: number) => {
   /** Up to here everything was handed over that the members want. */
   let position = '' as Position
   let caughtUp = false
+  let isMoving = false
+
+  /** So that what one capability writes costs nothing in the consumers of all others. */
+  const moveLater = () => {
+    if (isMoving || ![...members].some(({ hasMoved }) => hasMoved)) return
+    isMoving = true
+    setTimeout(() => {
+      isMoving = false
+      for (const member of members) if (member.hasMoved) tell(member)
+    }, moveAfterMs).unref()
+  }
 
   const run = async (wanted: Wanted, { signal }: AbortController) => {
     try {
@@ -114,7 +130,9 @@ const liveFeed = (log: EventLog, waitingBytes: number) => {
         const batch = beyond(position, given)
         ;({ position, caughtUp } = batch)
         const events = batch.events.map(described)
-        for (const member of members) hand(member, events, batch, waitingBytes)
+        const happened = new Set(events.map(({ category }) => category))
+        for (const member of members) hand(member, { ...batch, events, happened }, waitingBytes)
+        moveLater()
       }
       endAll(signal)
     } catch (error) {
@@ -159,6 +177,7 @@ const liveFeed = (log: EventLog, waitingBytes: number) => {
       position,
       caughtUp: isCaughtUp,
       hasNews: isCaughtUp,
+      hasMoved: false,
       isOver: false,
     }
     members.add(member)
@@ -205,19 +224,31 @@ const bytesOf = (value: unknown): number => {
   return bytes
 }
 
-const hand = (
-  member: Member,
-  events: readonly ReturnType<typeof described>[],
-  { position, caughtUp }: Batch,
-  waitingBytes: number,
-) => {
+type Handed = Pick<Batch, 'position' | 'caughtUp'> & {
+  readonly events: readonly ReturnType<typeof described>[]
+  /** The categories of the events. */
+  readonly happened: ReadonlySet<string>
+}
+
+const hand = (member: Member, { events, happened, position, caughtUp }: Handed, waitingBytes: number) => {
   if (member.isOver) return
+  const { categories } = member.wanted
+  // Somebody may wait until it has passed an event of its category, also of a type that it does not want.
+  if (categories && member.caughtUp === caughtUp && !categories.some((category) => happened.has(category))) {
+    Object.assign(member, { position, hasMoved: true })
+    return
+  }
   const own = events.filter(({ event, category }) => member.passes(event, category))
   const bytes = own.reduce((sum, each) => sum + each.bytes, member.bytes)
   // A single batch is always taken, however large: its events are in memory already.
   if (bytes > waitingBytes && member.waiting.length > 0) return end(member)
   member.waiting.push(...own)
-  Object.assign(member, { bytes, position, caughtUp, hasNews: true })
+  Object.assign(member, { bytes, position, caughtUp })
+  tell(member)
+}
+
+const tell = (member: Member) => {
+  Object.assign(member, { hasNews: true, hasMoved: false })
   member.arrived.notify()
 }
 

@@ -1,4 +1,12 @@
-import { idOf, type EventShapes, type Json, type NewEvent, type RecordedEvent } from '#domain/event.ts'
+import {
+  idOf,
+  isPersonal,
+  partsOf,
+  type EventShapes,
+  type Json,
+  type NewEvent,
+  type RecordedEvent,
+} from '#domain/event.ts'
 import { z } from 'zod'
 import { OwnError } from '#domain/own-error.ts'
 import { reasonOf } from '../reason.ts'
@@ -26,8 +34,25 @@ export const keyIdOf = (event: Pick<NewEvent, 'data'>): string | undefined => se
 const placeOf = (stream: string, { id, metadata }: Pick<NewEvent, 'id' | 'metadata'>): Buffer =>
   placeBytes([metadata.organisation_id ?? '', stream, id.toLowerCase(), 'personal data'])
 
+/** Whether a value holds something of a person in a part that is marked as personal. */
+const tells = (schema: z.core.$ZodType, value: unknown): boolean => {
+  if (isPersonal(schema) || schema instanceof z.ZodUnion) return !tellsOfNobody(value)
+  if (schema instanceof z.ZodObject) {
+    const given = isObject(value) ? value : {}
+    return Object.entries<z.core.$ZodType>(schema.shape).some(([name, part]) => tells(part, given[name]))
+  }
+  const inner = partsOf(schema).map(([, part]) => part)
+  // The keys of a record may be personal, too. Any other schema is around the one that matters.
+  const isMany = schema instanceof z.ZodArray || schema instanceof z.ZodRecord
+  const values = isMany ? (isObject(value) ? [...Object.keys(value), ...Object.values(value)] : []) : [value]
+  return inner.some((part) => values.some((each) => tells(part, each)))
+}
+
+const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null
+
 type Compiled = {
   readonly personal: readonly string[]
+  readonly tells: (data: Json) => boolean
   readonly subject: EventShapes[string]['subject']
   readonly erased: Json
   /** What is left of the data of an erased event of an earlier version, as that of the newest; fails if it does not fit. */
@@ -40,11 +65,15 @@ export type PersonalDataOptions = {
   readonly allowsOtherTypes?: boolean
 }
 
-const isEmpty = (value: unknown): boolean =>
+const generatedId = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
+
+/** Nothing, or what a program generated, such as most idempotency keys. */
+const tellsOfNobody = (value: unknown): boolean =>
   value === null ||
   value === undefined ||
   value === '' ||
-  (typeof value === 'object' && Object.values(value).every(isEmpty))
+  (typeof value === 'string' && generatedId.test(value)) ||
+  (typeof value === 'object' && Object.values(value).every(tellsOfNobody))
 
 /** What sealing and opening need of each type of event, worked out once. */
 export const personalDataOf = (shapes: EventShapes, { allowsOtherTypes = false }: PersonalDataOptions = {}) => {
@@ -54,6 +83,7 @@ export const personalDataOf = (shapes: EventShapes, { allowsOtherTypes = false }
       const erased = erasedData(shape)
       compiled.set(type, {
         personal: shape.personal,
+        tells: (data) => tells(shape.schema, data),
         subject: shape.subject,
         erased,
         lift: (version, data) =>
@@ -66,7 +96,7 @@ export const personalDataOf = (shapes: EventShapes, { allowsOtherTypes = false }
     }
 
   return {
-    /** Whose data key seals an event; undefined when it holds no personal value. */
+    /** Whose data key seals an event; undefined when nothing in it tells of a person. */
     subjectOf: (stream: string, { type, data, metadata }: NewEvent) => {
       const shape = compiled.get(type)
       if (!shape) {
@@ -75,8 +105,8 @@ export const personalDataOf = (shapes: EventShapes, { allowsOtherTypes = false }
           throw new OwnError(`${type} is not among the stored events. Add its shape to domain/stored-events.ts.`)
         return undefined
       }
-      // Without a value there is nothing to hide, and no key to make for an application that nobody has answered yet.
-      if (shape.personal.every((name) => isEmpty(data[name]))) return undefined
+      // There is nothing to hide, and no key to make for an application that nobody has answered yet.
+      if (!shape.tells(data)) return undefined
       if (metadata.organisation_id === null)
         throw new OwnError(`${type} in ${stream} holds personal data and belongs to no organisation.`)
       const person = shape.subject(data, idOf(stream))

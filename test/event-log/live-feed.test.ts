@@ -78,6 +78,32 @@ test('subscriptions that have caught up share one live subscription to all that 
   await eventually(() => Promise.resolve(open() === 0), 'the live subscription to end with its last member')
 })
 
+test('what happens in other categories costs a subscriber nothing, and moves its position a moment later', async () => {
+  await using database = await preparedDatabase()
+  await using log = openLog(database.url)
+  const { log: watched, open } = observed(log)
+  const shared = withLiveFeed(watched)
+  const [busy, quiet] = [newCategory(), newCategory()]
+  const events = newEvents(40)
+  let end = '' as Position
+  const taken: Batch[] = []
+  const following = batchesOf(shared, { categories: [busy] }, (batches) => eventsIn(batches).length === events.length)
+  const waiting = batchesOf(shared, { categories: [quiet] }, (batches) => {
+    taken.splice(0, taken.length, ...batches)
+    return end !== '' && (batches.at(-1)?.position ?? '') >= end
+  })
+  await eventually(() => Promise.resolve(taken.length > 0 && open() === 1), 'both to join')
+
+  const startedAt = performance.now()
+  for (const event of events) end = (await appended(log, newStream(busy), [event])).position
+  await Promise.all([following, waiting])
+
+  const mostMoves = (performance.now() - startedAt) / 250 + 3
+  expect(eventsIn(taken)).toEqual([])
+  expect(taken.length).toBeLessThan(mostMoves)
+  expect(taken.at(-1)).toMatchObject({ caughtUp: true })
+})
+
 test('a subscriber too slow for the feed reads by itself, joins again, and misses nothing', async () => {
   await using database = await preparedDatabase()
   await using log = openLog(database.url)

@@ -24,8 +24,10 @@ export type AppendLimits = {
 
 export const appendLimits: AppendLimits = { withinMs: 15_000, waiting: 10_000, waitingBytes: 64_000_000 }
 
-// Batches under way at once: while the server commits one, we write the next.
+// What waits for a batch makes the next one: a second at the same time would only make both smaller, and each batch is
+// announced, read and folded separately. A batch that takes longer does not hold the others up.
 const mostBatchesInFlight = 2
+const secondAfterMs = 10
 const batchAppends = 256
 const batchBytes = 4_000_000
 
@@ -42,6 +44,8 @@ export const appender = (pool: Pool, appended: (position: Position) => void, lim
   const busyStreams = new Set<string>()
   let batchesInFlight = 0
   let isScheduled = false
+  let begunAt = 0
+  let laterTimer: NodeJS.Timeout | undefined
   let isClosed = false
   let lastError: unknown
   const finished = notifier()
@@ -53,6 +57,7 @@ export const appender = (pool: Pool, appended: (position: Position) => void, lim
   // A caller that asks again upon the result of a batch does so before the next turn of the event loop: one batch takes them all.
   const schedule = () => {
     if (isScheduled || batchesInFlight === mostBatchesInFlight || waiting.size === 0) return
+    if (batchesInFlight > 0 && performance.now() - begunAt < secondAfterMs) return scheduleLater()
     isScheduled = true
     setImmediate(() => {
       isScheduled = false
@@ -63,6 +68,7 @@ export const appender = (pool: Pool, appended: (position: Position) => void, lim
         busyStreams.add(append.stream)
       }
       batchesInFlight++
+      begunAt = performance.now()
       void send(batch).finally(() => {
         batchesInFlight--
         for (const { stream } of batch) busyStreams.delete(stream)
@@ -71,6 +77,13 @@ export const appender = (pool: Pool, appended: (position: Position) => void, lim
       })
       schedule()
     })
+  }
+
+  const scheduleLater = () => {
+    laterTimer ??= setTimeout(() => {
+      laterTimer = undefined
+      schedule()
+    }, secondAfterMs)
   }
 
   // What is left of a part comes after all other parts: those that succeed do not wait for those that do not.
