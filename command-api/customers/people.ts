@@ -27,38 +27,50 @@ const identitiesRemembered = 10_000
 export const makePeople = ({ writer, digest }: PeopleDeps) => {
   const identities = commandHandler(writer, identity)
   const customers = commandHandler(writer, customer)
-  /** Whose an identity is never changes. */
+  /** Whose an identity is never changes, unless the person is erased: then all is forgotten. */
   const claimed = new LRUCache<string, CustomerId>({ max: identitiesRemembered })
   writer.onForget(() => claimed.clear())
 
   const idOf = async ({ organisation_id, kind, value }: Identity): Promise<string> =>
     (await digest(organisation_id, 'identity', JSON.stringify([kind, value]))).toString('hex')
 
+  const streamOf = (id: CustomerId): string => `${customer.category}-${id}`
+
+  const isErased = async (id: CustomerId): Promise<boolean> => {
+    const [first] = await writer.log.read(streamOf(id), { limit: 1 })
+    return first?.erased ?? false
+  }
+
   return {
-    /** The person whose identity it is. */
+    /** The person whose identity it is; of one who was erased it is no more. */
     find: async (wanted: Identity): Promise<CustomerId | undefined> => {
       const id = await idOf(wanted)
-      const known = claimed.get(id) ?? (await identities.load(id))?.customer_id
-      if (known) claimed.set(id, known)
+      const remembered = claimed.get(id)
+      if (remembered) return remembered
+      const known = (await identities.load(id))?.customer_id
+      if (!known || (await isErased(known))) return undefined
+      claimed.set(id, known)
       return known
     },
+
+    isErased,
 
     /** Assigns the identity to a person, unless it is another's already. Returns the person who has it. */
     claim: async (wanted: Identity, customer_id: CustomerId, context: Context): Promise<CustomerId> => {
       const id = await idOf(wanted)
       const { organisation_id, kind } = wanted
-      const { state } = await identities.handle(
-        id,
-        { type: 'ClaimIdentity', organisation_id, kind, customer_id },
-        context,
-      )
+      const claim = { type: 'ClaimIdentity', organisation_id, kind, customer_id } as const
+      let { state } = await identities.handle(id, claim, context)
+      const former = state?.customer_id
+      if (former && former !== customer_id && !claimed.has(id) && (await isErased(former)))
+        ({ state } = await identities.handle(id, { ...claim, erased: former }, context))
       if (!state) throw new OwnError(`Identity ${id} was not claimed.`)
       claimed.set(id, state.customer_id)
       return state.customer_id
     },
 
     /** The stream of a person's own record. */
-    stream: (id: CustomerId): string => `${customer.category}-${id}`,
+    stream: streamOf,
 
     handle: async (id: CustomerId, command: CustomerCommand, context: Context): Promise<readonly CustomerEvent[]> =>
       (await customers.handle(id, command, context)).events,

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ConsentPurpose } from '#domain/campaigns/events.ts'
 import { Declared, type IngestConsent, type IngestContent } from '#domain/ingests/events.ts'
+import { isUsableKey } from '#domain/ingests/fields.ts'
 import { mergeProvenance, tidyProvenance } from '#domain/provenance.ts'
 import { Channel } from '#domain/values.ts'
 import { ProvenanceInput } from '../provenance-input.ts'
@@ -35,6 +36,7 @@ const ConsentInput = z.object({
 type ConsentInput = z.output<typeof ConsentInput> & Readonly<Record<string, unknown>>
 
 const Plain = z.union([z.string(), z.number(), z.boolean(), z.null()])
+const keyReason = 'is no field key: use up to 64 lower-case letters, digits, _, . and -'
 const plainReason = 'must be a plain value: text, a number, true, false, or a list of those'
 
 export const IngestInput = z.object({
@@ -48,7 +50,11 @@ export const IngestInput = z.object({
   data: z.record(z.string(), z.unknown()).nullish().describe('Any JSON; it is read.'),
   text: wellFormed(z.string()).nullish().describe('Free text; it is read.'),
   declared: z
-    .record(z.string().min(1).max(64), z.union([Plain, z.array(Plain)], { error: plainReason }))
+    .record(z.string(), z.union([Plain, z.array(Plain)], { error: plainReason }))
+    .superRefine((declared, context) => {
+      for (const key of Object.keys(declared))
+        if (!isUsableKey(key)) context.addIssue({ code: 'custom', path: [key], message: keyReason, input: key })
+    })
     .nullish()
     .describe('Values by field key, stored exactly as given.'),
   consent: ConsentInput.nullish().describe('What the person agreed to, by purpose and channel.'),

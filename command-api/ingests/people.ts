@@ -34,6 +34,7 @@ export type People = {
   readonly find: (identity: Identity) => Promise<CustomerId | undefined>
   /** Assigns the identity to a person, unless it is another's already. Returns the person who has it. */
   readonly claim: (identity: Identity, id: CustomerId, context: Context) => Promise<CustomerId>
+  readonly isErased: (id: CustomerId) => Promise<boolean>
   readonly record: (organisation_id: OrganisationId, id: CustomerId) => Promise<Customer | undefined>
   readonly handle: (id: CustomerId, command: PersonCommand, context: Context) => Promise<readonly CustomerEvent[]>
 }

@@ -5,6 +5,7 @@ import { sentFields } from '#domain/ingests/fields.ts'
 import type { IngestStep } from '#domain/ingests/events.ts'
 import { isTransient } from '#infra/consumers/failures.ts'
 import type { Clock } from '#infra/clock.ts'
+import { isAboutErased } from '#infra/crypto/erased.ts'
 import type { Log } from '#infra/log.ts'
 import { commandHandler, type Context } from '../handle.ts'
 import type { Pipelines } from '../live-pipelines.ts'
@@ -49,6 +50,7 @@ const orDefer = async (
     return await work()
   } catch (error) {
     if (isTransient(error) || cause?.signal.aborted) throw error
+    if (isAboutErased(error)) return { type: 'FailIngest', step, reason: 'The person whom it is about was erased.' }
     log.error({ error, ingest_id: record.id, step }, 'ingest failed and is tried again')
     const reason = 'Something went wrong on our side.'
     return { type: 'DeferIngest', step, reason, retry_after: later(clock, record.attempt), isTry: true }

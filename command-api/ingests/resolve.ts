@@ -44,7 +44,7 @@ export const makeResolve = (deps: ResolveDeps) => {
   ): Promise<CustomerId | undefined> => {
     for (const text of [contact_id, external_id]) {
       const id = asPersonId(text)
-      if (id && (await people.record(organisation_id, id))) return id
+      if (id && (await people.record(organisation_id, id)) && !(await people.isErased(id))) return id
     }
     return undefined
   }

@@ -12,7 +12,13 @@ const claim = (customer_id: typeof annaId): ClaimIdentity => ({
   kind: 'email',
   customer_id,
 })
-const claimed: IdentityEvent = { type: 'IdentityClaimed', organisation_id, kind: 'email', customer_id: annaId }
+const claimedBy = (customer_id: typeof annaId): IdentityEvent => ({
+  type: 'IdentityClaimed',
+  organisation_id,
+  kind: 'email',
+  customer_id,
+})
+const claimed = claimedBy(annaId)
 
 scenario('an identity becomes that of the person who claims it first', {
   given: [],
@@ -21,6 +27,18 @@ scenario('an identity becomes that of the person who claims it first', {
 })
 scenario('it stays theirs when another claims it', { given: [claimed], when: claim(bertId), then: [] })
 scenario('it is claimed once', { given: [claimed], when: claim(annaId), then: [] })
+
+scenario('an identity of a person who was erased becomes that of the next who claims it', {
+  given: [claimed],
+  when: { ...claim(bertId), erased: annaId },
+  then: [claimedBy(bertId)],
+})
+
+scenario('an identity that has become another’s since stays theirs', {
+  given: [claimedBy(bertId)],
+  when: { ...claim(annaId), erased: annaId },
+  then: [],
+})
 
 test('an identity says whose it is', () => {
   expect(stateOf(identity, [claimed])).toEqual({ customer_id: annaId })

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { idOf } from '#domain/event.ts'
+import { CustomerId, OrganisationId } from '#domain/values.ts'
 import { leadService, type LeadService } from './fixture.ts'
 
 let service: LeadService
@@ -309,6 +310,22 @@ describe('at once', () => {
     expect(events.filter(({ type }) => type === 'LeadCreated')).toHaveLength(1)
     expect(events.filter(({ type }) => type === 'LeadSentAgain')).toHaveLength(7)
   })
+})
+
+test('an email address of somebody who was erased makes somebody new, and a new lead', async () => {
+  const email = `${crypto.randomUUID()}@example.com`
+  const sent = { identity: { email, first_name: 'Ada', external_id: `CRM-${email}` } }
+  const { contact_id } = await service.process(sent)
+  const erased = CustomerId.parse(contact_id)
+  const organisation_id = OrganisationId.parse(service.organisation_id)
+  await service.parts.dataKeys.erase({ organisation_id, subject: `person:${erased}` })
+
+  const again = await service.process(sent)
+  expect(again).toMatchObject({ status: 'applied', explanation: expect.stringContaining('somebody new') as unknown })
+  expect(again.contact_id).not.toBe(erased)
+  expect((await service.process(sent)).contact_id).toBe(again.contact_id)
+  const byOldId = await service.process({ identity: { contact_id: erased, email } })
+  expect(byOldId).toMatchObject({ status: 'applied', contact_id: again.contact_id })
 })
 
 test('a lead passes through its states in order', async () => {

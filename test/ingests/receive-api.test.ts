@@ -44,6 +44,8 @@ describe('POST /crm/ingests', () => {
     [{ source: 7 }, 'source', 'text'],
     [{ source: 'leadform' }, 'source', 'reserved'],
     [{ declared: { home: { town: 'Leeds' } } }, 'declared.home', 'plain value'],
+    [{ declared: { 'Home Town': 'Leeds' } }, 'declared.Home Town', 'no field key'],
+    [{ declared: { constructor: 'x' } }, 'declared.constructor', 'no field key'],
     [{ declared: { homes: [{ town: 'Leeds' }] } }, 'declared.homes[0]', 'text'],
     [{ identity: 'Ada' }, 'identity', 'object'],
     [{ occurred_at: 'yesterday' }, 'occurred_at', 'date and time'],
