@@ -2,15 +2,19 @@ import { makeGuardedHttp, type GuardedHttpOptions } from '#infra/guarded-http.ts
 import type { Check } from '#infra/http/health.ts'
 import { makeLeases } from '#infra/consumers/lease.ts'
 import { checkOutage, type Parts, type Role } from '#infra/parts.ts'
+import { kafkaSettings } from '#infra/kafka/settings.ts'
 import { capabilities as ownCapabilities } from './capabilities.ts'
 import type { Capabilities } from './capability.ts'
-import { startPlanner } from './planner.ts'
+import { plannerCheck, startPlanning, untilBrokersAnswer } from './start-planning.ts'
 import { choice, decideByItself } from './planning.ts'
 import { makeSend } from './send.ts'
 import { startSender } from './sender.ts'
 import { startUpkeep } from './upkeep.ts'
 
-export type DeliveryWorkerParts = Pick<Parts, 'config' | 'keys' | 'log' | 'metrics' | 'eventLog' | 'pool' | 'signal'>
+export type DeliveryWorkerParts = Pick<
+  Parts,
+  'config' | 'keys' | 'dataKeys' | 'log' | 'metrics' | 'eventLog' | 'storedLog' | 'pool' | 'signal' | 'starting'
+>
 
 type Options = Pick<GuardedHttpOptions, 'timeoutMs' | 'lookup' | 'ca'> & {
   /** The clock that signatures show. Everything else goes by the database's clock. */
@@ -26,6 +30,8 @@ export const startDeliveryWorker = async (parts: DeliveryWorkerParts, options: O
   const { config, keys, log, metrics, eventLog, pool, signal } = parts
   const { now = () => new Date(), capabilities = ownCapabilities, ...httpOptions } = options
 
+  const settings = kafkaSettings(config)
+  const kafka = settings && { settings, topic: await untilBrokersAnswer(settings, parts) }
   await decideByItself({ pool, eventLog, capabilities, signal })
 
   const http = makeGuardedHttp({
@@ -38,12 +44,8 @@ export const startDeliveryWorker = async (parts: DeliveryWorkerParts, options: O
   const leases = makeLeases(pool)
   const upkeep = startUpkeep({ pool, leases, log, signal, retentionDays: config.DELIVERY_RETENTION_DAYS })
   let mustChoose = false
-  const planner = startPlanner({
-    eventLog,
-    pool,
-    log,
-    metrics,
-    signal,
+  const planning = startPlanning({
+    ...parts,
     capabilities,
     leases,
     onWaiting: (isWaiting) => {
@@ -51,16 +53,20 @@ export const startDeliveryWorker = async (parts: DeliveryWorkerParts, options: O
       metrics.deliveriesUndecided.set(isWaiting ? 1 : 0)
     },
     onPlanned: sender.notify,
+    ...(kafka && { kafka }),
   })
 
   const checks = (): readonly Check[] => {
-    const { state, failure } = planner.status()
     const problem = sender.problem()
     return [
       checkOutage(parts),
-      mustChoose
-        ? { name: 'delivery planner', ok: false, detail: `nothing is sent until you choose from where: ${choice}` }
-        : { name: 'delivery planner', ok: state !== 'failed', detail: failure?.message ?? state },
+      ...planning
+        .checks()
+        .map((check) =>
+          mustChoose && check.name === plannerCheck
+            ? { name: plannerCheck, ok: false, detail: `nothing is sent until you choose from where: ${choice}` }
+            : check,
+        ),
       { name: 'delivery sender', ok: problem === undefined, ...(problem !== undefined && { detail: problem }) },
     ]
   }
@@ -68,7 +74,7 @@ export const startDeliveryWorker = async (parts: DeliveryWorkerParts, options: O
   return {
     checks: async () => checks(),
     stop: async () => {
-      await Promise.all([planner.finished, upkeep.finished, sender.stop()])
+      await Promise.all([planning.finished, upkeep.finished, sender.stop()])
       await http.close()
     },
   }

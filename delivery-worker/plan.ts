@@ -40,6 +40,9 @@ export type Cancellation = {
 /** What an organisation has set up from a position of the log on. */
 export type SetUpChange = { readonly position: string; readonly after: Known }
 
+/** What is set up at the beginning of a batch, and what is set up later. */
+export type SetUp = { readonly known: readonly Known[]; readonly changes: readonly SetUpChange[] }
+
 export type Plan = {
   readonly deliveries: readonly PlannedDelivery[]
   /** Of what was planned in earlier batches. */

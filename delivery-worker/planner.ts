@@ -9,8 +9,9 @@ import { forgetStandings } from './endpoints.ts'
 import { plannedFrom, type Known } from './known.ts'
 import { readAgain, recallSetUp, recallSubjects, remember } from './memory.ts'
 import { partitionsFor } from './partitions.ts'
-import { makePlan, type SetUpChange } from './plan.ts'
+import { makePlan, type SetUp } from './plan.ts'
 import { fromLog, isPlanned, planningFrom, untilDecided, type Source } from './planning.ts'
+import { isSetUp, setUpFrom } from './set-up.ts'
 import { cancel, enqueue } from './queue.ts'
 
 export type PlannerParts = ConsumerParts & {
@@ -19,10 +20,9 @@ export type PlannerParts = ConsumerParts & {
   readonly onWaiting: (isWaiting: boolean) => void
   /** Called when in a moment there will be something to send. */
   readonly onPlanned: () => void
+  /** Waits until deliveries are planned from the source of this planner. */
+  readonly untilOwn: () => Promise<void>
 }
-
-/** What is set up at the beginning of a batch, and what is set up later. */
-export type SetUp = { readonly known: readonly Known[]; readonly changes: readonly SetUpChange[] }
 
 type Planning = {
   readonly pool: Pool
@@ -30,7 +30,7 @@ type Planning = {
   readonly capabilities: Capabilities
   readonly source: Source
   readonly onPlanned: () => void
-  readonly setUpOf: (db: ClientBase, events: readonly RecordedEvent[]) => Promise<SetUp>
+  readonly setUpOf: (db: ClientBase, events: readonly RecordedEvent[], knownUpTo: string) => Promise<SetUp>
   /** What else is written in the transaction of a batch. */
   readonly alsoWrite?: (db: ClientBase, events: readonly RecordedEvent[]) => Promise<void>
 }
@@ -41,19 +41,27 @@ export const planner = { name: 'deliveries', version: 1 }
  * Plans deliveries from the log. What was planned, what was learned and how far it came are written together, so that a
  * planner that is killed neither loses a delivery nor plans one twice.
  */
-export const startPlanner = ({ capabilities, onPlanned, onWaiting, ...parts }: PlannerParts): Consuming =>
+export const startPlanner = ({ capabilities, onPlanned, onWaiting, untilOwn, ...parts }: PlannerParts): Consuming =>
   consume({
     ...parts,
     ...planner,
     ...plannedFrom(capabilities),
     restMs: 50,
-    prepare: () => untilDecided({ ...parts, capabilities, onWaiting, source: fromLog }),
+    prepare: async () => {
+      await untilDecided({ ...parts, capabilities, onWaiting })
+      await untilOwn()
+    },
     prepareFor: planningOf({
       ...parts,
       capabilities,
       onPlanned,
       source: fromLog,
-      setUpOf: async (db, events) => ({ known: await recallSetUp(db, capabilities, events), changes: [] }),
+      setUpOf: async (db, events, knownUpTo) => {
+        const [first] = events
+        return first && first.position <= knownUpTo
+          ? setUpFrom(db, events)
+          : { known: await recallSetUp(db, capabilities, events), changes: [] }
+      },
     }),
   })
 
@@ -61,15 +69,18 @@ export const startPlanner = ({ capabilities, onPlanned, onWaiting, ...parts }: P
 export const planningOf = (parts: Planning): Extract<InTransaction, { prepareFor: unknown }>['prepareFor'] => {
   const { pool, eventLog, capabilities, source, onPlanned, setUpOf, alsoWrite } = parts
   const ensurePartitions = partitionsFor(pool)
+  const setsUp = isSetUp(capabilities)
   // Reading the log may take long, and while a transaction has written, no reader of the log sees newer events.
   return async (events) => {
     const again = await readAgain(eventLog, capabilities, await recallSubjects(pool, capabilities, events), events)
     return async (_events, db) => {
-      const setUp = await setUpOf(db, events)
       const planning = await planningFrom(db, source)
       if (!planning) throw new OwnError('It is no longer decided from where deliveries are planned.')
+      const knownUpTo = planning.set_up_to ?? ''
+      const setUp = await setUpOf(db, events, knownUpTo)
       const known = [...again, ...setUp.known, ...(await recallSubjects(db, capabilities, events))]
-      const plan = makePlan(capabilities, known, events, setUp.changes)
+      const own = events.filter((event) => event.position > knownUpTo || !setsUp(event))
+      const plan = makePlan(capabilities, known, own, setUp.changes)
       const deliveries = plan.deliveries.filter((each) => isPlanned(planning, each))
       await ensurePartitions(deliveries.map(({ recorded_at }) => recorded_at))
       for (const cancellation of plan.cancellations) await cancel(db, cancellation)

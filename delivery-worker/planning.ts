@@ -13,6 +13,8 @@ export type Planning = {
   readonly from_time: Date | null
   /** What was sent of earlier events is no longer kept, so they are not sent. */
   readonly dropped_before: Date | null
+  /** Up to here it is known from earlier what was set up when. */
+  readonly set_up_to: string | null
 }
 
 /** Where the events come from that deliveries are planned from. */
@@ -24,7 +26,7 @@ type Row = Planning & { readonly source: Source }
 
 export const findPlanning = async (db: Pool | ClientBase): Promise<Row | undefined> => {
   const { rows } = await db.query<Row>(sql`
-    select after_position, from_time, dropped_before, source from delivery_planning`)
+    select after_position, from_time, dropped_before, set_up_to, source from delivery_planning`)
   return rows[0]
 }
 
@@ -71,7 +73,6 @@ type Deciding = {
 }
 
 type Waiting = Deciding & {
-  readonly source: Source
   readonly log: Log
   readonly onWaiting: (isWaiting: boolean) => void
 }
@@ -90,31 +91,41 @@ export const decideByItself = async (deciding: Deciding): Promise<void> => {
   await decidePlanning(pool, fromTheBeginning)
 }
 
-/**
- * Waits until it is decided from where deliveries are planned, and while another source than this one is. A log that holds
- * something to send may have been planned and sent before, with another database, so that the operator must choose.
- */
-export const untilDecided = async (waiting: Waiting): Promise<void> => {
-  const { pool, log, signal, onWaiting, source } = waiting
-  await decideByItself(waiting)
-  if (!(await findPlanning(pool))) await untilChosen(pool, log, signal, onWaiting)
+type Following = Pick<Waiting, 'pool' | 'log' | 'signal'> & {
+  readonly source: Source
+  /** Lets deliveries be planned from this source from now on. */
+  readonly adopt: () => Promise<boolean>
+}
 
-  let isSaid = false
-  while (!signal.aborted) {
-    const planning = await findPlanning(pool)
-    if (!planning || planning.source === source) return
-    if (!isSaid) log.warn({ source, planned_from: planning.source }, 'deliveries are planned from another source')
-    isSaid = true
-    await pause(lookAgainMs, undefined, { signal }).catch(() => undefined)
+/**
+ * The first time, deliveries are planned from this source from then on. Later it waits while they are planned from another
+ * one: a worker with other settings has started since, and whoever started last decides.
+ */
+export const adoptedSource = ({ pool, log, signal, source, adopt }: Following): (() => Promise<void>) => {
+  let isAdopted = false
+  return async () => {
+    if (!isAdopted && (await adopt())) log.info({ source }, 'deliveries are planned from here from now on')
+    isAdopted = true
+    let isSaid = false
+    while (!signal.aborted) {
+      const planning = await findPlanning(pool)
+      if (!planning || planning.source === source) return
+      if (!isSaid) log.warn({ source, planned_from: planning.source }, 'deliveries are planned from another source')
+      isSaid = true
+      await pause(lookAgainMs, undefined, { signal }).catch(() => undefined)
+    }
   }
 }
 
-const untilChosen = async (
-  pool: Pool,
-  log: Log,
-  signal: AbortSignal,
-  onWaiting: (isWaiting: boolean) => void,
-): Promise<void> => {
+/**
+ * Waits until it is decided from where deliveries are planned. A log that holds something to send may have been planned
+ * and sent before, with another database, so that the operator must choose.
+ */
+export const untilDecided = async (waiting: Waiting): Promise<void> => {
+  const { pool, log, signal, onWaiting } = waiting
+  await decideByItself(waiting)
+  if (await findPlanning(pool)) return
+
   let saidAt = -Infinity
   onWaiting(true)
   while (!signal.aborted && !(await findPlanning(pool))) {

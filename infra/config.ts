@@ -111,6 +111,41 @@ export const Config = z.object({
     .stringbool()
     .default(false)
     .describe('Whether endpoint connections may use http:// to the hosts of DELIVERY_ALLOWED_HOSTS.'),
+  KAFKA_BROKERS: list(
+    'host:port of Kafka brokers, comma separated: deliveries are then planned from a topic that the log is published to. See docs/kafka.md.',
+  ).pipe(
+    z.array(
+      z.string().regex(/^(\[[\da-f:]+\]|[^\s:/[\]]+):\d{1,5}$/i, 'must be host:port, several separated by commas'),
+    ),
+  ),
+  KAFKA_TOPIC: z
+    .string()
+    .regex(/^[\w.-]{1,200}$/, 'must be at most 200 letters, digits, dots, hyphens and underscores')
+    .default('coverstream.events')
+    .describe('The topic that the log is published to.'),
+  KAFKA_PARTITIONS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(1_000)
+    .default(12)
+    .describe('How many partitions the topic gets when the service makes it, which is how many workers can share it.'),
+  KAFKA_TLS: z.stringbool().default(false).describe('Whether the brokers are spoken to over TLS.'),
+  KAFKA_CA_FILE: z.string().optional().describe("The authority that signed the brokers' certificates, in PEM."),
+  KAFKA_CERTIFICATE_FILE: z.string().optional().describe('A certificate to sign in to the brokers with, in PEM.'),
+  KAFKA_KEY_FILE: z.string().optional().describe('The key of KAFKA_CERTIFICATE_FILE, in PEM.'),
+  KAFKA_SASL_MECHANISM: z
+    .enum(['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512'])
+    .optional()
+    .describe('How KAFKA_USERNAME and KAFKA_PASSWORD are shown to the brokers; without it, no user is.'),
+  KAFKA_USERNAME: z.string().optional().describe('The user for the brokers.'),
+  KAFKA_PASSWORD: z.string().optional().describe('The password of KAFKA_USERNAME.'),
+  KAFKA_SESSION_TIMEOUT_SECONDS: z.coerce
+    .number()
+    .min(1)
+    .max(300)
+    .default(10)
+    .describe('After how many seconds without a sign of life the partitions of a worker are given to others.'),
   MODULUS_WEIGHTS_FILE: z
     .string()
     .optional()
@@ -142,9 +177,25 @@ export const readConfig = (environment: NodeJS.ProcessEnv, defaults: NodeJS.Proc
     )
   if (data.EVENT_LOG === 'eventstoredb' && !data.EVENTSTOREDB_URL)
     throw new BadConfiguration('EVENTSTOREDB_URL: must be set when EVENT_LOG is eventstoredb')
+  checkKafka(data)
   if (data.ENVIRONMENT === 'production' && data.BUSINESS_TIME_OFFSET_SECONDS !== 0)
     throw new BadConfiguration('BUSINESS_TIME_OFFSET_SECONDS: must be 0 when ENVIRONMENT is production')
   return given['BASE_URL'] === undefined ? { ...data, BASE_URL: `http://localhost:${data.PORT}` } : data
+}
+
+const checkKafka = (config: Config): void => {
+  const together = (one: keyof Config, other: keyof Config) => {
+    if (config[one] !== undefined && config[other] === undefined)
+      throw new BadConfiguration(`${other}: must be set when ${one} is`)
+  }
+  together('KAFKA_SASL_MECHANISM', 'KAFKA_USERNAME')
+  together('KAFKA_USERNAME', 'KAFKA_PASSWORD')
+  together('KAFKA_PASSWORD', 'KAFKA_SASL_MECHANISM')
+  together('KAFKA_CERTIFICATE_FILE', 'KAFKA_KEY_FILE')
+  together('KAFKA_KEY_FILE', 'KAFKA_CERTIFICATE_FILE')
+  for (const file of ['KAFKA_CA_FILE', 'KAFKA_CERTIFICATE_FILE'] as const)
+    if (config[file] !== undefined && !config.KAFKA_TLS)
+      throw new BadConfiguration(`KAFKA_TLS: must be true when ${file} is set`)
 }
 
 /** The table of variables for `--help` and the README: name, default, meaning. */

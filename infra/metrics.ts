@@ -31,6 +31,12 @@ export const makeMetrics = () => {
       labelNames: ['consumer'],
       registers,
     }),
+    kafkaLag: new Gauge({
+      name: 'coverstream_kafka_partition_lag',
+      help: 'Messages of a partition that are not planned yet, where this process plans it.',
+      labelNames: ['topic', 'partition'],
+      registers,
+    }),
     deliveriesUndecided: new Gauge({
       name: 'coverstream_delivery_planner_undecided',
       help: '1 while nothing is sent because the operator must choose from where.',

@@ -36,6 +36,8 @@ export type Parts = {
   readonly log: Log
   readonly metrics: Metrics
   readonly eventLog: EventLog
+  /** The log as it is stored, with what is personal sealed: for whoever passes events on. */
+  readonly storedLog: EventLog
   readonly pool: Pool
   readonly progress: Progress
   readonly folds: LiveFolds
@@ -44,6 +46,8 @@ export type Parts = {
   readonly clock: Clock
   /** Aborted when the process is to stop: consumers of the log then finish what they are at. */
   readonly signal: AbortSignal
+  /** Says on the health port why the process is not ready yet. */
+  readonly starting?: HealthPort['starting']
 }
 
 /** A role at work, until stopped. */
@@ -85,7 +89,8 @@ export const openParts = async (
   const ending = new AbortController()
   const erasures = followErasures({ pool, dataKeys, log, signal: ending.signal })
   // Outermost, so that an event is opened once for all consumers of the process.
-  const eventLog = withLiveFeed(sealedLog(openEventLog(config, databaseUrl), dataKeys, storedEvents))
+  const storedLog = openEventLog(config, databaseUrl)
+  const eventLog = withLiveFeed(sealedLog(storedLog, dataKeys, storedEvents))
   if (config.EVENTSTOREDB_URL !== undefined && config.EVENT_LOG === 'eventstoredb')
     await waitForStore({ variable: 'EVENTSTOREDB_URL', url: config.EVENTSTOREDB_URL }, eventLog.head, waiting)
   const rateLimit = makeRateLimit({
@@ -104,12 +109,14 @@ export const openParts = async (
     log,
     metrics: health.metrics,
     eventLog,
+    storedLog,
     pool,
     progress,
     folds: makeLiveFolds({ eventLog, log, signal, progress, pool }),
     rateLimit,
     clock,
     signal,
+    ...(health.starting && { starting: health.starting }),
   }
   const close = async () => {
     await eventLog.close()

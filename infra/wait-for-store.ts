@@ -7,8 +7,10 @@ import { isUnavailable } from './postgres/postgres.ts'
 
 type Store = {
   /** The variable that says where the store is. */
-  readonly variable: 'DATABASE_URL' | 'EVENTSTOREDB_URL'
+  readonly variable: 'DATABASE_URL' | 'EVENTSTOREDB_URL' | 'KAFKA_BROKERS'
   readonly url: string
+  /** Which setting cannot work, when that is why it failed. */
+  readonly faultOf?: (error: unknown, address: string) => Error | undefined
 }
 
 type WaitOptions = Pick<Partial<HealthPort>, 'starting'> & { readonly log: Log; readonly signal: AbortSignal }
@@ -21,7 +23,7 @@ const reportMs = 5_000
  * Settings that cannot work end the waiting with one line.
  */
 export const waitForStore = async <Result>(
-  { variable, url }: Store,
+  { variable, url, faultOf }: Store,
   work: () => Promise<Result>,
   { log, signal, starting }: WaitOptions,
 ): Promise<Result> => {
@@ -35,7 +37,7 @@ export const waitForStore = async <Result>(
       try {
         return await work()
       } catch (error) {
-        const fault = variable === 'DATABASE_URL' ? misconfiguration(error, address) : undefined
+        const fault = variable === 'DATABASE_URL' ? misconfiguration(error, address) : faultOf?.(error, address)
         if (fault) throw fault
         if (!(error instanceof LogUnavailable || isUnavailable(error))) throw error
         reason = reasonOf(error)
@@ -48,7 +50,9 @@ export const waitForStore = async <Result>(
 }
 
 /** Hosts and ports without user, password and options. */
-const addressOf = (url: string): string => /^[^/]+:\/\/(?:[^@/]*@)?([^/?]*)/.exec(url)?.[1] ?? 'an unknown address'
+const addressOf = (url: string): string => (url.includes('://') ? hostsOf(url) : url)
+
+const hostsOf = (url: string): string => /^[^/]+:\/\/(?:[^@/]*@)?([^/?]*)/.exec(url)?.[1] ?? 'an unknown address'
 
 const reasonOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)

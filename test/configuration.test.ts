@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest'
 import { describeConfig, readConfig } from '#infra/config.ts'
 import { listen } from '#infra/http/http.ts'
+import { kafkaSettings } from '#infra/kafka/settings.ts'
+
+const filesOfKafka = ['KAFKA_CA_FILE', 'KAFKA_CERTIFICATE_FILE', 'KAFKA_KEY_FILE']
 
 const wrong: Readonly<Record<string, string>> = {
   BASE_URL: 'nonsense',
@@ -23,6 +26,12 @@ const wrong: Readonly<Record<string, string>> = {
   DELIVERY_RETENTION_DAYS: '0',
   DELIVERY_ALLOWED_HOSTS: 'http://host/',
   DELIVERY_ALLOW_HTTP: 'perhaps',
+  KAFKA_BROKERS: 'kafka:9092,http://host',
+  KAFKA_TOPIC: 'our topic',
+  KAFKA_PARTITIONS: '0',
+  KAFKA_TLS: 'perhaps',
+  KAFKA_SASL_MECHANISM: 'GSSAPI',
+  KAFKA_SESSION_TIMEOUT_SECONDS: '0',
 }
 
 for (const [name, value] of Object.entries(wrong))
@@ -32,10 +41,41 @@ for (const [name, value] of Object.entries(wrong))
 
 test('every variable whose value can be wrong as such is listed above', () => {
   // A directory, a file or an address is tried when it is used.
-  const triedWhenUsed = ['HOST', 'DATA_DIR', 'MODULUS_WEIGHTS_FILE', 'MODULUS_SUBSTITUTIONS_FILE']
+  const triedWhenUsed = ['HOST', 'DATA_DIR', 'MODULUS_WEIGHTS_FILE', 'MODULUS_SUBSTITUTIONS_FILE', ...filesOfKafka]
+  const triedWithOthers = ['KAFKA_USERNAME', 'KAFKA_PASSWORD']
   const names = describeConfig().map(({ name }) => name)
 
-  expect(names.filter((name) => wrong[name] === undefined && !triedWhenUsed.includes(name))).toEqual([])
+  expect(
+    names.filter((name) => wrong[name] === undefined && ![...triedWhenUsed, ...triedWithOthers].includes(name)),
+  ).toEqual([])
+})
+
+const user = { KAFKA_SASL_MECHANISM: 'PLAIN', KAFKA_USERNAME: 'us', KAFKA_PASSWORD: 'secret' }
+
+test('settings of Kafka that need each other are named when one is missing', () => {
+  const { KAFKA_SASL_MECHANISM, KAFKA_USERNAME, KAFKA_PASSWORD } = user
+
+  expect(() => readConfig({ KAFKA_SASL_MECHANISM })).toThrow(
+    /^KAFKA_USERNAME: must be set when KAFKA_SASL_MECHANISM is$/,
+  )
+  expect(() => readConfig({ KAFKA_USERNAME })).toThrow(/^KAFKA_PASSWORD: must be set when KAFKA_USERNAME is$/)
+  expect(() => readConfig({ KAFKA_PASSWORD })).toThrow(/^KAFKA_SASL_MECHANISM: must be set when KAFKA_PASSWORD is$/)
+  expect(() => readConfig({ KAFKA_CERTIFICATE_FILE: 'a' })).toThrow(/^KAFKA_KEY_FILE: /)
+  expect(() => readConfig({ KAFKA_CA_FILE: 'a' })).toThrow(/^KAFKA_TLS: must be true when KAFKA_CA_FILE is set$/)
+  expect(kafkaSettings(readConfig({ ...user, KAFKA_BROKERS: 'one:9092, two:9092' }))).toMatchObject({
+    brokers: ['one:9092', 'two:9092'],
+    client: { sasl: { mechanism: 'PLAIN', username: 'us', password: 'secret' } },
+  })
+})
+
+test('a file for Kafka that cannot be read is named with its variable', () => {
+  const config = readConfig({ KAFKA_BROKERS: 'host:9092', KAFKA_TLS: 'true', KAFKA_CA_FILE: '/no/such/file' })
+
+  expect(() => kafkaSettings(config)).toThrow(/^KAFKA_CA_FILE: cannot be read: .+no such file/)
+})
+
+test('without brokers there is no Kafka', () => {
+  expect(kafkaSettings(readConfig({}))).toBeUndefined()
 })
 
 test('a HOST that is no address of this machine is refused with a line that names it', async () => {

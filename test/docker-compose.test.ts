@@ -60,6 +60,17 @@ test('PostgreSQL takes the connections of two processes of every role, and some 
   expect(Number(maximum)).toBeGreaterThanOrEqual(2 * documented.reduce((sum, count) => sum + count, 0) + 30)
 })
 
+test('the profile of Kafka has the broker that KAFKA_BROKERS is to name, which keeps its data in a volume', async () => {
+  const { services, serviceOf, roles } = await readCompose()
+  const { image, environment = {}, volumes } = serviceOf('kafka')
+
+  expect(environment['KAFKA_ADVERTISED_LISTENERS']).toBe('PLAINTEXT://kafka:9092')
+  expect(image).toMatch(/^apache\/kafka:4\./)
+  expect(volumes).toEqual([`kafka:${environment['KAFKA_LOG_DIRS']}`])
+  for (const role of roles) expect(role.environment?.['KAFKA_BROKERS']).toBe('${KAFKA_BROKERS:-}')
+  expect(Object.keys(services)).toContain('delivery-worker')
+})
+
 test('EventStoreDB runs no projections of its own', async () => {
   const { serviceOf } = await readCompose()
 

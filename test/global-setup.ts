@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'pg'
@@ -15,6 +15,8 @@ declare module 'vitest' {
     serverUrl: string
     /** A database of that server with all migrations, which those of the tests are copied from. */
     templateDatabase: string
+    /** Where the first test that needs Kafka starts it, for all. */
+    kafkaDirectory: string
   }
 }
 
@@ -22,6 +24,23 @@ declare module 'vitest' {
 const fast = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', autovacuum_naptime: '10s' }
 
 export const setup = async (project: TestProject) => {
+  const kafkaDirectory = await mkdtemp(join(tmpdir(), 'coverstream-kafka-'))
+  project.provide('kafkaDirectory', kafkaDirectory)
+  const endDatabases = await setUpDatabases(project)
+  return async () => {
+    await endKafka(kafkaDirectory)
+    await endDatabases()
+  }
+}
+
+const endKafka = async (directory: string): Promise<void> => {
+  const pid = Number(await readFile(join(directory, 'pid'), 'utf8').catch(() => '0'))
+  if (pid > 0) process.kill(pid, 'SIGKILL')
+  // Until it has ended it may write.
+  await rm(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
+}
+
+const setUpDatabases = async (project: TestProject) => {
   const given = process.env['TEST_DATABASE_URL']
   if (given) {
     const template = await makeTemplate(given)

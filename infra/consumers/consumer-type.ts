@@ -100,7 +100,8 @@ export type Reacting = {
 export type Consumer = ConsumerParts & {
   readonly name: string
   readonly version: number
-  readonly categories: readonly string[]
+  /** Undefined when it follows all of the log. */
+  readonly categories: readonly string[] | undefined
   readonly types?: readonly string[]
   /** At most so many events at once; 1,000 by default. */
   readonly batchSize?: number

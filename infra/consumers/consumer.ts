@@ -35,7 +35,7 @@ const measureAgainMs = 1_000
  * When an operator resumes the record, the waiting events are handled in their order. No event is skipped.
  */
 export const consume = (consumer: Consumer): Consuming => {
-  const { name, categories, leases, log, signal, awaitedIn } = consumer
+  const { name, categories = [], leases, log, signal, awaitedIn } = consumer
   let state: ConsumerStatus['state'] = 'starting'
   let position: Position | undefined
   let failure: ConsumerStatus['failure']

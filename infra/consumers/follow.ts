@@ -237,7 +237,7 @@ export const follow = async (consumer: Consumer, signal: AbortSignal, callbacks:
     .subscribe({
       ...(position !== undefined && { after: position }),
       ...(types && { types }),
-      categories,
+      ...(categories && { categories }),
       batchSize,
       signal: AbortSignal.any([signal, ending.signal]),
     })
@@ -279,7 +279,7 @@ export const beyond = (position: Position | undefined, batch: Batch): Batch => {
 }
 
 const claim = async (consumer: Consumer): Promise<Checkpoint> => {
-  const { name, version, categories, pool, atOtherVersion = 'continue' } = consumer
+  const { name, version, categories = [], pool, atOtherVersion = 'continue' } = consumer
   const described = { name, version, categories, awaited: consumer.awaitedIn !== undefined }
   const stored = await openCheckpoint(pool, described)
   if (stored.version === version) return stored

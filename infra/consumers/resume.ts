@@ -54,7 +54,7 @@ export const resumeNext = async (consumer: Consumer, resuming: Resuming): Promis
 }
 
 const isWanted = ({ categories, types }: Consumer, { stream, type }: RecordedEvent): boolean =>
-  categories.includes(categoryOf(stream)) && (types?.includes(type) ?? true)
+  (categories?.includes(categoryOf(stream)) ?? true) && (types?.includes(type) ?? true)
 
 const reactAgain = async (
   consumer: Consumer & Reacting,

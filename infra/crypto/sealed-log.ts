@@ -47,16 +47,7 @@ export const sealedLog = (
     return sealed
   }
 
-  const open = async (events: readonly RecordedEvent[]): Promise<readonly RecordedEvent[]> => {
-    const ids = new Set<string>()
-    for (const event of events) {
-      const id = keyIdOf(event)
-      if (id !== undefined) ids.add(id)
-    }
-    if (ids.size === 0) return events
-    const keys = await dataKeys.byId(ids)
-    return events.map((event) => personalData.open(event, keys.get(keyIdOf(event) ?? '')))
-  }
+  const open = eventOpener(dataKeys, shapes, options)
 
   const { isBusy, inTurn } = turns()
 
@@ -101,6 +92,25 @@ export const sealedLog = (
         yield { ...batch, events }
       }
     },
+  }
+}
+
+/** Opens events as they are stored: asks for all keys that are not remembered at once. */
+export const eventOpener = (
+  dataKeys: Pick<DataKeys, 'byId'>,
+  shapes: EventShapes,
+  options: PersonalDataOptions = {},
+) => {
+  const personalData = personalDataOf(shapes, options)
+  return async (events: readonly RecordedEvent[]): Promise<readonly RecordedEvent[]> => {
+    const ids = new Set<string>()
+    for (const event of events) {
+      const id = keyIdOf(event)
+      if (id !== undefined) ids.add(id)
+    }
+    if (ids.size === 0) return events
+    const keys = await dataKeys.byId(ids)
+    return events.map((event) => personalData.open(event, keys.get(keyIdOf(event) ?? '')))
   }
 }
 

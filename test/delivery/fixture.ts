@@ -7,6 +7,7 @@ import type { OrganisationId, ProductId } from '#domain/values.ts'
 import { lifecycleActionEvents, LifecycleActionId, type LifecycleEventType } from '#domain/workflows/events.ts'
 import { readConfig } from '#infra/config.ts'
 import { postgresLog, prepareLog } from '#infra/event-log/postgres/postgres-log.ts'
+import { makeDataKeys } from '#infra/crypto/data-keys.ts'
 import { deriveKeys } from '#infra/crypto/keys.ts'
 import { makeLeases } from '#infra/consumers/lease.ts'
 import { makeLog } from '#infra/log.ts'
@@ -25,19 +26,25 @@ export const masterKey = Buffer.alloc(32, 7).toString('base64')
 export const workerEnvironment = { DELIVERY_ALLOWED_HOSTS: '127.0.0.1', DELIVERY_ALLOW_HTTP: 'true' }
 export const secret = 'a signing secret of the firm'
 
-type WorkerOptions = Parameters<typeof startDeliveryWorker>[1] & { readonly concurrency?: number }
+type WorkerOptions = Parameters<typeof startDeliveryWorker>[1] & {
+  readonly concurrency?: number
+  readonly environment?: Readonly<Record<string, string>>
+}
+
+type FixtureOptions = { readonly decided?: boolean; readonly environment?: Readonly<Record<string, string>> }
 
 /**
  * A log, read models that follow it, and delivery workers, in a database of their own, where it is decided that
  * deliveries are planned from the beginning of the log.
  */
-export const deliveryFixture = async ({ decided = true } = {}) => {
+export const deliveryFixture = async ({ decided = true, environment = {} }: FixtureOptions = {}) => {
   const database = await testDatabase()
   if (decided) await decidePlanning(database.pool, fromTheBeginning)
   const { pool, url } = database
   await prepareLog(pool)
   const eventLog = postgresLog({ url })
   const keys = deriveKeys(masterKey)
+  const dataKeys = makeDataKeys({ pool, keys })
   const log = makeLog('silent', 'test')
   const stopping = new AbortController()
   const projecting = await runProjections([applications, quotes], {
@@ -150,15 +157,22 @@ export const deliveryFixture = async ({ decided = true } = {}) => {
   }
 
   /** Several workers may stand side by side; each has the parts that a process of its own would have. */
-  const startWorker = async ({ concurrency = 8, ...options }: WorkerOptions = {}) => {
+  const startWorker = async ({ concurrency = 8, environment: ownEnvironment = {}, ...options }: WorkerOptions = {}) => {
     const ending = new AbortController()
     const worker = await startDeliveryWorker(
       {
-        config: readConfig({ ...workerEnvironment, DELIVERY_CONCURRENCY: String(concurrency) }),
+        config: readConfig({
+          ...workerEnvironment,
+          DELIVERY_CONCURRENCY: String(concurrency),
+          ...environment,
+          ...ownEnvironment,
+        }),
         keys,
+        dataKeys,
         log,
         metrics: makeMetrics(),
         eventLog,
+        storedLog: eventLog,
         pool,
         signal: ending.signal,
       },

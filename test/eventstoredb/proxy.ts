@@ -3,7 +3,7 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { pipeline } from 'node:stream'
 
 /** A way to a server whose connections can be cut, or kept open while nothing passes. */
-export const severableWayTo = async (host: string, port: number) => {
+export const severableWayTo = async (host: string, port: number, at = 0) => {
   const sockets = new Map<Socket, Promise<unknown>>()
   let isCut = false
   let isFrozen = false
@@ -20,7 +20,7 @@ export const severableWayTo = async (host: string, port: number) => {
     pipeline(near, far, near, () => undefined)
     if (isFrozen) for (const socket of [near, far]) socket.pause()
   })
-  server.listen(0, '127.0.0.1')
+  server.listen(at, '127.0.0.1')
   await once(server, 'listening')
   const sever = async () => {
     const closed = [...sockets.values()]

@@ -1,0 +1,47 @@
+import type { Check } from '#infra/http/health.ts'
+import { misconfiguration } from '#infra/kafka/failures.ts'
+import type { KafkaSettings } from '#infra/kafka/settings.ts'
+import { openTopic, type Topic } from '#infra/kafka/topic.ts'
+import type { Parts } from '#infra/parts.ts'
+import { waitForStore } from '#infra/wait-for-store.ts'
+import { startKafkaPlanners } from './kafka/kafka-planners.ts'
+import { planFrom } from './kafka/source.ts'
+import { startPlanner, type PlannerParts } from './planner.ts'
+import { adoptedSource, fromLog } from './planning.ts'
+
+type Planning = {
+  readonly checks: () => readonly Check[]
+  readonly finished: Promise<void>
+}
+
+type PlanningParts = Omit<PlannerParts, 'untilOwn' | 'metrics'> &
+  Pick<Parts, 'storedLog' | 'dataKeys' | 'metrics'> & {
+    readonly kafka?: { readonly settings: KafkaSettings; readonly topic: Topic }
+  }
+
+export const plannerCheck = 'delivery planner'
+
+/** Plans deliveries: from the log or, when Kafka is given, from the topic that the log is published to. */
+export const startPlanning = ({ kafka, ...parts }: PlanningParts): Planning => {
+  if (kafka) return startKafkaPlanners({ ...parts, ...kafka })
+  const { pool, capabilities } = parts
+  const untilOwn = adoptedSource({ ...parts, source: fromLog, adopt: () => planFrom(pool, capabilities) })
+  const { status, finished } = startPlanner({ ...parts, untilOwn })
+  return {
+    finished,
+    checks: () => {
+      const { state, failure } = status()
+      return [{ name: plannerCheck, ok: state !== 'failed', detail: failure?.message ?? state }]
+    },
+  }
+}
+
+/** Waits for the brokers, and finds the topic or makes it. */
+export const untilBrokersAnswer = async (
+  settings: KafkaSettings,
+  parts: Pick<Parts, 'log' | 'signal' | 'starting'>,
+): Promise<Topic> => {
+  const url = settings.brokers.join(',')
+  const store = { variable: 'KAFKA_BROKERS', url, faultOf: misconfiguration } as const
+  return waitForStore(store, () => openTopic(settings), parts)
+}

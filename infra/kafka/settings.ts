@@ -1,0 +1,53 @@
+import { readFileSync } from 'node:fs'
+import type { BaseOptions } from '@platformatic/kafka'
+import { BadConfiguration, type Config } from '../config.ts'
+
+export type KafkaSettings = {
+  readonly brokers: readonly string[]
+  readonly topic: string
+  /** How many the topic gets when the service makes it. */
+  readonly partitions: number
+  readonly sessionMs: number
+  /** What every client of the library is made with. */
+  readonly client: BaseOptions
+}
+
+/** The settings of Kafka; undefined when it is not used. Throws `BadConfiguration` when a file cannot be read. */
+export const kafkaSettings = (config: Config): KafkaSettings | undefined => {
+  const { KAFKA_BROKERS: brokers, KAFKA_TOPIC: topic, KAFKA_PARTITIONS: partitions } = config
+  if (brokers.length === 0) return undefined
+  const { KAFKA_SASL_MECHANISM: mechanism, KAFKA_USERNAME: username, KAFKA_PASSWORD: password } = config
+  const ca = fileOf(config, 'KAFKA_CA_FILE')
+  const cert = fileOf(config, 'KAFKA_CERTIFICATE_FILE')
+  const key = fileOf(config, 'KAFKA_KEY_FILE')
+  return {
+    brokers,
+    topic,
+    partitions,
+    sessionMs: config.KAFKA_SESSION_TIMEOUT_SECONDS * 1_000,
+    client: {
+      clientId: 'coverstream',
+      bootstrapBrokers: [...brokers],
+      // Whoever calls tries again: with a new client, so that nothing of a former cluster is remembered.
+      retries: 0,
+      connectTimeout: 3_000,
+      requestTimeout: 10_000,
+      metadataMaxAge: 30_000,
+      ...(config.KAFKA_TLS && { tls: { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) } }),
+      ...(mechanism && username !== undefined && password !== undefined && { sasl: { mechanism, username, password } }),
+    },
+  }
+}
+
+const fileOf = (
+  config: Config,
+  name: 'KAFKA_CA_FILE' | 'KAFKA_CERTIFICATE_FILE' | 'KAFKA_KEY_FILE',
+): Buffer | undefined => {
+  const path = config[name]
+  if (path === undefined) return undefined
+  try {
+    return readFileSync(path)
+  } catch (error) {
+    throw new BadConfiguration(`${name}: cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
