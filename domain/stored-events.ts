@@ -14,6 +14,7 @@ import { paymentEvents } from './payments/events.ts'
 import { operatorKeyEvents } from './operator-keys/events.ts'
 import { leadEvents } from './leads/events.ts'
 import { outcomeEvents, outcomeModelEvents, outcomeReportEvents } from './outcomes/events.ts'
+import { outreachEvents, outreachPersonEvents, outreachSettingsEvents } from './outreach/events.ts'
 import { pipelineEvents } from './pipeline/events.ts'
 import { providerAccountEvents } from './provider-accounts/events.ts'
 import { policyEvents, policyNumberEvents } from './policies/events.ts'
@@ -47,6 +48,9 @@ export const storedEvents: EventShapes = {
   ...outcomeEvents,
   ...outcomeModelEvents,
   ...outcomeReportEvents,
+  ...outreachEvents,
+  ...outreachPersonEvents,
+  ...outreachSettingsEvents,
   ...pipelineEvents,
   ...policyEvents,
   ...policyNumberEvents,

@@ -24,6 +24,19 @@ export const startOfDayIn = (timeZone: string, date: string): string => {
   return new Date(midnight - offsetAt(timeZone, first)).toISOString()
 }
 
+const dayMs = 86_400_000
+
+/**
+ * The instant at which the clocks of a time zone show a time, `HH:MM`, on a date. A time that comes twice, when clocks go
+ * back, is the first of them; one that is left out, when they go forward, is as long after midnight as on any other day.
+ */
+export const instantIn = (timeZone: string, date: string, time: string): string => {
+  const local = Date.parse(`${date}T${time}:00.000Z`)
+  const [before, after] = [offsetAt(timeZone, local - dayMs), offsetAt(timeZone, local + dayMs)]
+  const isAfter = offsetAt(timeZone, local - before) !== before && offsetAt(timeZone, local - after) === after
+  return new Date(local - (isAfter ? after : before)).toISOString()
+}
+
 /** By how many milliseconds the clocks of a time zone are ahead of UTC. */
 const offsetAt = (timeZone: string, instant: number): number => {
   const parts = new Intl.DateTimeFormat('en-GB', { timeZone, timeZoneName: 'longOffset' }).formatToParts(instant)

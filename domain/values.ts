@@ -48,6 +48,9 @@ export type ProgrammeId = z.infer<typeof ProgrammeId>
 export const MembershipId = id<'MembershipId'>()
 export type MembershipId = z.infer<typeof MembershipId>
 
+export const OutreachStreamId = id<'OutreachStreamId'>()
+export type OutreachStreamId = z.infer<typeof OutreachStreamId>
+
 /** Whole pence: the smallest unit of the currency. */
 export const Pence = z.int()
 

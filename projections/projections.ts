@@ -15,6 +15,10 @@ import { policyTimeline } from './policies/timeline.ts'
 import { marketSearches } from './market-quotes/projection.ts'
 import { membershipEntries, memberships } from './loyalty/projection.ts'
 import { pipelines } from './pipeline/projection.ts'
+import { outreachMembers } from './outreach/members.ts'
+import { outreachCosts, outreachMessages } from './outreach/messages.ts'
+import { outreachQueue } from './outreach/queue.ts'
+import { outreachStreams } from './outreach/streams.ts'
 import type { SomeProjection } from './projection.ts'
 import { paymentNews } from './payment-news/projection.ts'
 import { payments } from './payments/projection.ts'
@@ -46,6 +50,11 @@ export const allProjections: readonly SomeProjection[] = [
   paymentNews,
   memberships,
   membershipEntries,
+  outreachStreams,
+  outreachMembers,
+  outreachMessages,
+  outreachCosts,
+  outreachQueue,
   dueTimes,
 ]
 

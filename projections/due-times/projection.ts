@@ -16,6 +16,7 @@ import type { Projection } from '../projection.ts'
 import { leadDueTimes } from './leads.ts'
 import { cardPaymentDue, cardPaymentKinds, isCardEvent, isCardPaymentKind } from './card-payments.ts'
 import { policyDueTimes } from './policies.ts'
+import { isOfOutreach, outreachDueEvents, outreachDueTime, outreachTimer, type OutreachDueEvent } from './outreach.ts'
 import type { Row } from './row.ts'
 
 const { IngestDeferred, IngestRetried, IngestFailed } = ingestEvents
@@ -28,6 +29,7 @@ const dueTimeEvents = {
   ...policyEvents,
   ...leadEvents,
   ...cycleEvents,
+  ...outreachDueEvents,
   IngestDeferred,
   IngestRetried,
   IngestFailed,
@@ -35,7 +37,7 @@ const dueTimeEvents = {
 
 type OfIngest = Extract<IngestEvent, { type: 'IngestDeferred' | 'IngestRetried' | 'IngestFailed' }>
 type OfCycle = Extract<MembershipEvent, { type: keyof typeof cycleEvents }>
-type DueEvent = ApplicationStreamEvent | PolicyEvent | LeadEvent | OfIngest | OfCycle
+type DueEvent = ApplicationStreamEvent | PolicyEvent | LeadEvent | OfIngest | OfCycle | OutreachDueEvent
 
 const isOfPolicy = (event: DueEvent): event is PolicyEvent => event.type in policyEvents
 
@@ -45,8 +47,8 @@ const isOfCycle = (event: DueEvent): event is OfCycle => event.type in cycleEven
 /** What will be due, and when. A row goes when what it waits for has happened, or can happen no more. */
 export const dueTimes: Projection<typeof dueTimeEvents, Row, 'organisation_id' | 'kind' | 'id'> = {
   name: 'due_times',
-  version: 10,
-  categories: ['application', 'policy', 'lead', 'ingest', 'membership'],
+  version: 11,
+  categories: ['application', 'policy', 'lead', 'ingest', 'membership', 'outreach', 'outreach_person'],
   events: dueTimeEvents,
   awaited: false,
   table: {
@@ -64,6 +66,7 @@ export const dueTimes: Projection<typeof dueTimeEvents, Row, 'organisation_id' |
 
   keys: (event, recorded) => {
     const organisation_id = organisationOf(recorded)
+    if (isOfOutreach(event)) return [{ organisation_id, ...outreachTimer(event, recorded) }]
     if (isOfLead(event) || isOfPolicy(event))
       return Object.keys(timesOf(event, recorded.metadata.occurred_at)).map((kind) => ({
         organisation_id,
@@ -84,6 +87,11 @@ export const dueTimes: Projection<typeof dueTimeEvents, Row, 'organisation_id' |
 
   project: (row, event, { stream, metadata: { occurred_at } }, key) => {
     const place = { ...key, stream }
+    if (isOfOutreach(event)) {
+      const due_at = outreachDueTime(event)
+      if (due_at === undefined) return row
+      return due_at === null ? undefined : { ...place, due_at, after_days: null }
+    }
     if (isOfLead(event) || isOfPolicy(event)) {
       const due_at = timesOf(event, occurred_at)[key.kind] ?? null
       return due_at === null ? undefined : { ...place, due_at, after_days: null }

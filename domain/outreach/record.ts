@@ -1,0 +1,21 @@
+export {
+  noCounts,
+  OperatedStream,
+  renderOperated,
+  renderStream,
+  ShownCost,
+  ShownMember,
+  ShownMessage,
+  ShownStream,
+  type StreamCounts,
+} from './shown.ts'
+export {
+  evolveStream,
+  isWorking,
+  outreachSettingsFold,
+  outreachStreamsFold,
+  streamsOf,
+  type OutreachSettings,
+  type OutreachStream,
+} from './stream-record.ts'
+export { penceOf } from './money.ts'

@@ -1,0 +1,113 @@
+import { idOf, organisationOf } from '#domain/event.ts'
+import {
+  outreachEvents,
+  outreachPersonEvents,
+  type OutreachEvent,
+  type OutreachPersonEvent,
+} from '#domain/outreach/events.ts'
+import type { Projection } from '../projection.ts'
+
+type Row = {
+  readonly organisation_id: string
+  readonly stream_id: string
+  /** Of the message; of an issue that subscribers are still to be given, of the stream. */
+  readonly id: string
+  readonly step: 'draft' | 'sending' | 'issue'
+  readonly due_at: string
+  readonly contact_id: string | null
+  readonly issue: number | null
+  /** Of the event that it comes from. */
+  readonly position: string
+}
+
+const {
+  OutreachMessageQueued,
+  OutreachMessageDrafted,
+  OutreachDraftFailed,
+  OutreachMessageApproved,
+  OutreachMessageDiscarded,
+  OutreachMessageSent,
+  OutreachSendingFailed,
+  OutreachMessageSkipped,
+  OutreachEnded,
+} = outreachPersonEvents
+const { NewsletterIssueReleased, NewsletterIssueHandedOut } = outreachEvents
+const events = {
+  OutreachMessageQueued,
+  OutreachMessageDrafted,
+  OutreachDraftFailed,
+  OutreachMessageApproved,
+  OutreachMessageDiscarded,
+  OutreachMessageSent,
+  OutreachSendingFailed,
+  OutreachMessageSkipped,
+  OutreachEnded,
+  NewsletterIssueReleased,
+  NewsletterIssueHandedOut,
+}
+type QueueEvent = Extract<OutreachEvent | OutreachPersonEvent, { type: keyof typeof events }>
+
+const isOfIssue = (event: QueueEvent) =>
+  event.type === 'NewsletterIssueReleased' || event.type === 'NewsletterIssueHandedOut'
+
+/** What outreach streams have to do now: drafts to be written, messages to be sent, issues to be handed out. */
+export const outreachQueue: Projection<typeof events, Row, 'organisation_id' | 'stream_id' | 'id'> = {
+  name: 'outreach_queue',
+  version: 1,
+  categories: ['outreach', 'outreach_person'],
+  events,
+  awaited: false,
+  table: {
+    columns: {
+      organisation_id: 'uuid',
+      stream_id: 'uuid',
+      id: 'uuid',
+      step: 'text',
+      due_at: 'timestamptz',
+      contact_id: 'uuid',
+      issue: 'integer',
+      position: 'text',
+    },
+    key: ['organisation_id', 'stream_id', 'id'],
+    indexes: ['organisation_id, stream_id, step, due_at, id'],
+  },
+
+  keys: (event, recorded) => {
+    const place = { organisation_id: organisationOf(recorded), stream_id: event.stream_id }
+    if (isOfIssue(event)) return [{ ...place, id: event.stream_id }]
+    const ids = event.type === 'OutreachEnded' ? event.dropped.map(({ message_id }) => message_id) : [event.message_id]
+    return ids.map((id) => ({ ...place, id }))
+  },
+
+  project: (row, event, { stream, position, metadata: { occurred_at } }, key) => {
+    const queued = (step: Row['step'], due_at = occurred_at): Row => ({
+      ...key,
+      step,
+      due_at,
+      contact_id: idOf(stream),
+      issue: null,
+      position,
+    })
+    switch (event.type) {
+      case 'OutreachMessageQueued':
+      case 'OutreachMessageDrafted':
+        return event.waits_for === 'approval' ? undefined : queued(event.waits_for)
+      case 'OutreachDraftFailed':
+        return event.retry_at === null ? undefined : queued('draft', event.retry_at)
+      case 'OutreachMessageApproved':
+        return queued('sending')
+      case 'OutreachMessageSent':
+        return event.is_last ? undefined : row
+      case 'OutreachSendingFailed':
+        return event.is_last ? undefined : queued('sending', event.retry_at ?? occurred_at)
+      case 'OutreachMessageDiscarded':
+      case 'OutreachMessageSkipped':
+      case 'OutreachEnded':
+        return undefined
+      case 'NewsletterIssueReleased':
+        return { ...key, step: 'issue', due_at: occurred_at, contact_id: null, issue: event.issue, position }
+      case 'NewsletterIssueHandedOut':
+        return row && row.issue !== null && row.issue > event.issue ? row : undefined
+    }
+  },
+}
