@@ -85,6 +85,8 @@ import { membershipRoutes } from './loyalty/routes.ts'
 import { loyaltyProgrammesSection } from './loyalty/setup.ts'
 import { startCycles } from './loyalty/start-cycles.ts'
 import { whenPolicyBoundEnrolMember } from './loyalty/when-policy-bound-enrol-member.ts'
+import { outreachStreamRoutes } from './outreach/operator-routes.ts'
+import { outreachSections } from './outreach/setup.ts'
 import { runReactions } from './reaction.ts'
 import { setupRoutes } from './setup.ts'
 import { runTimers } from './timers.ts'
@@ -151,6 +153,7 @@ export const setupSections = ({
   ...crmSections(writer),
   policyRulesSection(writer),
   workflowsSection({ writer, targets: namedTargets(writer.log, catalogue) }),
+  ...outreachSections(writer),
 ]
 
 /** Everything that changes something. */
@@ -217,6 +220,7 @@ export const commandRoutes = (deps: Deps): readonly Route[] => {
     ...ingestTeamRoutes({ writer, people: makePeople({ writer, digest: dataKeys.digest }) }),
     ...membershipRoutes({ memberships, organisations: directory.organisations }),
     ...programmeRoutes({ writer, directory, programmes, memberships }),
+    ...outreachStreamRoutes({ writer, directory }),
     ...crmRoutes({ ...deps, models: deps.crmModels }),
     ...setupRoutes({ planOrganisation: organisationPlanner({ writer, directory }), sections: setupSections(deps) }),
   ]

@@ -19,6 +19,7 @@ export type SetupContext = {
   readonly organisation_id: OrganisationId
   /** The organisation's currency, for what does not name its own. */
   readonly currency_code: string
+  readonly time_zone: string
   readonly context: Context
   /** Says that a declared value cannot be used, with its path within the section (`[2, 'covers', 0, 'rate_table']`). */
   readonly refuse: (path: readonly PropertyKey[], reason: string) => never

@@ -59,6 +59,7 @@ export const setupPlanner = ({ planOrganisation, sections }: Deps) => {
       const setup: SetupContext = {
         organisation_id,
         currency_code: declared.currency_code,
+        time_zone: declared.time_zone,
         context: { ...context, organisation_id },
         refuse: refuseAt(path),
         report: (inner, reason) => report([...path, ...inner], reason),

@@ -5,6 +5,7 @@ import { prepareApplications, preparePayments, preparePolicies } from './explore
 import { prepareLeads } from './explorer/crm.ts'
 import { prepareFirm } from './explorer/firm.ts'
 import { prepareMembers } from './explorer/loyalty.ts'
+import { prepareOutreach } from './explorer/outreach.ts'
 import { callerOf, demoOrganisation, inDemo, listOf, textOf, type Callers, type Examples } from './explorer/requests.ts'
 
 /** What the explorer of the demo signs in with, and a request for each operation that needs a record to exist. */
@@ -66,7 +67,15 @@ export const prepareExplorer = async (
     }
   }
   const made = await Promise.all(
-    [prepareApplications, preparePayments, preparePolicies, prepareLeads, prepareMembers, prepareFirm].map(prepared),
+    [
+      prepareApplications,
+      preparePayments,
+      preparePolicies,
+      prepareLeads,
+      prepareMembers,
+      prepareOutreach,
+      prepareFirm,
+    ].map(prepared),
   )
   // Deliveries are of applications that were made by now.
   const found = await prepared(findRecords)

@@ -14,6 +14,7 @@ import type { DataKeys } from '#infra/crypto/data-keys.ts'
 import { makeSealedFiles } from '#infra/crypto/sealed-files.ts'
 import { makeSubjectCheck } from '#infra/http/subject.ts'
 import { programmesFold, type Programme } from '#domain/loyalty/record.ts'
+import { outreachSettingsFold, type OutreachSettings } from '#domain/outreach/record.ts'
 import { openLookups, type Database } from '#infra/postgres/lookups.ts'
 import { twilioLookup } from '#infra/phone-validation/twilio.ts'
 import { checkFolds, checkParts, type ApiRole, type Parts } from '#infra/parts.ts'
@@ -35,6 +36,7 @@ import { membershipReads } from './loyalty/routes.ts'
 import { leadRoutes } from './leads/routes.ts'
 import { ingestAdminRoutes } from './ingests/admin-routes.ts'
 import { ingestRoutes, ownerOfIngest } from './ingests/routes.ts'
+import { outreachReads } from './outreach/routes.ts'
 import { ownerOfPolicy, policyRoutes } from './policies/routes.ts'
 import { marketSearchRoutes } from './market-quotes/routes.ts'
 import { paymentNewsRoutes } from './payment-news/routes.ts'
@@ -51,6 +53,7 @@ export const queryRoutes = (
     readonly lookups: LookupProviders
     readonly pipelines: Pipelines
     readonly programmes: ReadonlyMap<string, Programme>
+    readonly outreachSettings: ReadonlyMap<string, OutreachSettings>
     readonly outcomeModels: OutcomeModels
   },
 ): readonly Route[] => [
@@ -68,6 +71,7 @@ export const queryRoutes = (
   ...marketSearchRoutes(deps),
   ...leadRoutes(deps),
   ...membershipReads(deps),
+  ...outreachReads(deps),
   ...leadAdminRoutes(deps),
   ...outcomeRoutes(deps),
   ...deliveryRoutes(deps),
@@ -79,14 +83,17 @@ export const queryRoutes = (
 /** `demo`: what the explorer signs in with by itself. */
 export const startQueryApi = async (parts: Parts, demo?: ExplorerDemo): Promise<ApiRole> => {
   const { config, keys, log, metrics, folds, rateLimit } = parts
-  const [directory, operatorKeys, accounts, outcomeModels, pipelines, programmes] = await Promise.all([
-    folds.follow(directoryFold, emptyDirectory()),
-    folds.follow(operatorKeysFold, new Map<string, OperatorKey>()),
-    folds.follow(providerAccountsFold, new Map()),
-    folds.follow(outcomeModelsFold, new Map<string, OutcomeModel>()).then(outcomeModelsOf),
-    folds.follow(pipelinesFold, new Map<string, Pipeline>()).then(pipelinesOf),
-    folds.follow(programmesFold, new Map<string, Programme>()),
-  ])
+  const [directory, operatorKeys, accounts, outcomeModels, pipelines, programmes, outreachSettings] = await Promise.all(
+    [
+      folds.follow(directoryFold, emptyDirectory()),
+      folds.follow(operatorKeysFold, new Map<string, OperatorKey>()),
+      folds.follow(providerAccountsFold, new Map()),
+      folds.follow(outcomeModelsFold, new Map<string, OutcomeModel>()).then(outcomeModelsOf),
+      folds.follow(pipelinesFold, new Map<string, Pipeline>()).then(pipelinesOf),
+      folds.follow(programmesFold, new Map<string, Programme>()),
+      folds.follow(outreachSettingsFold, new Map<string, OutreachSettings>()),
+    ],
+  )
   const admission = makeAdmission({
     directory,
     tokens: makeTokens(keys, config.BASE_URL),
@@ -114,7 +121,7 @@ export const startQueryApi = async (parts: Parts, demo?: ExplorerDemo): Promise<
     ideal_postcodes: idealPostcodes(outside),
     os_places: osPlaces(outside),
   }
-  const live = { pipelines, outcomeModels, programmes }
+  const live = { pipelines, outcomeModels, programmes, outreachSettings }
   const reading = { ...parts, ...live, db: lookups, baseUrl: config.BASE_URL, lookups: providers }
   const app = httpApp(queryRoutes(reading), {
     log,

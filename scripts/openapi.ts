@@ -71,6 +71,7 @@ export const routesByApi = () => {
     pipelines,
     outcomeModels: unused,
     programmes: new Map(),
+    outreachSettings: new Map(),
   })
   return { query, command }
 }

@@ -15,6 +15,7 @@ const listsOfOrganisation = [
   'ingests',
   'leads',
   'memberships',
+  'outreach_streams',
   'payment_news',
   'payments',
   'proposed_details',

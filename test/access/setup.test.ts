@@ -26,6 +26,7 @@ const refuse: SetupContext['refuse'] = (path, reason) => {
 const setupOf = (organisation_id: SetupContext['organisation_id'], faults: string[] = []): SetupContext => ({
   organisation_id,
   currency_code: 'GBP',
+  time_zone: 'Europe/London',
   context: { ...context, organisation_id },
   refuse,
   bytes: () => undefined,

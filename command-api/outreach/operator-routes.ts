@@ -1,0 +1,171 @@
+import { z } from 'zod'
+import { noCounts, OperatedStream, renderOperated, type OutreachStream } from '#domain/outreach/record.ts'
+import { outreachSettings } from '#domain/outreach/settings.ts'
+import type { SteeringAct } from '#domain/outreach/stream.ts'
+import { OrganisationId, OutreachStreamId } from '#domain/values.ts'
+import { notFound } from '#infra/http/problem.ts'
+import { route, type RequestFacts, type Route } from '#infra/http/route.ts'
+import { commandHandler, type Writer } from '../handle.ts'
+import { operatorContext, operatorRoute, refuseUnknownOrganisation, type Organisations } from '../operator.ts'
+import { chosen, DeclaredRate, DeclaredStream, withDefaults } from './declared.ts'
+import { outreachStreamIdOf } from './ids.ts'
+import { makeStreams, timeZoneOf } from './streams.ts'
+
+type Deps = { readonly writer: Writer; readonly directory: Organisations }
+
+const organisationAddress = '/admin/v1/organisations/:organisation_id' as const
+const streamsAddress = `${organisationAddress}/outreach_streams` as const
+const settingsAddress = `${organisationAddress}/outreach` as const
+
+const OrganisationPath = z.object({ organisation_id: OrganisationId })
+const StreamPath = OrganisationPath.extend({ stream_id: OutreachStreamId })
+
+/** What a command answers: the stream as it now is, its counters as the read model shows them. */
+const OneStream = z.object({
+  data: OperatedStream.pick({
+    id: true,
+    slug: true,
+    name: true,
+    kind: true,
+    status: true,
+    started_at: true,
+    paused_at: true,
+    archived_at: true,
+    work_cancelled_at: true,
+    next_issue_at: true,
+    budget_exceeded: true,
+    cost_ceiling_pence: true,
+    total_cost_pence: true,
+    texts: true,
+    created_at: true,
+  }),
+})
+
+const Settings = z
+  .object({ is_on: z.boolean(), exchange_rates: z.array(DeclaredRate).readonly() })
+  .meta({ id: 'OutreachSettings' })
+const OneSettings = z.object({ data: Settings })
+
+const acts = ['start', 'pause', 'resume', 'stop', 'reopen', 'cancel_work', 'archive'] as const satisfies SteeringAct[]
+
+const shown = (stream: OutreachStream) => OneStream.shape.data.parse(renderOperated(stream, noCounts))
+
+/** What the operator sets up and steers: outreach as a whole, and its streams. */
+export const outreachStreamRoutes = ({ writer, directory }: Deps): Route[] => {
+  const { handle, load } = makeStreams(writer)
+  const settings = commandHandler(writer, outreachSettings)
+
+  const momentOf = (organisation_id: OrganisationId, { now }: Pick<RequestFacts, 'now'>) => ({
+    now,
+    time_zone: timeZoneOf(directory.organisations, organisation_id),
+  })
+
+  const refuseUnknownStream = async (organisation_id: OrganisationId, stream_id: OutreachStreamId): Promise<void> => {
+    const { stream } = await load(stream_id)
+    if (stream?.organisation_id !== organisation_id) throw notFound('outreach stream')
+  }
+
+  return [
+    route(
+      {
+        ...operatorRoute,
+        method: 'get',
+        address: settingsAddress,
+        summary: 'Show whether an organisation has outreach streams, and the rates by which drafts are paid',
+        path: OrganisationPath,
+        answers: { 200: OneSettings },
+      },
+      async ({ path: { organisation_id } }) => {
+        refuseUnknownOrganisation(directory, organisation_id)
+        return { status: 200, body: { data: await settings.load(organisation_id) } }
+      },
+    ),
+    route(
+      {
+        ...operatorRoute,
+        method: 'patch',
+        address: settingsAddress,
+        summary:
+          'Switch outreach streams on or off for an organisation, or tell what a US dollar is worth from a day on',
+        path: OrganisationPath,
+        body: z.object({ is_on: z.boolean().optional(), exchange_rates: z.array(DeclaredRate).max(400).default([]) }),
+        answers: { 200: OneSettings },
+      },
+      async ({ path: { organisation_id }, body: { is_on, exchange_rates }, ...facts }) => {
+        refuseUnknownOrganisation(directory, organisation_id)
+        const command = { type: 'ChangeSettings', organisation_id, is_on, exchange_rates } as const
+        const { state } = await settings.handle(organisation_id, command, operatorContext(organisation_id, facts))
+        return { status: 200, body: { data: state } }
+      },
+    ),
+    route(
+      {
+        ...operatorRoute,
+        method: 'post',
+        address: streamsAddress,
+        summary: 'Create an outreach stream. Nobody joins before it is started',
+        path: OrganisationPath,
+        body: DeclaredStream,
+        errors: ['conflict'],
+        answers: { 201: OneStream },
+      },
+      async ({ path: { organisation_id }, body: { slug, kind, ...choices }, ...facts }) => {
+        refuseUnknownOrganisation(directory, organisation_id)
+        const stream_id = outreachStreamIdOf(organisation_id, slug)
+        const { state } = await handle(
+          stream_id,
+          { type: 'CreateStream', stream_id, organisation_id, slug, kind, choices: withDefaults(kind, choices) },
+          operatorContext(organisation_id, facts),
+        )
+        if (!state.stream) throw notFound('outreach stream')
+        return { status: 201, body: { data: shown(state.stream) } }
+      },
+    ),
+    route(
+      {
+        ...operatorRoute,
+        method: 'patch',
+        address: `${streamsAddress}/:stream_id`,
+        summary: 'Change an outreach stream: only the fields sent. Messages that are written stay as they are',
+        path: StreamPath,
+        body: z.object(chosen).partial(),
+        errors: ['conflict'],
+        answers: { 200: OneStream },
+      },
+      async ({ path: { organisation_id, stream_id }, body, ...facts }) => {
+        await refuseUnknownStream(organisation_id, stream_id)
+        const choices = Object.fromEntries(Object.entries(body).filter(([, value]) => (value as unknown) !== undefined))
+        const { state } = await handle(
+          stream_id,
+          { type: 'ChangeStream', choices, ...momentOf(organisation_id, facts) },
+          operatorContext(organisation_id, facts),
+        )
+        if (!state.stream) throw notFound('outreach stream')
+        return { status: 200, body: { data: shown(state.stream) } }
+      },
+    ),
+    route(
+      {
+        ...operatorRoute,
+        method: 'post',
+        address: `${streamsAddress}/:stream_id/acts`,
+        summary:
+          'Steer an outreach stream: start, pause and resume sending, stop and reopen joining, cancel what is under way, archive',
+        path: StreamPath,
+        body: z.object({ act: z.enum(acts) }),
+        errors: ['invalid_transition'],
+        answers: { 200: OneStream },
+      },
+      async ({ path: { organisation_id, stream_id }, body: { act }, ...facts }) => {
+        await refuseUnknownStream(organisation_id, stream_id)
+        const { state } = await handle(
+          stream_id,
+          { type: 'SteerStream', act, ...momentOf(organisation_id, facts) },
+          operatorContext(organisation_id, facts),
+        )
+        if (!state.stream) throw notFound('outreach stream')
+        return { status: 200, body: { data: shown(state.stream) } }
+      },
+    ),
+  ]
+}

@@ -1,0 +1,100 @@
+import { z } from 'zod'
+import { outreachSettings } from '#domain/outreach/settings.ts'
+import { outreachStream, type OutreachCommand } from '#domain/outreach/stream.ts'
+import { Rejection } from '#domain/rejection.ts'
+import { commandHandler, type Writer } from '../handle.ts'
+import {
+  reportRefusal,
+  type AnySetupSection,
+  type SetupContext,
+  type SetupSection,
+  type SetupStep,
+} from '../setup-section.ts'
+import { DeclaredOutreach, DeclaredStream, withDefaults } from './declared.ts'
+import { outreachStreamIdOf } from './ids.ts'
+
+const DeclaredInFile = DeclaredStream.extend({
+  started: z.boolean().default(false).describe('true starts it: people can join. false leaves it as it is.'),
+}).strict()
+type DeclaredInFile = z.output<typeof DeclaredInFile>
+
+/** Outreach as a whole, and its streams. */
+export const outreachSections = (writer: Writer): readonly AnySetupSection[] => [
+  settingsSection(writer),
+  streamsSection(writer),
+]
+
+const settingsSection = (writer: Writer): SetupSection<z.output<typeof DeclaredOutreach>> => {
+  const { handle, preview } = commandHandler(writer, outreachSettings)
+  return {
+    key: 'outreach',
+    schema: DeclaredOutreach,
+    plan: async ([declared, other], { organisation_id, context, report }) => {
+      if (other) report([1], 'outreach is declared once')
+      if (!declared) return []
+      const { on: is_on, exchange_rates } = declared
+      const command = { type: 'ChangeSettings', organisation_id, is_on, exchange_rates } as const
+      const events = await preview(organisation_id, command)
+      const isKnown = events.length === 0
+      return [
+        {
+          what: 'outreach',
+          change: isKnown ? 'none' : 'change',
+          details: isKnown
+            ? []
+            : [is_on ? 'on' : 'off', ...exchange_rates.map(({ day, usd_rate }) => `${day}: ${usd_rate}`)],
+          apply: async () => {
+            await handle(organisation_id, command, context)
+          },
+        },
+      ]
+    },
+  }
+}
+
+const streamsSection = (writer: Writer): SetupSection<DeclaredInFile> => {
+  const { handle, load, preview } = commandHandler(writer, outreachStream)
+
+  const planOne = async (
+    { slug, kind, started, ...chosen }: DeclaredInFile,
+    { organisation_id, context, time_zone }: SetupContext,
+  ): Promise<SetupStep> => {
+    const choices = withDefaults(kind, chosen)
+    const stream_id = outreachStreamIdOf(organisation_id, slug)
+    const { stream } = await load(stream_id)
+    if (stream && stream.kind !== kind)
+      throw new Rejection('conflict', `${slug} is a ${stream.kind}: the kind of a stream is fixed.`)
+    const moment = { now: context.now, time_zone }
+    const command: OutreachCommand = stream
+      ? { type: 'ChangeStream', choices, ...moment }
+      : { type: 'CreateStream', stream_id, organisation_id, slug, kind, choices }
+    const events = await preview(stream_id, command)
+    const isStarted = started && !stream?.started_at
+    return {
+      what: `outreach stream ${slug}`,
+      change: events.length === 0 && !isStarted ? 'none' : stream ? 'change' : 'create',
+      details: [
+        ...(events.length === 0 ? [] : [`${kind} by ${choices.channels.join(', ')}, for ${choices.purpose}`]),
+        ...(isStarted ? ['is started'] : []),
+      ],
+      apply: async () => {
+        await handle(stream_id, command, context)
+        if (isStarted) await handle(stream_id, { type: 'SteerStream', act: 'start', ...moment }, context)
+      },
+    }
+  }
+
+  return {
+    key: 'outreach_streams',
+    schema: DeclaredInFile,
+    plan: async (declared, setup) => {
+      const plans = declared.map(async (each, index) => {
+        const earlier = declared.findIndex(({ slug }) => slug === each.slug)
+        if (earlier === index) return reportRefusal(setup, [index], () => planOne(each, setup))
+        setup.report([index, 'slug'], `is that of outreach_streams[${earlier}]`)
+        return undefined
+      })
+      return (await Promise.all(plans)).filter((step) => step !== undefined)
+    },
+  }
+}

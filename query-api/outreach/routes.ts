@@ -1,0 +1,181 @@
+import { z } from 'zod'
+import { CustomerId, OrganisationId, OutreachStreamId } from '#domain/values.ts'
+import {
+  OperatedStream,
+  renderOperated,
+  renderStream,
+  ShownCost,
+  ShownMember,
+  ShownMessage,
+  ShownStream,
+  type OutreachSettings,
+  type OutreachStream,
+  type StreamCounts,
+} from '#domain/outreach/record.ts'
+import { notFound } from '#infra/http/problem.ts'
+import { readOrWrite, route, type Route } from '#infra/http/route.ts'
+import type { Database } from '#infra/postgres/lookups.ts'
+import { sql } from '#infra/postgres/postgres.ts'
+import { highestId, pageOf, pageParameters, placeOf } from '../page.ts'
+
+type Deps = {
+  readonly db: Database
+  /** For lists. */
+  readonly pool: Database
+  readonly outreachSettings: ReadonlyMap<string, OutreachSettings>
+}
+
+const operator = { tag: 'Operator', access: { kind: 'operator' } } as const
+const address = '/admin/v1/organisations/:organisation_id/outreach_streams' as const
+
+const OrganisationPath = z.object({ organisation_id: OrganisationId })
+const StreamPath = OrganisationPath.extend({ stream_id: OutreachStreamId })
+const Page = z.object(pageParameters)
+
+const newest = { at: 'infinity', id: highestId }
+
+type Row = { readonly document: OutreachStream; readonly counts: StreamCounts }
+
+/** Outreach streams: their progress for the firm's servers, and all that belongs to them for the operator. */
+export const outreachReads = ({ db, pool, outreachSettings }: Deps): Route[] => {
+  const find = async (organisation_id: OrganisationId, id: OutreachStreamId): Promise<Row> => {
+    const { rows } = await db.query<Row>({
+      name: 'outreach-stream-by-id',
+      ...sql`select document, counts from outreach_streams where organisation_id = ${organisation_id} and id = ${id}`,
+    })
+    if (!rows[0]) throw notFound('outreach stream')
+    return rows[0]
+  }
+
+  return [
+    route(
+      {
+        method: 'get',
+        address: '/api/v1/outreach/streams/:id',
+        tag: 'Outreach',
+        summary: 'Read the progress of an outreach stream',
+        access: { kind: 'application', scopes: readOrWrite, serverOnly: true },
+        path: z.object({ id: OutreachStreamId }),
+        answers: { 200: z.object({ data: ShownStream }) },
+      },
+      async ({ path: { id }, caller: { organisation_id } }) => {
+        if (!outreachSettings.get(organisation_id)?.is_on) throw notFound('outreach stream')
+        const { document, counts } = await find(organisation_id, id)
+        return { status: 200, body: { data: renderStream(document, counts) } }
+      },
+    ),
+    route(
+      {
+        ...operator,
+        method: 'get',
+        address,
+        summary: 'List the outreach streams of an organisation, newest first',
+        path: OrganisationPath,
+        query: Page,
+        answers: { 200: z.object({ data: z.array(OperatedStream), next_cursor: z.string().nullable() }) },
+        errors: ['invalid_parameter'],
+      },
+      async ({ path: { organisation_id }, query: { cursor, limit } }) => {
+        const { at, id } = cursor === undefined ? newest : placeOf(cursor)
+        const { rows } = await pool.query<Row & { id: string; created_at: Date }>(sql`
+          select id, created_at, document, counts from outreach_streams
+          where organisation_id = ${organisation_id} and (created_at, id) < (${at}, ${id})
+          order by created_at desc, id desc limit ${limit + 1}`)
+        const { page, next_cursor } = pageOf(rows, limit, (row) => ({ at: row.created_at, id: row.id }))
+        const data = page.map(({ document, counts }) => renderOperated(document, counts))
+        return { status: 200, body: { data, next_cursor } }
+      },
+    ),
+    route(
+      {
+        ...operator,
+        method: 'get',
+        address: `${address}/:stream_id`,
+        summary: 'Show an outreach stream',
+        path: StreamPath,
+        answers: { 200: z.object({ data: OperatedStream }) },
+      },
+      async ({ path: { organisation_id, stream_id } }) => {
+        const { document, counts } = await find(organisation_id, stream_id)
+        return { status: 200, body: { data: renderOperated(document, counts) } }
+      },
+    ),
+    route(
+      {
+        ...operator,
+        method: 'get',
+        address: `${address}/:stream_id/members`,
+        summary: 'List the people of an outreach stream, those who joined last first',
+        path: StreamPath,
+        query: Page.extend({ contact_id: CustomerId.optional() }),
+        answers: { 200: z.object({ data: z.array(ShownMember), next_cursor: z.string().nullable() }) },
+        errors: ['invalid_parameter'],
+      },
+      async ({ path: { organisation_id, stream_id }, query: { contact_id, cursor, limit } }) => {
+        await find(organisation_id, stream_id)
+        const { at, id } = cursor === undefined ? newest : placeOf(cursor)
+        const { rows } = await pool.query<{ contact_id: string; joined_at: Date; document: ShownMember }>(
+          contact_id === undefined
+            ? sql`
+              select contact_id, joined_at, document from outreach_members
+              where organisation_id = ${organisation_id} and stream_id = ${stream_id}
+                and (joined_at, contact_id) < (${at}, ${id})
+              order by joined_at desc, contact_id desc limit ${limit + 1}`
+            : sql`
+              select contact_id, joined_at, document from outreach_members
+              where organisation_id = ${organisation_id} and stream_id = ${stream_id} and contact_id = ${contact_id}`,
+        )
+        const { page, next_cursor } = pageOf(rows, limit, (row) => ({ at: row.joined_at, id: row.contact_id }))
+        return { status: 200, body: { data: page.map(({ document }) => document), next_cursor } }
+      },
+    ),
+    route(
+      {
+        ...operator,
+        method: 'get',
+        address: `${address}/:stream_id/messages`,
+        summary: 'List the messages of an outreach stream, newest first',
+        path: StreamPath,
+        query: Page.extend({ state: ShownMessage.shape.state.optional() }),
+        answers: { 200: z.object({ data: z.array(ShownMessage), next_cursor: z.string().nullable() }) },
+        errors: ['invalid_parameter'],
+      },
+      async ({ path: { organisation_id, stream_id }, query: { state, cursor, limit } }) => {
+        await find(organisation_id, stream_id)
+        const { at, id } = cursor === undefined ? newest : placeOf(cursor)
+        const values = [organisation_id, stream_id, at, id, limit + 1, ...(state ? [state] : [])]
+        // A condition that is not asked for is left out, so that the right index is used.
+        const { rows } = await pool.query<{ id: string; created_at: Date; document: ShownMessage }>({
+          text: `select id, created_at, document from outreach_messages
+            where organisation_id = $1 and stream_id = $2 and (created_at, id) < ($3, $4) ${state ? 'and state = $6' : ''}
+            order by created_at desc, id desc limit $5`,
+          values,
+        })
+        const { page, next_cursor } = pageOf(rows, limit, (row) => ({ at: row.created_at, id: row.id }))
+        return { status: 200, body: { data: page.map(({ document }) => document), next_cursor } }
+      },
+    ),
+    route(
+      {
+        ...operator,
+        method: 'get',
+        address: `${address}/:stream_id/costs`,
+        summary: 'List what the drafts of an outreach stream cost, call by call, newest first',
+        path: StreamPath,
+        query: Page,
+        answers: { 200: z.object({ data: z.array(ShownCost), next_cursor: z.string().nullable() }) },
+        errors: ['invalid_parameter'],
+      },
+      async ({ path: { organisation_id, stream_id }, query: { cursor, limit } }) => {
+        await find(organisation_id, stream_id)
+        const { at, id } = cursor === undefined ? newest : placeOf(cursor)
+        const { rows } = await pool.query<{ id: string; charged_at: Date; document: ShownCost }>(sql`
+          select id, charged_at, document from outreach_costs
+          where organisation_id = ${organisation_id} and stream_id = ${stream_id} and (charged_at, id) < (${at}, ${id})
+          order by charged_at desc, id desc limit ${limit + 1}`)
+        const { page, next_cursor } = pageOf(rows, limit, (row) => ({ at: row.charged_at, id: row.id }))
+        return { status: 200, body: { data: page.map(({ document }) => document), next_cursor } }
+      },
+    ),
+  ]
+}
