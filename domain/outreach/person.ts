@@ -102,7 +102,7 @@ const decide = (command: PersonCommand, person: Person): Decision => {
     case 'CheckMessage': {
       const message = person.messages[command.message_id]
       const reason = message && skipReason(command, message, person)
-      return reason && message ? [skipped(message, reason, person)] : []
+      return reason ? [skipped(message, reason, person)] : []
     }
     case 'RecordDraft': {
       const message = person.messages[command.message_id]

@@ -201,7 +201,8 @@ const permit = (
   return granted.length > 0 ? [{ type: 'OutreachSendsPermitted', permits: granted }] : []
 }
 
-const sumOf = (permits: readonly Permits[]): number => permits.reduce((sum, { messages }) => sum + messages, 0)
+const sumOf = (permits: readonly Pick<Permits, 'messages'>[]): number =>
+  permits.reduce((sum, { messages }) => sum + messages, 0)
 
 const recent = (permits: readonly Permits[], now: string): readonly Permits[] => {
   const since = new Date(Date.parse(now) - permitWindowMs).toISOString()
@@ -257,28 +258,20 @@ const evolve = (
 ): StreamState => {
   const evolved = { stream: evolveStream(stream, event, recorded), permits, reserved }
   const { occurred_at: at } = recorded
-  switch (event.type) {
-    case 'OutreachSendsPermitted':
-      return { ...evolved, permits: [...recent(permits, at), { at, messages: sumOfPermits(event.permits) }] }
-    case 'OutreachDraftsReserved': {
-      const since = new Date(Date.parse(at) - reservationMs).toISOString()
-      const live = Object.entries(reserved).filter((entry) => entry[1].at > since)
-      const added = event.message_ids.map((id) => [id, { micro_pence: event.each_micro_pence, at }] as const)
-      return { ...evolved, reserved: Object.fromEntries([...live, ...added]) }
-    }
-    case 'OutreachDraftReleased':
-    case 'OutreachDraftCharged':
-      return {
-        ...evolved,
-        reserved: Object.fromEntries(Object.entries(reserved).filter(([id]) => id !== event.message_id)),
-      }
-    default:
-      return evolved
+  if (event.type === 'OutreachSendsPermitted')
+    return { ...evolved, permits: [...recent(permits, at), { at, messages: sumOf(event.permits) }] }
+  if (event.type === 'OutreachDraftsReserved') {
+    const since = new Date(Date.parse(at) - reservationMs).toISOString()
+    const live = Object.entries(reserved).filter((entry) => entry[1].at > since)
+    const added = event.message_ids.map((id) => [id, { micro_pence: event.each_micro_pence, at }] as const)
+    return { ...evolved, reserved: Object.fromEntries([...live, ...added]) }
   }
+  if (event.type === 'OutreachDraftReleased' || event.type === 'OutreachDraftCharged') {
+    const left = Object.entries(reserved).filter(([id]) => id !== event.message_id)
+    return { ...evolved, reserved: Object.fromEntries(left) }
+  }
+  return evolved
 }
-
-const sumOfPermits = (permits: readonly { readonly messages: number }[]): number =>
-  permits.reduce((sum, { messages }) => sum + messages, 0)
 
 export const outreachStream: Decider<OutreachCommand, typeof outreachEvents, StreamState> = {
   category: 'outreach',
