@@ -82,7 +82,8 @@ export const DeclaredRate = z.strictObject({
   day: CalendarDate,
   usd_rate: z
     .string()
-    .regex(/^(?=.*[1-9])\d{1,6}(\.\d{1,8})?$/, 'must be a decimal above zero, such as 0.7912')
+    .regex(/^\d{1,6}(\.\d{1,8})?$/, 'must be a decimal above zero, such as 0.7912')
+    .refine((rate) => Number(rate) > 0, 'must be above zero')
     .describe('So much of the organisation’s currency for a US dollar from this day on.'),
 })
 

@@ -1,8 +1,5 @@
 import type { OutreachSettings } from './stream-record.ts'
 
-/** A decimal such as `0.7912`, above zero. */
-export const isRate = (text: string): boolean => /^\d{1,6}(\.\d{1,8})?$/.test(text) && Number(text) > 0
-
 const scale = 100_000_000n
 
 const scaled = (rate: string): bigint => {
