@@ -5,7 +5,7 @@ import { v7 as uuidv7 } from 'uuid'
 import { inTurns, rated, type Figure } from './figure.ts'
 import { memoryOf } from './memory.ts'
 import type { Pace } from './throughput.ts'
-import { fillIn, startService, type Service } from './service.ts'
+import { fillIn, startRoles, startService, type Roles, type Service } from './service.ts'
 import type { Environment } from './environment.ts'
 
 const few = 32
@@ -22,45 +22,59 @@ const load = async (seconds: number, options: Options): Promise<number> => {
   return requests.total / duration
 }
 
-type Bench = { readonly service: Service; readonly bare: string }
+type Bench = { readonly service: Omit<Service, 'child'>; readonly bare: string; readonly topology: string }
 
-const measureGet = async ({ service, bare }: Bench, { rounds, seconds }: Pace): Promise<Figure> => {
+const measureGet = async ({ service, bare, topology }: Bench, { rounds, seconds }: Pace): Promise<Figure> => {
   const filled = await Promise.all(Array.from({ length: applications }, async (_, number) => fillIn(service, number)))
-  for (const application of filled) {
-    const body = JSON.stringify(application)
-    const headers = { 'content-type': 'application/json' }
-    await fetch(`${bare}/applications`, { method: 'POST', headers, body })
-  }
+  const json = { 'content-type': 'application/json' }
+  for (const application of filled)
+    await fetch(`${bare}/applications`, { method: 'POST', headers: json, body: JSON.stringify(application) })
   const pathsUnder = (prefix: string) => filled.map(({ id }) => ({ path: `${prefix}/${id}` }))
-  const { origin: url, headers } = service
+  const { reads: url, headers } = service
   const floor = () => load(seconds, { url: bare, connections: few, requests: pathsUnder('/applications') })
   const ours = () => load(seconds, { url, headers, connections: few, requests: pathsUnder('/api/v1/applications') })
 
   const measured = await afterWarmUp(rounds, floor, ours)
-  return rated(`GET application, ${few} connections`, measured, { target: { ratio: 1 } })
+  return rated(`GET application, ${few} connections, ${topology}`, measured, { target: { ratio: 1 } })
 }
 
+const asked = { product_slug: 'term-life', journey_slug: 'standard' }
+
+const posting = (path: string, body: () => object): autocannon.Request => ({
+  method: 'POST',
+  path,
+  setupRequest: (request) => ({ ...request, body: JSON.stringify(body()) }),
+})
+
+const starting = () => posting('/api/v1/applications', () => ({ ...asked, idempotency_key: uuidv7() }))
+
 const measurePost = async (
-  { service, bare }: Bench,
+  { service, bare, topology }: Bench,
   { rounds, seconds }: Pace,
   connections: number,
   ratio: number,
 ): Promise<Figure> => {
-  const posting = (path: string, body: () => object): autocannon.Request => ({
-    method: 'POST',
-    path,
-    setupRequest: (request) => ({ ...request, body: JSON.stringify(body()) }),
-  })
-  const asked = { product_slug: 'term-life', journey_slug: 'standard' }
   const insert = posting('/applications', () => ({ ...asked, id: uuidv7() }))
-  const start = posting('/api/v1/applications', () => ({ ...asked, idempotency_key: uuidv7() }))
   const { origin: url, headers } = service
   const json = { 'content-type': 'application/json' }
   const floor = () => load(seconds, { url: bare, connections, headers: json, requests: [insert] })
-  const ours = () => load(seconds, { url, connections, headers, requests: [start] })
+  const ours = () => load(seconds, { url, connections, headers, requests: [starting()] })
 
   const measured = await afterWarmUp(rounds, floor, ours)
-  return rated(`POST application, ${connections} connections`, measured, { target: { ratio } })
+  return rated(`POST application, ${connections} connections, ${topology}`, measured, { target: { ratio } })
+}
+
+/** The same load on one command-api, and on two that share it. */
+const measureSecond = async ({ origin, headers, startAnother }: Roles, { rounds, seconds }: Pace): Promise<Figure> => {
+  const another = await startAnother()
+  const onOne = () => load(seconds, { url: origin, connections: many, headers, requests: [starting()] })
+  const onBoth = async () => {
+    const half = (url: string) => load(seconds, { url, connections: many / 2, headers, requests: [starting()] })
+    const [first, second] = await Promise.all([half(origin), half(another)])
+    return first + second
+  }
+  const measured = await afterWarmUp(rounds, onOne, onBoth)
+  return rated(`POST application, ${many} connections, a second command-api to one`, measured, { target: { ratio: 1 } })
 }
 
 type Load = () => Promise<number>
@@ -73,7 +87,6 @@ const afterWarmUp = async (rounds: number, floor: Load, ours: Load) => {
 
 /** A route of bare Express on an empty database, whose answers are as long as those of the service. */
 const startBare = async (environment: Environment, service: Service) => {
-  const asked = { product_slug: 'term-life', journey_slug: 'standard' }
   const sample = join(environment.directory, 'application.json')
   await writeFile(sample, JSON.stringify(await service.send('POST', '/api/v1/applications', asked)))
   const program = [`${import.meta.dirname}/bare-express.ts`, await environment.database('bare'), sample]
@@ -89,18 +102,26 @@ const startBare = async (environment: Environment, service: Service) => {
 export const measureApi = async (environment: Environment, pace: Pace): Promise<readonly Figure[]> => {
   const service = await startService(environment)
   const { bare, child } = await startBare(environment, service)
-  const bench = { service, bare }
+  const allOf = async (bench: Bench): Promise<readonly Figure[]> => [
+    await measureGet(bench, pace),
+    await measurePost(bench, pace, few, 0.6),
+    await measurePost(bench, pace, many, 0.8),
+  ]
 
   const atRest = await memoryOf(service.child.pid)
-  const get = await measureGet(bench, pace)
-  const posts = [await measurePost(bench, pace, few, 0.6), await measurePost(bench, pace, many, 0.8)]
+  const inOne = await allOf({ service, bare, topology: 'one process' })
   const afterwards = await memoryOf(service.child.pid)
   await service.child.stop()
+  const roles = await startRoles(environment)
+  const apart = await allOf({ service: roles, bare, topology: 'a process for each role' })
+  const second = await measureSecond(roles, pace)
+  await roles.stop()
   await child.stop()
   return [
-    get,
-    ...posts,
+    ...inOne,
     { name: 'memory of the service, at rest', unit: 'MB', value: atRest },
     { name: 'memory of the service, after the load', unit: 'MB', value: afterwards },
+    ...apart,
+    second,
   ]
 }

@@ -1,14 +1,18 @@
+import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { parse, stringify } from 'yaml'
 import { z } from 'zod'
 import { readSetupText } from '../setup/plan-text.ts'
 import type { Child, Environment } from './environment.ts'
 
-/** The whole service as a process of its own, with an organisation to measure with. */
+/** The service, with an organisation to measure with. */
 export type Service = {
   readonly origin: string
+  /** Where reads are answered, if not at the same address. */
+  readonly reads: string
   readonly child: Child
   readonly send: (method: string, path: string, body?: object) => Promise<Sent>
   /** What every request to it carries. */
@@ -43,7 +47,66 @@ export const startService = async (environment: Environment, flags: readonly str
     LOG_LEVEL: 'warn',
   })
   await child.says(/is ready at/)
-  await setUp(origin, dataDir)
+  const secrets = z
+    .object({ OPERATOR_KEY: z.string() })
+    .parse(JSON.parse(await readFile(join(dataDir, 'secrets.json'), 'utf8')))
+  await setUp(origin, secrets.OPERATOR_KEY)
+  return { ...(await serviceAt(origin)), reads: origin, child }
+}
+
+/** A process for each role, as the service runs where it is not only tried. */
+export type Roles = Omit<Service, 'child'> & {
+  /** Another command-api; its address. */
+  readonly startAnother: () => Promise<string>
+  readonly stop: () => Promise<void>
+}
+
+export const startRoles = async (environment: Environment): Promise<Roles> => {
+  const children: Child[] = []
+  const port = await freePort()
+  const origin = `http://localhost:${port}`
+  const operatorKey = randomBytes(24).toString('hex')
+  const settings = {
+    BASE_URL: origin,
+    DATABASE_URL: await environment.database('roles'),
+    MASTER_KEY: randomBytes(32).toString('base64'),
+    OPERATOR_KEY: operatorKey,
+    RATE_LIMIT_REQUESTS: '0',
+    LOG_LEVEL: 'warn',
+  }
+  const start = async (role: string, ownPort: number): Promise<string> => {
+    const healthPort = await freePort()
+    const own = { PORT: String(ownPort), HEALTH_PORT: String(healthPort) }
+    children.push(environment.run(process.execPath, [`${role}/main.ts`], { ...settings, ...own }))
+    await isReady(`http://localhost:${healthPort}/health/ready`)
+    return `http://localhost:${ownPort}`
+  }
+  await start('projections', await freePort())
+  await start('command-api', port)
+  const reads = await start('query-api', await freePort())
+  await start('delivery-worker', await freePort())
+  await setUp(origin, operatorKey)
+  return {
+    ...(await serviceAt(origin)),
+    reads,
+    startAnother: async () => start('command-api', await freePort()),
+    stop: async () => {
+      await Promise.all(children.map(async (child) => child.stop()))
+    },
+  }
+}
+
+const isReady = async (address: string): Promise<void> => {
+  for (let attempt = 1; attempt <= 600; attempt++) {
+    const answer = await fetch(address).catch(() => undefined)
+    await answer?.text()
+    if (answer?.ok) return
+    await pause(100)
+  }
+  throw new Error(`${address} does not say that the process is ready.`)
+}
+
+const serviceAt = async (origin: string) => {
   const headers = {
     authorization: `Bearer ${await tokenFor(origin)}`,
     'content-type': 'application/json',
@@ -54,7 +117,7 @@ export const startService = async (environment: Environment, flags: readonly str
     if (!response.ok) throw new Error(`${method} ${path} was answered ${response.status}: ${await response.text()}`)
     return Answered.parse(await response.json()).data
   }
-  return { origin, child, send, headers }
+  return { origin, send, headers }
 }
 
 const Answered = z.object({ data: z.looseObject({ id: z.string() }) })
@@ -63,7 +126,7 @@ const Declared = z.object({
 })
 
 /** Products as those of the demo, but of an organisation of its own, which has no webhooks to send. */
-const setUp = async (origin: string, dataDir: string): Promise<void> => {
+const setUp = async (origin: string, operatorKey: string): Promise<void> => {
   const demo = await readSetupText(join(import.meta.dirname, '..', 'demo', 'organisation.yaml'))
   const [declaration = '', ...files] = demo.split('\n---\n')
   const { rate_tables, products } = Declared.parse(parse(declaration)).organisations[0]
@@ -74,12 +137,9 @@ const setUp = async (origin: string, dataDir: string): Promise<void> => {
     rate_tables,
     products,
   }
-  const secrets = z
-    .object({ OPERATOR_KEY: z.string() })
-    .parse(JSON.parse(await readFile(join(dataDir, 'secrets.json'), 'utf8')))
   const response = await fetch(`${origin}/admin/v1/setup?apply=true`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${secrets.OPERATOR_KEY}`, 'content-type': 'application/yaml' },
+    headers: { authorization: `Bearer ${operatorKey}`, 'content-type': 'application/yaml' },
     body: [stringify({ organisations: [organisation] }), ...files].join('\n---\n'),
   })
   if (!response.ok) throw new Error(`The organisation could not be set up: ${await response.text()}`)
@@ -93,7 +153,7 @@ const tokenFor = async (origin: string): Promise<string> => {
 }
 
 /** An application as far as it comes before it is priced. */
-export const fillIn = async ({ send }: Service, number: number): Promise<Sent> => {
+export const fillIn = async ({ send }: Pick<Service, 'send'>, number: number): Promise<Sent> => {
   const { id } = await send('POST', '/api/v1/applications', {
     product_slug: 'term-life',
     journey_slug: 'standard',
