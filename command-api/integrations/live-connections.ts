@@ -11,7 +11,7 @@ export const followEndpointConnections = (folds: LiveFolds): Promise<LiveConnect
   folds.follow(
     {
       name: 'endpoint connections',
-      version: 1,
+      version: 2,
       categories: ['endpoint_connection'],
       events: endpointConnectionEvents,
       apply: (connections, event, { stream, metadata }) => {

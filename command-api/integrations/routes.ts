@@ -8,6 +8,7 @@ import { route, type RequestFacts, type Route } from '#infra/http/route.ts'
 import { endpointConnectionIdOf } from './ids.ts'
 import { commandHandler, type Writer } from '../handle.ts'
 import { operatorContext, operatorRoute, refuseUnknownOrganisation, type Organisations } from '../operator.ts'
+import { pageByName, pageParameters } from '../page.ts'
 import type { LiveConnections } from './live-connections.ts'
 import { chosenSecret, GivenSecret, sealSigningSecret, type SealingKeys } from './signing-secret.ts'
 
@@ -35,6 +36,14 @@ const NewConnection = z.object({
   base_url: BaseUrl,
   signing_secret: GivenSecret,
 })
+
+const mostOverlap = 30 * 86_400
+const OverlapSeconds = z
+  .int()
+  .min(0)
+  .max(mostOverlap)
+  .default(0)
+  .describe('For how long the secret that signs now goes on signing; 0: the new one signs at once.')
 
 const OneConnection = z.object({ data: EndpointConnection })
 const OneWithSecret = z.object({
@@ -72,16 +81,17 @@ export const endpointConnectionRoutes = ({ writer, keys, directory, connections,
         ...operatorRoute,
         method: 'get',
         address: connectionsAddress,
-        summary: 'List the endpoint connections of an organisation',
+        summary: 'List the endpoint connections of an organisation, by name',
         path: ConnectionsPath,
-        answers: { 200: z.object({ data: z.array(EndpointConnection) }) },
+        query: z.object(pageParameters),
+        answers: {
+          200: z.object({ data: z.array(EndpointConnection).readonly(), next_cursor: z.string().nullable() }),
+        },
       },
-      async ({ path: { organisation_id } }) => {
+      async ({ path: { organisation_id }, query }) => {
         refuseUnknownOrganisation(directory, organisation_id)
-        const data = [...connections.values()]
-          .filter((each) => each.organisation_id === organisation_id)
-          .toSorted((one, other) => one.name.localeCompare(other.name))
-        return { status: 200, body: { data } }
+        const own = [...connections.values()].filter((each) => each.organisation_id === organisation_id)
+        return { status: 200, body: pageByName('endpoint_connections', own, query) }
       },
     ),
     route(
@@ -147,16 +157,21 @@ export const endpointConnectionRoutes = ({ writer, keys, directory, connections,
         ...operatorRoute,
         method: 'post',
         address: `${oneConnection}/regenerate_secret`,
-        summary: 'Replace the signing secret, shown once, in this answer. It signs everything from now on',
+        summary:
+          'Replace the signing secret, shown once, in this answer. It signs everything from now on, or after overlap_seconds',
         path: ConnectionPath,
-        body: z.object({ signing_secret: GivenSecret }),
+        body: z.object({ signing_secret: GivenSecret, overlap_seconds: OverlapSeconds }),
         answers: { 200: OneWithSecret },
       },
       async ({ path, body, ...facts }) => {
         const { secret: signing_secret } = chosenSecret(body.signing_secret)
         const { organisation_id, endpoint_connection_id } = path
         const sealed_secret = sealSigningSecret(keys, signing_secret, organisation_id, endpoint_connection_id)
-        const changed = await change(path, { type: 'RegenerateEndpointSecret', sealed_secret }, facts)
+        const overlapMs = body.overlap_seconds * 1000
+        // In real time, as signatures are.
+        const former_signs_until = overlapMs === 0 ? null : new Date(Date.now() + overlapMs).toISOString()
+        const command = { type: 'RegenerateEndpointSecret', sealed_secret, former_signs_until } as const
+        const changed = await change(path, command, facts)
         return { status: 200, body: { data: { ...changed, signing_secret } } }
       },
     ),

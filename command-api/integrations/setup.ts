@@ -78,7 +78,7 @@ export const endpointConnectionsSection = (deps: Deps): SetupSection<DeclaredEnd
     }
     if (signing_secret && !isSealedSecret(keys, signing_secret, sealed_secret, organisation_id, id)) {
       const sealed = sealSigningSecret(keys, signing_secret, organisation_id, id)
-      commands.push({ type: 'RegenerateEndpointSecret', sealed_secret: sealed })
+      commands.push({ type: 'RegenerateEndpointSecret', sealed_secret: sealed, former_signs_until: null })
       details.push('signing_secret: replaced')
     }
     return {

@@ -14,6 +14,7 @@ import { productIdOf } from '../catalogue/ids.ts'
 import { endpointConnectionIdOf } from '../integrations/ids.ts'
 import { commandHandler, type Writer } from '../handle.ts'
 import { operatorContext, operatorRoute, refuseUnknownOrganisation, type Organisations } from '../operator.ts'
+import { pageByName, pageParameters } from '../page.ts'
 import { connectionExists, DeclaredLifecycleAction, lifecycleActionIdOf, named, type NamedThings } from './choices.ts'
 import type { LiveActions } from './live-actions.ts'
 
@@ -66,16 +67,15 @@ export const lifecycleActionRoutes = (deps: Deps): Route[] => {
         ...operatorRoute,
         method: 'get',
         address: actionsAddress,
-        summary: 'List the lifecycle actions of an organisation',
+        summary: 'List the lifecycle actions of an organisation, by name',
         path: ActionsPath,
-        answers: { 200: z.object({ data: z.array(LifecycleAction) }) },
+        query: z.object(pageParameters),
+        answers: { 200: z.object({ data: z.array(LifecycleAction).readonly(), next_cursor: z.string().nullable() }) },
       },
-      async ({ path: { organisation_id } }) => {
+      async ({ path: { organisation_id }, query }) => {
         refuseUnknownOrganisation(directory, organisation_id)
-        const data = [...actions.values()]
-          .filter((each) => each.organisation_id === organisation_id)
-          .toSorted((one, other) => one.name.localeCompare(other.name))
-        return { status: 200, body: { data } }
+        const own = [...actions.values()].filter((each) => each.organisation_id === organisation_id)
+        return { status: 200, body: pageByName('lifecycle_actions', own, query) }
       },
     ),
     route(

@@ -4,7 +4,16 @@ import { unseal } from '#infra/crypto/seal.ts'
 import { connectionKind, type ConnectionFacts } from '../capability.ts'
 import { sign, signatureHeader } from './sign.ts'
 
-type Facts = ConnectionFacts & { readonly base_url: string; readonly sealed_secret: string }
+type Facts = ConnectionFacts & {
+  readonly base_url: string
+  /** The last one. */
+  readonly sealed_secret: string
+  /** Earlier ones, the oldest first. What an earlier version has learned has none. */
+  readonly former?: readonly FormerSecret[]
+}
+
+/** A secret that signs until this instant of real time. */
+type FormerSecret = { readonly sealed_secret: string; readonly until: string }
 
 /** Signed webhooks: a POST to the address exactly as entered, with a new signature for each attempt. */
 export const endpointConnections = connectionKind<typeof endpointConnectionEvents, Facts>({
@@ -17,24 +26,35 @@ export const endpointConnections = connectionKind<typeof endpointConnectionEvent
         return { base_url: event.base_url, sealed_secret: event.sealed_secret, removed: false }
       case 'EndpointConnectionMoved':
         return facts && { ...facts, base_url: event.base_url }
-      case 'EndpointSecretRegenerated':
-        return facts && { ...facts, sealed_secret: event.sealed_secret }
+      case 'EndpointSecretRegenerated': {
+        const { sealed_secret, former_signs_until: until } = event
+        return facts && { ...facts, sealed_secret, former: until === null ? [] : formerUntil(until, facts) }
+      }
       case 'EndpointConnectionRemoved':
         return facts && { ...facts, removed: true }
     }
   },
-  request: ({ base_url, sealed_secret }, { id, organisation_id, connection_id, body, keys, now }) => ({
-    method: 'POST',
-    url: base_url,
-    headers: {
-      'Content-Type': 'application/json',
-      'Idempotency-Key': id,
-      [signatureHeader]: sign(
-        unseal(keys, sealed_secret, signingSecretPlace(organisation_id, connection_id)),
-        body,
-        now,
-      ),
-    },
-    body,
-  }),
+  request: ({ base_url, sealed_secret, former = [] }, { id, organisation_id, connection_id, body, keys, now }) => {
+    // Exactly one secret signs: receivers read one v1, and those that read several differ in which.
+    const signing = former.find(({ until }) => now < new Date(until))?.sealed_secret ?? sealed_secret
+    const secret = unseal(keys, signing, signingSecretPlace(organisation_id, connection_id))
+    return {
+      method: 'POST',
+      url: base_url,
+      headers: {
+        'Content-Type': 'application/json',
+        'Idempotency-Key': id,
+        [signatureHeader]: sign(secret, body, now),
+      },
+      body,
+    }
+  },
 })
+
+const formerKept = 10
+
+/** The secrets that sign, one after the other, until the one that was just made does. */
+const formerUntil = (until: string, { former = [], sealed_secret }: Facts): readonly FormerSecret[] =>
+  [...former, { sealed_secret, until }]
+    .map((each) => (each.until < until ? each : { ...each, until }))
+    .slice(-formerKept)

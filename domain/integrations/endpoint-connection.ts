@@ -19,7 +19,12 @@ export type EndpointConnectionCommand =
       readonly sealed_secret: string | null
     } & Address)
   | ({ readonly type: 'MoveEndpointConnection' } & Address)
-  | { readonly type: 'RegenerateEndpointSecret'; readonly sealed_secret: string }
+  | {
+      readonly type: 'RegenerateEndpointSecret'
+      readonly sealed_secret: string
+      /** Until when what signs now goes on signing, in real time; null: the new secret signs at once. */
+      readonly former_signs_until: string | null
+    }
   | { readonly type: 'RemoveEndpointConnection' }
 
 type Command<Type> = Extract<EndpointConnectionCommand, { type: Type }>
@@ -42,8 +47,10 @@ const decide = (command: EndpointConnectionCommand, connection: EndpointConnecti
       return command.base_url === connection.record.base_url
         ? []
         : [{ type: 'EndpointConnectionMoved', base_url: command.base_url }]
-    case 'RegenerateEndpointSecret':
-      return [{ type: 'EndpointSecretRegenerated', sealed_secret: command.sealed_secret }]
+    case 'RegenerateEndpointSecret': {
+      const { sealed_secret, former_signs_until } = command
+      return [{ type: 'EndpointSecretRegenerated', sealed_secret, former_signs_until }]
+    }
     case 'RemoveEndpointConnection':
       return [{ type: 'EndpointConnectionRemoved', name: connection.record.name }]
   }

@@ -16,8 +16,11 @@ export const endpointConnectionEvents = {
     sealed_secret: z.string().min(1),
   }),
   EndpointConnectionMoved: event({ base_url: z.string() }),
-  /** The new secret signs everything that is sent from here on. */
-  EndpointSecretRegenerated: event({ sealed_secret: z.string().min(1) }),
+  /** Until `former_signs_until`, in real time, what signed before goes on signing; null: the new secret signs at once. */
+  EndpointSecretRegenerated: event(
+    { sealed_secret: z.string().min(1), former_signs_until: z.iso.datetime().nullable() },
+    { upcasts: [(data) => ({ ...data, former_signs_until: null })] },
+  ),
   /** Nothing is sent to it any more; what was planned is cancelled. */
   EndpointConnectionRemoved: event({ name: z.string() }),
 }

@@ -8,6 +8,10 @@ export const EndpointConnection = z.object({
   organisation_id: OrganisationId,
   name: z.string(),
   base_url: z.string(),
+  former_secret_signs_until: z.iso
+    .datetime()
+    .nullable()
+    .describe('Until then the secret before the last one signs; null: the last one does.'),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
 })
@@ -21,7 +25,8 @@ export const evolveEndpointConnection = (
 ): EndpointConnection | undefined => {
   if (event.type === 'EndpointConnectionCreated') {
     const { endpoint_connection_id: id, organisation_id, name, base_url } = event
-    return { id, organisation_id, name, base_url, created_at: occurred_at, updated_at: occurred_at }
+    const made = { former_secret_signs_until: null, created_at: occurred_at, updated_at: occurred_at }
+    return { id, organisation_id, name, base_url, ...made }
   }
   if (!connection) return undefined
 
@@ -29,7 +34,7 @@ export const evolveEndpointConnection = (
     case 'EndpointConnectionMoved':
       return { ...connection, base_url: event.base_url, updated_at: occurred_at }
     case 'EndpointSecretRegenerated':
-      return { ...connection, updated_at: occurred_at }
+      return { ...connection, former_secret_signs_until: event.former_signs_until, updated_at: occurred_at }
     case 'EndpointConnectionRemoved':
       return undefined
   }

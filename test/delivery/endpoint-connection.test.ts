@@ -128,13 +128,13 @@ describe('changing an endpoint connection', () => {
 
   scenario('regenerates its secret', {
     given: [created],
-    when: { type: 'RegenerateEndpointSecret', sealed_secret: 'key.another' },
-    then: [{ type: 'EndpointSecretRegenerated', sealed_secret: 'key.another' }],
+    when: { type: 'RegenerateEndpointSecret', sealed_secret: 'key.another', former_signs_until: null },
+    then: [{ type: 'EndpointSecretRegenerated', sealed_secret: 'key.another', former_signs_until: null }],
   })
 
   scenario('that was never created is refused', {
     given: [],
-    when: { type: 'RegenerateEndpointSecret', sealed_secret: 'key.another' },
+    when: { type: 'RegenerateEndpointSecret', sealed_secret: 'key.another', former_signs_until: null },
     then: rejected('not_found', undefined, 'There is no endpoint connection with this id. Check the address.'),
   })
 
@@ -160,7 +160,11 @@ describe('changing an endpoint connection', () => {
 describe('an endpoint connection', () => {
   const later = '2026-02-01T09:00:00.000Z'
   const moved = { type: 'EndpointConnectionMoved', base_url: 'https://new.example.com' } as const
-  const regenerated = { type: 'EndpointSecretRegenerated', sealed_secret: 'key.another' } as const
+  const regenerated = {
+    type: 'EndpointSecretRegenerated',
+    sealed_secret: 'key.another',
+    former_signs_until: null,
+  } as const
   const removed = { type: 'EndpointConnectionRemoved', name: 'CRM' } as const
   const created_at = '2026-01-15T12:00:00.000Z'
   const record = {
@@ -168,6 +172,7 @@ describe('an endpoint connection', () => {
     organisation_id,
     name: 'CRM',
     base_url,
+    former_secret_signs_until: null,
     created_at,
     updated_at: created_at,
   }
@@ -185,6 +190,8 @@ describe('an endpoint connection', () => {
   test('says when it was changed', () => {
     expect(evolved(moved)).toEqual({ ...record, base_url: moved.base_url, updated_at: later })
     expect(evolved(regenerated)).toEqual({ ...record, updated_at: later })
+    const overlapping = { ...regenerated, former_signs_until: '2026-02-02T09:00:00.000Z' }
+    expect(evolved(overlapping)).toMatchObject({ former_secret_signs_until: '2026-02-02T09:00:00.000Z' })
     expect(evolved(removed)).toBeUndefined()
   })
 

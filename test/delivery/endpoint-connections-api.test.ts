@@ -132,6 +132,41 @@ describe('an endpoint connection', () => {
     expect(await api.secretOf(data.id)).toBe(given)
   })
 
+  test('200: lets what signs now go on for as long as is asked', async () => {
+    await using api = await operatorApi()
+    const { data } = (await api.post(api.connections, { name: 'CRM', base_url })).body as Created
+    const regenerate = `${api.connections}/${data.id}/regenerate_secret`
+    const untilOf = (answer: { body: unknown }) =>
+      (answer.body as { data: { former_secret_signs_until: string | null } }).data.former_secret_signs_until
+
+    const before = Date.now()
+    const until = untilOf(await api.post(regenerate, { overlap_seconds: 3_600 }))
+
+    expect(Date.parse(until ?? '')).toBeGreaterThanOrEqual(before + 3_600_000)
+    expect(Date.parse(until ?? '')).toBeLessThanOrEqual(Date.now() + 3_600_000)
+    expect(untilOf(await api.get(`${api.connections}/${data.id}`))).toBe(until)
+    expect(untilOf(await api.post(regenerate))).toBeNull()
+    expect(await api.post(regenerate, { overlap_seconds: 30 * 86_400 + 1 })).toMatchObject({
+      status: 422,
+      body: { error: { fields: { overlap_seconds: expect.any(String) as unknown } } },
+    })
+  })
+
+  test('200: are listed by name, page by page, and a cursor of another list is refused', async () => {
+    await using api = await operatorApi()
+    for (const name of ['b', 'c', 'a']) await api.post(api.connections, { name, base_url })
+    type Page = { data: readonly { name: string }[]; next_cursor: string | null }
+    const page = async (query: string) => (await api.get(`${api.connections}?${query}`)).body as Page
+
+    const first = await page('limit=2')
+    const second = await page(`limit=2&cursor=${first.next_cursor}`)
+
+    expect([first, second].map(({ data }) => data.map(({ name }) => name))).toEqual([['a', 'b'], ['c']])
+    expect(second.next_cursor).toBeNull()
+    for (const wrong of [`${api.actions}?cursor=${first.next_cursor}`, `${api.connections}?cursor=nonsense`])
+      expect(await api.get(wrong)).toMatchObject({ status: 422, body: { error: { code: 'invalid_parameter' } } })
+  })
+
   test('200: is removed; its name can be used again', async () => {
     await using api = await operatorApi()
     const { data } = (await api.post(api.connections, { name: 'CRM', base_url })).body as Created

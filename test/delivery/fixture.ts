@@ -130,11 +130,11 @@ export const deliveryFixture = async ({ decided = true, environment = {} }: Fixt
       lifecycle_action_id,
       move: (to: string) =>
         append(endpointConnectionEvents, connection, [{ type: 'EndpointConnectionMoved', base_url: to }], organisation),
-      regenerate: (plain: string) =>
+      regenerate: (plain: string, former_signs_until: string | null = null) =>
         append(
           endpointConnectionEvents,
           connection,
-          [{ type: 'EndpointSecretRegenerated', sealed_secret: sealed(plain) }],
+          [{ type: 'EndpointSecretRegenerated', sealed_secret: sealed(plain), former_signs_until }],
           organisation,
         ),
       removeConnection: () =>

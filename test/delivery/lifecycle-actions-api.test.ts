@@ -70,7 +70,7 @@ describe('a lifecycle action', () => {
       status: 200,
       body: { data: { id: data.id, active: false, event_types: ['quote.issued'] } },
     })
-    expect((await api.get(api.actions)).body).toEqual({ data: [(changed.body as Created).data] })
+    expect((await api.get(api.actions)).body).toEqual({ data: [(changed.body as Created).data], next_cursor: null })
     expect((await api.get(`${api.actions}/${data.id}`)).body).toEqual(changed.body)
   })
 
@@ -79,7 +79,7 @@ describe('a lifecycle action', () => {
     const { data } = (await api.post(api.actions, action)).body as Created
 
     expect(await api.delete(`${api.actions}/${data.id}`)).toMatchObject({ status: 200 })
-    expect((await api.get(api.actions)).body).toEqual({ data: [] })
+    expect((await api.get(api.actions)).body).toEqual({ data: [], next_cursor: null })
     expect(await api.get(`${api.actions}/${data.id}`)).toMatchObject({ status: 404 })
   })
 
@@ -91,7 +91,7 @@ describe('a lifecycle action', () => {
     expect(await api.get(`${theirs}/${data.id}`)).toMatchObject({ status: 404 })
     expect(await api.patch(`${theirs}/${data.id}`, { active: false })).toMatchObject({ status: 404 })
     expect(await api.delete(`${theirs}/${data.id}`)).toMatchObject({ status: 404 })
-    expect((await api.get(theirs)).body).toEqual({ data: [] })
+    expect((await api.get(theirs)).body).toEqual({ data: [], next_cursor: null })
     expect(await api.post(theirs, action)).toMatchObject({ status: 422 })
   })
 })
