@@ -28,6 +28,7 @@ import { leadTimers } from './leads/timers.ts'
 import type { Leads } from './live-leads.ts'
 import { followPipelines, type Pipelines } from './live-pipelines.ts'
 import { outcomeAdminRoutes } from './outcomes/admin-routes.ts'
+import { uploadOutcomesRoute } from './outcomes/upload-route.ts'
 import { outcomeRoutes } from './outcomes/routes.ts'
 import { whenOutcomeRecordedFollowOutcome } from './outcomes/when-outcome-recorded-follow-outcome.ts'
 import { outcomeModelSections } from './outcomes/setup.ts'
@@ -96,6 +97,7 @@ export const crmRoutes = ({
     ...leadAdminRoutes({ leads, pipelines: models.pipelines, directory }),
     ...outcomeRoutes({ ...outcomesDeps, catalogue }),
     ...outcomeAdminRoutes(outcomesDeps),
+    uploadOutcomesRoute({ ...outcomesDeps, catalogue }),
   ]
 }
 

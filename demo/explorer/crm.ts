@@ -116,6 +116,8 @@ export const prepareLeads = async ({ api, operator }: Callers): Promise<Examples
     postCrmOutcomesReverse: { body: { event_id: byEvent.event_id } },
     postCrmOutcomeReverse: { path: { id: byId.id }, body: { note: 'Reported by mistake.' } },
     postOrganisationOutcomeReverse: inOrganisation({ outcome_id: byTeam.id }, { note: 'Reported by mistake.' }),
+    getOrganisationOutcomes: inOrganisation(),
+    getOrganisationLeadEvents: inOrganisation(),
     getOrganisationHeldOutcomes: inOrganisation(),
     postOrganisationHeldOutcomeMatch: inOrganisation({ outcome_id: toMatch.id }, { contact_id }),
     postOrganisationHeldOutcomeDiscard: inOrganisation({ outcome_id: toDrop.id }, {}),

@@ -121,6 +121,15 @@ export const prepareFirm = async ({ operator }: Callers): Promise<Examples> => {
         rows: [{ line: 2, fields: { email: `upload.${added}@example.com`, first_name: 'Ada', last_name: 'Finch' } }],
       },
     ),
+    postOrganisationUploadedOutcomes: inFirm(
+      {},
+      {
+        upload: `outcomes-${added}.csv`,
+        rows: [
+          { line: 2, fields: { email: `upload.${added}@example.com`, type: 'quoted', occurred_at: '2026-01-10' } },
+        ],
+      },
+    ),
     ...restOf(id),
   }
 }

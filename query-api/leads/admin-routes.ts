@@ -11,7 +11,7 @@ import { route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import { Limit, nextCursor, placeOf } from '../feed.ts'
-import { eventPage, shownEvent, type EventRow } from './routes.ts'
+import { eventPage, EventsQuery, shownEvent, type EventRow } from './routes.ts'
 
 const operator = { tag: 'Operator', access: { kind: 'operator' } } as const
 const address = '/admin/v1/organisations/:organisation_id/leads'
@@ -105,6 +105,26 @@ export const leadAdminRoutes = ({ pool }: { readonly pool: Database }): Route[] 
         eventPage({ organisation_id, viewer_id: team, contact_id, place, limit }),
       )
       return { status: 200, body: { data: rows.map(shownEvent), next_cursor: nextCursor('timeline', rows, cursor) } }
+    },
+  ),
+  route(
+    {
+      ...operator,
+      method: 'get',
+      address: '/admin/v1/organisations/:organisation_id/lead_events',
+      summary: 'List what happened to the leads of an organisation, whoever sent them, oldest first',
+      path: OrganisationPath,
+      query: EventsQuery,
+      answers: { 200: z.object({ data: z.array(LeadFeedEvent), next_cursor: z.string().nullable() }) },
+      errors: ['invalid_parameter'],
+    },
+    async ({ path: { organisation_id }, query: { cursor, since, ...filters } }) => {
+      const place = placeOf('lead_events', cursor)
+      const from = cursor === undefined ? since : undefined
+      const { rows } = await pool.query<EventRow>(
+        eventPage({ ...filters, organisation_id, viewer_id: team, place, since: from }),
+      )
+      return { status: 200, body: { data: rows.map(shownEvent), next_cursor: nextCursor('lead_events', rows, cursor) } }
     },
   ),
 ]

@@ -44,7 +44,7 @@ const LeadsQuery = z.object({
   limit: Limit,
 })
 
-const EventsQuery = z.object({
+export const EventsQuery = z.object({
   cursor: z.string().optional(),
   contact_id: CustomerId.optional(),
   campaign_id: CampaignId.optional(),

@@ -3,7 +3,7 @@ import { HeldReason, LeadReference, OutcomeSource, Report } from '#domain/outcom
 import { Outcome, ShownModel, shownModel, type OutcomeModels } from '#domain/outcomes/record.ts'
 import { ApiApplicationId, CustomerId, OrganisationId } from '#domain/values.ts'
 import { Problem } from '#infra/http/problem.ts'
-import { route, type Caller, type Route, type ScopeRule } from '#infra/http/route.ts'
+import { route, type Route, type ScopeRule } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import { Limit, nextCursor, placeOf } from '../feed.ts'
@@ -83,7 +83,34 @@ export const outcomeRoutes = ({ pool, outcomeModels }: Deps): Route[] => [
           fields: { type: `must be one of ${types.map(({ key }) => key).join(', ')}` },
         })
       const place = placeOf('outcomes', cursor)
-      const { rows } = await pool.query<Row>(outcomePage({ ...filters, caller, place, limit }))
+      const { rows } = await pool.query<Row>(
+        outcomePage({
+          ...filters,
+          organisation_id: caller.organisation_id,
+          sentBy: caller.scopes.has('outcomes') ? undefined : caller.api_application_id,
+          place,
+          limit,
+        }),
+      )
+      const data = rows.map(({ document }) => document)
+      return { status: 200, body: { data, next_cursor: nextCursor('outcomes', rows, cursor) } }
+    },
+  ),
+  route(
+    {
+      method: 'get',
+      address: '/admin/v1/organisations/:organisation_id/outcomes',
+      tag: 'Operator',
+      summary: 'List the outcomes of an organisation in the order of recording, whoever reported them',
+      access: { kind: 'operator' },
+      path: z.object({ organisation_id: OrganisationId }),
+      query: OutcomesQuery,
+      answers: { 200: z.object({ data: z.array(Outcome), next_cursor: z.string().nullable() }) },
+      errors: ['invalid_parameter'],
+    },
+    async ({ path: { organisation_id }, query: { cursor, limit, ...filters } }) => {
+      const place = placeOf('outcomes', cursor)
+      const { rows } = await pool.query<Row>(outcomePage({ ...filters, organisation_id, place, limit }))
       const data = rows.map(({ document }) => document)
       return { status: 200, body: { data, next_cursor: nextCursor('outcomes', rows, cursor) } }
     },
@@ -116,13 +143,15 @@ export const outcomeRoutes = ({ pool, outcomeModels }: Deps): Route[] => [
 ]
 
 type OutcomePage = Omit<z.output<typeof OutcomesQuery>, 'cursor'> & {
-  readonly caller: Pick<Caller, 'organisation_id' | 'api_application_id' | 'scopes'>
+  readonly organisation_id: OrganisationId
+  /** Only those of leads that this application sent. */
+  readonly sentBy?: ApiApplicationId | undefined
   readonly place: string
 }
 
-/** A page in the order of recording. With only the scope `crm`, outcomes of the leads that this application sent. */
-const outcomePage = ({ caller, contact_id, deal_ref, type, place, limit }: OutcomePage) => {
-  const values: unknown[] = [caller.organisation_id, place, limit]
+/** A page in the order of recording. */
+const outcomePage = ({ organisation_id, sentBy, contact_id, deal_ref, type, place, limit }: OutcomePage) => {
+  const values: unknown[] = [organisation_id, place, limit]
   const value = (given: unknown) => `$${values.push(given)}`
   const conditions = [
     `outcomes.organisation_id = $1`,
@@ -130,11 +159,11 @@ const outcomePage = ({ caller, contact_id, deal_ref, type, place, limit }: Outco
     ...(contact_id === undefined ? [] : [`outcomes.contact_id = ${value(contact_id)}`]),
     ...(deal_ref === undefined ? [] : [`deal_ref = ${value(deal_ref)}`]),
     ...(type === undefined ? [] : [`type = ${value(type)}`]),
-    ...(caller.scopes.has('outcomes')
+    ...(sentBy === undefined
       ? []
       : [
           `exists (select 1 from leads where leads.organisation_id = $1
-             and leads.api_application_id = ${value(caller.api_application_id)}
+             and leads.api_application_id = ${value(sentBy)}
              and leads.contact_id = outcomes.contact_id)`,
         ]),
   ]

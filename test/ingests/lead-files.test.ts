@@ -86,6 +86,73 @@ test('leads are exported as CSV and as JSON lines', async () => {
   ).toEqual(['upload', 'upload'])
 })
 
+const outcomes = `external_id,type,occurred_at,deal_ref,product,premium,commission
+CRM-7,sold,2026-01-10,D-1,term,"1,250.50",100
+CRM-7,sold,2026-01-11,D-2,term,12.345,
+CRM-7,flown,2026-01-11,D-3,,,
+CRM-7,cancelled,2026-01-12,D-1,,,
+nobody@example.com,quoted,soon,,,,
+`
+
+test('outcomes are imported: a dry run names bad rows, a row is recorded once, and a cancellation finds its sale', async () => {
+  await service.setUp(`
+organisations:
+  - slug: firm
+    name: A firm
+    outcome_products: [{ key: term, name: Term }]
+`)
+  const lead = await service.process({ identity: { external_id: 'CRM-7', email: 'seven@example.com' } })
+  await writeFile(join(folder, 'outcomes.csv'), outcomes)
+  const dry = await run('import', 'outcomes.csv', '--what', 'outcomes', '--dry-run')
+  const first = await run('import', 'outcomes.csv', '--what', 'outcomes')
+  const again = await run('import', 'outcomes.csv', '--what', 'outcomes')
+
+  const faults = [
+    'outcomes.csv:3: premium must be a number',
+    'outcomes.csv:4: type must be one of quoted, sold, cancelled, commission_paid, lost',
+    expect.stringMatching(/^outcomes.csv:6: occurred_at must be/) as string,
+  ]
+  expect(dry.output.trim().split('\n')).toEqual([
+    ...faults,
+    '2 outcomes would be recorded, 0 would be held, 0 were known, 3 faults.',
+  ])
+  expect(first.output.trim().split('\n').at(-1)).toBe('2 outcomes were recorded, 0 are held, 0 were known, 3 faults.')
+  expect(again.output.trim().split('\n').at(-1)).toBe('0 outcomes were recorded, 0 are held, 2 were known, 3 faults.')
+  const { body } = await service.send('GET', `${service.admin}/outcomes?contact_id=${lead.contact_id}`)
+  expect(body.data).toMatchObject([
+    {
+      type: 'sold',
+      source: 'upload',
+      deal_ref: 'D-1',
+      product: 'term',
+      values: { premium: 125_050, commission: 10_000 },
+    },
+    { type: 'cancelled', deal_ref: 'D-1' },
+  ])
+})
+
+test('an outcome of somebody whom nobody knows is held', async () => {
+  await writeFile(join(folder, 'held.csv'), 'email,type,occurred_at\nunheard@example.com,quoted,2026-01-10\n')
+
+  expect((await run('import', 'held.csv', '--what', 'outcomes')).output).toBe(
+    '0 outcomes were recorded, 1 are held, 0 were known, 0 faults.\n',
+  )
+  const { body } = await service.send('GET', `${service.admin}/held_outcomes`)
+  expect(body.data).toMatchObject([{ source: 'upload', reason: 'no_match' }])
+})
+
+test('outcomes and events are exported as CSV and as JSON lines', async () => {
+  const rows = (await run('export', '--what', 'outcomes')).output.trim().split('\n')
+  expect(rows[0]).toBe(
+    'id,event_id,type,contact_id,occurred_at,source,deal_ref,product,values,missing_values,currency,reversed,reversal_of',
+  )
+  expect(rows).toHaveLength(3)
+  const lines = (await run('export', '--what', 'events', '--format', 'jsonl')).output.trim().split('\n')
+  const types = lines.map((line) => (JSON.parse(line) as { event_type: string }).event_type)
+  expect(types).toContain('lead.created')
+  expect(types).toContain('activity.outcome')
+})
+
 test('what cannot be done is said', async () => {
   await writeFile(join(folder, 'broken.csv'), 'a,b\n1,"2\n')
 

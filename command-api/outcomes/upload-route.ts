@@ -1,0 +1,147 @@
+import { z } from 'zod'
+import type { Directory } from '#domain/access/record.ts'
+import type { OutcomeModel } from '#domain/outcomes/events.ts'
+import { plainWords, reasonsOf } from '#domain/reasons.ts'
+import { Rejection } from '#domain/rejection.ts'
+import { OrganisationId } from '#domain/values.ts'
+import { Problem } from '#infra/http/problem.ts'
+import { route, type Route } from '#infra/http/route.ts'
+import type { Catalogue } from '../live-catalogue.ts'
+import { operatorContext, operatorRoute, refuseUnknownOrganisation } from '../operator.ts'
+import { OutcomeInput, readReference, readReport } from './inputs.ts'
+import { matchLead } from './matching.ts'
+import { makeOutcomes, type OutcomesDeps, type Reporter } from './outcomes.ts'
+
+type Deps = OutcomesDeps & {
+  readonly directory: Pick<Directory, 'organisations'>
+  readonly catalogue: Pick<Catalogue, 'slugs'>
+}
+
+const Rows = z.object({
+  upload: z
+    .string()
+    .min(1)
+    .max(150)
+    .describe(
+      'Names the file: a row of it is recorded once, however often it is sent. A row may have its own event_id.',
+    ),
+  dry_run: z.boolean().default(false).describe('Only says which rows could not be recorded.'),
+  rows: z
+    .array(z.object({ line: z.int().min(1), fields: z.record(z.string().max(200), z.string().max(10_000)) }))
+    .min(1)
+    .max(200),
+})
+
+const Result = z.object({
+  data: z.object({
+    taken: z.int().describe('Rows that were recorded now; in a dry run, that would be.'),
+    known: z.int().describe('Rows that were recorded before.'),
+    held: z.int().describe('Rows that fit no lead, or several: somebody must say which lead they are about.'),
+    faults: z.array(z.object({ line: z.int(), field: z.string().nullable(), reason: z.string() })),
+  }),
+})
+
+type Fault = z.output<typeof Result>['data']['faults'][number]
+type Fields = Readonly<Record<string, string>>
+
+const named = ['contact_id', 'type', 'occurred_at', 'event_id', 'deal_ref', 'product', 'reason', 'note', 'currency']
+const ofLead = ['id', 'external_id', 'email', 'phone']
+
+/** What a row says, by the names that the API has. Amounts of money are in pounds, as people write them. */
+const inputOf = (fields: Fields, { measures }: Pick<OutcomeModel, 'measures'>) => {
+  const given = (name: string) => fields[name]?.trim() || undefined
+  const lead = Object.fromEntries(ofLead.flatMap((name) => (given(name) ? [[name, given(name)] as const] : [])))
+  const values = measures.flatMap(({ key, unit }) => {
+    const text = given(key)
+    return text === undefined ? [] : [[key, unit === 'money' ? penceOf(text) : numberOf(text)] as const]
+  })
+  return {
+    ...Object.fromEntries(named.map((name) => [name, given(name)] as const)),
+    ...(Object.keys(lead).length > 0 && { lead: { ...lead, match_on_details: true } }),
+    values: Object.fromEntries(values),
+  }
+}
+
+/** Exact, and never rounded: what is not whole pence is no amount. */
+const penceOf = (text: string): number | string => {
+  const [, pounds, decimals = ''] = /^£?\s*(\d{1,12}|\d{1,3}(?:,\d{3})+)(?:\.(\d{1,2}))?$/.exec(text) ?? []
+  return pounds === undefined ? text : Number(pounds.replaceAll(',', '') + decimals.padEnd(2, '0'))
+}
+
+const numberOf = (text: string): number | string => (/^\d+(\.\d+)?$/.test(text) ? Number(text) : text)
+
+/** Records rows of a file of outcomes, as the source `upload`. */
+export const uploadOutcomesRoute = (deps: Deps): Route => {
+  const { directory, catalogue, models } = deps
+  const outcomes = makeOutcomes(deps)
+
+  return route(
+    {
+      ...operatorRoute,
+      method: 'post',
+      address: '/admin/v1/organisations/:organisation_id/uploaded_outcomes',
+      summary: 'Record rows of a file of outcomes; npm run leads -- import FILE --what outcomes sends a whole file',
+      path: z.object({ organisation_id: OrganisationId }),
+      body: Rows,
+      answers: { 200: Result },
+    },
+    async ({ path: { organisation_id }, body: { upload, dry_run, rows }, ...facts }) => {
+      refuseUnknownOrganisation(directory, organisation_id)
+      const model = models(organisation_id)
+      const reading = {
+        model,
+        slugs: catalogue.slugs(organisation_id),
+        currency_code: directory.organisations.get(organisation_id)?.currency_code ?? 'GBP',
+        now: facts.now,
+      }
+      const reporter: Reporter = {
+        organisation_id,
+        api_application_id: null,
+        source: 'upload',
+        by: { type: 'user', name: null },
+        sentBy: undefined,
+      }
+      const context = operatorContext(organisation_id, facts)
+      const counts = { taken: 0, known: 0, held: 0 }
+      const faults: Fault[] = []
+
+      const record = async ({ line, fields }: (typeof rows)[number]) => {
+        const fault = (reasons: Readonly<Record<string, string>>) => {
+          for (const [field, reason] of Object.entries(reasons)) faults.push({ line, field, reason })
+        }
+        const input = OutcomeInput.safeParse(inputOf(fields, model), { error: plainWords })
+        if (!input.success) {
+          fault(Object.fromEntries(reasonsOf(input.error.issues).map(({ path, reason }) => [fieldOf(path), reason])))
+          return
+        }
+        const read = readReport(input.data, reading)
+        if ('fields' in read) {
+          fault(Object.fromEntries(Object.entries(read.fields).map(([field, why]) => [fieldOf(field.split('.')), why])))
+          return
+        }
+        const lead = readReference(input.data)
+        if (dry_run) {
+          const match = await matchLead(deps, organisation_id, lead, undefined)
+          counts['held' in match ? 'held' : 'taken']++
+          return
+        }
+        const event_id = input.data.event_id ?? `${upload}:${line}`
+        const reported = await outcomes.report(reporter, { ...read, lead, event_id }, context)
+        counts[reported.isReplay ? 'known' : 'held' in reported ? 'held' : 'taken']++
+      }
+
+      for (const row of rows)
+        // In their order: what a row says may rest on the one before, as a cancellation does on its sale.
+        await record(row).catch((error: unknown) => {
+          const isRefusal = error instanceof Problem || error instanceof Rejection
+          if (!isRefusal) throw error
+          const [field = null] = Object.keys(error.fields ?? {})
+          faults.push({ line: row.line, field: field && fieldOf(field.split('.')), reason: error.message })
+        })
+      return { status: 200, body: { data: { ...counts, faults } } }
+    },
+  )
+}
+
+/** A field by the name of its column. */
+const fieldOf = (path: readonly PropertyKey[]): string => String(path.at(-1) ?? 'row')

@@ -1,0 +1,70 @@
+import { stringify } from 'csv-stringify/sync'
+import { z } from 'zod'
+import { Failed, send, type Service } from './service.ts'
+
+const Page = z.object({ data: z.array(z.record(z.string(), z.unknown())), next_cursor: z.string().nullable() })
+
+const paths = { leads: '/leads', outcomes: '/outcomes', events: '/lead_events' }
+export type Exportable = keyof typeof paths
+export const isExportable = (what: string): what is Exportable => what in paths
+
+const columns: Readonly<Record<Exportable, readonly string[]>> = {
+  leads: ['contact_id', 'status', 'stage', 'owner_id', 'score', 'grade', 'source', 'campaign', 'facts', 'updated_at'],
+  outcomes: [
+    'id',
+    'event_id',
+    'type',
+    'contact_id',
+    'occurred_at',
+    'source',
+    'deal_ref',
+    'product',
+    'values',
+    'missing_values',
+    'currency',
+    'reversed',
+    'reversal_of',
+  ],
+  events: [
+    'event_id',
+    'event_type',
+    'occurred_at',
+    'recorded_at',
+    'contact_id',
+    'external_system_id',
+    'campaign_key',
+    'actor',
+    'payload',
+  ],
+}
+
+/** Writes all there is to standard output, a page at a time. */
+export const exportAll = async (service: Service, what: Exportable, format: string): Promise<void> => {
+  if (format !== 'csv' && format !== 'jsonl') throw new Failed('The format is csv or jsonl.')
+  if (format === 'csv') process.stdout.write(stringify([columns[what]]))
+  let cursor: string | undefined
+  for (;;) {
+    const path = `${paths[what]}?limit=200${cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`}`
+    const { data, next_cursor } = Page.parse(await send(service, path))
+    const lines =
+      format === 'jsonl'
+        ? data.map((item) => `${JSON.stringify(item)}\n`).join('')
+        : stringify(data.map((item) => columns[what].map((column) => cellOf(item, column))))
+    // What reads us may be slower than we are: no more than a page is kept.
+    if (!process.stdout.write(lines)) await new Promise((resolve) => process.stdout.once('drain', resolve))
+    if (data.length < 200 || next_cursor === null || next_cursor === cursor) return
+    cursor = next_cursor
+  }
+}
+
+const Shown = z.record(z.string(), z.unknown())
+
+const cellOf = (item: Readonly<Record<string, unknown>>, column: string): string => {
+  const shown = Shown.safeParse(item['shown']).data ?? {}
+  const value = item[column] ?? shown[column] ?? ''
+  const named = Shown.safeParse(value).data
+  const text = column === 'stage' || column === 'campaign' ? (named?.['key'] ?? '') : value
+  const written = typeof text === 'string' ? text : JSON.stringify(text)
+  // A spreadsheet would take it for a formula.
+  return /^[=+\-@\t\r]/.test(written) ? `'${written}` : written
+}

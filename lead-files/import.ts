@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { parse } from 'csv-parse'
+import { z } from 'zod'
+import { progressShown } from '#infra/shown-progress.ts'
+import { Failed, say, send, type Service } from './service.ts'
+
+const Fault = z.object({ line: z.int(), field: z.string().nullable(), reason: z.string() })
+const Uploaded = z.object({
+  data: z.object({ taken: z.int(), known: z.int(), held: z.int().default(0), faults: z.array(Fault) }),
+})
+
+const CsvRow = z.object({
+  record: z.record(z.string(), z.string()),
+  info: z.object({ lines: z.int(), bytes: z.int() }),
+})
+
+// As many rows as the service takes at once, and as much as fits into a body of 256 KB.
+const mostRows = 100
+const mostBytes = 100_000
+
+type Row = { readonly line: number; readonly fields: Readonly<Record<string, string>> }
+
+const digestOf = async (file: string): Promise<string> => {
+  const digest = createHash('sha256')
+  for await (const chunk of createReadStream(file)) digest.update(chunk as Buffer) // without an encoding, it gives those
+  return digest.digest('hex')
+}
+
+/** What a file can hold, and where its rows go. */
+const kinds = {
+  leads: { path: '/uploaded_leads', done: 'were taken in', would: 'would be taken in' },
+  outcomes: { path: '/uploaded_outcomes', done: 'were recorded', would: 'would be recorded' },
+}
+export type Importable = keyof typeof kinds
+export const isImportable = (what: string): what is Importable => what in kinds
+
+/** Sends the rows of a file, a few at a time: however long it is, no more of it is held in memory. */
+export const importFile = async (
+  service: Service,
+  file: string,
+  what: Importable,
+  { campaign, dry_run }: { readonly campaign: string | undefined; readonly dry_run: boolean },
+): Promise<void> => {
+  const total = await stat(file).then(
+    ({ size }) => size,
+    () => {
+      throw new Failed(`${file} cannot be read.`)
+    },
+  )
+  const upload = await digestOf(file)
+  const shown = progressShown(dry_run ? 'checking' : 'importing', process.stderr)
+  const counts = { taken: 0, known: 0, held: 0, faults: 0 }
+
+  const flush = async (rows: readonly Row[], done: number) => {
+    const body = { upload, dry_run, rows, ...(campaign !== undefined && { campaign }) }
+    const { data } = Uploaded.parse(await send(service, kinds[what].path, body))
+    counts.taken += data.taken
+    counts.known += data.known
+    counts.held += data.held
+    counts.faults += data.faults.length
+    for (const { line, field, reason } of data.faults) say(`${basename(file)}:${line}: ${field ?? 'the row'} ${reason}`)
+    shown.report({ done, total })
+  }
+
+  const parser = createReadStream(file).pipe(
+    parse({ columns: true, info: true, bom: true, trim: true, skip_empty_lines: true, max_record_size: mostBytes }),
+  )
+  let rows: Row[] = []
+  let bytes = 0
+  let done = 0
+  try {
+    for await (const each of parser) {
+      const { record, info } = CsvRow.parse(each)
+      const size = info.bytes - done
+      if (rows.length === mostRows || (rows.length > 0 && bytes + size > mostBytes)) {
+        await flush(rows, done)
+        rows = []
+        bytes = 0
+      }
+      rows.push({ line: info.lines, fields: record })
+      bytes += size
+      done = info.bytes
+    }
+    if (rows.length > 0) await flush(rows, total)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && String(error.code).startsWith('CSV_'))
+      throw new Failed(`${basename(file)}: ${error.message}`)
+    throw error
+  } finally {
+    shown.end()
+  }
+  const { done: did, would } = kinds[what]
+  const held = what === 'outcomes' ? `${counts.held} ${dry_run ? 'would be' : 'are'} held, ` : ''
+  say(`${counts.taken} ${what} ${dry_run ? would : did}, ${held}${counts.known} were known, ${counts.faults} faults.`)
+  if (counts.faults > 0) process.exitCode = 1
+}
