@@ -5,7 +5,9 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
+import { testDatabase, type TestDatabase } from '../database.ts'
 import { freePort, startServiceProcess, type ServiceProcess } from '../journeys/service-process.ts'
+import { wayTo } from '../postgres/way.ts'
 import { findBrowser, openBrowser } from './browser.ts'
 import { press } from './press.ts'
 import { requestsOf, Document, Demo } from './requests.ts'
@@ -13,6 +15,8 @@ import { requestsOf, Document, Demo } from './requests.ts'
 let directory: string
 let origin: string
 let service: ServiceProcess
+let database: TestDatabase
+let way: Awaited<ReturnType<typeof wayTo>>
 
 beforeAll(async () => {
   // As `npm start` does before it starts the service.
@@ -21,12 +25,17 @@ beforeAll(async () => {
   await chmod(directory, 0o755)
   const port = await freePort()
   origin = `http://localhost:${port}`
-  service = startServiceProcess({ dataDir: join(directory, 'data'), port, environment: { RATE_LIMIT_REQUESTS: '0' } })
+  database = await testDatabase()
+  way = await wayTo(database.url)
+  const environment = { RATE_LIMIT_REQUESTS: '0', DATABASE_URL: way.url }
+  service = startServiceProcess({ dataDir: join(directory, 'data'), port, environment })
   await service.ready
 }, 120_000)
 
 afterAll(async () => {
   await service.kill('family')
+  await way[Symbol.asyncDispose]()
+  await database[Symbol.asyncDispose]()
   await rm(directory, { recursive: true, force: true })
 })
 
@@ -100,5 +109,32 @@ test.skipIf(executable === undefined)(
       .tuple([z.number(), z.number()])
       .parse(await page.evaluate('[document.documentElement.scrollWidth, document.documentElement.clientWidth]'))
     expect(width).toBeLessThanOrEqual(visible)
+  },
+)
+
+// The last one: it leaves the service without its store.
+test(
+  'while the store is away, an operation that needs it answers 503 with Retry-After, whichever it is, and none 500',
+  { timeout: 240_000 },
+  async () => {
+    const document = Document.parse(await (await fetch(`${origin}/api/v1/openapi.json`)).json())
+    const demo = Demo.parse(await (await fetch(`${origin}/api/v1/explorer/demo.json`, { headers: fromOwnPage })).json())
+    const requests = await requestsOf(document, demo, origin)
+
+    way.refuse()
+    const answers = await Promise.all(
+      requests.map(async ({ operationId, method, path, headers, body }) => {
+        const response = await fetch(`${origin}${path}`, { method, headers, ...(body && { body }) })
+        const isTold = response.status === 503 && response.headers.has('retry-after')
+        return { operationId, method, status: response.status, isTold }
+      }),
+    )
+
+    expect(answers.filter(({ status, isTold }) => status >= 500 && !isTold)).toEqual([])
+    // Whatever changes something needs the store; some of what can be read is in memory, as are credentials.
+    const inMemory = ['getToken', ...Object.keys(exceptions)]
+    const changing = answers.filter(({ method, operationId }) => method !== 'GET' && !inMemory.includes(operationId))
+    expect(changing.filter(({ isTold }) => !isTold)).toEqual([])
+    expect(answers.filter(({ method, isTold }) => method === 'GET' && isTold).length).toBeGreaterThan(25)
   },
 )
