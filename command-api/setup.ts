@@ -133,7 +133,8 @@ const parsePart = <Schema extends z.ZodType>(
 ): z.output<Schema> | undefined => {
   const { success, data, error } = schema.safeParse(value, { error: plainWords })
   if (success) return data
-  for (const { path, reason } of reasonsOf(error.issues)) report([...at, ...path], reason)
+  for (const { path, reason } of reasonsOf(error.issues))
+    report([...at, ...path], reason === 'required' ? 'is missing' : reason)
   return undefined
 }
 

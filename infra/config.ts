@@ -38,7 +38,11 @@ export const Config = z.object({
     .default(4001)
     .describe('The port for /metrics and the details of /health, not for the public; 0 picks a free one.'),
   DATABASE_URL: z
-    .union([z.url({ protocol: /^postgres(ql)?$/ }), z.literal('embedded')])
+    .string()
+    .refine(
+      (value) => value === 'embedded' || (/^postgres(ql)?:/.test(value) && URL.canParse(value)),
+      'must be an address that begins with postgres:// or postgresql://, or the word embedded',
+    )
     .default('embedded')
     .describe('PostgreSQL for read models and deliveries, or "embedded" for the one that npm start brings.'),
   DATA_DIR: z.string().default('.data').describe('Where the embedded PostgreSQL keeps its data.'),

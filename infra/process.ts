@@ -7,6 +7,23 @@ const stopWithinMs = 10_000
 /** One Ctrl-C can arrive twice: from the terminal, and passed on by npm. */
 const sameSignalMs = 1_000
 
+const lookForParentMs = 500
+
+/**
+ * Calls a function when the npm that started this process is gone without having passed a signal on, because it was killed
+ * alone: a service that nobody watches over would hold its port and its database.
+ */
+const whenNpmIsGone = (gone: () => void): void => {
+  if (process.env['npm_lifecycle_event'] === undefined) return
+  const npm = process.ppid
+  const looking = setInterval(() => {
+    if (process.ppid === npm) return
+    clearInterval(looking)
+    gone()
+  }, lookForParentMs)
+  looking.unref()
+}
+
 const lastLine = (name: string, text: string) => {
   process.stderr.write(`\n${name} ${text}\n`)
 }
@@ -57,6 +74,7 @@ export const runProcess = (name: string, start: (signal: AbortSignal) => Promise
     end(0).catch(fail)
   }
   process.on('SIGINT', stop).on('SIGTERM', stop)
+  whenNpmIsGone(stop)
   process.on('uncaughtException', fail).on('unhandledRejection', fail)
   start(stopping.signal).then((started) => {
     running = started

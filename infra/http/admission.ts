@@ -174,7 +174,7 @@ const cors = {
   'Access-Control-Max-Age': '7200',
 }
 const exposed =
-  'X-RateLimit-Reset, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, Idempotent-Replay, Location, X-Request-Id'
+  'X-RateLimit-Reset, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, Idempotent-Replay, Location, X-Ignored-Fields, X-Request-Id'
 
 /**
  * Lets the pages of browser applications read what the API answers, errors too, and answers their preflights: those

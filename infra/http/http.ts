@@ -12,6 +12,7 @@ import type { Metrics } from '../metrics.ts'
 import { parseRequest, Problem, problems } from './problem.ts'
 import type { Access, Admitted, Answer, Caller, CheckedRequest, Route, RouteSpec } from './route.ts'
 import type { SubjectCheck } from './subject.ts'
+import { unknownKeysOf } from './unknown-keys.ts'
 
 /** What every request passes before a route sees it. Each throws a Problem to refuse it. */
 export type Admission = {
@@ -115,12 +116,12 @@ const checkedBody = async ({ spec, onUnfitBody }: Route, request: CheckedRequest
   }
 }
 
-const serve =
-  (
-    served: Route,
-    { checkAnswers, subjectCheck, clock }: Pick<HttpOptions, 'checkAnswers' | 'subjectCheck' | 'clock'>,
-  ) =>
-  async (request: Request, response: Response): Promise<void> => {
+const serve = (
+  served: Route,
+  { checkAnswers, subjectCheck, clock }: Pick<HttpOptions, 'checkAnswers' | 'subjectCheck' | 'clock'>,
+) => {
+  const unknownKeys = served.spec.body && unknownKeysOf(served.spec.body)
+  return async (request: Request, response: Response): Promise<void> => {
     const locals = response.locals as Locals // set below, for every request
     const { spec, handle } = served
     const path = parsePart(spec.path, request.params, 'not_found')
@@ -128,6 +129,8 @@ const serve =
     await subjectCheck.refuseHidden(spec.access, { caller: locals.caller, shareToken, path: request.params })
     const query = parsePart(spec.query, request.query, 'invalid_parameter')
     const body: unknown = hasBody(request) ? request.body : {}
+    const ignored = unknownKeys?.(body)
+    if (ignored !== undefined) response.setHeader('X-Ignored-Fields', ignored)
     const facts: CheckedRequest = {
       path,
       query,
@@ -142,6 +145,7 @@ const serve =
     if (checkAnswers) checkAnswer(spec, answer)
     send(response, answer)
   }
+}
 
 /** Express would look settings up, look for an ETag and copy the text: half as long again as making it. */
 const send = (response: Response, { status, headers, body }: Answer): void => {

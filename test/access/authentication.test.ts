@@ -7,6 +7,7 @@ import { makeAuthenticate } from '#infra/http/authenticate.ts'
 import { deriveKeys } from '#infra/crypto/keys.ts'
 import type { Scope } from '#infra/http/route.ts'
 import { makeTokens } from '#infra/crypto/tokens.ts'
+import { wholeService } from '../whole-service.ts'
 import { accessApi, errorOf, resource } from './access-api.ts'
 
 const api = await accessApi()
@@ -413,3 +414,18 @@ test('503: the directory could not be followed for 30 seconds, so no token is gi
   outage = undefined
   expect((await own.call(token, '/api/v1/read')).status).toBe(200)
 })
+
+test.each([
+  ['production', 403],
+  ['test', 200],
+])(
+  'in %s a page of the service’s own address that uses the token of a server is answered %i',
+  async (ENVIRONMENT, status) => {
+    await using service = await wholeService({ ENVIRONMENT })
+    const { token } = await service.client(await service.organisation('own-page'), ['read'])
+
+    const answer = await service.send('GET', '/api/v1/products', { token, headers: { origin: service.origin } })
+
+    expect(answer.status).toBe(status)
+  },
+)

@@ -106,7 +106,7 @@ refused(
     ],
     'organisations[0].products[0].journeys[0].presentations[0].stages[0].config.label': [
       lineOf(file, 'name: Standard') + 4,
-      'required',
+      'is missing',
     ],
   },
 )

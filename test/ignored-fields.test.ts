@@ -1,0 +1,57 @@
+import { afterAll, expect, test } from 'vitest'
+import { z } from 'zod'
+import { route } from '#infra/http/route.ts'
+import { unknownKeysOf } from '#infra/http/unknown-keys.ts'
+import { serve } from './serve.ts'
+
+const save = route(
+  {
+    method: 'patch',
+    address: '/saved',
+    summary: 'Save.',
+    tag: 'Test',
+    access: { kind: 'public' },
+    body: z.object({ answers: z.record(z.string(), z.unknown()), count: z.int().optional() }),
+    answers: { 200: z.object({}) },
+  },
+  async () => ({ status: 200, body: {} }),
+)
+const api = await serve([save])
+afterAll(() => api[Symbol.asyncDispose]())
+
+const ignoredOf = async (body: object) => (await api.patch('/saved', body)).headers.get('x-ignored-fields')
+
+test('a top-level field of a body that is not known is named in a header, while it is ignored', async () => {
+  const answer = await api.patch('/saved', { answers: {}, answres: {} })
+
+  expect(answer.status).toBe(200)
+  expect(answer.headers.get('x-ignored-fields')).toBe('answres')
+})
+
+test('it is named when the request is refused, too: then it is the likeliest reason', async () => {
+  const answer = await api.patch('/saved', { answres: {} })
+
+  expect(answer.status).toBe(422)
+  expect(answer.headers.get('x-ignored-fields')).toBe('answres')
+})
+
+test('what is known, and what is deeper, is not named', async () => {
+  expect(await ignoredOf({ answers: { anything: 1 }, count: 1 })).toBeNull()
+})
+
+test('any name can be told of: as much of it as a header can hold', async () => {
+  expect(await ignoredOf({ answers: {}, 'größe\r\nX: 1': 1 })).toBe('gr%C3%B6%C3%9Fe%0D%0AX%3A%201')
+  expect(await ignoredOf({ answers: {}, ['x'.repeat(10_000)]: 1 })).toBe('x'.repeat(100))
+  const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`n${index}`, index]))
+  expect((await ignoredOf({ answers: {}, ...many }))?.split(', ')).toHaveLength(10)
+})
+
+test.each([
+  ['one of several forms', z.union([z.object({ a: z.int() }), z.object({ b: z.int() })]), 'c'],
+  ['chosen by a key', z.discriminatedUnion('a', [z.object({ a: z.literal(1), b: z.int() })]), 'c'],
+  ['changed when it is read', z.object({ a: z.int(), b: z.int() }).transform(({ a }) => a), 'c'],
+  ['with any further keys', z.looseObject({ a: z.int() }), undefined],
+  ['with any keys', z.record(z.string(), z.int()), undefined],
+])('of a body that is %s, the keys are known', (_what, schema, unknown) => {
+  expect(unknownKeysOf(schema)({ a: 1, b: 1, c: 1 })).toBe(unknown)
+})
