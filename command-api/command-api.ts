@@ -79,6 +79,7 @@ import { makeMandateOwner } from './mandate-owner.ts'
 import { makeRateLimit } from '#infra/http/rate-limit.ts'
 import { makePaymentDesks, type PaymentDesks } from './payment-desk.ts'
 import { clockRoutes } from './clock-routes.ts'
+import { deliveryOperatorRoutes } from './deliveries/routes.ts'
 import { makeMemberships } from './loyalty/memberships.ts'
 import { programmeRoutes } from './loyalty/operator-routes.ts'
 import { membershipRoutes } from './loyalty/routes.ts'
@@ -214,6 +215,7 @@ export const commandRoutes = (deps: Deps): readonly Route[] => {
       targets: namedTargets(writer.log, catalogue),
       leads: deps.leads,
     }),
+    ...deliveryOperatorRoutes({ writer, pool, directory, connections }),
     ...campaignRoutes({ writer, directory, campaigns }),
     receiveRoute({ writer, campaigns, digest: dataKeys.digest, claimContent, baseUrl }),
     uploadRoute({ writer, campaigns, directory }),

@@ -5,12 +5,16 @@ import { applications } from './lifecycle/applications.ts'
 import { mandates } from './lifecycle/mandates.ts'
 import { policies } from './lifecycle/policies.ts'
 import { quotes } from './lifecycle/quotes.ts'
+import { webhooks } from './lifecycle/webhooks.ts'
 import { endpointConnections } from './webhooks/endpoint-connections.ts'
 import { workflows } from './workflows/workflows.ts'
 
+/** What lifecycle webhooks, and their feed, are about. */
+export const lifecycleSubjects: Capabilities['subjects'] = [applications, mandates, quotes, policies, webhooks]
+
 /** The table of contents: nothing else in this process knows what is sent. */
 export const capabilities: Capabilities = {
-  subjects: [applications, leads, mandates, quotes, policies],
+  subjects: [...lifecycleSubjects, leads],
   actions: [lifecycleActions, workflows],
   connections: [endpointConnections],
 }

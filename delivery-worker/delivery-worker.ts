@@ -1,15 +1,20 @@
 import { makeGuardedHttp, type GuardedHttpOptions } from '#infra/guarded-http.ts'
 import type { Check } from '#infra/http/health.ts'
 import { makeLeases } from '#infra/consumers/lease.ts'
-import { checkOutage, type Parts, type Role } from '#infra/parts.ts'
+import { checkConsumer, checkOutage, type Parts, type Role } from '#infra/parts.ts'
 import { kafkaSettings } from '#infra/kafka/settings.ts'
-import { capabilities as ownCapabilities } from './capabilities.ts'
+import { capabilities as ownCapabilities, lifecycleSubjects } from './capabilities.ts'
 import type { Capabilities } from './capability.ts'
+import { startLifecycleFeed } from './lifecycle-feed.ts'
+import { startNews } from './news.ts'
+import { startOperations } from './operations.ts'
 import { plannerCheck, startPlanning, untilBrokersAnswer } from './start-planning.ts'
 import { choice, decideByItself } from './planning.ts'
+import { startRecoveries } from './recovery.ts'
 import { makeSend } from './send.ts'
 import { startSender } from './sender.ts'
 import { startUpkeep } from './upkeep.ts'
+import { startWatch } from './watch.ts'
 
 export type DeliveryWorkerParts = Pick<
   Parts,
@@ -27,7 +32,7 @@ type Options = Pick<GuardedHttpOptions, 'timeoutMs' | 'lookup' | 'ca'> & {
  * has left behind.
  */
 export const startDeliveryWorker = async (parts: DeliveryWorkerParts, options: Options = {}): Promise<Role> => {
-  const { config, keys, log, metrics, eventLog, pool, signal } = parts
+  const { config, keys, dataKeys, log, metrics, eventLog, pool, signal } = parts
   const { now = () => new Date(), capabilities = ownCapabilities, ...httpOptions } = options
 
   const settings = kafkaSettings(config)
@@ -39,15 +44,21 @@ export const startDeliveryWorker = async (parts: DeliveryWorkerParts, options: O
     allowHttp: config.DELIVERY_ALLOW_HTTP,
     ...httpOptions,
   })
-  const send = makeSend({ capabilities, http, keys, now, log, metrics })
+  const send = makeSend({ capabilities, http, keys, dataKeys, now, log, metrics })
   const sender = startSender({ pool, log, now, capabilities, send, concurrency: config.DELIVERY_CONCURRENCY })
   const leases = makeLeases(pool)
+  const following = { eventLog, pool, log, metrics, signal, leases }
+  const news = startNews({ pool, eventLog, leases, log, signal })
+  const recoveries = startRecoveries({ pool, log, capabilities, signal, onResent: sender.notify })
+  const watch = startWatch({ pool, log, metrics, signal, onReleased: sender.notify })
+  const feed = startLifecycleFeed(lifecycleSubjects, following)
+  const operations = startOperations({ ...following, onPlanned: sender.notify })
   const upkeep = startUpkeep({ pool, leases, log, signal, retentionDays: config.DELIVERY_RETENTION_DAYS })
   let mustChoose = false
   const planning = startPlanning({
     ...parts,
-    capabilities,
     leases,
+    capabilities,
     onWaiting: (isWaiting) => {
       mustChoose = isWaiting
       metrics.deliveriesUndecided.set(isWaiting ? 1 : 0)
@@ -67,6 +78,8 @@ export const startDeliveryWorker = async (parts: DeliveryWorkerParts, options: O
             ? { name: plannerCheck, ok: false, detail: `nothing is sent until you choose from where: ${choice}` }
             : check,
         ),
+      checkConsumer(feed),
+      checkConsumer(operations),
       { name: 'delivery sender', ok: problem === undefined, ...(problem !== undefined && { detail: problem }) },
     ]
   }
@@ -74,7 +87,8 @@ export const startDeliveryWorker = async (parts: DeliveryWorkerParts, options: O
   return {
     checks: async () => checks(),
     stop: async () => {
-      await Promise.all([planning.finished, upkeep.finished, sender.stop()])
+      const running = [planning, feed, operations, upkeep, news, recoveries, watch]
+      await Promise.all([sender.stop(), ...running.map(async ({ finished }) => finished)])
       await http.close()
     },
   }

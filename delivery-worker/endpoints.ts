@@ -61,10 +61,13 @@ const search = async (
     ), looked_at as (
       select *, row_number() over () = ${altogether} as is_last from (select * from pending limit ${altogether}) as pending
     )
-    select organisation_id, connection_id, coalesce(state, 'new') as standing, is_last,
-      due_at <= now() and (state is distinct from 'half_open' or probe_until <= now()) as is_due
-    from looked_at left join delivery_endpoint using (connection_id)
-    where is_last or (due_at <= now() and (state = 'closed' or ${withUnproven})
+    select looked_at.organisation_id, connection_id, coalesce(state, 'new') as standing, is_last,
+      coalesce(per_second, at_once) is not null as limited, disable_after_minutes is not null as watched,
+      disabled_at is null and due_at <= now() and (state is distinct from 'half_open' or probe_until <= now())
+        and (per_second is null
+          or next_at <= now() + make_interval(secs => greatest(1, 1 / per_second) - 1 / per_second)) as is_due
+    from looked_at left join delivery_endpoint using (connection_id) left join delivery_setting using (connection_id)
+    where is_last or (disabled_at is null and due_at <= now() and (state = 'closed' or ${withUnproven})
       and (state is distinct from 'half_open' or probe_until <= now()))`
   const { rows } = await pool.query<Row>({ ...statement, name: 'delivery-search' })
   return {
@@ -94,6 +97,45 @@ export const recordStandings = async (pool: Pool, standings: ReadonlyMap<string,
     select connection_id, standing from seen left join delivery_endpoint as before using (connection_id)
     where standing <> 'unknown' and before.state is distinct from standing
     on conflict (connection_id) do update set state = excluded.state, since = now(), probe_until = null`)
+}
+
+/** How sends over a connection end: an answer of 4xx says neither. */
+export type Health = 'well' | 'failing'
+
+/**
+ * Counts how long connections have been failing that are disabled when that takes too long. What is disabled, or half-way
+ * there, is news.
+ */
+export const recordHealth = async (pool: Pool, health: ReadonlyMap<string, Health>): Promise<void> => {
+  const inOrder = [...health].toSorted(([one], [other]) => (one < other ? -1 : 1))
+  await pool.query(sql`
+    with seen as materialized (
+      select * from unnest(${inOrder.map(([id]) => id)}::uuid[], ${inOrder.map(([, each]) => each)}::text[])
+        as seen (connection_id, health)
+    ), well as (
+      update delivery_setting as setting set failing_since = null, warned_at = null
+      from seen where setting.connection_id = seen.connection_id and health = 'well' and failing_since is not null
+    ), failing as materialized (
+      select setting.* from delivery_setting as setting join seen using (connection_id)
+      where health = 'failing' and disable_after_minutes is not null and disabled_at is null
+      for update of setting
+    ), counted as (
+      update delivery_setting as setting
+      set failing_since = coalesce(failing.failing_since, now()),
+        warned_at = case when failing.failing_since <= now() - make_interval(secs => failing.disable_after_minutes * 30)
+          then coalesce(failing.warned_at, now()) end,
+        disabled_at = case when failing.failing_since <= now() - make_interval(mins => failing.disable_after_minutes)
+          then now() end
+      from failing where setting.connection_id = failing.connection_id
+      returning setting.*, failing.warned_at as warned_before
+    )
+    insert into delivery_news (organisation_id, type, data)
+    select organisation_id, case when disabled_at is null then 'ConnectionFailing' else 'ConnectionDisabled' end,
+      case when disabled_at is null
+        then json_build_object('connection_id', connection_id, 'failing_since', failing_since,
+          'disabled_from', failing_since + make_interval(mins => disable_after_minutes))
+        else json_build_object('connection_id', connection_id, 'failing_since', failing_since) end
+    from counted where disabled_at is not null or (warned_at is not null and warned_before is null)`)
 }
 
 /** A connection that was changed starts again as new. */

@@ -6,6 +6,10 @@ export type Candidate = {
   readonly organisation_id: string
   readonly connection_id: string
   readonly standing: 'new' | 'closed' | 'slow' | 'open' | 'half_open'
+  /** It has a rate, or a number of deliveries at once, of its own. */
+  readonly limited?: boolean
+  /** It is disabled when it fails for too long. */
+  readonly watched?: boolean
 }
 
 /** A place in which something is being sent. */

@@ -17,6 +17,8 @@ export type PlannedDelivery = {
   readonly type: string
   readonly stream: string
   readonly position: string
+  /** The revision of the event in its stream: the order of what is sent about one record. */
+  readonly sequence: number
   readonly subject_type: string
   readonly subject_id: string
   /** The read models that must have passed the event, and not have set its record aside, before it is sent. */
@@ -152,7 +154,7 @@ const deliveriesOf = (
   actions: readonly KnownAction[],
   knowledge: Knowledge,
 ): PlannedDelivery[] => {
-  const { id: event_id, stream, position, recorded_at } = recorded
+  const { id: event_id, stream, position, revision, recorded_at } = recorded
   const organisation_id = organisationOf(recorded)
   const published = subject.happening(facts, recorded)
   if (!published) return []
@@ -180,6 +182,7 @@ const deliveriesOf = (
         type: happening.type,
         stream,
         position,
+        sequence: revision,
         subject_type: happening.subject.type,
         subject_id: happening.subject.id,
         waits_for: subject.readModels,

@@ -1,6 +1,6 @@
 import type { ClientBase, Pool, QueryConfig } from 'pg'
 import type { Json } from '#domain/event.ts'
-import { sql, type Query } from '#infra/postgres/postgres.ts'
+import { sql, transaction, type Query } from '#infra/postgres/postgres.ts'
 import type { Allotted } from './places.ts'
 import type { Cancellation, PlannedDelivery } from './plan.ts'
 
@@ -25,6 +25,8 @@ export type Claimed = {
   readonly connection_id: string
   readonly event_id: string
   readonly type: string
+  readonly stream: string
+  readonly sequence: number
   readonly subject_type: string
   readonly subject_id: string
   readonly message: Json
@@ -47,6 +49,11 @@ export type Completed = {
   /** How long until the next attempt, while it is pending. */
   readonly delay_seconds: number
   readonly waited_seconds: number
+  /** What was sent and answered, without secrets. */
+  readonly exchange: Json | null
+  /** The bodies of an attempt that failed, as base64, and the data key that opens them. */
+  readonly key_id: string | null
+  readonly sealed: string | null
 }
 
 /** Adds what was planned; what is there already stays as it is. */
@@ -58,20 +65,27 @@ export const enqueue = async (db: ClientBase, planned: readonly PlannedDelivery[
     with planned as materialized (
       select * from json_to_recordset(${JSON.stringify(rows)}) as planned (
         id uuid, recorded_at timestamptz, organisation_id uuid, event_id uuid, action_id uuid, connection_id uuid, type text,
-        stream text, position text, subject_type text, subject_id uuid, waits_for text[], message text, cancelled text)
+        stream text, position text, sequence bigint, subject_type text, subject_id uuid, waits_for text[], message text, cancelled text)
     ), added as (
       insert into delivery (recorded_at, id, organisation_id, event_id, action_id, connection_id, type, stream, position,
-        subject_type, subject_id, message, state, reason, finished_at, unsent_at)
+        sequence, subject_type, subject_id, message, state, reason, finished_at, unsent_at)
       select recorded_at, id, organisation_id, event_id, action_id, connection_id, type, stream, position,
-        subject_type, subject_id, message::json, case when cancelled is null then 'pending' else 'cancelled' end, cancelled,
+        sequence, subject_type, subject_id, message::json, case when cancelled is null then 'pending' else 'cancelled' end, cancelled,
         case when cancelled is null then null else now() end, case when cancelled is null then null else now() end
       from planned
       on conflict (id, recorded_at) do nothing
       returning id
     )
-    insert into delivery_queue (id, recorded_at, organisation_id, action_id, connection_id, stream, position, waits_for)
-    select id, recorded_at, organisation_id, action_id, connection_id, stream, position, waits_for
-    from planned join added using (id) where cancelled is null`)
+    insert into delivery_queue (id, recorded_at, organisation_id, action_id, connection_id, stream, position, waits_for,
+      in_order, due_at)
+    select id, recorded_at, planned.organisation_id, action_id, connection_id, stream, position, waits_for,
+      coalesce(setting.in_order, false),
+      case when setting.in_order and (rank() over (partition by connection_id, stream order by position) > 1
+        or exists (select from delivery_queue as earlier where earlier.in_order
+          and earlier.connection_id = planned.connection_id and earlier.stream = planned.stream
+          and earlier.position < planned.position)) then 'infinity' else now() end
+    from planned join added using (id) left join delivery_setting as setting using (connection_id)
+    where cancelled is null`)
 }
 
 /** Cancels what waits to be sent. What is being sent at this moment is sent. */
@@ -97,8 +111,59 @@ export const cancel = async (db: ClientBase, cancellation: Cancellation): Promis
  * one probe at a time, whichever worker sends it.
  */
 export const claim = async (pool: Pool, allotted: readonly Allotted[]): Promise<Claimed[]> => {
+  const [unlimited, limited] = [allotted.filter((each) => !each.limited), allotted.filter((each) => each.limited)]
+  return [...(await claimRooms(pool, unlimited)), ...(await claimLimited(pool, limited))]
+}
+
+/** A connection may send so many seconds' worth at once after a pause. */
+const burstSeconds = 1
+
+/**
+ * Claims over connections with a rate, or a number of deliveries at once, of their own. The row of each is locked meanwhile,
+ * so that all workers together keep to it; a worker that finds it locked leaves the connection to the other.
+ */
+const claimLimited = async (pool: Pool, allotted: readonly Allotted[]): Promise<Claimed[]> => {
   if (allotted.length === 0) return []
-  const { rows } = await pool.query<Claimed>(
+  return transaction(pool, async (db) => {
+    const { rows: locked } = await db.query<{ readonly connection_id: string }>(sql`
+      select connection_id from delivery_setting
+      where connection_id = any (${allotted.map(({ connection_id }) => connection_id)}::uuid[])
+      for update skip locked`)
+    // Only a new statement sees what other workers have claimed up to now.
+    const { rows: rooms } = await db.query<{ readonly connection_id: string; readonly room: number }>(sql`
+      select connection_id, floor(greatest(0, least(
+          case when per_second is null then 'infinity'::double precision
+            else per_second * extract(epoch from now() - greatest(next_at, now())
+              + make_interval(secs => greatest(${burstSeconds}, 1 / per_second)))::double precision + 1e-6 end,
+          case when at_once is null then 'infinity'::double precision else at_once - (
+            select count(*) from delivery_queue as queue
+            where queue.organisation_id = setting.organisation_id and queue.connection_id = setting.connection_id
+              and started_at is not null and due_at > now() and due_at < 'infinity') end,
+          1e6)))::integer as room
+      from delivery_setting as setting
+      where connection_id = any (${locked.map(({ connection_id }) => connection_id)}::uuid[]) and disabled_at is null`)
+    const roomOf = new Map(rooms.map(({ connection_id, room }) => [connection_id, room]))
+    const within = allotted.map((each) => ({
+      ...each,
+      room: Math.min(each.room, roomOf.get(each.connection_id) ?? 0),
+    }))
+    const claimed = await claimRooms(
+      db,
+      within.filter(({ room }) => room > 0),
+    )
+    await db.query(sql`
+      update delivery_setting as setting
+      set next_at = greatest(next_at, now()) + make_interval(secs => used.count / per_second)
+      from (select connection_id, count(*) from unnest(${claimed.map(({ connection_id }) => connection_id)}::uuid[])
+        as claimed (connection_id) group by connection_id) as used
+      where used.connection_id = setting.connection_id and per_second is not null`)
+    return claimed
+  })
+}
+
+const claimRooms = async (db: Pool | ClientBase, allotted: readonly Allotted[]): Promise<Claimed[]> => {
+  if (allotted.length === 0) return []
+  const { rows } = await db.query<Claimed>(
     prepared(
       'delivery-claim',
       sql`
@@ -110,7 +175,8 @@ export const claim = async (pool: Pool, allotted: readonly Allotted[]): Promise<
         ${allotted.map(({ connection_id }) => connection_id)}::uuid[],
         ${allotted.map(({ room }) => room)}::integer[]) as allotted (organisation_id, connection_id, room)
       cross join lateral (
-        select id, recorded_at, connection_id, sent, unsent + (started_at is not null)::integer as unsent, started_at,
+        select id, recorded_at, connection_id, attempts_before, sent,
+          unsent + (started_at is not null)::integer as unsent, started_at,
           (select count(*) from passed where name = any (waits_for) and passed.position >= queue.position)
             = cardinality(waits_for)
             and not exists (select from consumer_set_aside as aside
@@ -138,15 +204,16 @@ export const claim = async (pool: Pool, allotted: readonly Allotted[]): Promise<
       set due_at = now() + make_interval(secs => ${leaseSeconds} + ${leaseSpreadSeconds} * random()), started_at = now(),
         unsent = allowed.unsent
       from allowed where queue.id = allowed.id
-      returning queue.id, queue.recorded_at, queue.sent + queue.unsent + 1 as number, queue.started_at, queue.sent,
-        queue.unsent, queue.waited_seconds
+      returning queue.id, queue.recorded_at, queue.attempts_before + queue.sent + queue.unsent + 1 as number,
+        queue.started_at, queue.sent, queue.unsent, queue.waited_seconds
     ), lost as (
       insert into delivery_attempt (recorded_at, delivery_id, number, started_at, outcome)
-      select recorded_at, id, sent + unsent, started_at, 'lost' from allowed where started_at is not null
+      select recorded_at, id, attempts_before + sent + unsent, started_at, 'lost' from allowed where started_at is not null
       on conflict do nothing
     )
-    select taken.*, delivery.organisation_id, delivery.connection_id, delivery.event_id, delivery.type, delivery.subject_type,
-      delivery.subject_id, delivery.message, connection.type as connection_type, connection.facts as connection
+    select taken.*, delivery.organisation_id, delivery.connection_id, delivery.event_id, delivery.type, delivery.stream,
+      delivery.sequence::integer, delivery.subject_type, delivery.subject_id, delivery.message,
+      connection.type as connection_type, connection.facts as connection
     from taken cross join lateral (
       select * from delivery where delivery.id = taken.id and delivery.recorded_at = taken.recorded_at limit 1) as delivery
     left join delivery_known as connection on connection.kind = 'connection' and connection.id = delivery.connection_id`,
@@ -160,7 +227,10 @@ export const claim = async (pool: Pool, allotted: readonly Allotted[]): Promise<
  * no other worker has claimed the delivery again.
  */
 export const complete = async (pool: Pool, completed: readonly Completed[]): Promise<void> => {
-  const inOrder = completed.toSorted((one, other) => (one.id < other.id ? -1 : 1))
+  // A document within the document, as it may hold characters that PostgreSQL cannot take apart.
+  const inOrder = completed
+    .map((each) => ({ ...each, exchange: each.exchange && JSON.stringify(each.exchange) }))
+    .toSorted((one, other) => (one.id < other.id ? -1 : 1))
   await pool.query(
     prepared(
       'delivery-complete',
@@ -168,23 +238,44 @@ export const complete = async (pool: Pool, completed: readonly Completed[]): Pro
     with done as materialized (
       select * from json_to_recordset(${JSON.stringify(inOrder)}) as done (
         id uuid, recorded_at timestamptz, number integer, started_at timestamptz, outcome text, status integer, reason text,
-        state text, delay_seconds real, waited_seconds real)
+        state text, delay_seconds real, waited_seconds real, exchange text, key_id uuid, sealed text)
     ), attempts as (
-      insert into delivery_attempt (recorded_at, delivery_id, number, started_at, outcome, status, reason)
-      select recorded_at, id, number, started_at, outcome, status, reason from done
+      insert into delivery_attempt (recorded_at, delivery_id, number, started_at, outcome, status, reason, exchange, key_id,
+        sealed)
+      select recorded_at, id, number, started_at, outcome, status, reason, exchange::json, key_id, decode(sealed, 'base64')
+      from done
       on conflict (delivery_id, number, recorded_at) do update set
-        finished_at = excluded.finished_at, outcome = excluded.outcome, status = excluded.status, reason = excluded.reason
+        finished_at = excluded.finished_at, outcome = excluded.outcome, status = excluded.status, reason = excluded.reason,
+        exchange = excluded.exchange, key_id = excluded.key_id, sealed = excluded.sealed
     ), again as (
       update delivery_queue as queue
       set due_at = now() + make_interval(secs => done.delay_seconds), waited_seconds = done.waited_seconds,
         sent = sent + (done.outcome <> 'not_sent')::integer, unsent = unsent + (done.outcome = 'not_sent')::integer,
         started_at = null
-      from done where queue.id = done.id and done.state = 'pending' and sent + unsent + 1 = done.number
+      from done where queue.id = done.id and done.state = 'pending'
+        and attempts_before + sent + unsent + 1 = done.number
     ), finished as (
       delete from delivery_queue as queue using done
       where queue.id = done.id
-        and (done.state = 'delivered' or (done.state = 'failed' and sent + unsent + 1 = done.number))
-      returning queue.id
+        and (done.state = 'delivered' or (done.state = 'failed' and attempts_before + sent + unsent + 1 = done.number))
+      returning queue.id, queue.connection_id, queue.stream, queue.in_order, queue.sent
+    ), next_in_order as (
+      update delivery_queue as queue set due_at = now()
+      from (select distinct connection_id, stream from finished where in_order) as ended
+      cross join lateral (
+        select id from delivery_queue as waiting
+        where waiting.in_order and waiting.connection_id = ended.connection_id and waiting.stream = ended.stream
+          and not exists (select from finished where finished.id = waiting.id)
+        order by position limit 1) as first
+      where queue.id = first.id and queue.due_at = 'infinity'
+    ), failed as (
+      insert into delivery_news (organisation_id, type, data)
+      select delivery.organisation_id, 'DeliveryFailed', json_build_object('delivery_id', delivery.id,
+        'connection_id', delivery.connection_id, 'event_id', event_id, 'event_type', delivery.type, 'subject_type', subject_type,
+        'subject_id', subject_id, 'attempts', finished.sent + 1, 'status', done.status,
+        'reason', coalesce(done.reason, 'status ' || done.status))
+      from done join finished using (id) join delivery on delivery.id = done.id and delivery.recorded_at = done.recorded_at
+      where done.state = 'failed' and delivery.type not like 'webhook.%'
     )
     update delivery
     set state = done.state, finished_at = now(),
@@ -196,6 +287,21 @@ export const complete = async (pool: Pool, completed: readonly Completed[]): Pro
         and exists (select from finished where finished.id = done.id)))`,
     ),
   )
+}
+
+/**
+ * Makes the first delivery of a record due where that was missed, because the one before it ended, or was cancelled, at the
+ * moment when it was planned. Returns whether there was one.
+ */
+export const releaseInOrder = async (pool: Pool): Promise<boolean> => {
+  const { rowCount } = await pool.query(sql`
+    update delivery_queue set due_at = now() where id = any (array(
+      select id from delivery_queue as waiting
+      where due_at = 'infinity' and (not in_order or not exists (
+        select from delivery_queue as earlier where earlier.in_order and earlier.connection_id = waiting.connection_id
+          and earlier.stream = waiting.stream and earlier.position < waiting.position))
+      limit 1000 for update skip locked))`)
+  return (rowCount ?? 0) > 0
 }
 
 /** To plan a statement over all partitions takes longer than to execute it. */

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import type { Log } from '#infra/log.ts'
-import { recordStandings, type Standing } from './endpoints.ts'
+import { recordHealth, recordStandings, type Health, type Standing } from './endpoints.ts'
 import { complete, type Completed } from './queue.ts'
 
 const tryAgainMs = 200
@@ -11,28 +11,33 @@ const triesWhenStopping = 3
 export const makeRecorder = (pool: Pool, log: Log) => {
   let completed: Completed[] = []
   let standings = new Map<string, Standing>()
+  let health = new Map<string, Health>()
   let running: Promise<void> | undefined
   let triesLeft = Infinity
 
   const record = async () => {
-    const [batch, standing] = [completed, standings]
+    const [batch, standing, ends] = [completed, standings, health]
     completed = []
     standings = new Map()
+    health = new Map()
     try {
       if (batch.length > 0) await complete(pool, batch)
       batch.length = 0
       if (standing.size > 0) await recordStandings(pool, standing)
+      standing.clear()
+      if (ends.size > 0) await recordHealth(pool, ends)
     } catch (error) {
       log.error({ error, deliveries: batch.length }, 'ends of deliveries could not be recorded, trying again')
       completed = [...batch, ...completed]
       standings = new Map([...standing, ...standings])
+      health = new Map([...ends, ...health])
       triesLeft--
       if (triesLeft > 0) await pause(tryAgainMs)
     }
   }
 
   const run = async () => {
-    while ((completed.length > 0 || standings.size > 0) && triesLeft > 0) await record()
+    while ((completed.length > 0 || standings.size > 0 || health.size > 0) && triesLeft > 0) await record()
     running = undefined
   }
 
@@ -43,6 +48,11 @@ export const makeRecorder = (pool: Pool, log: Log) => {
     },
     stands: (connection_id: string, standing: Standing): void => {
       standings.set(connection_id, standing)
+      running ??= run()
+    },
+    /** How a send over a connection ended that is disabled when it fails for too long. */
+    ends: (connection_id: string, how: Health): void => {
+      health.set(connection_id, how)
       running ??= run()
     },
     /** What cannot be recorded now is sent again when its lease ends. */

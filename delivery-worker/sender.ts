@@ -5,7 +5,7 @@ import { notifier } from '#infra/notifier.ts'
 import { reasonOf } from '#infra/reason.ts'
 import { readBodies } from './body.ts'
 import type { Capabilities } from './capability.ts'
-import { candidateSearch, type Standing } from './endpoints.ts'
+import { candidateSearch, type Health, type Standing } from './endpoints.ts'
 import { allot, type Allotted, type Candidate } from './places.ts'
 import { claim, type Claimed, type Completed } from './queue.ts'
 import { makeRecorder } from './recorder.ts'
@@ -70,6 +70,8 @@ export const startSender = (parts: SenderParts) => {
     const standing = standingAfter(completed, own.isSlow)
     if (standing !== 'closed' || place.standing !== 'closed') recorder.stands(place.connection_id, standing)
     recorder.ended(completed)
+    const health = place.watched ? healthAfter(completed) : undefined
+    if (health) recorder.ends(place.connection_id, health)
   }
 
   /** Claims what there is room for and begins to send it. Returns how many deliveries that were. */
@@ -141,6 +143,12 @@ export const startSender = (parts: SenderParts) => {
 }
 
 const anyUnproven: Candidate = { organisation_id: 'any other', connection_id: 'any other', standing: 'new' }
+
+/** An answer of 4xx, or a refusal of ours, says nothing of the receiver's health. */
+const healthAfter = ({ outcome, status, state }: Completed): Health | undefined => {
+  if (state === 'delivered') return 'well'
+  return outcome === 'unanswered' || (status !== null && status >= 500) ? 'failing' : undefined
+}
 
 const standingAfter = ({ outcome, state }: Completed, isSlow: boolean): Standing => {
   if (outcome === 'not_sent' || outcome === 'refused') return 'unknown'

@@ -5,6 +5,12 @@ import { campaignEvents, leadIntakeEvents } from './campaigns/events.ts'
 import { productEvents } from './catalogue/events.ts'
 import { checkoutEvents } from './checkout/events.ts'
 import { customerEvents, identityEvents } from './customers/events.ts'
+import {
+  deliveryNewsEvents,
+  deliveryPingEvents,
+  deliveryRecoveryEvents,
+  deliverySettingsEvents,
+} from './deliveries/events.ts'
 import type { EventShapes } from './event.ts'
 import { ingestEvents } from './ingests/events.ts'
 import { endpointConnectionEvents } from './integrations/events.ts'
@@ -34,6 +40,10 @@ export const storedEvents: EventShapes = {
   ...memberReferenceEvents,
   ...checkoutEvents,
   ...customerEvents,
+  ...deliveryNewsEvents,
+  ...deliveryPingEvents,
+  ...deliveryRecoveryEvents,
+  ...deliverySettingsEvents,
   ...endpointConnectionEvents,
   ...identityEvents,
   ...ingestEvents,

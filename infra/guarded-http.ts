@@ -12,6 +12,7 @@ export type Exchange =
       readonly outcome: 'answered'
       readonly status: number
       readonly header: (name: string) => string | undefined
+      readonly headers: Readonly<Record<string, string>>
       /** As much as came within the deadline, at most 64 kB unless it was said otherwise. */
       readonly body: Buffer
     }
@@ -144,6 +145,9 @@ export const makeGuardedHttp = (options: GuardedHttpOptions) => {
         outcome: 'answered',
         status: answer.statusCode,
         header: (name) => [answer.headers[name]].flat()[0],
+        headers: Object.fromEntries(
+          Object.entries(answer.headers).map(([name, value]) => [name, [value].flat().join(', ')]),
+        ),
         body: await readSome(answer.body, bodyLimitBytes),
       }
     } catch (error) {

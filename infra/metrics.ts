@@ -48,6 +48,16 @@ export const makeMetrics = () => {
       labelNames: ['consumer'],
       registers,
     }),
+    deliveriesFailed: new Gauge({
+      name: 'coverstream_deliveries_failed',
+      help: 'Deliveries of all organisations that failed and were not sent again, counted up to 10,000.',
+      registers,
+    }),
+    connectionsDisabled: new Gauge({
+      name: 'coverstream_delivery_connections_disabled',
+      help: 'Connections over which nothing is sent, because they failed for too long.',
+      registers,
+    }),
     deliveries: new Counter({
       name: 'coverstream_delivery_attempts_total',
       help: 'Attempts to deliver, by what became of them.',

@@ -26,6 +26,8 @@ import { catalogueHistoryRoutes } from './catalogue/admin-routes.ts'
 import { keyDocumentRoutes } from './catalogue/key-documents.ts'
 import { catalogueRoutes } from './catalogue/routes.ts'
 import { customerAdminRoutes } from './customers/routes.ts'
+import { lifecycleEventRoutes } from './deliveries/lifecycle-routes.ts'
+import { deliveryRecoveryRoutes } from './deliveries/recovery-routes.ts'
 import { deliveryRoutes } from './deliveries/routes.ts'
 import { documentationRoutes, type ExplorerDemo } from './documentation/routes.ts'
 import { accountOpener } from './lookups/accounts.ts'
@@ -75,6 +77,8 @@ export const queryRoutes = (
   ...leadAdminRoutes(deps),
   ...outcomeRoutes(deps),
   ...deliveryRoutes(deps),
+  ...deliveryRecoveryRoutes(deps),
+  ...lifecycleEventRoutes(deps),
   ...ingestRoutes(deps),
   ...ingestAdminRoutes(deps),
   ...customerAdminRoutes(deps),

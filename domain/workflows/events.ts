@@ -54,6 +54,9 @@ export const LifecycleEventType = z.enum([
   'claim.paid',
   'claim.closed',
   'claim.reopened',
+  'webhook.failed',
+  'webhook.connection_failing',
+  'webhook.connection_disabled',
 ])
 export type LifecycleEventType = z.infer<typeof LifecycleEventType>
 

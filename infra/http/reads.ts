@@ -1,6 +1,8 @@
 /** What query-api serves of the operator's addresses, at /admin/v1 and below an organisation. */
 const lists = [
   'deliveries',
+  'delivery_connections',
+  'delivery_recoveries',
   'key_documents',
   'market_searches',
   'policies',

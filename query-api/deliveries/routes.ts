@@ -4,9 +4,26 @@ import { notFound } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
+import type { DataKeys } from '#infra/crypto/data-keys.ts'
+import { readBodies } from './bodies.ts'
 import { cursorAfter, pageParameters, placeOf, type Place } from '../page.ts'
 
+const Instant = z.iso.datetime({ offset: true })
+
 const State = z.enum(['pending', 'delivered', 'failed', 'cancelled'])
+
+const Head = z
+  .object({
+    method: z.string().optional(),
+    url: z.string().optional().describe('Without its query.'),
+    status: z.int().optional(),
+    headers: z.record(z.string(), z.string()).describe('Of headers that may hold a secret only the name.'),
+    body: z
+      .string()
+      .optional()
+      .describe('The first 4 kB; shown of a single delivery and of attempts that failed, until the person is erased.'),
+  })
+  .meta({ id: 'DeliveryAttemptHead' })
 
 const Attempt = z
   .object({
@@ -21,6 +38,8 @@ const Attempt = z
       ),
     status: z.int().nullable().describe('What the receiver answered.'),
     reason: z.string().nullable().describe('Why there was no answer, or why nothing was sent.'),
+    request: Head.nullable().describe('What was sent, without secrets.'),
+    response: Head.nullable().describe('What was answered, without secrets.'),
   })
   .meta({ id: 'DeliveryAttempt' })
 
@@ -32,6 +51,7 @@ const Delivery = z
     organisation_id: OrganisationId,
     event_id: z.uuid(),
     type: z.string().describe('The published name of the event.'),
+    sequence: z.int().describe('Greater for a later event of the same stream; also sent as X-Service-Sequence.'),
     subject: Subject.describe('What it is about: an application or a quote, for example.'),
     stream: z.string().describe('The stream of the event: `application-<id>` for an application and its quotes.'),
     action_id: z.uuid().describe('The action that asked for it.'),
@@ -55,6 +75,8 @@ const Filters = z.object({
   subject_id: z.uuid().optional(),
   stream: z.string().optional(),
   connection_id: z.uuid().optional(),
+  since: Instant.optional().describe('Of events that were recorded at or after this time.'),
+  until: Instant.optional().describe('Of events that were recorded before this time.'),
   ...pageParameters,
 })
 type Filters = z.output<typeof Filters>
@@ -65,10 +87,11 @@ type Deps = {
   /** For lists, which look at up to 10,000 rows: lookups of others must not wait behind them. */
   readonly pool: Database
   readonly db: Database
+  readonly dataKeys: Pick<DataKeys, 'byId'>
 }
 
 /** What was sent, to which connection, and with which outcome: the log of deliveries with every attempt. */
-export const deliveryRoutes = ({ pool, db }: Deps): Route[] => [
+export const deliveryRoutes = ({ pool, db, dataKeys }: Deps): Route[] => [
   route(
     {
       ...operator,
@@ -103,7 +126,8 @@ export const deliveryRoutes = ({ pool, db }: Deps): Route[] => [
       const { rows } = await db.query<Key>(sql`select id, recorded_at from delivery where id = ${path.id}`)
       const [delivery] = await readDeliveries(db, rows)
       if (!delivery) throw notFound('delivery')
-      return { status: 200, body: { data: delivery } }
+      const bodiesOf = await readBodies(db, dataKeys, delivery)
+      return { status: 200, body: { data: { ...delivery, attempts: delivery.attempts.map(bodiesOf) } } }
     },
   ),
 ]
@@ -118,7 +142,7 @@ const scanned = 10_000
 /** The keys of a page, and where the next one begins. What no index holds is filtered among a bounded number of rows. */
 const findKeys = async (
   pool: Database,
-  { organisation_id, state, type, event_id, subject_id, stream, connection_id, limit, cursor }: Filters,
+  { organisation_id, state, type, event_id, subject_id, stream, connection_id, since, until, limit, cursor }: Filters,
 ): Promise<{ readonly keys: readonly Key[]; readonly next: Key | undefined }> => {
   const [at, id] = cursor === undefined ? [null, null] : valuesOf(placeOf(cursor))
   const isFiltered = state !== undefined || type !== undefined || connection_id !== undefined
@@ -129,13 +153,25 @@ const findKeys = async (
     ...(subject_id === undefined ? [] : [{ column: 'subject_id', value: subject_id }]),
     ...(stream === undefined ? [] : [{ column: 'stream', value: stream }]),
   ]
-  const values = [organisation_id, at, id, isFiltered ? scanned : limit + 1, limit + 1, state, type, connection_id]
+  const values = [
+    organisation_id,
+    at,
+    id,
+    isFiltered ? scanned : limit + 1,
+    limit + 1,
+    state,
+    type,
+    connection_id,
+    since,
+    until,
+  ]
   const { rows } = await pool.query<Key & { readonly matches: boolean }>({
     text: `with looked_at as materialized (
       select id, recorded_at, ($6::text is null or state = $6) and ($7::text is null or type = $7)
         and ($8::uuid is null or connection_id = $8) as matches
       from delivery
-      where organisation_id = $1 and ($2::timestamptz is null or (recorded_at, id) < ($2, $3::uuid)) ${unsent}
+      where organisation_id = $1 and ($2::timestamptz is null or (recorded_at, id) < ($2, $3::uuid))
+        and ($9::timestamptz is null or recorded_at >= $9) and ($10::timestamptz is null or recorded_at < $10) ${unsent}
         ${indexed.map(({ column }, index) => `and ${column} = $${values.length + 1 + index}`).join(' ')}
       order by recorded_at desc, id desc limit $4
     ), numbered as (select *, row_number() over () as number from looked_at)
@@ -159,19 +195,20 @@ type Row = Omit<Delivery, 'recorded_at' | 'planned_at' | 'due_at' | 'finished_at
 const readDeliveries = async (db: Database, keys: readonly Key[]): Promise<Delivery[]> => {
   if (keys.length === 0) return []
   const { rows } = await db.query<Row>(sql`
-    select found.*, due_at, (
+    select found.*, nullif(due_at, 'infinity') as due_at, (
         select coalesce(json_agg(json_build_object('number', number, 'started_at', started_at, 'finished_at', finished_at,
-          'outcome', outcome, 'status', status, 'reason', reason) order by number), '[]')
+          'outcome', outcome, 'status', status, 'reason', reason, 'request', exchange -> 'request',
+          'response', exchange -> 'response') order by number), '[]')
         from (
-          select number, started_at, finished_at, outcome, status, reason from delivery_attempt
+          select number, started_at, finished_at, outcome, status, reason, exchange from delivery_attempt
           where delivery_id = found.id and delivery_attempt.recorded_at = found.recorded_at
           union all
-          select sent + unsent + 1, started_at, null, null, null, null from delivery_queue
+          select attempts_before + sent + unsent + 1, started_at, null, null, null, null, null from delivery_queue
           where delivery_queue.id = found.id and started_at is not null) as attempt) as attempts
     from unnest(${keys.map(({ id }) => id)}::uuid[], ${keys.map(({ recorded_at }) => recorded_at)}::timestamptz[])
       with ordinality as wanted (id, recorded_at, place)
     cross join lateral (
-      select id, organisation_id, event_id, type, json_build_object('type', subject_type, 'id', subject_id) as subject,
+      select id, organisation_id, event_id, type, sequence::integer, json_build_object('type', subject_type, 'id', subject_id) as subject,
         stream, action_id, connection_id, state, reason, recorded_at, planned_at, finished_at
       from delivery where id = wanted.id and recorded_at = wanted.recorded_at limit 1) as found
     left join delivery_queue on delivery_queue.id = found.id

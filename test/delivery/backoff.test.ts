@@ -75,7 +75,7 @@ test.each([
 })
 
 const answered = (status: number) =>
-  ({ outcome: 'answered', status, header: () => undefined, body: Buffer.alloc(0) }) as const
+  ({ outcome: 'answered', status, header: () => undefined, headers: {}, body: Buffer.alloc(0) }) as const
 
 test.each<[number, Verdict]>([
   [200, 'delivered'],

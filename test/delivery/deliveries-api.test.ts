@@ -10,11 +10,12 @@ import { deliveryFixture, eventually, secret } from './fixture.ts'
 
 type Listed = { data: { id: string; type: string; state: string }[]; next_cursor: string | null }
 
+const noKeys = { byId: async () => new Map() }
 const mine = `/admin/v1/deliveries?organisation_id=${organisation_id}`
 
 test('200: every delivery of an organisation with its attempts, newest first, in pages', async () => {
   await using fixture = await deliveryFixture()
-  await using api = await serve(deliveryRoutes({ pool: fixture.pool, db: fixture.pool }))
+  await using api = await serve(deliveryRoutes({ pool: fixture.pool, db: fixture.pool, dataKeys: fixture.dataKeys }))
   const hooks = await startReceiver({ secret })
   await using _closing = { [Symbol.asyncDispose]: hooks.close }
   hooks.failNext(1, 404)
@@ -62,7 +63,7 @@ test('200: every delivery of an organisation with its attempts, newest first, in
 
 test('200: by state, by type, by event, by subject, by stream and by connection', async () => {
   await using fixture = await deliveryFixture()
-  await using api = await serve(deliveryRoutes({ pool: fixture.pool, db: fixture.pool }))
+  await using api = await serve(deliveryRoutes({ pool: fixture.pool, db: fixture.pool, dataKeys: fixture.dataKeys }))
   const gone = await fixture.setUp('https://crm.example.com/', ['application.started'])
   await gone.removeConnection()
   const refused = await fixture.setUp('https://10.0.0.1/', ['quote.issued'])
@@ -87,7 +88,7 @@ test('200: by state, by type, by event, by subject, by stream and by connection'
 
 test('200: with a filter, a page reads 10,000 rows, and its cursor leads to the rows after them', async () => {
   await using queue = await deliveryQueue()
-  await using api = await serve(deliveryRoutes({ pool: queue.pool, db: queue.pool }))
+  await using api = await serve(deliveryRoutes({ pool: queue.pool, db: queue.pool, dataKeys: noKeys }))
   const connection_id = await connect(queue.pool)
   await queue.enqueue(planned(connection_id, { type: 'quote.issued' }))
   const others = (count: number) =>
@@ -122,14 +123,14 @@ test.each([
   `${mine}&cursor=WzFd`,
 ])('422: %s', async (path) => {
   await using database = await testDatabase()
-  await using api = await serve(deliveryRoutes({ pool: database.pool, db: database.pool }))
+  await using api = await serve(deliveryRoutes({ pool: database.pool, db: database.pool, dataKeys: noKeys }))
 
   expect(await api.get(path)).toMatchObject({ status: 422, body: { error: { code: 'invalid_parameter' } } })
 })
 
 test('before anything was sent there is nothing: 200 with an empty list, and 404', async () => {
   await using database = await testDatabase()
-  await using api = await serve(deliveryRoutes({ pool: database.pool, db: database.pool }))
+  await using api = await serve(deliveryRoutes({ pool: database.pool, db: database.pool, dataKeys: noKeys }))
 
   expect(await api.get(mine)).toMatchObject({ status: 200, body: { data: [] } })
   expect(await api.get(`/admin/v1/deliveries/${randomUUID()}`)).toMatchObject({ status: 404 })

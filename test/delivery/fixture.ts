@@ -9,6 +9,7 @@ import { readConfig } from '#infra/config.ts'
 import { postgresLog, prepareLog } from '#infra/event-log/postgres/postgres-log.ts'
 import { makeDataKeys } from '#infra/crypto/data-keys.ts'
 import { deriveKeys } from '#infra/crypto/keys.ts'
+import { makeDataKeys } from '#infra/crypto/data-keys.ts'
 import { makeLeases } from '#infra/consumers/lease.ts'
 import { makeLog } from '#infra/log.ts'
 import { makeMetrics } from '#infra/metrics.ts'
@@ -189,6 +190,8 @@ export const deliveryFixture = async ({ decided = true, environment = {} }: Fixt
   return {
     ...database,
     eventLog,
+    keys,
+    dataKeys,
     append,
     setUp,
     startWorker,

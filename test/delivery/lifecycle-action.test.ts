@@ -127,7 +127,7 @@ test('a lifecycle action is what was created and changed since', () => {
   expect(lifecycleAction.category).toBe('lifecycle_action')
 })
 
-test('the published lifecycle events are those of the applications, quotes, policies, mandates, premiums and claims', () => {
+test('the published lifecycle events are those of the applications, quotes, policies, mandates, premiums, claims and webhooks', () => {
   const byAggregate = Map.groupBy(LifecycleEventType.options, (type) => type.split('.')[0])
 
   expect(Object.fromEntries([...byAggregate].map(([aggregate, types]) => [aggregate, types.length]))).toEqual({
@@ -137,5 +137,6 @@ test('the published lifecycle events are those of the applications, quotes, poli
     mandate: 4,
     premium: 6,
     claim: 7,
+    webhook: 3,
   })
 })

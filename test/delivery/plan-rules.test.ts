@@ -124,6 +124,7 @@ test('a delivery holds all that is needed to send it, and its id is that of the 
       type: 'parcel.ParcelSent',
       stream: 'parcel-p',
       position: happened.position,
+      sequence: 0,
       subject_type: 'parcel',
       subject_id: 'p',
       waits_for: ['parcels', 'vans'],

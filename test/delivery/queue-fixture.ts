@@ -97,6 +97,7 @@ export const planned = (connection_id: string, changes: Partial<PlannedDelivery>
     type: 'application.started',
     stream: `application-${subject_id}`,
     position: '1',
+    sequence: 0,
     subject_type: 'application',
     subject_id,
     waits_for: ['applications'],
@@ -115,6 +116,9 @@ const ended = ({ id, recorded_at: at, connection_id, number, started_at, waited_
   waited_seconds,
   outcome: 'answered' as const,
   reason: null,
+  exchange: null,
+  key_id: null,
+  sealed: null,
   delay_seconds: 0,
 })
 export const success = (claimed: Claimed): Completed => ({ ...ended(claimed), status: 200, state: 'delivered' })

@@ -23,6 +23,7 @@ const unused = {
   capabilities: { subjects: [], actions: [], connections: [] },
   http: { request: () => Promise.reject(new Error('nothing is sent')), close: async () => undefined },
   keys: deriveKeys(randomBytes(32).toString('base64')),
+  dataKeys: { of: () => Promise.reject(new Error('nothing is sealed')) },
 }
 
 describe('planning', () => {

@@ -1,0 +1,208 @@
+import { z } from 'zod'
+import { DeliveryRecoveryId, EndedState } from '#domain/deliveries/events.ts'
+import { deliveryPing } from '#domain/deliveries/ping.ts'
+import { DeliverySettings } from '#domain/deliveries/record.ts'
+import { deliveryRecovery } from '#domain/deliveries/recovery.ts'
+import { deliverySettings } from '#domain/deliveries/settings.ts'
+import { OrganisationId } from '#domain/values.ts'
+import { notFound, Problem } from '#infra/http/problem.ts'
+import { route, type Route } from '#infra/http/route.ts'
+import { derivedId, newId } from '#infra/ids.ts'
+import type { Database } from '#infra/postgres/lookups.ts'
+import { commandHandler, type Writer } from '../handle.ts'
+import { operatorContext, operatorRoute, refuseUnknownOrganisation, type Organisations } from '../operator.ts'
+import { countDeliveries, countedMost } from './count.ts'
+
+type Deps = {
+  readonly writer: Writer
+  readonly pool: Database
+  readonly directory: Organisations
+  /** Everything that deliveries are sent over, by id. */
+  readonly connections: ReadonlyMap<string, { readonly organisation_id: OrganisationId }>
+}
+
+const organisationAddress = '/admin/v1/organisations/:organisation_id'
+const connectionAddress = `${organisationAddress}/connections/:connection_id` as const
+
+const OrganisationPath = z.object({ organisation_id: OrganisationId })
+const ConnectionPath = OrganisationPath.extend({ connection_id: z.uuid() })
+
+const Instant = z.iso.datetime({ offset: true })
+
+const AskedRecovery = z.object({
+  delivery_id: z.uuid().optional().describe('Only this delivery.'),
+  connection_id: z.uuid().optional().describe('Only what is sent over this connection.'),
+  since: Instant.optional().describe('From the events that were recorded at or after this time on.'),
+  until: Instant.optional().describe('Up to this time; left out: up to now.'),
+  types: z
+    .array(z.string().regex(/^[\w.]{1,100}$/, 'must be an event type such as quote.issued'))
+    .min(1)
+    .max(100)
+    .optional()
+    .describe('Only these types of events.'),
+  states: z
+    .array(EndedState)
+    .min(1)
+    .default(['failed'])
+    .describe('Only what ended like this. What was delivered is sent again only if that is named.'),
+  per_second: z
+    .number()
+    .min(0.1)
+    .max(1_000)
+    .default(50)
+    .describe('At most so many a second. The limits of the connection hold besides.'),
+  missed: z
+    .boolean()
+    .default(false)
+    .describe(
+      'With connection_id: begins again to send over a connection that was disabled, and sends what failed since it began to fail.',
+    ),
+  dry_run: z.boolean().default(false).describe('Only counts, and changes nothing.'),
+})
+
+const Asked = z
+  .object({ id: DeliveryRecoveryId, organisation_id: OrganisationId, per_second: z.number() })
+  .meta({ id: 'DeliveryRecoveryRequest' })
+const Counted = z
+  .object({
+    deliveries: z.int().describe(`How many would be sent again, counted up to ${countedMost}.`),
+    by_state: z.record(z.string(), z.int()),
+  })
+  .meta({ id: 'DeliveryRecoveryCount' })
+
+const oneSettings = z.object({ data: DeliverySettings })
+
+/** What the operator does about deliveries: sends them again, sets how they are sent, and tries a connection. */
+export const deliveryOperatorRoutes = ({ writer, pool, directory, connections }: Deps): Route[] => {
+  const recoveries = commandHandler(writer, deliveryRecovery)
+  const settings = commandHandler(writer, deliverySettings)
+  const pings = commandHandler(writer, deliveryPing)
+
+  const refuseUnknown = ({ organisation_id, connection_id }: z.output<typeof ConnectionPath>): void => {
+    refuseUnknownOrganisation(directory, organisation_id)
+    if (connections.get(connection_id)?.organisation_id !== organisation_id) throw notFound('connection')
+  }
+
+  const askedFor = ({ missed, dry_run: _, ...asked }: z.output<typeof AskedRecovery>) => {
+    if (missed && asked.connection_id === undefined) throw missing('connection_id', 'is required with missed')
+    if (!missed && asked.delivery_id === undefined && asked.since === undefined)
+      throw missing('since', 'is required without delivery_id or missed')
+    return {
+      delivery_id: asked.delivery_id ?? null,
+      connection_id: asked.connection_id ?? null,
+      types: asked.types ?? null,
+      states: asked.states,
+      since: inUtc(asked.since),
+      until: inUtc(asked.until),
+      per_second: asked.per_second,
+      enables: missed,
+    }
+  }
+
+  return [
+    route(
+      {
+        ...operatorRoute,
+        method: 'post',
+        address: `${organisationAddress}/delivery_recoveries`,
+        summary:
+          'Send deliveries again, each with its Idempotency-Key: one, those of a connection, or all since a time. With dry_run they are only counted',
+        path: OrganisationPath,
+        body: AskedRecovery,
+        headers: { 'Idempotency-Key': 'The same request with the same key is one request.' },
+        answers: { 200: z.object({ data: Counted }), 202: z.object({ data: Asked }) },
+      },
+      async ({ path: { organisation_id }, body, ...facts }) => {
+        refuseUnknownOrganisation(directory, organisation_id)
+        if (body.connection_id !== undefined) refuseUnknown({ organisation_id, connection_id: body.connection_id })
+        const asked = askedFor(body)
+        if (body.dry_run)
+          return { status: 200, body: { data: await countDeliveries(pool, { organisation_id, ...asked }) } }
+
+        const key = facts.header('idempotency-key')
+        const id = DeliveryRecoveryId.parse(
+          key === undefined ? newId() : derivedId('delivery_recovery', organisation_id, key),
+        )
+        const { state } = await recoveries.handle(
+          id,
+          { type: 'RequestDeliveryRecovery', asked: { delivery_recovery_id: id, organisation_id, ...asked } },
+          operatorContext(organisation_id, facts),
+        )
+        return {
+          status: 202,
+          body: { data: { id, organisation_id, per_second: (state ?? asked).per_second } },
+        }
+      },
+    ),
+    route(
+      {
+        ...operatorRoute,
+        method: 'get',
+        address: `${connectionAddress}/delivery_settings`,
+        summary: 'Show how deliveries are sent over a connection',
+        path: ConnectionPath,
+        answers: { 200: oneSettings },
+      },
+      async ({ path }) => {
+        refuseUnknown(path)
+        return { status: 200, body: { data: await settings.load(path.connection_id) } }
+      },
+    ),
+    route(
+      {
+        ...operatorRoute,
+        method: 'patch',
+        address: `${connectionAddress}/delivery_settings`,
+        summary: 'Change how deliveries are sent over a connection: rate, number at once, order, when it is disabled',
+        path: ConnectionPath,
+        body: DeliverySettings.partial().meta({ id: 'DeliverySettingsChange' }),
+        answers: { 200: oneSettings },
+      },
+      async ({ path, body, ...facts }) => {
+        refuseUnknown(path)
+        const { organisation_id, connection_id } = path
+        const before = await settings.load(connection_id)
+        const {
+          per_second = before.per_second,
+          at_once = before.at_once,
+          in_order = before.in_order,
+          disable_after_minutes = before.disable_after_minutes,
+        } = body
+        const changed = { per_second, at_once, in_order, disable_after_minutes }
+        const { state } = await settings.handle(
+          connection_id,
+          { type: 'ChangeDeliverySettings', organisation_id, connection_id, settings: changed },
+          operatorContext(organisation_id, facts),
+        )
+        return { status: 200, body: { data: state } }
+      },
+    ),
+    route(
+      {
+        ...operatorRoute,
+        method: 'post',
+        address: `${connectionAddress}/ping`,
+        summary: 'Try a connection: sends webhook.ping over it. What became of it stands in the list of deliveries',
+        path: ConnectionPath,
+        answers: { 202: z.object({ data: z.object({ event_type: z.literal('webhook.ping'), stream: z.string() }) }) },
+      },
+      async ({ path, ...facts }) => {
+        refuseUnknown(path)
+        const { organisation_id, connection_id } = path
+        const id = newId()
+        await pings.handle(
+          id,
+          { type: 'PingConnection', organisation_id, connection_id },
+          operatorContext(organisation_id, facts),
+        )
+        return { status: 202, body: { data: { event_type: 'webhook.ping', stream: `delivery_ping-${id}` } } }
+      },
+    ),
+  ]
+}
+
+const inUtc = (instant: string | undefined): string | null =>
+  instant === undefined ? null : new Date(instant).toISOString()
+
+const missing = (field: string, reason: string) =>
+  new Problem('validation_failed', 'Say which deliveries are to be sent again.', { fields: { [field]: reason } })

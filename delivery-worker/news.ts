@@ -1,0 +1,102 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Pool } from 'pg'
+import { deliveryNewsEvents, type DeliveryNewsEvent } from '#domain/deliveries/events.ts'
+import { toStored } from '#domain/event.ts'
+import type { EventLog } from '#infra/event-log/event-log.ts'
+import { derivedId } from '#infra/ids.ts'
+import type { Leases } from '#infra/consumers/lease.ts'
+import type { Log } from '#infra/log.ts'
+import { sql } from '#infra/postgres/postgres.ts'
+
+type Parts = {
+  readonly pool: Pool
+  readonly eventLog: Pick<EventLog, 'append'>
+  readonly leases: Leases
+  readonly log: Log
+  readonly signal: AbortSignal
+}
+
+type News = {
+  readonly id: string
+  readonly organisation_id: string
+  readonly happened_at: Date
+  readonly type: string
+  readonly data: object
+}
+
+const pollMs = 1_000
+const afterTroubleMs = 5_000
+const atOnce = 100
+
+/** Appends to the log what became of deliveries, in one worker of all. */
+export const startNews = (parts: Parts): { readonly finished: Promise<void> } => {
+  const { leases, log, signal } = parts
+  const run = async () => {
+    while (!signal.aborted) {
+      try {
+        const lease = await leases.take('delivery news', signal)
+        if (!lease) return
+        try {
+          while (!signal.aborted && !lease.signal.aborted)
+            if ((await publishNews(parts)) < atOnce) await rest(pollMs, signal)
+        } finally {
+          await lease.release()
+        }
+      } catch (error) {
+        log.warn({ error }, 'news of deliveries could not be appended, trying again')
+        await rest(afterTroubleMs, signal)
+      }
+    }
+  }
+  return { finished: run() }
+}
+
+const rest = (ms: number, signal: AbortSignal) => pause(ms, undefined, { signal }).catch(() => undefined)
+
+/**
+ * Appends each to a stream of its own, with an id that follows from it, and then forgets it: after a crash in between, the
+ * same append changes nothing. Returns how many there were.
+ */
+export const publishNews = async ({
+  pool,
+  eventLog,
+  log,
+}: Pick<Parts, 'pool' | 'eventLog' | 'log'>): Promise<number> => {
+  const { rows } = await pool.query<News>(sql`
+    select id, organisation_id, happened_at, type, data from delivery_news order by happened_at limit ${atOnce}`)
+  await Promise.all(
+    rows.map(async (news) => {
+      const event = eventOf(news)
+      if (event.type === 'ConnectionFailing' || event.type === 'ConnectionDisabled')
+        log.warn({ organisation_id: news.organisation_id, ...event }, 'a connection fails for long')
+      await eventLog.append(`delivery_news-${news.id}`, 'no_stream', [
+        {
+          id: derivedId('delivery_news', news.organisation_id, news.id),
+          ...toStored(deliveryNewsEvents, event),
+          metadata: {
+            organisation_id: news.organisation_id,
+            actor: { type: 'system', id: 'delivery-worker' },
+            correlation_id: news.id,
+            causation_id: null,
+            occurred_at: news.happened_at.toISOString(),
+          },
+        },
+      ])
+    }),
+  )
+  if (rows.length > 0)
+    await pool.query(sql`delete from delivery_news where id = any (${rows.map(({ id }) => id)}::uuid[])`)
+  return rows.length
+}
+
+const eventOf = ({ type, data }: News): DeliveryNewsEvent => {
+  const shape = deliveryNewsEvents[type as keyof typeof deliveryNewsEvents] // the statements that insert know no other
+  const written = Object.fromEntries(Object.entries(data).map(([name, value]) => [name, instant(name, value)]))
+  return { type, ...shape.schema.parse(written) } as DeliveryNewsEvent
+}
+
+/** PostgreSQL writes times in a form of its own. */
+const instant = (name: string, value: unknown): unknown =>
+  (name === 'failing_since' || name === 'disabled_from') && typeof value === 'string'
+    ? new Date(value).toISOString()
+    : value

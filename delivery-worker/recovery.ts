@@ -1,0 +1,168 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { ClientBase, Pool } from 'pg'
+import type { DeliveryRecoveryEvent } from '#domain/deliveries/events.ts'
+import type { Log } from '#infra/log.ts'
+import { sql, transaction } from '#infra/postgres/postgres.ts'
+import type { Capabilities } from './capability.ts'
+
+/** A delivery that failed was recorded at most so long before: the attempts, and the time until the first of them. */
+const longestUnderwayMs = 24 * 3_600_000
+
+/**
+ * From when on deliveries are looked at. Without a time it is that of the connection's first failure, and what was planned a
+ * little earlier.
+ */
+export const recoverySince = async (
+  db: ClientBase,
+  { since, delivery_id, connection_id }: DeliveryRecoveryEvent,
+): Promise<Date> => {
+  if (since !== null) return new Date(since)
+  if (delivery_id !== null) return new Date(0)
+  const { rows } = await db.query<{ failing_since: Date | null }>(sql`
+    select failing_since from delivery_setting where connection_id = ${connection_id}`)
+  const failingSince = rows[0]?.failing_since
+  return failingSince ? new Date(failingSince.getTime() - longestUnderwayMs) : new Date(0)
+}
+
+type Recovery = {
+  readonly id: string
+  readonly organisation_id: string
+  readonly delivery_id: string | null
+  readonly connection_id: string | null
+  readonly types: readonly string[] | null
+  readonly states: readonly string[]
+  readonly until: Date
+  readonly per_second: number
+  readonly after_recorded_at: Date
+  readonly after_id: string
+}
+
+type LookedAt = {
+  readonly id: string
+  readonly recorded_at: Date
+  readonly subject_type: string
+  readonly matches: boolean
+}
+
+/** So many deliveries are looked at in one step, and so many are put back into the queue. */
+const lookedAtOnce = 2_000
+const resentAtOnce = 200
+const idleMs = 500
+
+type Parts = {
+  readonly pool: Pool
+  readonly log: Log
+  readonly capabilities: Capabilities
+  readonly signal: AbortSignal
+  /** Called when in a moment there will be something to send. */
+  readonly onResent: () => void
+}
+
+/** Carries out what the operator asked to be sent again. Each request is with one worker at a time, step by step. */
+export const startRecoveries = ({ pool, log, capabilities, signal, onResent }: Parts) => {
+  const run = async () => {
+    while (!signal.aborted) {
+      let isDone = true
+      try {
+        const { worked, resent } = await recoverStep(pool, capabilities)
+        isDone = !worked
+        if (resent > 0) onResent()
+      } catch (error) {
+        log.warn({ error }, 'a recovery of deliveries failed, trying again')
+      }
+      if (isDone) await pause(idleMs, undefined, { signal }).catch(() => undefined)
+    }
+  }
+  return { finished: run() }
+}
+
+/** One step of a recovery that is due, all of it or nothing: deliveries are put back and its place is moved on. */
+export const recoverStep = (
+  pool: Pool,
+  capabilities: Capabilities,
+): Promise<{ readonly worked: boolean; readonly resent: number }> =>
+  transaction(pool, async (db) => {
+    const { rows } = await db.query<Recovery>(sql`
+      select id, organisation_id, delivery_id, connection_id, types, states, until, per_second, after_recorded_at, after_id
+      from delivery_recovery where finished_at is null and next_at <= now()
+      order by next_at limit 1 for update skip locked`)
+    const [recovery] = rows
+    if (!recovery) return { worked: false, resent: 0 }
+    const most = Math.max(1, Math.min(resentAtOnce, Math.floor(recovery.per_second)))
+    const { lookedAt, isLast } = await lookAt(db, recovery, most)
+    const matching = lookedAt.filter(({ matches }) => matches)
+    const resent = await resend(db, capabilities, matching)
+    const end = lookedAt.at(-1)
+    await db.query(sql`
+      update delivery_recovery set resent = resent + ${resent}, skipped = skipped + ${matching.length - resent},
+        after_recorded_at = ${end?.recorded_at ?? recovery.after_recorded_at}, after_id = ${end?.id ?? recovery.after_id},
+        next_at = now() + make_interval(secs => ${resent / recovery.per_second}),
+        finished_at = case when ${isLast} then now() end
+      where id = ${recovery.id}`)
+    return { worked: true, resent }
+  })
+
+/** The next deliveries in the order of their events, as far as the last one that may be put back in this step. */
+const lookAt = async (
+  db: ClientBase,
+  recovery: Recovery,
+  most: number,
+): Promise<{ readonly lookedAt: readonly LookedAt[]; readonly isLast: boolean }> => {
+  const { organisation_id, delivery_id, connection_id, types, states, until, after_recorded_at, after_id } = recovery
+  const unsent = states.includes('delivered') ? '' : 'and unsent_at is not null'
+  const one = delivery_id === null ? '' : 'and id = $9'
+  const values: unknown[] = [organisation_id, after_recorded_at, after_id, until, connection_id, types, states]
+  const { rows } = await db.query<LookedAt>({
+    text: `select id, recorded_at, subject_type, ($5::uuid is null or connection_id = $5)
+        and ($6::text[] is null or type = any ($6)) and state = any ($7) as matches
+      from delivery
+      where organisation_id = $1 and (recorded_at, id) > ($2, $3::uuid) and recorded_at <= $4 ${unsent} ${one}
+      order by recorded_at, id limit $8`,
+    values: [...values, lookedAtOnce, ...(delivery_id === null ? [] : [delivery_id])],
+  })
+  const places = rows.flatMap(({ matches }, index) => (matches ? [index] : []))
+  const lastPlace = places[most - 1]
+  const isCut = lastPlace !== undefined && lastPlace < rows.length - 1
+  return {
+    lookedAt: isCut ? rows.slice(0, lastPlace + 1) : rows,
+    isLast: !isCut && rows.length < lookedAtOnce,
+  }
+}
+
+/**
+ * Puts deliveries back into the queue, under their ids, with five new attempts. What waits already, or whose connection or
+ * organisation is gone, is left alone. Returns how many that were.
+ */
+const resend = async (db: ClientBase, capabilities: Capabilities, deliveries: readonly LookedAt[]): Promise<number> => {
+  if (deliveries.length === 0) return 0
+  const rows = deliveries.map(({ id, recorded_at, subject_type }) => ({
+    id,
+    recorded_at,
+    waits_for: capabilities.subjects.find(({ type }) => type === subject_type)?.readModels ?? [],
+  }))
+  const { rowCount } = await db.query(sql`
+    with wanted as materialized (
+      select * from json_to_recordset(${JSON.stringify(rows)}) as wanted (id uuid, recorded_at timestamptz, waits_for text[])
+    ), locked as materialized (
+      select delivery.id, delivery.recorded_at, wanted.waits_for
+      from wanted join delivery using (id, recorded_at) order by delivery.id for update of delivery
+    ), again as (
+      update delivery set state = 'pending', reason = null, finished_at = null, unsent_at = null
+      from locked as wanted
+      where delivery.id = wanted.id and delivery.recorded_at = wanted.recorded_at and state <> 'pending'
+        and exists (select from delivery_known as connection where connection.kind = 'connection'
+          and connection.id = delivery.connection_id and (connection.facts ->> 'removed')::boolean is not true)
+        and not exists (select from delivery_known as organisation where organisation.kind = 'organisation'
+          and organisation.id = delivery.organisation_id and (organisation.facts ->> 'active')::boolean is false)
+      returning delivery.*, wanted.waits_for
+    )
+    insert into delivery_queue (id, recorded_at, organisation_id, action_id, connection_id, stream, position, waits_for,
+      attempts_before, in_order)
+    select again.id, again.recorded_at, again.organisation_id, again.action_id, again.connection_id, stream, position, waits_for,
+      (select coalesce(max(number), 0) from delivery_attempt as attempt
+        where attempt.delivery_id = again.id and attempt.recorded_at = again.recorded_at),
+      coalesce(setting.in_order, false)
+    from again left join delivery_setting as setting using (connection_id)
+    on conflict (id) do nothing`)
+  return rowCount ?? 0
+}
