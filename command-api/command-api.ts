@@ -80,6 +80,7 @@ import { makeRateLimit } from '#infra/http/rate-limit.ts'
 import { makePaymentDesks, type PaymentDesks } from './payment-desk.ts'
 import { clockRoutes } from './clock-routes.ts'
 import { deliveryOperatorRoutes } from './deliveries/routes.ts'
+import { deliverySettingsSection } from './deliveries/setup.ts'
 import { makeMemberships } from './loyalty/memberships.ts'
 import { programmeRoutes } from './loyalty/operator-routes.ts'
 import { membershipRoutes } from './loyalty/routes.ts'
@@ -147,6 +148,7 @@ export const setupSections = ({
   rateTablesSection(writer),
   productsSection({ writer, hasSold, documentFiles: makeDocumentFiles(pool) }),
   endpointConnectionsSection({ writer, keys, allowsHttp }),
+  deliverySettingsSection(writer),
   lifecycleActionsSection({ writer, catalogue }),
   campaignsSection(writer),
   ...leadIntakeSections(writer),

@@ -29,6 +29,8 @@ const findRecords = async ({ operator }: Callers): Promise<Examples> => {
     getKeyDocument: { path: { version_id: textOf(documents?.[0], 'version_id') } },
     getKeyDocuments: inDemo,
     getDeliveries: inDemo,
+    getDeliveryConnections: inDemo,
+    getDeliveryRecoveries: inDemo,
     getDelivery: { path: { id: textOf(deliveries?.[0], 'id') } },
     getReleases: inDemo,
     getRelease: { path: { id: textOf(releases?.[0], 'id') }, ...inDemo },

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { dataOf, idOf, listOf, textOf, type Callers, type Example, type Examples } from './requests.ts'
+import { dataOf, idOf, listOf, textOf, until, type Callers, type Example, type Examples } from './requests.ts'
 
 const firm = (slug: string) => `organisations:
   - slug: ${slug}
@@ -61,6 +61,14 @@ export const prepareFirm = async ({ operator }: Callers): Promise<Examples> => {
     made('workflows', { name: 'Kept', trigger: { event_type: 'lead.created', campaign: 'spring' }, actions }),
   ])
 
+  const recovery = async () => {
+    const asked = await operator('POST', `${own}/delivery_recoveries`, { since: new Date().toISOString() })
+    const recovery_id = idOf(asked)
+    await until(async () => operator('GET', `/admin/v1/delivery_recoveries/${recovery_id}`).catch(() => undefined))
+    return recovery_id
+  }
+  const recovery_id = await recovery()
+
   const inFirm = (path: Readonly<Record<string, string>> = {}, requestBody?: object): Example => ({
     path: { organisation_id: id, ...path },
     ...(requestBody && { body: requestBody }),
@@ -88,6 +96,11 @@ export const prepareFirm = async ({ operator }: Callers): Promise<Examples> => {
     ),
     postOrganisationEndpointConnectionRegenerateSecret: inFirm({ endpoint_connection_id: keptConnection }, {}),
     deleteOrganisationEndpointConnection: inFirm({ endpoint_connection_id: removedConnection }),
+    getDeliveryRecovery: { path: { id: recovery_id } },
+    postOrganisationDeliveryRecoveries: inFirm({}, { since: new Date().toISOString(), dry_run: true }),
+    getOrganisationConnectionDeliverySettings: inFirm({ connection_id: keptConnection }),
+    patchOrganisationConnectionDeliverySettings: inFirm({ connection_id: keptConnection }, { per_second: 20 }),
+    postOrganisationConnectionPing: inFirm({ connection_id: keptConnection }),
     putOrganisationProviderAccount: inFirm({ provider: 'ideal_postcodes' }, { secret: 'example-key' }),
     deleteOrganisationProviderAccount: inFirm({ provider: 'os_places' }),
     postOrganisationLifecycleActions: inFirm(

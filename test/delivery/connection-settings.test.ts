@@ -58,24 +58,25 @@ describe('a connection with a rate', () => {
     const connection = await withRate(own, 10)
 
     const first = await claimLimited(own, connection)
+    // However long the machine takes.
+    await passSeconds(own, -3_600)
     const atOnce = await claimLimited(own, connection)
     const asked = await candidates(own)
-    await passSeconds(own, 2)
+    await passSeconds(own, 3_700)
     const later = await claimLimited(own, connection)
 
     expect([first.length, atOnce.length, later.length]).toEqual([10, 0, 10])
     expect(asked).toEqual([])
-    expect(await candidates(own)).toEqual([])
   })
 
   test('below one a second sends one at a time', async () => {
     await using own = await deliveryQueue()
-    const connection = await withRate(own, 0.5)
+    const connection = await withRate(own, 0.1)
 
     const first = await claimLimited(own, connection)
-    await passSeconds(own, 1)
+    await passSeconds(own, 5)
     const early = await claimLimited(own, connection)
-    await passSeconds(own, 1)
+    await passSeconds(own, 5)
     const due = await claimLimited(own, connection)
 
     expect([first.length, early.length, due.length]).toEqual([1, 0, 1])
@@ -83,11 +84,11 @@ describe('a connection with a rate', () => {
 
   test('keeps to it although several workers send', async () => {
     await using own = await deliveryQueue()
-    const connection = await withRate(own, 10)
+    const connection = await withRate(own, 0.1)
 
     const claims = await Promise.all(Array.from({ length: 8 }, () => claimLimited(own, connection)))
 
-    expect(claims.flat()).toHaveLength(10)
+    expect(claims.flat()).toHaveLength(1)
   })
 })
 

@@ -1,0 +1,65 @@
+import { z } from 'zod'
+import { DeliverySettings } from '#domain/deliveries/record.ts'
+import { deliverySettings } from '#domain/deliveries/settings.ts'
+import { endpointConnectionIdOf } from '../integrations/ids.ts'
+import { commandHandler, type Writer } from '../handle.ts'
+import type { SetupContext, SetupSection, SetupStep } from '../setup-section.ts'
+
+/** How deliveries are sent over an endpoint connection, in a set-up file. What is left out has no limit of its own. */
+export const DeclaredDeliverySettings = z.strictObject({
+  endpoint_connection: z.string().trim().min(1).max(200),
+  per_second: DeliverySettings.shape.per_second.default(null),
+  at_once: DeliverySettings.shape.at_once.default(null),
+  in_order: DeliverySettings.shape.in_order.default(false),
+  disable_after_minutes: DeliverySettings.shape.disable_after_minutes.default(null),
+})
+type Declared = z.output<typeof DeclaredDeliverySettings>
+
+const Named = z.looseObject({ name: z.string() })
+
+export const deliverySettingsSection = (writer: Writer): SetupSection<Declared> => {
+  const { handle, preview, load } = commandHandler(writer, deliverySettings)
+
+  const isKnown = async ({ organisation_id, declared }: SetupContext, name: string): Promise<boolean> => {
+    if (declared('endpoint_connections').some((each) => Named.safeParse(each).data?.name === name)) return true
+    const stream = `endpoint_connection-${endpointConnectionIdOf(organisation_id, name)}`
+    return (await writer.log.read(stream, { limit: 1 })).length > 0
+  }
+
+  const planOne = async (
+    { endpoint_connection, ...settings }: Declared,
+    { organisation_id, context }: SetupContext,
+  ): Promise<SetupStep> => {
+    const connection_id = endpointConnectionIdOf(organisation_id, endpoint_connection)
+    const command = { type: 'ChangeDeliverySettings', organisation_id, connection_id, settings } as const
+    const before = Object.entries(await load(connection_id))
+    const changes = await preview(connection_id, command)
+    return {
+      what: `delivery settings of ${endpoint_connection}`,
+      change: changes.length > 0 ? 'change' : 'none',
+      details: before.flatMap(([key, value]) => {
+        const wanted = settings[key as keyof typeof settings] // the keys of the same record
+        return wanted === value ? [] : [`${key}: ${String(value)} → ${String(wanted)}`]
+      }),
+      apply: async () => {
+        await handle(connection_id, command, context)
+      },
+    }
+  }
+
+  return {
+    key: 'delivery_settings',
+    schema: DeclaredDeliverySettings,
+    plan: async (declared, setup) => {
+      const steps: SetupStep[] = []
+      for (const [index, each] of declared.entries()) {
+        const name = each.endpoint_connection
+        if (declared.findIndex((other) => other.endpoint_connection === name) !== index)
+          setup.report([index, 'endpoint_connection'], 'is declared twice')
+        else if (await isKnown(setup, name)) steps.push(await planOne(each, setup))
+        else setup.report([index, 'endpoint_connection'], `there is no endpoint connection called ${name}`)
+      }
+      return steps
+    },
+  }
+}
