@@ -34,7 +34,10 @@ export const exchangeRecorder =
       },
       response:
         answer.outcome === 'answered'
-          ? { status: answer.status, headers: shownHeaders(answer.headers, (name) => !secretAnswerHeaders.test(name)) }
+          ? {
+              status: answer.status,
+              headers: shownHeaders(answer.headers ?? {}, (name) => !secretAnswerHeaders.test(name)),
+            }
           : null,
     }
     const arrived = answer.outcome === 'answered' && answer.status >= 200 && answer.status < 300

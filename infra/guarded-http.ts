@@ -12,7 +12,7 @@ export type Exchange =
       readonly outcome: 'answered'
       readonly status: number
       readonly header: (name: string) => string | undefined
-      readonly headers: Readonly<Record<string, string>>
+      readonly headers?: Readonly<Record<string, string>>
       /** As much as came within the deadline, at most 64 kB unless it was said otherwise. */
       readonly body: Buffer
     }
