@@ -37,8 +37,8 @@ export const startNews = (parts: Parts): { readonly finished: Promise<void> } =>
         const lease = await leases.take('delivery news', signal)
         if (!lease) return
         try {
-          while (!signal.aborted && !lease.signal.aborted)
-            if ((await publishNews(parts)) < atOnce) await rest(pollMs, signal)
+          const isOver = () => signal.aborted || lease.signal.aborted
+          while (!isOver()) if ((await publishNews(parts)) < atOnce) await rest(pollMs, signal)
         } finally {
           await lease.release()
         }

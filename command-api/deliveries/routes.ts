@@ -83,7 +83,7 @@ export const deliveryOperatorRoutes = ({ writer, pool, directory, connections }:
     if (connections.get(connection_id)?.organisation_id !== organisation_id) throw notFound('connection')
   }
 
-  const askedFor = ({ missed, dry_run: _, ...asked }: z.output<typeof AskedRecovery>) => {
+  const askedFor = ({ missed, ...asked }: Omit<z.output<typeof AskedRecovery>, 'dry_run'>) => {
     if (missed && asked.connection_id === undefined) throw missing('connection_id', 'is required with missed')
     if (!missed && asked.delivery_id === undefined && asked.since === undefined)
       throw missing('since', 'is required without delivery_id or missed')

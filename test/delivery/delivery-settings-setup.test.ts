@@ -13,6 +13,7 @@ test('a set-up file says how deliveries are sent over a connection; applied agai
   const setup: SetupContext = {
     organisation_id: OrganisationId.parse(organisation_id),
     currency_code: 'GBP',
+    time_zone: 'Europe/London',
     context: {
       organisation_id,
       actor: { type: 'operator', id: null },
