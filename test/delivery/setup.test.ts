@@ -44,7 +44,7 @@ test('connections and actions are created; a secret is shown once where it was m
     'create lifecycle action Tell the CRM',
     'create lifecycle action Tell of everything',
   ])
-  expect((await api.get(api.connections)).body).toEqual({ data: [] })
+  expect((await api.get(api.connections)).body).toEqual({ data: [], next_cursor: null })
 
   const { body } = await api.apply(declared)
   const secrets = (body as Steps).data.steps.flatMap(({ what, secrets: made }) => (made ? [[what, made]] : []))
@@ -122,5 +122,5 @@ test('all that is wrong is said, at its line, and nothing is changed', async () 
     [at('lifecycle_actions[0].product')]: 'line 15: there is no product no-such-product',
     [at('lifecycle_actions[0].endpoint_connection')]: 'line 17: there is no endpoint connection Nowhere',
   })
-  expect((await api.get(api.connections)).body).toEqual({ data: [] })
+  expect((await api.get(api.connections)).body).toEqual({ data: [], next_cursor: null })
 })
