@@ -38,6 +38,11 @@ import { whenPolicyCancelledReturnCard } from './applications/when-policy-cancel
 import { dateIn } from '#domain/time-zone.ts'
 import { catalogueAdminRoutes } from './catalogue/routes.ts'
 import { crmReactions, crmRoutes, crmSections, crmTimers, followCrmModels, type CrmModels } from './crm.ts'
+import { integrationsFold, noIntegrations } from '#domain/custom-integrations/record.ts'
+import { inboundWebhook } from './custom-integrations/inbound-webhook.ts'
+import { makeIntegrationLog } from './custom-integrations/integration-log.ts'
+import { customIntegrationRoutes } from './custom-integrations/routes.ts'
+import { customIntegrationsSection } from './custom-integrations/setup.ts'
 import { makePeople } from './customers/people.ts'
 import { followEndpointConnections, type LiveConnections } from './integrations/live-connections.ts'
 import { makeDocumentFiles } from './document-files.ts'
@@ -67,6 +72,7 @@ import { makeWaitUntilReadable } from './policies/readable.ts'
 import { policyAdminRoutes } from './policies/routes.ts'
 import { makeSetUp } from './policies/set-up.ts'
 import { whenQuoteBoughtSetUpPolicy } from './policies/when-quote-bought-set-up-policy.ts'
+import { whenInboundEventAcceptedUpdatePolicy } from './policies/when-inbound-event-accepted-update-policy.ts'
 import { makeQuoteOwner, type QuoteOwner } from './quote-owner.ts'
 import { searchMarket } from './applications/search-market.ts'
 import { providerAccountRoutes } from './provider-accounts/routes.ts'
@@ -149,6 +155,7 @@ export const setupSections = ({
   productsSection({ writer, hasSold, documentFiles: makeDocumentFiles(pool) }),
   endpointConnectionsSection({ writer, keys, allowsHttp }),
   deliverySettingsSection(writer),
+  customIntegrationsSection({ writer, keys, allowsHttp }),
   lifecycleActionsSection({ writer, catalogue }),
   campaignsSection(writer),
   ...leadIntakeSections(writer),
@@ -207,6 +214,7 @@ export const commandRoutes = (deps: Deps): readonly Route[] => {
     ...clockRoutes(deps),
     ...catalogueAdminRoutes({ writer, catalogue, hasSold: makeHasSold(pool) }),
     ...endpointConnectionRoutes({ writer, keys, directory, connections, allowsHttp }),
+    ...customIntegrationRoutes({ writer, keys, directory, allowsHttp, baseUrl }),
     ...providerAccountRoutes({ writer, keys, directory, accounts, allowsHttp }),
     ...paymentAccountRoutes({ writer, keys, directory, paymentAccounts, allowsHttp }),
     ...lifecycleActionRoutes({ writer, directory, actions, catalogue }),
@@ -260,6 +268,7 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
   ])
   const outbound = { allowedHosts: config.DELIVERY_ALLOWED_HOSTS, allowHttp: config.DELIVERY_ALLOW_HTTP }
   const allowsHttp = httpPermission(outbound)
+  const integrations = await folds.follow(integrationsFold, noIntegrations())
   const writer = makeWriter({
     log: eventLog,
     seen: async (stream, position) => {
@@ -314,8 +323,9 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
         organisations: directory.organisations,
       }),
       whenPolicyBoundEnrolMember(memberships, programmes),
-      ...crmReactions({ writer, leads, catalogue, people, outcomeModels: crmModels.outcomeModels }),
+      ...crmReactions({ ...parts, writer, leads, directory, catalogue, people, models: crmModels }),
       whenPolicyCancelledReturnCard(writer),
+      whenInboundEventAcceptedUpdatePolicy(writer),
       whenIngestReceivedResolveIt(processing),
       whenIngestResolvedReadIt(processing),
     ],
@@ -344,6 +354,9 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
     ],
     { ...parts, leases },
   )
+  const integrationLog = makeIntegrationLog(parts.pool, log)
+  const inboundLimit = (name: string, requests: number) =>
+    makeRateLimit({ requests, windowSeconds: 300, name, pool: parts.pool, log })
   const requireCurrent = () => {
     folds.requireCurrent(directoryFold.name)
     folds.requireCurrent(operatorKeysFold.name)
@@ -407,6 +420,19 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
           clock,
           log,
         }),
+        inboundWebhook({
+          writer,
+          keys,
+          digest: dataKeys.digest,
+          integrations,
+          directory,
+          integrationLog,
+          limitOfConnection: inboundLimit('inbound_url', 3_000),
+          limitOfSender: inboundLimit('inbound_address', 30_000),
+          requireCurrent: () => folds.requireCurrent(integrationsFold.name),
+          clock,
+          log,
+        }),
       ],
     },
   )
@@ -419,6 +445,7 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
     ],
     stop: async () => {
       await Promise.all([...reactions, timers].map(async ({ finished }) => finished))
+      await integrationLog.stop()
       await Promise.all([outside.close(), models.close()])
     },
   }

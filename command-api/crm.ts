@@ -30,7 +30,9 @@ import { followPipelines, type Pipelines } from './live-pipelines.ts'
 import { outcomeAdminRoutes } from './outcomes/admin-routes.ts'
 import { uploadOutcomesRoute } from './outcomes/upload-route.ts'
 import { outcomeRoutes } from './outcomes/routes.ts'
+import { whenInboundEventAcceptedReportOutcome } from './outcomes/when-inbound-event-accepted-report-outcome.ts'
 import { whenOutcomeRecordedFollowOutcome } from './outcomes/when-outcome-recorded-follow-outcome.ts'
+import { whenOutcomeReportedRecordOutcome } from './outcomes/when-outcome-reported-record-outcome.ts'
 import { outcomeModelSections } from './outcomes/setup.ts'
 import { pipelineSections } from './pipeline/setup.ts'
 import type { AnySetupSection } from './setup-section.ts'
@@ -72,50 +74,43 @@ const findByPhone =
     return rows.map(({ id }) => CustomerId.parse(id))
   }
 
-/** Leads and what becomes of them: the way in. */
-export const crmRoutes = ({
+const outcomesDepsOf = ({ writer, pool, directory, catalogue, dataKeys, models, leads }: CrmDeps) => ({
   writer,
   pool,
+  models: models.outcomeModels,
+  leads,
+  findPerson: makePeople({ writer, digest: dataKeys.digest }).find,
+  findByPhone: findByPhone(pool),
   directory,
   catalogue,
-  dataKeys,
-  models,
-  leads,
-}: CrmDeps): readonly Route[] => {
-  const people = makePeople({ writer, digest: dataKeys.digest })
-  const outcomesDeps = {
-    writer,
-    pool,
-    models: models.outcomeModels,
-    leads,
-    findPerson: people.find,
-    findByPhone: findByPhone(pool),
-    directory,
-  }
+})
+
+/** Leads and what becomes of them: the way in. */
+export const crmRoutes = (deps: CrmDeps): readonly Route[] => {
+  const { directory, models } = deps
+  const outcomesDeps = outcomesDepsOf(deps)
   return [
-    ...consentRoutes({ people, directory }),
-    ...leadAdminRoutes({ leads, pipelines: models.pipelines, directory }),
-    ...outcomeRoutes({ ...outcomesDeps, catalogue }),
+    ...consentRoutes({ people: makePeople({ writer: deps.writer, digest: deps.dataKeys.digest }), directory }),
+    ...leadAdminRoutes({ leads: outcomesDeps.leads, pipelines: models.pipelines, directory }),
+    ...outcomeRoutes(outcomesDeps),
     ...outcomeAdminRoutes(outcomesDeps),
-    uploadOutcomesRoute({ ...outcomesDeps, catalogue }),
+    uploadOutcomesRoute(outcomesDeps),
   ]
 }
 
-type ReactionDeps = {
-  readonly writer: Writer
-  readonly leads: Leads
-  readonly outcomeModels: OutcomeModels
-  readonly catalogue: Pick<Catalogue, 'release'>
+type ReactionDeps = CrmDeps & {
+  readonly catalogue: Pick<Catalogue, 'release' | 'slugs'>
   readonly people: ReturnType<typeof makePeople>
 }
 
 /** What leads and outcomes do about what happens elsewhere. */
 export const crmReactions = (deps: ReactionDeps): readonly SomeReaction[] => {
-  const { writer, leads, outcomeModels, catalogue, people } = deps
+  const { writer, leads, catalogue, people } = deps
   const { load } = commandHandler(writer, application)
   const policyOf = commandHandler(writer, policy).load
   const answersOf = makeApplicationConsent(writer, catalogue)
   const customerOf = async (id: string) => (await load(id))?.record.customer?.id
+  const outcomesDeps = outcomesDepsOf(deps)
   return [
     whenCustomerSavedRecordCustomer(writer, { people, answersOf }),
     whenQuoteIssuedRecordSoftOptIn({ people, answersOf, customerOf }),
@@ -124,10 +119,12 @@ export const crmReactions = (deps: ReactionDeps): readonly SomeReaction[] => {
     whenApplicationChangedRecordActivity({ leads, customerOf }),
     whenCustomerUpdatedRecordChange(leads),
     whenPolicyBoundWinLead(leads),
+    whenInboundEventAcceptedReportOutcome(outcomesDeps),
+    whenOutcomeReportedRecordOutcome(outcomesDeps),
     whenPolicyChangedRecordActivity({ leads, policyOf }),
     whenPolicyChangedRecordOutcome({
       writer,
-      models: outcomeModels,
+      models: deps.models.outcomeModels,
       policyOf,
       slugOf: async (organisation_id, product_id, release_id) =>
         (await catalogue.release(organisation_id, product_id, release_id))?.slug,

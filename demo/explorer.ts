@@ -4,6 +4,7 @@ import { demoApplication } from './demo.ts'
 import { prepareApplications, preparePayments, preparePolicies } from './explorer/buying.ts'
 import { prepareLeads } from './explorer/crm.ts'
 import { prepareFirm } from './explorer/firm.ts'
+import { prepareIntegrations } from './explorer/integrations.ts'
 import { prepareMembers } from './explorer/loyalty.ts'
 import { prepareOutreach } from './explorer/outreach.ts'
 import { callerOf, demoOrganisation, inDemo, listOf, textOf, type Callers, type Examples } from './explorer/requests.ts'
@@ -77,6 +78,7 @@ export const prepareExplorer = async (
       prepareMembers,
       prepareOutreach,
       prepareFirm,
+      prepareIntegrations,
     ].map(prepared),
   )
   // Deliveries are of applications that were made by now.

@@ -4,6 +4,11 @@ import { memberReferenceEvents, membershipEvents, programmeEvents } from './loya
 import { campaignEvents, leadIntakeEvents } from './campaigns/events.ts'
 import { productEvents } from './catalogue/events.ts'
 import { checkoutEvents } from './checkout/events.ts'
+import {
+  customIntegrationEvents,
+  inboundEventEvents,
+  integrationConnectionEvents,
+} from './custom-integrations/events.ts'
 import { customerEvents, identityEvents } from './customers/events.ts'
 import {
   deliveryNewsEvents,
@@ -39,6 +44,7 @@ export const storedEvents: EventShapes = {
   ...membershipEvents,
   ...memberReferenceEvents,
   ...checkoutEvents,
+  ...customIntegrationEvents,
   ...customerEvents,
   ...deliveryNewsEvents,
   ...deliveryPingEvents,
@@ -46,9 +52,11 @@ export const storedEvents: EventShapes = {
   ...deliverySettingsEvents,
   ...endpointConnectionEvents,
   ...identityEvents,
+  ...inboundEventEvents,
   ...ingestEvents,
   ...leadIntakeEvents,
   ...leadEvents,
+  ...integrationConnectionEvents,
   ...lifecycleActionEvents,
   ...operatorKeyEvents,
   ...organisationEvents,

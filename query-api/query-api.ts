@@ -1,4 +1,5 @@
 import { directoryFold, emptyDirectory } from '#domain/access/record.ts'
+import { integrationsFold, noIntegrations, type Integrations } from '#domain/custom-integrations/record.ts'
 import { providerAccountsFold } from '#domain/provider-accounts/record.ts'
 import { idealPostcodes } from '#infra/addresses/ideal-postcodes.ts'
 import { osPlaces } from '#infra/addresses/os-places.ts'
@@ -28,6 +29,7 @@ import { catalogueRoutes } from './catalogue/routes.ts'
 import { customerAdminRoutes } from './customers/routes.ts'
 import { lifecycleEventRoutes } from './deliveries/lifecycle-routes.ts'
 import { deliveryRecoveryRoutes } from './deliveries/recovery-routes.ts'
+import { customIntegrationReads } from './custom-integrations/routes.ts'
 import { deliveryRoutes } from './deliveries/routes.ts'
 import { documentationRoutes, type ExplorerDemo } from './documentation/routes.ts'
 import { accountOpener } from './lookups/accounts.ts'
@@ -57,10 +59,12 @@ export const queryRoutes = (
     readonly programmes: ReadonlyMap<string, Programme>
     readonly outreachSettings: ReadonlyMap<string, OutreachSettings>
     readonly outcomeModels: OutcomeModels
+    readonly integrations: Integrations
   },
 ): readonly Route[] => [
   ...paymentRoutes(deps),
   ...paymentNewsRoutes(deps),
+  ...customIntegrationReads(deps),
   ...catalogueRoutes(deps),
   ...keyDocumentRoutes(deps),
   ...applicationRoutes(deps),
@@ -98,6 +102,7 @@ export const startQueryApi = async (parts: Parts, demo?: ExplorerDemo): Promise<
       folds.follow(outreachSettingsFold, new Map<string, OutreachSettings>()),
     ],
   )
+  const integrations = await folds.follow(integrationsFold, noIntegrations())
   const admission = makeAdmission({
     directory,
     tokens: makeTokens(keys, config.BASE_URL),
@@ -125,7 +130,7 @@ export const startQueryApi = async (parts: Parts, demo?: ExplorerDemo): Promise<
     ideal_postcodes: idealPostcodes(outside),
     os_places: osPlaces(outside),
   }
-  const live = { pipelines, outcomeModels, programmes, outreachSettings }
+  const live = { pipelines, outcomeModels, programmes, outreachSettings, integrations }
   const reading = { ...parts, ...live, db: lookups, baseUrl: config.BASE_URL, lookups: providers }
   const app = httpApp(queryRoutes(reading), {
     log,

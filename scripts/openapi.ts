@@ -5,6 +5,7 @@ import { deriveKeys } from '#infra/crypto/keys.ts'
 import { openApiDocument } from '#infra/http/openapi.ts'
 import { createPool } from '#infra/postgres/postgres.ts'
 import { makeSecretCheck } from '#infra/crypto/secret-hash.ts'
+import { noIntegrations } from '#domain/custom-integrations/record.ts'
 import { pipelinesOf } from '#domain/pipeline/record.ts'
 import { commandRoutes } from '../command-api/command-api.ts'
 import { makeWriter } from '../command-api/writer.ts'
@@ -70,6 +71,7 @@ export const routesByApi = () => {
     lookups,
     pipelines,
     outcomeModels: unused,
+    integrations: noIntegrations(),
     programmes: new Map(),
     outreachSettings: new Map(),
   })

@@ -2,8 +2,10 @@ import { z } from 'zod'
 import { Outcome } from '#domain/outcomes/record.ts'
 import { CustomerId, OrganisationId } from '#domain/values.ts'
 import { route, type Route } from '#infra/http/route.ts'
-import { operatorContext, operatorRoute, refuseUnknownOrganisation, type Organisations } from '../operator.ts'
-import { makeOutcomes, type OutcomesDeps, type Reporter } from './outcomes.ts'
+import { operatorContext, operatorRoute, refuseUnknownOrganisation } from '../operator.ts'
+import { OutcomeInput, readReference } from './inputs.ts'
+import { makeOutcomes, type Reporter } from './outcomes.ts'
+import { Held, readInput, type OutcomeRoutesDeps } from './routes.ts'
 
 const address = '/admin/v1/organisations/:organisation_id'
 const HeldPath = z.object({ organisation_id: OrganisationId, outcome_id: z.uuid().toLowerCase() })
@@ -19,7 +21,7 @@ const operatorOf = (organisation_id: OrganisationId, name: string | null): Repor
 })
 
 /** What the team does about outcomes that are held, and about mistaken ones. */
-export const outcomeAdminRoutes = (deps: OutcomesDeps & { readonly directory: Organisations }): Route[] => {
+export const outcomeAdminRoutes = (deps: OutcomeRoutesDeps): Route[] => {
   const outcomes = makeOutcomes(deps)
   const { directory } = deps
 
@@ -40,6 +42,29 @@ export const outcomeAdminRoutes = (deps: OutcomesDeps & { readonly directory: Or
         const operator = operatorOf(organisation_id, by)
         const context = operatorContext(organisation_id, facts)
         return { status: 200, body: { data: await outcomes.match(operator, outcome_id, contact_id, context) } }
+      },
+    ),
+    route(
+      {
+        ...operatorRoute,
+        method: 'post',
+        address: `${address}/held_outcomes/:outcome_id/correct`,
+        summary:
+          'Say what a held outcome really is, in place of what was sent; it is then recorded, or held for its lead',
+        path: HeldPath,
+        body: OutcomeInput.omit({ event_id: true }).extend({ by: By }),
+        answers: { 200: z.object({ data: Outcome }), 202: z.object({ data: Held }) },
+        errors: ['conflict', 'not_repeatable'],
+      },
+      async ({ path: { organisation_id, outcome_id }, body: { by = null, ...input }, ...facts }) => {
+        refuseUnknownOrganisation(directory, organisation_id)
+        const { report } = readInput(deps, organisation_id, input, facts.now)
+        const lead = readReference(input)
+        const context = operatorContext(organisation_id, facts)
+        const corrected = await outcomes.correct(operatorOf(organisation_id, by), outcome_id, { report, lead }, context)
+        if ('recorded' in corrected) return { status: 200, body: { data: corrected.recorded } }
+        const { id, held: reason } = corrected
+        return { status: 202, body: { data: { id, status: 'held', reason, event_id: null } } }
       },
     ),
     route(

@@ -40,7 +40,7 @@ export type OutcomeInput = z.output<typeof OutcomeInput>
 
 const dayMs = 86_400_000
 
-type Reading = {
+export type Reading = {
   readonly model: OutcomeModel
   /** Products of the catalogue, which count beside those of the model. */
   readonly slugs: readonly string[]

@@ -1,6 +1,5 @@
 import type { HeldReason, LeadReference } from '#domain/outcomes/events.ts'
 import { CustomerId, type OrganisationId } from '#domain/values.ts'
-import { Problem } from '#infra/http/problem.ts'
 import type { Leads } from '../live-leads.ts'
 
 /** Whose an email address or external id is. */
@@ -17,13 +16,11 @@ export type MatchingDeps = {
   readonly findByPhone: (organisation_id: OrganisationId, phone_number: string) => Promise<readonly CustomerId[]>
 }
 
-export type Match = { readonly contact_id: CustomerId } | { readonly held: HeldReason }
-
-const noLead = () =>
-  new Problem('not_found', 'There is no lead with this id. Use a contact_id that GET /api/v1/crm/leads has shown.')
+/** `isUnknownId`: it was named by an id that no lead has. */
+export type Match = { readonly contact_id: CustomerId } | { readonly held: HeldReason; readonly isUnknownId?: boolean }
 
 /**
- * The lead that a report is about. An id that is none is refused; details find a lead only when it is the only one.
+ * The lead that a report is about. Details find a lead only when it is the only one.
  * `sentBy` is given for a caller who may see only the leads that it sent: others are as if there were none.
  */
 export const matchLead = async (
@@ -45,8 +42,7 @@ export const matchLead = async (
         ? await findPerson({ organisation_id, kind: 'external_id', value: external_id ?? '' })
         : CustomerId.parse(contact_id)
     const found = await visible(named)
-    if (!found) throw noLead()
-    return { contact_id: found }
+    return found ? { contact_id: found } : { held: 'no_match', isUnknownId: true }
   }
   const candidates = [
     ...(email === null ? [] : [await findPerson({ organisation_id, kind: 'email', value: email })]),

@@ -1,9 +1,11 @@
 import type { Pool } from 'pg'
+import type { MappedOutcome } from '#domain/custom-integrations/events.ts'
 import type { LeadActor } from '#domain/leads/events.ts'
 import type { HeldReason, LeadReference, OutcomeSource, OutcomeType, Report } from '#domain/outcomes/events.ts'
 import { outcomeIn, outcomes } from '#domain/outcomes/outcomes.ts'
 import { outcomeReport, refuseOtherContent, type ReportState } from '#domain/outcomes/report.ts'
 import type { Outcome, OutcomeModels } from '#domain/outcomes/record.ts'
+import { Rejection, type ErrorCode, type Fields } from '#domain/rejection.ts'
 import { CustomerId, type ApiApplicationId, type OrganisationId } from '#domain/values.ts'
 import { notFound, Problem } from '#infra/http/problem.ts'
 import { derivedId, newId } from '#infra/ids.ts'
@@ -34,11 +36,33 @@ type Reporting = {
   readonly outcome_type: OutcomeType
 }
 
+/** What an event of another system says of an outcome. */
+type Received = {
+  readonly organisation_id: OrganisationId
+  readonly outcome_id: string
+  readonly event_id: string | null
+  readonly sent: MappedOutcome
+}
+
+/** The same, checked: a report, or what is wrong by input. */
+export type ReadReceived = Pick<Reporting, 'lead' | 'report'> | { readonly fields: Fields }
+
 export type Reported =
   | { readonly recorded: Outcome; readonly isReplay: boolean }
   | { readonly held: HeldReason; readonly id: string; readonly isReplay: boolean }
 
+const isRefusal = (code: ErrorCode): boolean => code === 'not_repeatable' || code === 'validation_failed'
+
 const noOutcome = () => notFound('outcome')
+
+const noLead = () =>
+  new Problem('not_found', 'There is no lead with this id. Use a contact_id that GET /api/v1/crm/leads has shown.')
+
+/** An outcome that is or was to be recorded. */
+type Recordable = Pick<
+  ReportState,
+  'organisation_id' | 'outcome_id' | 'api_application_id' | 'source' | 'event_id' | 'by'
+> & { readonly report: Report | null }
 
 /** Reporting, matching and reversing outcomes, whoever does it. */
 export const makeOutcomes = (deps: OutcomesDeps) => {
@@ -49,12 +73,10 @@ export const makeOutcomes = (deps: OutcomesDeps) => {
   const idOf = ({ organisation_id, api_application_id }: Reporter, event_id: string): string =>
     derivedId('outcome', organisation_id, api_application_id ?? '', event_id)
 
-  const recordCommand = (
-    id: string,
-    state: Omit<ReportState, 'status' | 'held' | 'reported_at'>,
-    contact_id: CustomerId,
-  ) => {
+  const recordCommand = (id: string, state: Recordable, contact_id: CustomerId) => {
     const { organisation_id, api_application_id, source, event_id, report, by } = state
+    if (!report)
+      throw new Problem('conflict', 'What was sent cannot be recorded for any lead. Correct it, or discard it.')
     const model = models(organisation_id)
     const outcome_type = model.types.find(({ key }) => key === report.type)
     if (!outcome_type)
@@ -123,6 +145,7 @@ export const makeOutcomes = (deps: OutcomesDeps) => {
         return answer(id, earlier, true, context)
       }
       const match = await matchLead(deps, organisation_id, lead, sentBy)
+      if ('held' in match && match.isUnknownId) throw noLead()
       const matched = 'contact_id' in match ? match : { contact_id: null }
       const held = 'held' in match ? match.held : null
       const content = { organisation_id, api_application_id, source, event_id, report, lead, by, outcome_id: id }
@@ -143,6 +166,62 @@ export const makeOutcomes = (deps: OutcomesDeps) => {
     /** Reverses the outcome that this reporter sent with an event id. */
     reverseByEventId: async (reporter: Reporter, event_id: string, note: string | null, context: Context) =>
       reverse(reporter, idOf(reporter, event_id), note, context),
+
+    /** Takes in what an event of another system says. What cannot be used, and what fits no lead, is held. */
+    receive: async (
+      { organisation_id, outcome_id, event_id, sent }: Received,
+      read: ReadReceived,
+      context: Context,
+    ): Promise<void> => {
+      const by = { type: 'system', name: null } as const
+      const origin = { organisation_id, outcome_id, api_application_id: null, source: 'webhook', event_id, by } as const
+      if ('fields' in read) {
+        await reports.handle(
+          outcome_id,
+          { type: 'ReportInvalidOutcome', ...origin, sent, faults: read.fields },
+          context,
+        )
+        return
+      }
+      const { report, lead } = read
+      const match = await matchLead(deps, organisation_id, lead, undefined)
+      const found = 'contact_id' in match ? { ...match, held: null } : { contact_id: null, held: match.held }
+      await reports.handle(outcome_id, { type: 'ReportOutcome', ...origin, report, lead, ...found }, context)
+    },
+
+    /** Records an outcome whose lead is known. One that this lead cannot have is held. */
+    settle: async (id: string, context: Context): Promise<void> => {
+      const state = await reports.load(id)
+      if (state?.status !== 'matched' || state.contact_id === null) return
+      // The ledger knows the outcome by its id, so that it counts once whoever records it.
+      const { cause: _cause, ...own } = context
+      try {
+        await record(id, state, state.contact_id, own)
+      } catch (error) {
+        if (!(error instanceof Rejection || error instanceof Problem) || !isRefusal(error.code)) throw error
+        await reports.handle(id, { type: 'HoldMatchedOutcome', faults: { type: error.message } }, context)
+      }
+    },
+
+    /** A person puts right what was wrong with a held outcome. */
+    correct: async (
+      { organisation_id, by }: Reporter,
+      id: string,
+      { report, lead }: Pick<Reporting, 'report' | 'lead'>,
+      context: Context,
+    ): Promise<Reported> => {
+      const held = await reports.load(id)
+      if (held?.organisation_id !== organisation_id) throw noOutcome()
+      const match = await matchLead(deps, organisation_id, lead, undefined)
+      if ('held' in match && match.isUnknownId) throw noLead()
+      const found = 'contact_id' in match ? { ...match, held: null } : { contact_id: null, held: match.held }
+      if (found.contact_id)
+        await ledgers.preview(found.contact_id, recordCommand(id, { ...held, report }, found.contact_id))
+      const command = { type: 'CorrectHeldOutcome', report, lead, ...found, by } as const
+      const { state, events } = await reports.handle(id, command, context)
+      if (!state) throw noOutcome()
+      return answer(id, state, events.length === 0, context)
+    },
 
     /** A person says which lead a held outcome is about. */
     match: async (reporter: Reporter, id: string, contact_id: CustomerId, context: Context): Promise<Outcome> => {

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Directory } from '#domain/access/record.ts'
 import { HeldReason } from '#domain/outcomes/events.ts'
 import { Outcome } from '#domain/outcomes/record.ts'
+import type { OrganisationId } from '#domain/values.ts'
 import { Problem } from '#infra/http/problem.ts'
 import { route, type Caller, type RequestFacts, type Route, type ScopeRule } from '#infra/http/route.ts'
 import type { Context } from '../handle.ts'
@@ -22,18 +23,35 @@ const access = { kind: 'application', scopes, serverOnly: true } as const
 
 const Note = z.string().trim().max(500).nullish()
 
-const Held = z.object({
+export const Held = z.object({
   id: z.uuid(),
   status: z.literal('held'),
   reason: HeldReason,
   event_id: z.string().nullable(),
 })
 
+/** What a caller sends, held against the organisation's outcome model. */
+export const readInput = (
+  { models, directory, catalogue }: Pick<OutcomeRoutesDeps, 'models' | 'directory' | 'catalogue'>,
+  organisation_id: OrganisationId,
+  input: OutcomeInput,
+  now: string,
+) => {
+  const organisation = directory.organisations.get(organisation_id)
+  if (!organisation) throw new Error(`Organisation ${organisation_id} is not known here.`)
+  const { currency_code } = organisation
+  const slugs = catalogue.slugs(organisation_id)
+  const read = readReport(input, { model: models(organisation_id), slugs, currency_code, now })
+  if (!('fields' in read)) return read
+  const named = Object.keys(read.fields).join(', ')
+  throw new Problem('validation_failed', `Correct ${named} and send the request again.`, read)
+}
+
 const OneOutcome = z.object({ data: Outcome })
 
 /** Reporting outcomes and reversing them. */
 export const outcomeRoutes = (deps: OutcomeRoutesDeps): Route[] => {
-  const { directory, catalogue, models } = deps
+  const { directory } = deps
   const outcomes = makeOutcomes(deps)
 
   const reporterOf = ({ organisation_id, api_application_id, scopes: held }: Caller): Reporter => ({
@@ -65,18 +83,7 @@ export const outcomeRoutes = (deps: OutcomeRoutesDeps): Route[] => {
         errors: ['event_id_conflict', 'not_repeatable'],
       },
       async ({ body, caller, ...facts }) => {
-        const organisation = directory.organisations.get(caller.organisation_id)
-        if (!organisation) throw new Error(`Organisation ${caller.organisation_id} is not known here.`)
-        const read = readReport(body, {
-          model: models(caller.organisation_id),
-          slugs: catalogue.slugs(caller.organisation_id),
-          currency_code: organisation.currency_code,
-          now: facts.now,
-        })
-        if ('fields' in read) {
-          const named = Object.keys(read.fields).join(', ')
-          throw new Problem('validation_failed', `Correct ${named} and send the request again.`, read)
-        }
+        const read = readInput(deps, caller.organisation_id, body, facts.now)
         const event_id = body.event_id ?? keyOf(facts)
         const lead = readReference(body)
         const reported = await outcomes.report(

@@ -5,7 +5,7 @@ import { subjectKind, type Happening } from '../capability.ts'
 import { peopleShown, pick, readDocuments } from '../snapshot.ts'
 
 const { PolicyBound, PolicyDocumentIssued, PolicyActivated, PolicyCancelled, PolicyExpired } = policyEvents
-const { PolicyMandateRefused } = policyEvents
+const { PolicyMandateRefused, PolicyUpdated } = policyEvents
 const sent = {
   PolicyBound,
   PolicyDocumentIssued,
@@ -13,6 +13,7 @@ const sent = {
   PolicyCancelled,
   PolicyExpired,
   PolicyMandateRefused,
+  PolicyUpdated,
 }
 
 type Facts = { readonly product_id: string; readonly policy_id: string; readonly policy_number: string }
@@ -44,6 +45,8 @@ export const policies = subjectKind<typeof sent, Facts>({
       // There is no mandate at the provider that could be told of by its id.
       case 'PolicyMandateRefused':
         return { type: 'mandate.failed', payload: { policy_id, mandate_id: null, reason: event.failure_code } }
+      case 'PolicyUpdated':
+        return { type: 'policy.updated', payload: { policy_id, update_type: event.update_type } }
       case 'PolicyDocumentIssued': {
         const { document_id, version_id, kind } = event
         return { type: 'policy.document_issued', payload: { policy_id, document_id, version_id, kind } }

@@ -64,10 +64,11 @@ export const prepareLeads = async ({ api, operator }: Callers): Promise<Examples
     return { id: idOf(await api('POST', '/api/v1/crm/outcomes', sent)), event_id: sent.event_id }
   }
   const ofNobody = async () => report({ lead: { email: `${named()}@example.com`, match_on_details: true } })
-  const [byEvent, byId, byTeam, toMatch, toDrop] = await Promise.all([
+  const [byEvent, byId, byTeam, toMatch, toDrop, toCorrect] = await Promise.all([
     report({ contact_id }),
     report({ contact_id }),
     report({ contact_id }),
+    ofNobody(),
     ofNobody(),
     ofNobody(),
   ])
@@ -120,6 +121,10 @@ export const prepareLeads = async ({ api, operator }: Callers): Promise<Examples
     getOrganisationLeadEvents: inOrganisation(),
     getOrganisationHeldOutcomes: inOrganisation(),
     postOrganisationHeldOutcomeMatch: inOrganisation({ outcome_id: toMatch.id }, { contact_id }),
+    postOrganisationHeldOutcomeCorrect: inOrganisation(
+      { outcome_id: toCorrect.id },
+      { contact_id, type: 'quoted', occurred_at: new Date().toISOString() },
+    ),
     postOrganisationHeldOutcomeDiscard: inOrganisation({ outcome_id: toDrop.id }, {}),
   }
 }

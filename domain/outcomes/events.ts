@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { MappedOutcome } from '../custom-integrations/events.ts'
 import { event, personal, type EventOf } from '../event.ts'
 import { LeadActor, LeadStatus } from '../leads/events.ts'
 import { Key } from '../pipeline/events.ts'
@@ -104,6 +105,9 @@ const origin = {
   event_id: personal(z.string()).nullable(),
 }
 
+/** What is wrong, by input. */
+const Faults = z.record(z.string(), z.string())
+
 /**
  * Stream `outcome_report-<outcome id>`. The id follows from the sender's event id, where there is one, so that "no such
  * stream yet" is what makes the report the first. Until the lead is known the report is encrypted under a key of its own.
@@ -114,6 +118,24 @@ export const outcomeReportEvents = {
     report: personal(Report),
     lead: personal(LeadReference),
     /** The lead that it is about; null: it is held. */
+    contact_id: CustomerId.nullable(),
+    held: HeldReason.nullable(),
+    by: LeadActor,
+  }),
+  /** An outcome that came in an event of another system and cannot be recorded as it is. It is held. */
+  InvalidOutcomeReported: event({ ...origin, sent: personal(MappedOutcome), faults: personal(Faults), by: LeadActor }),
+  /** Its lead is known, but does not allow it: it is held. */
+  MatchedOutcomeHeld: event({
+    ...origin,
+    report: personal(Report),
+    lead: personal(LeadReference),
+    faults: personal(Faults),
+    by: LeadActor,
+  }),
+  /** What was wrong was put right. */
+  HeldOutcomeCorrected: event({
+    report: personal(Report),
+    lead: personal(LeadReference),
     contact_id: CustomerId.nullable(),
     held: HeldReason.nullable(),
     by: LeadActor,

@@ -1,6 +1,6 @@
 import { isSameJson } from '../canonical-json.ts'
 import type { Decider } from '../decider.ts'
-import { Rejection } from '../rejection.ts'
+import { Rejection, type Fields } from '../rejection.ts'
 import type { CustomerId } from '../values.ts'
 import {
   outcomeReportEvents,
@@ -11,15 +11,22 @@ import {
 } from './events.ts'
 
 type Reported = Extract<OutcomeReportEvent, { type: 'OutcomeReported' }>
+type Invalid = Extract<OutcomeReportEvent, { type: 'InvalidOutcomeReported' }>
+type Corrected = Extract<OutcomeReportEvent, { type: 'HeldOutcomeCorrected' }>
 type By = Reported['by']
 
 export type OutcomeReportCommand =
   | ({ readonly type: 'ReportOutcome' } & Omit<Reported, 'type'>)
+  | ({ readonly type: 'ReportInvalidOutcome' } & Omit<Invalid, 'type'>)
+  | { readonly type: 'HoldMatchedOutcome'; readonly faults: Fields }
+  | ({ readonly type: 'CorrectHeldOutcome' } & Omit<Corrected, 'type'>)
   | { readonly type: 'MatchHeldOutcome'; readonly contact_id: CustomerId; readonly by: By }
   | { readonly type: 'DiscardHeldOutcome'; readonly by: By }
 
 /** An outcome as it was reported, and what became of it. */
-export type ReportState = Omit<Reported, 'type' | 'held'> & {
+export type ReportState = Omit<Reported, 'type' | 'held' | 'report'> & {
+  /** Null while what was sent cannot be recorded. */
+  readonly report: Report | null
   readonly reported_at: string
   readonly status: 'matched' | 'held' | 'discarded'
   readonly held: HeldReason | null
@@ -31,17 +38,47 @@ const decide = (command: OutcomeReportCommand, state: ReportState | undefined): 
     refuseOtherContent(command, state)
     return []
   }
+  if (command.type === 'ReportInvalidOutcome') return state ? [] : [{ ...command, type: 'InvalidOutcomeReported' }]
   if (!state) throw new Rejection('not_found', 'There is no held outcome with this id. Check the address.')
-  const { by } = command
-  const isSame = command.type === 'MatchHeldOutcome' && state.contact_id === command.contact_id
-  if (isSame || (command.type === 'DiscardHeldOutcome' && state.status === 'discarded')) return []
+  if (command.type === 'HoldMatchedOutcome') return holdMatched(command.faults, state)
+  if (isDone(command, state)) return []
   if (state.status !== 'held') throw new Rejection('conflict', `The outcome is ${state.status}: it is held no more.`)
-  return command.type === 'MatchHeldOutcome'
-    ? [{ type: 'HeldOutcomeMatched', contact_id: command.contact_id, by }]
-    : [{ type: 'HeldOutcomeDiscarded', by }]
+
+  switch (command.type) {
+    case 'CorrectHeldOutcome':
+      return [{ ...command, type: 'HeldOutcomeCorrected' }]
+    case 'DiscardHeldOutcome':
+      return [{ type: 'HeldOutcomeDiscarded', by: command.by }]
+    case 'MatchHeldOutcome':
+      if (!state.report)
+        throw new Rejection('conflict', 'What was sent cannot be recorded for any lead. Correct it, or discard it.')
+      return [{ type: 'HeldOutcomeMatched', contact_id: command.contact_id, by: command.by }]
+  }
 }
 
-type Content = { readonly report: Report; readonly lead: LeadReference }
+const holdMatched = (
+  faults: Fields,
+  { status, contact_id: _contact_id, held: _held, reported_at: _reported_at, report, ...origin }: ReportState,
+): readonly OutcomeReportEvent[] =>
+  status === 'matched' && report ? [{ type: 'MatchedOutcomeHeld', ...origin, report, faults }] : []
+
+type Handling = Extract<
+  OutcomeReportCommand,
+  { type: 'MatchHeldOutcome' | 'DiscardHeldOutcome' | 'CorrectHeldOutcome' }
+>
+
+const isDone = (command: Handling, { status, contact_id, report, lead }: ReportState): boolean => {
+  switch (command.type) {
+    case 'MatchHeldOutcome':
+      return contact_id === command.contact_id
+    case 'DiscardHeldOutcome':
+      return status === 'discarded'
+    case 'CorrectHeldOutcome':
+      return status === 'matched' && isSameJson([report, lead], [command.report, command.lead])
+  }
+}
+
+type Content = { readonly report: Report | null; readonly lead: LeadReference }
 
 /** An event id stands for one content. */
 export const refuseOtherContent = ({ report, lead }: Content, earlier: Content): void => {
@@ -62,6 +99,18 @@ const evolve = (
     case 'OutcomeReported': {
       const { type: _type, ...reported } = event
       return { ...reported, reported_at: occurred_at, status: event.contact_id === null ? 'held' : 'matched' }
+    }
+    case 'InvalidOutcomeReported': {
+      const { type: _type, sent: _sent, faults: _faults, ...reported } = event
+      const unknown = { contact_id: null, external_id: null, email: null, phone: null }
+      const held = { status: 'held', held: 'invalid' } as const
+      return { ...reported, report: null, lead: unknown, contact_id: null, reported_at: occurred_at, ...held }
+    }
+    case 'MatchedOutcomeHeld':
+      return state && { ...state, status: 'held', contact_id: null, held: 'invalid' }
+    case 'HeldOutcomeCorrected': {
+      const { report, lead, contact_id, held } = event
+      return state && { ...state, report, lead, contact_id, held, status: contact_id === null ? 'held' : 'matched' }
     }
     case 'HeldOutcomeMatched':
       return state && { ...state, status: 'matched', contact_id: event.contact_id, held: null }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { CustomIntegrationId, IntegrationConnectionId } from '../custom-integrations/events.ts'
 import { CustomerDetails } from '../customers/events.ts'
 import { event, personal, type EventOf } from '../event.ts'
 import { Last4, MandateId, ProviderId, ProviderWord } from '../payments/events.ts'
@@ -182,5 +183,13 @@ export const policyEvents = {
   }),
   /** Cover has come to the end of its term. */
   PolicyExpired: event({ end_date: CalendarDate }),
+  /** The firm's own system told of something about the policy. What it said is kept with its event. */
+  PolicyUpdated: event({
+    inbound_event_id: z.uuid(),
+    custom_integration_id: CustomIntegrationId,
+    integration_connection_id: IntegrationConnectionId,
+    /** As that system calls it. */
+    update_type: z.string(),
+  }),
 }
 export type PolicyEvent = EventOf<typeof policyEvents>

@@ -3,6 +3,7 @@ import { dateIn } from '../time-zone.ts'
 import type { CancellationReason, PolicyEvent } from './events.ts'
 import { laterOf } from './dates.ts'
 import { hasEnded } from './ended.ts'
+import type { OrganisationId } from '../values.ts'
 import type { PolicyRecord } from './record.ts'
 
 /** Sent when the day has come on which cover starts. */
@@ -19,6 +20,18 @@ export type CancelPolicy = {
   /** The date now, where the organisation is. */
   readonly today: string
 }
+
+/** Sent when the firm's own system has told of something about the policy. */
+export type RecordPolicyUpdate = {
+  readonly type: 'RecordPolicyUpdate'
+  readonly organisation_id: OrganisationId
+} & Omit<Extract<PolicyEvent, { type: 'PolicyUpdated' }>, 'type'>
+
+/** News of a policy that is not there, or is another firm's, is ignored. */
+export const recordPolicyUpdate = (
+  { type: _type, organisation_id, ...update }: RecordPolicyUpdate,
+  policy: PolicyRecord | undefined,
+): readonly PolicyEvent[] => (policy?.organisation_id === organisation_id ? [{ type: 'PolicyUpdated', ...update }] : [])
 
 const dateOf = ({ time_zone }: PolicyRecord, now: string): string => dateIn(time_zone, now)
 

@@ -6,9 +6,11 @@ import {
   activatePolicy,
   cancelPolicy,
   expirePolicy,
+  recordPolicyUpdate,
   type ActivatePolicy,
   type CancelPolicy,
   type ExpirePolicy,
+  type RecordPolicyUpdate,
 } from './life.ts'
 import * as mandates from './mandate.ts'
 import { setUpPolicy, type SetUpPolicy } from './set-up.ts'
@@ -27,12 +29,14 @@ export type PolicyCommand =
   | mandates.ChangeMandate
   | mandates.RecordMandateFailure
   | mandates.RequestMandate
+  | RecordPolicyUpdate
 
 export const unknownPolicy = () => new Rejection('not_found', 'There is no policy with this id. Check the address.')
 
 const decide = (command: PolicyCommand, state: PolicyRecord | undefined): readonly PolicyEvent[] => {
   // The sale was decided once, on the application's stream: whoever comes second has nothing to add.
   if (command.type === 'SetUpPolicy') return state ? [] : setUpPolicy(command)
+  if (command.type === 'RecordPolicyUpdate') return recordPolicyUpdate(command, state)
   if (!state) throw unknownPolicy()
   switch (command.type) {
     case 'IssueDocuments':

@@ -232,6 +232,8 @@ const changeBy = (
       }
     case 'PolicyExpired':
       return { ...ended, status: 'expired', components: withStatus(policy.components, 'ended') }
+    case 'PolicyUpdated':
+      return {}
   }
 }
 

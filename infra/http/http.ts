@@ -9,6 +9,7 @@ import { BadConfiguration } from '../config.ts'
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
+import { isNestedTooDeep, refusedNesting } from './nesting.ts'
 import { parseRequest, Problem, problems } from './problem.ts'
 import type { Access, Admitted, Answer, Caller, CheckedRequest, Route, RouteSpec } from './route.ts'
 import type { SubjectCheck } from './subject.ts'
@@ -39,23 +40,9 @@ export type HttpOptions = {
 }
 
 const bodyLimitBytes = 262_144
-const deepest = 64
 
-/** Refuses JSON nested so deep that a recursive function over it would run out of stack. */
 const refuseDeepNesting = (body: Buffer): void => {
-  let depth = 0
-  let quoted = false
-  for (let at = 0; at < body.length; at++) {
-    const byte = body[at]
-    if (quoted) {
-      if (byte === 0x5c) at++
-      else if (byte === 0x22) quoted = false
-    } else if (byte === 0x22) quoted = true
-    else if (byte === 0x7b || byte === 0x5b) {
-      if (++depth > deepest)
-        throw new Problem('validation_failed', `The body is nested deeper than ${deepest} levels. Flatten it.`)
-    } else if (byte === 0x7d || byte === 0x5d) depth--
-  }
+  if (isNestedTooDeep(body)) throw new Problem('validation_failed', refusedNesting)
 }
 
 /** Refuses what would be read in part (a byte that is no UTF-8), or past the check of nesting, which counts bytes. */

@@ -13,8 +13,11 @@ const lists = [
 ]
 const listsOfOrganisation = [
   'consent_history',
+  'custom_integrations',
   'held_outcomes',
   'ingests',
+  'integration_connections',
+  'integration_logs',
   'lead_events',
   'leads',
   'memberships',

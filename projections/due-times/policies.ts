@@ -30,6 +30,7 @@ export const policyDueTimes = (event: PolicyEvent, occurred_at: string): DueTime
     case 'PolicyExpired':
       return nothing
     case 'PolicyPartnerRecorded':
+    case 'PolicyUpdated':
     case 'PolicyDocumentIssued':
     case 'PolicyMandateChanged':
       return {}

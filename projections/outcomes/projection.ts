@@ -1,3 +1,4 @@
+import type { MappedOutcome } from '#domain/custom-integrations/events.ts'
 import { idOf, organisationOf } from '#domain/event.ts'
 import {
   outcomeEvents,
@@ -7,6 +8,7 @@ import {
   type Report,
 } from '#domain/outcomes/events.ts'
 import { outcomeOf, type Outcome } from '#domain/outcomes/record.ts'
+import type { Fields } from '#domain/rejection.ts'
 import type { Projection } from '../projection.ts'
 
 type Row = {
@@ -72,8 +74,13 @@ type HeldRow = {
     readonly event_id: string | null
     readonly api_application_id: string | null
     readonly source: string
-    readonly report: Report
-    readonly lead: LeadReference
+    /** Null where what was sent cannot be recorded as it is. */
+    readonly report: Report | null
+    readonly lead: LeadReference | null
+    /** As the event of another system says it, where it is not a report yet. */
+    readonly sent: MappedOutcome | null
+    /** What is wrong with it, by input. */
+    readonly faults: Fields
     readonly held_at: string
   }
 }
@@ -81,7 +88,7 @@ type HeldRow = {
 /** Outcomes that wait for a person to say which lead they are about. */
 export const heldOutcomes: Projection<typeof outcomeReportEvents, HeldRow, 'organisation_id' | 'id'> = {
   name: 'held_outcomes',
-  version: 1,
+  version: 2,
   categories: ['outcome_report'],
   events: outcomeReportEvents,
   table: {
@@ -92,10 +99,32 @@ export const heldOutcomes: Projection<typeof outcomeReportEvents, HeldRow, 'orga
 
   keys: (_event, recorded) => [{ organisation_id: organisationOf(recorded), id: idOf(recorded.stream) }],
 
-  project: (_row, event, { position, metadata }, key) => {
-    if (event.type !== 'OutcomeReported' || event.held === null) return undefined
-    const { held: reason, event_id, api_application_id, source, report, lead } = event
-    const document = { reason, event_id, api_application_id, source, report, lead, held_at: metadata.occurred_at }
-    return { ...key, position, document }
+  project: (row, event, { position, metadata }, key) => {
+    switch (event.type) {
+      case 'OutcomeReported': {
+        const { held: reason, event_id, api_application_id, source, report, lead } = event
+        if (reason === null) return undefined
+        const origin = { event_id, api_application_id, source, held_at: metadata.occurred_at }
+        return { ...key, position, document: { ...origin, reason, report, lead, sent: null, faults: {} } }
+      }
+      case 'MatchedOutcomeHeld': {
+        const { event_id, api_application_id, source, report, lead, faults } = event
+        const origin = { event_id, api_application_id, source, held_at: metadata.occurred_at }
+        return { ...key, position, document: { ...origin, reason: 'invalid', report, lead, sent: null, faults } }
+      }
+      case 'InvalidOutcomeReported': {
+        const { event_id, api_application_id, source, sent, faults } = event
+        const origin = { event_id, api_application_id, source, held_at: metadata.occurred_at }
+        return { ...key, position, document: { ...origin, reason: 'invalid', report: null, lead: null, sent, faults } }
+      }
+      case 'HeldOutcomeCorrected': {
+        if (!row || event.held === null) return undefined
+        const { held: reason, report, lead } = event
+        return { ...row, document: { ...row.document, reason, report, lead, sent: null, faults: {} } }
+      }
+      case 'HeldOutcomeMatched':
+      case 'HeldOutcomeDiscarded':
+        return undefined
+    }
   },
 }

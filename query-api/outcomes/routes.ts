@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { MappedOutcome } from '#domain/custom-integrations/events.ts'
 import { HeldReason, LeadReference, OutcomeSource, Report } from '#domain/outcomes/events.ts'
 import { Outcome, ShownModel, shownModel, type OutcomeModels } from '#domain/outcomes/record.ts'
 import { ApiApplicationId, CustomerId, OrganisationId } from '#domain/values.ts'
@@ -31,8 +32,10 @@ const HeldOutcome = z
     event_id: z.string().nullable(),
     api_application_id: ApiApplicationId.nullable(),
     source: OutcomeSource,
-    report: Report,
-    lead: LeadReference.describe('How the sender names the lead.'),
+    report: Report.nullable().describe('null: what was sent cannot be recorded as it is.'),
+    lead: LeadReference.nullable().describe('How the sender names the lead.'),
+    sent: MappedOutcome.nullable().describe('What an event of another system says, where it is no report yet.'),
+    faults: z.record(z.string(), z.string()).describe('What is wrong with it, by input.'),
     held_at: z.iso.datetime(),
   })
   .meta({ id: 'HeldOutcome' })
@@ -120,7 +123,8 @@ export const outcomeRoutes = ({ pool, outcomeModels }: Deps): Route[] => [
       method: 'get',
       address: '/admin/v1/organisations/:organisation_id/held_outcomes',
       tag: 'Operator',
-      summary: 'List the outcomes that wait for a person to say which lead they are about, oldest first',
+      summary:
+        'List the outcomes that wait for a person to say which lead they are about, or to correct them, oldest first',
       access: { kind: 'operator' },
       path: z.object({ organisation_id: OrganisationId }),
       query: z.object({ cursor: z.string().optional(), limit: Limit }),

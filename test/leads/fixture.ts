@@ -126,7 +126,7 @@ export const openLeads = async () => {
   }
   const catalogue = { slugs: () => [], release: async () => undefined }
   const people = makePeople({ writer, digest: dataKeys.digest })
-  reactions = crmReactions({ writer, leads: made, catalogue, people, outcomeModels: models.outcomeModels })
+  reactions = crmReactions({ writer, pool: database.pool, directory, dataKeys, models, leads: made, catalogue, people })
   const served = await serve(
     [
       ...leadRoutes({ pool: database.pool, pipelines }),

@@ -85,6 +85,17 @@ const notPersonal: Readonly<Record<string, string>> = {
   'PaymentAccountSet.sealed_secret_key': 'encrypted already',
   'PaymentAccountSet.sealed_webhook_secret': 'encrypted already',
   'PolicyBound.time_zone': 'an IANA name',
+  'CustomIntegrationCreated.name': 'names an integration, and is set by the operator',
+  'CustomIntegrationCreated.inbound': 'where in an event things are, set by the operator',
+  'CustomIntegrationCreated.outbound': 'how an API is called, set by the operator',
+  'CustomIntegrationChanged.inbound': 'where in an event things are, set by the operator',
+  'CustomIntegrationChanged.outbound': 'how an API is called, set by the operator',
+  'IntegrationConnectionCreated.name': 'names a connection, and is set by the operator',
+  'IntegrationSecretSet.name': 'names a secret, and is set by the operator',
+  'IntegrationSecretSet.sealed_secret': 'encrypted already',
+  'IntegrationConnectionRevoked.name': 'names a connection, and is set by the operator',
+  'InboundEventAccepted.event_type': 'one of the types that the operator has listed',
+  'PolicyUpdated.update_type': 'one of the types that the operator has listed',
   'RateTablePublished.table': 'a rate table of the catalogue',
 }
 

@@ -1,0 +1,249 @@
+import { isUtf8 } from 'node:buffer'
+import { Router, type Request, type Response } from 'express'
+import type { Directory } from '#domain/access/record.ts'
+import { inboundEvent } from '#domain/custom-integrations/inbound-event.ts'
+import { readEvent } from '#domain/custom-integrations/read-event.ts'
+import {
+  inboundAddress,
+  integrationSecretPlace,
+  type CustomIntegration,
+  type Integrations,
+  type SealedConnection,
+} from '#domain/custom-integrations/record.ts'
+import type { Inbound } from '#domain/custom-integrations/events.ts'
+import type { Json } from '#domain/event.ts'
+import type { Clock } from '#infra/clock.ts'
+import type { DataKeys } from '#infra/crypto/data-keys.ts'
+import type { Keys } from '#infra/crypto/keys.ts'
+import { unseal } from '#infra/crypto/seal.ts'
+import { isNestedTooDeep } from '#infra/http/nesting.ts'
+import { addressOf, type RateLimit } from '#infra/http/rate-limit.ts'
+import { derivedId } from '#infra/ids.ts'
+import type { Log } from '#infra/log.ts'
+import { commandHandler, type Context, type Writer } from '../handle.ts'
+import type { IntegrationLog } from './integration-log.ts'
+import { readWhole } from './read-whole.ts'
+import { signatureFault, type SignatureFault } from './signature.ts'
+
+export type InboundDeps = {
+  readonly writer: Writer
+  readonly keys: Pick<Keys, 'sealing'>
+  readonly digest: DataKeys['digest']
+  readonly integrations: Integrations
+  readonly directory: Pick<Directory, 'organisations'>
+  readonly integrationLog: IntegrationLog
+  /** Counts the deliveries to one address of ours. */
+  readonly limitOfConnection: RateLimit
+  /** Counts the deliveries from one address to all of them. */
+  readonly limitOfSender: RateLimit
+  /** Throws when what this process knows of the integrations is too old to decide on. */
+  readonly requireCurrent: () => void
+  readonly clock: Clock
+  /** The time by which signatures are judged. */
+  readonly realTime?: () => Date
+  readonly log: Log
+}
+
+const address = `${inboundAddress}/:connection_id`
+
+type Refusal =
+  | SignatureFault
+  | 'revoked'
+  | 'organisation_inactive'
+  | 'no_signing_secret'
+  | 'too_large'
+  | 'not_json'
+  | 'not_an_object'
+  | 'nested_too_deep'
+
+const statusOf: Readonly<Record<Refusal, 400 | 403 | 404>> = {
+  revoked: 404,
+  organisation_inactive: 403,
+  no_signing_secret: 403,
+  no_signature: 403,
+  malformed_signature: 403,
+  timestamp_out_of_range: 403,
+  signature_mismatch: 403,
+  too_large: 400,
+  not_json: 400,
+  not_an_object: 400,
+  nested_too_deep: 400,
+}
+
+type Found = {
+  readonly connection: SealedConnection
+  readonly integration: CustomIntegration
+  readonly inbound: Inbound
+}
+
+type Verdict = { readonly bytes: number | null } & (
+  | { readonly refused: Refusal }
+  | { readonly followed: string; readonly event_type: string | null; readonly inbound_event_id: string | null }
+)
+
+/**
+ * Where other systems post their events. The signature is checked on the bytes as they came, before they are read. What is
+ * accepted is processed a moment later; what could not be taken in is answered 5xx, so that it is sent again.
+ */
+export const inboundWebhook = (deps: InboundDeps): Router => {
+  const { integrations, integrationLog, limitOfConnection, limitOfSender, requireCurrent, log } = deps
+  const judge = makeJudge(deps)
+
+  const find = (id: string): Found | undefined => {
+    const connection = integrations.connections.get(id.toLowerCase())
+    const integration = connection && integrations.integrations.get(connection.custom_integration_id)
+    return connection && integration?.inbound ? { connection, integration, inbound: integration.inbound } : undefined
+  }
+
+  const serve = async (request: Request, response: Response): Promise<void> => {
+    response.locals['address'] = address
+    const source_address = addressOf(request)
+    const found = find(String(request.params['connection_id']))
+    const ofSender = await limitOfSender(source_address)
+    const tooMany = (reason: string, resumesAt: number) => {
+      if (found) integrationLog.recordTooMany({ ...originOf(found), status: 429, reason, source_address })
+      response.set('Retry-After', String(Math.max(1, resumesAt - Math.floor(Date.now() / 1_000))))
+      answer(response, 429)
+    }
+    if (!ofSender.served) return tooMany('too_many_from_address', ofSender.resumesAt)
+    requireCurrent()
+    if (!found) return answer(response, 404)
+    const ofConnection = await limitOfConnection(found.connection.id)
+    if (!ofConnection.served) return tooMany('too_many_to_url', ofConnection.resumesAt)
+
+    const verdict = await judge(found, request, String(response.locals['request_id']))
+    const isRefused = 'refused' in verdict
+    const status = isRefused ? statusOf[verdict.refused] : 200
+    const entry = {
+      ...originOf(found),
+      accepted: !isRefused,
+      status,
+      reason: isRefused ? verdict.refused : verdict.followed,
+      event_type: isRefused ? null : verdict.event_type,
+      inbound_event_id: isRefused ? null : verdict.inbound_event_id,
+      bytes: verdict.bytes,
+      source_address,
+    }
+    // What was accepted is in the log of events already, so the sender need not know that this entry is missing.
+    await integrationLog.record(entry).catch((error: unknown) => {
+      log.error({ error, ...entry }, 'delivery was not written to the integration log')
+    })
+    answer(response, status)
+  }
+
+  const router = Router({ caseSensitive: true, strict: true })
+  router.post(address, async (request, response) => {
+    try {
+      await serve(request, response)
+    } catch (error) {
+      const isCutOff = request.destroyed && !request.complete
+      if (isCutOff) return
+      log.error({ error, request_id: response.locals['request_id'] }, 'inbound delivery was not taken in')
+      if (!response.headersSent) answer(response, 503)
+    }
+  })
+  return router
+}
+
+/** Bodies of answers are empty. What was not read of the request is not waited for. */
+const answer = (response: Response, status: number): void => {
+  if (!response.req.complete) response.set('Connection', 'close')
+  response.status(status).set('Content-Length', '0').end()
+}
+
+const originOf = ({ connection, integration }: Found) => ({
+  organisation_id: connection.organisation_id,
+  custom_integration_id: integration.id,
+  connection_id: connection.id,
+})
+
+const makeJudge = (deps: InboundDeps) => {
+  const { keys, directory, realTime = () => new Date() } = deps
+  const accept = makeAccept(deps)
+
+  return async (
+    { connection, integration, inbound }: Found,
+    request: Request,
+    request_id: string,
+  ): Promise<Verdict> => {
+    const { organisation_id, id } = connection
+    if (connection.revoked_at !== null) return { refused: 'revoked', bytes: null }
+    if (directory.organisations.get(organisation_id)?.active !== true)
+      return { refused: 'organisation_inactive', bytes: null }
+    const { signing_secret, signature_header } = inbound
+    const sealed = signing_secret === null ? undefined : connection.sealed_secrets[signing_secret]
+    if (signing_secret === null || sealed === undefined) return { refused: 'no_signing_secret', bytes: null }
+
+    const body = await readWhole(request)
+    if (body === 'too_large') return { refused: body, bytes: null }
+    const bytes = body.length
+    const secret = unseal(keys, sealed, integrationSecretPlace(organisation_id, id, signing_secret))
+    const headers = request.headersDistinct[signature_header.toLowerCase()] ?? []
+    const fault = signatureFault(secret, body, headers, realTime())
+    if (fault) return { refused: fault, bytes }
+    const event = parse(body)
+    if (typeof event === 'string') return { refused: event, bytes }
+    return { ...(await accept(connection, integration, inbound, { body, event, request_id })), bytes }
+  }
+}
+
+const parse = (body: Buffer): Json | 'not_json' | 'not_an_object' | 'nested_too_deep' => {
+  if (!isUtf8(body)) return 'not_json'
+  if (isNestedTooDeep(body)) return 'nested_too_deep'
+  try {
+    const value: unknown = JSON.parse(body.toString())
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : 'not_an_object'
+  } catch {
+    return 'not_json'
+  }
+}
+
+type Delivered = { readonly body: Buffer; readonly event: Json; readonly request_id: string }
+
+/** Takes an event in, once: its id is that of a stream, which is begun with the event and all that follows from it. */
+const makeAccept = ({ writer, digest, clock }: InboundDeps) => {
+  const { handle } = commandHandler(writer, inboundEvent)
+
+  return async (
+    { id: integration_connection_id, organisation_id }: SealedConnection,
+    { id: custom_integration_id }: CustomIntegration,
+    inbound: Inbound,
+    { body, event, request_id }: Delivered,
+  ) => {
+    const { event_type, event_id, outcome, policy_id, ignored } = readEvent(inbound, event)
+    if (ignored || event_type === null)
+      return { followed: ignored ?? 'no_event_type', event_type, inbound_event_id: null }
+
+    const text = body.toString()
+    const natural = event_id === null ? ['body', text] : ['event_id', event_id]
+    const digested = await digest(organisation_id, 'inbound event', JSON.stringify(natural))
+    const inbound_event_id = derivedId(
+      'inbound_event',
+      organisation_id,
+      integration_connection_id,
+      digested.toString('hex'),
+    )
+    const context: Context = {
+      organisation_id,
+      actor: { type: 'system', id: `integration_connection-${integration_connection_id}` },
+      correlation_id: request_id,
+      now: clock.now().toISOString(),
+    }
+    const { events } = await handle(
+      inbound_event_id,
+      {
+        type: 'AcceptInboundEvent',
+        organisation_id,
+        custom_integration_id,
+        integration_connection_id,
+        event_type,
+        event_id,
+        outcome,
+        policy_id,
+        body: policy_id === null ? null : text,
+      },
+      context,
+    )
+    return { followed: events.length === 0 ? 'repeated' : 'accepted', event_type, inbound_event_id }
+  }
+}

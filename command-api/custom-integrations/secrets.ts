@@ -1,0 +1,58 @@
+import { integrationSecretPlace, type SealedConnection } from '#domain/custom-integrations/record.ts'
+import { CannotUnseal } from '#infra/crypto/aead.ts'
+import type { Keys } from '#infra/crypto/keys.ts'
+import { seal, unseal } from '#infra/crypto/seal.ts'
+import { generateSecret } from '#infra/crypto/secret-hash.ts'
+
+export type SealingKeys = Pick<Keys, 'sealing'>
+
+type Secrets = Readonly<Record<string, string>>
+
+/** Secrets as they were given, by name. */
+export type Given = Readonly<Record<string, string | null>>
+
+/** The secrets to set, with those that were left blank made. */
+export const chosenSecrets = (given: Given): { readonly secrets: Secrets; readonly generated: Secrets } => {
+  const generated = Object.fromEntries(
+    Object.entries(given).flatMap(([name, secret]) => (secret ? [] : [[name, generateSecret()] as const])),
+  )
+  const known = Object.entries(given).flatMap(([name, secret]) => (secret ? [[name, secret] as const] : []))
+  return { secrets: { ...Object.fromEntries(known), ...generated }, generated }
+}
+
+export const sealSecrets = (
+  keys: SealingKeys,
+  secrets: Secrets,
+  organisation_id: string,
+  connection_id: string,
+): Secrets =>
+  Object.fromEntries(
+    Object.entries(secrets).map(([name, secret]) => [
+      name,
+      seal(keys, secret, integrationSecretPlace(organisation_id, connection_id, name)),
+    ]),
+  )
+
+/** Of the declared secrets those that are not in force: others, and those that were never made. */
+export const secretsToSet = (
+  keys: SealingKeys,
+  given: Given,
+  { organisation_id, id, sealed_secrets }: SealedConnection,
+): Given =>
+  Object.fromEntries(
+    Object.entries(given).filter(([name, secret]) => {
+      const sealed = sealed_secrets[name]
+      if (sealed === undefined) return true
+      return secret ? !isSealed(keys, secret, sealed, integrationSecretPlace(organisation_id, id, name)) : false
+    }),
+  )
+
+/** One that cannot be opened any more is another one. */
+const isSealed = (keys: SealingKeys, secret: string, sealed: string, place: readonly string[]): boolean => {
+  try {
+    return unseal(keys, sealed, place) === secret
+  } catch (error) {
+    if (error instanceof CannotUnseal) return false
+    throw error
+  }
+}

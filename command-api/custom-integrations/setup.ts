@@ -1,0 +1,107 @@
+import { customIntegration, type CustomIntegrationCommand } from '#domain/custom-integrations/custom-integration.ts'
+import type { CustomIntegrationId } from '#domain/custom-integrations/events.ts'
+import { integrationConnection } from '#domain/custom-integrations/integration-connection.ts'
+import { commandHandler, type Writer } from '../handle.ts'
+import { reportRefusal, type SetupContext, type SetupSection, type SetupStep } from '../setup-section.ts'
+import { customIntegrationIdOf, DeclaredIntegration, integrationConnectionIdOf, settingsOf } from './declared.ts'
+import { outboundFaults } from './outbound-faults.ts'
+import { chosenSecrets, sealSecrets, secretsToSet, type SealingKeys } from './secrets.ts'
+
+type Deps = {
+  readonly writer: Writer
+  readonly keys: SealingKeys
+  /** Whether the operator's configuration permits plain http to an address. */
+  readonly allowsHttp: (address: string) => boolean
+}
+
+type DeclaredConnection = DeclaredIntegration['connections'][number]
+
+/** What other systems post to us, and what we call of theirs. A connection that the file does not name stays as it is. */
+export const customIntegrationsSection = ({ writer, keys, allowsHttp }: Deps): SetupSection<DeclaredIntegration> => {
+  const integrations = commandHandler(writer, customIntegration)
+  const connections = commandHandler(writer, integrationConnection)
+
+  const planIntegration = async (
+    declared: DeclaredIntegration,
+    { organisation_id, context }: SetupContext,
+  ): Promise<SetupStep> => {
+    const { name } = declared
+    const id = customIntegrationIdOf(organisation_id, name)
+    const existing = await integrations.load(id)
+    const settings = settingsOf(declared)
+    const faults = outboundFaults(settings.outbound, allowsHttp)
+    const command: CustomIntegrationCommand = existing
+      ? { type: 'ChangeCustomIntegration', faults, ...settings }
+      : { type: 'CreateCustomIntegration', custom_integration_id: id, organisation_id, name, faults, ...settings }
+    const events = await integrations.preview(id, command)
+    const details = settings.inbound
+      ? [`inbound: ${[...settings.inbound.outcome_event_types, ...settings.inbound.update_event_types].join(', ')}`]
+      : [`outbound: ${settings.outbound?.base_url ?? ''}`]
+    return {
+      what: `custom integration ${name}`,
+      change: events.length === 0 ? 'none' : existing ? 'change' : 'create',
+      details: events.length === 0 ? [] : details,
+      apply: async () => {
+        await integrations.handle(id, command, context)
+      },
+    }
+  }
+
+  const planConnection = async (
+    { name, secrets: given }: DeclaredConnection,
+    integration: string,
+    custom_integration_id: CustomIntegrationId,
+    { organisation_id, context }: SetupContext,
+  ): Promise<SetupStep> => {
+    const id = integrationConnectionIdOf(organisation_id, custom_integration_id, name)
+    const existing = await connections.load(id)
+    const missing = existing ? secretsToSet(keys, given, existing) : given
+    const { secrets, generated } = chosenSecrets(missing)
+    const sealed_secrets = sealSecrets(keys, secrets, organisation_id, id)
+    const command = existing
+      ? ({ type: 'SetIntegrationSecrets', sealed_secrets } as const)
+      : ({
+          type: 'CreateIntegrationConnection',
+          integration_connection_id: id,
+          custom_integration_id,
+          organisation_id,
+          name,
+          sealed_secrets,
+        } as const)
+    const events = await connections.preview(id, command)
+    return {
+      what: `connection ${name} of ${integration}`,
+      change: events.length === 0 ? 'none' : existing ? 'change' : 'create',
+      details: Object.keys(missing).map((each) => `${each}: set`),
+      apply: async () => {
+        await connections.handle(id, command, context)
+      },
+      ...(Object.keys(generated).length > 0 && { secrets: generated }),
+    }
+  }
+
+  return {
+    key: 'custom_integrations',
+    schema: DeclaredIntegration,
+    plan: async (declared, setup) => {
+      const plans = declared.map(async (each, index) => {
+        const earlier = declared.findIndex(({ name }) => name === each.name)
+        if (earlier !== index) {
+          setup.report([index, 'name'], `is that of custom_integrations[${earlier}]`)
+          return []
+        }
+        const own = await reportRefusal(setup, [index], () => planIntegration(each, setup))
+        const id = customIntegrationIdOf(setup.organisation_id, each.name)
+        const ofConnections = each.connections.map(async (connection, place) => {
+          const before = each.connections.findIndex(({ name }) => name === connection.name)
+          if (before !== place) setup.report([index, 'connections', place, 'name'], `is that of connections[${before}]`)
+          return reportRefusal(setup, [index, 'connections', place], () =>
+            planConnection(connection, each.name, id, setup),
+          )
+        })
+        return [own, ...(await Promise.all(ofConnections))]
+      })
+      return (await Promise.all(plans)).flat().filter((step) => step !== undefined)
+    },
+  }
+}

@@ -1,0 +1,59 @@
+import type { MappedOutcome } from '#domain/custom-integrations/events.ts'
+import { Rejection, type Fields } from '#domain/rejection.ts'
+import { OutcomeInput, readReference, readReport, type Reading } from './inputs.ts'
+import type { ReadReceived } from './outcomes.ts'
+
+/** Holds what an event of another system says against the same checks as a report over the API. */
+export const readReceived = (sent: MappedOutcome, reading: Reading): ReadReceived => {
+  const { match_on_details, ...named } = sent.lead
+  const { values, faults } = readAmounts(sent, reading)
+  const input = OutcomeInput.safeParse({
+    ...sent,
+    lead: { ...named, match_on_details },
+    values,
+    occurred_at: sent.occurred_at ?? undefined,
+    type: sent.type ?? '',
+  })
+  const unreadable = Object.fromEntries(sent.unreadable.map((part) => [part, 'is neither text nor a number']))
+  if (!input.success) {
+    const wrong = input.error.issues.map(({ path, message }) => [path.join('.'), message] as const)
+    return { fields: { ...Object.fromEntries(wrong), ...faults, ...unreadable, ...missing(sent) } }
+  }
+  const read = readReport(input.data, reading)
+  const fields = { ...('fields' in read && read.fields), ...faults, ...unreadable }
+  if (Object.keys(fields).length > 0 || 'fields' in read) return { fields }
+  try {
+    return { report: read.report, lead: readReference(input.data) }
+  } catch (error) {
+    if (error instanceof Rejection) return { fields: error.fields ?? { lead: error.message } }
+    throw error
+  }
+}
+
+const missing = ({ occurred_at }: MappedOutcome): Fields =>
+  occurred_at === null ? { occurred_at: 'is required, and there is nothing at its place in the event' } : {}
+
+const readAmounts = ({ values: given }: MappedOutcome, { model }: Reading) => {
+  const values: Record<string, number> = {}
+  const faults: Record<string, string> = {}
+  for (const [key, text] of Object.entries(given)) {
+    const unit = model.measures.find((measure) => measure.key === key)?.unit
+    const value = unit === 'money' ? penceOf(text) : numberOf(text)
+    if (typeof value === 'number') values[key] = value
+    else faults[`values.${key}`] = value.fault
+  }
+  return { values, faults }
+}
+
+type Amount = number | { readonly fault: string }
+
+/** Pounds as an exact decimal; never rounded. */
+const penceOf = (text: string): Amount => {
+  const [, sign = '', pounds = '', decimals = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text) ?? []
+  if (pounds === '') return { fault: 'must be an amount in pounds, such as 12.50' }
+  if (sign !== '') return { fault: 'must not be negative' }
+  const pence = decimals.padEnd(2, '0')
+  return /^0*$/.test(pence.slice(2)) ? Number(pounds + pence.slice(0, 2)) : { fault: 'must be whole pence' }
+}
+
+const numberOf = (text: string): Amount => (/^-?\d+(\.\d+)?$/.test(text) ? Number(text) : { fault: 'must be a number' })
