@@ -15,14 +15,14 @@ const applications = 100
 type Options = Pick<autocannon.Options, 'url' | 'headers' | 'requests'> & { readonly connections: number }
 
 /** Answers a second to requests made one after the other on every connection. */
-const load = async (seconds: number, options: Options): Promise<number> => {
+export const load = async (seconds: number, options: Options): Promise<number> => {
   const { requests, duration, non2xx, errors, timeouts } = await autocannon({ ...options, duration: seconds })
   if (non2xx + errors + timeouts > 0)
     throw new Error(`${non2xx + errors + timeouts} requests to ${options.url} failed.`)
   return requests.total / duration
 }
 
-type Bench = { readonly service: Omit<Service, 'child'>; readonly bare: string; readonly topology: string }
+type Bench = { readonly service: Omit<Service, 'child' | 'database'>; readonly bare: string; readonly topology: string }
 
 const measureGet = async ({ service, bare, topology }: Bench, { rounds, seconds }: Pace): Promise<Figure> => {
   const filled = await Promise.all(Array.from({ length: applications }, async (_, number) => fillIn(service, number)))
@@ -40,7 +40,7 @@ const measureGet = async ({ service, bare, topology }: Bench, { rounds, seconds 
 
 const asked = { product_slug: 'term-life', journey_slug: 'standard' }
 
-const posting = (path: string, body: () => object): autocannon.Request => ({
+export const posting = (path: string, body: () => object): autocannon.Request => ({
   method: 'POST',
   path,
   setupRequest: (request) => ({ ...request, body: JSON.stringify(body()) }),
@@ -79,14 +79,14 @@ const measureSecond = async ({ origin, headers, startAnother }: Roles, { rounds,
 
 type Load = () => Promise<number>
 
-const afterWarmUp = async (rounds: number, floor: Load, ours: Load) => {
+export const afterWarmUp = async (rounds: number, floor: Load, ours: Load) => {
   await floor()
   await ours()
   return inTurns(rounds, floor, ours)
 }
 
 /** A route of bare Express on an empty database, whose answers are as long as those of the service. */
-const startBare = async (environment: Environment, service: Service) => {
+export const startBare = async (environment: Environment, service: Service) => {
   const sample = join(environment.directory, 'application.json')
   await writeFile(sample, JSON.stringify(await service.send('POST', '/api/v1/applications', asked)))
   const program = [`${import.meta.dirname}/bare-express.ts`, await environment.database('bare'), sample]

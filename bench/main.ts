@@ -6,6 +6,7 @@ import { measureAppend } from './append.ts'
 import type { Figure } from './figure.ts'
 import { describeMachine } from './machine.ts'
 import { quick, thorough, type Pace } from './throughput.ts'
+import { measureIngests } from './ingests.ts'
 import { measureReplay } from './replay.ts'
 import { detailsOf, tableOf } from './report.ts'
 import { measureStart } from './start.ts'
@@ -19,6 +20,7 @@ const measurements: Readonly<Record<string, Measurement>> = {
   replay: measureReplay,
   visible: measureVisible,
   api: measureApi,
+  ingests: measureIngests,
   start: measureStart,
 }
 

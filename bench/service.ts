@@ -14,6 +14,8 @@ export type Service = {
   /** Where reads are answered, if not at the same address. */
   readonly reads: string
   readonly child: Child
+  /** Its database. */
+  readonly database: string
   readonly send: (method: string, path: string, body?: object) => Promise<Sent>
   /** What every request to it carries. */
   readonly headers: Readonly<Record<string, string>>
@@ -37,11 +39,12 @@ export const startService = async (environment: Environment, flags: readonly str
   const port = await freePort()
   const origin = `http://localhost:${port}`
   const dataDir = join(environment.directory, 'service')
+  const database = await environment.database('service')
   const child = environment.run(process.execPath, [...flags, 'start.ts'], {
     PORT: String(port),
     HEALTH_PORT: '0',
     BASE_URL: origin,
-    DATABASE_URL: await environment.database('service'),
+    DATABASE_URL: database,
     DATA_DIR: dataDir,
     RATE_LIMIT_REQUESTS: '0',
     LOG_LEVEL: 'warn',
@@ -51,11 +54,11 @@ export const startService = async (environment: Environment, flags: readonly str
     .object({ OPERATOR_KEY: z.string() })
     .parse(JSON.parse(await readFile(join(dataDir, 'secrets.json'), 'utf8')))
   await setUp(origin, secrets.OPERATOR_KEY)
-  return { ...(await serviceAt(origin)), reads: origin, child }
+  return { ...(await serviceAt(origin)), reads: origin, child, database }
 }
 
 /** A process for each role, as the service runs where it is not only tried. */
-export type Roles = Omit<Service, 'child'> & {
+export type Roles = Omit<Service, 'child' | 'database'> & {
   /** Another command-api; its address. */
   readonly startAnother: () => Promise<string>
   readonly stop: () => Promise<void>
@@ -133,7 +136,7 @@ const setUp = async (origin: string, operatorKey: string): Promise<void> => {
   const organisation = {
     slug: 'bench',
     name: 'Bench',
-    api_applications: [{ name: 'Bench', ...client, scopes: ['read', 'write'] }],
+    api_applications: [{ name: 'Bench', ...client, scopes: ['read', 'write', 'crm'] }],
     rate_tables,
     products,
   }
@@ -146,7 +149,7 @@ const setUp = async (origin: string, operatorKey: string): Promise<void> => {
 }
 
 const tokenFor = async (origin: string): Promise<string> => {
-  const form = { grant_type: 'client_credentials', ...client, scope: 'read write', resource: `${origin}/api/v1` }
+  const form = { grant_type: 'client_credentials', ...client, scope: 'read write crm', resource: `${origin}/api/v1` }
   const response = await fetch(`${origin}/oauth/token`, { method: 'POST', body: new URLSearchParams(form) })
   if (!response.ok) throw new Error(`There is no token: ${await response.text()}`)
   return z.object({ access_token: z.string() }).parse(await response.json()).access_token
