@@ -3,6 +3,7 @@ import { startCommandApi } from './command-api/command-api.ts'
 import { startDeliveryWorker } from './delivery-worker/delivery-worker.ts'
 import { demoApplication, setUpDemo } from './demo/demo.ts'
 import { prepareExplorer } from './demo/explorer.ts'
+import { declaredOrigin, startDemoSalesPage } from './demo/sales-page/start.ts'
 import { readConfig, type Config } from './infra/config.ts'
 import { startEmbeddedPostgres } from './infra/postgres/embedded/embedded-postgres.ts'
 import { openHealthPort } from './infra/health-port.ts'
@@ -17,12 +18,12 @@ import { startProjections } from './projections/projections.ts'
 import { startQueryApi } from './query-api/query-api.ts'
 import { startStandIns } from './stand-ins/demo.ts'
 
-const welcome = async ({ BASE_URL, OPERATOR_KEY }: Config): Promise<string> => {
+const welcome = async ({ BASE_URL, OPERATOR_KEY }: Config, salesPage: string | undefined): Promise<string> => {
   const { client_id, client_secret } = await demoApplication()
   const isDefault = BASE_URL === readConfig({}).BASE_URL
   return `
 Coverstream is ready at ${BASE_URL}   (explorer: ${BASE_URL}/api/v1/explorer)
-
+${salesPage === undefined ? '' : `A page that sells a policy: ${salesPage}\n`}
   client_id      ${client_id}
   client_secret  ${client_secret}
   operator key   ${OPERATOR_KEY}
@@ -96,13 +97,18 @@ runProcess('Coverstream', async (signal) => {
   health.started(checks)
   const standIns =
     config.ENVIRONMENT === 'test' ? await startStandIns(`http://127.0.0.1:${server.port}`, DATA_DIR) : undefined
-  await setUpDemo(origin(), operatorKey, standIns?.addresses)
+  const salesPage = standIns && (await startDemoSalesPage(DATA_DIR, { origin: origin(), baseUrl: config.BASE_URL }))
+  await setUpDemo(origin(), operatorKey, {
+    ...standIns?.addresses,
+    ...(salesPage && { [declaredOrigin]: salesPage.url }),
+  })
   isSetUp = true
-  process.stdout.write(await welcome(config))
+  process.stdout.write(await welcome(config, salesPage?.url))
 
   return {
     stop: async () => {
       await server.close()
+      await salesPage?.close()
       await standIns?.close()
       await Promise.all(roles.map(async (role) => role.stop()))
       await close()

@@ -19,6 +19,21 @@ const readFirst = async <Item extends z.ZodType>(key: string, item: Item): Promi
 export const demoApplication = async () =>
   readFirst('api_applications', z.object({ client_id: z.string(), client_secret: z.string() }))
 
+/** What the web pages of the demo organisation are reached with. */
+export const demoBrowserApplication = async () => {
+  const Client = z.object({
+    client_id: z.string(),
+    client_secret: z.string(),
+    allowed_origins: z.array(z.string()).optional(),
+  })
+  const Declared = z.object({ organisations: z.tuple([z.object({ api_applications: z.array(Client) })]) })
+  const { organisations } = Declared.parse(parse(await readFile(file, 'utf8')))
+  const browser = organisations[0].api_applications.find(({ allowed_origins }) => allowed_origins !== undefined)
+  if (!browser) throw new Error('The demo organisation has no browser application.')
+  const { client_id, client_secret } = browser
+  return { client_id, client_secret }
+}
+
 /** Where the demo organisation's webhooks go, and what they are signed with. */
 export const demoReceiver = async () =>
   readFirst('endpoint_connections', z.object({ base_url: z.url(), signing_secret: z.string() }))

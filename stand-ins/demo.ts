@@ -7,7 +7,6 @@ import { startMarketPanel } from './market-panel.ts'
 import { startPhoneValidation } from './phone-validation.ts'
 import { startStripe } from './stripe/stripe.ts'
 import { startTps } from './tps.ts'
-import type { StandIn } from './stand-in.ts'
 
 /** Where the demo organisation's accounts point: see `demo/organisation.yaml`. */
 const defaults = {
@@ -25,11 +24,11 @@ const Ports = z.record(z.string(), z.int())
 const stripeSecret = 'whsec_demo_of_northlight'
 const organisation = 'd3e00000-0000-4000-8000-000000000000'
 
-const isCode = (error: unknown, code: string): boolean =>
+export const isCode = (error: unknown, code: string): boolean =>
   error instanceof Error && 'code' in error && error.code === code
 
 /** On this port, or on a free one where another service runs its demo there. */
-const startOn = async (port: number, start: (port: number) => Promise<StandIn>): Promise<StandIn> =>
+export const startOn = async <Started>(port: number, start: (port: number) => Promise<Started>): Promise<Started> =>
   start(port).catch(async (error: unknown) => {
     if (isCode(error, 'EADDRINUSE')) return start(0)
     throw error

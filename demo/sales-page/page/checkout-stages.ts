@@ -1,0 +1,191 @@
+import { button, choice, day, facts, h, input, list, pounds, select } from './elements.ts'
+import type { Application, BeforeYouBuy, Policy, Quote } from './records.ts'
+import { Incomplete } from './screen.ts'
+import { requireAll, textIn, type MakeScreen, type Visit } from './visit.ts'
+
+export const quote: MakeScreen = async (visit, { title, cta_label, config }) => {
+  const { api, application, shareToken } = visit
+  const made = await api.send<Quote>('POST', `/applications/${application.id}/quotes`, { body: {}, shareToken })
+  const { label } = config as { readonly label?: string }
+  return {
+    title,
+    body: [
+      h('p', {}, label ?? 'Your monthly price'),
+      h('p', { class: 'price' }, pounds(made.premium_pence)),
+      h('p', { class: 'quiet' }, `a month. This price holds until ${day(made.expires_at)}.`),
+      facts([
+        ...(made.cover_amount_pence === null ? [] : [['We pay out', pounds(made.cover_amount_pence)] as const]),
+        ...(made.term_years === null ? [] : [['For', `${made.term_years} years`] as const]),
+        ['Part of the price', `${pounds(made.policy_fee_pence)} policy fee`],
+        ...made.loadings.map((loading) => ['Included', loading.label] as const),
+      ]),
+      h(
+        'div',
+        { class: 'choices' },
+        button('Change my cover', () => visit.backTo('cover_capture')),
+      ),
+    ],
+    submit: {
+      label: cta_label ?? 'Continue',
+      send: async () => {
+        const accepted = await api.send<Application>('POST', `/applications/${application.id}/accept_quote`, {
+          body: { quote_id: made.id },
+          shareToken,
+        })
+        visit.next({ application: accepted, quoteId: made.id })
+      },
+    },
+  }
+}
+
+const documents = ({ api, shareToken }: Visit, given: BeforeYouBuy['key_documents']): HTMLElement =>
+  h(
+    'ul',
+    {},
+    ...given.map(({ name, url }) => {
+      const open = async () => {
+        // The tab is opened at once: a browser blocks one that is opened later.
+        const tab = window.open('', '_blank')
+        const address = await api.file(url, shareToken)
+        if (tab) tab.location.href = address
+      }
+      const click = (event: Event) => {
+        event.preventDefault()
+        void open().catch(() => undefined)
+      }
+      return h('li', {}, h('a', { href: url, onclick: click }, name))
+    }),
+  )
+
+export const beforeYouBuy: MakeScreen = async (visit, { title, cta_label, config }) => {
+  const { api, shareToken, quoteId = '' } = visit
+  const seen = await api.send<BeforeYouBuy>('GET', `/quotes/${quoteId}/before_you_buy`, { shareToken })
+  if (!seen.sellable) return { title: 'Please speak to us', body: [h('p', {}, 'This cover cannot be bought online.')] }
+  if (!seen.show) return undefined
+  const { heading } = config as { readonly heading?: string | null }
+  const { demands_and_needs, key_documents, cancellation, confirmation } = seen
+  return {
+    title: heading ?? title,
+    body: [
+      demands_and_needs !== null && h('div', {}, h('h2', {}, 'What you need'), h('p', {}, demands_and_needs)),
+      key_documents.length > 0 && h('div', {}, h('h2', {}, 'Documents to read'), documents(visit, key_documents)),
+      cancellation !== null && h('div', {}, h('h2', {}, 'If you change your mind'), h('p', {}, cancellation.statement)),
+      confirmation !== null && h('div', {}, h('h2', {}, confirmation.intro), list(confirmation.points)),
+      choice(
+        { name: 'confirmed', label: confirmation?.question ?? 'Have you read all this?' },
+        [{ value: 'yes', label: 'Yes' }],
+        { type: 'checkbox' },
+      ),
+    ],
+    submit: {
+      label: cta_label ?? 'Confirm',
+      send: async (given) => {
+        if (given.get('confirmed') === null) throw new Incomplete({ confirmed: 'tick the box to go on' })
+        await api.send('POST', `/quotes/${quoteId}/confirm`, { body: {}, shareToken })
+        visit.next()
+      },
+    },
+  }
+}
+
+const guarantee = `Payments are protected by the Direct Debit Guarantee: if there is a mistake in a payment, your bank refunds it
+ at once, and you can cancel at any time by telling your bank.`
+
+export const payment: MakeScreen = (visit, { title, cta_label, config }) => {
+  const { api, application, shareToken, quoteId = '' } = visit
+  if (application.inline_bacs_mandate)
+    return {
+      title: 'Please speak to us',
+      body: [h('p', {}, 'This page takes bank details itself, which this product does not allow.')],
+    }
+  const { collection_days } = config as { readonly collection_days?: readonly number[] | null }
+  const names = ['account_holder_name', 'sort_code', 'account_number']
+  return {
+    title,
+    body: [
+      input({ name: 'account_holder_name', label: 'Name on the account', autocomplete: 'cc-name' }),
+      input({
+        name: 'sort_code',
+        label: 'Sort code',
+        hint: 'Six digits, for example 08-99-99.',
+        inputmode: 'numeric',
+        className: 'short',
+      }),
+      input({
+        name: 'account_number',
+        label: 'Account number',
+        hint: 'Eight digits.',
+        inputmode: 'numeric',
+        className: 'short',
+      }),
+      collection_days
+        ? select(
+            { name: 'collection_day', label: 'On which day of the month may we collect?' },
+            collection_days.map((each) => ({ value: String(each), label: String(each) })),
+          )
+        : undefined,
+      h('p', { class: 'quiet' }, guarantee),
+    ],
+    submit: {
+      label: cta_label ?? 'Buy this cover',
+      send: async (given) => {
+        requireAll(given, names)
+        const direct_debit = Object.fromEntries(names.map((name) => [name, textIn(given, name)]))
+        await api.send('POST', `/quotes/${quoteId}/direct_debit_details`, { body: { direct_debit }, shareToken })
+        const collection_day = given.get('collection_day')
+        // Sent again after a lost answer, it answers the same policy.
+        const policy = await api.send<Policy>('POST', `/quotes/${quoteId}/bind`, {
+          body: collection_day === null ? {} : { collection_day: Number(collection_day) },
+          shareToken,
+        })
+        visit.next({ policy })
+      },
+    },
+  }
+}
+
+export const confirmation: MakeScreen = ({ policy }, { title, config }) => {
+  const {
+    heading,
+    body,
+    next_steps = [],
+  } = config as {
+    readonly heading?: string
+    readonly body?: string
+    readonly next_steps?: readonly string[]
+  }
+  if (!policy) return undefined
+  return {
+    title,
+    body: [
+      h('p', {}, [heading, body].filter((part) => part !== undefined).join('. ')),
+      h('p', {}, 'Your policy number'),
+      h('p', { class: 'price', id: 'policy-number' }, policy.policy_number),
+      facts([
+        ['Covered from', day(policy.start_date)],
+        ['Price', `${pounds(policy.premium_pence)} a month`],
+        ['First collection', day(policy.first_collection_on)],
+        ...(policy.cooling_off_ends_on === null
+          ? []
+          : [['Full refund if you cancel by', day(policy.cooling_off_ends_on)] as const]),
+      ]),
+      next_steps.length > 0 && list(next_steps),
+    ],
+  }
+}
+
+export const handoff: MakeScreen = (_visit, { title, config }) => {
+  const { heading, body, phone } = config as {
+    readonly heading?: string
+    readonly body?: string
+    readonly phone?: string | null
+  }
+  return {
+    title: heading ?? title,
+    body: [
+      h('p', {}, body ?? 'Our team goes on with you from here.'),
+      typeof phone === 'string' &&
+        h('p', { class: 'price' }, h('a', { href: `tel:${phone.replaceAll(' ', '')}` }, phone)),
+    ],
+  }
+}

@@ -1,0 +1,124 @@
+import { openApi, type Api } from './api.ts'
+import { button, h } from './elements.ts'
+import type { Application, Policy, Question, Stage } from './records.ts'
+import { show, showWaiting } from './screen.ts'
+import { endingOf, stages, unquotable } from './stages.ts'
+import type { Visit } from './visit.ts'
+
+/** What is sold, and how the questions are arranged: `?product=…&journey=…&presentation=…`. */
+const asked = new URLSearchParams(location.search)
+const product_slug = asked.get('product') ?? 'term-life'
+const journey_slug = asked.get('journey') ?? 'standard'
+const presentation_slug = asked.get('presentation')
+
+/** What a visitor who reloads the page goes on with. It stays in this tab, and ends with it. */
+type Kept = { readonly id: string; readonly share_token: string; readonly stage: number; readonly quoteId?: string }
+const place = `application of ${product_slug} ${journey_slug} ${presentation_slug ?? ''}`
+
+const keep = (kept: Kept): void => sessionStorage.setItem(place, JSON.stringify(kept))
+const kept = (): Kept | undefined => {
+  const text = sessionStorage.getItem(place)
+  return text === null ? undefined : (JSON.parse(text) as Kept) // what we have kept
+}
+
+/** One key for each start: a start that is sent again after a lost answer finds the application that it made. */
+const start = (api: Api): Promise<Application> =>
+  api.send('POST', '/applications', {
+    body: {
+      product_slug,
+      journey_slug,
+      presentation_slug,
+      idempotency_key: crypto.randomUUID(),
+      provenance: {
+        page_url: location.href,
+        referrer: document.referrer,
+        page_title: document.title,
+        locale: navigator.language,
+        timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+      },
+    },
+  })
+
+const find = (api: Api, { id, share_token }: Kept): Promise<Application | undefined> =>
+  api.send<Application>('GET', `/applications/${id}`, { shareToken: share_token }).catch(() => undefined)
+
+type Position = {
+  readonly application: Application
+  readonly shareToken: string
+  readonly stage: number
+  readonly quoteId: string | undefined
+  readonly policy: Policy | undefined
+}
+
+const begin = async (api: Api): Promise<Position> => {
+  const before = kept()
+  const found = before && (await find(api, before))
+  if (before && found && found.status !== 'bound')
+    return {
+      application: found,
+      shareToken: before.share_token,
+      stage: before.stage,
+      quoteId: before.quoteId,
+      policy: undefined,
+    }
+  const application = await start(api)
+  return { application, shareToken: application.share_token ?? '', stage: 0, quoteId: undefined, policy: undefined }
+}
+
+const run = async (): Promise<void> => {
+  showWaiting('One moment …')
+  const api = await openApi()
+  const first = await begin(api)
+  const { questions } = await api.send<{ readonly questions: readonly Question[] }>(
+    'GET',
+    `/products/${product_slug}/journeys/${journey_slug}/questions`,
+  )
+  const all: readonly Stage[] = first.application.presentation?.stages ?? []
+
+  const visitStage = async (position: Position): Promise<void> => {
+    const { application, shareToken, quoteId } = position
+    keep({ id: application.id, share_token: shareToken, stage: position.stage, ...(quoteId && { quoteId }) })
+    const stage = all[position.stage]
+    const go = (index: number, changed: Partial<Position> = {}) =>
+      void visitStage({ ...position, ...changed, stage: index }).catch(showFailure)
+    const visit: Visit = {
+      ...position,
+      api,
+      questions,
+      next: (changed, key) => {
+        const index = key === undefined ? position.stage + 1 : all.findIndex((each) => each.key === key)
+        go(index, changed)
+      },
+      backTo: (type) =>
+        go(
+          Math.max(
+            0,
+            all.findIndex(({ stage_type }) => stage_type === type),
+          ),
+        ),
+    }
+    const ending = endingOf(application)
+    if (ending) return show(ending)
+    if (!stage) return show({ title: 'Thank you', body: [h('p', {}, 'There is nothing more to do.')] })
+    const make = stages[stage.stage_type]
+    if (!make) return show({ title: stage.title, body: [h('p', {}, 'Please call us to go on from here.')] })
+
+    if (stage.stage_type === 'quote') showWaiting('We work out your price …')
+    const made = await Promise.resolve(make(visit, stage)).catch((error: unknown) => unquotable(error, visit))
+    if (!made) return go(position.stage + 1)
+    const canGoBack = position.stage > 0 && position.policy === undefined && made.submit !== undefined
+    show({
+      ...made,
+      progress: (position.stage + 1) / all.length,
+      ...(canGoBack && { back: () => go(position.stage - 1) }),
+    })
+  }
+  await visitStage(first)
+}
+
+const showFailure = (): void => {
+  const again = button('Try again', () => void run().catch(showFailure))
+  show({ title: 'Something went wrong', body: [h('p', {}, 'Your answers are kept.'), again] })
+}
+
+await run().catch(showFailure)

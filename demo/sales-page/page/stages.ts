@@ -1,0 +1,51 @@
+import { Refused } from './api.ts'
+import { cover, interstitial, questions } from './capture-stages.ts'
+import { beforeYouBuy, confirmation, handoff, payment, quote } from './checkout-stages.ts'
+import { personalDetails, softIdentity } from './details-stages.ts'
+import { button, h, list } from './elements.ts'
+import type { Application } from './records.ts'
+import type { Made, MakeScreen, Visit } from './visit.ts'
+
+/** The types of stages that this page shows; a firm's own page has those that its journeys use. */
+export const stages: Readonly<Record<string, MakeScreen>> = {
+  soft_identity: softIdentity,
+  interstitial,
+  cover_capture: cover,
+  questions,
+  personal_details: personalDetails,
+  quote,
+  before_you_buy: beforeYouBuy,
+  payment,
+  confirmation,
+  handoff,
+}
+
+const outcomes: Readonly<Record<string, string>> = {
+  declined: 'We are sorry: we cannot offer you this cover.',
+  referred: 'Our underwriters look at your answers first. We will be in touch.',
+  postponed: 'We cannot offer this cover yet. Please come back later.',
+  abandoned: 'This application is closed. Please start again.',
+}
+
+/** What an application that has ended shows, whatever stage it was at. */
+export const endingOf = ({ status }: Application): Made | undefined => {
+  const text = outcomes[status]
+  return text === undefined ? undefined : { title: 'Thank you', body: [h('p', {}, text)] }
+}
+
+/** What is shown where a price cannot be given, with a way back. */
+export const unquotable = (error: unknown, visit: Visit): Made => {
+  if (!(error instanceof Refused)) throw error
+  return {
+    title: 'We cannot show a price yet',
+    body: [
+      h('p', {}, error.message),
+      list(Object.values(error.fields)),
+      h(
+        'div',
+        { class: 'choices' },
+        button('Change my cover', () => visit.backTo('cover_capture')),
+      ),
+    ],
+  }
+}

@@ -1,0 +1,166 @@
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { findBrowser, openBrowser } from '../explorer/browser.ts'
+import { freePort, startServiceProcess, type ServiceProcess } from '../journeys/service-process.ts'
+import { expectToFit, takePicture, violations, withKeyboard, withMouse, type Visitor } from './visitor.ts'
+
+let directory: string
+let pageAddress: string
+let service: ServiceProcess
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'coverstream-sales-page-'))
+  await chmod(directory, 0o755)
+  const dataDir = join(directory, 'data')
+  service = startServiceProcess({ dataDir, port: await freePort(), environment: { RATE_LIMIT_REQUESTS: '0' } })
+  await service.ready
+  const { port } = z
+    .object({ port: z.int() })
+    .parse(JSON.parse(await readFile(join(dataDir, 'sales-page.json'), 'utf8')))
+  pageAddress = `http://localhost:${port}`
+}, 120_000)
+
+afterAll(async () => {
+  await service.kill('family')
+  await rm(directory, { recursive: true, force: true })
+})
+
+const executable = await findBrowser()
+const named = (title: string) =>
+  executable === undefined ? `${title} (SKIPPED: no Chromium was found; set CHROMIUM)` : title
+
+/** From the first question to the policy number. Each screen is looked at as the visitor has it before going on. */
+const buy = async (
+  page: Page,
+  { fill, pick, press }: Visitor,
+  look: (name: string) => Promise<void>,
+): Promise<string> => {
+  const at = async (title: string) => {
+    await page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor()
+    await look(title)
+  }
+  await at('How much cover would you like?')
+  await fill('cover_amount_pence', '250,000')
+  await pick('term_years', '25')
+  await press('Next')
+
+  await at('About you')
+  await pick('smoker', 'no')
+  await fill('alcohol_units', '6')
+  await pick('hazardous_pursuits', 'false')
+  await fill('height_cm', '178')
+  await fill('weight_kg', '74.5')
+  await pick('blood_pressure', 'none')
+  await pick('serious_illness', 'none')
+  await pick('family_history', 'false')
+  await fill('occupation', 'Teacher')
+  await press('Next')
+
+  await at('Your details')
+  await fill('first_name', 'Grace')
+  await fill('last_name', 'Okafor')
+  await fill('dob', '1992-03-10')
+  await fill('email', `grace.${Date.now()}@example.com`)
+  await fill('phone_number', '020 7183 8750')
+  await fill('postal_code', 'ID1 1QD')
+  await press('Find address')
+  await page.waitForSelector('select[name="found_address"]')
+  await pick('found_address', '0')
+  await pick('marketing', 'no')
+  await press('Show my price')
+
+  await at('Your price')
+  expect(await page.locator('.price').textContent()).toBe('£12.50')
+  await press('Continue')
+
+  await at('Please read this first')
+  await pick('confirmed', 'yes')
+  await press('Confirm')
+
+  await at('Your Direct Debit')
+  await fill('account_holder_name', 'Grace Okafor')
+  await fill('sort_code', '08-99-99')
+  await fill('account_number', '66374958')
+  await pick('collection_day', '14')
+  await press('Buy this cover')
+
+  await at('You are covered')
+  return (await page.locator('#policy-number').textContent()) ?? ''
+}
+
+describe('a page takes a customer from the first question to a policy without a person’s help', () => {
+  test.skipIf(executable === undefined).for([
+    { how: 'with a mouse at desktop width', width: 1280, height: 900, visitor: withMouse },
+    { how: 'with the keyboard alone at phone width', width: 390, height: 844, visitor: withKeyboard },
+  ])(
+    named('$how, and the accessibility checker finds nothing'),
+    { timeout: 180_000 },
+    async ({ width, height, visitor }) => {
+      await using browser = await openBrowser(executable ?? '')
+      const page = await browser.newPage({ viewport: { width, height }, locale: 'en-GB' })
+      const faults: string[] = []
+      page.on('pageerror', ({ message }) => faults.push(message))
+      page.on('console', (message) => {
+        if (message.type() === 'error') faults.push(message.text())
+      })
+      await page.goto(pageAddress)
+
+      const number = await buy(page, visitor(page), async (name) => {
+        for (const { id, help, nodes } of await violations(page))
+          faults.push(`${name}: ${id}: ${help}: ${nodes.map(({ html }) => html).join(' ')}`)
+        await expectToFit(page)
+        await takePicture(page, `sales-${width}-${name.toLowerCase().replaceAll(/\W+/g, '-')}`)
+      })
+
+      expect(number).toMatch(/^NLT-\d{9}$/)
+      expect(faults).toEqual([])
+    },
+  )
+})
+
+test.skipIf(executable === undefined)(
+  named('what must be corrected is named at its input and at the top, and a reload goes on where the visitor was'),
+  { timeout: 120_000 },
+  async () => {
+    await using browser = await openBrowser(executable ?? '')
+    const page = await browser.newPage({ locale: 'en-GB' })
+    await page.goto(pageAddress)
+    await page.waitForSelector('#cover_amount_pence')
+    const { fill, press, pick } = withMouse(page)
+
+    await fill('cover_amount_pence', '5')
+    await press('Next')
+    await page.waitForSelector('.summary')
+    expect(await page.locator('#cover_amount_pence').getAttribute('aria-invalid')).toBe('true')
+    expect(await page.locator('#cover_amount_pence-error').textContent()).not.toBe('')
+    expect(await violations(page)).toEqual([])
+    await takePicture(page, 'sales-correct')
+
+    await fill('cover_amount_pence', '250,000')
+    await press('Next')
+    await page.getByRole('heading', { level: 1, name: 'About you', exact: true }).waitFor()
+    await press('Next')
+    await page.waitForSelector('.summary')
+    expect(await page.locator('.summary a').count()).toBeGreaterThan(5)
+    await pick('smoker', 'yes')
+    await page.waitForSelector('#nicotine_products:not([hidden])')
+
+    await page.reload()
+    await page.getByRole('heading', { level: 1, name: 'About you', exact: true }).waitFor()
+    expect(await page.locator('#smoker').count()).toBe(1)
+  },
+)
+
+test('the page’s server gives a token to its own page, and keeps the secret', async () => {
+  const answer = await fetch(`${pageAddress}/token`, { method: 'POST' })
+  const given = z.record(z.string(), z.unknown()).parse(await answer.json())
+
+  expect(Object.keys(given).toSorted()).toEqual(['access_token', 'api'])
+  for (const path of ['/server.ts', '/../server.ts', '/page/main.ts', '/%2e%2e/start.ts', '/unknown.ts'])
+    expect([path, (await fetch(`${pageAddress}${path}`)).status]).toEqual([path, 404])
+  expect((await fetch(`${pageAddress}/main.ts`)).headers.get('content-type')).toContain('text/javascript')
+})
