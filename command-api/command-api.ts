@@ -35,6 +35,7 @@ import { campaignsSection, leadIntakeSections } from './campaigns/setup.ts'
 import { productsSection } from './catalogue/products-setup.ts'
 import { rateTablesSection } from './catalogue/rate-tables-setup.ts'
 import { whenPolicyCancelledReturnCard } from './applications/when-policy-cancelled-return-card.ts'
+import { whenPremiumRefundOwedReturnCard } from './applications/when-premium-refund-owed-return-card.ts'
 import { dateIn } from '#domain/time-zone.ts'
 import { catalogueAdminRoutes } from './catalogue/routes.ts'
 import { crmReactions, crmRoutes, crmSections, crmTimers, followCrmModels, type CrmModels } from './crm.ts'
@@ -64,7 +65,11 @@ import { followCampaigns, type LiveCampaigns } from './live-campaigns.ts'
 import { makeHasSold } from './policies/has-sold.ts'
 import type { HasSold } from './catalogue/routes.ts'
 import { makeClaimNumber } from './policies/number.ts'
+import { premiumRoutes } from './policies/premium-routes.ts'
 import { policyTimers } from './policies/timers.ts'
+import { collectPremiums } from './policies/collect-premiums.ts'
+import { refundPremiums } from './policies/refund-premiums.ts'
+import { whenCardSettledRecordPremium } from './policies/when-card-settled-record-premium.ts'
 import { policyRulesSection } from './policy-rules/setup.ts'
 import { setUpMandates } from './policy-mandates.ts'
 import { whenPolicyBoundIssueDocuments } from './policies/when-policy-bound-issue-documents.ts'
@@ -205,6 +210,7 @@ export const commandRoutes = (deps: Deps): readonly Route[] => {
     }),
     ...accessRoutes({ writer, directory }),
     ...operatorKeyRoutes(deps),
+    ...premiumRoutes({ writer, baseUrl }),
     ...policyAdminRoutes({
       writer,
       baseUrl,
@@ -326,6 +332,8 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
       ...crmReactions({ ...parts, writer, leads, directory, catalogue, people, models: crmModels }),
       whenPolicyCancelledReturnCard(writer),
       whenInboundEventAcceptedUpdatePolicy(writer),
+      whenPremiumRefundOwedReturnCard(writer),
+      whenCardSettledRecordPremium(writer),
       whenIngestReceivedResolveIt(processing),
       whenIngestResolvedReadIt(processing),
     ],
@@ -349,6 +357,8 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
         log,
       }),
       setUpMandates({ writer, desks }),
+      ...collectPremiums({ writer, desks, clock }),
+      refundPremiums({ writer, desks }),
       retryIngests(processing),
       startCycles({ memberships, programmes, organisations }),
     ],

@@ -4,6 +4,7 @@ import { paymentNews, type ReceivePaymentNews } from '#domain/payment-news/payme
 import type { NewsKind } from '#domain/payment-news/events.ts'
 import { MandateId } from '#domain/payments/events.ts'
 import { policy } from '#domain/policies/policy.ts'
+import { PremiumRefundId } from '#domain/premiums/events.ts'
 import { ApplicationId, QuoteId, type OrganisationId } from '#domain/values.ts'
 import { derivedId } from '#infra/ids.ts'
 import type { ProviderNews } from '#infra/stripe/news.ts'
@@ -69,7 +70,8 @@ export const makePaymentNews = ({ writer, desks, mandateOwner, setUp }: Deps) =>
       failure_code: kind === 'payment_failed' ? failure_code : null,
     }
     // The first premium by card is the application's; what is collected for a policy is the policy's.
-    const concern = receipt.premium_id === null ? await concernOf(organisation_id, intent.metadata) : undefined
+    if (receipt.premium_id !== null) return onPremium(organisation_id, receipt, intent, context)
+    const concern = await concernOf(organisation_id, intent.metadata)
     if (!concern) return receipt
     const { state, quote_id } = concern
     const { record } = state
@@ -86,6 +88,54 @@ export const makePaymentNews = ({ writer, desks, mandateOwner, setUp }: Deps) =>
     return { ...receipt, application_id: record.id }
   }
 
+  /** The policy and the premium that something at the provider was collected for; undefined when they are not ours. */
+  const premiumConcernOf = async (organisation_id: OrganisationId, { policy_id, premium_id }: Receipt) => {
+    const state = policy_id === null ? undefined : await policies.load(policy_id)
+    const premium = state?.premiums.find((each) => each.premium_id === premium_id)
+    return state?.organisation_id === organisation_id && premium ? { state, premium } : undefined
+  }
+
+  const onPremium = async (
+    organisation_id: OrganisationId,
+    receipt: Receipt,
+    { id, metadata, last_payment_error }: Of<'payment_intent.succeeded'>,
+    context: Context,
+  ): Promise<Receipt> => {
+    const concern = await premiumConcernOf(organisation_id, receipt)
+    const attempt = Number(metadata['attempt'])
+    if (!concern || !Number.isSafeInteger(attempt) || receipt.kind === 'payment_authorised') return receipt
+    const { state, premium } = concern
+    const failure_code = last_payment_error?.decline_code ?? last_payment_error?.code ?? 'payment_failed'
+    const result =
+      receipt.kind === 'payment_failed'
+        ? ({ outcome: 'failed', failure_code } as const)
+        : ({ outcome: 'collected', payment_intent_id: id, collected_at: context.now } as const)
+    const { premium_id } = premium
+    await policies.handle(state.id, { type: 'SettlePremium', premium_id, attempt, now: context.now, result }, context)
+    return { ...receipt, application_id: state.application_id }
+  }
+
+  const onPremiumRefund = async (
+    organisation_id: OrganisationId,
+    receipt: Receipt,
+    { amount_refunded, metadata }: Of<'charge.refunded'>,
+    context: Context,
+  ): Promise<Receipt> => {
+    const concern = await premiumConcernOf(organisation_id, receipt)
+    const attempt = Number(metadata['attempt'])
+    if (!concern || !Number.isSafeInteger(attempt) || receipt.payment_intent_id === null) return receipt
+    const { state, premium } = concern
+    // What is given back was collected, although the news of that may come later.
+    const { payment_intent_id } = receipt
+    const result = { outcome: 'collected', payment_intent_id, collected_at: context.now } as const
+    const settle = { type: 'SettlePremium', premium_id: premium.premium_id, attempt, now: context.now, result } as const
+    await policies.handle(state.id, settle, context)
+    const refund_id = PremiumRefundId.parse(derivedId('provider_refund', premium.premium_id, String(amount_refunded)))
+    const told = { premium_id: premium.premium_id, refund_id, total_pence: amount_refunded }
+    await policies.handle(state.id, { type: 'RecordProviderRefund', ...told }, context)
+    return { ...receipt, application_id: state.application_id }
+  }
+
   const onRefund = async (
     organisation_id: OrganisationId,
     charge: Of<'charge.refunded'>,
@@ -99,7 +149,8 @@ export const makePaymentNews = ({ writer, desks, mandateOwner, setUp }: Deps) =>
       payment_intent_id,
       amount_pence: charge.amount_refunded,
     }
-    const state = receipt.premium_id === null ? (await concernOf(organisation_id, charge.metadata))?.state : undefined
+    if (receipt.premium_id !== null) return onPremiumRefund(organisation_id, receipt, charge, context)
+    const state = (await concernOf(organisation_id, charge.metadata))?.state
     const card = state?.payments.cards.find((each) => each.payment_intent_id === payment_intent_id)
     if (!state || !card) return receipt
     const { payment_id } = card

@@ -28,6 +28,7 @@ import { outcomeEvents, outcomeModelEvents, outcomeReportEvents } from './outcom
 import { outreachEvents, outreachPersonEvents, outreachSettingsEvents } from './outreach/events.ts'
 import { pipelineEvents } from './pipeline/events.ts'
 import { providerAccountEvents } from './provider-accounts/events.ts'
+import { premiumEvents } from './premiums/events.ts'
 import { policyEvents, policyNumberEvents } from './policies/events.ts'
 import { policyRulesEvents } from './policy-rules/events.ts'
 import { marketQuoteEvents } from './market-quotes/events.ts'
@@ -72,6 +73,7 @@ export const storedEvents: EventShapes = {
   ...pipelineEvents,
   ...policyEvents,
   ...policyNumberEvents,
+  ...premiumEvents,
   ...policyRulesEvents,
   ...productEvents,
   ...providerAccountEvents,

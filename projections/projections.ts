@@ -21,6 +21,7 @@ import { outreachQueue } from './outreach/queue.ts'
 import { outreachStreams } from './outreach/streams.ts'
 import type { SomeProjection } from './projection.ts'
 import { paymentNews } from './payment-news/projection.ts'
+import { premiums } from './premiums/projection.ts'
 import { payments } from './payments/projection.ts'
 import { quotes } from './quotes/projection.ts'
 import { runProjections } from './runner.ts'
@@ -38,6 +39,7 @@ export const allProjections: readonly SomeProjection[] = [
   quotes,
   policies,
   policyTimeline,
+  premiums,
   marketSearches,
   leads,
   leadFeed,

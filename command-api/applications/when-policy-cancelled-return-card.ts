@@ -17,8 +17,8 @@ export const whenPolicyCancelledReturnCard = (
     categories: ['policy'],
     events: { PolicyCancelled },
     target: ({ application_id }) => `${application.category}-${application_id}`,
-    react: async ({ application_id, card_payment_id, refund_pence }, _recorded, context) => {
-      if (card_payment_id === null || refund_pence === 0) return
+    react: async ({ application_id, card_payment_id, refund_pence, cooling_off }, _recorded, context) => {
+      if (card_payment_id === null || refund_pence === 0 || !cooling_off) return
       const payment_id = PaymentId.parse(card_payment_id)
       await handle(application_id, { type: 'OweCardReturn', payment_id, reason: 'policy_cancelled' }, context)
     },

@@ -9,6 +9,7 @@ import type { Sale } from '#domain/policies/set-up.ts'
 import { quoteEvents, type QuoteBought, type QuoteEvent } from '#domain/quotes/events.ts'
 import { evolveQuote, type Quote } from '#domain/quotes/record.ts'
 import type { ApplicationId, OrganisationId, QuoteId } from '#domain/values.ts'
+import { premiumIds } from './ids.ts'
 import { commandHandler, type Context, type Writer } from '../handle.ts'
 import type { Catalogue } from '../live-catalogue.ts'
 
@@ -39,7 +40,8 @@ export const makeSetUp = ({ writer, catalogue, organisations, rulesOf }: Deps): 
     const time_zone = organisations.get(organisation_id)?.time_zone
     if (time_zone === undefined) throw new Error(`Organisation ${organisation_id} is not known here.`)
     const { collection_rules } = rulesOf(organisation_id)
-    const command = { type: 'SetUpPolicy', sale, release, time_zone, collection_rules } as const
+    const idOf = premiumIds(sale.bought.policy_id)
+    const command = { type: 'SetUpPolicy', sale, release, time_zone, collection_rules, idOf } as const
     return (await handle(sale.bought.policy_id, command, { ...context, now: occurred_at })).state
   }
 }

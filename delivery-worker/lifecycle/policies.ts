@@ -1,11 +1,14 @@
 import { policyEvents } from '#domain/policies/events.ts'
+import { premiumEvents } from '#domain/premiums/events.ts'
 import { renderPolicy, type Policy, type PolicyComponent, type PolicyRecord } from '#domain/policies/record.ts'
 import type { Json } from '#domain/event.ts'
 import { subjectKind, type Happening } from '../capability.ts'
 import { peopleShown, pick, readDocuments } from '../snapshot.ts'
 
 const { PolicyBound, PolicyDocumentIssued, PolicyActivated, PolicyCancelled, PolicyExpired } = policyEvents
-const { PolicyMandateRefused, PolicyUpdated } = policyEvents
+const { PolicyMandateRefused, PolicyUpdated, PolicySuspended, PolicyReinstated, PolicyLapsed } = policyEvents
+const { PremiumDue, PremiumCollected, PremiumFailed, PremiumRetried, PremiumRefunded, PremiumWrittenOff } =
+  premiumEvents
 const sent = {
   PolicyBound,
   PolicyDocumentIssued,
@@ -14,6 +17,15 @@ const sent = {
   PolicyExpired,
   PolicyMandateRefused,
   PolicyUpdated,
+  PolicySuspended,
+  PolicyReinstated,
+  PolicyLapsed,
+  PremiumDue,
+  PremiumCollected,
+  PremiumFailed,
+  PremiumRetried,
+  PremiumRefunded,
+  PremiumWrittenOff,
 }
 
 type Facts = { readonly product_id: string; readonly policy_id: string; readonly policy_number: string }
@@ -42,6 +54,33 @@ export const policies = subjectKind<typeof sent, Facts>({
         const { reason, effective_on, cooling_off, refund_pence } = event
         return { type: 'policy.cancelled', payload: { policy_id, reason, effective_on, cooling_off, refund_pence } }
       }
+      case 'PolicySuspended':
+        return {
+          type: 'policy.suspended',
+          payload: { policy_id, reason: event.reason, overdue_pence: event.overdue_pence },
+        }
+      case 'PolicyReinstated':
+        return { type: 'policy.reinstated', payload: { policy_id, from: event.from } }
+      case 'PolicyLapsed': {
+        const { lapsed_on, overdue_pence } = event
+        return { type: 'policy.lapsed', payload: { policy_id, lapsed_on, overdue_pence } }
+      }
+      case 'PremiumDue':
+        return { type: 'premium.due', payload: { policy_id, ...premium(event), attempt: 1 } }
+      case 'PremiumCollected':
+        return { type: 'premium.collected', payload: { policy_id, ...premium(event), attempt: event.attempt } }
+      case 'PremiumFailed': {
+        const { attempt, failure_code } = event
+        return { type: 'premium.failed', payload: { policy_id, ...premium(event), attempt, failure_code } }
+      }
+      case 'PremiumRetried':
+        return { type: 'premium.retried', payload: { policy_id, ...premium(event), attempt: event.attempt } }
+      case 'PremiumRefunded': {
+        const { attempt, refund_pence: amount_pence } = event
+        return { type: 'premium.refunded', payload: { policy_id, ...premium(event), attempt, amount_pence } }
+      }
+      case 'PremiumWrittenOff':
+        return { type: 'premium.written_off', payload: { policy_id, ...premium(event), attempt: event.attempt } }
       // There is no mandate at the provider that could be told of by its id.
       case 'PolicyMandateRefused':
         return { type: 'mandate.failed', payload: { policy_id, mandate_id: null, reason: event.failure_code } }
@@ -61,6 +100,9 @@ export const policies = subjectKind<typeof sent, Facts>({
     }
   },
 })
+
+type OfPremium = { readonly premium_id: string; readonly amount_pence: number; readonly due_on: string }
+const premium = ({ premium_id, amount_pence, due_on }: OfPremium) => ({ premium_id, amount_pence, due_on })
 
 /** The addresses of documents are those below the base address of the API. */
 const shown = (record: PolicyRecord): Json => {

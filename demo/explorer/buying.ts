@@ -79,6 +79,8 @@ const steps = (api: Send) => {
   return { start, complete, lifeCover, priced, accepted, ready, withBankDetails, bindable, bound }
 }
 
+const demoQuery = `organisation_id=${demoOrganisation}`
+
 const ofId = (id: string, body?: object): Example => ({ path: { id }, ...(body && { body }) })
 
 /** Applications and quotes of the demo organisation, each as far as the operations that follow need it. */
@@ -127,11 +129,25 @@ export const prepareApplications = async ({ api }: Callers): Promise<Examples> =
   }
 }
 
-/** What was paid on the payment provider's own forms. */
-export const preparePayments = async ({ api, operator }: Callers): Promise<Examples> => {
-  const { complete, accepted, ready } = steps(api)
+/** Quotes whose first premium is paid by card, on the payment provider's own form. */
+const cardSteps = async ({ api, operator }: Callers) => {
+  const { complete, accepted } = steps(api)
   const onProvidersForm = await providersForm(operator)
   const acceptedByCard = async () => accepted(await complete('child-cover', { cover_amount_pence: 2_000_000 }, {}))
+  const paid = async () => {
+    const quote = await acceptedByCard()
+    const opened = dataOf(await api('POST', `/api/v1/quotes/${quote}/payment_intent`))
+    const payment_intent_id = idOf({ data: opened['payment_intent'] })
+    await onProvidersForm(`payment_intents/${payment_intent_id}/confirm`, { payment_method: 'pm_card_visa' })
+    return { quote, payment_intent_id }
+  }
+  return { onProvidersForm, acceptedByCard, paid }
+}
+
+/** What was paid on the payment provider's own forms. */
+export const preparePayments = async ({ api, operator }: Callers): Promise<Examples> => {
+  const { accepted, ready } = steps(api)
+  const { onProvidersForm, acceptedByCard, paid } = await cardSteps({ api, operator })
   const withSession = async () => {
     const quote = await accepted(await ready())
     const opened = dataOf(await api('POST', `/api/v1/quotes/${quote}/bacs_setup_intent`))
@@ -139,13 +155,6 @@ export const preparePayments = async ({ api, operator }: Callers): Promise<Examp
     const account = { sort_code: '108800', account_number: '00012345' }
     await onProvidersForm(`checkout/sessions/${session_id}/complete`, account)
     return { quote, session_id }
-  }
-  const paid = async () => {
-    const quote = await acceptedByCard()
-    const opened = dataOf(await api('POST', `/api/v1/quotes/${quote}/payment_intent`))
-    const payment_intent_id = idOf({ data: opened['payment_intent'] })
-    await onProvidersForm(`payment_intents/${payment_intent_id}/confirm`, { payment_method: 'pm_card_visa' })
-    return { quote, payment_intent_id }
   }
   const [toSetUp, session, toPay, payment] = await Promise.all([
     ready().then(accepted),
@@ -175,9 +184,35 @@ export const preparePayments = async ({ api, operator }: Callers): Promise<Examp
 }
 
 /** A policy to read, and one to cancel. */
-export const preparePolicies = async ({ api }: Callers): Promise<Examples> => {
+export const preparePolicies = async ({ api, operator }: Callers): Promise<Examples> => {
   const { bound } = steps(api)
-  const [kept, cancelled] = await Promise.all([bound(), bound()])
+  const { paid } = await cardSteps({ api, operator })
+  const boundByCard = async () => {
+    const { quote, payment_intent_id } = await paid()
+    await api('POST', `/api/v1/quotes/${quote}/card_payment`, { payment_intent_id })
+    await api('POST', `/api/v1/quotes/${quote}/direct_debit_details`, { direct_debit: directDebit })
+    await api('POST', `/api/v1/quotes/${quote}/confirm`)
+    const start_date = new Date().toISOString().slice(0, 10)
+    const policy_id = idOf(await api('POST', `/api/v1/quotes/${quote}/bind`, { start_date }))
+    const premium = await until(
+      async () => listOf(await operator('GET', `/admin/v1/premiums?policy_id=${policy_id}&${demoQuery}`))[0],
+    )
+    return { policy_id, premium_id: textOf(premium, 'premium_id') }
+  }
+  const [kept, cancelled, toRefund, refunded] = await Promise.all([bound(), bound(), boundByCard(), boundByCard()])
+  const inPolicy = `/admin/v1/organisations/${demoOrganisation}/policies`
+  const given = dataOf(
+    await operator('POST', `${inPolicy}/${refunded.policy_id}/premiums/${refunded.premium_id}/refund`, {}),
+  )
+  const refund_id = textOf(listOf({ data: given['refunds'] })[0], 'refund_id')
+  const ofPremium = ({ policy_id, premium_id }: typeof toRefund, more: object = {}): Example => ({
+    path: { organisation_id: demoOrganisation, id: policy_id, premium_id, ...more },
+  })
+  const ofPolicy: Example = { path: { organisation_id: demoOrganisation, id: toRefund.policy_id } }
+  await until(async () => {
+    const { status } = dataOf(await api('GET', `/api/v1/policies/${toRefund.policy_id}`))
+    return status === 'active' ? status : undefined
+  })
   const id = textOf(kept, 'id')
   const version_id = await until(async () => {
     const { documents } = dataOf(await api('GET', `/api/v1/policies/${id}`))
@@ -191,6 +226,12 @@ export const preparePolicies = async ({ api }: Callers): Promise<Examples> => {
     getPolicies: inDemo,
     getPolicyRecord: oneRecord,
     getPolicyTimeline: oneRecord,
+    getPremiums: inDemo,
+    postOrganisationPolicyPremiumRetry: ofPremium(toRefund),
+    postOrganisationPolicyPremiumRefund: { ...ofPremium(toRefund), body: {} },
+    postOrganisationPolicyPremiumRefundRetry: ofPremium(refunded, { refund_id }),
+    postOrganisationPolicySuspension: ofPolicy,
+    postOrganisationPolicyReinstatement: ofPolicy,
     postOrganisationPolicyMandate: { path: { organisation_id: demoOrganisation, id } },
     postOrganisationPolicyCancellation: {
       path: { organisation_id: demoOrganisation, id: textOf(cancelled, 'id') },

@@ -110,7 +110,9 @@ export const takeCardPayment = (command: TakeCardPayment, state: ApplicationStat
   } as const
   if (!known || known.paid_at === null)
     return [...opening, taken, ...(known?.status === 'returning' ? [] : returnIfNotNeeded(state, opened))]
-  return status === 'succeeded' && !known.charged ? [{ type: 'CardPaymentCaptured', payment_id }] : []
+  return status === 'succeeded' && !known.charged
+    ? [{ type: 'CardPaymentCaptured', payment_id, policy_id: known.policy_id }]
+    : []
 }
 
 export const declineCardPayment = (
@@ -122,8 +124,11 @@ export const declineCardPayment = (
   return [{ type: 'CardPaymentDeclined', payment_id, failure_code }]
 }
 
-export const recordCardCapture = ({ payment_id }: RecordCardCapture, state: ApplicationState): Decision =>
-  cardOf(state, payment_id)?.status === 'authorised' ? [{ type: 'CardPaymentCaptured', payment_id }] : []
+export const recordCardCapture = ({ payment_id }: RecordCardCapture, state: ApplicationState): Decision => {
+  const card = cardOf(state, payment_id)
+  if (card?.status !== 'authorised') return []
+  return [{ type: 'CardPaymentCaptured', payment_id, policy_id: card.policy_id }]
+}
 
 export const oweCardReturn = ({ payment_id, reason }: OweCardReturn, state: ApplicationState): Decision => {
   const card = cardOf(state, payment_id)
@@ -150,7 +155,9 @@ export const closeQuotePayments = ({ quote_id }: CloseQuotePayments, state: Appl
 
 export const recordCardReturn = ({ type: _type, ...returned }: RecordCardReturn, state: ApplicationState): Decision => {
   const card = cardOf(state, returned.payment_id)
-  return card && card.status !== 'returned' ? [{ type: 'CardPaymentReturned', ...returned }] : []
+  return card && card.status !== 'returned'
+    ? [{ type: 'CardPaymentReturned', ...returned, policy_id: card.policy_id }]
+    : []
 }
 
 const minute = 60_000

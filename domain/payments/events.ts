@@ -106,11 +106,17 @@ export const paymentEvents = {
     { upcasts: [(v1) => ({ ...v1, idempotency_key: null })] },
   ),
   /** An authorised payment was charged. */
-  CardPaymentCaptured: event(payment),
+  CardPaymentCaptured: event(
+    { ...payment, policy_id: z.uuid().nullable() },
+    { upcasts: [(v1) => ({ ...v1, policy_id: null })] },
+  ),
   /** A policy was set up, of which this is the first premium. */
   CardPaymentUsed: event({ ...payment, policy_id: z.uuid() }),
   CardPaymentReturnOwed: event({ ...payment, reason: ReturnReason }),
-  CardPaymentReturned: event({ ...payment, how: ReturnedHow, amount_pence: Pence }),
+  CardPaymentReturned: event(
+    { ...payment, policy_id: z.uuid().nullable(), how: ReturnedHow, amount_pence: Pence },
+    { upcasts: [(v1) => ({ ...v1, policy_id: null })] },
+  ),
   /** What was owed could not be done: it is tried again, or left to the team. */
   CardPaymentSettlementFailed: event({
     ...payment,

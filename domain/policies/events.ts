@@ -72,6 +72,9 @@ export const GivenAfterBind = z.object({
 })
 export type GivenAfterBind = z.infer<typeof GivenAfterBind>
 
+export const SuspensionReason = z.enum(['arrears', 'operator'])
+export type SuspensionReason = z.infer<typeof SuspensionReason>
+
 export const PolicyDocumentKind = z.enum(['policy_schedule', 'cancellation_notice'])
 export type PolicyDocumentKind = z.infer<typeof PolicyDocumentKind>
 
@@ -171,6 +174,24 @@ export const policyEvents = {
   PolicyMandateRequested: event({ attempt: z.int().positive() }),
   /** Cover has started. */
   PolicyActivated: event({ start_date: CalendarDate }),
+  PolicySuspended: event({ reason: SuspensionReason, overdue_pence: Pence }),
+  /** Covered again. What is due next is named, since what ended was due no more. */
+  PolicyReinstated: event({
+    from: z.enum(['suspended', 'lapsed']),
+    next_collection_on: CalendarDate.nullable(),
+    next_collection_at: z.iso.datetime().nullable(),
+    end_at: z.iso.datetime().nullable(),
+    review_at: z.iso.datetime().nullable(),
+    indexation_at: z.iso.datetime().nullable(),
+  }),
+  /** Cover has ended because premiums were not paid. */
+  PolicyLapsed: event({ customer_id: CustomerId, lapsed_on: CalendarDate, overdue_pence: Pence }),
+  /** What is overdue: since the oldest was due. Null: nothing. It is looked at again when it suspends or ends cover. */
+  ArrearsChanged: event({
+    since: CalendarDate.nullable(),
+    overdue_pence: Pence,
+    check_at: z.iso.datetime().nullable(),
+  }),
   PolicyCancelled: event({
     application_id: ApplicationId,
     /** The payment of the first premium, where it was by card. */

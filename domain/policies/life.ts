@@ -3,8 +3,12 @@ import { dateIn } from '../time-zone.ts'
 import type { CancellationReason, PolicyEvent } from './events.ts'
 import { laterOf } from './dates.ts'
 import { hasEnded } from './ended.ts'
+import { refundable } from '../premiums/record.ts'
+import { writeOffOpen } from './premiums.ts'
+import type { PolicyRecord, PolicyStreamEvent } from './record.ts'
+import { refundOwed } from './refunds.ts'
+import type { PolicyState } from './state.ts'
 import type { OrganisationId } from '../values.ts'
-import type { PolicyRecord } from './record.ts'
 
 /** Sent when the day has come on which cover starts. */
 export type ActivatePolicy = { readonly type: 'ActivatePolicy'; readonly now: string }
@@ -41,14 +45,19 @@ export const activatePolicy = ({ now }: ActivatePolicy, policy: PolicyRecord): r
     : []
 
 /** Cover that has not begun does not end: it is activated first. */
-export const expirePolicy = ({ now }: ExpirePolicy, policy: PolicyRecord): readonly PolicyEvent[] => {
+export const expirePolicy = ({ now }: ExpirePolicy, policy: PolicyState): readonly PolicyStreamEvent[] => {
   const { status, end_date } = policy
   const isOn = status === 'active' || status === 'suspended'
-  return isOn && end_date !== null && end_date <= dateOf(policy, now) ? [{ type: 'PolicyExpired', end_date }] : []
+  return isOn && end_date !== null && end_date <= dateOf(policy, now)
+    ? [{ type: 'PolicyExpired', end_date }, ...writeOffOpen(policy)]
+    : []
 }
 
-/** Within the cooling-off period everything that was paid is given back. Cancelling again for the same reason changes nothing. */
-export const cancelPolicy = (command: CancelPolicy, policy: PolicyRecord): readonly PolicyEvent[] => {
+/**
+ * Within the cooling-off period everything that was paid is given back; later, what was paid for months that are not covered.
+ * Cancelling again for the same reason changes nothing.
+ */
+export const cancelPolicy = (command: CancelPolicy, policy: PolicyState): readonly PolicyStreamEvent[] => {
   const { reason, note, today } = command
   if (policy.status === 'cancelled' && policy.cancellation_reason === reason) return []
   if (hasEnded(policy))
@@ -61,6 +70,9 @@ export const cancelPolicy = (command: CancelPolicy, policy: PolicyRecord): reado
     })
   // Cover that has not begun ends on the day on which it would have begun.
   const effective_on = laterOf(today, policy.start_date)
+  const owed = policy.premiums
+    .filter((premium) => refundable(premium) > 0 && (cooling_off || premium.covers_from >= effective_on))
+    .map((premium) => refundOwed(premium, policy, refundable(premium), cooling_off ? 'cooling_off' : 'policy_ended'))
   return [
     {
       type: 'PolicyCancelled',
@@ -70,11 +82,18 @@ export const cancelPolicy = (command: CancelPolicy, policy: PolicyRecord): reado
       note,
       effective_on,
       cooling_off,
-      refund_pence: cooling_off ? paid(policy) : 0,
+      refund_pence:
+        owed.reduce((sum, { refund_pence }) => sum + refund_pence, 0) + (cooling_off ? paidBeforehand(policy) : 0),
     },
+    ...owed,
+    ...writeOffOpen(policy),
   ]
 }
 
-/** What was taken so far: the first premium, where it was paid by card. */
-const paid = ({ first_premium: { method, status }, premium_pence }: PolicyRecord): number =>
-  method === 'card' && (status === 'succeeded' || status === 'authorised') ? premium_pence : 0
+/** The first premium by card, where it is not collected yet: its authorisation is to be let go. */
+const paidBeforehand = ({ first_premium: { method, status }, premiums, premium_pence }: PolicyState): number =>
+  method === 'card' &&
+  (status === 'succeeded' || status === 'authorised') &&
+  !premiums.some((premium) => premium.method === 'card' && premium.status === 'collected')
+    ? premium_pence
+    : 0

@@ -1,7 +1,11 @@
 import type { Decider } from '../decider.ts'
 import { Rejection } from '../rejection.ts'
-import { policyEvents, type PolicyEvent } from './events.ts'
-import { evolvePolicy, type PolicyRecord } from './record.ts'
+import type { PolicyEvent } from './events.ts'
+import { policyStreamEvents, type PolicyStreamEvent } from './record.ts'
+import * as arrears from './arrears.ts'
+import * as premiums from './premiums.ts'
+import * as refunds from './refunds.ts'
+import { evolvePolicyState, type PolicyState } from './state.ts'
 import {
   activatePolicy,
   cancelPolicy,
@@ -30,10 +34,29 @@ export type PolicyCommand =
   | mandates.RecordMandateFailure
   | mandates.RequestMandate
   | RecordPolicyUpdate
+  | premiums.CallPremium
+  | premiums.RecordPremiumRequest
+  | premiums.DelayPremium
+  | premiums.SettlePremium
+  | premiums.RetryPremium
+  | premiums.WriteOffPremium
+  | premiums.RecordCardCharged
+  | refunds.RefundPremium
+  | refunds.RecordPremiumRefund
+  | refunds.RecordProviderRefund
+  | refunds.RecordCardReturned
+  | refunds.DelayRefund
+  | refunds.RequestRefund
+  | arrears.CheckArrears
+  | arrears.SuspendPolicy
+  | arrears.ReinstatePolicy
 
 export const unknownPolicy = () => new Rejection('not_found', 'There is no policy with this id. Check the address.')
 
-const decide = (command: PolicyCommand, state: PolicyRecord | undefined): readonly PolicyEvent[] => {
+const decide = (command: PolicyCommand, state: PolicyState | undefined): readonly PolicyStreamEvent[] =>
+  arrears.withConsequences(state, decided(command, state))
+
+const decided = (command: PolicyCommand, state: PolicyState | undefined): readonly PolicyStreamEvent[] => {
   // The sale was decided once, on the application's stream: whoever comes second has nothing to add.
   if (command.type === 'SetUpPolicy') return state ? [] : setUpPolicy(command)
   if (command.type === 'RecordPolicyUpdate') return recordPolicyUpdate(command, state)
@@ -55,18 +78,50 @@ const decide = (command: PolicyCommand, state: PolicyRecord | undefined): readon
       return mandates.recordMandateFailure(command, state)
     case 'RequestMandate':
       return mandates.requestMandate(state)
+    case 'CallPremium':
+      return premiums.callPremium(command, state)
+    case 'RecordPremiumRequest':
+      return premiums.recordPremiumRequest(command, state)
+    case 'DelayPremium':
+      return premiums.delayPremium(command, state)
+    case 'SettlePremium':
+      return premiums.settlePremium(command, state)
+    case 'RetryPremium':
+      return premiums.retryPremium(command, state)
+    case 'WriteOffPremium':
+      return premiums.writeOffPremium(command, state)
+    case 'RecordCardCharged':
+      return premiums.recordCardCharged(command, state)
+    case 'RefundPremium':
+      return refunds.refundPremium(command, state)
+    case 'RecordPremiumRefund':
+      return refunds.recordPremiumRefund(command, state)
+    case 'RecordProviderRefund':
+      return refunds.recordProviderRefund(command, state)
+    case 'RecordCardReturned':
+      return refunds.recordCardReturned(command, state)
+    case 'DelayRefund':
+      return refunds.delayRefund(command, state)
+    case 'RequestRefund':
+      return refunds.requestRefund(command, state)
+    case 'CheckArrears':
+      return arrears.checkArrears(command, state)
+    case 'SuspendPolicy':
+      return arrears.suspendPolicy(state)
+    case 'ReinstatePolicy':
+      return arrears.reinstatePolicy(command, state)
   }
 }
 
-const issueDocuments = ({ documents }: IssueDocuments, policy: PolicyRecord): readonly PolicyEvent[] =>
+const issueDocuments = ({ documents }: IssueDocuments, policy: PolicyState): readonly PolicyEvent[] =>
   documents
     .filter(({ version_id }) => !policy.documents.some((issued) => issued.version_id === version_id))
     .map((document) => ({ type: 'PolicyDocumentIssued', ...document }))
 
-export const policy: Decider<PolicyCommand, typeof policyEvents, PolicyRecord | undefined> = {
+export const policy: Decider<PolicyCommand, typeof policyStreamEvents, PolicyState | undefined> = {
   category: 'policy',
-  events: policyEvents,
+  events: policyStreamEvents,
   initialState: undefined,
   decide,
-  evolve: evolvePolicy,
+  evolve: evolvePolicyState,
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ApplicationCustomer } from '../customers/record.ts'
+import { premiumEvents, type PremiumEvent } from '../premiums/events.ts'
 import { QuoteComponent } from '../rating/events.ts'
 import {
   ApiApplicationId,
@@ -21,6 +22,8 @@ import {
   MandateStatus,
   PolicyDocumentKind,
   ProviderMandate,
+  SuspensionReason,
+  policyEvents,
   type PolicyEvent,
 } from './events.ts'
 
@@ -92,6 +95,18 @@ export const Policy = z
   .meta({ id: 'Policy' })
 export type Policy = z.infer<typeof Policy>
 
+export const Arrears = z.object({
+  /** When the oldest premium was due that has failed and is not paid; null: there is none. */
+  since: CalendarDate.nullable(),
+  overdue_pence: Pence,
+  check_at: z.iso.datetime().nullable(),
+})
+export type Arrears = z.infer<typeof Arrears>
+
+/** Every event of a policy's stream. */
+export const policyStreamEvents = { ...policyEvents, ...premiumEvents }
+export type PolicyStreamEvent = PolicyEvent | PremiumEvent
+
 /** A policy folded from its events: what is shown of it, and what only the service itself needs. */
 export const PolicyRecord = Policy.omit({ display_id: true, premium_frequency: true }).extend({
   organisation_id: OrganisationId,
@@ -102,6 +117,9 @@ export const PolicyRecord = Policy.omit({ display_id: true, premium_frequency: t
   provider_mandate: ProviderMandate.nullable(),
   /** How often it was tried in vain to make the mandate. */
   mandate_attempts: z.int(),
+  suspended_for: SuspensionReason.nullable(),
+  lapsed_on: CalendarDate.nullable(),
+  arrears: Arrears,
   given_after_bind: z.array(GivenAfterBind),
   /** To be given back since it was cancelled. */
   refund_pence: Pence,
@@ -123,14 +141,14 @@ type Recorded = { readonly occurred_at: string }
 /** What a policy's events add up to, for the command side and the read model alike. */
 export const evolvePolicy = (
   policy: PolicyRecord | undefined,
-  event: PolicyEvent,
+  event: PolicyStreamEvent,
   { occurred_at }: Recorded,
 ): PolicyRecord | undefined => {
   if (event.type === 'PolicyBound') return bound(event, occurred_at)
   return policy && { ...policy, ...changeBy(policy, event, occurred_at), updated_at: occurred_at }
 }
 
-type Of<Type> = Extract<PolicyEvent, { type: Type }>
+type Of<Type> = Extract<PolicyStreamEvent, { type: Type }>
 
 const bound = (event: Of<'PolicyBound'>, created_at: string): PolicyRecord => ({
   id: event.policy_id,
@@ -172,6 +190,9 @@ const bound = (event: Of<'PolicyBound'>, created_at: string): PolicyRecord => ({
   collection_rules: event.collection_rules,
   provider_mandate: event.provider_mandate,
   mandate_attempts: 0,
+  suspended_for: null,
+  lapsed_on: null,
+  arrears: { since: null, overdue_pence: 0, check_at: null },
   documents: [],
   next_review_on: event.next_review_on,
   next_indexation_on: event.next_indexation_on,
@@ -186,7 +207,7 @@ const bound = (event: Of<'PolicyBound'>, created_at: string): PolicyRecord => ({
 
 const changeBy = (
   policy: PolicyRecord,
-  event: Exclude<PolicyEvent, Of<'PolicyBound'>>,
+  event: Exclude<PolicyStreamEvent, Of<'PolicyBound'>>,
   occurred_at: string,
 ): Partial<PolicyRecord> => {
   switch (event.type) {
@@ -218,8 +239,52 @@ const changeBy = (
       return { payment_method: { ...policy.payment_method, mandate_status: 'pending' } }
     case 'PolicyActivated':
       return { status: 'active', components: withStatus(policy.components, 'active') }
+    case 'PremiumDue':
+      return { next_collection_on: event.next_due_on }
+    case 'PremiumCollected':
+      if (event.number > 1) return {}
+      return { first_premium: { method: event.method, status: 'succeeded', paid_at: event.collected_at } }
+    case 'PremiumFailed':
+      return event.number > 1 ? {} : { first_premium: { ...policy.first_premium, status: 'failed' } }
+    case 'PremiumRequested':
+    case 'PremiumDelayed':
+    case 'PremiumRetried':
+    case 'PremiumWrittenOff':
+    case 'PremiumRefundOwed':
+    case 'PremiumRefunded':
+    case 'PremiumRefundDelayed':
+    case 'PremiumRefundRequested':
+      return {}
+    case 'PolicySuspended':
+      return { status: 'suspended', suspended_for: event.reason }
+    case 'PolicyReinstated':
+      return {
+        status: 'active',
+        suspended_for: null,
+        lapsed_on: null,
+        next_collection_on: event.next_collection_on,
+        components: policy.components.map((component) =>
+          event.from === 'lapsed' ? { ...component, status: 'active', ends_on: component.expires_on } : component,
+        ),
+      }
+    case 'PolicyLapsed':
+      return {
+        status: 'lapsed',
+        suspended_for: null,
+        lapsed_on: event.lapsed_on,
+        next_collection_on: null,
+        components: withStatus(policy.components, 'ended').map((component) => ({
+          ...component,
+          ends_on: event.lapsed_on,
+        })),
+      }
+    case 'ArrearsChanged': {
+      const { type: _type, ...arrears } = event
+      return { arrears }
+    }
     case 'PolicyCancelled':
       return {
+        suspended_for: null,
         ...ended,
         status: 'cancelled',
         components: withStatus(policy.components, 'ended').map((component) => ({

@@ -1,11 +1,14 @@
 import type { ApplicationRecord } from '../applications/record.ts'
 import type { Release } from '../catalogue/events.ts'
-import { cardPaymentOf, type Payments } from '../payments/record.ts'
+import { cardPaymentOf, type CardPayment, type Payments } from '../payments/record.ts'
 import type { QuoteBought } from '../quotes/events.ts'
 import type { Quote } from '../quotes/record.ts'
 import { detailsOf } from '../customers/record.ts'
 import { daysAfter, firstOnDay, laterOf, monthsAfter, yearsAfter } from './dates.ts'
-import type { CollectionRules, GivenAfterBind, PolicyEvent } from './events.ts'
+import type { PremiumEvent, PremiumId } from '../premiums/events.ts'
+import { startOfDayIn } from '../time-zone.ts'
+import type { CollectionRules, GivenAfterBind } from './events.ts'
+import type { PolicyStreamEvent } from './record.ts'
 
 /** A sale as the application's stream tells it, at the moment when it was decided. */
 export type Sale = {
@@ -21,12 +24,20 @@ export type SetUpPolicy = {
   readonly release: Release
   readonly time_zone: string
   readonly collection_rules: CollectionRules
+  /** The id of a premium follows from the policy and its number. */
+  readonly idOf: (number: number) => PremiumId
 }
 
 /** A customer is told of a collection in advance, and a new mandate takes days to be accepted by the bank. */
 const noticeDays = 10
 
-export const setUpPolicy = ({ sale, release, time_zone, collection_rules }: SetUpPolicy): readonly PolicyEvent[] => {
+export const setUpPolicy = ({
+  sale,
+  release,
+  time_zone,
+  collection_rules,
+  idOf,
+}: SetUpPolicy): readonly PolicyStreamEvent[] => {
   const { record, quote, bought, payments } = sale
   const { customer, joint_customer } = record
   if (!customer) throw new Error(`Application ${record.id} was bound without a customer.`)
@@ -39,6 +50,7 @@ export const setUpPolicy = ({ sale, release, time_zone, collection_rules }: SetU
   const { mandate, bank_details } = payments
   // A card pays for the first month: Direct Debit begins with the second.
   const due = record.direct_debit_first ? start_date : monthsAfter(start_date, 1)
+  const first_collection_on = firstOnDay(laterOf(due, daysAfter(bought_on, noticeDays)), collection_day)
 
   return [
     {
@@ -63,7 +75,7 @@ export const setUpPolicy = ({ sale, release, time_zone, collection_rules }: SetU
       end_date: lastOf(components.map(({ expires_on }) => expires_on)),
       cooling_off_ends_on: release.cooldown_days > 0 ? daysAfter(start_date, release.cooldown_days) : null,
       collection_day,
-      first_collection_on: firstOnDay(laterOf(due, daysAfter(bought_on, noticeDays)), collection_day),
+      first_collection_on,
       mandate_id: mandate?.mandate_id ?? null,
       mandate_status: mandate?.status ?? 'pending',
       account_number_last4: mandate?.account_number_last4 ?? bank_details?.account_number_last4 ?? null,
@@ -94,7 +106,34 @@ export const setUpPolicy = ({ sale, release, time_zone, collection_rules }: SetU
           } as const,
         ]
       : []),
+    ...(card
+      ? paidByCard({ card, idOf, due_on: bought_on, covers_from: start_date, first_collection_on, time_zone })
+      : []),
   ]
+}
+
+type ByCard = Pick<SetUpPolicy, 'idOf' | 'time_zone'> & {
+  readonly card: CardPayment
+  readonly due_on: string
+  readonly covers_from: string
+  readonly first_collection_on: string
+}
+
+/** The first premium was paid before the sale; one that is only authorised is collected when the card is charged. */
+const paidByCard = (given: ByCard): readonly PremiumEvent[] => {
+  const { card, idOf, due_on, covers_from, first_collection_on, time_zone } = given
+  const premium = { premium_id: idOf(1), number: 1, amount_pence: card.amount_pence, due_on }
+  const due: PremiumEvent = {
+    type: 'PremiumDue',
+    ...premium,
+    covers_from,
+    method: 'card',
+    next_due_on: first_collection_on,
+    next_due_at: startOfDayIn(time_zone, first_collection_on),
+  }
+  if (card.status !== 'succeeded' || card.paid_at === null) return [due]
+  const { payment_intent_id, paid_at: collected_at } = card
+  return [due, { type: 'PremiumCollected', ...premium, attempt: 1, method: 'card', payment_intent_id, collected_at }]
 }
 
 /** Null when one has no end. */

@@ -6,6 +6,7 @@ const lists = [
   'key_documents',
   'market_searches',
   'policies',
+  'premiums',
   'quotes',
   'rate_tables',
   'releases',

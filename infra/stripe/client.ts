@@ -80,7 +80,9 @@ const refusalOf = (error: unknown): Extract<Outcome<never>, { outcome: 'refused'
     )
     return { outcome: 'refused', code, message: shortened(error.message) }
   }
-  if (error instanceof errors.StripeInvalidRequestError || error instanceof errors.StripeIdempotencyError)
+  if (error instanceof errors.StripeIdempotencyError)
+    return { outcome: 'refused', code: 'idempotency_error', message: shortened(error.message) }
+  if (error instanceof errors.StripeInvalidRequestError)
     return { outcome: 'refused', code: word(error.code, 'invalid_request'), message: shortened(error.message) }
   return undefined
 }

@@ -198,6 +198,15 @@ export const makeStripe = (timeoutMs = askedBySomebodyMs) => {
           return { refund_id: refund.id, status: refund.status }
         }),
 
+      /** What was collected with this metadata, of the last hundred payments of a customer. */
+      findCollection: (provider_customer_id: string, metadata: ProviderMetadata) =>
+        ask(async () => {
+          const { data } = await stripe.paymentIntents.list({ customer: provider_customer_id, limit: 100 })
+          const names = Object.keys(metadata)
+          const found = data.find((intent) => names.every((name) => intent.metadata[name] === metadata[name]))
+          return found ? payment(found) : null
+        }),
+
       /** Takes money by Direct Debit. The answer is mostly `processing`: what became of it comes as news, days later. */
       collect: (given: Collection, idempotencyKey: string) =>
         ask(async () => {

@@ -4,7 +4,7 @@ import { timelineOf } from '../timeline.ts'
 /** Everything that ever happened to an application, its quotes and payments among it. */
 export const applicationTimeline = timelineOf({
   name: 'application_timeline',
-  version: 1,
+  version: 2,
   category: 'application',
   events: applicationStreamEvents,
 })

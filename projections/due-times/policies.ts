@@ -1,12 +1,14 @@
 import type { PolicyEvent } from '#domain/policies/events.ts'
+import type { PremiumEvent } from '#domain/premiums/events.ts'
 import { startOfDayIn } from '#domain/time-zone.ts'
 
-type Kind = 'policy_start' | 'policy_end' | 'policy_mandate'
+export const policyKinds = ['policy_start', 'policy_end', 'policy_mandate', 'policy_premium', 'policy_arrears'] as const
+type Kind = (typeof policyKinds)[number]
 type DueTimes = { readonly [kind in Kind]?: string | null }
 
-const nothing: DueTimes = { policy_start: null, policy_end: null, policy_mandate: null }
+const nothing: DueTimes = Object.fromEntries(policyKinds.map((kind) => [kind, null]))
 
-/** What an event makes due, by the kind of its timer; null: that is due no more. */
+/** What an event makes due of a policy, by the kind of its timer; null: that is due no more. */
 export const policyDueTimes = (event: PolicyEvent, occurred_at: string): DueTimes => {
   switch (event.type) {
     case 'PolicyBound': {
@@ -15,6 +17,7 @@ export const policyDueTimes = (event: PolicyEvent, occurred_at: string): DueTime
         policy_start: startOfDayIn(time_zone, start_date),
         ...(end_date !== null && { policy_end: startOfDayIn(time_zone, end_date) }),
         ...(event.provider_mandate === null && event.mandate_id === null && { policy_mandate: occurred_at }),
+        policy_premium: startOfDayIn(time_zone, event.first_collection_on),
       }
     }
     case 'PolicyActivated':
@@ -26,13 +29,61 @@ export const policyDueTimes = (event: PolicyEvent, occurred_at: string): DueTime
       return { policy_mandate: event.retry_at }
     case 'PolicyMandateRequested':
       return { policy_mandate: occurred_at }
+    case 'ArrearsChanged':
+      return { policy_arrears: event.check_at }
+    case 'PolicyReinstated':
+      return { policy_premium: event.next_collection_at, policy_end: event.end_at }
     case 'PolicyCancelled':
     case 'PolicyExpired':
+    case 'PolicyLapsed':
       return nothing
     case 'PolicyPartnerRecorded':
     case 'PolicyUpdated':
     case 'PolicyDocumentIssued':
     case 'PolicyMandateChanged':
+    case 'PolicySuspended':
       return {}
+  }
+}
+
+type PremiumTime = {
+  readonly kind: 'policy_premium' | 'premium' | 'premium_refund'
+  readonly id: string
+  readonly due_at: string | null
+}
+
+/** What an event makes due of a policy's premiums, each under an id of its own. */
+export const premiumDueTimes = (
+  event: PremiumEvent,
+  policy_id: string,
+  occurred_at: string,
+): readonly PremiumTime[] => {
+  const premium = (due_at: string | null): PremiumTime => ({ kind: 'premium', id: event.premium_id, due_at })
+  switch (event.type) {
+    case 'PremiumDue':
+      return [
+        { kind: 'policy_premium', id: policy_id, due_at: event.next_due_at },
+        premium(event.method === 'card' ? null : occurred_at),
+      ]
+    case 'PremiumRequested':
+      return [premium(event.check_at)]
+    case 'PremiumDelayed':
+    case 'PremiumFailed':
+      return [premium(event.retry_at)]
+    case 'PremiumRetried':
+      return [premium(occurred_at)]
+    case 'PremiumCollected':
+    case 'PremiumWrittenOff':
+      return [premium(null)]
+    case 'PremiumRefundOwed':
+      return event.card_payment_id === null
+        ? [{ kind: 'premium_refund', id: event.refund_id, due_at: occurred_at }]
+        : []
+    case 'PremiumRefunded':
+      return [{ kind: 'premium_refund', id: event.refund_id, due_at: null }]
+    case 'PremiumRefundDelayed':
+      return [{ kind: 'premium_refund', id: event.refund_id, due_at: event.retry_at }]
+    case 'PremiumRefundRequested':
+      return [{ kind: 'premium_refund', id: event.refund_id, due_at: occurred_at }]
   }
 }

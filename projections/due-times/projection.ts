@@ -5,17 +5,18 @@ import {
   isMarketEvent,
   type ApplicationStreamEvent,
 } from '#domain/applications/record.ts'
-import { idOf, organisationOf } from '#domain/event.ts'
+import { idOf, organisationOf, type RecordedEvent } from '#domain/event.ts'
 import { ingestEvents, type IngestEvent } from '#domain/ingests/events.ts'
 import { membershipEvents, type MembershipEvent } from '#domain/loyalty/events.ts'
 import { leadEvents, type LeadEvent } from '#domain/leads/events.ts'
 import type { MarketQuoteEvent } from '#domain/market-quotes/events.ts'
 import { policyEvents, type PolicyEvent } from '#domain/policies/events.ts'
+import { premiumEvents, type PremiumEvent } from '#domain/premiums/events.ts'
 import { quoteEvents, type QuoteEvent } from '#domain/quotes/events.ts'
 import type { Projection } from '../projection.ts'
 import { leadDueTimes } from './leads.ts'
 import { cardPaymentDue, cardPaymentKinds, isCardEvent, isCardPaymentKind } from './card-payments.ts'
-import { policyDueTimes } from './policies.ts'
+import { policyDueTimes, premiumDueTimes } from './policies.ts'
 import { isOfOutreach, outreachDueEvents, outreachDueTime, outreachTimer, type OutreachDueEvent } from './outreach.ts'
 import type { Row } from './row.ts'
 
@@ -27,6 +28,7 @@ const cycleEvents = { MembershipConfirmed, CycleStarted, MembershipCancelled }
 const dueTimeEvents = {
   ...applicationStreamEvents,
   ...policyEvents,
+  ...premiumEvents,
   ...leadEvents,
   ...cycleEvents,
   ...outreachDueEvents,
@@ -37,8 +39,9 @@ const dueTimeEvents = {
 
 type OfIngest = Extract<IngestEvent, { type: 'IngestDeferred' | 'IngestRetried' | 'IngestFailed' }>
 type OfCycle = Extract<MembershipEvent, { type: keyof typeof cycleEvents }>
-type DueEvent = ApplicationStreamEvent | PolicyEvent | LeadEvent | OfIngest | OfCycle | OutreachDueEvent
+type DueEvent = ApplicationStreamEvent | PolicyEvent | PremiumEvent | LeadEvent | OfIngest | OfCycle | OutreachDueEvent
 
+const isOfPremium = (event: DueEvent): event is PremiumEvent => event.type in premiumEvents
 const isOfPolicy = (event: DueEvent): event is PolicyEvent => event.type in policyEvents
 
 const isOfLead = (event: DueEvent): event is LeadEvent => event.type in leadEvents
@@ -47,7 +50,7 @@ const isOfCycle = (event: DueEvent): event is OfCycle => event.type in cycleEven
 /** What will be due, and when. A row goes when what it waits for has happened, or can happen no more. */
 export const dueTimes: Projection<typeof dueTimeEvents, Row, 'organisation_id' | 'kind' | 'id'> = {
   name: 'due_times',
-  version: 11,
+  version: 13,
   categories: ['application', 'policy', 'lead', 'ingest', 'membership', 'outreach', 'outreach_person'],
   events: dueTimeEvents,
   awaited: false,
@@ -67,6 +70,8 @@ export const dueTimes: Projection<typeof dueTimeEvents, Row, 'organisation_id' |
   keys: (event, recorded) => {
     const organisation_id = organisationOf(recorded)
     if (isOfOutreach(event)) return [{ organisation_id, ...outreachTimer(event, recorded) }]
+    if (isOfPremium(event))
+      return premiumTimesOf(event, recorded).map(({ kind, id }) => ({ organisation_id, kind, id }))
     if (isOfLead(event) || isOfPolicy(event))
       return Object.keys(timesOf(event, recorded.metadata.occurred_at)).map((kind) => ({
         organisation_id,
@@ -85,8 +90,14 @@ export const dueTimes: Projection<typeof dueTimeEvents, Row, 'organisation_id' |
       : [inactivity]
   },
 
-  project: (row, event, { stream, metadata: { occurred_at } }, key) => {
+  project: (row, event, recorded, key) => {
+    const { stream } = recorded
+    const { occurred_at } = recorded.metadata
     const place = { ...key, stream }
+    if (isOfPremium(event)) {
+      const due_at = premiumTimesOf(event, recorded).find(({ kind, id }) => kind === key.kind && id === key.id)?.due_at
+      return due_at ? { ...place, due_at, after_days: null } : undefined
+    }
     if (isOfOutreach(event)) {
       const due_at = outreachDueTime(event)
       if (due_at === undefined) return row
@@ -109,6 +120,9 @@ export const dueTimes: Projection<typeof dueTimeEvents, Row, 'organisation_id' |
     return inactivity(row, event, place, occurred_at)
   },
 }
+
+const premiumTimesOf = (event: PremiumEvent, { stream, metadata: { occurred_at } }: RecordedEvent) =>
+  premiumDueTimes(event, idOf(stream), occurred_at)
 
 /** By the kind of the timer; null: that is due no more. */
 const timesOf = (event: LeadEvent | PolicyEvent, occurred_at: string): Readonly<Record<string, string | null>> =>

@@ -1,6 +1,5 @@
 import { idOf, organisationOf } from '#domain/event.ts'
-import { policyEvents } from '#domain/policies/events.ts'
-import { evolvePolicy, type PolicyRecord } from '#domain/policies/record.ts'
+import { evolvePolicy, policyStreamEvents, type PolicyRecord } from '#domain/policies/record.ts'
 import type { Projection } from '../projection.ts'
 
 type Row = {
@@ -16,11 +15,11 @@ type Row = {
 }
 
 /** Every policy folded from its events. */
-export const policies: Projection<typeof policyEvents, Row, 'organisation_id' | 'id'> = {
+export const policies: Projection<typeof policyStreamEvents, Row, 'organisation_id' | 'id'> = {
   name: 'policies',
-  version: 3,
+  version: 5,
   categories: ['policy'],
-  events: policyEvents,
+  events: policyStreamEvents,
   table: {
     columns: {
       organisation_id: 'uuid',

@@ -1,10 +1,10 @@
-import { policyEvents } from '#domain/policies/events.ts'
+import { policyStreamEvents } from '#domain/policies/record.ts'
 import { timelineOf } from '../timeline.ts'
 
 /** Everything that ever happened to a policy. */
 export const policyTimeline = timelineOf({
   name: 'policy_timeline',
-  version: 3,
+  version: 5,
   category: 'policy',
-  events: policyEvents,
+  events: policyStreamEvents,
 })

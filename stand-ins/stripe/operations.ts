@@ -284,6 +284,17 @@ const createRefund = (account: Account, form: Form): StripeObject => {
   return create(account, 're', 'refund', { amount, charge: charge.id, payment_intent: intent.id, status: 'succeeded' })
 }
 
+/** The payments of a customer, the last one first. */
+const listIntents = ({ objects }: Account, form: Form): StripeObject => {
+  const customer = required(form, 'customer')
+  const isTheirs = (each: StripeObject) => each.object === 'payment_intent' && each['customer'] === customer
+  const data = [...objects.values()]
+    .filter(isTheirs)
+    .toReversed()
+    .slice(0, Number(textOf(form, 'limit') ?? 10))
+  return { id: 'list', object: 'list', url: '/v1/payment_intents', has_more: false, data }
+}
+
 const read =
   (type: string): Operation['act'] =>
   (account, _form, id) =>
@@ -298,6 +309,7 @@ export const operations: readonly Operation[] = [
   { method: 'GET', path: /^\/v1\/setup_intents\/(\w+)$/, act: read('setup_intent') },
   { method: 'GET', path: /^\/v1\/mandates\/(\w+)$/, act: read('mandate') },
   { method: 'POST', path: /^\/v1\/payment_intents$/, act: createIntent },
+  { method: 'GET', path: /^\/v1\/payment_intents$/, act: listIntents },
   { method: 'GET', path: /^\/v1\/payment_intents\/(\w+)$/, act: read('payment_intent') },
   { method: 'POST', path: /^\/v1\/payment_intents\/(\w+)\/confirm$/, act: confirmIntent },
   { method: 'POST', path: /^\/v1\/payment_intents\/(\w+)\/capture$/, act: captureIntent },

@@ -82,6 +82,7 @@ describe('cover starts and ends on its day', () => {
       policy_start: '2026-02-02T00:00:00.000Z',
       policy_end: '2051-02-02T00:00:00.000Z',
       policy_mandate: soldAt,
+      policy_premium: '2026-02-15T00:00:00.000Z',
     })
     expect(policyDueTimes({ ...bound, end_date: null }, soldAt)).not.toHaveProperty('policy_end')
     expect(policyDueTimes(activated, soldAt)).toEqual({ policy_start: null })

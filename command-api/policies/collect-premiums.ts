@@ -1,0 +1,194 @@
+import { idOf } from '#domain/event.ts'
+import { hasEnded } from '#domain/policies/ended.ts'
+import { policy, type PolicyCommand } from '#domain/policies/policy.ts'
+import { premiumOf } from '#domain/policies/premiums.ts'
+import type { PolicyState } from '#domain/policies/state.ts'
+import { PremiumId, PremiumRefundId } from '#domain/premiums/events.ts'
+import type { Premium } from '#domain/premiums/record.ts'
+import type { Clock } from '#infra/clock.ts'
+import { derivedId } from '#infra/ids.ts'
+import type { Provider, ProviderPayment } from '#infra/stripe/provider.ts'
+import { commandHandler, type Context, type Writer } from '../handle.ts'
+import type { PaymentDesks } from '../payment-desk.ts'
+import type { Timer } from '../timers.ts'
+import { premiumIds } from './ids.ts'
+
+type Deps = { readonly writer: Writer; readonly desks: PaymentDesks; readonly clock: Pick<Clock, 'now'> }
+
+const day = 24 * 60 * 60 * 1000
+/** Bacs takes up to seven working days with a new mandate; before, the provider mostly tells by itself. */
+const askAfterMs = 8 * day
+/** The provider remembers idempotency keys for a day: later it is asked first whether it has collected already. */
+const keyIsOldMs = day / 2
+
+/**
+ * Collects premiums, however often it takes. The provider takes each attempt once, whoever asks: a process that is killed
+ * after it has asked leaves an attempt that the next one finds by its key, or by what was kept with it.
+ */
+export const collectPremiums = ({ writer, desks, clock }: Deps): readonly Timer[] => {
+  const { handle, load } = commandHandler(writer, policy)
+
+  const actOn = async (state: PolicyState, premium: Premium, context: Context): Promise<void> => {
+    const desk = desks(state.organisation_id, state.test)
+    for (const command of await commandsFor(state, premium, desk?.provider, context))
+      await handle(state.id, command, context)
+  }
+
+  const commandsFor = async (
+    state: PolicyState,
+    premium: Premium,
+    provider: Provider | undefined,
+    { now }: Context,
+  ): Promise<readonly PolicyCommand[]> => {
+    const { premium_id, attempt, status } = premium
+    if (status === 'failed') return [{ type: 'RetryPremium', premium_id, by: 'timer', now }]
+    if (status !== 'due' && status !== 'requested') return []
+    if (!provider) return [{ type: 'DelayPremium', premium_id, attempt, failure_code: 'no_account', now }]
+    const isLate = clock.now().getTime() - Date.parse(premium.asked_at) > keyIsOldMs
+    if (status === 'due' && hasEnded(state)) return giveUp(provider, state, premium, now)
+    return status === 'due' ? ask(provider, state, premium, now, isLate) : check(provider, premium, now)
+  }
+
+  return [
+    {
+      kind: 'policy_premium',
+      fire: async ({ stream, due_at }, context) => {
+        const id = idOf(stream)
+        const called = await handle(id, { type: 'CallPremium', now: due_at, idOf: premiumIds(id) }, context)
+        const premium = called.events.length > 0 ? called.state?.premiums.at(-1) : undefined
+        // Nobody waits for the next look at what is due; a failure is found there.
+        if (called.state && premium) await actOn(called.state, premium, context)
+      },
+    },
+    {
+      kind: 'premium',
+      fire: async ({ stream, id }, context) => {
+        const before = await load(idOf(stream))
+        if (!before) return
+        const premium = premiumOf(before, PremiumId.parse(id))
+        await actOn(before, premium, context)
+        if (premium.status !== 'failed') return
+        const after = await load(before.id)
+        if (after) await actOn(after, premiumOf(after, premium.premium_id), context)
+      },
+    },
+    {
+      kind: 'policy_arrears',
+      fire: async ({ stream, due_at }, context) => handle(idOf(stream), { type: 'CheckArrears', now: due_at }, context),
+    },
+  ]
+}
+
+const metadataOf = ({ id, organisation_id }: PolicyState, { premium_id, attempt }: Premium) => ({
+  organisation_id,
+  policy_id: id,
+  premium_id,
+  attempt: String(attempt),
+})
+
+/** Asks the provider to collect; says what has become of it. */
+const ask = async (
+  provider: Provider,
+  state: PolicyState,
+  premium: Premium,
+  now: string,
+  isLate: boolean,
+): Promise<readonly PolicyCommand[]> => {
+  const { premium_id, attempt } = premium
+  const failed = (failure_code: string): PolicyCommand => ({
+    type: 'SettlePremium',
+    premium_id,
+    attempt,
+    now,
+    result: { outcome: 'failed', failure_code },
+  })
+  const delayed = (failure_code: string): PolicyCommand => ({
+    type: 'DelayPremium',
+    premium_id,
+    attempt,
+    failure_code,
+    now,
+  })
+  const { provider_mandate, payment_method } = state
+  const { mandate_status } = payment_method
+  if (mandate_status === 'failed' || mandate_status === 'cancelled') return [failed('no_mandate')]
+  if (!provider_mandate) return [delayed('mandate_pending')]
+
+  const metadata = metadataOf(state, premium)
+  if (isLate) {
+    const found = await provider.findCollection(provider_mandate.provider_customer_id, metadata)
+    if (found.outcome !== 'done') return [delayed(found.outcome === 'refused' ? found.code : 'unanswered')]
+    if (found.value) return taken(premium, found.value, now)
+  }
+  const { amount_pence } = premium
+  const given = { ...provider_mandate, amount_pence, currency_code: state.currency_code, metadata }
+  const asked = await provider.collect(given, `premium:${premium_id}:${attempt}`)
+  if (asked.outcome === 'done') return taken(premium, asked.value, now)
+  if (asked.outcome === 'unanswered') return [delayed('unanswered')]
+  // The account of the firm is at fault, or nobody knows whether the first request was taken: neither is the customer's.
+  const isOurs = asked.code === 'account_unusable' || asked.code === 'idempotency_error'
+  return [isOurs ? delayed(asked.code) : failed(asked.code)]
+}
+
+/** A policy has ended before a premium was collected, unless the provider was asked and nobody has recorded it. */
+const giveUp = async (
+  provider: Provider,
+  state: PolicyState,
+  premium: Premium,
+  now: string,
+): Promise<readonly PolicyCommand[]> => {
+  const { premium_id, attempt } = premium
+  const writtenOff = { type: 'WriteOffPremium', premium_id, reason: 'policy_ended' } as const
+  if (!state.provider_mandate) return [writtenOff]
+  const { provider_customer_id } = state.provider_mandate
+  const found = await provider.findCollection(provider_customer_id, metadataOf(state, premium))
+  if (found.outcome === 'done') return found.value ? taken(premium, found.value, now) : [writtenOff]
+  const failure_code = found.outcome === 'refused' ? found.code : 'unanswered'
+  return [{ type: 'DelayPremium', premium_id, attempt, failure_code, now }]
+}
+
+/** What follows from a payment that the provider has taken on. */
+const taken = (premium: Premium, payment: ProviderPayment, now: string): readonly PolicyCommand[] => {
+  const { premium_id, attempt } = premium
+  const check_at = new Date(Date.parse(now) + askAfterMs).toISOString()
+  const requested = { premium_id, attempt, payment_intent_id: payment.id, check_at }
+  return [{ type: 'RecordPremiumRequest', ...requested }, ...settledBy(premium, payment, now)]
+}
+
+/** What a payment at the provider says of a premium; nothing while the banks have not answered. */
+const settledBy = (
+  { premium_id, attempt }: Premium,
+  { id, status, paid_at, failure_code, refunded_pence: total_pence }: ProviderPayment,
+  now: string,
+): readonly PolicyCommand[] => {
+  const settled = { type: 'SettlePremium', premium_id, attempt, now } as const
+  switch (status) {
+    case 'succeeded':
+    case 'authorised': {
+      // The provider does not know business time.
+      const collected_at = paid_at !== null && paid_at < now ? paid_at : now
+      const collected = { ...settled, result: { outcome: 'collected', payment_intent_id: id, collected_at } } as const
+      if (total_pence === 0) return [collected]
+      const refund_id = PremiumRefundId.parse(derivedId('provider_refund', premium_id, String(total_pence)))
+      return [collected, { type: 'RecordProviderRefund', premium_id, refund_id, total_pence }]
+    }
+    case 'processing':
+      return []
+    case 'open':
+    case 'cancelled':
+      return [{ ...settled, result: { outcome: 'failed', failure_code: failure_code ?? 'payment_failed' } }]
+  }
+}
+
+/** Asks what became of a collection that nobody has told of. */
+const check = async (provider: Provider, premium: Premium, now: string): Promise<readonly PolicyCommand[]> => {
+  const { premium_id, attempt, payment_intent_id } = premium
+  const delayed = (failure_code: string): readonly PolicyCommand[] => [
+    { type: 'DelayPremium', premium_id, attempt, failure_code, now },
+  ]
+  if (payment_intent_id === null) return delayed('no_payment')
+  const read = await provider.readPayment(payment_intent_id)
+  if (read.outcome !== 'done') return delayed(read.outcome === 'refused' ? read.code : 'unanswered')
+  const settled = settledBy(premium, read.value, now)
+  return settled.length > 0 ? settled : delayed('processing')
+}

@@ -1,0 +1,146 @@
+import { z } from 'zod'
+import { policy, unknownPolicy, type PolicyCommand } from '#domain/policies/policy.ts'
+import { premiumOf } from '#domain/policies/premiums.ts'
+import { Policy, renderPolicy } from '#domain/policies/record.ts'
+import type { PolicyState } from '#domain/policies/state.ts'
+import { PremiumId, PremiumRefundId } from '#domain/premiums/events.ts'
+import { Premium } from '#domain/premiums/record.ts'
+import { OrganisationId, PolicyId } from '#domain/values.ts'
+import { derivedId, newId } from '#infra/ids.ts'
+import { route, type RequestFacts, type Route } from '#infra/http/route.ts'
+import { commandHandler, type Writer } from '../handle.ts'
+import { keyInHeader } from '../idempotency-key.ts'
+import { operatorContext, operatorRoute } from '../operator.ts'
+
+type Deps = { readonly writer: Writer; readonly baseUrl: string }
+
+const policyPath = z.object({ organisation_id: OrganisationId, id: PolicyId })
+const premiumPath = policyPath.extend({ premium_id: PremiumId })
+const address = '/admin/v1/organisations/:organisation_id/policies/:id'
+
+/** What the operator does about premiums, and about cover that depends on them. */
+export const premiumRoutes = ({ writer, baseUrl }: Deps): Route[] => {
+  const { handle, load } = commandHandler(writer, policy)
+
+  const act = async (
+    { organisation_id, id }: z.output<typeof policyPath>,
+    command: PolicyCommand,
+    facts: RequestFacts,
+  ): Promise<PolicyState> => {
+    if ((await load(id))?.organisation_id !== organisation_id) throw unknownPolicy()
+    const { state } = await handle(id, command, operatorContext(organisation_id, facts))
+    if (!state) throw unknownPolicy()
+    return state
+  }
+  const shownPremium = (state: PolicyState, id: PremiumId) => ({
+    status: 200 as const,
+    body: { data: Premium.parse(premiumOf(state, id)) },
+  })
+  const shownPolicy = (state: PolicyState) => ({ status: 200 as const, body: { data: renderPolicy(state, baseUrl) } })
+  const premiumAnswers = { 200: z.object({ data: Premium }) }
+  const policyAnswers = { 200: z.object({ data: Policy }) }
+
+  return [
+    route(
+      {
+        ...operatorRoute,
+        method: 'post',
+        address: `${address}/premiums/:premium_id/retry`,
+        summary: 'Have a premium that has failed collected again now; else nothing changes',
+        path: premiumPath,
+        answers: premiumAnswers,
+        errors: ['conflict'],
+      },
+      async ({ path, ...facts }) => {
+        const { premium_id } = path
+        return shownPremium(
+          await act(path, { type: 'RetryPremium', premium_id, by: 'operator', now: facts.now }, facts),
+          premium_id,
+        )
+      },
+    ),
+    route(
+      {
+        ...operatorRoute,
+        method: 'post',
+        address: `${address}/premiums/:premium_id/refund`,
+        summary: 'Give a collected premium back, whole or in part',
+        path: premiumPath,
+        headers: { 'Idempotency-Key': 'One refund for the same key.' },
+        body: z.object({
+          refund_pence: z.int().min(1).nullish().describe('By default all that is left of it.'),
+        }),
+        answers: premiumAnswers,
+        errors: ['conflict'],
+      },
+      async ({ path, body, ...facts }) => {
+        const { premium_id } = path
+        const key = keyInHeader(facts)
+        const refund_id = PremiumRefundId.parse(
+          key === undefined ? newId() : derivedId('premium_refund', premium_id, key),
+        )
+        const refund_pence = body.refund_pence ?? null
+        return shownPremium(
+          await act(path, { type: 'RefundPremium', premium_id, refund_id, refund_pence }, facts),
+          premium_id,
+        )
+      },
+    ),
+    route(
+      {
+        ...operatorRoute,
+        method: 'post',
+        address: `${address}/premiums/:premium_id/refunds/:refund_id/retry`,
+        summary: 'Have a refund tried once more, after it was left to the team; else nothing changes',
+        path: premiumPath.extend({ refund_id: PremiumRefundId }),
+        answers: premiumAnswers,
+      },
+      async ({ path, ...facts }) => {
+        const { premium_id, refund_id } = path
+        return shownPremium(await act(path, { type: 'RequestRefund', premium_id, refund_id }, facts), premium_id)
+      },
+    ),
+    route(
+      {
+        ...operatorRoute,
+        method: 'post',
+        address: `${address}/premiums/:premium_id/write_off`,
+        summary: 'Ask for a premium no more',
+        path: premiumPath,
+        answers: premiumAnswers,
+        errors: ['conflict'],
+      },
+      async ({ path, ...facts }) => {
+        const { premium_id } = path
+        return shownPremium(
+          await act(path, { type: 'WriteOffPremium', premium_id, reason: 'operator' }, facts),
+          premium_id,
+        )
+      },
+    ),
+    route(
+      {
+        ...operatorRoute,
+        method: 'post',
+        address: `${address}/suspension`,
+        summary: 'Suspend the cover of an active policy',
+        path: policyPath,
+        answers: policyAnswers,
+        errors: ['conflict'],
+      },
+      async ({ path, ...facts }) => shownPolicy(await act(path, { type: 'SuspendPolicy' }, facts)),
+    ),
+    route(
+      {
+        ...operatorRoute,
+        method: 'post',
+        address: `${address}/reinstatement`,
+        summary: 'Reinstate a policy that is suspended, or has lapsed not long ago',
+        path: policyPath,
+        answers: policyAnswers,
+        errors: ['conflict'],
+      },
+      async ({ path, ...facts }) => shownPolicy(await act(path, { type: 'ReinstatePolicy', now: facts.now }, facts)),
+    ),
+  ]
+}

@@ -1,0 +1,221 @@
+import { Rejection } from '../rejection.ts'
+import { dateIn, startOfDayIn } from '../time-zone.ts'
+import type { PremiumEvent, PremiumId, WriteOffReason } from '../premiums/events.ts'
+import type { Premium } from '../premiums/record.ts'
+import { daysAfter, firstOnDay, monthsAfter } from './dates.ts'
+import { hasEnded } from './ended.ts'
+import type { PolicyState } from './state.ts'
+import { refundOwed } from './refunds.ts'
+
+/** Sent when the day has come on which a premium is due. */
+export type CallPremium = {
+  readonly type: 'CallPremium'
+  readonly now: string
+  /** The id of a premium follows from the policy and its number. */
+  readonly idOf: (number: number) => PremiumId
+}
+
+/** The provider was asked to collect, and has taken it on. */
+export type RecordPremiumRequest = {
+  readonly type: 'RecordPremiumRequest'
+  readonly premium_id: PremiumId
+  readonly attempt: number
+  readonly payment_intent_id: string
+  readonly check_at: string
+}
+
+/** The provider has not answered, or has no answer of the banks. */
+export type DelayPremium = {
+  readonly type: 'DelayPremium'
+  readonly premium_id: PremiumId
+  readonly attempt: number
+  readonly failure_code: string
+  readonly now: string
+}
+
+/** What became of an attempt to collect. */
+export type SettlePremium = {
+  readonly type: 'SettlePremium'
+  readonly premium_id: PremiumId
+  readonly attempt: number
+  readonly now: string
+  readonly result:
+    | { readonly outcome: 'collected'; readonly payment_intent_id: string; readonly collected_at: string }
+    | { readonly outcome: 'failed'; readonly failure_code: string }
+}
+
+/** Sent by a timer, and by the operator at any time after a failure. */
+export type RetryPremium = {
+  readonly type: 'RetryPremium'
+  readonly premium_id: PremiumId
+  readonly by: 'timer' | 'operator'
+  readonly now: string
+}
+
+/** The operator's act; or sent when a policy has ended, and the provider was never asked for a premium that is due. */
+export type WriteOffPremium = {
+  readonly type: 'WriteOffPremium'
+  readonly premium_id: PremiumId
+  readonly reason: WriteOffReason
+}
+
+/** The card that paid the first premium was charged. */
+export type RecordCardCharged = { readonly type: 'RecordCardCharged'; readonly collected_at: string }
+
+type Decision = readonly PremiumEvent[]
+
+export const unknownPremium = () =>
+  new Rejection('not_found', 'This policy has no premium with this id. Check the address.')
+
+export const premiumOf = ({ premiums }: PolicyState, id: PremiumId): Premium => {
+  const premium = premiums.find(({ premium_id }) => premium_id === id)
+  if (!premium) throw unknownPremium()
+  return premium
+}
+
+/** What every event about a premium repeats of it. */
+export const about = ({ premium_id, number, amount_pence, due_on }: Premium) => ({
+  premium_id,
+  number,
+  amount_pence,
+  due_on,
+})
+
+/** The next premium after this one of the number and date given; null when the policy's term is paid for by then. */
+export const nextDue = (
+  {
+    start_date,
+    end_date,
+    time_zone,
+    collection_day,
+  }: Pick<PolicyState, 'start_date' | 'end_date' | 'time_zone' | 'collection_day'>,
+  number: number,
+  due_on: string,
+): { readonly next_due_on: string | null; readonly next_due_at: string | null } => {
+  if (end_date !== null && monthsAfter(start_date, number) >= end_date) return { next_due_on: null, next_due_at: null }
+  const next_due_on = firstOnDay(daysAfter(due_on, 1), collection_day)
+  return { next_due_on, next_due_at: startOfDayIn(time_zone, next_due_on) }
+}
+
+export const callPremium = ({ now, idOf }: CallPremium, policy: PolicyState): Decision => {
+  const { next_collection_on: due_on, premiums, first_premium, premium_pence, start_date, time_zone } = policy
+  if (hasEnded(policy) || due_on === null || due_on > dateIn(time_zone, now)) return []
+  const number = (premiums.at(-1)?.number ?? (first_premium.method === 'card' ? 1 : 0)) + 1
+  return [
+    {
+      type: 'PremiumDue',
+      premium_id: idOf(number),
+      number,
+      amount_pence: premium_pence,
+      due_on,
+      covers_from: monthsAfter(start_date, number - 1),
+      method: 'direct_debit',
+      ...nextDue(policy, number, due_on),
+    },
+  ]
+}
+
+export const recordPremiumRequest = (command: RecordPremiumRequest, policy: PolicyState): Decision => {
+  const { type: _type, premium_id, attempt, payment_intent_id, check_at } = command
+  const premium = premiumOf(policy, premium_id)
+  if (premium.status !== 'due' || premium.attempt !== attempt) return []
+  return [{ type: 'PremiumRequested', ...about(premium), attempt, payment_intent_id, check_at }]
+}
+
+const minute = 60_000
+const day = 1440
+/** Never given up: after these, once a day. */
+const delaysMs = [1, 5, 30, 120, 360, 720].map((minutes) => minutes * minute)
+
+export const delayPremium = (
+  { premium_id, attempt, failure_code, now }: DelayPremium,
+  policy: PolicyState,
+): Decision => {
+  const premium = premiumOf(policy, premium_id)
+  if ((premium.status !== 'due' && premium.status !== 'requested') || premium.attempt !== attempt) return []
+  // The banks take days: whether they have answered is asked once a day.
+  const delay = (premium.status === 'due' ? delaysMs[premium.delays] : undefined) ?? day * minute
+  const retry_at = new Date(Date.parse(now) + delay).toISOString()
+  return [{ type: 'PremiumDelayed', premium_id, attempt, failure_code, failures: premium.delays + 1, retry_at }]
+}
+
+/** News may come twice, late and in any order. Money that has come is recorded, whatever was decided meanwhile. */
+export const settlePremium = ({ premium_id, attempt, now, result }: SettlePremium, policy: PolicyState): Decision => {
+  const premium = premiumOf(policy, premium_id)
+  if (result.outcome === 'collected') {
+    if (premium.status === 'collected') return []
+    const { payment_intent_id, collected_at } = result
+    const collected = { type: 'PremiumCollected', ...about(premium), attempt, method: 'direct_debit' } as const
+    return [{ ...collected, payment_intent_id, collected_at }, ...refundedAtOnce(premium, policy)]
+  }
+  if ((premium.status !== 'due' && premium.status !== 'requested') || premium.attempt !== attempt) return []
+  const { customer, collection_rules, time_zone } = policy
+  const days = hasEnded(policy) ? undefined : collection_rules.retry_after_days[attempt - 1]
+  const retry_at = days === undefined ? null : startOfDayIn(time_zone, daysAfter(dateIn(time_zone, now), days))
+  const { failure_code } = result
+  return [
+    { type: 'PremiumFailed', ...about(premium), customer_id: customer.id, attempt, failure_code, retry_at },
+    ...(hasEnded(policy) ? [writtenOff(premium)] : []),
+  ]
+}
+
+/** What is collected for a time that is not covered is given back. */
+const refundedAtOnce = (premium: Premium, policy: PolicyState): Decision => {
+  const { status, cancelled_on, cancellation_reason } = policy
+  if (status !== 'cancelled' || cancelled_on === null) return []
+  const isCoolingOff = cancellation_reason === 'cooling_off'
+  if (!isCoolingOff && premium.covers_from < cancelled_on) return []
+  return [refundOwed(premium, policy, premium.amount_pence, isCoolingOff ? 'cooling_off' : 'policy_ended')]
+}
+
+export const retryPremium = ({ premium_id, by, now }: RetryPremium, policy: PolicyState): Decision => {
+  const premium = premiumOf(policy, premium_id)
+  const { status, retry_at, attempt } = premium
+  if (by === 'timer') {
+    if (status !== 'failed' || retry_at === null || retry_at > now || hasEnded(policy)) return []
+  } else {
+    if (status === 'written_off') throw new Rejection('conflict', 'This premium was written off.')
+    if (status !== 'failed') return []
+    if (hasEnded(policy)) throw new Rejection('conflict', `This policy has ended (${policy.status}).`)
+  }
+  return [{ type: 'PremiumRetried', ...about(premium), attempt: attempt + 1 }]
+}
+
+const writtenOff = (premium: Premium, reason: 'policy_ended' | 'operator' = 'policy_ended') =>
+  ({ type: 'PremiumWrittenOff', ...about(premium), attempt: premium.attempt, reason }) as const
+
+export const writeOffPremium = ({ premium_id, reason }: WriteOffPremium, policy: PolicyState): Decision => {
+  const premium = premiumOf(policy, premium_id)
+  switch (premium.status) {
+    case 'written_off':
+      return []
+    case 'collected':
+      throw new Rejection('conflict', 'This premium was collected. Refund it instead.')
+    case 'failed':
+      return [writtenOff(premium, reason)]
+    case 'due':
+      // Whether the provider was asked already is known only to who has looked.
+      if (reason === 'policy_ended') return [writtenOff(premium, reason)]
+      throw underWay()
+    case 'requested':
+      throw underWay()
+  }
+}
+
+const underWay = () => new Rejection('conflict', 'This premium is being collected. Wait until the banks have answered.')
+
+/**
+ * What is not asked for any more once a policy has ended. What may be with the provider already is waited for; a card is
+ * given back by its application.
+ */
+export const writeOffOpen = ({ premiums }: PolicyState): Decision =>
+  premiums
+    .filter(({ status, method }) => status === 'failed' || (status === 'due' && method === 'card'))
+    .map((each) => writtenOff(each))
+
+export const recordCardCharged = ({ collected_at }: RecordCardCharged, policy: PolicyState): Decision => {
+  const premium = policy.premiums.find(({ method, status }) => method === 'card' && status !== 'collected')
+  if (!premium) return []
+  const collected = { type: 'PremiumCollected', ...about(premium), attempt: 1, method: 'card' } as const
+  return [{ ...collected, payment_intent_id: null, collected_at }, ...refundedAtOnce(premium, policy)]
+}

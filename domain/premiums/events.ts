@@ -1,0 +1,96 @@
+import { z } from 'zod'
+import { event, type EventOf } from '../event.ts'
+import { ProviderId, ProviderWord } from '../payments/events.ts'
+import { ApplicationId, CalendarDate, CustomerId, Pence } from '../values.ts'
+
+/** It follows from the policy and the number of the premium. */
+export const PremiumId = z.uuid().toLowerCase().brand<'PremiumId'>()
+export type PremiumId = z.infer<typeof PremiumId>
+
+export const PremiumRefundId = z.uuid().toLowerCase().brand<'PremiumRefundId'>()
+export type PremiumRefundId = z.infer<typeof PremiumRefundId>
+
+export const PremiumMethod = z.enum(['direct_debit', 'card'])
+export const WriteOffReason = z.enum(['policy_ended', 'operator'])
+export type WriteOffReason = z.infer<typeof WriteOffReason>
+export const RefundReason = z.enum(['cooling_off', 'policy_ended', 'provider', 'operator'])
+export type RefundReason = z.infer<typeof RefundReason>
+
+const Attempt = z.int().positive()
+const premium = {
+  premium_id: PremiumId,
+  /** The first month of cover is paid with premium 1. */
+  number: z.int().positive(),
+  amount_pence: Pence,
+  due_on: CalendarDate,
+}
+const refund = { premium_id: PremiumId, refund_id: PremiumRefundId }
+
+/** Stream `policy-<policy id>`: what is paid for a policy is decided together with what becomes of it. */
+export const premiumEvents = {
+  PremiumDue: event({
+    ...premium,
+    /** The first day of the month that it pays for. */
+    covers_from: CalendarDate,
+    method: PremiumMethod,
+    /** When the next one is due; null: this is the last. */
+    next_due_on: CalendarDate.nullable(),
+    next_due_at: z.iso.datetime().nullable(),
+  }),
+  /** The payment provider was asked to collect it. */
+  PremiumRequested: event({
+    ...premium,
+    attempt: Attempt,
+    payment_intent_id: ProviderId,
+    /** The provider is asked then, if it has not told what became of it. */
+    check_at: z.iso.datetime(),
+  }),
+  /** Nothing could be done, or learnt, about it yet. */
+  PremiumDelayed: event({
+    premium_id: PremiumId,
+    attempt: Attempt,
+    failure_code: ProviderWord,
+    /** How often in a row. */
+    failures: z.int().positive(),
+    retry_at: z.iso.datetime(),
+  }),
+  PremiumCollected: event({
+    ...premium,
+    attempt: Attempt,
+    method: PremiumMethod,
+    payment_intent_id: ProviderId.nullable(),
+    collected_at: z.iso.datetime(),
+  }),
+  PremiumFailed: event({
+    ...premium,
+    customer_id: CustomerId,
+    attempt: Attempt,
+    failure_code: ProviderWord,
+    /** When it is collected again; null: that is left to the team. */
+    retry_at: z.iso.datetime().nullable(),
+  }),
+  /** It is collected again. */
+  PremiumRetried: event({ ...premium, attempt: Attempt }),
+  /** It is not asked for any more. */
+  PremiumWrittenOff: event({ ...premium, attempt: Attempt, reason: WriteOffReason }),
+  PremiumRefundOwed: event({
+    ...premium,
+    ...refund,
+    application_id: ApplicationId,
+    /** Where it was paid by card: the application gives that back. */
+    card_payment_id: z.uuid().nullable(),
+    refund_pence: Pence,
+    reason: RefundReason,
+  }),
+  PremiumRefunded: event({ ...premium, ...refund, attempt: Attempt, refund_pence: Pence, reason: RefundReason }),
+  /** It could not be given back: it is tried again, or left to the team. */
+  PremiumRefundDelayed: event({
+    ...refund,
+    failure_code: ProviderWord,
+    attempt: Attempt,
+    retry_at: z.iso.datetime().nullable(),
+  }),
+  /** The team has it tried once more. */
+  PremiumRefundRequested: event(refund),
+}
+export type PremiumEvent = EventOf<typeof premiumEvents>

@@ -1,0 +1,152 @@
+import { z } from 'zod'
+import { CalendarDate, Pence } from '../values.ts'
+import {
+  PremiumId,
+  PremiumMethod,
+  PremiumRefundId,
+  RefundReason,
+  type PremiumEvent,
+  type premiumEvents,
+} from './events.ts'
+
+export const PremiumStatus = z
+  .enum(['due', 'requested', 'collected', 'failed', 'written_off'])
+  .describe('due: about to be collected. requested: the banks have not answered yet.')
+export type PremiumStatus = z.infer<typeof PremiumStatus>
+
+export const PremiumRefund = z.object({
+  refund_id: PremiumRefundId,
+  refund_pence: Pence,
+  reason: RefundReason,
+  status: z.enum(['owed', 'refunded']),
+  failure_code: z.string().nullable(),
+  failed_attempts: z.int(),
+  is_left: z.boolean().describe('It has failed so often that it is left to the team.'),
+})
+export type PremiumRefund = z.infer<typeof PremiumRefund>
+
+/** One month's premium of a policy, as it stands. */
+export const Premium = z
+  .object({
+    premium_id: PremiumId,
+    number: z.int(),
+    amount_pence: Pence,
+    due_on: CalendarDate,
+    covers_from: CalendarDate,
+    method: PremiumMethod,
+    status: PremiumStatus,
+    attempt: z.int(),
+    payment_intent_id: z.string().nullable(),
+    collected_at: z.iso.datetime().nullable(),
+    failure_code: z.string().nullable(),
+    retry_at: z.iso.datetime().nullable().describe('When something is done about it next.'),
+    /** How often in a row nothing could be done about it. */
+    delays: z.int(),
+    /** Since when it waits to be collected. */
+    asked_at: z.iso.datetime(),
+    refunded_pence: Pence,
+    refunds: z.array(PremiumRefund),
+    created_at: z.iso.datetime(),
+    updated_at: z.iso.datetime(),
+  })
+  .meta({ id: 'Premium' })
+export type Premium = z.infer<typeof Premium>
+
+type Recorded = { readonly occurred_at: string }
+
+/** What the events of one premium add up to. */
+export const evolvePremium = (
+  premium: Premium | undefined,
+  event: PremiumEvent,
+  { occurred_at }: Recorded,
+): Premium | undefined => {
+  if (event.type === 'PremiumDue') return due(event, occurred_at)
+  return (
+    premium && { ...premium, ...changeBy(premium, event), ...whenAsked(event, occurred_at), updated_at: occurred_at }
+  )
+}
+
+/** The premiums of a policy, in the order in which they were due. */
+export const evolvePremiums = (
+  premiums: readonly Premium[],
+  event: PremiumEvent,
+  recorded: Recorded,
+): readonly Premium[] => {
+  if (event.type === 'PremiumDue') return [...premiums, due(event, recorded.occurred_at)]
+  return premiums.map((each) =>
+    each.premium_id === event.premium_id ? (evolvePremium(each, event, recorded) ?? each) : each,
+  )
+}
+
+type Of<Type extends keyof typeof premiumEvents> = Extract<PremiumEvent, { type: Type }>
+
+const due = ({ type: _type, next_due_on: _on, next_due_at: _at, ...given }: Of<'PremiumDue'>, at: string): Premium => ({
+  ...given,
+  status: 'due',
+  attempt: 1,
+  payment_intent_id: null,
+  collected_at: null,
+  failure_code: null,
+  retry_at: null,
+  delays: 0,
+  asked_at: at,
+  refunded_pence: 0,
+  refunds: [],
+  created_at: at,
+  updated_at: at,
+})
+
+const whenAsked = (event: PremiumEvent, occurred_at: string): Partial<Premium> =>
+  event.type === 'PremiumRetried' ? { asked_at: occurred_at } : {}
+
+const changeBy = (premium: Premium, event: Exclude<PremiumEvent, Of<'PremiumDue'>>): Partial<Premium> => {
+  switch (event.type) {
+    case 'PremiumRequested':
+      return { status: 'requested', payment_intent_id: event.payment_intent_id, retry_at: event.check_at, delays: 0 }
+    case 'PremiumDelayed':
+      return { failure_code: event.failure_code, delays: event.failures, retry_at: event.retry_at }
+    case 'PremiumCollected': {
+      const { attempt, method, payment_intent_id, collected_at } = event
+      return { ...settled, status: 'collected', attempt, method, payment_intent_id, collected_at, failure_code: null }
+    }
+    case 'PremiumFailed':
+      return { status: 'failed', failure_code: event.failure_code, retry_at: event.retry_at, delays: 0 }
+    case 'PremiumRetried':
+      return { status: 'due', attempt: event.attempt, payment_intent_id: null, retry_at: null, delays: 0 }
+    case 'PremiumWrittenOff':
+      return { ...settled, status: 'written_off' }
+    case 'PremiumRefundOwed': {
+      const { refund_id, refund_pence, reason } = event
+      return { refunds: [...premium.refunds, { ...untried, refund_id, refund_pence, reason, status: 'owed' }] }
+    }
+    case 'PremiumRefunded': {
+      const { refund_id, refund_pence, reason } = event
+      const others = premium.refunds.filter((each) => each.refund_id !== refund_id)
+      const refunds = [...others, { ...untried, refund_id, refund_pence, reason, status: 'refunded' as const }]
+      return { refunds, refunded_pence: premium.refunded_pence + refund_pence }
+    }
+    case 'PremiumRefundDelayed': {
+      const { failure_code, attempt: failed_attempts, retry_at } = event
+      return { refunds: changed(premium, event, { failure_code, failed_attempts, is_left: retry_at === null }) }
+    }
+    case 'PremiumRefundRequested':
+      return { refunds: changed(premium, event, { is_left: false }) }
+  }
+}
+
+const settled = { retry_at: null, delays: 0 } as const
+const untried = { failure_code: null, failed_attempts: 0, is_left: false } as const
+
+const changed = (
+  { refunds }: Premium,
+  { refund_id }: { readonly refund_id: string },
+  change: Partial<PremiumRefund>,
+): PremiumRefund[] => refunds.map((each) => (each.refund_id === refund_id ? { ...each, ...change } : each))
+
+/** What of a premium could still be given back: what is owed already counts as given. */
+export const refundable = ({ status, amount_pence, refunds }: Premium): number =>
+  status === 'collected' ? amount_pence - refunds.reduce((sum, { refund_pence }) => sum + refund_pence, 0) : 0
+
+/** Whether a premium has failed and is still not paid. */
+export const isOverdue = ({ status, attempt }: Premium): boolean =>
+  status === 'failed' || (attempt > 1 && (status === 'due' || status === 'requested'))

@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto'
+import type { NewEvent, Position, RecordedEvent } from '#domain/event.ts'
+import type { EventLog } from '#infra/event-log/event-log.ts'
+import type { Collection, Outcome, Provider, ProviderPayment } from '#infra/stripe/provider.ts'
+
+type Intent = Omit<ProviderPayment, 'status' | 'refunded_pence'> & {
+  status: ProviderPayment['status']
+  refunded_pence: number
+}
+
+/** What a payment provider remembers, without HTTP: payments, refunds, and what was asked for under which key. */
+export const makeBank = () => {
+  const intents: Intent[] = []
+  const byKey = new Map<string, unknown>()
+  const silent = { collections: 0, refunds: 0 }
+  const done = <Value>(value: Value): Outcome<Value> => ({ outcome: 'done', value })
+  const lost = { outcome: 'unanswered', reason: 'The answer was lost.' } as const
+
+  const once = <Value>(key: string, work: () => Value): Value => {
+    if (!byKey.has(key)) byKey.set(key, work())
+    return byKey.get(key) as Value // what was kept under this key
+  }
+
+  const provider = {
+    collect: async ({ amount_pence, metadata, provider_customer_id }: Collection, key: string) => {
+      const intent = once(key, () => {
+        const made: Intent = {
+          id: `pi_${intents.length + 1}`,
+          client_secret: null,
+          status: 'processing',
+          amount_pence,
+          refunded_pence: 0,
+          currency_code: 'GBP',
+          metadata,
+          card: null,
+          paid_at: null,
+          failure_code: null,
+          provider_customer_id,
+        }
+        intents.push(made)
+        return made
+      })
+      return silent.collections-- > 0 ? lost : done<ProviderPayment>({ ...intent, status: 'processing' })
+    },
+    readPayment: async (id: string): Promise<Outcome<ProviderPayment>> => {
+      const found = intents.find((each) => each.id === id)
+      return found ? done({ ...found }) : { outcome: 'refused', code: 'resource_missing', message: '' }
+    },
+    findCollection: async (_customer: string, metadata: Readonly<Record<string, string>>) => {
+      const names = Object.keys(metadata)
+      const found = intents.find((each) => names.every((name) => each.metadata[name] === metadata[name]))
+      return done<ProviderPayment | null>(found ? { ...found } : null)
+    },
+    refund: async (id: string, pence: number, key: string) => {
+      const refund = once(key, () => {
+        const intent = intents.find((each) => each.id === id)
+        if (intent?.status !== 'succeeded' || intent.refunded_pence + pence > intent.amount_pence) return undefined
+        intent.refunded_pence += pence
+        return { refund_id: `re_${key}`, status: 'succeeded' }
+      })
+      if (!refund) return { outcome: 'refused', code: 'charge_already_refunded', message: '' } as const
+      return silent.refunds-- > 0 ? lost : done(refund)
+    },
+  }
+  return {
+    intents,
+    silent,
+    // Nothing else of the provider is called for premiums.
+    provider: provider as unknown as Provider,
+    holds: () =>
+      intents
+        .filter(({ status }) => status === 'succeeded')
+        .reduce((sum, { amount_pence, refunded_pence }) => sum + amount_pence - refunded_pence, 0),
+  }
+}
+
+/** A log in memory for rules that need many streams: `killAt` makes the append fail, before or after it was stored. */
+export const memoryLog = () => {
+  const streams = new Map<string, RecordedEvent[]>()
+  let position = 0
+  const kill: { at: 'before' | 'after' | undefined } = { at: undefined }
+  const killed = () => {
+    kill.at = undefined
+    return new Error('This process was killed.')
+  }
+  const log: Pick<EventLog, 'append' | 'read'> = {
+    read: async (stream, { from = 0, limit = 1_000 } = {}) => (streams.get(stream) ?? []).slice(from, from + limit),
+    append: async (stream, expected, events: readonly NewEvent[]) => {
+      if (kill.at === 'before') throw killed()
+      const known = streams.get(stream) ?? []
+      const last = known.length === 0 ? undefined : known.length - 1
+      if (expected !== 'any' && expected !== (last ?? 'no_stream')) return { outcome: 'conflict', revision: last }
+      const added = events.map((event, index) => ({
+        ...event,
+        stream,
+        revision: known.length + index,
+        position: String(++position).padStart(20, '0') as Position,
+        recorded_at: new Date(),
+      }))
+      streams.set(stream, [...known, ...added])
+      if (kill.at === 'after') throw killed()
+      return { outcome: 'appended', revision: known.length + added.length - 1, position: String(position) as Position }
+    },
+  }
+  return { log: log as EventLog, kill, streamOf: (stream: string) => streams.get(stream) ?? [], newId: randomUUID }
+}
