@@ -25,8 +25,11 @@ const described = (each: { readonly name: string; readonly version: number }): C
   awaited: false,
 })
 
-const lockedPosition = async (db: ClientBase, name: string): Promise<Position | undefined> =>
-  (await lockCheckpoint(db, name))?.position
+/** Undefined at the beginning of the log: a partition that had no event yet is before all of them. */
+const lockedPosition = async (db: ClientBase, name: string): Promise<Position | undefined> => {
+  const { position } = (await lockCheckpoint(db, name)) ?? {}
+  return position === '' ? undefined : position
+}
 
 /**
  * Plans deliveries from the log or, given a topic, from that, from where they were planned so far: without a gap, and what

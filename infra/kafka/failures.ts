@@ -56,7 +56,7 @@ export const misconfiguration = (error: unknown, address: string): BadConfigurat
   return found && new BadConfiguration(`${found.variable}: ${found.fault} (${address}: ${reasonOf(error)})`)
 }
 
-const callMs = 15_000
+const callMs = 8_000
 
 /** Makes a call with a deadline. Whatever fails is `LogUnavailable`: nothing about an event can make a call fail. */
 export const called = async <Result>(what: string, call: Promise<Result>, milliseconds = callMs): Promise<Result> => {

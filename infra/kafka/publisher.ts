@@ -7,6 +7,9 @@ import { openTopic, type Topic } from './topic.ts'
 /** A request holds at most so much, so that a batch of many large events is no single one. */
 const requestBytes = 500_000
 
+/** The library never answers when the topic was deleted. */
+const publishMs = 5_000
+
 type Sized = MessageToProduce & { readonly value: Buffer }
 
 /** Writes to a topic; what it has written, the brokers have written to all copies that are in sync. */
@@ -17,7 +20,8 @@ export const openPublisher = (settings: KafkaSettings, topic: Topic) => {
     if (producer) return producer
     // It may have been deleted while the brokers were away.
     await openTopic(settings)
-    return (producer = new Producer({ ...settings.client, idempotent: true, acks: -1, autocreateTopics: false }))
+    const options = { idempotent: true, acks: -1, autocreateTopics: false, repeatOnStaleMetadata: false }
+    return (producer = new Producer({ ...settings.client, ...options }))
   }
 
   const drop = async (): Promise<void> => {
@@ -32,7 +36,7 @@ export const openPublisher = (settings: KafkaSettings, topic: Topic) => {
       try {
         for (const some of requestsOf(messages)) {
           const sending = (await current()).send({ messages: [...some] })
-          await called(`publish to ${topic.name}`, sending)
+          await called(`publish to ${topic.name}`, sending, publishMs)
         }
       } catch (error) {
         await drop()

@@ -31,7 +31,7 @@ export const kafkaSettings = (config: Config): KafkaSettings | undefined => {
       // Whoever calls tries again: with a new client, so that nothing of a former cluster is remembered.
       retries: 0,
       connectTimeout: 3_000,
-      requestTimeout: 10_000,
+      requestTimeout: 4_000,
       metadataMaxAge: 30_000,
       ...(config.KAFKA_TLS && { tls: { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) } }),
       ...(mechanism && username !== undefined && password !== undefined && { sasl: { mechanism, username, password } }),

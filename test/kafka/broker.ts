@@ -26,7 +26,11 @@ export const findKafka = async (): Promise<Found> => {
     () => false,
   )
   if (!isFirst) return untilFound(directory)
-  const found = await start(directory).catch((error: unknown): Found => ({ why: String(error) }))
+  // A port that was free may be taken when the broker wants it.
+  const found = await start(join(directory, 'first'))
+    .catch(() => start(join(directory, 'second')))
+    .catch((error: unknown): Found => ({ why: String(error) }))
+  if ('why' in found) process.stderr.write(`The tests of Kafka are skipped: ${found.why}\n`)
   await writeFile(join(directory, 'found.part'), JSON.stringify(found))
   await rename(join(directory, 'found.part'), join(directory, 'found.json'))
   return found
@@ -34,8 +38,10 @@ export const findKafka = async (): Promise<Found> => {
 
 const start = async (directory: string): Promise<Found> => {
   if (await dockerAnswers()) return inContainer()
+  await mkdir(directory)
   const { ports, start: startBroker } = await prepareBroker(await kafkaClasspath(), directory)
-  await writeFile(join(directory, 'pid'), String(await startBroker()))
+  const pid = await startBroker()
+  await writeFile(join(directory, '..', 'pid'), String(pid))
   return { kafka: { brokers: `127.0.0.1:${ports.plain}`, ports } }
 }
 

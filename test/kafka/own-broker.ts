@@ -80,7 +80,10 @@ export const prepareBroker = async (classpath: string, directory: string) => {
     broker.unref()
     const { pid } = broker
     if (pid === undefined) throw new Error('Java did not start.')
-    await untilListening(ports.plain, () => broker.exitCode === null)
+    await untilListening(ports.plain, () => broker.exitCode === null).catch((error: unknown) => {
+      broker.kill('SIGKILL')
+      throw error
+    })
     return pid
   }
   return { ports, start }
