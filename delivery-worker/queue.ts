@@ -4,10 +4,13 @@ import { sql, transaction, type Query } from '#infra/postgres/postgres.ts'
 import type { Allotted } from './places.ts'
 import type { Cancellation, PlannedDelivery } from './plan.ts'
 
-/** Longer than the timeout of a send, so that no other worker claims what is still being sent. */
-const leaseSeconds = 30
+/**
+ * Longer than a send can last from its claim on (4 s until it begins, 15 s until its timeout), so that no other worker claims
+ * what is still being sent; and so short that what a killed worker was sending is sent again within 25 s.
+ */
+const leaseSeconds = 20
 /** Added at random, so that the deliveries that were lost with a worker are not claimed together again. */
-const leaseSpreadSeconds = 10
+const leaseSpreadSeconds = 3
 
 /** A delivery that this worker is to send now. */
 export type Claimed = {

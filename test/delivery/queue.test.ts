@@ -97,9 +97,9 @@ describe('claiming', () => {
     await own.enqueue(delivery)
     await own.claim([connection])
 
-    await own.passTime(29)
+    await own.passTime(19)
     expect(await own.claim([connection])).toEqual([])
-    await own.passTime(11)
+    await own.passTime(4)
     const again = only(await own.claim([connection]))
 
     expect(again).toMatchObject({ id: delivery.id, number: 2, sent: 0, unsent: 1 })
