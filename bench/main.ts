@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { measureApi } from './api.ts'
+import { measureDelivery } from './delivery.ts'
 import { measureAppend } from './append.ts'
 import type { Figure } from './figure.ts'
 import { describeMachine } from './machine.ts'
@@ -22,6 +23,7 @@ const measurements: Readonly<Record<string, Measurement>> = {
   api: measureApi,
   ingests: measureIngests,
   start: measureStart,
+  delivery: measureDelivery,
 }
 
 const usage = `npm run bench -- [--only ${Object.keys(measurements).join(',')}] [--rounds N] [--quick]
