@@ -9,6 +9,7 @@ import { noIntegrations } from '#domain/custom-integrations/record.ts'
 import { pipelinesOf } from '#domain/pipeline/record.ts'
 import { commandRoutes } from '../command-api/command-api.ts'
 import { makeWriter } from '../command-api/writer.ts'
+import { webhookSpecs } from '../delivery-worker/webhook-specs.ts'
 import { queryRoutes } from '../query-api/query-api.ts'
 
 const file = new URL('../query-api/documentation/openapi.json', import.meta.url)
@@ -85,6 +86,13 @@ export const allRoutes = () => {
 
 /** The document that query-api serves, as the routes describe themselves now. */
 export const currentDocument = (): string =>
-  `${JSON.stringify(openApiDocument(allRoutes().map(({ spec }) => spec)), null, 2)}\n`
+  `${JSON.stringify(
+    openApiDocument(
+      allRoutes().map(({ spec }) => spec),
+      webhookSpecs,
+    ),
+    null,
+    2,
+  )}\n`
 
 if (import.meta.main) await writeFile(file, currentDocument())

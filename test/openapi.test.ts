@@ -89,3 +89,24 @@ test('every example fits the schema of its operation', () => {
   expect(examples.length).toBeGreaterThan(0)
   expect(examples.filter(({ schema, value }) => !schema.safeParse(value).success)).toEqual([])
 })
+
+test('every webhook is described with its headers and its body', () => {
+  const { webhooks } = JSON.parse(currentDocument()) as {
+    readonly webhooks: Readonly<
+      Record<
+        string,
+        { readonly post: { readonly requestBody: object; readonly parameters: readonly { name: string }[] } }
+      >
+    >
+  }
+
+  expect(Object.keys(webhooks)).toEqual(['Lifecycle', 'Lead', 'Ping'])
+  for (const { post } of Object.values(webhooks)) {
+    expect(post.requestBody).toMatchObject({ required: true })
+    expect(post.parameters.map(({ name }) => name)).toEqual([
+      'Idempotency-Key',
+      'X-Service-Signature',
+      'X-Service-Sequence',
+    ])
+  }
+})

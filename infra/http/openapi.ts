@@ -167,9 +167,35 @@ const tokenOperation: ZodOpenApiOperationObject = {
   },
 }
 
+/** A request that the service sends to an address of the organisation's. */
+export type WebhookSpec = {
+  readonly name: string
+  readonly summary: string
+  readonly body: z.ZodType
+  /** The headers that come with it, with their meaning. */
+  readonly headers: Readonly<Record<string, string>>
+}
+
+const webhookOperation = ({ name, summary, body, headers }: WebhookSpec): ZodOpenApiOperationObject => ({
+  tags: ['Webhooks'],
+  summary,
+  description: 'Sent to the address of an endpoint connection. See docs/webhooks.md for what receivers do.',
+  operationId: `webhook${name}`,
+  security: [],
+  requestParams: { header: headerParameters(Object.entries(headers)) },
+  requestBody: { required: true, content: { 'application/json': { schema: body } } },
+  responses: {
+    200: { description: 'Any 2xx within 15 seconds: it has arrived. The body is ignored.' },
+    403: { description: 'The signature does not fit. It is not tried again.' },
+    503: { description: '429, 5xx or no answer: it is tried again, five times in all within about six minutes.' },
+  },
+})
+
 /** The OpenAPI 3.1 document of these routes and of the token endpoint, made from the schemas that are in use. */
-export const openApiDocument = (specs: readonly RouteSpec[]) => {
-  const tags = [...new Set(['Access', ...specs.map(({ tag }) => tag)])].map((name) => ({
+export const openApiDocument = (specs: readonly RouteSpec[], webhooks: readonly WebhookSpec[] = []) => {
+  const tags = [
+    ...new Set(['Access', ...specs.map(({ tag }) => tag), ...(webhooks.length > 0 ? ['Webhooks'] : [])]),
+  ].map((name) => ({
     name,
     description: `Everything about ${name.toLowerCase()}.`,
   }))
@@ -191,6 +217,7 @@ export const openApiDocument = (specs: readonly RouteSpec[]) => {
     servers: [{ url: '/' }],
     tags,
     paths,
+    webhooks: Object.fromEntries(webhooks.map((each) => [each.name, { post: webhookOperation(each) }])),
     components: {
       securitySchemes: {
         oauth: {

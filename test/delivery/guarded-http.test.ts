@@ -59,6 +59,18 @@ describe('nothing is reached but the public internet', () => {
     'fe80::1',
     'fc00::1',
     '64:ff9b::7f00:1',
+    '64:ff9b::a9fe:a9fe',
+    '::ffff:169.254.169.254',
+    '::ffff:a00:1',
+    '2002:a00:1::',
+    '2001:0:a00:1::',
+    'fd00:ec2::254',
+    '100.100.100.200',
+    '192.0.0.192',
+    '172.31.0.1',
+    '192.168.1.1',
+    '0.0.0.1',
+    '::',
   ])('not a name that resolves to %s', async (address) => {
     await using http = client(resolvingTo(address))
 
@@ -205,6 +217,36 @@ describe('a request', () => {
     await using http = client(local)
 
     expect(await http.post(`http://127.0.0.1:${receiver.port}/`)).toMatchObject({ outcome: 'unanswered' })
+  })
+
+  test('to a server that resets the connection has no answer', async () => {
+    await using receiver = await serverThat((request) => request.socket.resetAndDestroy())
+    await using http = client(local)
+
+    expect(await http.post(`http://127.0.0.1:${receiver.port}/`)).toMatchObject({ outcome: 'unanswered' })
+  })
+
+  test('to a server that closes its half of the connection, and no more, has no answer', async () => {
+    const halfOpen = createTcpServer({ allowHalfOpen: true }, (socket) => socket.end())
+    await using receiver = await listening(halfOpen)
+    await using http = client(local)
+
+    expect(await http.post(`http://127.0.0.1:${receiver.port}/`)).toMatchObject({ outcome: 'unanswered' })
+  })
+
+  test('to a server that ends in the middle of its headers has no answer', async () => {
+    await using receiver = await listening(createTcpServer((socket) => socket.end('HTTP/1.1 200 OK\r\nX-Half: ')))
+    await using http = client(local)
+
+    expect(await http.post(`http://127.0.0.1:${receiver.port}/`)).toMatchObject({ outcome: 'unanswered' })
+  })
+
+  test('to a server that breaks off in its body was answered: the status is known', async () => {
+    const answer = 'HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nhalf'
+    await using receiver = await listening(createTcpServer((socket) => socket.end(answer)))
+    await using http = client(local)
+
+    expect(await http.post(`http://127.0.0.1:${receiver.port}/`)).toMatchObject({ outcome: 'answered', status: 200 })
   })
 
   test('to a server that speaks no HTTP has no answer', async () => {

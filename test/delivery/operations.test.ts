@@ -4,6 +4,7 @@ import { emptyDirectory } from '#domain/access/record.ts'
 import { OrganisationId } from '#domain/values.ts'
 import { startReceiver, type Receiver } from '../../demo/receiver.ts'
 import { deliveryOperatorRoutes } from '../../command-api/deliveries/routes.ts'
+import { LifecycleWebhook } from '../../delivery-worker/webhook-specs.ts'
 import { makeWriter } from '../../command-api/writer.ts'
 import { lifecycleEventRoutes } from '../../query-api/deliveries/lifecycle-routes.ts'
 import { deliveryRecoveryRoutes } from '../../query-api/deliveries/recovery-routes.ts'
@@ -192,6 +193,11 @@ test('a failure is an event that is sent to whoever asked for it, and a failure 
   expect([about(id), about(other.id)].map((requests) => requests.length)).toEqual([1, 1])
   const { rows } = await fixture.pool.query('select from delivery_news')
   expect(rows).toEqual([])
+})
+
+test('every lifecycle webhook is as its description in the OpenAPI document says, and has no other keys', () => {
+  expect(hooks.received.length).toBeGreaterThan(0)
+  for (const body of hooks.received) expect(LifecycleWebhook.strict().safeParse(body).error).toBeUndefined()
 })
 
 test('202: a ping is sent over the connection, signed like everything else', async () => {

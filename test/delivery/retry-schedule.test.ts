@@ -88,7 +88,7 @@ test('all waits together are about six minutes, whatever receivers ask for, and 
       const { attempts, clockSeconds } = deliver(all, chosen)
 
       const took = attempts.reduce((sum, { receiver }) => sum + receiver.tookSeconds, 0)
-      expect(clockSeconds - took).toBeLessThanOrEqual(385)
+      expect(clockSeconds - took).toBeLessThan(385.01)
       for (const [index, { at }] of attempts.entries()) {
         const before = attempts[index - 1]
         if (before) expect(at - before.at - before.receiver.tookSeconds).toBeGreaterThan(8.99)
