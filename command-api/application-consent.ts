@@ -23,4 +23,3 @@ export const makeApplicationConsent = (writer: Writer, catalogue: Pick<Catalogue
     return [...(saved ? consentAnswered(presentation, saved) : []), ...softOptIns(presentation, state)]
   }
 }
-export type ApplicationConsent = ReturnType<typeof makeApplicationConsent>
