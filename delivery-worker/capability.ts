@@ -20,6 +20,12 @@ export type Happening = {
   readonly facts: Json
 }
 
+/** How an event is published. */
+type Published = Pick<Happening, 'type' | 'payload'> & {
+  /** Read models that it waits for beside those of its kind. They follow other streams, which costs about a second. */
+  readonly alsoWaitsFor?: readonly string[]
+}
+
 /** What a snapshot is wanted of: a subject, and the event that is sent about it. */
 export type Wanted = { readonly organisation_id: string; readonly id: string; readonly event_id: string }
 
@@ -37,7 +43,7 @@ export type SubjectKind = {
   /** The facts after an event; undefined when the subject began with an earlier event and nothing is known of it. */
   readonly remember: (facts: Json | undefined, recorded: RecordedEvent) => Json | undefined
   /** Undefined for an event that only the organisation's own team is concerned with. */
-  readonly happening: (facts: Json, recorded: RecordedEvent) => Pick<Happening, 'type' | 'payload'> | undefined
+  readonly happening: (facts: Json, recorded: RecordedEvent) => Published | undefined
   /** What a body needs beside the message, with one statement for many. It may replace parts of the message. */
   readonly readSnapshots: (pool: Pool, subjects: readonly Wanted[]) => Promise<Snapshots>
   /** The people whose data is sent with a snapshot: once one of them is erased, nothing is sent any more. */
@@ -53,7 +59,7 @@ type SubjectDescription<Shapes extends EventShapes, Facts extends Json> = Pick<
   readonly idOf: (event: EventOf<Shapes>, recorded: RecordedEvent) => string
   /** The facts of earlier events that are needed to plan a later one. Nothing that identifies a person. */
   readonly remember: (facts: Facts | undefined, event: EventOf<Shapes>) => Facts | undefined
-  readonly happening: (event: EventOf<Shapes>, facts: Facts) => Pick<Happening, 'type' | 'payload'> | undefined
+  readonly happening: (event: EventOf<Shapes>, facts: Facts) => Published | undefined
 }
 
 /** Describes what is sent about a kind of record. Its published names and payloads stay when a stored event changes. */

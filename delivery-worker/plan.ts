@@ -158,8 +158,10 @@ const deliveriesOf = (
   const organisation_id = organisationOf(recorded)
   const published = subject.happening(facts, recorded)
   if (!published) return []
+  const { type, payload, alsoWaitsFor = [] } = published
   const happening: Happening = {
-    ...published,
+    type,
+    payload,
     event_id,
     organisation_id,
     occurred_at: recorded.metadata.occurred_at,
@@ -185,7 +187,7 @@ const deliveriesOf = (
         sequence: revision,
         subject_type: happening.subject.type,
         subject_id: happening.subject.id,
-        waits_for: subject.readModels,
+        waits_for: [...subject.readModels, ...alsoWaitsFor],
         message: kind.message(action.facts, happening),
         cancelled: whyNot(knowledge, organisation_id, connection_id),
       }))

@@ -37,7 +37,7 @@ export const leads = subjectKind<typeof leadEvents, Facts>({
   type: 'lead',
   categories: ['lead'],
   events: leadEvents,
-  readModels: ['customers', 'lead_events', 'lead_records'],
+  readModels: ['lead_events', 'lead_records'],
   idOf: (_event, { stream }) => idOf(stream),
   remember: (_facts, event) => ({
     campaign: event.campaign,
@@ -45,7 +45,9 @@ export const leads = subjectKind<typeof leadEvents, Facts>({
   }),
   happening: (event) => {
     const published = publishedLeadEvent(event)
-    return published && { type: published.type, payload: {} }
+    // These follow from what became known of the person just before.
+    const isAboutDetails = event.type === 'LeadCreated' || event.type === 'ContactDetailsChanged'
+    return published && { type: published.type, payload: {}, alsoWaitsFor: isAboutDetails ? ['customers'] : [] }
   },
   people: (contact_id) => [contact_id],
   readSnapshots: async (pool, subjects) => {

@@ -104,7 +104,15 @@ describe('an event of a lead', () => {
       organization_id: organisation_id,
     })
     expect(JSON.stringify(delivery)).not.toContain('Ada')
-    expect(delivery?.waits_for).toEqual(['customers', 'lead_events', 'lead_records'])
+    expect(delivery?.waits_for).toEqual(['lead_events', 'lead_records'])
+  })
+
+  test('that follows from what became known of the person waits until that can be read', () => {
+    const changed: LeadEvent = { type: 'ContactDetailsChanged', ...about, changed: ['email'] }
+    const details = set({ trigger: { ...anything, event_type: 'contact.details_changed' } })
+
+    for (const deliveries of [sent(set(), happens(created)), sent(details, happens(changed))])
+      expect(deliveries.map(({ waits_for }) => waits_for)).toEqual([['lead_events', 'lead_records', 'customers']])
   })
 
   test('is not sent for another trigger, nor when only the team is concerned', () => {
