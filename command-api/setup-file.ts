@@ -28,6 +28,7 @@ export const parseSetupFile = (text: string): SetupFile | { readonly faults: rea
   if (faults.length > 0) return { faults }
 
   const [main, attachment, ...rest] = documents
+  if (main?.contents === null) return { faults: [{ line: 1, path: [], reason: 'the file is empty' }] }
   try {
     const files = attachment && filesOf(attachment)
     if (!main || rest.length > 0 || (attachment && !files))

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { BadConfiguration, describeConfig } from './config.ts'
 import { LogMisconfigured } from './event-log/event-log.ts'
 
@@ -9,15 +10,27 @@ const sameSignalMs = 1_000
 
 const lookForParentMs = 500
 
+/** The parent of a shell, which npm may have put between itself and its program; undefined for any other process. */
+const parentOfShell = (pid: number): number | undefined => {
+  if (process.platform !== 'linux') return undefined
+  try {
+    const [, shell, parent] = /^\d+ \((\w+)\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? []
+    return shell !== undefined && /^(ba|da|a)?sh$/.test(shell) ? Number(parent) : undefined
+  } catch {
+    return undefined
+  }
+}
+
 /**
  * Calls a function when the npm that started this process is gone without having passed a signal on, because it was killed
  * alone: a service that nobody watches over would hold its port and its database.
  */
 const whenNpmIsGone = (gone: () => void): void => {
   if (process.env['npm_lifecycle_event'] === undefined) return
-  const npm = process.ppid
+  const parent = process.ppid
+  const above = parentOfShell(parent)
   const looking = setInterval(() => {
-    if (process.ppid === npm) return
+    if (process.ppid === parent && parentOfShell(parent) === above) return
     clearInterval(looking)
     gone()
   }, lookForParentMs)

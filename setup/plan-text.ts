@@ -8,7 +8,10 @@ import { parseDocument, visit } from 'yaml'
  * The lines of the file stay what they are.
  */
 export const readSetupText = async (file: string): Promise<string> => {
-  const text = await readFile(file, 'utf8')
+  const text = (await contentOf(file))?.toString('utf8')
+  if (text === undefined) throw new Error(`There is no file ${file}.`)
+  // What follows would be taken for the file itself.
+  if (parseDocument(text).contents === null) return text
   const names = filesNamedIn(text)
   const found = await Promise.all(
     names.map(async (name) => ({ name, content: await contentOf(resolve(dirname(file), name)) })),

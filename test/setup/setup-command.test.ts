@@ -50,6 +50,22 @@ test('nothing is applied without a yes', async () => {
   expect(await api.written()).toEqual([])
 })
 
+test.each([
+  ['', 'empty.yaml:1: the file is empty'],
+  ['# only a comment\n', 'empty.yaml:1: the file is empty'],
+  [undefined, 'There is no file empty.yaml.'],
+])('a file that holds %j is told of in a sentence', async (content, line) => {
+  await using api = await setupApi()
+  const path = join(folder, 'empty.yaml')
+  if (content === undefined) await rm(path, { force: true })
+  else await writeFile(path, content)
+
+  const { code, errors } = await run(api.origin, ['empty.yaml'])
+
+  expect(code).toBe(1)
+  expect(errors).toContain(line)
+})
+
 test('--plan shows what would change, and changes nothing', async () => {
   await using api = await setupApi()
 
