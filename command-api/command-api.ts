@@ -37,6 +37,7 @@ import { rateTablesSection } from './catalogue/rate-tables-setup.ts'
 import { whenPolicyCancelledReturnCard } from './applications/when-policy-cancelled-return-card.ts'
 import { whenPremiumRefundOwedReturnCard } from './applications/when-premium-refund-owed-return-card.ts'
 import { dateIn } from '#domain/time-zone.ts'
+import type { OrganisationId } from '#domain/values.ts'
 import { catalogueAdminRoutes } from './catalogue/routes.ts'
 import { crmReactions, crmRoutes, crmSections, crmTimers, followCrmModels, type CrmModels } from './crm.ts'
 import { integrationsFold, noIntegrations } from '#domain/custom-integrations/record.ts'
@@ -65,6 +66,7 @@ import { followCampaigns, type LiveCampaigns } from './live-campaigns.ts'
 import { makeHasSold } from './policies/has-sold.ts'
 import type { HasSold } from './catalogue/routes.ts'
 import { makeClaimNumber } from './policies/number.ts'
+import { servicingRoutes } from './policies/servicing-routes.ts'
 import { premiumRoutes } from './policies/premium-routes.ts'
 import { policyTimers } from './policies/timers.ts'
 import { collectPremiums } from './policies/collect-premiums.ts'
@@ -191,6 +193,8 @@ export const commandRoutes = (deps: Deps): readonly Route[] => {
   } = deps
   const { claimContent, baseUrl, desks, paymentAccounts, programmes, policyRules } = deps
   const memberships = makeMemberships({ writer, digest: dataKeys.digest, programmes })
+  const dateAt = (organisation_id: OrganisationId, now: string) =>
+    dateIn(directory.organisations.get(organisation_id)?.time_zone ?? 'Europe/London', now)
   return [
     ...applicationRoutes({
       writer,
@@ -211,12 +215,8 @@ export const commandRoutes = (deps: Deps): readonly Route[] => {
     ...accessRoutes({ writer, directory }),
     ...operatorKeyRoutes(deps),
     ...premiumRoutes({ writer, baseUrl }),
-    ...policyAdminRoutes({
-      writer,
-      baseUrl,
-      dateAt: (organisation_id, now) =>
-        dateIn(directory.organisations.get(organisation_id)?.time_zone ?? 'Europe/London', now),
-    }),
+    ...servicingRoutes({ writer, baseUrl, dateAt }),
+    ...policyAdminRoutes({ writer, baseUrl, dateAt }),
     ...clockRoutes(deps),
     ...catalogueAdminRoutes({ writer, catalogue, hasSold: makeHasSold(pool) }),
     ...endpointConnectionRoutes({ writer, keys, directory, connections, allowsHttp }),
@@ -347,7 +347,7 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
       abandonInactive(writer),
       searchMarket({ writer, panel, openAccount, clock, log }),
       ...settleCardPayments({ writer, desks }),
-      ...policyTimers(writer),
+      ...policyTimers({ writer, catalogue, rulesOf: policyRules }),
       ...crmTimers({
         leads,
         openAccount,

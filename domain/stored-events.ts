@@ -28,6 +28,7 @@ import { outcomeEvents, outcomeModelEvents, outcomeReportEvents } from './outcom
 import { outreachEvents, outreachPersonEvents, outreachSettingsEvents } from './outreach/events.ts'
 import { pipelineEvents } from './pipeline/events.ts'
 import { providerAccountEvents } from './provider-accounts/events.ts'
+import { claimEvents } from './claims/events.ts'
 import { premiumEvents } from './premiums/events.ts'
 import { policyEvents, policyNumberEvents } from './policies/events.ts'
 import { policyRulesEvents } from './policy-rules/events.ts'
@@ -74,6 +75,7 @@ export const storedEvents: EventShapes = {
   ...policyEvents,
   ...policyNumberEvents,
   ...premiumEvents,
+  ...claimEvents,
   ...policyRulesEvents,
   ...productEvents,
   ...providerAccountEvents,

@@ -21,6 +21,7 @@ import { outreachQueue } from './outreach/queue.ts'
 import { outreachStreams } from './outreach/streams.ts'
 import type { SomeProjection } from './projection.ts'
 import { paymentNews } from './payment-news/projection.ts'
+import { claims } from './claims/projection.ts'
 import { premiums } from './premiums/projection.ts'
 import { payments } from './payments/projection.ts'
 import { quotes } from './quotes/projection.ts'
@@ -40,6 +41,7 @@ export const allProjections: readonly SomeProjection[] = [
   policies,
   policyTimeline,
   premiums,
+  claims,
   marketSearches,
   leads,
   leadFeed,

@@ -44,6 +44,7 @@ import { outreachReads } from './outreach/routes.ts'
 import { ownerOfPolicy, policyRoutes } from './policies/routes.ts'
 import { marketSearchRoutes } from './market-quotes/routes.ts'
 import { paymentNewsRoutes } from './payment-news/routes.ts'
+import { claimListRoutes } from './claims/routes.ts'
 import { premiumListRoutes } from './premiums/routes.ts'
 import { paymentRoutes } from './payments/routes.ts'
 import { quoteAdminRoutes } from './quotes/admin-routes.ts'
@@ -65,6 +66,7 @@ export const queryRoutes = (
 ): readonly Route[] => [
   ...paymentRoutes(deps),
   ...premiumListRoutes(deps),
+  ...claimListRoutes(deps),
   ...paymentNewsRoutes(deps),
   ...customIntegrationReads(deps),
   ...catalogueRoutes(deps),

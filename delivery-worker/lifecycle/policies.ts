@@ -1,4 +1,6 @@
 import { policyEvents } from '#domain/policies/events.ts'
+import { claimEvents } from '#domain/claims/events.ts'
+import type { LifecycleEventType } from '#domain/workflows/events.ts'
 import { premiumEvents } from '#domain/premiums/events.ts'
 import { renderPolicy, type Policy, type PolicyComponent, type PolicyRecord } from '#domain/policies/record.ts'
 import type { Json } from '#domain/event.ts'
@@ -7,6 +9,7 @@ import { peopleShown, pick, readDocuments } from '../snapshot.ts'
 
 const { PolicyBound, PolicyDocumentIssued, PolicyActivated, PolicyCancelled, PolicyExpired } = policyEvents
 const { PolicyMandateRefused, PolicyUpdated, PolicySuspended, PolicyReinstated, PolicyLapsed } = policyEvents
+const { PolicyAmended, PolicyIndexed, PolicyReviewed } = policyEvents
 const { PremiumDue, PremiumCollected, PremiumFailed, PremiumRetried, PremiumRefunded, PremiumWrittenOff } =
   premiumEvents
 const sent = {
@@ -26,6 +29,10 @@ const sent = {
   PremiumRetried,
   PremiumRefunded,
   PremiumWrittenOff,
+  PolicyAmended,
+  PolicyIndexed,
+  PolicyReviewed,
+  ...claimEvents,
 }
 
 type Facts = { readonly product_id: string; readonly policy_id: string; readonly policy_number: string }
@@ -81,6 +88,26 @@ export const policies = subjectKind<typeof sent, Facts>({
       }
       case 'PremiumWrittenOff':
         return { type: 'premium.written_off', payload: { policy_id, ...premium(event), attempt: event.attempt } }
+      case 'PolicyAmended':
+        return { type: 'policy.amended', payload: { policy_id, premium_pence: event.premium_pence } }
+      case 'PolicyIndexed': {
+        const { premium_pence, next_indexation_on } = event
+        return { type: 'policy.indexed', payload: { policy_id, premium_pence, next_indexation_on } }
+      }
+      case 'PolicyReviewed': {
+        const { premium_pence, next_review_on } = event
+        return { type: 'policy.reviewed', payload: { policy_id, premium_pence, next_review_on } }
+      }
+      case 'ClaimOpened':
+      case 'ClaimEvidenceRequested':
+      case 'ClaimApproved':
+      case 'ClaimDeclined':
+      case 'ClaimPaid':
+      case 'ClaimClosed':
+      case 'ClaimReopened': {
+        const { claim_id, claim_type, amount_pence } = event
+        return { type: claimNames[event.type], payload: { policy_id, claim_id, claim_type, amount_pence } }
+      }
       // There is no mandate at the provider that could be told of by its id.
       case 'PolicyMandateRefused':
         return { type: 'mandate.failed', payload: { policy_id, mandate_id: null, reason: event.failure_code } }
@@ -100,6 +127,16 @@ export const policies = subjectKind<typeof sent, Facts>({
     }
   },
 })
+
+const claimNames = {
+  ClaimOpened: 'claim.opened',
+  ClaimEvidenceRequested: 'claim.evidence_requested',
+  ClaimApproved: 'claim.approved',
+  ClaimDeclined: 'claim.declined',
+  ClaimPaid: 'claim.paid',
+  ClaimClosed: 'claim.closed',
+  ClaimReopened: 'claim.reopened',
+} as const satisfies Readonly<Record<keyof typeof claimEvents, LifecycleEventType>>
 
 type OfPremium = { readonly premium_id: string; readonly amount_pence: number; readonly due_on: string }
 const premium = ({ premium_id, amount_pence, due_on }: OfPremium) => ({ premium_id, amount_pence, due_on })

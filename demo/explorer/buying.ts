@@ -209,6 +209,13 @@ export const preparePolicies = async ({ api, operator }: Callers): Promise<Examp
     path: { organisation_id: demoOrganisation, id: policy_id, premium_id, ...more },
   })
   const ofPolicy: Example = { path: { organisation_id: demoOrganisation, id: toRefund.policy_id } }
+  const claim = {
+    claim_type: 'child_benefit',
+    happened_on: new Date().toISOString().slice(0, 10),
+    amount_pence: 100_000,
+  }
+  const opened = dataOf(await operator('POST', `${inPolicy}/${toRefund.policy_id}/claims`, claim))
+  const claim_id = textOf(opened, 'claim_id')
   await until(async () => {
     const { status } = dataOf(await api('GET', `/api/v1/policies/${toRefund.policy_id}`))
     return status === 'active' ? status : undefined
@@ -230,6 +237,13 @@ export const preparePolicies = async ({ api, operator }: Callers): Promise<Examp
     postOrganisationPolicyPremiumRetry: ofPremium(toRefund),
     postOrganisationPolicyPremiumRefund: { ...ofPremium(toRefund), body: {} },
     postOrganisationPolicyPremiumRefundRetry: ofPremium(refunded, { refund_id }),
+    getClaims: inDemo,
+    postOrganisationPolicyAmendment: { ...ofPolicy, body: { note: 'As agreed by telephone.' } },
+    postOrganisationPolicyClaims: { ...ofPolicy, body: claim },
+    postOrganisationPolicyClaimDecisions: {
+      path: { organisation_id: demoOrganisation, id: toRefund.policy_id, claim_id },
+      body: { decision: 'request_evidence', note: 'The certificate, please.' },
+    },
     postOrganisationPolicySuspension: ofPolicy,
     postOrganisationPolicyReinstatement: ofPolicy,
     postOrganisationPolicyMandate: { path: { organisation_id: demoOrganisation, id } },

@@ -75,6 +75,21 @@ export type GivenAfterBind = z.infer<typeof GivenAfterBind>
 export const SuspensionReason = z.enum(['arrears', 'operator'])
 export type SuspensionReason = z.infer<typeof SuspensionReason>
 
+/** What is covered and paid from now on. */
+export const PolicyTerms = z.object({
+  premium_pence: Pence,
+  annual_premium_pence: Pence,
+  components: z.array(
+    z.object({
+      cover_index: z.int(),
+      cover_amount_pence: Pence.nullable(),
+      monthly_benefit_pence: Pence.nullable(),
+      premium_pence: Pence,
+    }),
+  ),
+})
+export type PolicyTerms = z.infer<typeof PolicyTerms>
+
 export const PolicyDocumentKind = z.enum(['policy_schedule', 'cancellation_notice'])
 export type PolicyDocumentKind = z.infer<typeof PolicyDocumentKind>
 
@@ -174,6 +189,39 @@ export const policyEvents = {
   PolicyMandateRequested: event({ attempt: z.int().positive() }),
   /** Cover has started. */
   PolicyActivated: event({ start_date: CalendarDate }),
+  PolicyAmended: event(
+    {
+      customer_id: CustomerId,
+      ...PolicyTerms.shape,
+      collection_day: z.int(),
+      next_collection_on: CalendarDate.nullable(),
+      next_collection_at: z.iso.datetime().nullable(),
+      note: personal(z.string()).nullable(),
+    },
+    { subject: ({ customer_id }) => customer_id },
+  ),
+  /** Cover and premium have followed prices. */
+  PolicyIndexed: event({
+    index_on: CalendarDate,
+    ...PolicyTerms.shape,
+    next_indexation_on: CalendarDate.nullable(),
+    next_indexation_at: z.iso.datetime().nullable(),
+  }),
+  /** The figure of the year is not set up yet: it is looked for again. */
+  PolicyIndexationDelayed: event({
+    index_on: CalendarDate,
+    reason: z.enum(['no_figure']),
+    retry_at: z.iso.datetime(),
+  }),
+  /** The day has come on which reviewable premiums can be reviewed: the team concludes it. */
+  PolicyReviewDue: event({ review_on: CalendarDate }),
+  PolicyReviewed: event({
+    ...PolicyTerms.shape,
+    next_review_on: CalendarDate.nullable(),
+    next_review_at: z.iso.datetime().nullable(),
+  }),
+  /** A claim was paid, with which cover ends. */
+  PolicyEndedByClaim: event({ claim_id: z.uuid(), ended_on: CalendarDate }),
   PolicySuspended: event({ reason: SuspensionReason, overdue_pence: Pence }),
   /** Covered again. What is due next is named, since what ended was due no more. */
   PolicyReinstated: event({

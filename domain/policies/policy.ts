@@ -3,6 +3,8 @@ import { Rejection } from '../rejection.ts'
 import type { PolicyEvent } from './events.ts'
 import { policyStreamEvents, type PolicyStreamEvent } from './record.ts'
 import * as arrears from './arrears.ts'
+import * as claims from './claims.ts'
+import * as terms from './terms.ts'
 import * as premiums from './premiums.ts'
 import * as refunds from './refunds.ts'
 import { evolvePolicyState, type PolicyState } from './state.ts'
@@ -50,6 +52,12 @@ export type PolicyCommand =
   | arrears.CheckArrears
   | arrears.SuspendPolicy
   | arrears.ReinstatePolicy
+  | terms.AmendPolicy
+  | terms.ReviewPolicy
+  | terms.CallReview
+  | terms.IndexPolicy
+  | claims.OpenClaim
+  | claims.DecideClaim
 
 export const unknownPolicy = () => new Rejection('not_found', 'There is no policy with this id. Check the address.')
 
@@ -110,6 +118,18 @@ const decided = (command: PolicyCommand, state: PolicyState | undefined): readon
       return arrears.suspendPolicy(state)
     case 'ReinstatePolicy':
       return arrears.reinstatePolicy(command, state)
+    case 'AmendPolicy':
+      return terms.amendPolicy(command, state)
+    case 'ReviewPolicy':
+      return terms.reviewPolicy(command, state)
+    case 'CallReview':
+      return terms.callReview(command, state)
+    case 'IndexPolicy':
+      return terms.indexPolicy(command, state)
+    case 'OpenClaim':
+      return claims.openClaim(command, state)
+    case 'DecideClaim':
+      return claims.decideClaim(command, state)
   }
 }
 

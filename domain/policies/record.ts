@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ApplicationCustomer } from '../customers/record.ts'
+import { claimEvents, type ClaimEvent } from '../claims/events.ts'
 import { premiumEvents, type PremiumEvent } from '../premiums/events.ts'
 import { QuoteComponent } from '../rating/events.ts'
 import {
@@ -25,6 +26,7 @@ import {
   SuspensionReason,
   policyEvents,
   type PolicyEvent,
+  type PolicyTerms,
 } from './events.ts'
 
 export const PolicyStatus = z
@@ -104,8 +106,8 @@ export const Arrears = z.object({
 export type Arrears = z.infer<typeof Arrears>
 
 /** Every event of a policy's stream. */
-export const policyStreamEvents = { ...policyEvents, ...premiumEvents }
-export type PolicyStreamEvent = PolicyEvent | PremiumEvent
+export const policyStreamEvents = { ...policyEvents, ...premiumEvents, ...claimEvents }
+export type PolicyStreamEvent = PolicyEvent | PremiumEvent | ClaimEvent
 
 /** A policy folded from its events: what is shown of it, and what only the service itself needs. */
 export const PolicyRecord = Policy.omit({ display_id: true, premium_frequency: true }).extend({
@@ -119,6 +121,8 @@ export const PolicyRecord = Policy.omit({ display_id: true, premium_frequency: t
   mandate_attempts: z.int(),
   suspended_for: SuspensionReason.nullable(),
   lapsed_on: CalendarDate.nullable(),
+  /** The review that the team was told of. */
+  review_called_on: CalendarDate.nullable(),
   arrears: Arrears,
   given_after_bind: z.array(GivenAfterBind),
   /** To be given back since it was cancelled. */
@@ -192,6 +196,7 @@ const bound = (event: Of<'PolicyBound'>, created_at: string): PolicyRecord => ({
   mandate_attempts: 0,
   suspended_for: null,
   lapsed_on: null,
+  review_called_on: null,
   arrears: { since: null, overdue_pence: 0, check_at: null },
   documents: [],
   next_review_on: event.next_review_on,
@@ -255,6 +260,35 @@ const changeBy = (
     case 'PremiumRefundDelayed':
     case 'PremiumRefundRequested':
       return {}
+    case 'ClaimOpened':
+    case 'ClaimEvidenceRequested':
+    case 'ClaimApproved':
+    case 'ClaimDeclined':
+    case 'ClaimPaid':
+    case 'ClaimClosed':
+    case 'ClaimReopened':
+    case 'PolicyIndexationDelayed':
+      return {}
+    case 'PolicyAmended': {
+      const { collection_day, next_collection_on } = event
+      return { ...withTerms(policy, event), collection_day, next_collection_on }
+    }
+    case 'PolicyIndexed':
+      return { ...withTerms(policy, event), next_indexation_on: event.next_indexation_on }
+    case 'PolicyReviewDue':
+      return { review_called_on: event.review_on }
+    case 'PolicyReviewed':
+      return { ...withTerms(policy, event), next_review_on: event.next_review_on }
+    case 'PolicyEndedByClaim':
+      return {
+        ...ended,
+        status: 'claimed',
+        suspended_for: null,
+        components: withStatus(policy.components, 'ended').map((component) => ({
+          ...component,
+          ends_on: event.ended_on,
+        })),
+      }
     case 'PolicySuspended':
       return { status: 'suspended', suspended_for: event.reason }
     case 'PolicyReinstated':
@@ -307,6 +341,15 @@ const ended = { next_collection_on: null, next_review_on: null, next_indexation_
 
 const withStatus = (components: PolicyRecord['components'], status: PolicyComponent['status']) =>
   components.map((component) => ({ ...component, status }))
+
+const withTerms = (policy: PolicyRecord, { premium_pence, annual_premium_pence, components }: PolicyTerms) => ({
+  premium_pence,
+  annual_premium_pence,
+  components: policy.components.map((component) => ({
+    ...component,
+    ...components.find(({ cover_index }) => cover_index === component.cover_index),
+  })),
+})
 
 const documentNames: Readonly<Record<PolicyDocumentKind, string>> = {
   policy_schedule: 'Policy schedule',

@@ -1,5 +1,6 @@
 /** What query-api serves of the operator's addresses, at /admin/v1 and below an organisation. */
 const lists = [
+  'claims',
   'deliveries',
   'delivery_connections',
   'delivery_recoveries',

@@ -2,7 +2,15 @@ import type { PolicyEvent } from '#domain/policies/events.ts'
 import type { PremiumEvent } from '#domain/premiums/events.ts'
 import { startOfDayIn } from '#domain/time-zone.ts'
 
-export const policyKinds = ['policy_start', 'policy_end', 'policy_mandate', 'policy_premium', 'policy_arrears'] as const
+export const policyKinds = [
+  'policy_start',
+  'policy_end',
+  'policy_mandate',
+  'policy_premium',
+  'policy_arrears',
+  'policy_review',
+  'policy_indexation',
+] as const
 type Kind = (typeof policyKinds)[number]
 type DueTimes = { readonly [kind in Kind]?: string | null }
 
@@ -18,6 +26,10 @@ export const policyDueTimes = (event: PolicyEvent, occurred_at: string): DueTime
         ...(end_date !== null && { policy_end: startOfDayIn(time_zone, end_date) }),
         ...(event.provider_mandate === null && event.mandate_id === null && { policy_mandate: occurred_at }),
         policy_premium: startOfDayIn(time_zone, event.first_collection_on),
+        ...(event.next_review_on !== null && { policy_review: startOfDayIn(time_zone, event.next_review_on) }),
+        ...(event.next_indexation_on !== null && {
+          policy_indexation: startOfDayIn(time_zone, event.next_indexation_on),
+        }),
       }
     }
     case 'PolicyActivated':
@@ -32,10 +44,26 @@ export const policyDueTimes = (event: PolicyEvent, occurred_at: string): DueTime
     case 'ArrearsChanged':
       return { policy_arrears: event.check_at }
     case 'PolicyReinstated':
-      return { policy_premium: event.next_collection_at, policy_end: event.end_at }
+      return {
+        policy_premium: event.next_collection_at,
+        policy_end: event.end_at,
+        policy_review: event.review_at,
+        policy_indexation: event.indexation_at,
+      }
+    case 'PolicyAmended':
+      return { policy_premium: event.next_collection_at }
+    case 'PolicyIndexed':
+      return { policy_indexation: event.next_indexation_at }
+    case 'PolicyIndexationDelayed':
+      return { policy_indexation: event.retry_at }
+    case 'PolicyReviewDue':
+      return { policy_review: null }
+    case 'PolicyReviewed':
+      return { policy_review: event.next_review_at }
     case 'PolicyCancelled':
     case 'PolicyExpired':
     case 'PolicyLapsed':
+    case 'PolicyEndedByClaim':
       return nothing
     case 'PolicyPartnerRecorded':
     case 'PolicyUpdated':

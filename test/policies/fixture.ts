@@ -27,6 +27,7 @@ import type { Catalogue } from '../../command-api/live-catalogue.ts'
 import { makeClaimNumber } from '../../command-api/policies/number.ts'
 import { makeWaitUntilReadable } from '../../command-api/policies/readable.ts'
 import { policyAdminRoutes } from '../../command-api/policies/routes.ts'
+import { servicingRoutes } from '../../command-api/policies/servicing-routes.ts'
 import { makeSetUp } from '../../command-api/policies/set-up.ts'
 import { makeWriter } from '../../command-api/writer.ts'
 import { startStripe } from '../../stand-ins/stripe/stripe.ts'
@@ -178,6 +179,7 @@ export const openSales = async ({ release = checkoutRelease() }: { readonly rele
             baseUrl,
           },
         }),
+        ...servicingRoutes({ writer, baseUrl, dateAt: (_organisation, at) => at.slice(0, 10) }),
         ...policyAdminRoutes({ writer, baseUrl, dateAt: (_organisation, at) => at.slice(0, 10) }),
         ...policyRoutes({
           pool: database.pool,

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { policy } from '#domain/policies/policy.ts'
 import type { PolicyEvent } from '#domain/policies/events.ts'
 import { policyEvents } from '#domain/policies/events.ts'
+import { policyRulesOf } from '#domain/policy-rules/record.ts'
 import type { Policy } from '#domain/policies/record.ts'
 import { fromStored } from '#domain/event.ts'
 import { policyTimers } from '../../command-api/policies/timers.ts'
@@ -205,7 +206,11 @@ describe('over HTTP', () => {
         correlation_id: 'test',
         now: due_at,
       }
-      const timer = policyTimers(sales.writer).find((each) => each.kind === kind)
+      const timer = policyTimers({
+        writer: sales.writer,
+        catalogue: sales.catalogue,
+        rulesOf: policyRulesOf(new Map()),
+      }).find((each) => each.kind === kind)
       await timer?.fire({ organisation_id, kind, id, stream: `policy-${id}`, due_at }, context)
       return ((await sales.get(`/api/v1/policies/${id}`)).body as { data: Policy }).data.status
     }

@@ -4,7 +4,7 @@ import { fromStored, toStored, type RecordedEvent } from '#domain/event.ts'
 import { policyEvents } from '#domain/policies/events.ts'
 import { policy } from '#domain/policies/policy.ts'
 import { policyStreamEvents } from '#domain/policies/record.ts'
-import { isPremiumEvent } from '#domain/policies/state.ts'
+import { isClaimEvent, isPremiumEvent } from '#domain/policies/state.ts'
 import { PremiumRefundId } from '#domain/premiums/events.ts'
 import { OrganisationId } from '#domain/values.ts'
 import { derivedId } from '#infra/ids.ts'
@@ -32,6 +32,7 @@ const dueOf = (recorded: readonly RecordedEvent[]): readonly Due[] => {
   for (const each of recorded) {
     const event = fromStored(policyStreamEvents, each)
     const { occurred_at } = each.metadata
+    if (isClaimEvent(event)) continue
     const times = isPremiumEvent(event)
       ? premiumDueTimes(event, policy_id, occurred_at)
       : Object.entries(policyDueTimes(event, occurred_at)).map(([kind, due_at]) => ({ kind, id: policy_id, due_at }))

@@ -1,0 +1,140 @@
+import { z } from 'zod'
+import { ClaimId } from '#domain/claims/events.ts'
+import { Claim } from '#domain/claims/record.ts'
+import { unknownClaim } from '#domain/policies/claims.ts'
+import { policy, unknownPolicy, type PolicyCommand } from '#domain/policies/policy.ts'
+import { Policy, renderPolicy } from '#domain/policies/record.ts'
+import type { PolicyState } from '#domain/policies/state.ts'
+import { CalendarDate, CoverType, OrganisationId, Pence, PolicyId } from '#domain/values.ts'
+import { derivedId, newId } from '#infra/ids.ts'
+import { route, type RequestFacts, type Route } from '#infra/http/route.ts'
+import { commandHandler, type Writer } from '../handle.ts'
+import { keyInHeader } from '../idempotency-key.ts'
+import { operatorContext, operatorRoute } from '../operator.ts'
+
+type Deps = {
+  readonly writer: Writer
+  readonly baseUrl: string
+  /** The date where an organisation is. */
+  readonly dateAt: (organisation_id: OrganisationId, now: string) => string
+}
+
+const path = z.object({ organisation_id: OrganisationId, id: PolicyId })
+const address = '/admin/v1/organisations/:organisation_id/policies/:id'
+const text = z.string().trim().min(1).max(500)
+const nullable = <Schema extends z.ZodType>(schema: Schema) => schema.nullable().default(null)
+
+const Components = z
+  .array(
+    z.object({
+      cover_index: z.int().min(0),
+      cover_amount_pence: nullable(Pence.min(0)),
+      premium_pence: nullable(Pence.min(0)),
+    }),
+  )
+  .max(50)
+  .describe('What is left out stays as it is.')
+
+/** What the operator does about policies that go on, and about claims on them. */
+export const servicingRoutes = ({ writer, baseUrl, dateAt }: Deps): Route[] => {
+  const { handle, load } = commandHandler(writer, policy)
+
+  const act = async (
+    { organisation_id, id }: z.output<typeof path>,
+    command: PolicyCommand,
+    facts: RequestFacts,
+  ): Promise<PolicyState> => {
+    if ((await load(id))?.organisation_id !== organisation_id) throw unknownPolicy()
+    const { state } = await handle(id, command, operatorContext(organisation_id, facts))
+    if (!state) throw unknownPolicy()
+    return state
+  }
+  const shown = (state: PolicyState) => ({ status: 200 as const, body: { data: renderPolicy(state, baseUrl) } })
+  const claimOf = (state: PolicyState, id: ClaimId): Claim => {
+    const claim = state.claims.find(({ claim_id }) => claim_id === id)
+    if (!claim) throw unknownClaim()
+    return Claim.parse(claim)
+  }
+  const answers = { 200: z.object({ data: Policy }) }
+
+  return [
+    route(
+      {
+        ...operatorRoute,
+        method: 'post',
+        address: `${address}/amendment`,
+        summary: 'Change covers, premiums or the day of collection from the next premium on',
+        path,
+        body: z.object({
+          components: Components.default([]),
+          collection_day: nullable(z.int().min(1).max(28)),
+          note: nullable(text).describe('For the team; shown to nobody else.'),
+        }),
+        answers,
+        errors: ['conflict'],
+      },
+      async ({ path: given, body, ...facts }) => shown(await act(given, { type: 'AmendPolicy', ...body }, facts)),
+    ),
+    route(
+      {
+        ...operatorRoute,
+        method: 'post',
+        address: `${address}/review`,
+        summary: 'Conclude the review of reviewable premiums, with the premiums from then on',
+        path,
+        body: z.object({ components: Components.default([]) }),
+        answers,
+        errors: ['conflict'],
+      },
+      async ({ path: given, body: { components }, ...facts }) =>
+        shown(await act(given, { type: 'ReviewPolicy', components, now: facts.now }, facts)),
+    ),
+    route(
+      {
+        ...operatorRoute,
+        method: 'post',
+        address: `${address}/claims`,
+        summary: 'Open a claim on a policy',
+        path,
+        headers: { 'Idempotency-Key': 'One claim for the same key.' },
+        body: z.object({
+          claim_type: CoverType,
+          cover_index: nullable(z.int().min(0)),
+          happened_on: CalendarDate,
+          amount_pence: nullable(Pence.min(1)),
+          note: nullable(text),
+        }),
+        answers: { 201: z.object({ data: Claim }) },
+      },
+      async ({ path: given, body, ...facts }) => {
+        const key = keyInHeader(facts)
+        const claim_id = ClaimId.parse(key === undefined ? newId() : derivedId('claim', given.id, key))
+        const today = dateAt(given.organisation_id, facts.now)
+        const state = await act(given, { type: 'OpenClaim', claim_id, ...body, today }, facts)
+        return { status: 201, body: { data: claimOf(state, claim_id) } }
+      },
+    ),
+    route(
+      {
+        ...operatorRoute,
+        method: 'post',
+        address: `${address}/claims/:claim_id/decisions`,
+        summary: 'Decide about a claim; the same decision again changes nothing',
+        path: path.extend({ claim_id: ClaimId }),
+        body: z.object({
+          decision: z.enum(['request_evidence', 'approve', 'decline', 'pay', 'close', 'reopen']),
+          amount_pence: nullable(Pence.min(1)).describe('approve, pay: by default what was claimed or approved.'),
+          ends_policy: z.boolean().default(false).describe('pay: whether cover ends with the payment.'),
+          note: nullable(text),
+        }),
+        answers: { 200: z.object({ data: Claim }) },
+        errors: ['conflict'],
+      },
+      async ({ path: { claim_id, ...given }, body, ...facts }) => {
+        const today = dateAt(given.organisation_id, facts.now)
+        const state = await act(given, { type: 'DecideClaim', claim_id, ...body, today }, facts)
+        return { status: 200, body: { data: claimOf(state, claim_id) } }
+      },
+    ),
+  ]
+}

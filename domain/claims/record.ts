@@ -1,0 +1,68 @@
+import { z } from 'zod'
+import { CalendarDate, CoverType, Pence } from '../values.ts'
+import { ClaimId, type ClaimEvent } from './events.ts'
+
+export const ClaimStatus = z.enum(['open', 'evidence_requested', 'approved', 'declined', 'paid', 'closed'])
+export type ClaimStatus = z.infer<typeof ClaimStatus>
+
+/** A claim on a policy, as it stands. */
+export const Claim = z
+  .object({
+    claim_id: ClaimId,
+    claim_type: CoverType,
+    cover_index: z.int().nullable(),
+    status: ClaimStatus,
+    amount_pence: Pence.nullable(),
+    happened_on: CalendarDate,
+    paid_on: CalendarDate.nullable(),
+    /** What the team wrote last. */
+    note: z.string().nullable(),
+    opened_at: z.iso.datetime(),
+    updated_at: z.iso.datetime(),
+  })
+  .meta({ id: 'Claim' })
+export type Claim = z.infer<typeof Claim>
+
+type Recorded = { readonly occurred_at: string }
+
+const statusAfter = {
+  ClaimEvidenceRequested: 'evidence_requested',
+  ClaimApproved: 'approved',
+  ClaimDeclined: 'declined',
+  ClaimPaid: 'paid',
+  ClaimClosed: 'closed',
+  ClaimReopened: 'open',
+} as const satisfies Record<Exclude<ClaimEvent['type'], 'ClaimOpened'>, ClaimStatus>
+
+/** What the events of one claim add up to. */
+export const evolveClaim = (
+  claim: Claim | undefined,
+  event: ClaimEvent,
+  { occurred_at }: Recorded,
+): Claim | undefined => {
+  if (event.type === 'ClaimOpened') {
+    const { claim_id, claim_type, cover_index, amount_pence, happened_on, note } = event
+    const given = { claim_id, claim_type, cover_index, amount_pence, happened_on, note }
+    return { ...given, status: 'open', paid_on: null, opened_at: occurred_at, updated_at: occurred_at }
+  }
+  return (
+    claim && {
+      ...claim,
+      status: statusAfter[event.type],
+      amount_pence: event.amount_pence,
+      note: event.note ?? claim.note,
+      paid_on: event.type === 'ClaimPaid' ? event.paid_on : claim.paid_on,
+      updated_at: occurred_at,
+    }
+  )
+}
+
+/** The claims on a policy, in the order in which they were opened. */
+export const evolveClaims = (claims: readonly Claim[], event: ClaimEvent, recorded: Recorded): readonly Claim[] => {
+  if (event.type !== 'ClaimOpened')
+    return claims.map((each) =>
+      each.claim_id === event.claim_id ? (evolveClaim(each, event, recorded) ?? each) : each,
+    )
+  const opened = evolveClaim(undefined, event, recorded)
+  return opened ? [...claims, opened] : claims
+}

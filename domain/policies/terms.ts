@@ -1,0 +1,154 @@
+import { Rejection } from '../rejection.ts'
+import { dateIn, startOfDayIn } from '../time-zone.ts'
+import { daysAfter, firstOnDay, yearsAfter } from './dates.ts'
+import { hasEnded } from './ended.ts'
+import type { PolicyEvent, PolicyTerms } from './events.ts'
+import type { PolicyComponent } from './record.ts'
+import type { PolicyState } from './state.ts'
+
+/** What becomes of a cover: what is null stays as it is. */
+export type ComponentChange = {
+  readonly cover_index: number
+  readonly cover_amount_pence: number | null
+  readonly premium_pence: number | null
+}
+
+/** The operator's acts. */
+export type AmendPolicy = {
+  readonly type: 'AmendPolicy'
+  readonly components: readonly ComponentChange[]
+  readonly collection_day: number | null
+  readonly note: string | null
+}
+export type ReviewPolicy = {
+  readonly type: 'ReviewPolicy'
+  readonly components: readonly ComponentChange[]
+  readonly now: string
+}
+/** Sent when the day has come on which premiums can be reviewed. */
+export type CallReview = { readonly type: 'CallReview'; readonly now: string }
+
+/** Sent when the day has come on which covers follow prices. */
+export type IndexPolicy = {
+  readonly type: 'IndexPolicy'
+  readonly now: string
+  /** In hundredths of a percent; undefined: there is no figure yet. */
+  readonly hundredthsOf: (component: PolicyComponent, year: number) => number | undefined
+}
+
+type Decision = readonly PolicyEvent[]
+
+const refuseEnded = (policy: PolicyState): void => {
+  if (hasEnded(policy)) throw new Rejection('conflict', `This policy has ended (${policy.status}).`)
+}
+
+/** The terms after some covers have changed; all else that the premium holds, such as the fee, stays. */
+const termsWith = (policy: PolicyState, changes: readonly ComponentChange[]): PolicyTerms => {
+  const unknown = changes.find(
+    ({ cover_index }) => !policy.components.some((component) => component.cover_index === cover_index),
+  )
+  if (unknown)
+    throw new Rejection('validation_failed', 'Correct components and send the request again.', {
+      'components[0].cover_index': `this policy has no cover ${unknown.cover_index}`,
+    })
+  const components = policy.components.map((component) => {
+    const change = changes.find(({ cover_index }) => cover_index === component.cover_index)
+    const cover_amount_pence = change?.cover_amount_pence ?? component.cover_amount_pence
+    const isMonthly = component.monthly_benefit_pence !== null && cover_amount_pence !== null
+    return {
+      cover_index: component.cover_index,
+      cover_amount_pence,
+      monthly_benefit_pence: isMonthly ? Math.floor(cover_amount_pence / 12) : component.monthly_benefit_pence,
+      premium_pence: change?.premium_pence ?? component.premium_pence,
+    }
+  })
+  const sum = (parts: readonly { readonly premium_pence: number }[]) =>
+    parts.reduce((total, { premium_pence }) => total + premium_pence, 0)
+  const premium_pence = policy.premium_pence + sum(components) - sum(policy.components)
+  return { premium_pence, annual_premium_pence: 12 * premium_pence, components }
+}
+
+export const amendPolicy = ({ components, collection_day, note }: AmendPolicy, policy: PolicyState): Decision => {
+  refuseEnded(policy)
+  const terms = termsWith(policy, components)
+  const day = collection_day ?? policy.collection_day
+  const { next_collection_on: former, time_zone } = policy
+  const isOtherDay = day !== policy.collection_day && former !== null
+  // Never earlier than the customer was told.
+  const next_collection_on = isOtherDay ? firstOnDay(former, day) : former
+  const isSame =
+    day === policy.collection_day &&
+    terms.components.every((term) =>
+      policy.components.some(
+        (component) =>
+          component.cover_index === term.cover_index &&
+          component.cover_amount_pence === term.cover_amount_pence &&
+          component.premium_pence === term.premium_pence,
+      ),
+    )
+  if (isSame) return []
+  return [
+    {
+      type: 'PolicyAmended',
+      customer_id: policy.customer.id,
+      ...terms,
+      collection_day: day,
+      next_collection_on,
+      next_collection_at: next_collection_on === null ? null : startOfDayIn(time_zone, next_collection_on),
+      note,
+    },
+  ]
+}
+
+export const callReview = ({ now }: CallReview, policy: PolicyState): Decision => {
+  const { next_review_on: review_on, time_zone, review_called_on } = policy
+  if (hasEnded(policy) || review_on === null || review_called_on === review_on) return []
+  return review_on <= dateIn(time_zone, now) ? [{ type: 'PolicyReviewDue', review_on }] : []
+}
+
+/** The next review is as long after this one as the shortest period of its covers. */
+export const reviewPolicy = ({ components, now }: ReviewPolicy, policy: PolicyState): Decision => {
+  refuseEnded(policy)
+  const { next_review_on: review_on, time_zone, end_date } = policy
+  if (review_on === null || review_on > dateIn(time_zone, now))
+    throw new Rejection(
+      'conflict',
+      review_on === null ? 'The premiums of this policy are guaranteed.' : `A review is due on ${review_on}.`,
+    )
+  const periods = policy.components.flatMap(({ premium_basis, review_period_years }) =>
+    premium_basis === 'reviewable' && review_period_years !== null ? [review_period_years] : [],
+  )
+  const next = yearsAfter(review_on, Math.min(...periods))
+  const next_review_on = end_date !== null && next >= end_date ? null : next
+  const next_review_at = next_review_on === null ? null : startOfDayIn(time_zone, next_review_on)
+  return [{ type: 'PolicyReviewed', ...termsWith(policy, components), next_review_on, next_review_at }]
+}
+
+const waitDays = 7
+const whole = 10_000
+
+/** Cover and premium grow alike, half a penny up. Where a figure is missing nothing is indexed, and it is said why. */
+export const indexPolicy = ({ now, hundredthsOf }: IndexPolicy, policy: PolicyState): Decision => {
+  const { next_indexation_on: index_on, time_zone, end_date } = policy
+  if (hasEnded(policy) || index_on === null || index_on > dateIn(time_zone, now)) return []
+  const year = Number(index_on.slice(0, 4))
+  const indexed = policy.components.filter(
+    ({ indexation_method, status }) =>
+      (indexation_method === 'rpi' || indexation_method === 'fixed_percent') && status === 'active',
+  )
+  const figures = indexed.map((component) => ({ component, hundredths: hundredthsOf(component, year) }))
+  if (figures.some(({ hundredths }) => hundredths === undefined)) {
+    const retry_at = startOfDayIn(time_zone, daysAfter(dateIn(time_zone, now), waitDays))
+    return [{ type: 'PolicyIndexationDelayed', index_on, reason: 'no_figure', retry_at }]
+  }
+  const grown = (pence: number, hundredths: number) => Math.floor((pence * (whole + hundredths) + whole / 2) / whole)
+  const changes = figures.map(({ component, hundredths = 0 }) => ({
+    cover_index: component.cover_index,
+    cover_amount_pence: component.cover_amount_pence === null ? null : grown(component.cover_amount_pence, hundredths),
+    premium_pence: grown(component.premium_pence, hundredths),
+  }))
+  const next = yearsAfter(index_on, 1)
+  const next_indexation_on = end_date !== null && next >= end_date ? null : next
+  const next_indexation_at = next_indexation_on === null ? null : startOfDayIn(time_zone, next_indexation_on)
+  return [{ type: 'PolicyIndexed', index_on, ...termsWith(policy, changes), next_indexation_on, next_indexation_at }]
+}

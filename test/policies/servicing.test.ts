@@ -1,0 +1,251 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ClaimId, type ClaimEvent } from '#domain/claims/events.ts'
+import type { Claim } from '#domain/claims/record.ts'
+import { fromStored } from '#domain/event.ts'
+import { policyEvents, type PolicyEvent } from '#domain/policies/events.ts'
+import { policy } from '#domain/policies/policy.ts'
+import type { Policy } from '#domain/policies/record.ts'
+import { storedEvents } from '#domain/stored-events.ts'
+import { policies } from '../../delivery-worker/lifecycle/policies.ts'
+import { claims } from '../../projections/claims/projection.ts'
+import { claimListRoutes } from '../../query-api/claims/routes.ts'
+import { organisation_id } from '../applications/release.ts'
+import { fillReadModel } from '../read-model.ts'
+import { rejected, scenariosOf } from '../scenario.ts'
+import { serve, serverCaller } from '../serve.ts'
+import { samples } from '../stored-events/samples.ts'
+import { openSales, type Sales } from './fixture.ts'
+
+const scenario = scenariosOf(policy)
+const sample = samples.find(({ name }) => name === 'PolicyBound.v1')?.event
+if (!sample) throw new Error('There is no sample of PolicyBound.')
+
+/** £28.75 a month for £250,000 from 2 February 2026; £27.25 of it is the cover’s, the rest is the fee. */
+const bound = fromStored(policyEvents, sample) as Extract<PolicyEvent, { type: 'PolicyBound' }>
+const activated: PolicyEvent = { type: 'PolicyActivated', start_date: '2026-02-02' }
+const customer_id = bound.customer_id
+const [life] = bound.components
+if (!life) throw new Error('The sample covers nothing.')
+
+describe('an amendment', () => {
+  const amend = (premium_pence: number | null, collection_day: number | null = null) => {
+    const components = premium_pence === null ? [] : [{ cover_index: 0, cover_amount_pence: 30_000_000, premium_pence }]
+    return { type: 'AmendPolicy', components, collection_day, note: null } as const
+  }
+  const amended: PolicyEvent = {
+    type: 'PolicyAmended',
+    customer_id,
+    premium_pence: 3150,
+    annual_premium_pence: 37_800,
+    components: [{ cover_index: 0, cover_amount_pence: 30_000_000, monthly_benefit_pence: null, premium_pence: 3000 }],
+    collection_day: 15,
+    next_collection_on: '2026-02-15',
+    next_collection_at: '2026-02-15T00:00:00.000Z',
+    note: null,
+  }
+
+  scenario('changes a cover, and the premium by as much', {
+    given: [bound, activated],
+    when: amend(3000),
+    then: [amended],
+  })
+  scenario('once', { given: [bound, activated, amended], when: amend(3000), then: [] })
+  scenario('of the day collects never earlier than was told', {
+    given: [bound, activated, amended],
+    when: amend(3000, 7),
+    then: [
+      {
+        ...amended,
+        collection_day: 7,
+        next_collection_on: '2026-03-07',
+        next_collection_at: '2026-03-07T00:00:00.000Z',
+      },
+    ],
+  })
+  scenario('422 validation_failed: there is no such cover', {
+    given: [bound],
+    when: {
+      type: 'AmendPolicy',
+      components: [{ cover_index: 7, cover_amount_pence: null, premium_pence: 1 }],
+      collection_day: null,
+      note: null,
+    },
+    then: rejected('validation_failed', { 'components[0].cover_index': 'no cover 7' }),
+  })
+})
+
+describe('indexation and review', () => {
+  const indexed: PolicyEvent = {
+    ...bound,
+    next_indexation_on: '2027-02-02',
+    components: [{ ...life, indexation_method: 'rpi' }],
+  }
+  const index = (hundredths: number | undefined) =>
+    ({ type: 'IndexPolicy', now: '2027-02-02T00:00:00.000Z', hundredthsOf: () => hundredths }) as const
+
+  scenario('cover and premium follow the figure of the year, half a penny up', {
+    given: [indexed, activated],
+    when: index(340),
+    then: [
+      {
+        type: 'PolicyIndexed',
+        index_on: '2027-02-02',
+        premium_pence: 2968,
+        annual_premium_pence: 35_616,
+        components: [
+          { cover_index: 0, cover_amount_pence: 25_850_000, monthly_benefit_pence: null, premium_pence: 2818 },
+        ],
+        next_indexation_on: '2028-02-02',
+        next_indexation_at: '2028-02-02T00:00:00.000Z',
+      },
+    ],
+  })
+  scenario('without the figure it waits, and says so', {
+    given: [indexed, activated],
+    when: index(undefined),
+    then: [
+      {
+        type: 'PolicyIndexationDelayed',
+        index_on: '2027-02-02',
+        reason: 'no_figure',
+        retry_at: '2027-02-09T00:00:00.000Z',
+      },
+    ],
+  })
+
+  const reviewable: PolicyEvent = {
+    ...bound,
+    next_review_on: '2031-02-02',
+    components: [{ ...life, premium_basis: 'reviewable', review_period_years: 5 }],
+  }
+  const components = [{ cover_index: 0, cover_amount_pence: null, premium_pence: 3000 }]
+
+  scenario('the team is told of a review, once', {
+    given: [reviewable, activated],
+    when: { type: 'CallReview', now: '2031-02-02T00:00:00.000Z' },
+    then: [{ type: 'PolicyReviewDue', review_on: '2031-02-02' }],
+  })
+  scenario('and concludes it with the premium from then on', {
+    given: [reviewable, activated, { type: 'PolicyReviewDue', review_on: '2031-02-02' }],
+    when: { type: 'ReviewPolicy', components, now: '2031-03-01T00:00:00.000Z' },
+    then: [
+      {
+        type: 'PolicyReviewed',
+        premium_pence: 3150,
+        annual_premium_pence: 37_800,
+        components: [
+          { cover_index: 0, cover_amount_pence: 25_000_000, monthly_benefit_pence: null, premium_pence: 3000 },
+        ],
+        next_review_on: '2036-02-02',
+        next_review_at: '2036-02-02T00:00:00.000Z',
+      },
+    ],
+  })
+  scenario('409 conflict: not before its day', {
+    given: [reviewable, activated],
+    when: { type: 'ReviewPolicy', components, now: '2031-02-01T00:00:00.000Z' },
+    then: rejected('conflict', undefined, '2031-02-02'),
+  })
+})
+
+describe('a claim', () => {
+  const claim_id = ClaimId.parse('b4000000-0000-5000-8000-000000000001')
+  const about = { claim_id, claim_type: 'life', customer_id, amount_pence: 25_000_000, note: null } as const
+  const opened: ClaimEvent = { type: 'ClaimOpened', ...about, cover_index: 0, happened_on: '2026-05-01' }
+  const today = '2026-05-10'
+  const { customer_id: _customer, ...asked } = about
+  const open = (happened_on: string) => ({ type: 'OpenClaim', ...asked, cover_index: 0, happened_on, today }) as const
+  const decide = (decision: 'approve' | 'pay' | 'reopen' | 'close', ends_policy = false) =>
+    ({ type: 'DecideClaim', claim_id, decision, amount_pence: null, note: null, ends_policy, today }) as const
+  const approved: ClaimEvent = { type: 'ClaimApproved', ...about }
+  const paid: ClaimEvent = { type: 'ClaimPaid', ...about, paid_on: today }
+
+  scenario('is opened', { given: [bound, activated], when: open('2026-05-01'), then: [opened] })
+  scenario('once', { given: [bound, activated, opened], when: open('2026-05-01'), then: [] })
+  scenario('422 validation_failed: nothing was covered before the start', {
+    given: [bound, activated],
+    when: open('2026-02-01'),
+    then: rejected('validation_failed', { happened_on: 'from 2026-02-02' }),
+  })
+  scenario('is approved', { given: [bound, activated, opened], when: decide('approve'), then: [approved] })
+  scenario('and then paid, with which cover may end', {
+    given: [bound, activated, opened, approved],
+    when: decide('pay', true),
+    then: [paid, { type: 'PolicyEndedByClaim', claim_id, ended_on: today }],
+  })
+  scenario('or goes on', { given: [bound, activated, opened, approved], when: decide('pay'), then: [paid] })
+  scenario('is paid once', { given: [bound, activated, opened, approved, paid], when: decide('pay'), then: [] })
+  scenario('409 conflict: it is not approved', {
+    given: [bound, activated, opened],
+    when: decide('pay'),
+    then: rejected('conflict', undefined, 'open'),
+  })
+})
+
+test('policies, premiums and claims are told of by their published names', () => {
+  const facts = policies.remember(undefined, sample) ?? {}
+  const told = samples
+    .filter(({ event }) => event.stream.startsWith('policy-') && policies.events.includes(event.type))
+    .flatMap(({ event }) => policies.happening(facts, event) ?? [])
+  const types = new Set(told.map(({ type }) => type))
+
+  for (const type of ['premium.due', 'premium.collected', 'premium.failed', 'premium.retried', 'premium.refunded'])
+    expect(types).toContain(type)
+  for (const type of ['premium.written_off', 'policy.suspended', 'policy.reinstated', 'policy.lapsed', 'claim.paid'])
+    expect(types).toContain(type)
+  for (const type of ['policy.amended', 'policy.indexed', 'policy.reviewed', 'claim.approved'])
+    expect(types).toContain(type)
+  expect(told.find(({ type }) => type === 'premium.failed')?.payload).toEqual({
+    policy_id: bound.policy_id,
+    premium_id: 'b1000000-0000-5000-8000-000000000001',
+    amount_pence: 2875,
+    due_on: '2026-08-15',
+    attempt: 1,
+    failure_code: 'insufficient_funds',
+  })
+  // What the team has written, and who it is about, stays here.
+  expect(JSON.stringify(told)).not.toContain('customer_id')
+  expect(JSON.stringify(told)).not.toContain('telephone')
+})
+
+describe('over HTTP', () => {
+  let sales: Sales
+  beforeAll(async () => {
+    sales = await openSales()
+  })
+  afterAll(async () => sales[Symbol.asyncDispose]())
+
+  const act = async <Data>(id: string, path: string, body: object, headers?: Record<string, string>) => {
+    const answer = await sales.post(`/admin/v1/organisations/${organisation_id}/policies/${id}/${path}`, body, headers)
+    return { ...answer, body: answer.body as { data: Data; error: { code: string } } }
+  }
+
+  test('the operator amends a policy, and decides a claim to its end, which can be listed', async () => {
+    const { quote_id } = await sales.ready()
+    const { id, premium_pence } = (await sales.bind(quote_id, { start_date: '2026-06-01' })).body.data
+    const key = { 'idempotency-key': 'claim-1' }
+    const body = { claim_type: 'life', happened_on: '2026-06-01', amount_pence: 100, note: 'Told by the family.' }
+
+    const change = { cover_index: 0, premium_pence: 9_999 }
+    const amended = await act<Policy>(id, 'amendment', { components: [change], note: 'As agreed.' })
+    const opened = await act<Claim>(id, 'claims', body, key)
+    const again = await act<Claim>(id, 'claims', body, key)
+    const { claim_id } = opened.body.data
+    for (const decision of ['request_evidence', 'approve', 'pay', 'close'])
+      expect((await act(id, `claims/${claim_id}/decisions`, { decision })).status).toBe(200)
+    const refused = await act(id, `claims/${claim_id}/decisions`, { decision: 'approve' })
+
+    expect(amended.body.data.premium_pence).toBeGreaterThan(premium_pence)
+    expect([opened.status, again.body.data.claim_id]).toEqual([201, claim_id])
+    expect([refused.status, refused.body.error.code]).toEqual([409, 'conflict'])
+    await fillReadModel(sales.pool, [claims], await sales.log.read(`policy-${id}`))
+    await using lists = await serve(claimListRoutes({ pool: sales.pool }), () => serverCaller({ organisation_id }))
+    const listed = await lists.get(`/admin/v1/claims?organisation_id=${organisation_id}&status=closed`)
+    expect(listed.body).toMatchObject({ data: [{ claim_id, policy_id: id, amount_pence: 100 }], next_cursor: null })
+    expect((await act('00000000-0000-4000-8000-000000000000', 'amendment', {})).status).toBe(404)
+  })
+})
+
+test('every event of a policy’s stream is stored', () => {
+  expect(Object.keys(storedEvents)).toEqual(expect.arrayContaining(['ClaimOpened', 'PremiumDue', 'PolicyIndexed']))
+})
