@@ -1,8 +1,9 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { ClientBase, Pool } from 'pg'
 import type { Position, RecordedEvent } from '#domain/event.ts'
 import type { InTransaction } from '../consumers/consumer-type.ts'
 import { consume, type ConsumerParts, type Consuming } from '../consumers/consumer.ts'
-import { lockCheckpoint, resetCheckpoint, type ConsumerDescription } from '../consumers/checkpoint.ts'
+import { findCheckpoint, lockCheckpoint, resetCheckpoint, type ConsumerDescription } from '../consumers/checkpoint.ts'
 import { sql, transaction } from '../postgres/postgres.ts'
 import { toMessage } from './message.ts'
 import type { Publisher } from './publisher.ts'
@@ -48,7 +49,50 @@ export const startRelay = ({ topic, publisher, before, ...parts }: RelayParts): 
       for (const { event, error } of unhandled) setEventAside(event, error)
     }
   }
-  return consume({ ...parts, ...relayOf(topic.name), categories: undefined, prepareFor })
+  const begin = (signal: AbortSignal) =>
+    consume({ ...parts, ...relayOf(topic.name), categories: undefined, prepareFor, signal })
+
+  const isOver = () => parts.signal.aborted
+  let ending = new AbortController()
+  let consuming = begin(AbortSignal.any([parts.signal, ending.signal]))
+  const run = async () => {
+    while (!isOver()) {
+      await untilRewound(parts, topic, () => consuming.status().position)
+      if (isOver()) break
+      ending.abort()
+      await consuming.finished
+      ending = new AbortController()
+      consuming = begin(AbortSignal.any([parts.signal, ending.signal]))
+    }
+    await consuming.finished
+  }
+  return { status: () => consuming.status(), finished: run() }
+}
+
+const lookMs = 1_000
+/** What was only passed over is saved within a second. */
+const looksBehind = 3
+
+/**
+ * Waits until the checkpoint is behind where the relay is, and stays there: it was set back. Where nothing happens, the
+ * relay itself would not notice.
+ */
+const untilRewound = async (
+  { pool, signal }: Pick<ConsumerParts, 'pool' | 'signal'>,
+  { name }: Topic,
+  reached: () => Position | undefined,
+) => {
+  let before = ''
+  let looks = 0
+  while (!signal.aborted && looks < looksBehind) {
+    await pause(lookMs, undefined, { signal }).catch(() => undefined)
+    const position = reached()
+    const saved = await findCheckpoint(pool, relayOf(name).name).catch(() => undefined)
+    const isBehind = position !== undefined && saved !== undefined && (saved.position ?? '') < position
+    const seen = `${saved?.position} ${position}`
+    looks = isBehind && seen === before ? looks + 1 : 0
+    before = seen
+  }
 }
 
 /** The position of the last event that was published to each partition. */

@@ -144,6 +144,24 @@ describe.skipIf(why !== '')(`planning through Kafka${why}`, () => {
     expect(hooks.requests).toHaveLength(25)
   })
 
+  test('a topic that was deleted is made anew, and everything goes on', async () => {
+    const environment = onTopic(brokers)
+    await using fixture = await deliveryFixture({ environment })
+    await using hooks = await receiver()
+    await fixture.setUp(hooks.url, ['application.started'])
+    await fixture.startWorker()
+    await startApplications(fixture, 10)
+    await allDelivered(fixture, 10)
+
+    const admin = new Admin(settingsOf(environment).client)
+    await admin.deleteTopics({ topics: [environment.KAFKA_TOPIC] })
+    await admin.close()
+    await startApplications(fixture, 10)
+    await allDelivered(fixture, 20, 60_000)
+
+    expect(hooks.requests).toHaveLength(20)
+  }, 90_000)
+
   test('an event that cannot be planned sets its own stream aside, and all others are sent', async () => {
     const environment = onTopic(brokers)
     await using fixture = await deliveryFixture({ environment })
