@@ -1,4 +1,5 @@
 import type { Capabilities } from './capability.ts'
+import { customIntegrations, integrationConnections } from './custom-integrations/connections.ts'
 import { leads } from './leads/leads.ts'
 import { lifecycleActions } from './lifecycle/actions.ts'
 import { applications } from './lifecycle/applications.ts'
@@ -16,5 +17,5 @@ export const lifecycleSubjects: Capabilities['subjects'] = [applications, mandat
 export const capabilities: Capabilities = {
   subjects: [...lifecycleSubjects, leads],
   actions: [lifecycleActions, workflows],
-  connections: [endpointConnections],
+  connections: [customIntegrations, endpointConnections, integrationConnections],
 }

@@ -1,8 +1,9 @@
 import type { Pool } from 'pg'
 import { categoryOf, fromStored, type EventOf, type EventShapes, type Json, type RecordedEvent } from '#domain/event.ts'
 import { OwnError } from '#domain/own-error.ts'
-import type { OutboundRequest } from '#infra/guarded-http.ts'
+import type { Exchange, OutboundRequest } from '#infra/guarded-http.ts'
 import type { Keys } from '#infra/crypto/keys.ts'
+import type { Tokens } from './tokens.ts'
 
 /** A record that something is sent about. */
 export type Subject = { readonly type: string; readonly id: string }
@@ -80,8 +81,16 @@ export const subjectKind = <Shapes extends EventShapes, Facts extends Json>({
 
 export type ActionFacts = { readonly active: boolean; readonly removed: boolean } & Json
 
+/** In what an action settles: which endpoint of an integration is called. */
+export const endpointKey = '$endpoint'
+
 /** One of the things that follow an event: its own delivery over its own connection. */
-export type ActionPart = { readonly action_id: string; readonly connection_id: string }
+export type ActionPart = {
+  readonly action_id: string
+  readonly connection_id: string
+  /** What its connection must know beside the body; receivers do not see it. */
+  readonly settled?: Json
+}
 
 /** A kind of action that an organisation sets up: what is sent over which connection, with its type parameters taken away. */
 export type ActionKind = {
@@ -143,36 +152,61 @@ export type Sending = {
   readonly now: Date
 }
 
+/** What an attempt may need before it can be sent. */
+export type Outside = { readonly db: Pick<Pool, 'query'>; readonly tokens: Tokens }
+
+type Answered = Extract<Exchange, { outcome: 'answered' }>
+
 /** A kind of connection that deliveries are sent over, with its type parameters taken away. */
 export type ConnectionKind = {
   readonly type: string
   readonly categories: readonly string[]
   readonly events: readonly string[]
   readonly learn: (facts: Json | undefined, recorded: RecordedEvent) => ConnectionFacts
-  readonly request: (facts: Json, sending: Sending) => OutboundRequest
+  /** What the request is made of: the facts, and what must be read or asked for at this moment. */
+  readonly prepare: (facts: Json, sending: Sending, outside: Outside) => Promise<Json>
+  readonly request: (prepared: Json, sending: Sending) => OutboundRequest
+  /** Whether what the request proved itself with is of no use any more, so that it is made once more. */
+  readonly isStale: (prepared: Json, sending: Sending, outside: Outside, answer: Answered) => boolean
+  /** Whether attempts are written to the integration log, and of which integration. */
+  readonly integrationOf: (facts: Json) => string | undefined
 }
 
-type ConnectionDescription<Shapes extends EventShapes, Facts extends ConnectionFacts> = Pick<
+type ConnectionDescription<Shapes extends EventShapes, Facts extends ConnectionFacts, Prepared extends Facts> = Pick<
   ConnectionKind,
   'type' | 'categories'
 > & {
   readonly events: Shapes
   /** Undefined when there is no such connection. */
   readonly learn: (facts: Facts | undefined, event: EventOf<Shapes>) => Facts | undefined
-  readonly request: (facts: Facts, sending: Sending) => OutboundRequest
+  readonly prepare?: (facts: Facts, sending: Sending, outside: Outside) => Promise<Prepared>
+  readonly request: (prepared: Prepared, sending: Sending) => OutboundRequest
+  readonly isStale?: (prepared: Prepared, sending: Sending, outside: Outside, answer: Answered) => boolean
+  readonly integrationOf?: (facts: Facts) => string
 }
 
-export const connectionKind = <Shapes extends EventShapes, Facts extends ConnectionFacts>({
+export const connectionKind = <
+  Shapes extends EventShapes,
+  Facts extends ConnectionFacts,
+  Prepared extends Facts = Facts,
+>({
   events,
   learn,
+  prepare,
   request,
+  isStale,
+  integrationOf,
   ...rest
-}: ConnectionDescription<Shapes, Facts>): ConnectionKind => ({
+}: ConnectionDescription<Shapes, Facts, Prepared>): ConnectionKind => ({
   ...rest,
   events: Object.keys(events),
   // The facts are what this kind itself has learned.
   learn: (facts, recorded) => created(learn(facts as Facts | undefined, fromStored(events, recorded)), recorded),
-  request: (facts, sending) => request(facts as Facts, sending),
+  // What is prepared is made by this kind itself; without a way to prepare it, it is the facts.
+  prepare: async (facts, ...attempt) => (prepare ? prepare(facts as Facts, ...attempt) : facts),
+  request: (prepared, sending) => request(prepared as Prepared, sending),
+  isStale: (prepared, ...attempt) => isStale?.(prepared as Prepared, ...attempt) ?? false,
+  integrationOf: (facts) => integrationOf?.(facts as Facts),
 })
 
 const created = <Facts>(facts: Facts | undefined, { type, stream }: RecordedEvent): Facts => {

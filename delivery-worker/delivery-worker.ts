@@ -44,7 +44,7 @@ export const startDeliveryWorker = async (parts: DeliveryWorkerParts, options: O
     allowHttp: config.DELIVERY_ALLOW_HTTP,
     ...httpOptions,
   })
-  const send = makeSend({ capabilities, http, keys, dataKeys, now, log, metrics })
+  const send = makeSend({ capabilities, http, keys, dataKeys, now, pool, log, metrics })
   const sender = startSender({ pool, log, now, capabilities, send, concurrency: config.DELIVERY_CONCURRENCY })
   const leases = makeLeases(pool)
   const following = { eventLog, pool, log, metrics, signal, leases }

@@ -25,7 +25,7 @@ const secretAnswerHeaders = /cookie|auth|token|secret|key|session/i
  */
 export const exchangeRecorder =
   (dataKeys: Pick<DataKeys, 'of'>) =>
-  async (claimed: Claimed, request: OutboundRequest, answer: Exchange): Promise<Recorded> => {
+  async (claimed: Claimed, message: string, request: OutboundRequest, answer: Exchange): Promise<Recorded> => {
     const exchange = {
       request: {
         method: request.method,
@@ -45,7 +45,7 @@ export const exchangeRecorder =
     const response = answer.outcome === 'answered' ? capped(answer.body) : null
     const bodies = JSON.stringify({ request: capped(Buffer.from(request.body ?? '')), response })
     try {
-      const subject = subjectOf(claimed, request.body)
+      const subject = subjectOf(claimed, message)
       const { id: key_id, key } = await dataKeys.of({ organisation_id: claimed.organisation_id, subject })
       const sealed = encrypt(key, Buffer.from(bodies), bodiesPlace(claimed)).toString('base64')
       return { exchange, key_id, sealed }

@@ -174,7 +174,7 @@ const deliveriesOf = (
     .flatMap((action) => {
       const kind = kindNamed(capabilities.actions, action.type)
       if (!kind.asksFor(action.facts, happening)) return []
-      return kind.parts(action.facts, action.id).map(({ action_id, connection_id }) => ({
+      return kind.parts(action.facts, action.id).map(({ action_id, connection_id, settled }) => ({
         id: derivedId('delivery', organisation_id, event_id, action_id),
         recorded_at: recorded_at.toISOString(),
         organisation_id,
@@ -188,7 +188,7 @@ const deliveriesOf = (
         subject_type: happening.subject.type,
         subject_id: happening.subject.id,
         waits_for: [...subject.readModels, ...alsoWaitsFor],
-        message: kind.message(action.facts, happening),
+        message: { ...kind.message(action.facts, happening), ...settled },
         cancelled: whyNot(knowledge, organisation_id, connection_id),
       }))
     })

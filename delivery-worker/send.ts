@@ -1,13 +1,16 @@
+import type { Pool } from 'pg'
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
 import type { Keys } from '#infra/crypto/keys.ts'
-import type { Exchange, GuardedHttp, OutboundRequest } from '#infra/guarded-http.ts'
+import type { Exchange, GuardedHttp } from '#infra/guarded-http.ts'
 import type { Log } from '#infra/log.ts'
 import type { Metrics } from '#infra/metrics.ts'
 import { reasonOf } from '#infra/reason.ts'
 import { nextDelay, retryAfterSeconds, unsentDelaySeconds, unsentMax, verdictOn } from './backoff.ts'
+import { recordInIntegrationLog } from '#infra/integration-log.ts'
 import { kindNamed, type Capabilities } from './capability.ts'
 import { exchangeRecorder, type Recorded } from './exchange.ts'
 import type { Claimed, Completed } from './queue.ts'
+import { makeTokens } from './tokens.ts'
 
 export type SendParts = {
   readonly capabilities: Capabilities
@@ -15,6 +18,7 @@ export type SendParts = {
   readonly keys: Keys
   readonly dataKeys: Pick<DataKeys, 'of'>
   readonly now: () => Date
+  readonly pool: Pick<Pool, 'query'>
   readonly log: Log
   readonly metrics: Metrics
 }
@@ -29,28 +33,64 @@ type NotSent = { readonly outcome: 'not_sent'; readonly reason: string; readonly
 export const sequenceHeader = 'X-Service-Sequence'
 
 /** Sends a delivery once, signed for this attempt, and says what becomes of it. */
-export const makeSend = ({ capabilities, http, keys, dataKeys, now, log, metrics }: SendParts) => {
+export const makeSend = ({ capabilities, http, keys, dataKeys, now, pool, log, metrics }: SendParts) => {
+  const outside = { db: pool, tokens: makeTokens(http) }
   const recordExchange = exchangeRecorder(dataKeys)
 
-  const requestOf = (claimed: Claimed, body: Body): OutboundRequest | NotSent => {
-    if ('missing' in body) return notSent(body.missing, body.isForEver)
+  /** Together with what comes before it, a request ends within the deadline of one. */
+  const exchange = async (claimed: Claimed, text: string, startedAt: number) => {
     const { id, organisation_id, connection_id, connection_type, connection, sequence } = claimed
     if (connection_type === null || connection === null) return notSent('its connection is not known')
-    const sending = { id, organisation_id, connection_id, body: body.text, keys, now: now() }
-    const request = kindNamed(capabilities.connections, connection_type).request(connection, sending)
-    return { ...request, headers: { ...request.headers, [sequenceHeader]: String(sequence) } }
+    const kind = kindNamed(capabilities.connections, connection_type)
+    const sending = { id, organisation_id, connection_id, body: text, keys, now: now() }
+    const sendOnce = async () => {
+      const prepared = await kind.prepare(connection, sending, outside)
+      const made = kind.request(prepared, sending)
+      const timeoutMs = Math.max(1, http.timeoutMs - (performance.now() - startedAt))
+      const request = { ...made, timeoutMs, headers: { ...made.headers, [sequenceHeader]: String(sequence) } }
+      return { prepared, request, answer: await http.request(request) }
+    }
+    const first = await sendOnce()
+    if (first.answer.outcome !== 'answered') return first
+    return kind.isStale(first.prepared, sending, outside, first.answer) ? sendOnce() : first
   }
 
   /** Nothing that fails on the way ends the worker. */
   const attempt = async (claimed: Claimed, body: Body) => {
     try {
-      const request = requestOf(claimed, body)
-      if ('outcome' in request) return { answer: request, recorded: nothingRecorded }
-      const answer = await http.request(request)
-      return { answer, recorded: await recordExchange(claimed, request, answer) }
+      if ('missing' in body) return { answer: notSent(body.missing, body.isForEver), recorded: nothingRecorded }
+      const sent = await exchange(claimed, body.text, performance.now())
+      if ('outcome' in sent) return { answer: sent, recorded: nothingRecorded }
+      return { answer: sent.answer, recorded: await recordExchange(claimed, body.text, sent.request, sent.answer) }
     } catch (error) {
       return { answer: notSent(reasonOf(error)), recorded: nothingRecorded }
     }
+  }
+
+  /** Calls of integrations also stand in the integration log. */
+  const logAttempt = async (
+    { id, organisation_id, connection_id, connection_type, connection, type }: Claimed,
+    { status, reason, state }: Pick<Completed, 'status' | 'reason' | 'state'>,
+  ): Promise<void> => {
+    const kind = capabilities.connections.find((each) => each.type === connection_type)
+    const custom_integration_id = connection && kind?.integrationOf(connection)
+    if (!custom_integration_id) return
+    const entry = {
+      organisation_id,
+      custom_integration_id,
+      connection_id,
+      direction: 'outbound',
+      accepted: state === 'delivered',
+      status,
+      reason: state === 'delivered' ? 'delivered' : (reason ?? (state === 'failed' ? 'failed' : 'tried again')),
+      event_type: type,
+      subject_id: id,
+      bytes: null,
+      source_address: null,
+    } as const
+    await recordInIntegrationLog(pool, entry).catch((error: unknown) => {
+      log.warn({ error, delivery_id: id }, 'call was not written to the integration log')
+    })
   }
 
   return async (claimed: Claimed, body: Body): Promise<Completed> => {
@@ -59,6 +99,7 @@ export const makeSend = ({ capabilities, http, keys, dataKeys, now, log, metrics
     const { answer, recorded } = await attempt(claimed, body)
     const completed = { ...outcomeOf(claimed, answer, now()), ...recorded }
 
+    await logAttempt(claimed, completed)
     metrics.deliveries.inc({ outcome: completed.state === 'pending' ? 'retry' : completed.state })
     const { outcome, status, reason, state } = completed
     const ms = Math.round(performance.now() - startedAt)

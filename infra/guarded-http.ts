@@ -26,6 +26,8 @@ export type OutboundRequest = {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
+  /** A shorter deadline than the usual one. */
+  readonly timeoutMs?: number
 }
 
 type Resolved = { readonly address: string; readonly family: number }
@@ -119,7 +121,8 @@ export const makeGuardedHttp = (options: GuardedHttpOptions) => {
     return undefined
   }
 
-  const request = async ({ url, method, headers, body }: OutboundRequest): Promise<Exchange> => {
+  const request = async ({ url, method, headers, body, ...own }: OutboundRequest): Promise<Exchange> => {
+    const withinMs = Math.min(timeoutMs, own.timeoutMs ?? timeoutMs)
     const refusal = whyRefused(url)
     if (refusal !== undefined) return { outcome: 'refused', reason: refusal }
 
@@ -130,7 +133,7 @@ export const makeGuardedHttp = (options: GuardedHttpOptions) => {
     const timer = setTimeout(() => {
       deadline.abort()
       giveUp(new Error('too late'))
-    }, timeoutMs)
+    }, withinMs)
     try {
       const answering = agent.request({
         origin,
@@ -152,14 +155,14 @@ export const makeGuardedHttp = (options: GuardedHttpOptions) => {
       }
     } catch (error) {
       if (error instanceof AddressRefused) return { outcome: 'refused', reason: error.message }
-      const reason = deadline.signal.aborted ? `no answer within ${timeoutMs / 1000} s` : reasonOf(error)
+      const reason = deadline.signal.aborted ? `no answer within ${Math.round(withinMs / 100) / 10} s` : reasonOf(error)
       return { outcome: 'unanswered', reason }
     } finally {
       clearTimeout(timer)
     }
   }
 
-  return { request, close: () => agent.destroy() }
+  return { request, timeoutMs, close: () => agent.destroy() }
 }
 export type GuardedHttp = ReturnType<typeof makeGuardedHttp>
 

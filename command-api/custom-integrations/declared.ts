@@ -1,10 +1,8 @@
 import { z } from 'zod'
 import {
-  CustomIntegrationId,
   EventPath,
   HeaderName,
   Inbound,
-  IntegrationConnectionId,
   IntegrationEndpoint,
   Outbound,
   OutcomeMapping,
@@ -12,8 +10,6 @@ import {
   Credential,
 } from '#domain/custom-integrations/events.ts'
 import type { Settings } from '#domain/custom-integrations/custom-integration.ts'
-import type { OrganisationId } from '#domain/values.ts'
-import { derivedId } from '#infra/ids.ts'
 
 const Path = EventPath.nullable().default(null)
 
@@ -110,14 +106,3 @@ export const settingsOf = ({ inbound, outbound }: Pick<DeclaredIntegration, 'inb
   inbound: inbound ?? null,
   outbound: outbound ?? null,
 })
-
-/** Integrations are known by their names within the organisation, and connections by theirs within the integration. */
-export const customIntegrationIdOf = (organisation_id: OrganisationId, name: string): CustomIntegrationId =>
-  CustomIntegrationId.parse(derivedId('custom_integration', organisation_id, name))
-
-export const integrationConnectionIdOf = (
-  organisation_id: OrganisationId,
-  integration: CustomIntegrationId,
-  name: string,
-): IntegrationConnectionId =>
-  IntegrationConnectionId.parse(derivedId('integration_connection', organisation_id, integration, name))

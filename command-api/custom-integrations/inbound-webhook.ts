@@ -116,11 +116,12 @@ export const inboundWebhook = (deps: InboundDeps): Router => {
     const status = isRefused ? statusOf[verdict.refused] : 200
     const entry = {
       ...originOf(found),
+      direction: 'inbound' as const,
       accepted: !isRefused,
       status,
       reason: isRefused ? verdict.refused : verdict.followed,
       event_type: isRefused ? null : verdict.event_type,
-      inbound_event_id: isRefused ? null : verdict.inbound_event_id,
+      subject_id: isRefused ? null : verdict.inbound_event_id,
       bytes: verdict.bytes,
       source_address,
     }

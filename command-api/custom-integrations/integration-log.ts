@@ -1,31 +1,12 @@
 import type { Pool } from 'pg'
 import type { Log } from '#infra/log.ts'
 import { newId } from '#infra/ids.ts'
+import { integrationLogKept, recordInIntegrationLog, type IntegrationLogEntry } from '#infra/integration-log.ts'
 import { sql } from '#infra/postgres/postgres.ts'
-
-/** A delivery that was accepted or refused. */
-export type LogEntry = {
-  readonly organisation_id: string
-  readonly custom_integration_id: string
-  readonly connection_id: string
-  readonly accepted: boolean
-  readonly status: number
-  /** What followed, or why it was refused. */
-  readonly reason: string
-  readonly event_type: string | null
-  readonly inbound_event_id: string | null
-  readonly bytes: number | null
-  readonly source_address: string
-}
-
-/** So many entries are kept of a connection; the oldest makes room for the newest. */
-export const entriesKept = 10_000
-
-const longestType = 200
 
 /** A delivery beyond a limit. */
 export type TooMany = Pick<
-  LogEntry,
+  IntegrationLogEntry,
   'organisation_id' | 'custom_integration_id' | 'connection_id' | 'status' | 'reason' | 'source_address'
 >
 
@@ -49,7 +30,7 @@ export const makeIntegrationLog = (pool: Pick<Pool, 'query'>, log: Log) => {
   }
 
   return {
-    record: async (entry: LogEntry): Promise<void> => write(pool, entry),
+    record: async (entry: IntegrationLogEntry): Promise<void> => recordInIntegrationLog(pool, entry),
     /** Counts one too many in the entry of this minute. */
     recordTooMany: (entry: TooMany): void => {
       tooMany.set(entry.connection_id, { entry, count: (tooMany.get(entry.connection_id)?.count ?? 0) + 1 })
@@ -61,37 +42,16 @@ export const makeIntegrationLog = (pool: Pick<Pool, 'query'>, log: Log) => {
 }
 export type IntegrationLog = ReturnType<typeof makeIntegrationLog>
 
-const write = async (pool: Pick<Pool, 'query'>, entry: LogEntry): Promise<void> => {
-  const { organisation_id, custom_integration_id, connection_id, accepted, status, reason, bytes } = entry
-  const event_type = entry.event_type?.slice(0, longestType) ?? null
-  await pool.query(sql`
-      with used as (
-        insert into integration_log_slot (connection_id, used) values (${connection_id}, 1)
-        on conflict (connection_id) do update set used = integration_log_slot.used + 1
-        returning (used % ${entriesKept})::integer as slot
-      )
-      insert into integration_log (connection_id, slot, id, organisation_id, custom_integration_id, direction, accepted,
-        status, reason, event_type, subject_id, bytes, source_address)
-      select ${connection_id}, slot, ${newId()}, ${organisation_id}, ${custom_integration_id}, 'inbound', ${accepted},
-        ${status}, ${reason}, ${event_type}, ${entry.inbound_event_id}, ${bytes}, ${entry.source_address}
-      from used
-      on conflict (connection_id, slot) do update set
-        id = excluded.id, organisation_id = excluded.organisation_id, direction = excluded.direction, at = excluded.at,
-        accepted = excluded.accepted, status = excluded.status, reason = excluded.reason,
-        event_type = excluded.event_type, subject_id = excluded.subject_id, bytes = excluded.bytes,
-        source_address = excluded.source_address, count = 1`)
-}
-
 const writeTooMany = async (pool: Pick<Pool, 'query'>, entry: TooMany, count: number): Promise<void> => {
   const { organisation_id, custom_integration_id, connection_id, status, reason, source_address } = entry
   await pool.query(sql`
       with used as (
         insert into integration_log_slot as slots (connection_id, used, refused_minute, refused_slot)
-        values (${connection_id}, 1, date_trunc('minute', now()), 1 % ${entriesKept})
+        values (${connection_id}, 1, date_trunc('minute', now()), 1 % ${integrationLogKept})
         on conflict (connection_id) do update set
           used = slots.used + (slots.refused_minute is distinct from date_trunc('minute', now()))::integer,
           refused_slot = case when slots.refused_minute = date_trunc('minute', now()) then slots.refused_slot
-            else ((slots.used + 1) % ${entriesKept})::integer end,
+            else ((slots.used + 1) % ${integrationLogKept})::integer end,
           refused_minute = date_trunc('minute', now())
         returning refused_slot as slot
       )

@@ -16,14 +16,8 @@ import { notFound } from '#infra/http/problem.ts'
 import { route, type RequestFacts, type Route } from '#infra/http/route.ts'
 import { commandHandler, type Writer } from '../handle.ts'
 import { operatorContext, operatorRoute, refuseUnknownOrganisation, type Organisations } from '../operator.ts'
-import {
-  customIntegrationIdOf,
-  declaredSettings,
-  GivenSecrets,
-  integrationConnectionIdOf,
-  IntegrationName,
-  settingsOf,
-} from './declared.ts'
+import { declaredSettings, GivenSecrets, IntegrationName, settingsOf } from './declared.ts'
+import { customIntegrationIdOf, integrationConnectionIdOf } from './ids.ts'
 import { outboundFaults } from './outbound-faults.ts'
 import { chosenSecrets, sealSecrets, type SealingKeys } from './secrets.ts'
 

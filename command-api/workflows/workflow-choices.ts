@@ -15,6 +15,7 @@ import type { EventLog } from '#infra/event-log/event-log.ts'
 import { derivedId } from '#infra/ids.ts'
 import { campaignIdOf } from '../campaigns/ids.ts'
 import { productIdOf } from '../catalogue/ids.ts'
+import { namedConnectionIdOf } from '../custom-integrations/ids.ts'
 import { endpointConnectionIdOf } from '../integrations/ids.ts'
 import type { Catalogue } from '../live-catalogue.ts'
 import { connectionExists } from './choices.ts'
@@ -36,7 +37,9 @@ const DeclaredAction = z.discriminatedUnion('kind', [
   }),
   z.object({
     kind: z.literal('integration'),
-    integration: z.string().describe('The custom integration that is called, by the name of its connection.'),
+    integration: z
+      .string()
+      .describe('The custom integration that is called, by its name; or name/connection, where that is not main.'),
     endpoint: Key.describe('Which of its endpoints.'),
   }),
   z.object({
@@ -96,7 +99,14 @@ export const namedTargets = (log: EventLog, catalogue: Pick<Catalogue, 'slugs'>)
     idOf: endpointConnectionIdOf,
     exists: async (organisation_id, name) => connectionExists(log, organisation_id, name),
   },
-  integration: nothing,
+  integration: {
+    idOf: namedConnectionIdOf,
+    exists: async (organisation_id, name) => {
+      const stream = `integration_connection-${namedConnectionIdOf(organisation_id, name)}`
+      const [last] = await log.read(stream, { direction: 'backwards', limit: 1 })
+      return last !== undefined && last.type !== 'IntegrationConnectionRevoked'
+    },
+  },
   stream: nothing,
 })
 

@@ -11,7 +11,7 @@ const declaredIn: Readonly<Record<keyof NamedTargets, readonly [section: string,
   campaign: ['campaigns', 'key'],
   product: ['products', 'slug'],
   endpoint_connection: ['endpoint_connections', 'name'],
-  integration: ['integrations', 'name'],
+  integration: ['custom_integrations', 'name'],
   stream: ['outreach_streams', 'name'],
 }
 
@@ -31,7 +31,9 @@ export const workflowsSection = ({ writer, targets }: Deps): SetupSection<Declar
       declared,
       (word, named) => {
         const [section, field] = declaredIn[word]
-        return namesIn(declaredAt(section), field).includes(named)
+        // An integration may be named together with its connection.
+        const [name = named] = word === 'integration' ? named.split('/') : [named]
+        return namesIn(declaredAt(section), field).includes(name.trim())
       },
     )
     for (const { path, reason } of unknown) report([index, ...path], reason)

@@ -2,7 +2,7 @@ import type { Json } from '#domain/event.ts'
 import type { CampaignRef } from '#domain/leads/events.ts'
 import { LeadTriggerType, workflowEvents, type WorkflowAction, type WorkflowTrigger } from '#domain/workflows/events.ts'
 import { triggerNameOf } from '#domain/workflows/record.ts'
-import { actionKind, type ActionFacts, type ActionPart, type Happening } from '../capability.ts'
+import { actionKind, endpointKey, type ActionFacts, type ActionPart, type Happening } from '../capability.ts'
 import { lifecycleBody } from '../lifecycle-body.ts'
 
 type Facts = ActionFacts & {
@@ -56,6 +56,13 @@ const partOf = (action: WorkflowAction): readonly ActionPart[] => {
     case 'webhook':
       return [{ action_id: action.id, connection_id: action.endpoint_connection_id }]
     case 'integration':
+      return [
+        {
+          action_id: action.id,
+          connection_id: action.integration_connection_id,
+          settled: { [endpointKey]: action.endpoint },
+        },
+      ]
     case 'outreach_stream':
       return []
   }

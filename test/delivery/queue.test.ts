@@ -21,7 +21,11 @@ import {
 /** A sender that knows no capability and reaches nobody. */
 const unused = {
   capabilities: { subjects: [], actions: [], connections: [] },
-  http: { request: () => Promise.reject(new Error('nothing is sent')), close: async () => undefined },
+  http: {
+    request: () => Promise.reject(new Error('nothing is sent')),
+    timeoutMs: 15_000,
+    close: async () => undefined,
+  },
   keys: deriveKeys(randomBytes(32).toString('base64')),
   dataKeys: { of: () => Promise.reject(new Error('nothing is sealed')) },
 }
@@ -110,7 +114,13 @@ describe('claiming', () => {
     await using own = await deliveryQueue()
     const connection = await connect(own.pool)
     await own.enqueue(planned(connection))
-    const send = makeSend({ ...unused, log: makeLog('silent', 'test'), metrics: makeMetrics(), now: () => new Date() })
+    const send = makeSend({
+      ...unused,
+      pool: own.pool,
+      log: makeLog('silent', 'test'),
+      metrics: makeMetrics(),
+      now: () => new Date(),
+    })
     const bodyOf = async (claimed: Claimed) =>
       (await readBodies(own.pool, unused.capabilities, [claimed], new Date()))(claimed)
     let claimed = only(await own.claim([connection]))
