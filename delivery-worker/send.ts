@@ -30,7 +30,7 @@ export type Body = { readonly text: string } | { readonly missing: string; reado
 type NotSent = { readonly outcome: 'not_sent'; readonly reason: string; readonly isForEver: boolean }
 
 /** The order of what is sent about one record: a later event has a greater number. */
-export const sequenceHeader = 'X-Service-Sequence'
+const sequenceHeader = 'X-Service-Sequence'
 
 /** Sends a delivery once, signed for this attempt, and says what becomes of it. */
 export const makeSend = ({ capabilities, http, keys, dataKeys, now, pool, log, metrics }: SendParts) => {
