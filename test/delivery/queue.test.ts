@@ -65,6 +65,13 @@ describe('planning', () => {
   })
 })
 
+/** What can be claimed now; it is sent at once. */
+const claimedAndSent = async (own: DeliveryQueue, connection: string): Promise<string[]> => {
+  const claimed = await own.claim([connection])
+  await own.complete(...claimed.map(success))
+  return claimed.map(({ id }) => id)
+}
+
 describe('claiming', () => {
   test('takes a delivery for one worker, and records the attempt before it is sent', async () => {
     await using own = await deliveryQueue()
@@ -152,7 +159,7 @@ describe('claiming', () => {
     const idsAt = async (applications: string | null, quotes: string | null) => {
       await own.passed(applications, quotes)
       await own.passTime(30)
-      return (await own.claim([connection])).map(({ id }) => id)
+      return claimedAndSent(own, connection)
     }
 
     expect(await idsAt(null, null)).toEqual([])
@@ -169,7 +176,7 @@ describe('claiming', () => {
     await own.setAside('applications', waiting.stream)
     await own.setAside('applications', unconcerned.stream)
     await own.setAside('quotes', other.stream)
-    const claimedIds = async () => (await own.claim([connection])).map(({ id }) => id).toSorted()
+    const claimedIds = async () => (await claimedAndSent(own, connection)).toSorted()
 
     const whileSetAside = await claimedIds()
     await own.putBack('applications', waiting.stream)
