@@ -46,6 +46,7 @@ import { makeIntegrationLog } from './custom-integrations/integration-log.ts'
 import { customIntegrationRoutes } from './custom-integrations/routes.ts'
 import { customIntegrationsSection } from './custom-integrations/setup.ts'
 import { makePeople } from './customers/people.ts'
+import { withdrawByLink } from './customers/withdraw-by-link.ts'
 import { followEndpointConnections, type LiveConnections } from './integrations/live-connections.ts'
 import { makeDocumentFiles } from './document-files.ts'
 import { receiveRoute } from './ingests/receive-route.ts'
@@ -100,7 +101,8 @@ import { membershipRoutes } from './loyalty/routes.ts'
 import { loyaltyProgrammesSection } from './loyalty/setup.ts'
 import { startCycles } from './loyalty/start-cycles.ts'
 import { whenPolicyBoundEnrolMember } from './loyalty/when-policy-bound-enrol-member.ts'
-import { outreachStreamRoutes } from './outreach/operator-routes.ts'
+import { outreachReactions, outreachRoutes, outreachTimersOf, startOutreach } from './outreach/outreach.ts'
+import { followOutreach, type LiveOutreach } from './outreach/streams.ts'
 import { outreachSections } from './outreach/setup.ts'
 import { runReactions } from './reaction.ts'
 import { setupRoutes } from './setup.ts'
@@ -128,6 +130,7 @@ type Deps = Pick<Parts, 'keys' | 'pool' | 'clock'> & {
   readonly connections: LiveConnections
   readonly actions: LiveActions
   readonly workflows: LiveWorkflows
+  readonly outreach: LiveOutreach
   readonly campaigns: LiveCampaigns
   readonly crmModels: CrmModels
   readonly leads: Leads
@@ -195,6 +198,7 @@ export const commandRoutes = (deps: Deps): readonly Route[] => {
   const memberships = makeMemberships({ writer, digest: dataKeys.digest, programmes })
   const dateAt = (organisation_id: OrganisationId, now: string) =>
     dateIn(directory.organisations.get(organisation_id)?.time_zone ?? 'Europe/London', now)
+  const people = makePeople({ writer, digest: dataKeys.digest })
   return [
     ...applicationRoutes({
       writer,
@@ -238,7 +242,16 @@ export const commandRoutes = (deps: Deps): readonly Route[] => {
     ...ingestTeamRoutes({ writer, people: makePeople({ writer, digest: dataKeys.digest }) }),
     ...membershipRoutes({ memberships, organisations: directory.organisations }),
     ...programmeRoutes({ writer, directory, programmes, memberships }),
-    ...outreachStreamRoutes({ writer, directory }),
+    ...outreachRoutes({
+      writer,
+      keys,
+      directory,
+      leads: deps.leads,
+      live: deps.outreach,
+      organisations: directory.organisations,
+      recordOf: people.record,
+      withdraw: withdrawByLink(people),
+    }),
     ...crmRoutes({ ...deps, models: deps.crmModels }),
     ...setupRoutes({ planOrganisation: organisationPlanner({ writer, directory }), sections: setupSections(deps) }),
   ]
@@ -259,6 +272,7 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
     crmModels,
     programmes,
     policyRules,
+    outreach,
   ] = await Promise.all([
     folds.follow(directoryFold, emptyDirectory()),
     folds.follow(operatorKeysFold, new Map<string, OperatorKey>()),
@@ -271,6 +285,7 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
     followCrmModels(folds),
     folds.follow(programmesFold, new Map<string, Programme>()),
     followPolicyRules(folds),
+    followOutreach(folds),
   ])
   const outbound = { allowedHosts: config.DELIVERY_ALLOWED_HOSTS, allowHttp: config.DELIVERY_ALLOW_HTTP }
   const allowsHttp = httpPermission(outbound)
@@ -317,6 +332,7 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
   }
   const memberships = makeMemberships({ writer, digest: dataKeys.digest, programmes })
   const { organisations } = directory
+  const ofOutreach = { writer, leads, live: outreach, organisations, recordOf: people.record }
   const setUpPolicy = makeSetUp({ writer, catalogue, organisations, rulesOf: policyRules })
   const reactions = runReactions(
     [
@@ -336,6 +352,7 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
       whenCardSettledRecordPremium(writer),
       whenIngestReceivedResolveIt(processing),
       whenIngestResolvedReadIt(processing),
+      ...outreachReactions({ ...ofOutreach, keys, workflows }),
     ],
     { ...parts, leases },
   )
@@ -361,12 +378,14 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
       refundPremiums({ writer, desks }),
       retryIngests(processing),
       startCycles({ memberships, programmes, organisations }),
+      ...outreachTimersOf({ ...ofOutreach, clock }),
     ],
     { ...parts, leases },
   )
   const integrationLog = makeIntegrationLog(parts.pool, log)
   const inboundLimit = (name: string, requests: number) =>
     makeRateLimit({ requests, windowSeconds: 300, name, pool: parts.pool, log })
+  const outreachAtWork = startOutreach({ ...parts, ...ofOutreach, leases, openAccount, http: outside, models })
   const requireCurrent = () => {
     folds.requireCurrent(directoryFold.name)
     folds.requireCurrent(operatorKeysFold.name)
@@ -393,6 +412,7 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
       campaigns,
       crmModels,
       leads,
+      outreach,
       policyRules,
       clock,
       isClockMovable: config.ENVIRONMENT !== 'production',
@@ -452,9 +472,10 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
       ...(await Promise.all([checkParts(parts, parts.pool), checkFolds(parts)])).flat(),
       ...reactions.map(checkConsumer),
       timers.check(),
+      outreachAtWork.check(),
     ],
     stop: async () => {
-      await Promise.all([...reactions, timers].map(async ({ finished }) => finished))
+      await Promise.all([...reactions, timers, outreachAtWork].map(async ({ finished }) => finished))
       await integrationLog.stop()
       await Promise.all([outside.close(), models.close()])
     },

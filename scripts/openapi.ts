@@ -48,6 +48,7 @@ export const routesByApi = () => {
     connections: new Map(),
     actions: new Map(),
     workflows: new Map(),
+    outreach: { streams: new Map(), settings: new Map() },
     campaigns: { campaign: unused, campaigns: unused, intake: unused },
     clock: { now: unused },
     isClockMovable: false,

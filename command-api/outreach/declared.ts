@@ -87,9 +87,24 @@ export const DeclaredRate = z.strictObject({
     .describe('So much of the organisation’s currency for a US dollar from this day on.'),
 })
 
+const usd = (what: string) =>
+  z.number().min(0).max(10_000).describe(`What a million tokens that the writer ${what} cost, in US dollars.`)
+
+/** What drafts cost: for an account with a writer of the organisation's own. */
+export const DeclaredPrice = z.strictObject({
+  input_usd: usd('reads'),
+  output_usd: usd('writes'),
+})
+
+export const priceOf = ({ input_usd, output_usd }: z.output<typeof DeclaredPrice>) => ({
+  input_usd_micros: Math.round(input_usd * 1_000_000),
+  output_usd_micros: Math.round(output_usd * 1_000_000),
+})
+
 /** What is declared for all streams of an organisation. */
 export const DeclaredOutreach = z.strictObject({
   on: z.boolean().describe('Whether the organisation has outreach streams at all.'),
+  writer_price: DeclaredPrice.optional(),
   exchange_rates: z.array(DeclaredRate).max(400).default([]),
 })
 

@@ -1,5 +1,11 @@
 import { z } from 'zod'
-import { noCounts, OperatedStream, renderOperated, type OutreachStream } from '#domain/outreach/record.ts'
+import {
+  noCounts,
+  OperatedStream,
+  renderOperated,
+  type OutreachSettings,
+  type OutreachStream,
+} from '#domain/outreach/record.ts'
 import { outreachSettings } from '#domain/outreach/settings.ts'
 import type { SteeringAct } from '#domain/outreach/stream.ts'
 import { OrganisationId, OutreachStreamId } from '#domain/values.ts'
@@ -7,7 +13,7 @@ import { notFound } from '#infra/http/problem.ts'
 import { route, type RequestFacts, type Route } from '#infra/http/route.ts'
 import { commandHandler, type Writer } from '../handle.ts'
 import { operatorContext, operatorRoute, refuseUnknownOrganisation, type Organisations } from '../operator.ts'
-import { chosen, DeclaredRate, DeclaredStream, withDefaults } from './declared.ts'
+import { chosen, DeclaredPrice, DeclaredRate, DeclaredStream, priceOf, withDefaults } from './declared.ts'
 import { outreachStreamIdOf } from './ids.ts'
 import { makeStreams, timeZoneOf } from './streams.ts'
 
@@ -42,9 +48,22 @@ const OneStream = z.object({
 })
 
 const Settings = z
-  .object({ is_on: z.boolean(), exchange_rates: z.array(DeclaredRate).readonly() })
+  .object({
+    is_on: z.boolean(),
+    writer_price: DeclaredPrice,
+    exchange_rates: z.array(DeclaredRate).readonly(),
+  })
   .meta({ id: 'OutreachSettings' })
 const OneSettings = z.object({ data: Settings })
+
+const shownSettings = ({ is_on, writer_price, exchange_rates }: OutreachSettings) => ({
+  is_on,
+  writer_price: {
+    input_usd: writer_price.input_usd_micros / 1_000_000,
+    output_usd: writer_price.output_usd_micros / 1_000_000,
+  },
+  exchange_rates,
+})
 
 const acts = ['start', 'pause', 'resume', 'stop', 'reopen', 'cancel_work', 'archive'] as const satisfies SteeringAct[]
 
@@ -77,7 +96,7 @@ export const outreachStreamRoutes = ({ writer, directory }: Deps): Route[] => {
       },
       async ({ path: { organisation_id } }) => {
         refuseUnknownOrganisation(directory, organisation_id)
-        return { status: 200, body: { data: await settings.load(organisation_id) } }
+        return { status: 200, body: { data: shownSettings(await settings.load(organisation_id)) } }
       },
     ),
     route(
@@ -88,14 +107,19 @@ export const outreachStreamRoutes = ({ writer, directory }: Deps): Route[] => {
         summary:
           'Switch outreach streams on or off for an organisation, or tell what a US dollar is worth from a day on',
         path: OrganisationPath,
-        body: z.object({ is_on: z.boolean().optional(), exchange_rates: z.array(DeclaredRate).max(400).default([]) }),
+        body: z.object({
+          is_on: z.boolean().optional(),
+          writer_price: DeclaredPrice.optional(),
+          exchange_rates: z.array(DeclaredRate).max(400).default([]),
+        }),
         answers: { 200: OneSettings },
       },
-      async ({ path: { organisation_id }, body: { is_on, exchange_rates }, ...facts }) => {
+      async ({ path: { organisation_id }, body: { is_on, writer_price: price, exchange_rates }, ...facts }) => {
         refuseUnknownOrganisation(directory, organisation_id)
-        const command = { type: 'ChangeSettings', organisation_id, is_on, exchange_rates } as const
+        const writer_price = price && priceOf(price)
+        const command = { type: 'ChangeSettings', organisation_id, is_on, writer_price, exchange_rates } as const
         const { state } = await settings.handle(organisation_id, command, operatorContext(organisation_id, facts))
-        return { status: 200, body: { data: state } }
+        return { status: 200, body: { data: shownSettings(state) } }
       },
     ),
     route(

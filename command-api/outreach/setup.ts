@@ -10,7 +10,7 @@ import {
   type SetupSection,
   type SetupStep,
 } from '../setup-section.ts'
-import { DeclaredOutreach, DeclaredStream, withDefaults } from './declared.ts'
+import { DeclaredOutreach, DeclaredStream, priceOf, withDefaults } from './declared.ts'
 import { outreachStreamIdOf } from './ids.ts'
 
 const DeclaredInFile = DeclaredStream.extend({
@@ -33,7 +33,8 @@ const settingsSection = (writer: Writer): SetupSection<z.output<typeof DeclaredO
       if (other) report([1], 'outreach is declared once')
       if (!declared) return []
       const { on: is_on, exchange_rates } = declared
-      const command = { type: 'ChangeSettings', organisation_id, is_on, exchange_rates } as const
+      const writer_price = declared.writer_price && priceOf(declared.writer_price)
+      const command = { type: 'ChangeSettings', organisation_id, is_on, writer_price, exchange_rates } as const
       const events = await preview(organisation_id, command)
       const isKnown = events.length === 0
       return [

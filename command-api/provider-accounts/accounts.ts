@@ -37,6 +37,9 @@ const addresses: Readonly<Record<Provider, string | undefined>> = {
   market_panel: undefined,
   tpsclear: 'https://api.tpsclear.co.uk',
   lead_reader: 'https://api.openai.com/v1',
+  outreach_writer: 'https://api.openai.com/v1',
+  message_gateway: undefined,
+  smtp: undefined,
 }
 
 /** An organisation has one account with each provider. */

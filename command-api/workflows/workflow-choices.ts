@@ -13,6 +13,7 @@ import {
 import type { Workflow } from '#domain/workflows/record.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
 import { derivedId } from '#infra/ids.ts'
+import { outreachStreamIdOf } from '../outreach/ids.ts'
 import { campaignIdOf } from '../campaigns/ids.ts'
 import { productIdOf } from '../catalogue/ids.ts'
 import { namedConnectionIdOf } from '../custom-integrations/ids.ts'
@@ -44,7 +45,7 @@ const DeclaredAction = z.discriminatedUnion('kind', [
   }),
   z.object({
     kind: z.literal('outreach_stream'),
-    stream: z.string().describe('The outreach stream that the person joins, by its name.'),
+    stream: z.string().describe('The outreach stream that the person joins, by its slug.'),
   }),
 ])
 type DeclaredAction = z.output<typeof DeclaredAction>
@@ -79,12 +80,6 @@ export type NamedTargets = Readonly<
   Record<'campaign' | 'product' | 'endpoint_connection' | 'integration' | 'stream', Named>
 >
 
-/** For what cannot be set up: nothing has this name. */
-const nothing: Named = {
-  idOf: (organisation_id, name) => derivedId('nothing', organisation_id, name),
-  exists: async () => false,
-}
-
 export const namedTargets = (log: EventLog, catalogue: Pick<Catalogue, 'slugs'>): NamedTargets => ({
   campaign: {
     idOf: campaignIdOf,
@@ -107,7 +102,11 @@ export const namedTargets = (log: EventLog, catalogue: Pick<Catalogue, 'slugs'>)
       return last !== undefined && last.type !== 'IntegrationConnectionRevoked'
     },
   },
-  stream: nothing,
+  stream: {
+    idOf: outreachStreamIdOf,
+    exists: async (organisation_id, slug) =>
+      (await log.read(`outreach-${outreachStreamIdOf(organisation_id, slug)}`, { limit: 1 })).length > 0,
+  },
 })
 
 /** Something is named that is not there, and where. */

@@ -12,7 +12,7 @@ const declaredIn: Readonly<Record<keyof NamedTargets, readonly [section: string,
   product: ['products', 'slug'],
   endpoint_connection: ['endpoint_connections', 'name'],
   integration: ['custom_integrations', 'name'],
-  stream: ['outreach_streams', 'name'],
+  stream: ['outreach_streams', 'slug'],
 }
 
 /** What happens when something happens. */

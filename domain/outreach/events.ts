@@ -135,6 +135,12 @@ export type OutreachEvent = EventOf<typeof outreachEvents>
 /** What is set up for all streams of an organisation. Stream `outreach_settings-<organisation id>`. */
 export const outreachSettingsEvents = {
   OutreachSwitched: event({ organisation_id: OrganisationId, is_on: z.boolean() }),
+  /** What a million tokens of the writer cost, read and written, in millionths of a dollar. */
+  WriterPriced: event({
+    organisation_id: OrganisationId,
+    input_usd_micros: z.int().min(0),
+    output_usd_micros: z.int().min(0),
+  }),
   /** From this day on a dollar is worth so much. */
   ExchangeRateRecorded: event({ organisation_id: OrganisationId, day: CalendarDate, usd_rate: z.string() }),
 }

@@ -33,15 +33,19 @@ export type Circumstances = {
   readonly messageIdOf: (role: Role, number: number) => string
 }
 
+export type Join = Circumstances & {
+  readonly type: 'Join'
+  readonly organisation_id: OrganisationId
+  readonly contact_id: CustomerId
+  readonly member_id: string
+  readonly columns: Readonly<Record<string, string>>
+  readonly by: JoinedBy
+}
+
 export type PersonCommand =
-  | (Circumstances & {
-      readonly type: 'Join'
-      readonly organisation_id: OrganisationId
-      readonly contact_id: CustomerId
-      readonly member_id: string
-      readonly columns: Readonly<Record<string, string>>
-      readonly by: JoinedBy
-    })
+  | Join
+  /** Several streams in one append; those that nobody can join are left out. */
+  | { readonly type: 'JoinSeveral'; readonly joins: readonly Join[] }
   | (Circumstances & { readonly type: 'NextDue' })
   | (Circumstances & { readonly type: 'GiveIssue'; readonly issue: number })
   | (Circumstances & { readonly type: 'CheckMessage'; readonly message_id: string })
@@ -95,6 +99,8 @@ const decide = (command: PersonCommand, person: Person): Decision => {
   switch (command.type) {
     case 'Join':
       return join(command, person)
+    case 'JoinSeveral':
+      return command.joins.filter(({ stream }) => isOpen(stream)).flatMap((each) => join(each, person))
     case 'NextDue':
       return nextDue(command, person)
     case 'GiveIssue':
@@ -157,7 +163,7 @@ const skipped = (
   was_unwritten: message.waits_for === 'draft' && message.is_first,
 })
 
-const join = (command: Extract<PersonCommand, { type: 'Join' }>, person: Person): Decision => {
+const join = (command: Join, person: Person): Decision => {
   const { stream, organisation_id, contact_id, member_id, columns, reachable } = command
   const before = person.members[stream.id]
   if (before && before.state !== 'refused') return []

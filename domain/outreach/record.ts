@@ -12,6 +12,7 @@ export {
 export {
   evolveStream,
   isWorking,
+  noSettings,
   outreachSettingsFold,
   outreachStreamsFold,
   streamsOf,

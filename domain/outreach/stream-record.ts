@@ -158,11 +158,17 @@ export const streamsOf = (
 /** What is set up for all streams of an organisation. */
 export type OutreachSettings = {
   readonly is_on: boolean
+  /** What a million tokens of the writer cost. */
+  readonly writer_price: { readonly input_usd_micros: number; readonly output_usd_micros: number }
   /** In the order of their days. */
   readonly exchange_rates: readonly { readonly day: string; readonly usd_rate: string }[]
 }
 
-export const noSettings: OutreachSettings = { is_on: false, exchange_rates: [] }
+export const noSettings: OutreachSettings = {
+  is_on: false,
+  writer_price: { input_usd_micros: 0, output_usd_micros: 0 },
+  exchange_rates: [],
+}
 
 /** Enough for a year of working days; the rates before are history. */
 const ratesKept = 400
@@ -171,6 +177,10 @@ export const evolveSettings = (settings: OutreachSettings, event: OutreachSettin
   switch (event.type) {
     case 'OutreachSwitched':
       return { ...settings, is_on: event.is_on }
+    case 'WriterPriced': {
+      const { input_usd_micros, output_usd_micros } = event
+      return { ...settings, writer_price: { input_usd_micros, output_usd_micros } }
+    }
     case 'ExchangeRateRecorded': {
       const { day, usd_rate } = event
       const others = settings.exchange_rates.filter((each) => each.day !== day)
@@ -183,7 +193,7 @@ export const evolveSettings = (settings: OutreachSettings, event: OutreachSettin
 /** The settings of all organisations, for a process that keeps them in memory. */
 export const outreachSettingsFold = {
   name: 'outreach settings',
-  version: 1,
+  version: 2,
   categories: ['outreach_settings'],
   events: outreachSettingsEvents,
   apply: (all: Map<string, OutreachSettings>, event: OutreachSettingsEvent): void => {

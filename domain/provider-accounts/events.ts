@@ -13,6 +13,9 @@ export const Provider = z.enum([
   'market_panel',
   'tpsclear',
   'lead_reader',
+  'outreach_writer',
+  'message_gateway',
+  'smtp',
 ])
 export type Provider = z.infer<typeof Provider>
 

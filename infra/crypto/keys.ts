@@ -12,6 +12,8 @@ export type Keys = {
     readonly public: ReadonlyMap<string, KeyObject>
   }
   readonly shareTokens: { readonly key: KeyObject; readonly earlier: readonly KeyObject[] }
+  /** Sign the links of messages that people receive. */
+  readonly links: { readonly key: KeyObject; readonly earlier: readonly KeyObject[] }
   /** `id` is the id of the master key and the prefix of each sealed value; `all` has the earlier keys too. */
   readonly sealing: { readonly id: string; readonly key: KeyObject; readonly all: ReadonlyMap<string, KeyObject> }
 }
@@ -34,6 +36,7 @@ export const deriveKeys = (masterKey: string, earlierMasterKeys: readonly string
       public: new Map(all.map(({ tokens }) => [tokens.id, tokens.public])),
     },
     shareTokens: { key: present.shareTokens, earlier: all.slice(0, -1).map(({ shareTokens }) => shareTokens) },
+    links: { key: present.links, earlier: all.slice(0, -1).map(({ links }) => links) },
     sealing: { ...present.sealing, all: new Map(all.map(({ sealing }) => [sealing.id, sealing.key])) },
   }
 }
@@ -55,6 +58,7 @@ const deriveFrom = (masterKey: string) => {
   return {
     tokens: { id: idOf(publicKey.export({ format: 'der', type: 'spki' })), private: privateKey, public: publicKey },
     shareTokens: createSecretKey(derive('share tokens')),
+    links: createSecretKey(derive('links of messages')),
     sealing: { id: idOf(derive('sealing key id')), key: createSecretKey(derive('sealing')) },
   }
 }

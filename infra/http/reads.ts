@@ -24,6 +24,7 @@ const listsOfOrganisation = [
   'leads',
   'memberships',
   'outcomes',
+  'outreach_outbox',
   'outreach_streams',
   'payment_news',
   'payments',

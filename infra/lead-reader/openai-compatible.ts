@@ -4,19 +4,37 @@ import type { GuardedHttp } from '../guarded-http.ts'
 
 const Completion = z.object({
   choices: z.array(z.object({ message: z.object({ content: z.string() }) })).min(1),
-  usage: z.object({ total_tokens: z.int().min(0) }).nullish(),
+  usage: z
+    .object({
+      total_tokens: z.int().min(0),
+      prompt_tokens: z.int().min(0).optional(),
+      completion_tokens: z.int().min(0).optional(),
+    })
+    .nullish(),
 })
 
 /** What a language model answered: a text that nobody vouches for. */
 export type ModelAnswer =
-  | { readonly outcome: 'answered'; readonly text: string; readonly tokens: number }
+  | {
+      readonly outcome: 'answered'
+      readonly text: string
+      readonly tokens: number
+      /** How many tokens of them it read, and how many it wrote. */
+      readonly usage: { readonly read: number; readonly written: number }
+    }
   /** It has no capacity, or the account none left for now. */
   | { readonly outcome: 'busy'; readonly retryAfterMs: number | undefined }
   | { readonly outcome: 'unanswered'; readonly reason: string }
 
 export type AskModel = (
   account: OpenedAccount,
-  question: { readonly instructions: string; readonly material: string },
+  question: {
+    readonly instructions: string
+    readonly material: string
+    /** The same for a repeated question, for models that know repeats. */
+    readonly id?: string
+    readonly mostTokens?: number
+  },
 ) => Promise<ModelAnswer>
 
 const mostTokensAnswered = 2_000
@@ -25,15 +43,19 @@ const defaultModel = 'gpt-4o-mini'
 /** Speaks `POST /chat/completions` of OpenAI, as many others do. The account names the model. */
 export const openAiCompatible =
   (http: Pick<GuardedHttp, 'request'>): AskModel =>
-  async ({ base_url, account, secret }, { instructions, material }) => {
+  async ({ base_url, account, secret }, { instructions, material, id, mostTokens = mostTokensAnswered }) => {
     const exchange = await http.request({
       method: 'POST',
       url: `${base_url}/chat/completions`,
-      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+      headers: {
+        authorization: `Bearer ${secret}`,
+        'content-type': 'application/json',
+        ...(id !== undefined && { 'idempotency-key': id }),
+      },
       body: JSON.stringify({
         model: account ?? defaultModel,
         temperature: 0,
-        max_completion_tokens: mostTokensAnswered,
+        max_completion_tokens: mostTokens,
         response_format: { type: 'json_object' },
         messages: [
           { role: 'system', content: instructions },
@@ -48,7 +70,10 @@ export const openAiCompatible =
     const completion = Completion.safeParse(parsed(body.toString())).data
     const text = completion?.choices[0]?.message.content
     if (text === undefined) return { outcome: 'unanswered', reason: 'The reader answered what we do not understand.' }
-    return { outcome: 'answered', text, tokens: completion?.usage?.total_tokens ?? 0 }
+    const { total_tokens = 0, prompt_tokens, completion_tokens } = completion?.usage ?? {}
+    const written = completion_tokens ?? Math.max(0, total_tokens - (prompt_tokens ?? 0))
+    const usage = { read: prompt_tokens ?? total_tokens - written, written }
+    return { outcome: 'answered', text, tokens: total_tokens, usage }
   }
 
 const waitOf = (seconds: string | undefined): number | undefined =>

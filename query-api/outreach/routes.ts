@@ -12,6 +12,8 @@ import {
   type OutreachStream,
   type StreamCounts,
 } from '#domain/outreach/record.ts'
+import type { DataKeys } from '#infra/crypto/data-keys.ts'
+import { makeOutbox } from '#infra/message-channels/outbox.ts'
 import { notFound } from '#infra/http/problem.ts'
 import { readOrWrite, route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
@@ -23,6 +25,7 @@ type Deps = {
   /** For lists. */
   readonly pool: Database
   readonly outreachSettings: ReadonlyMap<string, OutreachSettings>
+  readonly dataKeys: Pick<DataKeys, 'of' | 'byId'>
 }
 
 const operator = { tag: 'Operator', access: { kind: 'operator' } } as const
@@ -34,10 +37,32 @@ const Page = z.object(pageParameters)
 
 const newest = { at: 'infinity', id: highestId }
 
+const OutboxShown = z
+  .object({
+    id: z.uuid(),
+    contact_id: CustomerId,
+    channel: z.enum(['email', 'sms', 'whatsapp']),
+    sent_at: z.iso.datetime(),
+    asked: z.int().describe('So often was it to be sent; what comes again goes out once.'),
+    content: z
+      .object({
+        to: z.string(),
+        from_name: z.string().nullable(),
+        subject: z.string().nullable(),
+        text: z.string(),
+        unsubscribe_url: z.string(),
+      })
+      .nullable()
+      .describe('Null once the person was erased.'),
+  })
+  .meta({ id: 'OutboxMessage' })
+
 type Row = { readonly document: OutreachStream; readonly counts: StreamCounts }
 
 /** Outreach streams: their progress for the firm's servers, and all that belongs to them for the operator. */
-export const outreachReads = ({ db, pool, outreachSettings }: Deps): Route[] => {
+export const outreachReads = ({ db, pool, outreachSettings, dataKeys }: Deps): Route[] => {
+  const outbox = makeOutbox({ pool, dataKeys })
+
   const find = async (organisation_id: OrganisationId, id: OutreachStreamId): Promise<Row> => {
     const { rows } = await db.query<Row>({
       name: 'outreach-stream-by-id',
@@ -153,6 +178,33 @@ export const outreachReads = ({ db, pool, outreachSettings }: Deps): Route[] => 
         })
         const { page, next_cursor } = pageOf(rows, limit, (row) => ({ at: row.created_at, id: row.id }))
         return { status: 200, body: { data: page.map(({ document }) => document), next_cursor } }
+      },
+    ),
+    route(
+      {
+        ...operator,
+        method: 'get',
+        address: '/admin/v1/organisations/:organisation_id/outreach_outbox',
+        summary: 'List the messages that outside production went nowhere, for want of an account, newest first',
+        path: OrganisationPath,
+        query: Page,
+        answers: { 200: z.object({ data: z.array(OutboxShown), next_cursor: z.string().nullable() }) },
+        errors: ['invalid_parameter'],
+      },
+      async ({ path: { organisation_id }, query: { cursor, limit } }) => {
+        const rows = await outbox.list(organisation_id, cursor === undefined ? newest : placeOf(cursor), limit + 1)
+        const { page, next_cursor } = pageOf(rows, limit, (row) => ({ at: row.sent_at, id: row.id }))
+        const data = page.map(({ id, contact_id, channel, sent_at, asked, content }) =>
+          OutboxShown.parse({
+            id,
+            contact_id,
+            channel,
+            sent_at: sent_at.toISOString(),
+            asked,
+            content: content === null ? null : (JSON.parse(content) as unknown),
+          }),
+        )
+        return { status: 200, body: { data, next_cursor } }
       },
     ),
     route(

@@ -1,0 +1,66 @@
+import type { Pool } from 'pg'
+import { sql } from '#infra/postgres/postgres.ts'
+
+/** What waits to be done for outreach streams, as the read model shows it: it may be a moment behind. */
+export const makeQueue = (pool: Pick<Pool, 'query'>) => ({
+  /** The streams that have something to do, found from one to the next without a look at what each has. */
+  streams: async (): Promise<readonly { readonly organisation_id: string; readonly stream_id: string }[]> => {
+    try {
+      const { rows } = await pool.query<{ organisation_id: string; stream_id: string }>({
+        name: 'outreach-streams-with-work',
+        ...sql`
+          with recursive busy as (
+            (select organisation_id, stream_id from outreach_queue order by organisation_id, stream_id limit 1)
+            union all
+            select following.organisation_id, following.stream_id from busy cross join lateral (
+              select organisation_id, stream_id from outreach_queue as queue
+              where (queue.organisation_id, queue.stream_id) > (busy.organisation_id, busy.stream_id)
+              order by queue.organisation_id, queue.stream_id limit 1) as following
+          )
+          select organisation_id, stream_id from busy`,
+      })
+      return rows
+    } catch (error) {
+      // The projections have not made the table yet.
+      if (error instanceof Error && 'code' in error && error.code === '42P01') return []
+      throw error
+    }
+  },
+
+  next: async (
+    organisation_id: string,
+    stream_id: string,
+    step: 'draft' | 'sending',
+    now: string,
+    most: number,
+  ): Promise<readonly { readonly id: string; readonly contact_id: string }[]> => {
+    const { rows } = await pool.query<{ id: string; contact_id: string }>({
+      name: 'outreach-next-work',
+      ...sql`
+        select id, contact_id from outreach_queue
+        where organisation_id = ${organisation_id} and stream_id = ${stream_id} and step = ${step} and due_at <= ${now}
+        order by due_at, id limit ${most}`,
+    })
+    return rows
+  },
+
+  /** Subscribers who have not been given an issue; `isComplete` says that the read model knows all who joined before it. */
+  subscribersWithout: async (
+    organisation_id: string,
+    stream_id: string,
+    issue: number,
+    most: number,
+  ): Promise<{ readonly contacts: readonly string[]; readonly isComplete: boolean }> => {
+    // What the list is behind of is asked first: who joins in between joins after the issue.
+    const { rows: passed } = await pool.query(sql`
+      select from outreach_queue as queue join consumer_checkpoint as checkpoint on checkpoint.name = 'outreach_members'
+      where queue.organisation_id = ${organisation_id} and queue.stream_id = ${stream_id} and queue.id = ${stream_id}
+        and queue.issue = ${issue} and checkpoint.position >= queue.position`)
+    const { rows } = await pool.query<{ contact_id: string }>(sql`
+      select contact_id from outreach_members
+      where organisation_id = ${organisation_id} and stream_id = ${stream_id} and subscribes and last_issue < ${issue}
+      limit ${most}`)
+    return { contacts: rows.map(({ contact_id }) => contact_id), isComplete: passed.length > 0 }
+  },
+})
+export type QueuedWork = ReturnType<typeof makeQueue>

@@ -1,0 +1,38 @@
+import { idOf } from '#domain/event.ts'
+import { CustomerId } from '#domain/values.ts'
+import type { Clock } from '#infra/clock.ts'
+import type { Timer } from '../timers.ts'
+import type { OutreachPeople } from './people.ts'
+import { timeZoneOf, type LiveOutreach, type Organisations, type Streams } from './streams.ts'
+
+type Deps = {
+  readonly people: OutreachPeople
+  readonly streams: Streams
+  readonly live: LiveOutreach
+  readonly organisations: Organisations
+  readonly clock: Clock
+}
+
+/** What falls due of outreach: a person's next message of a stream, and the next issue of a newsletter. */
+export const outreachTimers = ({ people, streams, live, organisations, clock }: Deps): readonly Timer[] => [
+  {
+    kind: 'outreach_next',
+    fire: async ({ id: member_id, stream: ownStream }, context) => {
+      const contact_id = CustomerId.parse(idOf(ownStream))
+      const { members } = await people.load(contact_id)
+      const member = Object.values(members).find((each) => each.member_id === member_id)
+      const stream = member && live.streams.get(member.stream_id)
+      if (!stream) return
+      const facts = await people.factsOf(stream, contact_id, member.columns)
+      await people.handle(contact_id, { type: 'NextDue', ...facts, now: context.now }, context)
+    },
+  },
+  {
+    kind: 'outreach_issue',
+    fire: async ({ id, organisation_id }, context) => {
+      const time_zone = timeZoneOf(organisations, organisation_id)
+      // After an outage one issue goes out, and not one for each that was missed.
+      await streams.handle(id, { type: 'ReleaseIssue', now: clock.now().toISOString(), time_zone }, context)
+    },
+  },
+]

@@ -1,0 +1,65 @@
+import { publishedLeadEvent } from '#domain/lead-feed/record.ts'
+import { idOf } from '#domain/event.ts'
+import { leadEvents, type LeadEvent } from '#domain/leads/events.ts'
+import type { JoinedBy } from '#domain/outreach/events.ts'
+import { streamsOf, type OutreachStream } from '#domain/outreach/record.ts'
+import { CustomerId, OrganisationId } from '#domain/values.ts'
+import type { Workflow } from '#domain/workflows/record.ts'
+import type { Reaction } from '../reaction.ts'
+import type { OutreachPeople } from './people.ts'
+import type { LiveOutreach } from './streams.ts'
+
+type Deps = {
+  readonly people: Pick<OutreachPeople, 'stream' | 'joinSeveral'>
+  readonly live: LiveOutreach
+  readonly workflows: ReadonlyMap<string, Workflow>
+}
+type Joining = { readonly stream: OutreachStream; readonly by: JoinedBy }
+
+/** A lead joins outreach streams as campaigns and workflows say: by arriving, or by what happens to it. */
+export const whenLeadChangedJoinStreams = ({ people, live, workflows }: Deps): Reaction<typeof leadEvents> => {
+  const byCampaign = (organisation_id: OrganisationId, { type, campaign }: LeadEvent): readonly Joining[] => {
+    if ((type !== 'LeadCreated' && type !== 'LeadSentAgain') || !campaign) return []
+    return streamsOf(live.streams, organisation_id)
+      .filter(({ campaigns }) => campaigns.includes(campaign.key))
+      .map((stream) => ({ stream, by: { type: 'campaign', id: campaign.id } }))
+  }
+
+  const byWorkflow = (organisation_id: OrganisationId, event: LeadEvent): readonly Joining[] => {
+    const published = publishedLeadEvent(event)
+    if (!published) return []
+    return [...workflows.values()]
+      .filter(
+        (workflow) => workflow.organisation_id === organisation_id && isTriggered(workflow, event, published.type),
+      )
+      .flatMap(({ id, actions }) =>
+        actions.flatMap((action): Joining[] => {
+          const stream = action.kind === 'outreach_stream' ? live.streams.get(action.outreach_stream_id) : undefined
+          return stream?.organisation_id === organisation_id ? [{ stream, by: { type: 'workflow', id } }] : []
+        }),
+      )
+  }
+
+  return {
+    name: 'when-lead-changed-join-streams',
+    categories: ['lead'],
+    events: leadEvents,
+    target: (_event, { stream }) => people.stream(idOf(stream)),
+    react: async (event, { stream }, context) => {
+      const organisation_id = OrganisationId.parse(context.organisation_id)
+      if (!live.settings.get(organisation_id)?.is_on) return
+      const joining = [...byCampaign(organisation_id, event), ...byWorkflow(organisation_id, event)]
+      const once = joining.filter(
+        (each, index) => joining.findIndex((other) => other.stream.id === each.stream.id) === index,
+      )
+      await people.joinSeveral(organisation_id, CustomerId.parse(idOf(stream)), once, context)
+    },
+  }
+}
+
+const isTriggered = ({ id, trigger, state }: Workflow, event: LeadEvent, type: string): boolean => {
+  // Who runs a workflow by hand says which.
+  const isAsked = 'workflow_id' in event ? event.workflow_id === id : type === trigger.event_type
+  const isOnCampaign = trigger.campaign_id === null || trigger.campaign_id === event.campaign?.id
+  return state === 'active' && isAsked && isOnCampaign
+}
