@@ -1,8 +1,19 @@
 import { randomBytes } from 'node:crypto'
-import { demoOrganisation, idOf, operatorAddress, type Callers, type Example, type Examples } from './requests.ts'
+import {
+  dataOf,
+  demoOrganisation,
+  idOf,
+  listOf,
+  operatorAddress,
+  textOf,
+  until,
+  type Callers,
+  type Example,
+  type Examples,
+} from './requests.ts'
 
 /** Outreach streams of the demo organisation: one that runs, and some to be steered. */
-export const prepareOutreach = async ({ operator }: Callers): Promise<Examples> => {
+export const prepareOutreach = async ({ api, operator }: Callers): Promise<Examples> => {
   const added = randomBytes(4).toString('hex')
   const stream = (name: string) => ({
     slug: `explorer-${added}-${name}`,
@@ -15,6 +26,22 @@ export const prepareOutreach = async ({ operator }: Callers): Promise<Examples> 
   const created = async (name: string) => idOf(await operator('POST', streams, stream(name)))
   const [running, toChange, toStart] = await Promise.all(['running', 'change', 'start'].map(created))
   await operator('POST', `${streams}/${running}/acts`, { act: 'start' })
+
+  const lead = async () => {
+    const identity = { email: `outreach.${added}@example.com`, first_name: 'Ann', match_on_details: true }
+    const consent = { method: 'the explorer', service: { email: true } }
+    const ingest = idOf(await api('POST', '/api/v1/crm/ingests', { source: 'explorer', identity, consent }))
+    return until(async () => {
+      const read = dataOf(await operator('GET', `${operatorAddress}/ingests/${ingest}`).catch(() => ({ data: {} })))
+      return read['status'] === 'applied' ? textOf(read, 'contact_id') : undefined
+    })
+  }
+  const contact_id = await lead()
+  await operator('POST', `${streams}/${running}/members`, { people: [{ contact_id }] })
+  const message_id = await until(async () => {
+    const [message] = listOf(await operator('GET', `${streams}/${running}/messages`))
+    return message && textOf(message, 'id')
+  })
 
   const inOrganisation = (path: Readonly<Record<string, string>> = {}, body?: object): Example => ({
     path: { organisation_id: demoOrganisation, ...path },
@@ -31,6 +58,12 @@ export const prepareOutreach = async ({ operator }: Callers): Promise<Examples> 
     getOrganisationOutreachStream: ofStream(running),
     patchOrganisationOutreachStream: ofStream(toChange, { pace_per_hour: 100 }),
     postOrganisationOutreachStreamActs: ofStream(toStart, { act: 'start' }),
+    getOrganisationOutreachOutbox: inOrganisation(),
+    postOrganisationOutreachStreamMembers: ofStream(running, { people: [{ contact_id }] }),
+    postOrganisationOutreachStreamMemberMessageActs: inOrganisation(
+      { stream_id: running ?? '', contact_id, message_id },
+      { act: 'approve' },
+    ),
     getOrganisationOutreachStreamMembers: ofStream(running),
     getOrganisationOutreachStreamMessages: ofStream(running),
     getOrganisationOutreachStreamCosts: ofStream(running),

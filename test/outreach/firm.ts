@@ -28,7 +28,7 @@ export const mailshot = {
   texts: [text],
 }
 
-const patienceMs = 60_000
+const patienceMs = 15_000
 
 /** A firm with outreach switched on, its leads, streams and outbox, through the whole service. */
 export const openFirm = async (environment: Readonly<Record<string, string>> = {}) => {
@@ -68,7 +68,12 @@ export const openFirm = async (environment: Readonly<Record<string, string>> = {
     { consents = { email: true }, ...sent }: { consents?: object | null; declared?: object; campaign?: string } = {},
     name = `person${++made}`,
   ): Promise<string> => {
-    const identity = { email: `${name}@example.com`, first_name: name, last_name: 'Finch', phone: '+447400123456' }
+    const identity = {
+      email: `${name}@example.com`,
+      first_name: name,
+      last_name: 'Finch',
+      phone: `+4474001${String(10_000 + ++made)}`,
+    }
     const consent = consents && { method: 'a form', first_party_marketing: consents }
     const { status, body } = await service.send<{ id: string }>('POST', '/api/v1/crm/ingests', {
       token: client.token,
