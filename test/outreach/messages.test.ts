@@ -173,7 +173,7 @@ describe('what people do afterwards', () => {
     const stream = await firm.stream()
     const contact = await firm.lead()
     await firm.join(stream, contact)
-    await firm.until('the activity is recorded', async () => {
+    const isRecorded = await firm.until('the activity is recorded', async () => {
       const { body } = await firm.service.send<readonly { event_type: string }[]>(
         'GET',
         `/api/v1/crm/events?contact_id=${contact}`,
@@ -181,6 +181,7 @@ describe('what people do afterwards', () => {
       )
       return body.data.some(({ event_type }) => event_type === 'activity.email') ? true : undefined
     })
+    expect(isRecorded).toBe(true)
   })
 
   test('a survey’s answers are counted once a person, and an answer that does not fit is refused', async () => {
