@@ -20,8 +20,7 @@ export const sendByGateway = async (
   })
   if (!answer) return { outcome: 'unanswered', reason: 'the message gateway did not answer' }
   const { status, body } = answer
-  if (status === 200 || status === 202)
-    return { outcome: 'sent', reference: Accepted.safeParse(body).data?.id ?? null }
+  if (status === 200 || status === 202) return { outcome: 'sent', reference: Accepted.safeParse(body).data?.id ?? null }
   const why = Refused.safeParse(body).data?.message ?? `status ${status}`
   // What is wrong with the account or for the moment is not wrong with the message.
   const isOfMessage = status === 400 || status === 404 || status === 410 || status === 422
