@@ -19,4 +19,3 @@ export {
   type OutreachSettings,
   type OutreachStream,
 } from './stream-record.ts'
-export { penceOf } from './money.ts'
