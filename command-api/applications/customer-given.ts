@@ -8,12 +8,17 @@ import type { Context } from '../handle.ts'
 
 type Email = { readonly organisation_id: OrganisationId; readonly kind: 'email'; readonly value: string }
 
+/** What a person's own record holds, and when it last changed. */
+export type PersonKnown = { readonly known: CustomerDetails; readonly known_at: string }
+
+const nothing = { known: undefined, known_at: undefined }
+
 /** The people of the organisations, as applications know them by their email addresses. */
 export type People = {
   readonly find: (email: Email) => Promise<CustomerId | undefined>
   /** Assigns the email address to a person, unless it is another's already. Returns the person who has it. */
   readonly claim: (email: Email, person: CustomerId, context: Context) => Promise<CustomerId>
-  readonly known: (person: CustomerId) => Promise<CustomerDetails | undefined>
+  readonly known: (person: CustomerId) => Promise<PersonKnown | undefined>
 }
 
 /** Random, without a time: who sends an email address gets the id, and must not learn since when it is known. */
@@ -41,16 +46,16 @@ export const readPerson = async (
   const { details, refused } = readCustomer(sent, { today, country: held?.country ?? null })
   const { email } = details
   if (typeof email !== 'string' || email === held?.email) {
-    const known = caller.kind === 'server' && held ? await people.known(held.id) : undefined
+    const known = (caller.kind === 'server' && held ? await people.known(held.id) : undefined) ?? nothing
     // Without an email address it is the person whom the application names when the command is handled.
     const customer_id = email === held?.email ? held?.id : undefined
-    return { given: { details, refused, customer_id, known }, unclaimed: undefined }
+    return { given: { details, refused, customer_id, ...known }, unclaimed: undefined }
   }
   const identity: Email = { organisation_id: caller.organisation_id, kind: 'email', value: email }
   const found = await people.find(identity)
-  const known = caller.kind === 'server' && found ? await people.known(found) : undefined
+  const known = (caller.kind === 'server' && found ? await people.known(found) : undefined) ?? nothing
   const customer_id = found ?? (held?.email === null ? held.id : newPersonId())
-  return { given: { details, refused, customer_id, known }, unclaimed: found ? undefined : identity }
+  return { given: { details, refused, customer_id, ...known }, unclaimed: found ? undefined : identity }
 }
 
 type Claiming = {

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { customer, type CustomerCommand } from '#domain/customers/customer.ts'
-import type { CustomerDetails, CustomerEvent, IdentityKind } from '#domain/customers/events.ts'
+import type { CustomerEvent, IdentityKind } from '#domain/customers/events.ts'
 import { identity } from '#domain/customers/identity.ts'
 import { detailsOf, type Customer } from '#domain/customers/record.ts'
 import { OwnError } from '#domain/own-error.ts'
@@ -82,9 +82,9 @@ export const makePeople = ({ writer, digest }: PeopleDeps) => {
     },
 
     /** What a person's own record holds. */
-    known: async (id: CustomerId): Promise<CustomerDetails | undefined> => {
+    known: async (id: CustomerId) => {
       const record = await customers.load(id)
-      return record && detailsOf(record)
+      return record && { known: detailsOf(record), known_at: record.updated_at }
     },
   }
 }

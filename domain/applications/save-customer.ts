@@ -22,6 +22,8 @@ export type CustomerGiven = {
   readonly customer_id: CustomerId | undefined
   /** The customer's own record: only for a caller who may see and change it. */
   readonly known: CustomerDetails | undefined
+  /** When the customer's own record last changed, as an ISO 8601 instant. */
+  readonly known_at?: string | undefined
 }
 
 export type Consent = {
@@ -136,13 +138,22 @@ const refusals = (answers: Readonly<Record<string, unknown>>): Record<string, fa
 const booleans = (answers: Readonly<Record<string, unknown>>): Record<string, boolean> =>
   Object.fromEntries(Object.entries(answers).map(([key, value]) => [key, value === true]))
 
+/**
+ * Whether details that were sent change a person's own record. It follows what applications save: while it is older than
+ * the last save of this one, it says nothing about the same details sent again.
+ */
+export const isNewsOfPerson = ({ details, known, known_at }: CustomerGiven, savedAt: string | null): boolean => {
+  const isBehind = known_at !== undefined && savedAt !== null && known_at < savedAt
+  return known !== undefined && !isBehind && !isSameJson({ ...known, ...details }, known)
+}
+
 /** Whether anything follows from a request: for the application, or for the customer's own record. */
-const isNews = (saved: CustomerSaved, { details, known }: CustomerGiven, state: ApplicationState): boolean => {
-  const { record, consent_answers, marketing_answers } = state
+const isNews = (saved: CustomerSaved, given: CustomerGiven, state: ApplicationState): boolean => {
+  const { record, consent_answers, marketing_answers, customer_saved_at } = state
   const isAnswered = saved.consent_answers !== null || saved.marketing_answers !== null
   return (
     !isSameJson({ id: saved.customer_id, ...saved.customer }, record.customer) ||
-    (known !== undefined && !isSameJson({ ...known, ...details }, known)) ||
+    isNewsOfPerson(given, customer_saved_at) ||
     (isAnswered && !record.marketing_answered) ||
     !isSameJson({ ...consent_answers, ...saved.consent_answers }, consent_answers) ||
     !isSameJson({ ...marketing_answers, ...saved.marketing_answers }, marketing_answers)

@@ -12,7 +12,7 @@ import { withOutdatedAcceptance } from './outdated-acceptance.ts'
 import { daysAfter, latestStartDays, withdrawn } from './quote.ts'
 import { isJoint, journeyOfApplication, type ApplicationStreamEvent } from './record.ts'
 import { refuseClosed, refuseInputs } from './refusals.ts'
-import { mergedDetails, refuseDetails, type CustomerGiven } from './save-customer.ts'
+import { isNewsOfPerson, mergedDetails, refuseDetails, type CustomerGiven } from './save-customer.ts'
 import { partnerAnswersSaved } from './save.ts'
 import type { ApplicationState } from './state.ts'
 
@@ -94,6 +94,5 @@ const isOutsideEveryCover = ({ covers }: Release, dob: string, today: string): b
 }
 
 /** Whether anything follows from the details: for the application, or for the person's own record. */
-const isNews = (saved: PartnerSaved, { details, known }: CustomerGiven, { record }: ApplicationState): boolean =>
-  !isSameJson({ id: saved.customer_id, ...saved.partner }, record.partner) ||
-  (known !== undefined && !isSameJson({ ...known, ...details }, known))
+const isNews = (saved: PartnerSaved, given: CustomerGiven, { record, partner_saved_at }: ApplicationState): boolean =>
+  !isSameJson({ id: saved.customer_id, ...saved.partner }, record.partner) || isNewsOfPerson(given, partner_saved_at)

@@ -33,6 +33,9 @@ export type ApplicationState = {
   readonly marketing_answers: Readonly<Record<string, boolean>>
   /** The customer has seen the opt-out boxes, whether or not they ticked any. */
   readonly boxes_shown: boolean
+  /** When the details of the customer were last saved, and those of the second person. */
+  readonly customer_saved_at: string | null
+  readonly partner_saved_at: string | null
   /** A visitor of a web page has had a hand in it, so it holds only what was typed into it. */
   readonly open_to_visitors: boolean
   /** What the market was last searched with. */
@@ -63,6 +66,8 @@ export const evolve = (
       consent_answers: {},
       marketing_answers: {},
       boxes_shown: false,
+      customer_saved_at: null,
+      partner_saved_at: null,
       open_to_visitors: event.started_by === 'browser',
       accepted_terms: null,
       searched_inputs: null,
@@ -72,7 +77,12 @@ export const evolve = (
     }
   if (!state) return undefined
   if (isPaymentEvent(event)) return { ...state, payments: evolvePayments(state.payments, event, recorded), record }
-  return { ...state, ...hiddenChange(state, event), quotes: evolveQuotes(state.quotes, event, recorded), record }
+  return {
+    ...state,
+    ...hiddenChange(state, event, recorded),
+    quotes: evolveQuotes(state.quotes, event, recorded),
+    record,
+  }
 }
 
 const isPaymentEvent = (event: ApplicationStreamEvent): event is PaymentEvent => event.type in paymentEvents
@@ -112,7 +122,11 @@ const formerOf = ({ quote: { id, status }, inputs_digest }: FormerQuote | Issued
   inputs_digest: status === 'expired' ? inputs_digest : null,
 })
 
-const hiddenChange = (state: ApplicationState, event: ApplicationStreamEvent): Partial<ApplicationState> => {
+const hiddenChange = (
+  state: ApplicationState,
+  event: ApplicationStreamEvent,
+  { occurred_at }: { readonly occurred_at: string },
+): Partial<ApplicationState> => {
   if (event.type === 'QuoteBought') return { sale: event }
   if (event.type === 'CoverSaved') return { components: event.components }
   if (event.type === 'MarketSearchRequested') return { searched_inputs: pricedInputs(state) }
@@ -120,7 +134,10 @@ const hiddenChange = (state: ApplicationState, event: ApplicationStreamEvent): P
     return { accepted_terms: { inputs_digest: event.inputs_digest, loadings: event.loadings } }
   if (event.type === 'ProvenanceSaved') return { provenance: event.provenance }
   if (event.type === 'PartnerSaved' || event.type === 'SoftCustomerSaved')
-    return { open_to_visitors: state.open_to_visitors || event.by === 'browser' }
+    return {
+      open_to_visitors: state.open_to_visitors || event.by === 'browser',
+      ...(event.type === 'PartnerSaved' && { partner_saved_at: occurred_at }),
+    }
   if (event.type === 'PartnerAnswersSaved') {
     const kept = Object.entries(state.partner_answers).filter(([key]) => !event.removed.includes(key))
     return { partner_answers: { ...Object.fromEntries(kept), ...event.saved } }
@@ -129,6 +146,7 @@ const hiddenChange = (state: ApplicationState, event: ApplicationStreamEvent): P
   return {
     consent_answers: { ...state.consent_answers, ...event.consent_answers },
     boxes_shown: state.boxes_shown || event.consent_answers !== null,
+    customer_saved_at: occurred_at,
     marketing_answers: { ...state.marketing_answers, ...event.marketing_answers },
     open_to_visitors: state.open_to_visitors || event.by === 'browser',
   }

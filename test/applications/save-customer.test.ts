@@ -88,6 +88,16 @@ scenario('the record of a customer that changed elsewhere is told again', {
   when: saveCustomer(given(anna, { known })),
   then: [customerSaved({ ...known, ...anna, country: 'GB' }, { sent: anna })],
 })
+scenario('but not while that record has yet to follow the last save: a save that is sent again changes nothing', {
+  given: [started(), customerSaved({ ...known, ...anna, country: 'GB' })],
+  when: saveCustomer(given(anna, { known, known_at: '1970-01-01T00:00:00.000Z' })),
+  then: [],
+})
+scenario('and it is told again when it changed after the last save', {
+  given: [started(), customerSaved({ ...known, ...anna, country: 'GB' })],
+  when: saveCustomer(given(anna, { known, known_at: '9999-01-01T00:00:00.000Z' })),
+  then: [customerSaved({ ...known, ...anna, country: 'GB' }, { sent: anna })],
+})
 scenario('the record of a customer that says the same already is not told again', {
   given: [started(), customerSaved({ ...known, ...anna, country: 'GB' })],
   when: saveCustomer(given(anna, { known: { ...known, ...anna } })),

@@ -7,8 +7,8 @@ import { certificate, privateKey } from './certificate.ts'
 import { client, listening, local, resolvingTo, saying, serverThat } from './guarded-http.ts'
 
 describe('one deadline', () => {
-  const timeoutMs = 150
-  const tooLate = { outcome: 'unanswered', reason: 'no answer within 0.15 s' }
+  const timeoutMs = 200
+  const tooLate = { outcome: 'unanswered', reason: 'no answer within 0.2 s' }
   const elapsed = async (work: Promise<unknown>) => {
     const startedAt = performance.now()
     await work

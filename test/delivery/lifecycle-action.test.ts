@@ -132,7 +132,7 @@ test('the published lifecycle events are those of the applications, quotes, poli
 
   expect(Object.fromEntries([...byAggregate].map(([aggregate, types]) => [aggregate, types.length]))).toEqual({
     application: 9,
-    quote: 8,
+    quote: 9,
     policy: 12,
     mandate: 4,
     premium: 6,

@@ -88,6 +88,8 @@ test.skipIf(executable === undefined)(
     }
     await page.goto(`${origin}/api/v1/explorer`)
     await page.waitForSelector('.opblock')
+    // The page adds its sections one after the other.
+    await page.waitForFunction(`document.querySelectorAll('.opblock').length > 50`)
     await screenshot('desktop')
     const all = z
       .array(z.string())
