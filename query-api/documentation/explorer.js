@@ -22,6 +22,33 @@ const fillIn = (operation, { path = {}, query = {}, body }) => {
   }
 }
 
+const ofOrganisation = '/admin/v1/organisations/{organisation_id}/'
+
+// Swagger UI shows only the first few of more than some 130 operations, so the page has one part of them at a time.
+const areas = {
+  api: { title: 'For servers and pages', has: (path) => !path.startsWith('/admin/') },
+  organisation: { title: 'For the operator: one organisation', has: (path) => path.startsWith(ofOrganisation) },
+  installation: {
+    title: 'For the operator: everything else',
+    has: (path) => path.startsWith('/admin/') && !path.startsWith(ofOrganisation),
+  },
+}
+
+const showAreas = (chosen) => {
+  const list = window.document.createElement('nav')
+  list.ariaLabel = 'Parts of the API'
+  list.style.cssText =
+    'font: 1rem sans-serif; display: flex; flex-wrap: wrap; gap: 0.5rem 1.5rem; padding: 1rem 1.75rem'
+  for (const [name, { title }] of Object.entries(areas)) {
+    const link = window.document.createElement('a')
+    link.href = `?area=${name}`
+    link.textContent = title
+    if (name === chosen) link.ariaCurrent = 'page'
+    list.append(link)
+  }
+  window.document.getElementById('explorer').before(list)
+}
+
 const start = async () => {
   const [document, demo] = await Promise.all([
     answered(fetch('/api/v1/openapi.json')),
@@ -31,6 +58,11 @@ const start = async () => {
     window.document.getElementById('explorer').textContent = 'The OpenAPI document was not made. Run npm run openapi.'
     return
   }
+  const asked = new URLSearchParams(location.search).get('area')
+  const area = Object.hasOwn(areas, asked ?? '') ? asked : 'api'
+  showAreas(area)
+  document.paths = Object.fromEntries(Object.entries(document.paths).filter(([path]) => areas[area].has(path)))
+  if (area !== 'api') delete document.webhooks
   const resource = `${document.servers[0].url}/api/v1`
   const token = demo && (await signIn(demo, resource))
   document.servers = [{ url: location.origin }]
