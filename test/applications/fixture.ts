@@ -24,6 +24,7 @@ import { customers } from '../../projections/customers/projection.ts'
 import { applicationRoutes as queryRoutes } from '../../query-api/applications/routes.ts'
 import { teamApplicationRoutes } from '../../query-api/applications/team-routes.ts'
 import { testDatabase } from '../database.ts'
+import { wholeLog } from '../event-log/whole-log.ts'
 import { fillReadModel } from '../read-model.ts'
 import { browserCaller, serve, serverCaller } from '../serve.ts'
 import { jointRelease, marketRelease, organisation_id, release } from './release.ts'
@@ -84,7 +85,7 @@ export const applicationApis = async () => {
   await prepareLog(database.pool)
   const keys = deriveKeys(randomBytes(32).toString('base64'))
   const dataKeys = makeDataKeys({ pool: database.pool, keys })
-  const log = sealedLog(postgresLog({ url: database.url }), dataKeys, storedEvents)
+  const log = wholeLog(sealedLog(postgresLog({ url: database.url }), dataKeys, storedEvents), database.pool)
   const closing = new AbortController()
   await publish(log, release, 'production')
   await publish(log, productOf(1, 'health'), 'production')

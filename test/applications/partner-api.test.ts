@@ -18,22 +18,10 @@ const startForTwo = async (headers?: Record<string, string>) => {
   return body.data
 }
 
-/** Every event: an open transaction of another test hides for a while what was appended last. */
-const wholeLog = () =>
-  vi.waitFor(
-    async () => {
-      const events = await fixture.log.readAll()
-      const { rows } = await fixture.pool.query<{ count: number }>('select count(*)::integer from event_log.event')
-      expect(events.length).toBe(rows[0]?.count)
-      return events
-    },
-    { timeout: 20_000 },
-  )
-
 /** Lets the people's own records follow what applications received. */
 const follow = async () => {
   const reaction = whenCustomerSavedRecordCustomer(fixture.writer)
-  for (const recorded of await wholeLog()) {
+  for (const recorded of await fixture.log.readAll()) {
     if (!Object.hasOwn(reaction.events, recorded.type)) continue
     const context = contextOf(reaction, recorded, new AbortController().signal)
     await reaction.react(fromStored(reaction.events, recorded), recorded, context)

@@ -8,6 +8,7 @@ import { sealedLog } from '#infra/crypto/sealed-log.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
 import { postgresLog } from '#infra/event-log/postgres/postgres-log.ts'
 import { preparedDatabase } from '../event-log/postgres-log.ts'
+import { wholeLog } from '../event-log/whole-log.ts'
 
 /** The events of the tests of event logs, and two of persons. */
 export const shapes: EventShapes = {
@@ -41,7 +42,7 @@ export const sealedOver = (plain: EventLog, pool: Pool) => {
 /** A sealed log on a database of its own, the log beneath it, and the keys. */
 export const sealedDatabase = async () => {
   const database = await preparedDatabase()
-  const plain = postgresLog({ url: database.url })
+  const plain = wholeLog(postgresLog({ url: database.url }), database.pool)
   return {
     database,
     plain,

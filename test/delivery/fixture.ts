@@ -20,6 +20,7 @@ import { applications } from '../../projections/applications/projection.ts'
 import { quotes } from '../../projections/quotes/projection.ts'
 import { runProjections } from '../../projections/runner.ts'
 import { testDatabase } from '../database.ts'
+import { wholeLog } from '../event-log/whole-log.ts'
 import { organisation_id, startApplicationWith, type TestApplication } from './applications.ts'
 
 export const masterKey = Buffer.alloc(32, 7).toString('base64')
@@ -42,7 +43,7 @@ export const deliveryFixture = async ({ decided = true, environment = {} }: Fixt
   if (decided) await decidePlanning(database.pool, fromTheBeginning)
   const { pool, url } = database
   await prepareLog(pool)
-  const eventLog = postgresLog({ url })
+  const eventLog = wholeLog(postgresLog({ url }), pool)
   const keys = deriveKeys(masterKey)
   const dataKeys = makeDataKeys({ pool, keys })
   const log = makeLog('silent', 'test')

@@ -19,6 +19,7 @@ import { lifecycleActionRoutes } from '../../command-api/workflows/routes.ts'
 import { lifecycleActionsSection } from '../../command-api/workflows/setup.ts'
 import { setupRoutes } from '../../command-api/setup.ts'
 import { testDatabase } from '../database.ts'
+import { wholeLog } from '../event-log/whole-log.ts'
 import { serve } from '../serve.ts'
 import { masterKey } from './fixture.ts'
 
@@ -26,7 +27,7 @@ import { masterKey } from './fixture.ts'
 export const operatorApi = async () => {
   const database = await testDatabase()
   await prepareLog(database.pool)
-  const eventLog = postgresLog({ url: database.url })
+  const eventLog = wholeLog(postgresLog({ url: database.url }), database.pool)
   const stopping = new AbortController()
   const progress = makeProgress()
   const folds = makeLiveFolds({ eventLog, log: makeLog('silent', 'test'), signal: stopping.signal, progress })

@@ -12,6 +12,7 @@ import { deriveKeys } from '#infra/crypto/keys.ts'
 import { makeDataKeys } from '#infra/crypto/data-keys.ts'
 import { makeLog } from '#infra/log.ts'
 import { testDatabase } from '../database.ts'
+import { wholeLog } from '../event-log/whole-log.ts'
 import { serve, serverCaller } from '../serve.ts'
 
 const Sent = z.object({ data: Ingest.extend({ duplicate: z.boolean() }) })
@@ -22,7 +23,7 @@ const api = (index: number) => ApiApplicationId.parse(`d0000000-0000-4000-8000-0
 const sender = async () => {
   const database = await testDatabase()
   await prepareLog(database.pool)
-  const eventLog = postgresLog({ url: database.url })
+  const eventLog = wholeLog(postgresLog({ url: database.url }), database.pool)
   const keys = deriveKeys(Buffer.alloc(32, 3).toString('base64'))
   let ahead = 0
   const routes = [

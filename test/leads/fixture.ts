@@ -30,6 +30,7 @@ import { leadAdminRoutes } from '../../query-api/leads/admin-routes.ts'
 import { leadRoutes } from '../../query-api/leads/routes.ts'
 import { outcomeRoutes } from '../../query-api/outcomes/routes.ts'
 import { testDatabase } from '../database.ts'
+import { wholeLog } from '../event-log/whole-log.ts'
 import { fillReadModel } from '../read-model.ts'
 import { samples } from '../stored-events/samples.ts'
 import { serve, serverCaller } from '../serve.ts'
@@ -72,7 +73,7 @@ export const as = (name: CallerName, scopes?: readonly Scope[]): Record<string, 
 export const openLeads = async () => {
   const database = await testDatabase()
   await prepareLog(database.pool)
-  const log = postgresLog({ url: database.url })
+  const log = wholeLog(postgresLog({ url: database.url }), database.pool)
   let time = '2026-01-15T12:00:00.000Z'
   const clock: Clock = { now: () => new Date(time) }
   const pipelines = pipelinesOf(new Map<string, Pipeline>([[organisation_id, pipeline]]))
@@ -89,18 +90,11 @@ export const openLeads = async () => {
       if (context) await reaction.react(fromStored(reaction.events, recorded) as never, recorded, context)
     }
   }
-  let readCount = 0
-  /** An open transaction of another test hides for a while what was appended last. */
-  const isWhole = async (): Promise<boolean> => {
-    const { rows } = await database.pool.query<{ count: number }>('select count(*)::integer from event_log.event')
-    return (rows[0]?.count ?? 0) <= readCount
-  }
   const readOn = () => {
     reading = reading.then(async () => {
       const events = await log.readAll(read === undefined ? {} : { beyond: read })
       await fillReadModel(database.pool, projections, events)
       read = events.at(-1)?.position ?? read
-      readCount += events.length
       pending.push(...events)
     })
     return reading
@@ -159,11 +153,7 @@ export const openLeads = async () => {
     leads: made,
     /** Reacts to what has happened, until everything that followed can be read. */
     settled: async () => {
-      await vi.waitUntil(async () => {
-        for (await readOn(); pending.length > 0; await readOn())
-          for (const event of pending.splice(0)) await react(event)
-        return isWhole()
-      }, patience)
+      for (await readOn(); pending.length > 0; await readOn()) for (const event of pending.splice(0)) await react(event)
     },
     /** Reacts once more to all that has happened, as another process might. */
     reactAgain: async () => {

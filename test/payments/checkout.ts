@@ -28,6 +28,7 @@ import { startStripe } from '../../stand-ins/stripe/stripe.ts'
 import { answered, covered, customerSaved, started } from '../applications/builders.ts'
 import { organisation_id } from '../applications/release.ts'
 import { testDatabase } from '../database.ts'
+import { wholeLog } from '../event-log/whole-log.ts'
 import { born, quote, termRelease } from '../quotes/builders.ts'
 import { stateOf } from '../scenario.ts'
 import { browserCaller, serve, serverCaller } from '../serve.ts'
@@ -51,7 +52,7 @@ export const openCheckout = async () => {
   await prepareLog(database.pool)
   const keys = deriveKeys(randomBytes(32).toString('base64'))
   const dataKeys = makeDataKeys({ pool: database.pool, keys })
-  const stored = postgresLog({ url: database.url })
+  const stored = wholeLog(postgresLog({ url: database.url }), database.pool)
   const log = sealedLog(stored, dataKeys, storedEvents)
   const owners = new Map<string, ApplicationId>()
   let now = quotedAt

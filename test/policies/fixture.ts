@@ -40,6 +40,7 @@ import { answered, covered, customerSaved, started } from '../applications/build
 import { organisation_id } from '../applications/release.ts'
 import { checkoutRelease, sha256 } from '../checkout/builders.ts'
 import { testDatabase } from '../database.ts'
+import { wholeLog } from '../event-log/whole-log.ts'
 import { born, quote } from '../quotes/builders.ts'
 import { tables } from '../rating/request.ts'
 import { fillReadModel } from '../read-model.ts'
@@ -98,7 +99,7 @@ export const openSales = async ({ release = checkoutRelease() }: { readonly rele
   await prepareLog(database.pool)
   const keys = deriveKeys(randomBytes(32).toString('base64'))
   const dataKeys = makeDataKeys({ pool: database.pool, keys })
-  const log = sealedLog(postgresLog({ url: database.url }), dataKeys, storedEvents)
+  const log = wholeLog(sealedLog(postgresLog({ url: database.url }), dataKeys, storedEvents), database.pool)
   const projections = [applicationsModel, quotes, policies, policyTimeline]
   await fillReadModel(database.pool, projections, [])
   const owners = new Map<string, ApplicationId>()

@@ -10,13 +10,14 @@ import { makeLeases } from '#infra/consumers/lease.ts'
 import { createPool } from '#infra/postgres/postgres.ts'
 import { makeProgress } from '#infra/consumers/progress.ts'
 import { testDatabase } from '../database.ts'
+import { wholeLog } from '../event-log/whole-log.ts'
 import { newEvent, type TallyEvent } from './tally.ts'
 
 /** A log and a database of their own, and processes that share them, for as long as the test uses them. */
 export const fixture = async () => {
   const database = await testDatabase()
   await prepareLog(database.pool)
-  const eventLog = withLiveFeed(postgresLog({ url: database.url }))
+  const eventLog = wholeLog(withLiveFeed(postgresLog({ url: database.url })), database.pool)
   const processes: { readonly stop: () => Promise<void> }[] = []
 
   /** What would be a process of its own, with a name that its connections bear. */

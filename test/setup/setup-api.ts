@@ -13,6 +13,7 @@ import { followCatalogue } from '../../command-api/live-catalogue.ts'
 import { setupSections } from '../../command-api/command-api.ts'
 import { setupRoutes } from '../../command-api/setup.ts'
 import { testDatabase } from '../database.ts'
+import { wholeLog } from '../event-log/whole-log.ts'
 import { serve } from '../serve.ts'
 
 const keys = deriveKeys('bWFzdGVyIGtleSBvZiB0aGUgdGVzdHMsIDMyIGJ5dGVzIGxvbmc=')
@@ -21,7 +22,7 @@ const keys = deriveKeys('bWFzdGVyIGtleSBvZiB0aGUgdGVzdHMsIDMyIGJ5dGVzIGxvbmc=')
 export const setupApi = async ({ sold = false } = {}) => {
   const database = await testDatabase()
   await prepareLog(database.pool)
-  const eventLog = postgresLog({ url: database.url })
+  const eventLog = wholeLog(postgresLog({ url: database.url }), database.pool)
   const stopping = new AbortController()
   const progress = makeProgress()
   const live = { eventLog, log: makeLog('silent', 'test'), signal: stopping.signal, progress }
