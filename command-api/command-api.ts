@@ -6,7 +6,8 @@ import { categoryOf } from '#domain/event.ts'
 import { operatorKeysFold, type OperatorKey } from '#domain/operator-keys/record.ts'
 import { programmesFold, type Programme } from '#domain/loyalty/record.ts'
 import { makeAdmission } from '#infra/http/admission.ts'
-import { httpPermission, makeGuardedHttp } from '#infra/guarded-http.ts'
+import { plainPermission } from '#infra/guarded-addresses.ts'
+import { makeGuardedHttp } from '#infra/guarded-http.ts'
 import { httpApp } from '#infra/http/http.ts'
 import { makeSubjectCheck } from '#infra/http/subject.ts'
 import { tpsClear } from '#infra/tps/tpsclear.ts'
@@ -288,7 +289,7 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
     followOutreach(folds),
   ])
   const outbound = { allowedHosts: config.DELIVERY_ALLOWED_HOSTS, allowHttp: config.DELIVERY_ALLOW_HTTP }
-  const allowsHttp = httpPermission(outbound)
+  const allowsHttp = plainPermission(outbound, 'http:')
   const integrations = await folds.follow(integrationsFold, noIntegrations())
   const writer = makeWriter({
     log: eventLog,

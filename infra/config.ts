@@ -114,7 +114,9 @@ export const Config = z.object({
   DELIVERY_ALLOW_HTTP: z
     .stringbool()
     .default(false)
-    .describe('Whether endpoint connections may use http:// to the hosts of DELIVERY_ALLOWED_HOSTS.'),
+    .describe(
+      'Whether endpoint connections may use http://, and mail servers no encryption, with the hosts of DELIVERY_ALLOWED_HOSTS.',
+    ),
   KAFKA_BROKERS: list(
     'host:port of Kafka brokers, comma separated: deliveries are then planned from a topic that the log is published to. See docs/kafka.md.',
   ).pipe(

@@ -1,10 +1,13 @@
-import { lookup as resolve } from 'node:dns/promises'
-import { isIP } from 'node:net'
 import type { Readable } from 'node:stream'
-import { callbackify } from 'node:util'
 import { Agent, buildConnector, Pool } from 'undici'
-import { OwnError } from '#domain/own-error.ts'
-import { isPublicAddress, makeAllowList } from './public-address.ts'
+import {
+  AddressRefused,
+  makeAddressGuard,
+  plainPermission,
+  portOf,
+  type Allowance,
+  type Lookup,
+} from './guarded-addresses.ts'
 
 /** The outcome of a request to another party's server. That it is down, slow or hostile is not an exception. */
 export type Exchange =
@@ -30,28 +33,14 @@ export type OutboundRequest = {
   readonly timeoutMs?: number
 }
 
-type Resolved = { readonly address: string; readonly family: number }
-
-/** What the operator's configuration lets be reached beyond the public internet. */
-export type Allowance = {
-  /** Hosts, host:port or CIDR blocks that may be reached although they are not public. */
-  readonly allowedHosts: readonly string[]
-  /** Whether plain http may be spoken with those hosts. */
-  readonly allowHttp: boolean
-}
-
 export type GuardedHttpOptions = Allowance & {
   /** One deadline over name, connection, TLS, headers and body; 15 s by default. */
   readonly timeoutMs?: number
   /** How much of an answer is read, 64 kB by default. */
   readonly bodyLimitBytes?: number
-  readonly lookup?: (host: string) => Promise<readonly Resolved[]>
+  readonly lookup?: Lookup
   /** Certificates that are trusted in place of the usual ones. */
   readonly ca?: string
-}
-
-class AddressRefused extends OwnError {
-  override readonly name = 'AddressRefused'
 }
 
 const usualBodyLimitBytes = 64 * 1024
@@ -63,45 +52,26 @@ const withinOurDeadline = { headersTimeout: 0, bodyTimeout: 0 }
  * was checked. It follows no redirect, decompresses nothing and reads at most 64 kB of an answer unless told otherwise.
  */
 export const makeGuardedHttp = (options: GuardedHttpOptions) => {
-  const { lookup = (host) => resolve(host, { all: true }), timeoutMs = 15_000, ca } = options
-  const { bodyLimitBytes = usualBodyLimitBytes } = options
-  const allowList = makeAllowList(options.allowedHosts)
-  const allowsHttp = httpPermission(options)
+  const { timeoutMs = 15_000, ca, bodyLimitBytes = usualBodyLimitBytes } = options
+  const guard = makeAddressGuard(options)
+  const allowsHttp = plainPermission(options, 'http:')
 
-  const check = (host: string, port: number, address: string): void => {
-    if (!isPublicAddress(address) && !allowList.reaches(host, port, address))
-      throw new AddressRefused(`${host} is ${address === host ? '' : `${address}, `}not a public address`)
-  }
-
-  /** Connects to one origin. Those who wait for its name at the same time share one look-up. */
+  /** Connects to one origin. */
   const connectorTo = (origin: URL): buildConnector.connector => {
-    const host = origin.hostname.replace(/^\[(.*)\]$/, '$1')
-    const port = portOf(origin)
-    let underway: Promise<readonly Resolved[]> | undefined
-
-    const checkedAddresses = async (): Promise<Resolved[]> => {
-      underway ??= lookup(host).finally(() => (underway = undefined))
-      const addresses = await underway
-      if (addresses.length === 0) throw new Error(`${host} has no address`)
-      for (const { address } of addresses) check(host, port, address)
-      return [...addresses]
-    }
-    const guardedLookup = callbackify(checkedAddresses)
+    const { checkLiteral, lookup } = guard(origin.hostname.replace(/^\[(.*)\]$/, '$1'), portOf(origin))
     const connect = buildConnector({
       // With this the socket asks for all addresses at once, and tries one after the other.
       autoSelectFamily: true,
-      lookup: (_host, _options, callback: (error: Error | null, addresses: Resolved[]) => void) =>
-        guardedLookup(callback),
+      lookup,
       timeout: timeoutMs,
       ...(ca !== undefined && { ca }),
     })
 
     return (target, callback) => {
       try {
-        // A literal is never looked up.
-        if (isIP(host) !== 0) check(host, port, host)
+        checkLiteral()
       } catch (error) {
-        callback(error as Error, null) // check throws nothing else
+        callback(error as Error, null) // it throws nothing else
         return
       }
       connect(target, callback)
@@ -165,17 +135,6 @@ export const makeGuardedHttp = (options: GuardedHttpOptions) => {
   return { request, timeoutMs, close: () => agent.destroy() }
 }
 export type GuardedHttp = ReturnType<typeof makeGuardedHttp>
-
-/** Returns whether an address may be reached by plain http: that it is one, and the operator allows its host. */
-export const httpPermission = ({ allowedHosts, allowHttp }: Allowance): ((address: string) => boolean) => {
-  const allowList = makeAllowList(allowedHosts)
-  return (address) => {
-    const url = URL.parse(address)
-    return url?.protocol === 'http:' && allowHttp && allowList.names(url.hostname, portOf(url))
-  }
-}
-
-const portOf = ({ port, protocol }: URL): number => Number(port) || (protocol === 'https:' ? 443 : 80)
 
 /** The status is known by now; what is missing of the body changes nothing. */
 const readSome = async (body: Readable, mostBytes: number): Promise<Buffer> => {

@@ -55,8 +55,8 @@ Write plainly and truthfully. Promise nothing, name no price, give no advice on 
 Answer with a JSON object: { "subject": text or null, "body": text }. The firm adds links itself: write none.`
 
 const mostTokensWritten = 700
-/** A token is a byte at least: so many are read at most. */
-const mostBytesRead = 16_384
+/** More than the longest brief with what the person wrote. A token is a byte at least, so no more tokens are read. */
+const mostBytesRead = 65_536
 
 const costOf = ({ writer_price }: OutreachSettings, read: number, written: number): number =>
   Math.ceil((read * writer_price.input_usd_micros + written * writer_price.output_usd_micros) / 1_000_000)
@@ -74,7 +74,7 @@ export const modelWriter = (ask: AskModel, account: OpenedAccount, settings: Out
       subject: text.subject,
       say: text.body,
       they_wrote: answers?.slice(0, 2_000) ?? null,
-    }).slice(0, mostBytesRead / 4)
+    })
     const answer = await ask(account, { instructions, material, id, mostTokens: mostTokensWritten })
     const model = account.account ?? 'default'
     if (answer.outcome === 'busy') return { outcome: 'failed', reason: 'the writer is busy', usd_micros: 0, model }

@@ -3,6 +3,7 @@ import type { GuardedHttp } from '#infra/guarded-http.ts'
 import type { Leases } from '#infra/consumers/lease.ts'
 import type { Parts } from '#infra/parts.ts'
 import { makeOutbox } from '#infra/message-channels/outbox.ts'
+import { makeSmtp } from '#infra/message-channels/smtp.ts'
 import type { OrganisationId } from '#domain/values.ts'
 import type { Workflow } from '#domain/workflows/record.ts'
 import { noSettings } from '#domain/outreach/record.ts'
@@ -83,13 +84,14 @@ export const startOutreach = (deps: RunDeps): RunningOutreach => {
     return account ? modelWriter(ask, account, settings) : deterministicWriter
   }
   const outbox = config.ENVIRONMENT === 'production' ? undefined : makeOutbox(deps)
+  const sendMail = makeSmtp({ allowedHosts: config.DELIVERY_ALLOWED_HOSTS, allowHttp: config.DELIVERY_ALLOW_HTTP })
   const work = makeWork({
     ...deps,
     queue,
     writerFor,
     streams: makeStreams(deps.writer),
     people: makeOutreachPeople(deps),
-    send: makeChannels({ openAccount, http: deps.http, outbox }),
+    send: makeChannels({ openAccount, http: deps.http, sendMail, outbox }),
     linksOf: makeLinks({ keys, baseUrl: config.BASE_URL }),
   })
   return runOutreach({ ...deps, queue, work })

@@ -36,7 +36,7 @@ const decide = (
       : []
 
   const { http_allowed, is_same_secret, type: _type, ...account } = command
-  if (account.provider === 'smtp') refuseMailServer(account.base_url, http_allowed)
+  if (account.provider === 'smtp') refuseMailServer(account.base_url)
   else refuseAddress(account.base_url, http_allowed)
   const isSame =
     existing && is_same_secret && existing.base_url === account.base_url && existing.account === account.account
@@ -57,14 +57,11 @@ const refuseAddress = (base_url: string, http_allowed: boolean): void => {
   if (reason) throw new Rejection('validation_failed', `The base address ${reason}.`, { base_url: reason })
 }
 
-const refuseMailServer = (base_url: string, isPlainAllowed: boolean): void => {
-  const isMail = /^smtps?:\/\/[^\s/@:]+(:\d{1,5})?$/.test(base_url)
-  const reason = !isMail
-    ? 'must be the address of a mail server, such as smtps://mail.example.com:465'
-    : base_url.startsWith('smtp://') && !isPlainAllowed
-      ? 'must begin with smtps://'
-      : undefined
-  if (reason) throw new Rejection('validation_failed', `The base address ${reason}.`, { base_url: reason })
+/** On smtp:// the connection is encrypted by STARTTLS before anything is sent. */
+const refuseMailServer = (base_url: string): void => {
+  const isMail = /^smtps?:\/\/[^\s/@:?#]+(:\d{1,5})?$/.test(base_url) && URL.canParse(base_url)
+  const reason = 'must be the address of a mail server, such as smtps://mail.example.com:465'
+  if (!isMail) throw new Rejection('validation_failed', `The base address ${reason}.`, { base_url: reason })
 }
 
 export const providerAccount: Decider<ProviderAccountCommand, typeof providerAccountEvents, SealedAccount | undefined> =

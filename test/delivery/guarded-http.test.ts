@@ -1,6 +1,6 @@
 import { createServer as createTcpServer } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { httpPermission } from '#infra/guarded-http.ts'
+import { plainPermission } from '#infra/guarded-addresses.ts'
 import { client, listening, local, resolvingTo, saying, serverThat } from './guarded-http.ts'
 
 describe('nothing is reached but the public internet', () => {
@@ -139,7 +139,7 @@ test.each([
   ['nonsense', true, false],
   ['http://127.0.0.1:4010/hooks', false, false],
 ])('plain http to %s, when the operator lets it be spoken with its hosts (%s): %s', (address, allowHttp, isAllowed) => {
-  expect(httpPermission({ ...local, allowHttp })(address)).toBe(isAllowed)
+  expect(plainPermission({ ...local, allowHttp }, 'http:')(address)).toBe(isAllowed)
 })
 
 describe('what the operator allows', () => {

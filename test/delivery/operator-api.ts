@@ -2,7 +2,7 @@ import { directoryFold, emptyDirectory } from '#domain/access/record.ts'
 import { categoryOf } from '#domain/event.ts'
 import { signingSecretPlace } from '#domain/integrations/record.ts'
 import { postgresLog, prepareLog } from '#infra/event-log/postgres/postgres-log.ts'
-import { httpPermission } from '#infra/guarded-http.ts'
+import { plainPermission } from '#infra/guarded-addresses.ts'
 import { deriveKeys } from '#infra/crypto/keys.ts'
 import { makeLiveFolds } from '#infra/consumers/live-folds.ts'
 import { makeLog } from '#infra/log.ts'
@@ -42,7 +42,7 @@ export const operatorApi = async () => {
     },
   })
   const catalogue = { slugs: () => ['term-life'] }
-  const allowsHttp = httpPermission({ allowedHosts: ['127.0.0.1'], allowHttp: true })
+  const allowsHttp = plainPermission({ allowedHosts: ['127.0.0.1'], allowHttp: true }, 'http:')
   const sections = [
     endpointConnectionsSection({ writer, keys, allowsHttp }),
     lifecycleActionsSection({ writer, catalogue }),
