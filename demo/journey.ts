@@ -1,12 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
 import { readConfig } from '#infra/config.ts'
+import { standInAddress } from '../stand-ins/demo.ts'
+import { nothingToDeclare } from './answers.ts'
 import { demoApplication, demoReceiver } from './demo.ts'
+import { sales, type Sale } from './products.ts'
 import { startReceiver } from './receiver.ts'
 
 /** Plays the main job against a running service over HTTP, from a token to the signed webhooks, and shows each step. */
 
-const { BASE_URL } = readConfig(process.env)
+const { BASE_URL, DATA_DIR } = readConfig(process.env)
 const [client, connection] = await Promise.all([demoApplication(), demoReceiver()])
 const colour = (code: number, text: string) => (process.stdout.isTTY ? `\u001b[${code}m${text}\u001b[0m` : text)
 const pounds = (pence: number) => `£${(pence / 100).toFixed(2)}`
@@ -34,7 +37,9 @@ const Products = z.object({
 const Questions = z.object({
   data: z.object({ questions: z.array(z.object({ key: z.string(), question_type: z.string(), label: z.string() })) }),
 })
-const Application = z.object({ data: z.object({ id: z.uuid(), status: z.string(), share_token: z.string() }) })
+const Application = z.object({
+  data: z.object({ id: z.uuid(), status: z.string(), created_at: z.string(), share_token: z.string() }),
+})
 const Quote = z.object({
   data: z.object({
     id: z.uuid(),
@@ -48,8 +53,15 @@ const Quote = z.object({
 const BeforeYouBuy = z.object({ data: z.object({ steps: z.array(z.string()), key_documents: z.array(z.unknown()) }) })
 const BankDetails = z.object({ data: z.object({ account_number_last4: z.string() }) })
 const Policy = z.object({
-  data: z.object({ policy_number: z.string(), start_date: z.string(), first_collection_on: z.string() }),
+  data: z.object({
+    policy_number: z.string(),
+    premium_pence: z.int(),
+    start_date: z.string(),
+    first_collection_on: z.string(),
+  }),
 })
+const Intent = z.object({ data: z.object({ payment_intent: z.object({ id: z.string() }) }) })
+const Paid = z.object({ data: z.object({ status: z.enum(['succeeded', 'authorised']) }) })
 const Confirmed = z.object({ data: z.object({ owed: z.array(z.string()) }) })
 
 const Searched = z.object({
@@ -76,17 +88,7 @@ const send = async <Schema extends z.ZodType>(schema: Schema, method: string, pa
   return schema.parse(await response.json())
 }
 
-const answers = {
-  smoker: 'no',
-  alcohol_units: 6,
-  hazardous_pursuits: false,
-  height_cm: 178,
-  weight_kg: 74.5,
-  blood_pressure: 'none',
-  serious_illness: 'none',
-  family_history: false,
-  occupation: 'Teacher',
-}
+const answers = nothingToDeclare
 const customer = {
   first_name: 'Grace',
   last_name: 'Okafor',
@@ -96,6 +98,8 @@ const customer = {
   city: 'London',
   postal_code: 'sw1a1aa',
 }
+
+const direct_debit = { account_holder_name: 'Grace Okafor', sort_code: '08-99-99', account_number: '66374958' }
 
 const receiver = await step('listen for webhooks', async () => {
   const { port } = new URL(connection.base_url)
@@ -175,7 +179,6 @@ await step('confirm it', async () => {
 })
 
 await step('send bank details', async () => {
-  const direct_debit = { account_holder_name: 'Grace Okafor', sort_code: '08-99-99', account_number: '66374958' }
   const { data } = await send(BankDetails, 'POST', `/api/v1/quotes/${quote.id}/direct_debit_details`, { direct_debit })
   return [undefined, `account ending ${data.account_number_last4}`]
 })
@@ -223,56 +226,54 @@ await step('change an answer of the second one', async () => {
   return [undefined, `${pounds(price)} a month, since the second person smokes`]
 })
 
-/** What each product is quoted for; the person is the one above. */
-const otherProducts = [
-  ['decreasing_term', 'mortgage-life', answers, { cover_amount_pence: 20_000_000, term_years: 25 }],
-  ['whole_of_life', 'whole-of-life', { smoker: 'no' }, { cover_amount_pence: 10_000_000 }],
-  ['critical_illness', 'critical-illness', { smoker: 'no' }, { cover_amount_pence: 10_000_000, term_years: 25 }],
-  [
-    'income_protection',
-    'income-cover',
-    { smoker: 'no', annual_income: 40_000, deferred_weeks: '13', occupation_kind: 'office' },
-    { cover_amount_pence: 1_800_000 },
-  ],
-  [
-    'bundled',
-    'family-protection',
-    { smoker: 'no' },
-    {
-      cover_amount_pence: 20_000_000,
-      term_years: 25,
-      components: [{ cover_index: 1, cover_amount_pence: 5_000_000 }],
-    },
-  ],
-  ['child_cover', 'child-cover', undefined, { cover_amount_pence: 2_000_000 }],
-  ['healthcare', 'team-health', { employee_count: 12, wants_dental: true }, {}],
-] as const
+const day = 86_400_000
+/** Someone of that age, a hundred days after a birthday. */
+const bornFor = (age: number, now: string): string => {
+  const birthday = new Date(Date.parse(now) - 100 * day)
+  birthday.setUTCFullYear(birthday.getUTCFullYear() - age)
+  return birthday.toISOString().slice(0, 10)
+}
 
 /** Starts an application for a product with all that its price needs. */
-const applyFor = async (product_slug: string, given: object | undefined, cover: object): Promise<string> => {
+const applyFor = async ({ slug, age, answers: given, cover }: Pick<Sale, 'slug' | 'age' | 'answers' | 'cover'>) => {
   const { data } = await send(Application, 'POST', '/api/v1/applications', {
-    product_slug,
+    product_slug: slug,
     journey_slug: 'standard',
-    customer,
-    ...(given && { answers: given }),
   })
-  if (Object.keys(cover).length > 0) await send(Application, 'PATCH', `/api/v1/applications/${data.id}`, cover)
+  if (Object.keys({ ...given, ...cover }).length > 0)
+    await send(Application, 'PATCH', `/api/v1/applications/${data.id}`, { answers: given, ...cover })
+  const buyer = { ...customer, email: `${slug}.${customer.email}`, dob: bornFor(age, data.created_at) }
+  await send(Application, 'PATCH', `/api/v1/applications/${data.id}/customer`, { customer: buyer })
   return data.id
 }
 
-for (const [product_type, slug, given, cover] of otherProducts)
-  await step(`get a price: ${product_type}`, async () => {
-    const application = await applyFor(slug, given, cover)
-    const { data } = await send(Quote, 'POST', `/api/v1/applications/${application}/quotes`)
-    return [undefined, `${pounds(data.premium_pence)} a month (${data.decision})`]
-  })
+/** Pays the first premium as the customer would on the provider's form, which its stand-in fills in. */
+const payByCard = async (quote_id: string) => {
+  const { data } = await send(Intent, 'POST', `/api/v1/quotes/${quote_id}/payment_intent`)
+  const payment_intent_id = data.payment_intent.id
+  const form = `${await standInAddress('stripe', DATA_DIR)}/stand-in/payment_intents/${payment_intent_id}/confirm`
+  const filledIn = await fetch(form, { method: 'POST', body: new URLSearchParams({ payment_method: 'pm_card_visa' }) })
+  if (!filledIn.ok) throw new Error(`The payment provider answered ${filledIn.status}.`)
+  await send(Paid, 'POST', `/api/v1/quotes/${quote_id}/card_payment`, { payment_intent_id })
+}
+
+const buy = async (sale: Sale) => {
+  const application = await applyFor(sale)
+  const { data: priced } = await send(Quote, 'POST', `/api/v1/applications/${application}/quotes`)
+  if (priced.premium_pence !== sale.premium_pence)
+    throw new Error(`The price is ${pounds(priced.premium_pence)}; it must be ${pounds(sale.premium_pence)}.`)
+  await send(Confirmed, 'POST', `/api/v1/quotes/${priced.id}/confirm`)
+  if (sale.paysByCard) await payByCard(priced.id)
+  await send(BankDetails, 'POST', `/api/v1/quotes/${priced.id}/direct_debit_details`, { direct_debit })
+  const { data: policy } = await send(Policy, 'POST', `/api/v1/quotes/${priced.id}/bind`)
+  return `${pounds(policy.premium_pence)} a month for ${sale.what}: policy ${policy.policy_number}`
+}
+
+for (const sale of sales) await step(`buy: ${sale.product_type}`, async () => [undefined, await buy(sale)])
 
 await step('search the market', async () => {
-  const application = await applyFor(
-    'market-term',
-    { smoker: 'no' },
-    { cover_amount_pence: 20_000_000, term_years: 25 },
-  )
+  const cover = { cover_amount_pence: 20_000_000, term_years: 25 }
+  const application = await applyFor({ slug: 'market-term', age: 34, answers: { smoker: 'no' }, cover })
   await send(Searched, 'POST', `/api/v1/applications/${application}/market_quotes`)
   for (let seconds = 0; seconds < 60; seconds++) {
     const { data } = await send(Searched, 'GET', `/api/v1/applications/${application}`)

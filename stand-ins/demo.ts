@@ -40,14 +40,23 @@ export type StandIns = {
   readonly close: () => Promise<void>
 }
 
-/** Starts them where they were the last time: the accounts of the demo organisation keep their addresses. */
-export const startStandIns = async (origin: string, dataDir: string): Promise<StandIns> => {
-  const file = join(dataDir, 'stand-ins.json')
-  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+const portsFile = (dataDir: string): string => join(dataDir, 'stand-ins.json')
+
+const knownPorts = async (dataDir: string): Promise<Ports> => {
+  const text = await readFile(portsFile(dataDir), 'utf8').catch((error: unknown) => {
     if (isCode(error, 'ENOENT')) return undefined
     throw error
   })
-  const known: Ports = { ...defaults, ...(text !== undefined && Ports.parse(JSON.parse(text))) }
+  return { ...defaults, ...(text !== undefined && Ports.parse(JSON.parse(text))) }
+}
+
+/** Where one of them is for the demo that keeps its data there. */
+export const standInAddress = async (name: keyof Ports, dataDir: string): Promise<string> =>
+  `http://127.0.0.1:${(await knownPorts(dataDir))[name]}`
+
+/** Starts them where they were the last time: the accounts of the demo organisation keep their addresses. */
+export const startStandIns = async (origin: string, dataDir: string): Promise<StandIns> => {
+  const known = await knownPorts(dataDir)
   const webhooks = [{ url: `${origin}/api/v1/webhooks/stripe/${organisation}`, secret: stripeSecret }]
   const started = await Promise.all([
     startOn(known.phoneValidation, startPhoneValidation),
@@ -61,7 +70,7 @@ export const startStandIns = async (origin: string, dataDir: string): Promise<St
     ({ url }) => Number(new URL(url).port),
   )
   const ports: Ports = { phoneValidation, addresses, marketPanel, stripe, tps, leadReader }
-  await writeFile(file, JSON.stringify(ports))
+  await writeFile(portsFile(dataDir), JSON.stringify(ports))
 
   return {
     addresses: Object.fromEntries(

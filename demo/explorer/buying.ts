@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { nothingToDeclare } from '../answers.ts'
 import {
   dataOf,
   demoOrganisation,
@@ -14,17 +15,7 @@ import {
   type Send,
 } from './requests.ts'
 
-const answers = {
-  smoker: 'no',
-  alcohol_units: 6,
-  hazardous_pursuits: false,
-  height_cm: 178,
-  weight_kg: 74.5,
-  blood_pressure: 'none',
-  serious_illness: 'none',
-  family_history: false,
-  occupation: 'Teacher',
-}
+const answers = nothingToDeclare
 
 const directDebit = { account_holder_name: 'Grace Okafor', sort_code: '20-00-00', account_number: '55779911' }
 

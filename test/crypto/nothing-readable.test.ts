@@ -60,7 +60,8 @@ const playedService = async (database: TestDatabase, environment: Readonly<Recor
   })
   await service.ready
   const BASE_URL = `http://localhost:${port}`
-  const journey = spawn(process.execPath, ['demo/journey.ts'], { cwd: root, env: { ...process.env, BASE_URL } })
+  const env = { ...process.env, BASE_URL, DATA_DIR: dataDir }
+  const journey = spawn(process.execPath, ['demo/journey.ts'], { cwd: root, env })
   const [shown] = await Promise.all([text(journey.stdout), once(journey, 'close')])
   return {
     shown,

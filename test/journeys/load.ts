@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
+import { nothingToDeclare } from '../../demo/answers.ts'
 
 /** What the service has answered to the writes of one application: what it must never forget. */
 export type Journey = {
@@ -66,18 +67,6 @@ export const makeCaller = (origin: string, { client_id, client_secret }: Client,
 }
 export type Caller = ReturnType<typeof makeCaller>
 
-const answers = {
-  smoker: 'no',
-  alcohol_units: 6,
-  hazardous_pursuits: false,
-  height_cm: 178,
-  weight_kg: 74.5,
-  blood_pressure: 'none',
-  serious_illness: 'none',
-  family_history: false,
-  occupation: 'Teacher',
-}
-
 /** Starts an application under a key, fills it in, prices it and accepts the price, each until it is answered. */
 const travel = async ({ send }: Caller, journey: Journey, number: number): Promise<void> => {
   const keep = (application: Shown) => {
@@ -93,7 +82,13 @@ const travel = async ({ send }: Caller, journey: Journey, number: number): Promi
   if (number % 4 === 0) for (const each of await Promise.all([start(), start()])) keep(each)
   const { id } = keep(await start())
 
-  keep(await send('PATCH', `/applications/${id}`, { answers, cover_amount_pence: 25_000_000, term_years: 25 }))
+  keep(
+    await send('PATCH', `/applications/${id}`, {
+      answers: nothingToDeclare,
+      cover_amount_pence: 25_000_000,
+      term_years: 25,
+    }),
+  )
   // Every third is one of a few people who come back again and again.
   const person = number % 3 === 0 ? `regular-${number % 5}` : journey.key
   const customer = {

@@ -13,8 +13,9 @@ import { roles, startPairs } from './pairs.ts'
 const root = join(import.meta.dirname, '..', '..')
 
 /** What the journey shows; it says itself which step failed. */
-const playJourney = async (origin: string): Promise<string> => {
-  const journey = spawn(process.execPath, ['demo/journey.ts'], { cwd: root, env: { ...process.env, BASE_URL: origin } })
+const playJourney = async (BASE_URL: string, DATA_DIR: string): Promise<string> => {
+  const env = { ...process.env, BASE_URL, DATA_DIR }
+  const journey = spawn(process.execPath, ['demo/journey.ts'], { cwd: root, env })
   const shown = await Promise.all([text(journey.stdout), text(journey.stderr)])
   return shown.join('')
 }
@@ -43,12 +44,12 @@ test(
     const standIns = await startStandIns(pairs.origin, directory)
     await setUpDemo(pairs.origin, pairs.operatorKey, standIns.addresses)
 
-    expect(await playJourney(pairs.origin)).toContain('Every step is green')
+    expect(await playJourney(pairs.origin, directory)).toContain('Every step is green')
     for (const role of roles) {
       const restarted = await Promise.all(ports[role].map((own) => pairs.restart(role, own)))
       await Promise.all(restarted.map(async ({ ready }) => ready))
     }
-    expect(await playJourney(pairs.origin)).toContain('Every step is green')
+    expect(await playJourney(pairs.origin, directory)).toContain('Every step is green')
 
     for (const own of ports['command-api']) expect(await unseenWrites(healthPort(own))).toBe('0')
     for (const role of roles)

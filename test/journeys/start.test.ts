@@ -65,7 +65,7 @@ test(
     const operator = { authorization: `Bearer ${printed(output, 'operator key')}` }
     expect((await fetch(`${place.origin}/admin/v1/organisations`, { headers: operator })).status).toBe(200)
 
-    const environment = { ...process.env, BASE_URL: place.origin }
+    const environment = { ...process.env, BASE_URL: place.origin, DATA_DIR: place.dataDir }
     const journey = await promisify(execFile)(process.execPath, ['demo/journey.ts'], { cwd: root, env: environment })
     expect(journey.stdout).toContain('Every step is green')
 
