@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
 import { readConfig } from '#infra/config.ts'
-import { standInAddress } from '../stand-ins/demo.ts'
+import { isCode, standInAddress } from '../stand-ins/demo.ts'
 import { nothingToDeclare } from './answers.ts'
 import { demoApplication, demoReceiver } from './demo.ts'
 import { sales, type Sale } from './products.ts'
@@ -101,9 +101,17 @@ const customer = {
 
 const direct_debit = { account_holder_name: 'Grace Okafor', sort_code: '08-99-99', account_number: '66374958' }
 
+/** Another journey that is under way listens at the same address until it ends. */
+const onceFree = async <Started>(start: () => Promise<Started>, seconds = 90): Promise<Started> =>
+  start().catch(async (error: unknown) => {
+    if (!isCode(error, 'EADDRINUSE') || seconds === 0) throw error
+    await pause(1_000)
+    return onceFree(start, seconds - 1)
+  })
+
 const receiver = await step('listen for webhooks', async () => {
   const { port } = new URL(connection.base_url)
-  const started = await startReceiver({ port: Number(port), secret: connection.signing_secret })
+  const started = await onceFree(() => startReceiver({ port: Number(port), secret: connection.signing_secret }))
   return [started, started.url]
 })
 

@@ -1,9 +1,11 @@
 import { v7 as uuidv7 } from 'uuid'
-import { draftFaults, type FindTable, type PublishedTable } from '#domain/catalogue/draft-faults.ts'
+import { draftFaults } from '#domain/catalogue/draft-faults.ts'
 import type { Draft, ProductEvent } from '#domain/catalogue/events.ts'
 import { lifecyclePath } from '#domain/catalogue/lifecycle.ts'
+import { missingRates, mostMissing } from '#domain/catalogue/missing-rates.ts'
 import { product, type ProductCommand, type ProductState } from '#domain/catalogue/product.ts'
 import { rateTable } from '#domain/catalogue/rate-table.ts'
+import type { RateTable } from '#domain/rating/events.ts'
 import { ReleaseId } from '#domain/values.ts'
 import {
   documentFile,
@@ -20,6 +22,8 @@ import { rateTableIdOf } from './ids.ts'
 import { DeclaredRateTable, tableOf } from './rate-tables-setup.ts'
 import type { HasSold } from './routes.ts'
 
+type FindTable = (key: string, version: number) => Pick<RateTable, 'dimensions' | 'currency_code' | 'cells'> | undefined
+
 type Deps = { readonly writer: Writer; readonly hasSold: HasSold; readonly documentFiles: DocumentFiles }
 
 /** The products of an organisation: what the file declares is drafted, published unless it says otherwise, and put into its state. */
@@ -29,7 +33,7 @@ export const productsSection = ({ writer, hasSold, documentFiles }: Deps): Setup
 
   /** The tables that drafts name, those that the same file publishes first. */
   const findTables = async (drafts: readonly Draft[], setup: SetupContext): Promise<FindTable> => {
-    const known = new Map<string, PublishedTable>()
+    const known = new Map<string, ReturnType<FindTable>>()
     for (const { rate_tables } of drafts)
       for (const [key, version] of Object.entries(rate_tables)) {
         const published = await rateTables.load(rateTableIdOf(setup.organisation_id, key, version))
@@ -40,7 +44,7 @@ export const productsSection = ({ writer, hasSold, documentFiles }: Deps): Setup
       const table = declared && tableOf(declared, setup)
       if (!table) continue
       // What is wrong with a table is said of the table. A product that names it is not at fault.
-      const assumed = { dimensions: [], currency_code: declared.currency_code ?? setup.currency_code }
+      const assumed = { dimensions: [], cells: {}, currency_code: declared.currency_code ?? setup.currency_code }
       known.set(nameOf(declared.key, declared.version), 'faults' in table ? assumed : table)
     }
     return (key, version) => known.get(nameOf(key, version))
@@ -72,7 +76,11 @@ export const productsSection = ({ writer, hasSold, documentFiles }: Deps): Setup
     return {
       what: `product ${draft.slug}`,
       change: events.length === 0 ? 'none' : state ? 'change' : 'create',
-      details: [...events.flatMap((event) => detailsOf(event, state)), ...(state ? [] : leftOut(declared))],
+      details: [
+        ...events.flatMap((event) => detailsOf(event, state)),
+        ...(events.some(({ type }) => type === 'ReleasePublished') ? withoutRates(draft, table) : []),
+        ...(state ? [] : leftOut(declared)),
+      ],
       apply: async () => {
         for (const file of files) await documentFiles.keep(organisation_id, file)
         for (const command of commands) await products.handle(draft.product_id, command, context)
@@ -147,6 +155,17 @@ const detailsOf = (event: ProductEvent, before: ProductState | undefined): reado
       return [`becomes ${event.lifecycle_state}`]
   }
 }
+
+/** The most cells of a table that are named. */
+const mostNamed = 50
+
+const withoutRates = (draft: Draft, table: FindTable): readonly string[] =>
+  missingRates(draft, table).map(({ cover_index, rate_table, version, cells }) => {
+    const more = cells.length - mostNamed
+    const rest = more <= 0 ? '' : ` and ${cells.length === mostMissing ? 'at least ' : ''}${more} more`
+    const named = cells.slice(0, mostNamed).join(', ')
+    return `covers[${cover_index}] cannot be priced everywhere: ${rate_table} version ${version} lacks ${named}${rest}`
+  })
 
 const contentsOf = ({ covers, journeys }: Draft): string => {
   const questions = journeys.reduce((sum, journey) => sum + journey.questions.length, 0)

@@ -1,5 +1,6 @@
 import { v7 as uuidv7 } from 'uuid'
 import { z } from 'zod'
+import { missingRates } from '#domain/catalogue/missing-rates.ts'
 import { hasUnpublishedChanges, product, type ProductState } from '#domain/catalogue/product.ts'
 import { OrganisationId, ProductId, ReleaseId, Slug, ProductType } from '#domain/values.ts'
 import { notFound } from '#infra/http/problem.ts'
@@ -9,11 +10,16 @@ import type { Catalogue } from '../live-catalogue.ts'
 import { operatorContext, operatorRoute } from '../operator.ts'
 import { productIdOf } from './ids.ts'
 import { LifecycleState } from '#domain/catalogue/events.ts'
+import { RateTableKey } from '#domain/rating/events.ts'
 
 /** Whether a policy of the product was ever set up, in test or in earnest. */
 export type HasSold = (organisation_id: OrganisationId, product_id: ProductId) => Promise<boolean>
 
-type Deps = { readonly writer: Writer; readonly catalogue: Pick<Catalogue, 'slugs'>; readonly hasSold: HasSold }
+type Deps = {
+  readonly writer: Writer
+  readonly catalogue: Pick<Catalogue, 'slugs' | 'rateTablesOf'>
+  readonly hasSold: HasSold
+}
 
 const products = '/admin/v1/organisations/:organisation_id/products'
 
@@ -36,6 +42,21 @@ const ManagedProduct = z
   .meta({ id: 'ManagedProduct' })
 
 const OneProduct = z.object({ data: ManagedProduct })
+
+const PublishedProduct = z.object({
+  data: ManagedProduct.extend({
+    missing_rates: z
+      .array(
+        z.object({
+          cover_index: z.int(),
+          rate_table: RateTableKey,
+          version: z.int(),
+          cells: z.array(z.string()).describe('For example `34|25|n`; the first 1,000.'),
+        }),
+      )
+      .describe('What the limits of a cover allow and its rate table has no rate for.'),
+  }).meta({ id: 'PublishedProduct' }),
+})
 
 const viewOf = (state: ProductState): z.output<typeof ManagedProduct> => {
   const { draft, current, lifecycle_state } = state
@@ -72,7 +93,7 @@ export const catalogueAdminRoutes = ({ writer, catalogue, hasSold }: Deps): Rout
         address: `${products}/:slug/releases`,
         summary: 'Publish a product’s draft as its next release; an unchanged draft is no new release',
         path: ProductPath,
-        answers: { 200: OneProduct, 201: OneProduct },
+        answers: { 200: PublishedProduct, 201: PublishedProduct },
         errors: ['conflict'],
       },
       async ({ path: { organisation_id, slug }, ...facts }) => {
@@ -84,7 +105,12 @@ export const catalogueAdminRoutes = ({ writer, catalogue, hasSold }: Deps): Rout
         } as const
         const { state, events } = await handle(id, command, operatorContext(organisation_id, facts))
         if (!state) throw notFound('product')
-        return { status: events.length > 0 ? 201 : 200, body: { data: viewOf(state) } }
+        const tables = await catalogue.rateTablesOf(state.draft)
+        const missing_rates = missingRates(state.draft, (key) => tables.get(key)).map(({ cells, ...table }) => ({
+          ...table,
+          cells: [...cells],
+        }))
+        return { status: events.length > 0 ? 201 : 200, body: { data: { ...viewOf(state), missing_rates } } }
       },
     ),
 

@@ -1,4 +1,4 @@
-import { coverFaults, rateTableAnswers, rateTableOf } from '../rating/cover.ts'
+import { coverFaults, rateTableAnswers } from '../rating/cover.ts'
 import { JourneyLoading } from '../rating/factors.ts'
 import { plainWords } from '../reasons.ts'
 import { checkoutFaults } from './checkout-faults.ts'
@@ -6,6 +6,7 @@ import type { Draft, ReleaseCover, ReleaseQuestion } from './events.ts'
 import { eachOf, fault, repeats, under, when, type Fault } from './faults.ts'
 import { presentationFaults } from './presentation-faults.ts'
 import { answerFault, questionFaults } from './question-faults.ts'
+import { rateChoices } from './rate-choices.ts'
 import type { RateTable, Condition } from '../rating/events.ts'
 
 /** What a draft must know of the published rate tables. */
@@ -107,8 +108,7 @@ const ratedFaults = (cover: ReleaseCover, draft: Draft, table: FindTable): reado
   )
   if (unknown.length > 0) return [fault(['rate_table'], `a journey has no question with the key ${unknown.join(', ')}`)]
 
-  return answerChoices(draft, answers).flatMap((chosen) => {
-    const { key, variant } = rateTableOf(cover.rate_table ?? '', (answer) => chosen.get(answer))
+  return rateChoices(draft, cover).flatMap(({ key, variant }) => {
     const version = draft.rate_tables[key]
     if (version === undefined) return [fault(['rate_table'], `rate_tables names no version of ${key}`)]
     const dimensions = table(key, version)?.dimensions ?? []
@@ -125,25 +125,6 @@ const ratedFaults = (cover: ReleaseCover, draft: Draft, table: FindTable): reado
       ),
     ]
   })
-}
-
-/** Each way in which these questions can be answered by their options; a free answer leaves its part of the key open. */
-const answerChoices = (draft: Draft, keys: readonly string[]): readonly ReadonlyMap<string, string>[] =>
-  keys.reduce<readonly ReadonlyMap<string, string>[]>(
-    (ways, key) => ways.flatMap((way) => valuesOf(draft, key).map((value) => new Map(way).set(key, value))),
-    [new Map()],
-  )
-
-const valuesOf = ({ journeys, underwriting }: Draft, key: string): readonly string[] => {
-  const derived = underwriting.derived.find((value) => value.key === key)
-  if (derived?.kind === 'mapped') {
-    const values = [...Object.values(derived.values), ...(derived.otherwise === undefined ? [] : [derived.otherwise])]
-    return [...new Set(values.map(String))]
-  }
-  const options = journeys.flatMap(({ questions }) =>
-    questions.filter((question) => question.key === key).flatMap(({ answer_options }) => answer_options),
-  )
-  return [...new Set(options.map(({ value }) => value))]
 }
 
 const tierFaults = (cover: ReleaseCover): readonly Fault[] => [

@@ -44,6 +44,7 @@ test('201: a changed draft is published as the next release', async () => {
 
   expect(status).toBe(201)
   expect(body).toMatchObject({ data: { release: { number: 2 }, unpublished_changes: false } })
+  expect(body).toMatchObject({ data: { missing_rates: [{ cover_index: 0, rate_table: 'life.level', version: 1 }] } })
   expect(api.catalogue.current(acme, 'term')).toMatchObject({ release: { number: 2, name: 'Term Plus' } })
 })
 
