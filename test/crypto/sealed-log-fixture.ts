@@ -27,8 +27,7 @@ export const bytesOf = (keys: Iterable<readonly [id: string, key: FoundKey]>) =>
   new Map([...keys].map(([id, key]) => [id, key instanceof KeyObject ? key.export() : key]))
 
 /** A sealed log over another, its keys, and the log as another process has it, which remembers no key. */
-export const sealedOver = (plain: EventLog, pool: Pool) => {
-  const keys = deriveKeys(randomBytes(32).toString('base64'))
+export const sealedOver = (plain: EventLog, pool: Pool, keys = deriveKeys(randomBytes(32).toString('base64'))) => {
   const dataKeys = makeDataKeys({ pool, keys })
   const options = { allowsOtherTypes: true }
   return {

@@ -1,18 +1,19 @@
+import { afterAll, beforeAll } from 'vitest'
 import { postgresLog } from '#infra/event-log/postgres/postgres-log.ts'
+import type { TestDatabase } from '../database.ts'
 import { eventLogContract, type LogUnderTest } from './contract.ts'
 import { dropConnections, preparedDatabase } from './postgres-log.ts'
 
-const makeLog = async (): Promise<LogUnderTest> => {
-  const database = await preparedDatabase()
+let database: TestDatabase
+beforeAll(async () => {
+  database = await preparedDatabase()
+})
+afterAll(() => database[Symbol.asyncDispose]())
+
+const makeLog = (): Promise<LogUnderTest> => {
   const log = postgresLog({ url: database.url })
-  return {
-    log,
-    dropConnections: () => dropConnections(database.url),
-    [Symbol.asyncDispose]: async () => {
-      await log.close()
-      await database[Symbol.asyncDispose]()
-    },
-  }
+  const { url } = database
+  return Promise.resolve({ log, dropConnections: () => dropConnections(url), [Symbol.asyncDispose]: log.close })
 }
 
 eventLogContract('the event log in PostgreSQL', makeLog)

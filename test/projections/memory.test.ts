@@ -35,6 +35,8 @@ test('over 200,000 events, memory holds no more than what is being handled', { t
       most = Math.max(most, ++underWay)
       yield batch
       underWay--
+      const isFifth = from === 4 * batchSize + 1
+      if (!isFifth && !batch.caughtUp) continue
       collect()
       used.push(process.memoryUsage().heapUsed / 2 ** 20)
     }
@@ -47,6 +49,7 @@ test('over 200,000 events, memory holds no more than what is being handled', { t
   const { rows } = await the.pool.query<{ counted: number }>('select sum(changes)::integer as counted from tallies')
   expect(rows).toEqual([{ counted: total }])
   expect(most).toBe(1)
-  const [early = 0, late = 0] = [used[4], used.at(-1)]
+  const [early = 0, late = 0] = used
+  expect(used).toHaveLength(2)
   expect(late - early).toBeLessThan(10)
 })
