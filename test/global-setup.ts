@@ -24,12 +24,16 @@ declare module 'vitest' {
 const fast = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', autovacuum_naptime: '10s' }
 
 export const setup = async (project: TestProject) => {
+  // Tests start many processes, and a second of each start is the compiling of the same modules.
+  const compiled = await mkdtemp(join(tmpdir(), 'coverstream-compiled-'))
+  process.env['NODE_COMPILE_CACHE'] = compiled
   const kafkaDirectory = await mkdtemp(join(tmpdir(), 'coverstream-kafka-'))
   project.provide('kafkaDirectory', kafkaDirectory)
   const endDatabases = await setUpDatabases(project)
   return async () => {
     await endKafka(kafkaDirectory)
     await endDatabases()
+    await rm(compiled, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
   }
 }
 
