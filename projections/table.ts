@@ -51,12 +51,18 @@ export const tableOf = (projection: SomeProjection, suffix = ''): Table => {
   const received = (names: readonly string[], first = 1) =>
     `unnest(${names.map((_, index) => `$${first + index}::text[]`).join(', ')}) as sent (${list(names)})`
 
-  // One key after the other through the index, whichever size the planner assumes for a table that is being filled.
-  const found = (what: string, first = 1) => `
+  // One key after the other through the primary key: only that has this order without a sort. Asked for equal columns
+  // alone, the planner takes any index that begins with some of them while it does not know how large a new table becomes,
+  // and keeps to that plan: each row is then looked for among all rows of its organisation.
+  const found = (what: string, first = 1) => {
+    const wanted = key.map((column) => `sent."${column}"::${typeOf(column)}`)
+    const present = list(key, 'present.')
+    return `
     ${received(key, first)} cross join lateral (
       select ${what} from ${name} as present
-      where ${key.map((column) => `present."${column}" = sent."${column}"::${typeOf(column)}`).join(' and ')}
-      limit 1) as found`
+      where (${present}) >= (${wanted.join(', ')}) order by ${present} limit 1) as found
+    where ${key.map((column, place) => `found."${column}" = ${wanted[place]}`).join(' and ')}`
+  }
 
   /** What a connection prepares once. Another version of the table has other statements. */
   const prepared = (text: string): ((values: readonly unknown[]) => QueryConfig) => {
@@ -67,7 +73,7 @@ export const tableOf = (projection: SomeProjection, suffix = ''): Table => {
   }
   const loading = prepared(`select ${list(all, 'found.')} from ${found(list(all))}`)
   const removal = (first: number, condition = '') =>
-    `delete from ${name} where ${condition} ctid = any (array(select found.ctid from ${found('ctid', first)}))`
+    `delete from ${name} where ${condition} ctid = any (array(select found.ctid from ${found(`ctid, ${list(key)}`, first)}))`
   const upsert = (first: number, condition = '') => `
     insert into ${name} (${list(all)})
     select ${all.map((column) => `"${column}"::${typeOf(column)}`).join(', ')} from ${received(all, first)} ${condition}
