@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import type { ClientBase, Pool, QueryConfig } from 'pg'
+import { escapeLiteral, type ClientBase, type Pool, type QueryConfig } from 'pg'
 import { deriveKeys } from '#infra/crypto/keys.ts'
 import { migrate } from '#infra/postgres/migrations.ts'
 import { createPool, transaction } from '#infra/postgres/postgres.ts'
@@ -43,8 +43,14 @@ export const plansOfDeliveries = async (pool: Pool, count: number): Promise<read
     const db = await pool.connect()
     try {
       await db.query('begin')
-      const asked = { text: `explain (analyze, buffers, costs off) ${text}`, values }
-      const { rows } = await db.query<{ 'QUERY PLAN': string }>(asked)
+      // The plan that a prepared statement has after some executions, which knows no value.
+      await db.query('set local plan_cache_mode = force_generic_plan')
+      await db.query(`prepare explained as ${text}`)
+      const given = values.length === 0 ? '' : `(${values.map(literal).join(', ')})`
+      const { rows } = await db.query<{ 'QUERY PLAN': string }>(
+        `explain (analyze, buffers, costs off) execute explained${given}`,
+      )
+      await db.query('deallocate explained')
       plans.push({ what: doing, lines: rows.map((row) => row['QUERY PLAN']) })
     } finally {
       await db.query('rollback')
@@ -98,6 +104,12 @@ export const plansOfDeliveries = async (pool: Pool, count: number): Promise<read
     }),
   )
   return plans
+}
+
+const literal = (value: unknown): string => {
+  if (value === null || value === undefined) return 'null'
+  if (Array.isArray(value)) return escapeLiteral(`{${value.join(',')}}`)
+  return escapeLiteral(typeof value === 'string' ? value : JSON.stringify(value).replaceAll('"', ''))
 }
 
 const ended = ({ id, recorded_at, connection_id, number, started_at, waited_seconds }: Claimed) => ({

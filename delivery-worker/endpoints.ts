@@ -49,6 +49,7 @@ const search = async (
     with recursive pending as (
       (select organisation_id, connection_id, due_at, 1 as place from delivery_queue
         where (organisation_id, connection_id) > (${organisation_id}::uuid, ${connection_id}::uuid)
+          and (leased_until is null or leased_until <= now())
         order by organisation_id, connection_id, due_at limit 1)
       union all
       select next.organisation_id, next.connection_id, next.due_at,
@@ -57,6 +58,7 @@ const search = async (
         select organisation_id, connection_id, due_at from delivery_queue as queue
         where (queue.organisation_id, queue.connection_id) > (pending.organisation_id,
           case when place >= ${ofOneOrganisation} then ${last}::uuid else pending.connection_id end)
+          and (leased_until is null or leased_until <= now())
         order by organisation_id, connection_id, due_at limit 1) as next
     ), looked_at as (
       select *, row_number() over () = ${altogether} as is_last from (select * from pending limit ${altogether}) as pending

@@ -5,12 +5,12 @@ import type { Allotted } from './places.ts'
 import type { Cancellation, PlannedDelivery } from './plan.ts'
 
 /**
- * Longer than a send can last from its claim on (4 s until it begins, 15 s until its timeout), so that no other worker claims
+ * Longer than a send can last from its claim on (2.5 s until it begins, 15 s until its timeout), so that no other worker claims
  * what is still being sent; and so short that what a killed worker was sending is sent again within 25 s.
  */
-const leaseSeconds = 20
+const leaseSeconds = 18
 /** Added at random, so that the deliveries that were lost with a worker are not claimed together again. */
-const leaseSpreadSeconds = 3
+const leaseSpreadSeconds = 2
 
 /** A delivery that this worker is to send now. */
 export type Claimed = {
@@ -115,7 +115,7 @@ export const cancel = async (db: ClientBase, cancellation: Cancellation): Promis
  */
 export const claim = async (pool: Pool, allotted: readonly Allotted[]): Promise<Claimed[]> => {
   const [unlimited, limited] = [allotted.filter((each) => !each.limited), allotted.filter((each) => each.limited)]
-  return [...(await claimRooms(pool, unlimited)), ...(await claimLimited(pool, limited))]
+  return [...(await claimRooms(pool, unlimited, false)), ...(await claimLimited(pool, limited))]
 }
 
 /** A connection may send so many seconds' worth at once after a pause. */
@@ -140,8 +140,7 @@ const claimLimited = async (pool: Pool, allotted: readonly Allotted[]): Promise<
               + make_interval(secs => greatest(${burstSeconds}, 1 / per_second)))::double precision + 1e-6 end,
           case when at_once is null then 'infinity'::double precision else at_once - (
             select count(*) from delivery_queue as queue
-            where queue.organisation_id = setting.organisation_id and queue.connection_id = setting.connection_id
-              and started_at is not null and due_at > now() and due_at < 'infinity') end,
+            where queue.connection_id = setting.connection_id and is_counted and leased_until > now()) end,
           1e6)))::integer as room
       from delivery_setting as setting
       where connection_id = any (${locked.map(({ connection_id }) => connection_id)}::uuid[]) and disabled_at is null`)
@@ -153,6 +152,7 @@ const claimLimited = async (pool: Pool, allotted: readonly Allotted[]): Promise<
     const claimed = await claimRooms(
       db,
       within.filter(({ room }) => room > 0),
+      true,
     )
     await db.query(sql`
       update delivery_setting as setting
@@ -164,7 +164,11 @@ const claimLimited = async (pool: Pool, allotted: readonly Allotted[]): Promise<
   })
 }
 
-const claimRooms = async (db: Pool | ClientBase, allotted: readonly Allotted[]): Promise<Claimed[]> => {
+const claimRooms = async (
+  db: Pool | ClientBase,
+  allotted: readonly Allotted[],
+  isCounted: boolean,
+): Promise<Claimed[]> => {
   if (allotted.length === 0) return []
   const { rows } = await db.query<Claimed>(
     prepared(
@@ -186,12 +190,12 @@ const claimRooms = async (db: Pool | ClientBase, allotted: readonly Allotted[]):
               where aside.consumer = any (waits_for) and aside.record = queue.stream) as is_ready
         from delivery_queue as queue
         where queue.organisation_id = allotted.organisation_id and queue.connection_id = allotted.connection_id
-          and due_at <= now()
+          and due_at <= now() and (leased_until is null or leased_until <= now())
         order by due_at, position limit allotted.room for update skip locked) as due
     ), put_off as (
       update delivery_queue as queue
       set due_at = now() + least(interval '30 s', greatest(interval '20 ms', (now() - queue.recorded_at) / 4))
-      from picked where queue.id = picked.id and not is_ready
+      where queue.id = any (array(select id from picked where not is_ready))
     ), probed as (
       update delivery_endpoint as endpoint
       set state = 'half_open', probe_until = now() + make_interval(secs => ${leaseSeconds})
@@ -204,9 +208,9 @@ const claimRooms = async (db: Pool | ClientBase, allotted: readonly Allotted[]):
         and (endpoint.state is null or endpoint.state in ('closed', 'slow') or connection_id in (select connection_id from probed))
     ), taken as (
       update delivery_queue as queue
-      set due_at = now() + make_interval(secs => ${leaseSeconds} + ${leaseSpreadSeconds} * random()), started_at = now(),
-        unsent = allowed.unsent
-      from allowed where queue.id = allowed.id
+      set leased_until = now() + make_interval(secs => ${leaseSeconds} + ${leaseSpreadSeconds} * random()),
+        started_at = now(), unsent = unsent + (started_at is not null)::integer, is_counted = ${isCounted}
+      where queue.id = any (array(select id from allowed))
       returning queue.id, queue.recorded_at, queue.attempts_before + queue.sent + queue.unsent + 1 as number,
         queue.started_at, queue.sent, queue.unsent, queue.waited_seconds
     ), lost as (
@@ -254,7 +258,7 @@ export const complete = async (pool: Pool, completed: readonly Completed[]): Pro
       update delivery_queue as queue
       set due_at = now() + make_interval(secs => done.delay_seconds), waited_seconds = done.waited_seconds,
         sent = sent + (done.outcome <> 'not_sent')::integer, unsent = unsent + (done.outcome = 'not_sent')::integer,
-        started_at = null
+        started_at = null, leased_until = null, is_counted = false
       from done where queue.id = done.id and done.state = 'pending'
         and attempts_before + sent + unsent + 1 = done.number
     ), finished as (

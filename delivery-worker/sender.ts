@@ -32,7 +32,7 @@ const pollMs = 250
 const eagerPollMs = 10
 const eagerForMs = 1000
 /** What was claimed longer ago is not sent: a send that began later could outlast the lease. */
-const mostClaimedMs = 4_000
+const mostClaimedMs = 2_500
 const finishWithinMs = 8000
 
 /** Sends what is due, in the places that `allot` gives. */

@@ -137,7 +137,7 @@ export const deliveryRecoveryRoutes = ({ pool }: { readonly pool: Database }): R
           select count(*)::integer as waiting, min(recorded_at) as oldest_waiting_at from (
             select recorded_at from delivery_queue as queue
             where queue.organisation_id = ${organisation_id} and queue.connection_id = listed.connection_id
-            limit 10000) as counted) as queued on true
+            order by due_at limit 10000) as counted) as queued on true
         order by connection_id limit ${limit + 1}`)
       const { page, next_cursor } = pageOf(rows, limit, ({ connection_id: id }) => ({ at: new Date(0), id }))
       return { status: 200, body: { data: page.map(shownConnection), next_cursor } }

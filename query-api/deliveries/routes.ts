@@ -195,7 +195,7 @@ type Row = Omit<Delivery, 'recorded_at' | 'planned_at' | 'due_at' | 'finished_at
 const readDeliveries = async (db: Database, keys: readonly Key[]): Promise<Delivery[]> => {
   if (keys.length === 0) return []
   const { rows } = await db.query<Row>(sql`
-    select found.*, nullif(due_at, 'infinity') as due_at, (
+    select found.*, nullif(greatest(due_at, leased_until), 'infinity') as due_at, (
         select coalesce(json_agg(json_build_object('number', number, 'started_at', started_at, 'finished_at', finished_at,
           'outcome', outcome, 'status', status, 'reason', reason, 'request', exchange -> 'request',
           'response', exchange -> 'response') order by number), '[]')

@@ -207,7 +207,10 @@ export const deliveryFixture = async ({ decided = true, environment = {} }: Fixt
       (await pool.query<AttemptRow>('select * from delivery_attempt order by delivery_id, number')).rows,
     /** So much time passes for what is pending. */
     passTime: (seconds: number) =>
-      pool.query('update delivery_queue set due_at = due_at - make_interval(secs => $1)', [seconds]),
+      pool.query(
+        'update delivery_queue set due_at = due_at - make_interval(secs => $1), leased_until = leased_until - make_interval(secs => $1)',
+        [seconds],
+      ),
     /** Waits until the read model shows an application in a status. */
     untilShown: ({ application_id }: TestApplication, status: string) =>
       eventually(async () => {

@@ -36,7 +36,10 @@ export const deliveryQueue = async () => {
     putBack: (consumer: string, stream: string) => putBack(pool, consumer, stream),
     /** So much time passes for what is pending. */
     passTime: async (seconds: number) => {
-      await pool.query('update delivery_queue set due_at = due_at - make_interval(secs => $1)', [seconds])
+      await pool.query(
+        'update delivery_queue set due_at = due_at - make_interval(secs => $1), leased_until = leased_until - make_interval(secs => $1)',
+        [seconds],
+      )
       await pool.query('update delivery_endpoint set probe_until = probe_until - make_interval(secs => $1)', [seconds])
     },
     enqueue: async (...planned: readonly PlannedDelivery[]) => {

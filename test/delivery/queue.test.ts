@@ -108,13 +108,26 @@ describe('claiming', () => {
     await own.enqueue(delivery)
     await own.claim([connection])
 
-    await own.passTime(19)
+    await own.passTime(17)
     expect(await own.claim([connection])).toEqual([])
     await own.passTime(4)
     const again = only(await own.claim([connection]))
 
     expect(again).toMatchObject({ id: delivery.id, number: 2, sent: 0, unsent: 1 })
     expect(await own.attempts()).toMatchObject([{ number: 1, outcome: 'lost' }])
+  })
+
+  test('gives what a killed worker held to another before what became due later, however much that is', async () => {
+    await using own = await deliveryQueue()
+    const connection = await connect(own.pool)
+    const lost = planned(connection)
+    await own.enqueue(lost)
+    await own.claim([connection])
+    await own.enqueue(...Array.from({ length: 50 }, () => planned(connection)))
+
+    await own.passTime(21)
+
+    expect(only(await own.claim([connection], 1))).toMatchObject({ id: lost.id, number: 2 })
   })
 
   test('gives up what was lost with its worker twenty times: it is not sent again, and failed', async () => {

@@ -42,7 +42,7 @@ test('a worker that was paused after its claim gives it up: another may have cla
   await using _sender = sending(own, {
     monotonicMs: () => clockMs,
     capabilities: shown(() => {
-      if (++reads === 1) clockMs += 4_001
+      if (++reads === 1) clockMs += 2_501
     }),
     send: (claimed) => {
       sent.push(claimed.number)

@@ -90,7 +90,7 @@ test('a worker killed while it sends is replaced: each webhook arrives, under on
   for (const _kill of killAt) {
     await workers.currentEnded()
     // What the dead one held is free when its lease ends; here it ends at once.
-    await fixture.pool.query('update delivery_queue set due_at = now()')
+    await fixture.pool.query('update delivery_queue set due_at = now(), leased_until = null')
     workers.startNext()
   }
   await allDelivered(fixture, count)

@@ -113,7 +113,10 @@ export const workflowService = async ({ workers = 1 }: { readonly workers?: numb
     },
     /** So much time passes for what waits to be sent again. */
     passTime: (seconds: number) =>
-      service.database.pool.query('update delivery_queue set due_at = due_at - make_interval(secs => $1)', [seconds]),
+      service.database.pool.query(
+        'update delivery_queue set due_at = due_at - make_interval(secs => $1), leased_until = leased_until - make_interval(secs => $1)',
+        [seconds],
+      ),
     startWorker,
     stopWorkers,
     /** A delivery worker in a process of its own, which can be killed. */
