@@ -5,6 +5,7 @@ import { basename } from 'node:path'
 import { parse } from 'csv-parse'
 import { z } from 'zod'
 import { progressShown } from '#infra/shown-progress.ts'
+import { counted } from '#infra/counted.ts'
 import { Failed, say, send, type Service } from './service.ts'
 
 const Fault = z.object({ line: z.int(), field: z.string().nullable(), reason: z.string() })
@@ -31,8 +32,8 @@ const digestOf = async (file: string): Promise<string> => {
 
 /** What a file can hold, and where its rows go. */
 const kinds = {
-  leads: { path: '/uploaded_leads', done: 'were taken in', would: 'would be taken in' },
-  outcomes: { path: '/uploaded_outcomes', done: 'were recorded', would: 'would be recorded' },
+  leads: { path: '/uploaded_leads', one: 'lead', done: 'taken in' },
+  outcomes: { path: '/uploaded_outcomes', one: 'outcome', done: 'recorded' },
 }
 export type Importable = keyof typeof kinds
 export const isImportable = (what: string): what is Importable => what in kinds
@@ -92,8 +93,16 @@ export const importFile = async (
   } finally {
     shown.end()
   }
-  const { done: did, would } = kinds[what]
-  const held = what === 'outcomes' ? `${counts.held} ${dry_run ? 'would be' : 'are'} held, ` : ''
-  say(`${counts.taken} ${what} ${dry_run ? would : did}, ${held}${counts.known} were known, ${counts.faults} faults.`)
+  const { one, done: taken } = kinds[what]
+  const was = (count: number) => (count === 1 ? 'was' : 'were')
+  const are = (now: string) => (dry_run ? 'would be' : now)
+  const held = what === 'outcomes' ? [`${counts.held} ${are(counts.held === 1 ? 'is' : 'are')} held`] : []
+  const parts = [
+    `${counted(counts.taken, one)} ${are(was(counts.taken))} ${taken}`,
+    ...held,
+    `${counts.known} ${was(counts.known)} known`,
+    counted(counts.faults, 'fault'),
+  ]
+  say(`${parts.join(', ')}.`)
   if (counts.faults > 0) process.exitCode = 1
 }

@@ -7,6 +7,7 @@ import { product, type ProductCommand, type ProductState } from '#domain/catalog
 import { rateTable } from '#domain/catalogue/rate-table.ts'
 import type { RateTable } from '#domain/rating/events.ts'
 import { ReleaseId } from '#domain/values.ts'
+import { counted } from '#infra/counted.ts'
 import {
   documentFile,
   documentFileTypes,
@@ -169,7 +170,5 @@ const withoutRates = (draft: Draft, table: FindTable): readonly string[] =>
 
 const contentsOf = ({ covers, journeys }: Draft): string => {
   const questions = journeys.reduce((sum, journey) => sum + journey.questions.length, 0)
-  return `${counted(covers, 'cover')}, ${counted(journeys, 'journey')} and ${questions} questions`
+  return `${counted(covers.length, 'cover')}, ${counted(journeys.length, 'journey')} and ${counted(questions, 'question')}`
 }
-
-const counted = (items: readonly unknown[], name: string) => `${items.length} ${name}${items.length === 1 ? '' : 's'}`

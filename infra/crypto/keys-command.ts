@@ -1,4 +1,5 @@
 import type { Pool } from 'pg'
+import { counted } from '../counted.ts'
 import { sql } from '../postgres/postgres.ts'
 import { progressShown, type Output } from '../shown-progress.ts'
 import type { Keys } from './keys.ts'
@@ -88,12 +89,12 @@ const rotateShown = async ({ pool, keys, signal }: Parts, output: Output): Promi
     })
     shown.end()
     if (left.length > 0) {
-      output.write(`${sealed} data keys were sealed again. These cannot be opened, and were left as they are:\n`)
+      output.write(`${resealed(sealed)}. These cannot be opened, and were left as they are:\n`)
       for (const { id, organisation_id, reason } of left) output.write(`  ${id} of ${organisation_id}: ${reason}\n`)
       output.write('Restore them from a backup, or give the key that they need, and run it again.\n')
       return 1
     }
-    output.write(`${sealed} data keys were sealed again. Everything is sealed under MASTER_KEY (${keys.sealing.id}).\n`)
+    output.write(`${resealed(sealed)}. Everything is sealed under MASTER_KEY (${keys.sealing.id}).\n`)
     return 0
   } catch (error) {
     shown.end()
@@ -111,3 +112,5 @@ const retire = async (id: string, { pool, keys }: Parts): Promise<string | undef
   const { rowCount } = await pool.query(sql`delete from master_key where id = ${id}`)
   return rowCount === 0 ? `There is no master key ${JSON.stringify(id)}. The command status lists them.` : undefined
 }
+
+const resealed = (count: number): string => `${counted(count, 'data key')} ${count === 1 ? 'was' : 'were'} sealed again`

@@ -1,4 +1,8 @@
 import { expect, test } from 'vitest'
+import { makeDataKeys } from '#infra/crypto/data-keys.ts'
+import { deriveKeys } from '#infra/crypto/keys.ts'
+import { checkMasterKeys } from '#infra/crypto/master-keys.ts'
+import { testDatabase } from '../database.ts'
 import { wholeService } from '../whole-service.ts'
 import { commandsOf, runCommands } from './guide.ts'
 import { join } from 'node:path'
@@ -35,4 +39,25 @@ test('the operator makes, lists and ends keys as the guide says', async () => {
   expect(output.match(/It is not shown again/g)).toHaveLength(2)
   expect(output).toMatch(/^ada {2}all {2}until it is ended/m)
   expect(output).toMatch(/^auditor {2}read_only {2}ended 20/m)
+})
+
+test('the master key is made, rotated and retired as the guide says', { timeout: 60_000 }, async () => {
+  await using database = await testDatabase()
+  const keysOf = (section: string) => commandsOf('docs/keys.md', section)
+  const [make = ''] = await keysOf('Make and keep the master key')
+  const [rotate = '', retire = ''] = await keysOf('Rotate the master key')
+  const [former = '', present = ''] = await Promise.all(
+    [1, 2].map(async () => (await runCommands(make, { cwd: root, environment: {} })).trim()),
+  )
+  await checkMasterKeys(database.pool, deriveKeys(former))
+  const dataKeys = makeDataKeys({ pool: database.pool, keys: deriveKeys(former) })
+  await dataKeys.of({ organisation_id: 'org_0', subject: 'person:1' })
+  const keys = async (command: string, MASTER_KEYS_EARLIER: string) => {
+    const given = { BASE_URL: undefined, DATABASE_URL: database.url, MASTER_KEY: present, MASTER_KEYS_EARLIER }
+    return runCommands(command, { cwd: root, environment: { ...given, FORMER: deriveKeys(former).sealing.id } })
+  }
+
+  expect(await keys(rotate, former)).toContain('1 data key was sealed again')
+  expect(await keys(retire, former)).toContain(deriveKeys(former).sealing.id)
+  expect(await keys('npm run keys -- status', '')).toContain(deriveKeys(present).sealing.id)
 })

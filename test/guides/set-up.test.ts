@@ -1,20 +1,24 @@
 import { mkdtemp, readdir, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { startDeliveryWorker } from '../../delivery-worker/delivery-worker.ts'
 import { wholeService } from '../whole-service.ts'
 import { commandsOf, runCommands } from './guide.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 
 let service: Awaited<ReturnType<typeof wholeService>>
+let worker: Awaited<ReturnType<typeof startDeliveryWorker>>
 let folder: string
+const ending = new AbortController()
 /** What the commands about setting a firm up have printed. */
 let setUp: string
 
 /** A folder in which a reader who has the project would be, without what they write getting into the project. */
 beforeAll(async () => {
-  service = await wholeService()
+  service = await wholeService({ DELIVERY_ALLOW_HTTP: 'true', DELIVERY_ALLOWED_HOSTS: '127.0.0.1' })
+  worker = await startDeliveryWorker({ ...service.parts, signal: ending.signal })
   folder = await mkdtemp(join(tmpdir(), 'coverstream-guide-'))
   for (const name of await readdir(root)) await symlink(join(root, name), join(folder, name))
   const headings = ['The firm and its server', 'A product with a price', 'Ask for a price']
@@ -22,12 +26,20 @@ beforeAll(async () => {
   setUp = await runCommands(script, { cwd: folder, environment: environment() })
 }, 120_000)
 afterAll(async () => {
+  ending.abort()
+  await worker.stop()
   await service[Symbol.asyncDispose]()
   await rm(folder, { recursive: true })
 })
 
 const commands = async (guide: string, ...headings: readonly string[]) =>
   (await Promise.all(headings.map(async (heading) => commandsOf(guide, heading)))).flat().join('\n')
+
+/** The id of the firm that the guide sets up. */
+const acme = async () => {
+  const { body } = await service.send<{ id: string; slug: string }[]>('GET', '/admin/v1/organisations')
+  return body.data.find(({ slug }) => slug === 'acme')?.id ?? ''
+}
 
 const environment = () => ({
   BASE_URL: service.origin,
@@ -43,11 +55,9 @@ test('a firm is set up from an empty file, and gets a price, as the guide says',
 })
 
 test('a web page sells as the guide says', { timeout: 120_000 }, async () => {
-  const { body } = await service.send<{ id: string; slug: string }[]>('GET', '/admin/v1/organisations')
-  const acme = body.data.find(({ slug }) => slug === 'acme')?.id ?? ''
   const created = await service.send<{ client_id: string; client_secret: string }>(
     'POST',
-    `/admin/v1/organisations/${acme}/api_applications`,
+    `/admin/v1/organisations/${await acme()}/api_applications`,
     { body: { name: 'Web pages', scopes: ['read', 'write'], allowed_origins: ['https://www.example.com'] } },
   )
   const { client_id, client_secret } = created.body.data
@@ -67,4 +77,50 @@ test('a web page sells as the guide says', { timeout: 120_000 }, async () => {
   expect(output).toMatch(/^access-control-allow-origin: https:\/\/www\.example\.com/im)
   expect(output).toContain('"risk_factors":{"smoker":false}')
   expect(output.trimEnd()).toMatch(/404$/)
+})
+
+/** What the commands of a guide print that goes on in the shell in which a price was asked for. */
+const goOnWith = async (guide: string, ...headings: readonly string[]) => {
+  const script = `${await commands('docs/set-up.md', 'Ask for a price')}\n${await commands(guide, ...headings)}`
+  return runCommands(script, { cwd: folder, environment: environment() })
+}
+
+test('a server sells a policy as the guide says', { timeout: 120_000 }, async () => {
+  const output = await goOnWith('docs/servers.md', 'What to ask', 'Buy')
+
+  expect(output).toContain('"label":"Do you smoke?"')
+  expect(output).toContain('{"data":{"owed":[]}}')
+  expect(output).toMatch(/"policy_number":"POL-\d{9}".*"collection_day":28,/)
+})
+
+test('a server sends leads and reports outcomes as the guide says', { timeout: 180_000 }, async () => {
+  const headings = ['Set it up', 'Send a lead', 'Report an outcome', 'Follow your leads', 'Files']
+  const output = await goOnWith('docs/leads.md', ...headings)
+
+  expect(output).toContain('"event_id":"sale-1","type":"sold"')
+  expect(output).toMatch(/"reversal_of":"[0-9a-f-]{36}"/)
+  expect(output).toContain('1 lead was taken in, 0 were known, 0 faults.')
+  expect(output).toMatch(/^[0-9a-f-]{36},open,new,.*,upload,spring,/m)
+})
+
+test('a partner confirms members and sends points as the guide says', { timeout: 120_000 }, async () => {
+  const output = await goOnWith('docs/loyalty.md', 'Set it up', 'Confirm a member', 'Send points and tiers')
+
+  expect(output).toContain('"replayed":true')
+  expect(output).toMatch(/"external_member_ref":"member-77","current_tier_key":"silver","cycle_points":200,/)
+})
+
+test('a receiver is told of events, and catches up, as the guide says', { timeout: 120_000 }, async () => {
+  const told = await goOnWith('docs/webhooks.md', 'Have events sent')
+
+  expect(told).toMatch(/signing_secret \S{43}/)
+  expect(told).toContain('"event_type":"webhook.ping"')
+
+  const { token } = await service.client(await acme(), ['read'])
+  const feed = async () =>
+    (await service.send<unknown[]>('GET', '/api/v1/lifecycle_events?type=quote.issued', { token })).body
+  await vi.waitFor(async () => expect((await feed()).data).not.toEqual([]), { timeout: 30_000, interval: 50 })
+  const feedPages = await goOnWith('docs/webhooks.md', 'Catch up')
+
+  expect(feedPages).toContain('"type":"quote.issued"')
 })

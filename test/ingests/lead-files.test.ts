@@ -135,7 +135,7 @@ test('an outcome of somebody whom nobody knows is held', async () => {
   await writeFile(join(folder, 'held.csv'), 'email,type,occurred_at\nunheard@example.com,quoted,2026-01-10\n')
 
   expect((await run('import', 'held.csv', '--what', 'outcomes')).output).toBe(
-    '0 outcomes were recorded, 1 are held, 0 were known, 0 faults.\n',
+    '0 outcomes were recorded, 1 is held, 0 were known, 0 faults.\n',
   )
   const { body } = await service.send('GET', `${service.admin}/held_outcomes`)
   expect(body.data).toMatchObject([{ source: 'upload', reason: 'no_match' }])

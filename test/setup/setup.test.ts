@@ -43,7 +43,7 @@ test('200: a plan says what would change, and changes nothing', async () => {
           what: 'product term',
           change: 'create',
           details: [
-            'drafts 1 cover, 1 journey and 1 questions',
+            'drafts 1 cover, 1 journey and 1 question',
             'publishes release 1',
             'becomes sandbox',
             'becomes production',

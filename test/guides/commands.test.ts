@@ -1,0 +1,41 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+
+const root = join(import.meta.dirname, '..', '..')
+
+/** The headings of a guide below which there are commands. */
+const headingsWithCommands = (text: string): ReadonlySet<string> => {
+  const found = new Set<string>()
+  let heading = ''
+  for (const [line] of text.matchAll(/^(?:```\w*\n[^]*?^```$|#+ .+)/gm))
+    if (line.startsWith('#')) heading = line.replace(/^#+ /, '')
+    else if (line.startsWith('```sh\n')) found.add(heading)
+  return found
+}
+
+/** Run by a test that reads the guide in its own way. */
+const readOtherwise = new Set(['eventstoredb.md The user and its rights'])
+
+test('the commands of every guide are run by a test', async () => {
+  const tests = (await readdir(import.meta.dirname)).filter((name) => name.endsWith('.test.ts'))
+  const sources = await Promise.all(tests.map(async (name) => readFile(join(import.meta.dirname, name), 'utf8')))
+  const guides = (await readdir(join(root, 'docs'))).filter((name) => name.endsWith('.md'))
+  const commands = await Promise.all(
+    guides.map(async (guide) => {
+      const text = await readFile(join(root, 'docs', guide), 'utf8')
+      return [...headingsWithCommands(text)].map((heading) => ({ guide, heading }))
+    }),
+  )
+  const run = ({ guide, heading }: { guide: string; heading: string }) =>
+    sources.some((source) => source.includes(`'docs/${guide}'`) && source.includes(`'${heading}'`))
+
+  expect(commands.flat().length).toBeGreaterThan(15)
+  expect(
+    commands
+      .flat()
+      .filter((each) => !run(each))
+      .map(({ guide, heading }) => `${guide} ${heading}`)
+      .filter((each) => !readOtherwise.has(each)),
+  ).toEqual([])
+})
