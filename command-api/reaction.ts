@@ -61,7 +61,7 @@ const concurrency = 32
 const batchSize = 200
 
 // Nobody waits for what follows: under load, larger batches cost less.
-const restMs = 5
+const restMs = 25
 
 const attempts = 4
 const againMs = 200

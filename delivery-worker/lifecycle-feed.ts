@@ -24,7 +24,7 @@ export const startLifecycleFeed = (subjects: Subjects, parts: ConsumerParts): Co
     ...parts,
     name: 'lifecycle feed',
     version: 1,
-    restMs: 25,
+    restMs: 150,
     categories: [...new Set(subjects.flatMap(({ categories }) => categories))],
     types: [...new Set(subjects.flatMap(({ events }) => events))],
     handle: async (events, db) => {

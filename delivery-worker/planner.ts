@@ -6,7 +6,7 @@ import { consume, type ConsumerParts, type Consuming } from '#infra/consumers/co
 import type { EventLog } from '#infra/event-log/event-log.ts'
 import type { Capabilities } from './capability.ts'
 import { forgetStandings } from './endpoints.ts'
-import { plannedFrom, type Known } from './known.ts'
+import { forgottenIn, plannedFrom, type Known } from './known.ts'
 import { readAgain, recallSetUp, recallSubjects, remember } from './memory.ts'
 import { partitionsFor } from './partitions.ts'
 import { makePlan, type SetUp } from './plan.ts'
@@ -46,7 +46,7 @@ export const startPlanner = ({ capabilities, onPlanned, onWaiting, untilOwn, ...
     ...parts,
     ...planner,
     ...plannedFrom(capabilities),
-    restMs: 50,
+    restMs: 100,
     prepare: async () => {
       await untilDecided({ ...parts, capabilities, onWaiting })
       await untilOwn()
@@ -72,7 +72,8 @@ export const planningOf = (parts: Planning): Extract<InTransaction, { prepareFor
   const setsUp = isSetUp(capabilities)
   // Reading the log may take long, and while a transaction has written, no reader of the log sees newer events.
   return async (events) => {
-    const again = await readAgain(eventLog, capabilities, await recallSubjects(pool, capabilities, events), events)
+    const known = await recallSubjects(pool, capabilities, forgottenIn(capabilities, [], events))
+    const again = await readAgain(eventLog, capabilities, known, events)
     return async (_events, db) => {
       const planning = await planningFrom(db, source)
       if (!planning) throw new OwnError('It is no longer decided from where deliveries are planned.')

@@ -68,14 +68,18 @@ const folded = async (
 ): Promise<ReadonlyMap<string, Touched>> => {
   const fold = foldOf(projection, table)
   const touches = fold.touchesOf(events)
-  const keys = new Map(touches.touched.flatMap((touch) => [...touch.keys]))
   const rows = new Map<string, Touched>()
+  const seen = new Set<string>()
   const unknown: Row[] = []
-  for (const [identity, key] of keys) {
-    const row = unsaved.get(identity) as Row | undefined // of the same table
-    if (row) rows.set(identity, { key, before: row, now: row })
-    else if (!unsaved.has(identity)) unknown.push(key)
-  }
+  for (const { recorded, keys } of touches.touched)
+    for (const [identity, key] of keys) {
+      if (seen.has(identity)) continue
+      seen.add(identity)
+      const row = unsaved.get(identity) as Row | undefined // of the same table
+      if (row) rows.set(identity, { key, before: row, now: row })
+      // The first event of a stream finds no row that is only its own.
+      else if (!unsaved.has(identity) && (recorded.revision > 0 || projection.sharesRows)) unknown.push(key)
+    }
   for (const row of await table.load(db, unknown)) rows.set(table.identityOf(row), { key: row, before: row, now: row })
   fold.project(touches, rows, setEventAside)
   return rows

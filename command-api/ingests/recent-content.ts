@@ -1,5 +1,5 @@
 import type { ApiApplicationId, IngestId } from '#domain/values.ts'
-import { batched } from '#infra/crypto/batched.ts'
+import { batched } from '#infra/batched.ts'
 import type { Log } from '#infra/log.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { texts, uuids } from '#infra/postgres/arrays.ts'

@@ -1,6 +1,8 @@
 import type { ClientBase, Pool } from 'pg'
 import type { Position } from '#domain/event.ts'
 import { OwnError } from '#domain/own-error.ts'
+import { batched } from '../batched.ts'
+import { integers, texts } from '../postgres/arrays.ts'
 import { sql } from '../postgres/postgres.ts'
 
 /** How far a consumer has read. Moving it names the position it had before: of two that try, one succeeds. */
@@ -128,22 +130,45 @@ export const moveCheckpoint = async (
   return rowCount === 1
 }
 
-/** The same, with nothing else to write: what a crash takes of it is only read again, so the disk is not waited for. */
-export const moveCheckpointOnly = async (
-  pool: Pool,
-  name: string,
-  from: Checkpoint,
-  to: Position,
-): Promise<boolean> => {
-  const text = `
-    with moved as (${moving} returning name)
-    select set_config('synchronous_commit', 'off', true) from moved`
-  const { rowCount } = await pool.query({
-    name: 'consumer-checkpoint-move-only',
-    text,
-    values: [...moveOf(name, from, to)],
+/**
+ * The same, with nothing else to write: what a crash takes of it is only read again, so the disk is not waited for. All
+ * consumers of a process that move at the same moment share a statement.
+ */
+export const moveCheckpointOnly = (pool: Pool, name: string, from: Checkpoint, to: Position): Promise<boolean> => {
+  const move = movers.get(pool) ?? batched((moves: readonly Move[]) => moveAll(pool, moves), movingTogether)
+  movers.set(pool, move)
+  return move(moveOf(name, from, to))
+}
+
+const movers = new WeakMap<Pool, (move: Move) => Promise<boolean>>()
+const movingTogether = { mostAtOnce: 200, mostWaiting: 10_000, mostInFlight: 4 }
+
+/** Locked by name, so that two processes that move the same checkpoints do not wait for each other in a circle. */
+const moveAll = async (pool: Pool, moves: readonly Move[]): Promise<readonly boolean[]> => {
+  const { rows } = await pool.query<[ordinal: string]>({
+    name: 'consumer-checkpoints-move-only',
+    text: `
+      with sent as materialized (
+        select * from unnest($1::text[], $2::integer[], $3::text[], $4::text[])
+          with ordinality as sent (name, generation, before, after, ordinal)
+      ), unmoved as materialized (
+        select stored.name, sent.after, sent.ordinal from consumer_checkpoint as stored join sent using (name)
+        where stored.generation = sent.generation and stored.position is not distinct from sent.before
+        order by stored.name for update of stored
+      ), moved as (
+        update consumer_checkpoint as stored set position = unmoved.after, updated_at = now()
+        from unmoved where stored.name = unmoved.name returning unmoved.ordinal)
+      select ordinal, set_config('synchronous_commit', 'off', true) from moved`,
+    values: [
+      texts(moves.map(([name]) => name)),
+      integers(moves.map(([, generation]) => generation)),
+      texts(moves.map(([, , before]) => before ?? null)),
+      texts(moves.map(([, , , after]) => after)),
+    ],
+    rowMode: 'array',
   })
-  return rowCount === 1
+  const moved = new Set(rows.map(([ordinal]) => Number(ordinal)))
+  return moves.map((_, index) => moved.has(index + 1))
 }
 
 export const removeCheckpoint = async (db: Pool | ClientBase, name: string): Promise<void> => {

@@ -105,7 +105,10 @@ export type Consumer = ConsumerParts & {
   readonly types?: readonly string[]
   /** At most so many events at once; 1,000 by default. */
   readonly batchSize?: number
-  /** How long it pauses after a batch, so that later events are handled together. For consumers that no command waits for. */
+  /**
+   * Pauses up to so long after a batch, the longer the more events it had, so that under load later events are handled
+   * together. For consumers that no command waits for.
+   */
   readonly restMs?: number
   /**
    * Given only for a consumer that commands wait for, so that a caller can read what it wrote: how far it has come is

@@ -36,7 +36,9 @@ export type FollowCallbacks = {
 }
 
 const saveAfterMs = 1_000
+const saveReactedAfterMs = 250
 const lookAgainMs = 500
+const restPerEventMs = 5
 const measureAfterMs = 1_000
 
 /**
@@ -86,10 +88,10 @@ export const follow = async (consumer: Consumer, signal: AbortSignal, callbacks:
     passed(to)
   }
 
-  const passOver = async (to: Position) => {
+  const passOver = async (to: Position, afterMs = saveAfterMs) => {
     position = to
     passed(to)
-    if (performance.now() - savedAt >= saveAfterMs) await saveOnly(to)
+    if (performance.now() - savedAt >= afterMs) await saveOnly(to)
   }
 
   /** Writes a change and moves the checkpoint, or throws if that is no longer where it was. */
@@ -147,7 +149,9 @@ export const follow = async (consumer: Consumer, signal: AbortSignal, callbacks:
     const { handled, failure } = await inOrder(events, { recordOf, concurrency, handle: handleOne, signal })
     const isWhole = handled === events.length
     const reached = isWhole ? to : (events[handled - 1]?.position ?? position)
-    if (reached) await save(reached, (db) => setAside(db, name, unhandled))
+    // What was only handled may be handled again.
+    if (reached && unhandled.length === 0) await passOver(reached, saveReactedAfterMs)
+    else if (reached) await save(reached, (db) => setAside(db, name, unhandled))
     await tellSetAside(unhandled)
     if (failure && !isOver()) throw failure.error
   }
@@ -239,6 +243,7 @@ export const follow = async (consumer: Consumer, signal: AbortSignal, callbacks:
       ...(types && { types }),
       ...(categories && { categories }),
       batchSize,
+      isAwaited: consumer.awaitedIn !== undefined,
       signal: AbortSignal.any([signal, ending.signal]),
     })
     [Symbol.asyncIterator]()
@@ -259,7 +264,8 @@ export const follow = async (consumer: Consumer, signal: AbortSignal, callbacks:
       await resumeRequested()
       await measure(next.value.caughtUp)
       if (next.value.caughtUp) caughtUp()
-      if (restMs > 0 && next.value.events.length > 0) await pause(restMs, undefined, { signal }).catch(() => undefined)
+      const rest = Math.min(restMs, restPerEventMs * next.value.events.length)
+      if (rest > 0) await pause(rest, undefined, { signal }).catch(() => undefined)
     }
     if (!signal.aborted) throw new OwnError('The log has ended the subscription.')
     await writer?.settle()

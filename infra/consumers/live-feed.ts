@@ -3,7 +3,7 @@ import type { Batch, EventLog, Subscription } from '../event-log/event-log.ts'
 import { notifier } from '../notifier.ts'
 import { beyond } from './follow.ts'
 
-type Wanted = Pick<Subscription, 'categories' | 'types'>
+type Wanted = Pick<Subscription, 'categories' | 'types' | 'isAwaited'>
 
 /** A subscriber of the feed, and the events that wait for it. */
 type Member = {
@@ -232,13 +232,14 @@ type Handed = Pick<Batch, 'position' | 'caughtUp'> & {
 
 const hand = (member: Member, { events, happened, position, caughtUp }: Handed, waitingBytes: number) => {
   if (member.isOver) return
-  const { categories } = member.wanted
+  const { categories, isAwaited = true } = member.wanted
+  const isConcerned = categories?.some((category) => happened.has(category)) ?? true
+  const own = isConcerned ? events.filter(({ event, category }) => member.passes(event, category)) : []
   // Somebody may wait until it has passed an event of its category, also of a type that it does not want.
-  if (categories && member.caughtUp === caughtUp && !categories.some((category) => happened.has(category))) {
+  if (member.caughtUp === caughtUp && own.length === 0 && !(isConcerned && isAwaited)) {
     Object.assign(member, { position, hasMoved: true })
     return
   }
-  const own = events.filter(({ event, category }) => member.passes(event, category))
   const bytes = own.reduce((sum, each) => sum + each.bytes, member.bytes)
   // A single batch is always taken, however large: its events are in memory already.
   if (bytes > waitingBytes && member.waiting.length > 0) return end(member)

@@ -6,7 +6,7 @@ import type { Database } from '../postgres/lookups.ts'
 import { sql, withDeadline } from '../postgres/postgres.ts'
 import { withTimeout } from '../timeout.ts'
 import { CannotUnseal } from './aead.ts'
-import { batched } from './batched.ts'
+import { batched } from '../batched.ts'
 import {
   nameOf,
   openDataKey,

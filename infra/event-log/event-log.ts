@@ -34,6 +34,11 @@ export type Subscription = {
   readonly types?: readonly string[]
   /** At most so many events in one batch; 1,000 by default. */
   readonly batchSize?: number
+  /**
+   * Whether somebody waits until it has passed an event of its categories, also of a type that it does not want; unless
+   * this is false. Others may learn of such events a moment later.
+   */
+  readonly isAwaited?: boolean
   /** Ends the subscription: the iteration finishes without an error. */
   readonly signal: AbortSignal
 }

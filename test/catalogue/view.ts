@@ -21,8 +21,12 @@ export const catalogue = async (events: readonly ProductEvent[] = onSale, caller
   const view = await readModel(products, releases)
   await view.pool.query('create table applications (organisation_id uuid, id uuid, journey_id uuid, release_id uuid)')
   const api = await serve(catalogueRoutes({ db: view.pool }), caller, { keys })
-  const apply = (more: readonly ProductEvent[], of: Draft = draft()) =>
-    view.apply(recorded(productEvents, `product-${of.product_id}`, more))
+  const applied = new Map<string, number>()
+  const apply = (more: readonly ProductEvent[], of: Draft = draft()) => {
+    const from = applied.get(of.product_id) ?? 0
+    applied.set(of.product_id, from + more.length)
+    return view.apply(recorded(productEvents, `product-${of.product_id}`, more, { from }))
+  }
   await apply(events)
 
   return {

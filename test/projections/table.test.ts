@@ -125,7 +125,7 @@ test('a value that its column cannot hold is refused', async () => {
   await refused('id', null, 'null value')
 })
 
-test('rows are read, written and removed in one statement each, and not written when they did not change', async () => {
+test('rows are read, written and removed in one statement each, not read for first events, and not written when they did not change', async () => {
   const indifferent: SomeProjection = {
     ...tallies,
     project: (current: Row | undefined, event: TallyEvent, { revision }: RecordedEvent, key: Row) =>
@@ -148,7 +148,7 @@ test('rows are read, written and removed in one statement each, and not written 
     return statements
   }
 
-  expect(await statementsFor(0, () => ({ type: 'TallyOpened', title: '' }))).toEqual(['select 0', 'insert 50'])
+  expect(await statementsFor(0, () => ({ type: 'TallyOpened', title: '' }))).toEqual(['insert 50'])
   expect(await statementsFor(1, () => ({ type: 'TallyRaised', by: 1 }))).toEqual(['select 50'])
   const half = (index: number): TallyEvent => (index % 2 ? closed : { type: 'TallyRaised', by: 1 })
   expect(await statementsFor(2, half)).toEqual(['select 50', 'delete 25'])
@@ -206,7 +206,10 @@ test('events handled in batches of any size add up to what they add up to one by
       fc.array(fc.tuple(stream, tally), { maxLength: 30 }),
       fc.array(fc.integer({ min: 1, max: 8 }), { minLength: 1 }),
       async (happened, sizes) => {
-        const events = happened.flatMap(([name, each]) => recorded(tallyEvents, name, [each]))
+        const events = happened.flatMap(([name, each], index) => {
+          const from = happened.slice(0, index).filter(([earlier]) => earlier === name).length
+          return recorded(tallyEvents, name, [each], { from })
+        })
         for (const event of events) await view.apply([event])
         const oneByOne = await contents()
 

@@ -1,4 +1,4 @@
-import { LogUnavailable } from '../event-log/event-log.ts'
+import { LogUnavailable } from './event-log/event-log.ts'
 
 type Waiting<Item, Result> = {
   readonly item: Item
@@ -45,7 +45,7 @@ export const batched = <Item, Result>(
 
   return (item) =>
     new Promise((settle, fail) => {
-      if (waiting.length >= mostWaiting) throw new LogUnavailable('Too many wait for their data keys.')
+      if (waiting.length >= mostWaiting) throw new LogUnavailable('Too many wait for the same statement.')
       waiting.push({ item, settle, fail })
       schedule()
     })
