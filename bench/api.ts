@@ -22,16 +22,19 @@ export const load = async (seconds: number, options: Options): Promise<number> =
   return requests.total / duration
 }
 
-type Bench = { readonly service: Omit<Service, 'child' | 'database'>; readonly bare: string; readonly topology: string }
+type Bench = { readonly service: Omit<Service, 'child' | 'database'>; readonly bare: Bare; readonly topology: string }
 
 const measureGet = async ({ service, bare, topology }: Bench, { rounds, seconds }: Pace): Promise<Figure> => {
   const filled = await Promise.all(Array.from({ length: applications }, async (_, number) => fillIn(service, number)))
-  const json = { 'content-type': 'application/json' }
   for (const application of filled)
-    await fetch(`${bare}/applications`, { method: 'POST', headers: json, body: JSON.stringify(application) })
+    await fetch(`${bare.url}/applications/${application.id}`, {
+      method: 'PUT',
+      headers: bare.headers,
+      body: JSON.stringify(application),
+    })
   const pathsUnder = (prefix: string) => filled.map(({ id }) => ({ path: `${prefix}/${id}` }))
   const { reads: url, headers } = service
-  const floor = () => load(seconds, { url: bare, connections: few, requests: pathsUnder('/applications') })
+  const floor = () => load(seconds, { ...bare, connections: few, requests: pathsUnder('/applications') })
   const ours = () => load(seconds, { url, headers, connections: few, requests: pathsUnder('/api/v1/applications') })
 
   const measured = await afterWarmUp(rounds, floor, ours)
@@ -46,7 +49,7 @@ export const posting = (path: string, body: () => object): autocannon.Request =>
   setupRequest: (request) => ({ ...request, body: JSON.stringify(body()) }),
 })
 
-const starting = () => posting('/api/v1/applications', () => ({ ...asked, idempotency_key: uuidv7() }))
+const starting = (path = '/api/v1/applications') => posting(path, () => ({ ...asked, idempotency_key: uuidv7() }))
 
 const measurePost = async (
   { service, bare, topology }: Bench,
@@ -54,10 +57,8 @@ const measurePost = async (
   connections: number,
   ratio: number,
 ): Promise<Figure> => {
-  const insert = posting('/applications', () => ({ ...asked, id: uuidv7() }))
   const { origin: url, headers } = service
-  const json = { 'content-type': 'application/json' }
-  const floor = () => load(seconds, { url: bare, connections, headers: json, requests: [insert] })
+  const floor = () => load(seconds, { ...bare, connections, requests: [starting('/applications')] })
   const ours = () => load(seconds, { url, connections, headers, requests: [starting()] })
 
   const measured = await afterWarmUp(rounds, floor, ours)
@@ -85,19 +86,23 @@ export const afterWarmUp = async (rounds: number, floor: Load, ours: Load) => {
   return inTurns(rounds, floor, ours)
 }
 
-/** A route of bare Express on an empty database, whose answers are as long as those of the service. */
+/** Where the floor is, and what every request to it carries. */
+export type Bare = { readonly url: string; readonly headers: Readonly<Record<string, string>> }
+
+/** A few routes of bare Express on an empty database, whose answers are as long as those of the service. */
 export const startBare = async (environment: Environment, service: Service) => {
   const sample = join(environment.directory, 'application.json')
   await writeFile(sample, JSON.stringify(await service.send('POST', '/api/v1/applications', asked)))
   const program = [`${import.meta.dirname}/bare-express.ts`, await environment.database('bare'), sample]
   const child = environment.run(process.execPath, program)
-  const [, bare = ''] = await child.says(/listens at (\S+)/)
+  const [, url = '', token = ''] = await child.says(/listens at (\S+) for the token (\S+)/)
+  const bare: Bare = { url, headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' } }
   return { bare, child }
 }
 
 /**
- * Requests to the whole service, against routes of bare Express that read one row by its key, and
- * insert one: all on the same PostgreSQL, each in a process of its own, with requests and answers of the same length.
+ * Requests to the whole service, against a few routes of bare Express for the same result (`bare-express.ts`): all on the
+ * same PostgreSQL, each in a process of its own, with requests and answers of the same length.
  */
 export const measureApi = async (environment: Environment, pace: Pace): Promise<readonly Figure[]> => {
   const service = await startService(environment)

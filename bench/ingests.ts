@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Client } from 'pg'
 import { v7 as uuidv7 } from 'uuid'
 import { z } from 'zod'
-import { afterWarmUp, load, posting, startBare } from './api.ts'
+import { afterWarmUp, load, posting, startBare, type Bare } from './api.ts'
 import type { Environment } from './environment.ts'
 import { median, percentile, rated, type Figure } from './figure.ts'
 import { startService, type Service } from './service.ts'
@@ -17,11 +17,10 @@ const lead = () => {
 }
 
 /** Leads that are accepted while as many as the service takes are sent; they are processed behind it. */
-const measureAccepted = async (service: Service, bare: string, { rounds, seconds }: Pace): Promise<Figure> => {
-  const json = { 'content-type': 'application/json' }
+const measureAccepted = async (service: Service, bare: Bare, { rounds, seconds }: Pace): Promise<Figure> => {
   const { origin: url, headers } = service
-  const insert = posting('/applications', () => ({ ...lead(), id: uuidv7() }))
-  const floor = () => load(seconds, { url: bare, connections, headers: json, requests: [insert] })
+  const insert = posting('/leads', () => ({ ...lead(), idempotency_key: uuidv7() }))
+  const floor = () => load(seconds, { ...bare, connections, requests: [insert] })
   const ours = () =>
     load(seconds, { url, connections, headers, requests: [posting('/api/v1/crm/ingests', () => lead())] })
   const measured = await afterWarmUp(rounds, floor, ours)
