@@ -101,6 +101,7 @@ import { programmeRoutes } from './loyalty/operator-routes.ts'
 import { membershipRoutes } from './loyalty/routes.ts'
 import { loyaltyProgrammesSection } from './loyalty/setup.ts'
 import { startCycles } from './loyalty/start-cycles.ts'
+import { whenMembershipChangedRecordActivity } from './loyalty/when-membership-changed-record-activity.ts'
 import { whenPolicyBoundEnrolMember } from './loyalty/when-policy-bound-enrol-member.ts'
 import { outreachReactions, outreachRoutes, outreachTimersOf, startOutreach } from './outreach/outreach.ts'
 import { followOutreach, type LiveOutreach } from './outreach/streams.ts'
@@ -346,6 +347,7 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
         organisations: directory.organisations,
       }),
       whenPolicyBoundEnrolMember(memberships, programmes),
+      whenMembershipChangedRecordActivity({ memberships, programmes, leads }),
       ...crmReactions({ ...parts, writer, leads, directory, catalogue, people, models: crmModels }),
       whenPolicyCancelledReturnCard(writer),
       whenInboundEventAcceptedUpdatePolicy(writer),

@@ -36,15 +36,14 @@ const enrolmentsBy = async (...programmes: readonly Programme[]) => {
   }
   const reaction = whenPolicyBoundEnrolMember({ handle }, new Map(programmes.map((each) => [each.id, each])))
   await reaction.react(bound, recorded, contextOf(reaction, recorded, new AbortController().signal))
-  return { enrolled, target: reaction.target(bound, recorded) }
+  return enrolled
 }
 
 test('a bound policy of a linked product is enrolled, with its number and its customer', async () => {
   const linked = programme('vitality', ['term-life'])
   const id = membershipIdOf(organisation_id, linked.id, bound.policy_number)
-  const { enrolled, target } = await enrolmentsBy(programme('another', ['mortgage-life']), linked)
+  const enrolled = await enrolmentsBy(programme('another', ['mortgage-life']), linked)
 
-  expect(target).toBe(`membership-${id}`)
   expect(enrolled).toEqual([
     [
       id,
@@ -61,6 +60,17 @@ test('a bound policy of a linked product is enrolled, with its number and its cu
   ])
 })
 
+test('a bound policy is enrolled in every programme that its product is linked to', async () => {
+  const linked = ['airmiles', 'vitality'].map((slug) => programme(slug, ['term-life']))
+  const enrolled = await enrolmentsBy(...linked)
+  expect(enrolled).toMatchObject(
+    linked.map(({ id: programme_id }) => [
+      membershipIdOf(organisation_id, programme_id, bound.policy_number),
+      { programme_id },
+    ]),
+  )
+})
+
 test('a bound policy of another product is not', async () => {
-  expect((await enrolmentsBy(programme('another', ['mortgage-life']))).enrolled).toEqual([])
+  expect(await enrolmentsBy(programme('another', ['mortgage-life']))).toEqual([])
 })
