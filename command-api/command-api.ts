@@ -100,6 +100,7 @@ import { makeMemberships } from './loyalty/memberships.ts'
 import { programmeRoutes } from './loyalty/operator-routes.ts'
 import { membershipRoutes } from './loyalty/routes.ts'
 import { loyaltyProgrammesSection } from './loyalty/setup.ts'
+import { makeMembershipSnapshots, type MembershipSnapshots } from './loyalty/snapshots.ts'
 import { startCycles } from './loyalty/start-cycles.ts'
 import { whenMembershipChangedRecordActivity } from './loyalty/when-membership-changed-record-activity.ts'
 import { whenPolicyBoundEnrolMember } from './loyalty/when-policy-bound-enrol-member.ts'
@@ -139,6 +140,7 @@ type Deps = Pick<Parts, 'keys' | 'pool' | 'clock'> & {
   readonly accounts: ProviderAccounts
   readonly claimContent: ClaimContent
   readonly programmes: ReadonlyMap<string, Programme>
+  readonly snapshots: MembershipSnapshots
   readonly operatorKeys: ReadonlyMap<string, OperatorKey>
   readonly policyRules: LivePolicyRules
   readonly baseUrl: string
@@ -196,8 +198,8 @@ export const commandRoutes = (deps: Deps): readonly Route[] => {
     accounts,
     allowsHttp,
   } = deps
-  const { claimContent, baseUrl, desks, paymentAccounts, programmes, policyRules } = deps
-  const memberships = makeMemberships({ writer, digest: dataKeys.digest, programmes })
+  const { claimContent, baseUrl, desks, paymentAccounts, programmes, snapshots, policyRules } = deps
+  const memberships = makeMemberships({ writer, digest: dataKeys.digest, programmes, snapshots })
   const dateAt = (organisation_id: OrganisationId, now: string) =>
     dateIn(directory.organisations.get(organisation_id)?.time_zone ?? 'Europe/London', now)
   const people = makePeople({ writer, digest: dataKeys.digest })
@@ -332,7 +334,8 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
     log,
     clock,
   }
-  const memberships = makeMemberships({ writer, digest: dataKeys.digest, programmes })
+  const snapshots = makeMembershipSnapshots(parts)
+  const memberships = makeMemberships({ writer, digest: dataKeys.digest, programmes, snapshots })
   const { organisations } = directory
   const ofOutreach = { writer, leads, live: outreach, organisations, recordOf: people.record }
   const setUpPolicy = makeSetUp({ writer, catalogue, organisations, rulesOf: policyRules })
@@ -420,6 +423,7 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
       clock,
       isClockMovable: config.ENVIRONMENT !== 'production',
       programmes,
+      snapshots,
       operatorKeys,
       accounts,
       claimContent: makeRecentContent(parts),

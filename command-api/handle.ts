@@ -43,6 +43,14 @@ export type Handled<State, Event> = {
   readonly events: readonly Event[]
 }
 
+/** Long streams are also remembered outside the process, so that none is read from its beginning more than once. */
+export type Snapshots<State> = {
+  /** With the id of the event at its revision; undefined: there is none, and the stream is read from its beginning. */
+  readonly read: (stream: string) => Promise<(Loaded<State> & { readonly event_id: string }) | undefined>
+  /** What is to be cached of a stream: itself or, where a snapshot was worth while, what goes with that. */
+  readonly compact: (stream: string, loaded: Loaded<State>, event_id: string) => Promise<Loaded<State>>
+}
+
 type Written<State, Event> = Handled<State, Event> & { readonly position: Position | undefined }
 
 const attempts = 8
@@ -61,6 +69,7 @@ const pageSize = 1000
 export const commandHandler = <Command, Shapes extends EventShapes, State>(
   { log, seen, cache, deciders, inTurn }: Writer,
   decider: Decider<Command, Shapes, State>,
+  snapshots?: Snapshots<State>,
 ) => {
   type Event = EventOf<Shapes>
   const { category, events: shapes, initialState, decide, evolve } = decider
@@ -81,15 +90,31 @@ export const commandHandler = <Command, Shapes extends EventShapes, State>(
     remembered = cache(),
     known = cached(remembered, stream),
   ): Promise<Loaded<State>> => {
-    let loaded = known
+    let loaded = known.revision === undefined ? ((await readSnapshot(stream)) ?? known) : known
+    let last: RecordedEvent | undefined
     for (;;) {
       const from = loaded.revision === undefined ? 0 : loaded.revision + 1
       const page = await log.read(stream, { from, limit: pageSize })
       loaded = fold(loaded, page)
+      last = page.at(-1) ?? last
       if (page.length < pageSize) break
     }
-    if (loaded.revision !== undefined) remembered.set(stream, loaded)
+    if (last) await remember(remembered, stream, loaded, last.id)
+    else if (loaded.revision !== undefined) remembered.set(stream, loaded)
     return loaded
+  }
+
+  /** The snapshot of a stream, if it is of this log. */
+  const readSnapshot = async (stream: string): Promise<Loaded<State> | undefined> => {
+    const snapshot = await snapshots?.read(stream)
+    if (snapshot?.revision === undefined) return undefined
+    const [event] = await log.read(stream, { from: snapshot.revision, limit: 1 })
+    const { event_id, ...loaded } = snapshot
+    return event?.id === event_id ? loaded : undefined
+  }
+
+  const remember = async (remembered: Cache, stream: string, loaded: Loaded<State>, event_id: string) => {
+    remembered.set(stream, (await snapshots?.compact(stream, loaded, event_id)) ?? loaded)
   }
 
   /** Whether a stream already holds events because of this cause, or of a later one that must not come before it. */
@@ -154,7 +179,8 @@ export const commandHandler = <Command, Shapes extends EventShapes, State>(
       const result = await log.append(stream, loaded.revision ?? 'no_stream', stored)
       if (result.outcome === 'appended') {
         const state = decided.reduce((before, event) => evolve(before, event, metadata), loaded.state)
-        remembered.set(stream, { state, revision: result.revision, causes: withCause(loaded.causes, metadata) })
+        const written = { state, revision: result.revision, causes: withCause(loaded.causes, metadata) }
+        await remember(remembered, stream, written, stored.at(-1)?.id ?? '')
         return { state, events: decided, position: result.position }
       }
       if (attempt > 1) await pause(Math.random() * 5 * attempt)

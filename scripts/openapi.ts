@@ -57,6 +57,7 @@ export const routesByApi = () => {
     accounts: new Map(),
     claimContent: unused,
     programmes: new Map(),
+    snapshots: { read: unused, compact: unused, known: unused },
     operatorKeys: new Map(),
     policyRules: unused,
     baseUrl: '',

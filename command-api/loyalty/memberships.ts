@@ -1,22 +1,26 @@
-import { membership } from '#domain/loyalty/membership.ts'
+import { EntriesUnknown, membership, noneKnown, type RecordEntries } from '#domain/loyalty/membership.ts'
 import { memberReference } from '#domain/loyalty/member-reference.ts'
 import { programmesOf, type Membership, type Programme } from '#domain/loyalty/record.ts'
 import { MembershipId, type OrganisationId, type ProgrammeId } from '#domain/values.ts'
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
 import { Problem } from '#infra/http/problem.ts'
 import { commandHandler, type Context, type Writer } from '../handle.ts'
+import type { MembershipSnapshots } from './snapshots.ts'
 
 export type MembershipDeps = {
   readonly writer: Writer
   readonly digest: DataKeys['digest']
   readonly programmes: ReadonlyMap<string, Programme>
+  readonly snapshots: MembershipSnapshots
 }
+
+const attempts = 8
 
 export type Found = { readonly membership: Membership; readonly programme: Programme }
 
 /** The memberships of all organisations, by our id or by the partner's reference. */
-export const makeMemberships = ({ writer, digest, programmes }: MembershipDeps) => {
-  const members = commandHandler(writer, membership)
+export const makeMemberships = ({ writer, digest, programmes, snapshots }: MembershipDeps) => {
+  const members = commandHandler(writer, membership, snapshots)
   const references = commandHandler(writer, memberReference)
 
   const referenceIdOf = async (
@@ -65,6 +69,19 @@ export const makeMemberships = ({ writer, digest, programmes }: MembershipDeps) 
     },
 
     preview: members.preview,
+
+    /** Which entries a long membership has recorded is asked for; as far as it is cached, they are known. */
+    record: async (id: MembershipId, command: Omit<RecordEntries, 'known'>, context: Context) => {
+      const entry_ids = command.entries.map(({ entry_id }) => entry_id)
+      for (let known = noneKnown, attempt = 1; ; attempt++)
+        try {
+          return { known, ...(await members.handle(id, { ...command, known }, context)) }
+        } catch (error) {
+          // Another process may save a later snapshot at any time.
+          if (!(error instanceof EntriesUnknown) || attempt === attempts) throw error
+          known = await snapshots.known(id, entry_ids)
+        }
+    },
 
     /** Makes a reference a member's own within the programme; with `isFinal` false only if that is possible. */
     claimReference: async (

@@ -146,14 +146,15 @@ export const membershipRoutes = ({ memberships, organisations }: Deps): Route[] 
           const entry_id = entryIdOf(organisation_id, membership.id, idempotency_key)
           return { ...rest, entry_id, idempotency_key, occurred_at: instant, day: dateIn(time_zone, instant), payload }
         })
-        const handled = await memberships.handle(
+        const handled = await memberships.record(
           membership.id,
           { type: 'RecordEntries', entries, programme, today: dateIn(time_zone, facts.now), time_zone },
           contextOf(caller, facts),
         )
         const fresh = new Set(handled.events.flatMap((event) => ('entry_id' in event ? [event.entry_id] : [])))
         const results = entries.map(({ entry_id, entry_type }) => {
-          const { points = null, tier_key = null } = findEntry(handled.state.entries, entry_id) ?? {}
+          const earlier = handled.known.entries.find(({ id }) => id === entry_id)
+          const { points = null, tier_key = null } = earlier ?? findEntry(handled.state.entries, entry_id) ?? {}
           // Of one key that stands twice in a batch, the second is a repeat.
           return { id: entry_id, entry_type, points, tier_key, replayed: !fresh.delete(entry_id) }
         })

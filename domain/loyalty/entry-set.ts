@@ -35,3 +35,6 @@ export const withEntry = ({ size, approximate_bytes, nodes }: EntrySet, entry: E
     nodes: { ...nodes, [first]: { ...node, [second]: [...(node[second] ?? []), entry] } },
   }
 }
+
+export const entriesIn = ({ nodes }: EntrySet): readonly Entry[] =>
+  Object.values(nodes).flatMap((node) => Object.values(node).flat())

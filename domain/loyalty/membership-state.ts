@@ -3,18 +3,30 @@ import type { MembershipEvent } from './events.ts'
 import { evolveMembership, type Membership } from './record.ts'
 
 /** What decisions about a membership rest on: itself, and which of the partner's events it has recorded. */
-export type MembershipState = { readonly membership: Membership | undefined; readonly entries: EntrySet }
+export type MembershipState = {
+  readonly membership: Membership | undefined
+  /** Those after a revision of the stream; the earlier ones are asked for. */
+  readonly entries: EntrySet
+  readonly entries_after: number
+}
 
-export const noMembership: MembershipState = { membership: undefined, entries: noEntries }
+/** Before the first revision. */
+export const fromTheBeginning = -1
+
+export const noMembership: MembershipState = {
+  membership: undefined,
+  entries: noEntries,
+  entries_after: fromTheBeginning,
+}
 
 export const evolveState = (
-  { membership, entries }: MembershipState,
+  { membership, entries, entries_after }: MembershipState,
   event: MembershipEvent,
   recorded: { readonly occurred_at: string },
 ): MembershipState => {
   const evolved = evolveMembership(membership, event, recorded)
-  if (!('entry_id' in event)) return { membership: evolved, entries }
+  if (!('entry_id' in event)) return { membership: evolved, entries, entries_after }
   const points = 'points' in event ? event.points : null
   const tier_key = 'tier_key' in event ? event.tier_key : null
-  return { membership: evolved, entries: withEntry(entries, { id: event.entry_id, points, tier_key }) }
+  return { membership: evolved, entries: withEntry(entries, { id: event.entry_id, points, tier_key }), entries_after }
 }

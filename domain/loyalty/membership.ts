@@ -2,9 +2,10 @@ import type { Decider } from '../decider.ts'
 import { Rejection } from '../rejection.ts'
 import type { CustomerId, MembershipId, OrganisationId, ProgrammeId } from '../values.ts'
 import { cycleOf } from './cycle.ts'
-import { findEntry, withEntry, type EntrySet } from './entry-set.ts'
+import { OwnError } from '../own-error.ts'
+import { findEntry, withEntry, type Entry } from './entry-set.ts'
 import { membershipEvents, type CycleRule, type MembershipEvent } from './events.ts'
-import { evolveState, noMembership, type MembershipState } from './membership-state.ts'
+import { evolveState, fromTheBeginning, noMembership, type MembershipState } from './membership-state.ts'
 import type { Membership, Programme } from './record.ts'
 
 /** An event of the partner's, with the id that follows from its idempotency key. */
@@ -40,9 +41,20 @@ export type UpdateMembership = {
   readonly time_zone: string
 }
 
+/** Those of the entries sent that were recorded, as far as a revision of the stream at least. */
+export type KnownEntries = { readonly as_far_as: number; readonly entries: readonly Entry[] }
+
+export const noneKnown: KnownEntries = { as_far_as: fromTheBeginning, entries: [] }
+
+/** Whether entries were recorded has to be asked for as far as a later revision. */
+export class EntriesUnknown extends OwnError {
+  override readonly name = 'EntriesUnknown'
+}
+
 export type RecordEntries = {
   readonly type: 'RecordEntries'
   readonly entries: readonly NewEntry[]
+  readonly known: KnownEntries
   readonly programme: Pick<Programme, 'tiers' | 'cycle'>
   readonly today: string
   readonly time_zone: string
@@ -57,7 +69,8 @@ export type StartCycle = {
 
 export type MembershipCommand = Enrol | UpdateMembership | RecordEntries | StartCycle
 
-const decide = (command: MembershipCommand, { membership, entries }: MembershipState): readonly MembershipEvent[] => {
+const decide = (command: MembershipCommand, state: MembershipState): readonly MembershipEvent[] => {
+  const { membership } = state
   if (command.type === 'Enrol') {
     const { type: _type, ...enrolled } = command
     return membership ? [] : [{ type: 'MembershipEnrolled', ...enrolled }]
@@ -67,7 +80,7 @@ const decide = (command: MembershipCommand, { membership, entries }: MembershipS
     case 'UpdateMembership':
       return update(command, membership)
     case 'RecordEntries':
-      return record(command, membership, entries)
+      return record(command, membership, state)
     case 'StartCycle':
       return nextCycle(membership, command)
   }
@@ -137,22 +150,24 @@ export const referenceMismatch = () =>
   )
 
 const record = (
-  { entries: sent, programme, today, time_zone }: RecordEntries,
+  { entries: sent, known, programme, today, time_zone }: RecordEntries,
   membership: Membership,
-  recorded: EntrySet,
+  { entries: recorded, entries_after }: MembershipState,
 ): readonly MembershipEvent[] => {
   refuseUnknownTiers(sent, programme)
   if (membership.status === 'pending')
     throw new Rejection('membership_pending', 'This membership is not confirmed yet. Confirm it, then send its events.')
   if (membership.status === 'cancelled') throw cancelled()
+  if (known.as_far_as < entries_after)
+    throw new EntriesUnknown(`Entries are known as far as ${known.as_far_as}, and wanted as far as ${entries_after}.`)
 
   const events: MembershipEvent[] = [...nextCycle(membership, { cycle: programme.cycle, today, time_zone })]
   const begun = events.length
-  let known = recorded
+  let all = known.entries.reduce(withEntry, recorded)
   for (const entry of sent) {
-    if (findEntry(known, entry.entry_id)) continue
+    if (findEntry(all, entry.entry_id)) continue
     events.push(eventOf(entry, membership))
-    known = withEntry(known, { id: entry.entry_id, points: null, tier_key: null })
+    all = withEntry(all, { id: entry.entry_id, points: null, tier_key: null })
   }
   return events.length > begun ? events : []
 }

@@ -24,7 +24,7 @@ export const makeOutbox = ({ pool, dataKeys }: Deps) => ({
   send: async (message: OutgoingMessage): Promise<SendResult> => {
     const { organisation_id, contact_id, id, channel, sent_at } = message
     const { to, from_name, subject, text, unsubscribe_url } = message
-    const { id: key_id, key } = await dataKeys.of({ organisation_id, subject: contact_id })
+    const { id: key_id, key } = await dataKeys.of({ organisation_id, subject: `person:${contact_id}` })
     const content = JSON.stringify({ to, from_name, subject, text, unsubscribe_url })
     const sealed = encrypt(key, Buffer.from(content), placeOf(organisation_id, id))
     await pool.query(sql`

@@ -1,5 +1,5 @@
 import type { MembershipEvent } from '#domain/loyalty/events.ts'
-import type { NewEntry, RecordEntries, UpdateMembership } from '#domain/loyalty/membership.ts'
+import { noneKnown, type NewEntry, type RecordEntries, type UpdateMembership } from '#domain/loyalty/membership.ts'
 import { MembershipId, OrganisationId, ProgrammeId } from '#domain/values.ts'
 import { derivedId } from '#infra/ids.ts'
 
@@ -90,6 +90,7 @@ export const tierRecorded = (key: string, tier_key = 'gold'): MembershipEvent =>
 export const record = (entries: readonly NewEntry[], on = today): RecordEntries => ({
   type: 'RecordEntries',
   entries,
+  known: noneKnown,
   programme,
   today: on,
   time_zone,

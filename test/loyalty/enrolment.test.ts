@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { noMembership } from '#domain/loyalty/membership-state.ts'
 import type { Programme } from '#domain/loyalty/record.ts'
 import { policyEvents } from '#domain/policies/events.ts'
 import { OrganisationId } from '#domain/values.ts'
@@ -32,7 +33,7 @@ const enrolmentsBy = async (...programmes: readonly Programme[]) => {
   const enrolled: unknown[] = []
   const handle = async (id: string, command: object) => {
     enrolled.push([id, command])
-    return { state: { membership: undefined, entries: { size: 0, approximate_bytes: 0, nodes: {} } }, events: [] }
+    return { state: noMembership, events: [] }
   }
   const reaction = whenPolicyBoundEnrolMember({ handle }, new Map(programmes.map((each) => [each.id, each])))
   await reaction.react(bound, recorded, contextOf(reaction, recorded, new AbortController().signal))

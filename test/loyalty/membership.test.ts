@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { cycleOf } from '#domain/loyalty/cycle.ts'
-import { membership } from '#domain/loyalty/membership.ts'
+import { entriesIn, noEntries, type Entry } from '#domain/loyalty/entry-set.ts'
+import { EntriesUnknown, membership } from '#domain/loyalty/membership.ts'
 import { rejected, scenariosOf, stateOf } from '../scenario.ts'
 import {
   cancelled,
@@ -193,6 +194,14 @@ describe('a cycle', () => {
   })
 })
 
+test('entries that a snapshot has taken are asked for as far as it goes, before anything is decided', () => {
+  const state = { ...stateOf(membership, [enrolled, confirmed]), entries_after: 7 }
+  const decideOn = (as_far_as: number) =>
+    membership.decide({ ...record([points('a', 1)]), known: { as_far_as, entries: [] } }, state)
+  expect(() => decideOn(6)).toThrow(EntriesUnknown)
+  expect(decideOn(7)).toEqual([pointsRecorded('a', 1)])
+})
+
 test('any interleaving of batches, repeats and status changes gives the sum of distinct keys in the cycle', () => {
   const entry = fc.record({
     key: fc.integer({ min: 0, max: 12 }),
@@ -202,16 +211,24 @@ test('any interleaving of batches, repeats and status changes gives the sum of d
   const step = fc.oneof(
     fc.record({ entries: fc.array(entry, { minLength: 1, maxLength: 5 }) }),
     fc.record({ status: fc.constantFrom('active', 'suspended') }),
+    fc.constant('snapshot' as const),
   )
   fc.assert(
     fc.property(fc.array(step, { maxLength: 20 }), (steps) => {
       let state = stateOf(membership, [enrolled, confirmed])
+      let saved: readonly Entry[] = []
       const counted = new Map<number, number>()
       for (const each of steps) {
+        if (each === 'snapshot') {
+          saved = [...saved, ...entriesIn(state.entries)]
+          state = { ...state, entries: noEntries, entries_after: state.entries_after + 1 }
+          continue
+        }
+        const known = { as_far_as: state.entries_after, entries: saved }
         const command =
           'status' in each
             ? update({ status: each.status })
-            : record(each.entries.map(({ key, value, day }) => points(String(key), value, day)))
+            : { ...record(each.entries.map(({ key, value, day }) => points(String(key), value, day))), known }
         if ('entries' in each)
           for (const { key, value, day } of each.entries)
             if (!counted.has(key))
@@ -220,7 +237,7 @@ test('any interleaving of batches, repeats and status changes gives the sum of d
         state = events.reduce((before, event) => membership.evolve(before, event, { occurred_at: 'now' }), state)
       }
       expect(state.membership?.cycle_points).toBe([...counted.values()].reduce((sum, value) => sum + value, 0))
-      expect(state.entries.size).toBe(counted.size)
+      expect(state.entries.size + saved.length).toBe(counted.size)
     }),
   )
 })
