@@ -204,10 +204,16 @@ export const commandHandler = <Command, Shapes extends EventShapes, State>(
     return (await catchUp(stream)).state
   }
 
+  /** What has become of a stream up to an event at least: without a read where more than that is remembered. */
+  const loadFrom = async (id: string, revision: number): Promise<State> => {
+    const known = cached(cache(), `${category}-${id}`)
+    return known.revision !== undefined && known.revision >= revision ? known.state : load(id)
+  }
+
   /** What a command would add, without adding it. */
   const preview = async (id: string, command: Command): Promise<readonly Event[]> => decide(command, await load(id))
 
-  return { handle, load, preview }
+  return { handle, load, loadFrom, preview }
 }
 
 const withCause = (causes: Causes, { cause }: Metadata): Causes =>

@@ -32,6 +32,7 @@ export const makeApply = ({ writer, people, leads }: ApplyDeps) => {
   return async ({ record }: IngestState, told: Told, context: Context) => {
     const { id: ingest_id, organisation_id } = record
     const { contact_id, details, contested, consent } = told
+    if (isNothing(told)) return { ...countEffects([], []), is_new_lead: false }
     const person = people.stream(contact_id)
     const sent = await people.handle(
       contact_id,
@@ -59,6 +60,9 @@ export const makeApply = ({ writer, people, leads }: ApplyDeps) => {
     }
   }
 }
+
+const isNothing = ({ details, facts, consent, arrives, words }: Told): boolean =>
+  !arrives && !consent && words === null && Object.keys({ ...details, ...facts }).length === 0
 
 type Learnt = { readonly changed: readonly string[]; readonly consented: boolean }
 

@@ -6,7 +6,7 @@ import type { OrganisationId } from '#domain/values.ts'
 import type { OpenedAccount } from '#infra/ask-json.ts'
 import type { Clock } from '#infra/clock.ts'
 import type { OpenAccount } from '../open-account.ts'
-import { deterministicReader, factsOf, type LeadReader, type Reading, type ReadingMaterial } from './reader.ts'
+import { factsOf, readDeterministically, type LeadReader, type Reading, type ReadingMaterial } from './reader.ts'
 import type { ReadingUse } from './reading-use.ts'
 
 /** A language model that reads what it is given. What it answers is a text that nobody vouches for. */
@@ -95,12 +95,19 @@ export const modelReader = (deps: Deps): LeadReader => {
     return { ...plain, facts: { ...found, ...plain.facts }, truncated: plain.truncated || truncated }
   }
 
+  /** Whom to ask about it; undefined where nobody could tell more. */
+  const askedFor = ({ organisation_id, wanted, content }: ReadingMaterial): OpenedAccount | undefined =>
+    wanted.length === 0 || (content.text === null && content.data === null)
+      ? undefined
+      : openAccount(organisation_id, 'lead_reader')
+
   return {
+    readAtOnce: (material) => (askedFor(material) ? undefined : readDeterministically(material)),
     read: async (material) => {
-      const plain = await deterministicReader.read(material)
-      const { organisation_id, wanted, content } = material
-      const account = openAccount(organisation_id, 'lead_reader')
-      if (!account || wanted.length === 0 || (content.text === null && content.data === null)) return plain
+      const plain = readDeterministically(material)
+      const { organisation_id } = material
+      const account = askedFor(material)
+      if (!account) return plain
 
       const pausedMs = (pauses.get(organisation_id)?.until ?? 0) - clock.now().getTime()
       if (pausedMs > 0)

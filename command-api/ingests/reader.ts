@@ -39,26 +39,28 @@ export type Reading =
   | { readonly outcome: 'unreadable'; readonly reason: string }
 
 /** Turns any JSON and free text into facts about a person. */
-export type LeadReader = { readonly read: (material: ReadingMaterial) => Promise<Reading> }
+export type LeadReader = {
+  /** What can be read without asking anybody; undefined where somebody must be asked. */
+  readonly readAtOnce: (material: ReadingMaterial) => Reading | undefined
+  readonly read: (material: ReadingMaterial) => Promise<Reading>
+}
 
 const mostFacts = 200
 
 /** Reads without anybody's help: names of fields, values by their form, and what people usually write. */
-export const deterministicReader: LeadReader = {
-  read: async ({ content, fields, wanted, today }) => {
-    const text = content.text === null ? undefined : readText(content.text, today)
-    const found = [
-      ...[...fields.others].map(([key, { value }]) => [key, value] as const),
-      ...Object.entries(text?.facts ?? {}),
-    ]
-    const facts = factsOf(found, wanted)
-    return {
-      outcome: 'read',
-      details: text?.details ?? {},
-      facts: Object.fromEntries(Object.entries(facts).slice(0, mostFacts)),
-      truncated: fields.truncated || (text?.truncated ?? false) || Object.keys(facts).length > mostFacts,
-    }
-  },
+export const readDeterministically = ({ content, fields, wanted, today }: ReadingMaterial): Reading => {
+  const text = content.text === null ? undefined : readText(content.text, today)
+  const found = [
+    ...[...fields.others].map(([key, { value }]) => [key, value] as const),
+    ...Object.entries(text?.facts ?? {}),
+  ]
+  const facts = factsOf(found, wanted)
+  return {
+    outcome: 'read',
+    details: text?.details ?? {},
+    facts: Object.fromEntries(Object.entries(facts).slice(0, mostFacts)),
+    truncated: fields.truncated || (text?.truncated ?? false) || Object.keys(facts).length > mostFacts,
+  }
 }
 
 /** Values as facts: under the keys that the organisation has set up, where one fits, and of their types. */

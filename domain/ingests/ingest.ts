@@ -9,11 +9,11 @@ type Data<Type extends IngestEvent['type']> = Omit<Extract<IngestEvent, { type: 
 export type IngestCommand =
   | ({ readonly type: 'ReceiveIngest' } & Data<'IngestReceived'>)
   | { readonly type: 'UseKeyFor'; readonly first_ingest_id: IngestId }
-  | { readonly type: 'StartResolving' }
   | ({ readonly type: 'HoldIngest' } & Data<'IngestHeld'>)
   | ({ readonly type: 'ReviewIngest' } & Data<'IngestReviewNeeded'>)
   | ({ readonly type: 'DiscardSpam' } & Data<'IngestDiscarded'>)
-  | ({ readonly type: 'ResolveIngest' } & Data<'IngestResolved'>)
+  /** `read` is given where it was read in the same step. */
+  | ({ readonly type: 'ResolveIngest'; readonly read?: Data<'IngestApplied'> } & Data<'IngestResolved'>)
   | ({ readonly type: 'ApplyIngest' } & Data<'IngestApplied'>)
   | {
       readonly type: 'DeferIngest'
@@ -60,12 +60,18 @@ const decide = (command: IngestCommand, state: IngestStream): readonly IngestEve
 
 type LaterCommand = Exclude<IngestCommand, { type: 'ReceiveIngest' | 'UseKeyFor' }>
 
-/** What its processing says out of turn was said before, and changes nothing. */
+/** Its first step starts it. */
 const decideOn = (command: LaterCommand, record: IngestRecord): readonly IngestEvent[] => {
+  if (record.status !== 'received') return decideInTurn(command, record)
+  const attempt = 1
+  const decided = decideInTurn(command, { ...record, status: 'resolving', step: 'resolving', attempt })
+  return decided.length > 0 ? [{ type: 'IngestResolutionStarted', attempt }, ...decided] : []
+}
+
+/** What its processing says out of turn was said before, and changes nothing. */
+const decideInTurn = (command: LaterCommand, record: IngestRecord): readonly IngestEvent[] => {
   const { id: ingest_id, status, step, attempt } = record
   switch (command.type) {
-    case 'StartResolving':
-      return status === 'received' ? [{ type: 'IngestResolutionStarted', attempt: 1 }] : []
     case 'HoldIngest':
       return status === 'resolving' ? [{ type: 'IngestHeld', failures: command.failures }] : []
     case 'ReviewIngest': {
@@ -77,8 +83,9 @@ const decideOn = (command: LaterCommand, record: IngestRecord): readonly IngestE
       return status === 'resolving' ? [{ type: 'IngestDiscarded', reason, note }] : []
     }
     case 'ResolveIngest': {
-      const { type: _type, ...data } = command
-      return status === 'resolving' ? [{ type: 'IngestResolved', ...data }] : []
+      const { type: _type, read, ...data } = command
+      if (status !== 'resolving') return []
+      return [{ type: 'IngestResolved', ...data }, ...(read ? [{ type: 'IngestApplied', ...read } as const] : [])]
     }
     case 'ApplyIngest': {
       const { type: _type, ...data } = command

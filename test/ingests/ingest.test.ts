@@ -5,7 +5,7 @@ import { ingest, isIngest, mostAttempts } from '#domain/ingests/ingest.ts'
 import { explain, renderIngest } from '#domain/ingests/record.ts'
 import { whoIsIt, type Findings } from '#domain/ingests/who.ts'
 import { ApiApplicationId, CustomerId, IngestId, OrganisationId } from '#domain/values.ts'
-import { deterministicReader } from '../../command-api/ingests/reader.ts'
+import { readDeterministically } from '../../command-api/ingests/reader.ts'
 import { rejected, scenariosOf, stateOf } from '../scenario.ts'
 
 const scenario = scenariosOf(ingest)
@@ -70,6 +70,33 @@ describe('an ingest', () => {
   scenario('is received once', {
     given: [received],
     when: { ...received, type: 'ReceiveIngest', source: 'other' },
+    then: [],
+  })
+
+  scenario('starts with its first step', {
+    given: [received],
+    when: { type: 'HoldIngest', failures: [] },
+    then: [started, { type: 'IngestHeld', failures: [] }],
+  })
+
+  scenario('whose first step has to wait has started', {
+    given: [received],
+    when: { ...defer, step: 'resolving' },
+    then: [
+      started,
+      { type: 'IngestDeferred', step: 'resolving', attempt: 1, reason: 'The reader did not answer.', retry_after },
+    ],
+  })
+
+  scenario('is read in the step that finds out who it is about, where nobody must be asked', {
+    given: [received],
+    when: { ...resolved, type: 'ResolveIngest', read: { ...written, truncated: false } },
+    then: [started, resolved, { type: 'IngestApplied', ...written, truncated: false }],
+  })
+
+  scenario('is not read before it is known who it is about', {
+    given: [received],
+    when: { type: 'ApplyIngest', ...written, truncated: false },
     then: [],
   })
 
@@ -273,7 +300,7 @@ describe('the deterministic reader', () => {
     options,
   })
   const read = (data: Record<string, unknown>, text: string | null = null) =>
-    deterministicReader.read({
+    readDeterministically({
       organisation_id,
       content: { data, text },
       fields: sentFields({ ...content, data }),
@@ -287,9 +314,9 @@ describe('the deterministic reader', () => {
       today: '2026-01-15',
     })
 
-  test('reads values as the types that the organisation has set up', async () => {
+  test('reads values as the types that the organisation has set up', () => {
     expect(
-      await read({
+      read({
         Budget: '£1,250.50',
         children: '2',
         'Moves on': '3 March 2026',
@@ -301,19 +328,19 @@ describe('the deterministic reader', () => {
     })
   })
 
-  test('leaves out what is no value of the type', async () => {
-    expect(await read({ children: 'some', smoker: 'perhaps', product: 'boat' })).toMatchObject({ facts: {} })
+  test('leaves out what is no value of the type', () => {
+    expect(read({ children: 'some', smoker: 'perhaps', product: 'boat' })).toMatchObject({ facts: {} })
   })
 
-  test('reads lines of a form in free text', async () => {
-    expect(await read({}, 'Cover wanted: life\nPostcode: ls1 4ap\nsee https://example.com')).toMatchObject({
+  test('reads lines of a form in free text', () => {
+    expect(read({}, 'Cover wanted: life\nPostcode: ls1 4ap\nsee https://example.com')).toMatchObject({
       facts: { cover_wanted: 'life' },
       details: { postal_code: 'LS1 4AP' },
       truncated: false,
     })
   })
 
-  test('says when a text was too long to be read in full', async () => {
-    expect(await read({}, 'a'.repeat(20_001))).toMatchObject({ truncated: true })
+  test('says when a text was too long to be read in full', () => {
+    expect(read({}, 'a'.repeat(20_001))).toMatchObject({ truncated: true })
   })
 })

@@ -54,7 +54,13 @@ const sendAll = async (caller: Caller, { leads, clients }: Omit<Options, 'kills'
   const rest = Array.from({ length: leads }, (_, lead) => lead).values()
   const client = async () => {
     for (const lead of rest) {
-      const body = { source: 'website', identity: { email: personOf(lead) }, declared: { [`fact_${lead % 2}`]: lead } }
+      const body = {
+        source: 'website',
+        identity: { email: personOf(lead) },
+        declared: { [`fact_${lead % 2}`]: lead },
+        data: { [`wish_${lead % 2}`]: lead },
+        text: `Call me about ${lead}`,
+      }
       const { id } = await caller.send('POST', '/crm/ingests', body, { 'idempotency-key': `lead-${lead}` })
       ids.set(lead, id)
     }
@@ -82,7 +88,7 @@ const settle = async (caller: Caller, ids: readonly string[]): Promise<readonly 
   return faults
 }
 
-/** Each lead was received once, each person became one lead and came back once, and every declared fact is there once. */
+/** Each lead was received once, each person became one lead and came back once, and all that was sent is there once. */
 const faultsOf = async (dataDir: string, ids: ReadonlyMap<number, string>, leads: number) => {
   const log = postgresLog({ url: await databaseOf(dataDir) })
   try {
@@ -96,8 +102,10 @@ const faultsOf = async (dataDir: string, ids: ReadonlyMap<number, string>, leads
       CustomerSentIn: people,
       LeadCreated: people,
       LeadSentAgain: leads - people,
-      LeadFactsRecorded: leads,
-      LeadActivityRecorded: leads - people,
+      // What was declared, and what was read.
+      LeadFactsRecorded: 2 * leads,
+      // What each wrote, and those who came back.
+      LeadActivityRecorded: leads + leads - people,
     }
     return [
       ...faultsOfLog(events),
