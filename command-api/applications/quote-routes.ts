@@ -10,7 +10,7 @@ import { Problem } from '#infra/http/problem.ts'
 import { route, type Caller, type RequestFacts, type Route } from '#infra/http/route.ts'
 import type { Context, Handled } from '../handle.ts'
 import type { Catalogue } from '../live-catalogue.ts'
-import { accessToApplication as access } from './applications.ts'
+import { accessToApplication as access, accessToQuote } from './applications.ts'
 import { digest } from './digest.ts'
 import { dateIn } from '#domain/time-zone.ts'
 
@@ -20,6 +20,15 @@ const QuoteRequest = z.object({
 
 const AcceptRequest = z.object({ quote_id: QuoteId.optional().describe('By default the current quote.') })
 
+const RejectRequest = z.object({
+  reason: z
+    .string()
+    .max(500)
+    .nullish()
+    .transform((reason) => reason ?? null)
+    .describe('Why, in the customer’s words.'),
+})
+
 type Deps = {
   readonly handle: (
     id: string,
@@ -28,6 +37,7 @@ type Deps = {
   ) => Promise<Handled<ApplicationState | undefined, ApplicationStreamEvent>>
   /** The application, if the caller may see it; otherwise it throws `not_found`. */
   readonly find: (id: ApplicationId, caller: Caller) => Promise<ApplicationState>
+  readonly findByQuote: (id: QuoteId, caller: Caller) => Promise<ApplicationState>
   readonly contextOf: (caller: Caller, facts: RequestFacts) => Context
   readonly answer: (state: ApplicationState, caller: Caller) => Promise<Application>
   readonly catalogue: Catalogue
@@ -50,7 +60,7 @@ const decidedAgainst = (events: readonly ApplicationStreamEvent[]): Problem | un
   return undefined
 }
 
-export const quoteRoutes = ({ handle, find, contextOf, answer, catalogue, timeZoneOf }: Deps): Route[] => [
+export const quoteRoutes = ({ handle, find, findByQuote, contextOf, answer, catalogue, timeZoneOf }: Deps): Route[] => [
   route(
     {
       method: 'post',
@@ -111,6 +121,27 @@ export const quoteRoutes = ({ handle, find, contextOf, answer, catalogue, timeZo
       const { state } = await handle(path.id, command, contextOf(caller, facts))
       if (!state) throw new Error(`Application ${path.id} was found and no longer exists.`)
       return { status: 200, body: { data: await answer(state, caller) } }
+    },
+  ),
+  route(
+    {
+      method: 'post',
+      address: '/api/v1/quotes/:id/reject',
+      tag: 'Quotes',
+      summary: 'Reject the current quote: the customer does not want it',
+      access: accessToQuote,
+      path: z.object({ id: QuoteId }),
+      body: RejectRequest,
+      answers: { 200: z.object({ data: Quote }) },
+      errors: ['quote_not_bindable'],
+    },
+    async ({ path: { id }, body, caller, ...facts }) => {
+      const { record } = await findByQuote(id, caller)
+      const command = { type: 'RejectQuote', quote_id: id, reason: body.reason, now: facts.now } as const
+      const { state } = await handle(record.id, command, contextOf(caller, facts))
+      const quote = state && latestQuote(state)?.quote
+      if (quote?.id !== id) throw new Error(`Quote ${id} was rejected and is not the latest.`)
+      return { status: 200, body: { data: quote } }
     },
   ),
 ]

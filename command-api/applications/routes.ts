@@ -7,6 +7,7 @@ import type { People } from './customer-given.ts'
 import { directDebitRoutes } from './direct-debit-routes.ts'
 import { bindRoute, type Policies } from './bind-route.ts'
 import { checkoutRoutes } from './checkout-routes.ts'
+import { explainRoute } from './explain-route.ts'
 import { mandateRoutes } from './mandate-routes.ts'
 import { quoteRoutes } from './quote-routes.ts'
 import { marketRoutes } from './market-routes.ts'
@@ -42,6 +43,7 @@ export const applicationRoutes = ({
     ...teamRoutes(applications),
     ...marketRoutes({ applications }),
     ...settlementRoutes(applications),
+    explainRoute({ applications, log: deps.writer.log }),
     bindRoute({ applications, policies, desks }),
   ]
 }

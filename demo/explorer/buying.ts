@@ -78,18 +78,20 @@ const ofId = (id: string, body?: object): Example => ({ path: { id }, ...(body &
 export const prepareApplications = async ({ api }: Callers): Promise<Examples> => {
   const { start, complete, lifeCover, priced, accepted, ready, withBankDetails, bindable } = steps(api)
   const referred = async () => ready({ ...answers, blood_pressure: 'uncontrolled' })
-  const [started, guided, toPrice, joint, quoted, toPay, toConfirm, toBind, toDecide, toSearch] = await Promise.all([
-    start('term-life'),
-    start('term-life', { presentation_slug: 'guided' }),
-    ready(),
-    start('joint-term-life'),
-    priced(await ready()),
-    accepted(await ready()),
-    withBankDetails(),
-    bindable(),
-    referred(),
-    complete('market-term', lifeCover, { smoker: 'no' }),
-  ])
+  const [started, guided, toPrice, joint, quoted, toReject, toPay, toConfirm, toBind, toDecide, toSearch] =
+    await Promise.all([
+      start('term-life'),
+      start('term-life', { presentation_slug: 'guided' }),
+      ready(),
+      start('joint-term-life'),
+      priced(await ready()),
+      priced(await ready()),
+      accepted(await ready()),
+      withBankDetails(),
+      bindable(),
+      referred(),
+      complete('market-term', lifeCover, { smoker: 'no' }),
+    ])
   const own = { first_name: 'Grace', last_name: 'Okafor', email: customer().email, dob: '1992-03-10' }
   return {
     getApplication: ofId(quoted.id),
@@ -104,6 +106,7 @@ export const prepareApplications = async ({ api }: Callers): Promise<Examples> =
     postApplicationQuotes: ofId(toPrice, {}),
     getApplicationQuotes: ofId(quoted.id),
     postApplicationAcceptQuote: ofId(quoted.id, { quote_id: quoted.quote }),
+    postQuoteReject: ofId(toReject.quote, { reason: 'Dearer than I had thought.' }),
     getQuote: ofId(quoted.quote),
     getQuoteBeforeYouBuy: ofId(quoted.quote),
     postQuoteDirectDebitDetails: ofId(toPay, { direct_debit: directDebit }),
@@ -114,6 +117,9 @@ export const prepareApplications = async ({ api }: Callers): Promise<Examples> =
     getTeamApplicationTimeline: { path: { id: toDecide }, query: { organisation_id: demoOrganisation } },
     getQuotes: inDemo,
     getQuoteRecord: { path: { id: quoted.quote }, ...inDemo },
+    getOrganisationApplicationQuoteExplanation: {
+      path: { organisation_id: demoOrganisation, id: quoted.id, quote_id: quoted.quote },
+    },
     postTeamApplicationDecisions: ofId(toDecide, { decision: 'accept' }),
     postApplicationMarketQuotes: ofId(toSearch),
     getMarketSearches: inDemo,

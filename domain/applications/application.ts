@@ -15,6 +15,7 @@ import {
 import { quoteApplication, type QuoteApplication } from './quote.ts'
 import { applicationStreamEvents, type ApplicationStreamEvent } from './record.ts'
 import { unknownApplication } from './refusals.ts'
+import { rejectQuote, type RejectQuote } from './reject.ts'
 import { decidePayment, type PaymentCommand } from './payments.ts'
 import { saveCustomer, type SaveCustomer } from './save-customer.ts'
 import { savePartner, type SavePartner } from './save-partner.ts'
@@ -35,6 +36,7 @@ export type ApplicationCommand =
   | SupersedeApplication
   | QuoteApplication
   | AcceptQuote
+  | RejectQuote
   | ExpireQuote
   | TeamAct
   | SearchMarket
@@ -67,6 +69,8 @@ const decide = (command: ApplicationCommand, state: ApplicationState | undefined
       return quoteApplication(command, state)
     case 'AcceptQuote':
       return acceptQuote(command, state)
+    case 'RejectQuote':
+      return rejectQuote(command, state)
     case 'ExpireQuote':
       return expireQuote(command, state)
     case 'AcceptReferred':

@@ -52,15 +52,14 @@ export const quoteApplication = (command: QuoteApplication, state: ApplicationSt
   const start_date = command.start_date ?? daysAfter(today, 1)
   refuseStartDate(start_date, today)
   const inputs_digest = digest(pricedInputs(state))
-  const accepted_terms = state.accepted_terms?.inputs_digest === inputs_digest ? state.accepted_terms : undefined
-  const request = { ...pricingRequest(command, state, start_date), ...(accepted_terms && { accepted_terms }) }
+  const request = requestOfQuote(command, state, start_date)
   const missing = missingAnswers(command, state)
   if (Object.keys(missing).length > 0) throw detailsMissing({ ...missing, ...missingForPrice(request) })
 
   if (isStillGood(command, state, inputs_digest)) return []
 
   const ending = (event: ApplicationEvent): Decision => [...withdrawn(state, 'application_closed', command.now), event]
-  const terminal = accepted_terms ? undefined : heldTerminal(command, state)
+  const terminal = request.accepted_terms ? undefined : heldTerminal(command, state)
   if (terminal) return ending(endedBy('answer', terminal.outcome, terminal))
 
   const result = price(request)
@@ -181,6 +180,17 @@ export const pricingRequest = (
       ...(selected !== null && { selected }),
     })),
   }
+}
+
+/** What a quote is priced on, with the terms that the team has accepted these answers on. */
+export const requestOfQuote = (
+  given: Pick<QuoteApplication, 'release' | 'journey' | 'rate_tables' | 'digest'>,
+  state: ApplicationState,
+  start_date: string,
+): PricingRequest => {
+  const { accepted_terms } = state
+  const holds = accepted_terms?.inputs_digest === given.digest(pricedInputs(state))
+  return { ...pricingRequest(given, state, start_date), ...(accepted_terms && holds && { accepted_terms }) }
 }
 
 const issue = (

@@ -9,7 +9,27 @@ import type { RatedCover, QuoteComponent } from './events.ts'
 /** A cover that can be quoted, with its rates where it is rated. */
 export type QuotableCover = AcceptedCover & { readonly rates: CoverRates | null }
 
-type PricedComponents = { readonly components: readonly QuoteComponent[]; readonly policyFeePence: number }
+/** A factor on a rate, in thousandths. */
+export type NamedFactor = { readonly name: string; readonly thousandths: number }
+
+/** What a component's premium was worked out from. */
+type Working =
+  | { readonly by: 'list'; readonly pence: number }
+  | { readonly by: 'life_cover' }
+  | {
+      readonly by: 'rates'
+      readonly rates: CoverRates
+      readonly benefitPence: number
+      readonly factors: readonly NamedFactor[]
+    }
+
+export type PricedComponent = {
+  readonly quotable: QuotableCover
+  readonly component: QuoteComponent
+  readonly working: Working
+}
+
+type PricedComponents = { readonly priced: readonly PricedComponent[]; readonly policyFeePence: number }
 
 /**
  * A rated component costs `max(minimum premium, rounded premium + policy fee)`. The fee is charged once, with the first
@@ -27,33 +47,37 @@ export const priceComponents = (
   const accelerated = acceleratedAmount(covers)
   let ratedSoFar = 0
 
-  const components = covers.map((quotable): QuoteComponent => {
+  const priced = covers.map((quotable): PricedComponent => {
     const { cover, amount, rates } = quotable
+    const madeOf = (working: Working, premium: number, beforeMinimum: number): PricedComponent => ({
+      quotable,
+      component: component(request, quotable, lives, premium, beforeMinimum),
+      working,
+    })
     if (!rates) {
-      const listed = listedPremium(listedPence(quotable, request), journey)
-      return component(request, quotable, lives, Math.max(listed, cover.minimum_premium_pence), listed)
+      const pence = listedPence(quotable, request)
+      const listed = listedPremium(pence, journey)
+      return madeOf({ by: 'list', pence }, Math.max(listed, cover.minimum_premium_pence), listed)
     }
-    const benefit = Math.max(0, (amount ?? 0) - (cover.cover_type === 'life' ? accelerated : 0))
+    const benefitPence = Math.max(0, (amount ?? 0) - (cover.cover_type === 'life' ? accelerated : 0))
     // A life cover that is paid out in full on a critical illness is priced with that: nothing of it remains.
-    if (benefit === 0) return component(request, quotable, lives, 0, 0)
+    if (benefitPence === 0) return madeOf({ by: 'life_cover' }, 0, 0)
 
     const fee = ratedSoFar === 0 ? policy_fee_pence : 0
-    const premium = ratedPremium(
-      rates.lives,
-      benefit,
-      [
-        sizeFactor(factors, cover, amount ?? 0),
-        factors.premium_basis[cover.premium_basis],
-        indexationFactor(factors, cover),
-        lives.length > 1 ? factors.joint_first_event : 1000,
-        product_type === 'bundled' && ratedSoFar > 0 ? factors.multi_cover : 1000,
-      ],
-      journey,
-    )
+    const named: readonly NamedFactor[] = [
+      { name: 'size', thousandths: sizeFactor(factors, cover, amount ?? 0) },
+      { name: 'premium_basis', thousandths: factors.premium_basis[cover.premium_basis] },
+      { name: 'indexation', thousandths: indexationFactor(factors, cover) },
+      { name: 'joint_first_event', thousandths: lives.length > 1 ? factors.joint_first_event : 1000 },
+      { name: 'multi_cover', thousandths: product_type === 'bundled' && ratedSoFar > 0 ? factors.multi_cover : 1000 },
+    ]
+    const thousandths = named.map((factor) => factor.thousandths)
+    const premium = ratedPremium(rates.lives, benefitPence, thousandths, journey)
     ratedSoFar += 1
-    return component(request, quotable, lives, Math.max(premium, cover.minimum_premium_pence - fee), premium)
+    const working = { by: 'rates', rates, benefitPence, factors: named } as const
+    return madeOf(working, Math.max(premium, cover.minimum_premium_pence - fee), premium)
   })
-  return { components, policyFeePence: ratedSoFar > 0 ? policy_fee_pence : 0 }
+  return { priced, policyFeePence: ratedSoFar > 0 ? policy_fee_pence : 0 }
 }
 
 /** How much of the life cover is paid out early by the accelerated critical illness covers of the same quote. */

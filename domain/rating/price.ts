@@ -5,7 +5,7 @@ import { acceleratedBeyondLife, beyondEarnings, exclusion } from './bounds.ts'
 import { isAccelerated, priceComponents, type QuotableCover } from './components.ts'
 import { lifeAtStart, membersOf, missingDetails, type LifeAtStart } from './lives.ts'
 import { coverRates } from './rates.ts'
-import type { MissingRate, PricingRequest, PricingResult } from './request.ts'
+import type { MissingRate, Priced, PricingRequest, PricingResult } from './request.ts'
 import { selectCovers } from './selection.ts'
 import type { ExcludedCover, Loading, QuoteComponent, RateTableUsed } from './events.ts'
 
@@ -14,6 +14,38 @@ import type { ExcludedCover, Loading, QuoteComponent, RateTableUsed } from './ev
  * no cover within its bounds, no rate. It throws only where a release contradicts itself.
  */
 export const price = (request: PricingRequest): PricingResult => {
+  const found = quotableCovers(request)
+  if ('outcome' in found) return found
+  const { quotable, lives, excluded } = found
+  const { priced, policyFeePence } = priceComponents(request, quotable, lives)
+  const components = priced.map(({ component }) => component)
+  const premium = components.reduce((sum, { premium_pence }) => sum + premium_pence, policyFeePence)
+  const loadings = loadingsOf(quotable, lives)
+  return {
+    outcome: 'priced',
+    decision: loadings.length > 0 ? 'loaded' : 'standard',
+    components,
+    excluded_covers: excluded,
+    premium_pence: premium,
+    policy_fee_pence: policyFeePence,
+    annual_premium_pence: premium * 12,
+    total_premium_pence: totalPremium(components, policyFeePence),
+    joint: request.lives.length > 1,
+    members: membersIn(quotable, request),
+    journey_loading: request.journey_loading,
+    loadings,
+    rate_tables: tablesOf(quotable),
+  }
+}
+
+type Quotable = {
+  readonly quotable: readonly QuotableCover[]
+  readonly lives: readonly LifeAtStart[]
+  readonly excluded: readonly ExcludedCover[]
+}
+
+/** The covers that there is a price for, with their rates. */
+export const quotableCovers = (request: PricingRequest): Quotable | Exclude<PricingResult, Priced> => {
   const { chosen, excluded: notSelected, unsaved } = selectCovers(request)
   const people = request.lives.map((life) => lifeAtStart(request.release, life, request.start_date))
   const fields = missingDetails(request, chosen, people)
@@ -35,24 +67,7 @@ export const price = (request: PricingRequest): PricingResult => {
   const { quotable, missing } = withRates(request, within, lives)
   if (missing.length > 0) return { outcome: 'rate_unavailable', missing_rates: missing }
 
-  const { components, policyFeePence } = priceComponents(request, quotable, lives)
-  const premium = components.reduce((sum, { premium_pence }) => sum + premium_pence, policyFeePence)
-  const loadings = loadingsOf(quotable, lives)
-  return {
-    outcome: 'priced',
-    decision: loadings.length > 0 ? 'loaded' : 'standard',
-    components,
-    excluded_covers: excluded,
-    premium_pence: premium,
-    policy_fee_pence: policyFeePence,
-    annual_premium_pence: premium * 12,
-    total_premium_pence: totalPremium(components, policyFeePence),
-    joint: request.lives.length > 1,
-    members: membersIn(quotable, request),
-    journey_loading: request.journey_loading,
-    loadings,
-    rate_tables: tablesOf(quotable),
-  }
+  return { quotable, lives, excluded }
 }
 
 /**

@@ -104,6 +104,11 @@ describe('POST /api/v1/applications/{id}/market_quotes', () => {
     expect(repeated.body.data.market_quotes?.request_id).toBe(market_quotes?.request_id)
 
     const cheapest = quotes?.results.find(({ provider_name }) => provider_name === 'Albion Mutual')
+    await fixture.save(id, { term_years: 21 })
+    const stale = await fixture.selectResult(id, { result_id: cheapest?.result_id })
+    expect([stale.status, stale.body.error.code]).toEqual([409, 'market_quotes_stale'])
+    await fixture.save(id, { term_years: 25 })
+
     const { status, body } = await fixture.selectResult(id, { result_id: cheapest?.result_id })
     expect(status).toBe(200)
     expect(body.data).toMatchObject({ status: 'handed_off' })

@@ -1,10 +1,20 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { explain } from '#domain/rating/explain.ts'
+import { standardFactors } from '#domain/rating/factors.ts'
 import { price } from '#domain/rating/price.ts'
 import { roundHalfUp } from '#domain/rating/decimal.ts'
 import { aged, coverOf, levelLife, published, requestOf } from './request.ts'
 
 const illness = coverOf(1, { cover_type: 'critical_illness', rate_table: 'ci.standalone', max_age_at_expiry: 70 })
+
+const bands = [
+  [1_000_000, 4_999_999],
+  [5_000_000, 9_999_999],
+  [10_000_000, 24_999_999],
+  [25_000_000, 49_999_999],
+  [50_000_000, 100_000_000],
+] as const
 
 const application = fc
   .record({
@@ -59,13 +69,82 @@ test('a price is whole, adds up, and is at least the minimum of each cover', () 
   )
 })
 
-const bands = [
-  [1_000_000, 4_999_999],
-  [5_000_000, 9_999_999],
-  [10_000_000, 24_999_999],
-  [25_000_000, 49_999_999],
-  [50_000_000, 100_000_000],
-] as const
+test('the steps that explain a price add up to it, component by component', () => {
+  const millionths = (text: string) => {
+    const [pounds = '', fraction = ''] = text.replace('-', '').split('.')
+    const size = BigInt(pounds) * 1_000_000n + BigInt(fraction.padEnd(6, '0'))
+    return text.startsWith('-') ? -size : size
+  }
+  fc.assert(
+    fc.property(application, (request) => {
+      const result = price(request)
+      const explained = explain(request)
+      expect(explained?.premium_pence).toBe(result.outcome === 'priced' ? result.premium_pence : undefined)
+      for (const { steps, premium_pence } of explained?.components ?? []) {
+        const sum = steps.reduce((total, { adds_pence }) => total + millionths(adds_pence), 0n)
+        expect(sum).toBe(BigInt(premium_pence) * 1_000_000n)
+      }
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('the same inputs give the same price under the same versions of the tables', () => {
+  fc.assert(
+    fc.property(application, (request) => {
+      const again = structuredClone({ ...request, rate_tables: new Map() })
+      expect(price({ ...again, rate_tables: new Map(request.rate_tables) })).toEqual(price(request))
+    }),
+  )
+})
+
+const premiumOf = (changes: Parameters<typeof requestOf>[0]) => {
+  const result = price(requestOf(changes))
+  return result.outcome === 'priced' ? result.premium_pence : NaN
+}
+
+test('where size is not rewarded, more cover never costs less', () => {
+  const anyAmount = fc.integer({ min: 1_000_000, max: 100_000_000 })
+  const factors = { ...standardFactors, size_bands: [{ below_pence: null, factor: 1000 }] }
+  fc.assert(
+    fc.property(anyAmount, anyAmount, fc.integer({ min: 18, max: 60 }), (one, other, age) => {
+      const at = (cover_amount_pence: number) =>
+        premiumOf({ release: { factors }, cover_amount_pence, term_years: 20, lives: [aged(age)] })
+      expect(at(Math.max(one, other))).toBeGreaterThanOrEqual(at(Math.min(one, other)))
+    }),
+  )
+})
+
+test('where a band of size begins, more cover costs less by that band’s discount at most', () => {
+  for (const [index, [min]] of bands.entries()) {
+    if (index === 0) continue
+    const factorOf = (at: number) => standardFactors.size_bands[at]?.factor ?? 1000
+    const discount = factorOf(index) / factorOf(index - 1)
+    for (const age of [18, 34, 60]) {
+      const at = (cover_amount_pence: number) => premiumOf({ cover_amount_pence, term_years: 20, lives: [aged(age)] })
+      expect(at(min)).toBeGreaterThanOrEqual(Math.floor((at(min - 1) - 150) * discount) - 1 + 150)
+    }
+  }
+})
+
+const wholeLife = { rate_table: 'life.wol', term_years_min: null, term_years_max: null, max_age_at_expiry: null }
+test.each([
+  ['level life', {}],
+  ['decreasing life', { rate_table: 'life.decreasing.6pct', indexation_method: 'decreasing' }],
+  ['critical illness', { cover_type: 'critical_illness', rate_table: 'ci.standalone', max_age_at_expiry: 70 }],
+  ['life with critical illness', { rate_table: 'ci.accelerated', max_age_at_expiry: 70 }],
+  ['whole of life', wholeLife],
+] as const)('at an older age %s never costs less', (_name, cover) => {
+  const release = { covers: [coverOf(0, cover)] }
+  for (const smoker of [false, true])
+    for (const term_years of [5, 10, 20, 25]) {
+      const prices = Array.from({ length: 53 }, (_, index) =>
+        premiumOf({ release, term_years, lives: [aged(18 + index, { smoker })] }),
+      ).filter((pence) => !Number.isNaN(pence))
+      expect(prices.length).toBeGreaterThan(20)
+      expect(prices).toEqual(prices.toSorted((one, other) => one - other))
+    }
+})
 
 test('within a band of size, more cover never costs less', () => {
   const amounts = fc
