@@ -77,6 +77,7 @@ import { whenCardSettledRecordPremium } from './policies/when-card-settled-recor
 import { policyRulesSection } from './policy-rules/setup.ts'
 import { setUpMandates } from './policy-mandates.ts'
 import { whenPolicyBoundIssueDocuments } from './policies/when-policy-bound-issue-documents.ts'
+import { whenTermsChangedIssueSchedule } from './policies/when-terms-changed-issue-schedule.ts'
 import { makeWaitUntilReadable } from './policies/readable.ts'
 import { policyAdminRoutes } from './policies/routes.ts'
 import { makeSetUp } from './policies/set-up.ts'
@@ -339,16 +340,13 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
   const { organisations } = directory
   const ofOutreach = { writer, leads, live: outreach, organisations, recordOf: people.record }
   const setUpPolicy = makeSetUp({ writer, catalogue, organisations, rulesOf: policyRules })
+  const ofDocuments = { writer, catalogue, files: makeSealedFiles(parts), organisations }
   const reactions = runReactions(
     [
       whenQuoteEndedClosePayments(writer),
       whenQuoteBoughtSetUpPolicy(setUpPolicy),
-      whenPolicyBoundIssueDocuments({
-        writer,
-        catalogue,
-        files: makeSealedFiles(parts),
-        organisations: directory.organisations,
-      }),
+      whenPolicyBoundIssueDocuments(ofDocuments),
+      whenTermsChangedIssueSchedule(ofDocuments),
       whenPolicyBoundEnrolMember(memberships, programmes),
       whenMembershipChangedRecordActivity({ memberships, programmes, leads }),
       ...crmReactions({ ...parts, writer, leads, directory, catalogue, people, models: crmModels }),

@@ -1,14 +1,30 @@
+import { claimEvents } from '#domain/claims/events.ts'
 import { idOf, type EventOf } from '#domain/event.ts'
 import type { ActivityKind } from '#domain/leads/events.ts'
 import { policyEvents } from '#domain/policies/events.ts'
 import type { PolicyRecord } from '#domain/policies/record.ts'
+import { premiumEvents } from '#domain/premiums/events.ts'
 import { OrganisationId } from '#domain/values.ts'
 import { derivedId } from '#infra/ids.ts'
 import type { Leads } from '../live-leads.ts'
 import type { Reaction } from '../reaction.ts'
 
 const { PolicyActivated, PolicyCancelled, PolicyExpired, PolicyDocumentIssued } = policyEvents
-const followed = { PolicyActivated, PolicyCancelled, PolicyExpired, PolicyDocumentIssued }
+const { PolicyAmended, PolicySuspended, PolicyLapsed, PolicyReinstated } = policyEvents
+const { PremiumFailed } = premiumEvents
+const { ClaimOpened } = claimEvents
+const followed = {
+  PolicyActivated,
+  PolicyCancelled,
+  PolicyExpired,
+  PolicyDocumentIssued,
+  PolicyAmended,
+  PolicySuspended,
+  PolicyLapsed,
+  PolicyReinstated,
+  PremiumFailed,
+  ClaimOpened,
+}
 
 type Told = { readonly kind: ActivityKind; readonly summary: string }
 
@@ -25,6 +41,18 @@ const told = (event: EventOf<typeof followed>, policy_number: string): Told => {
       return { kind: 'policy_updated', summary: `Policy ${policy_number} has come to its end` }
     case 'PolicyDocumentIssued':
       return { kind: 'document_sent', summary: `Issued ${event.kind.replaceAll('_', ' ')} of policy ${policy_number}` }
+    case 'PolicyAmended':
+      return { kind: 'policy_updated', summary: `Policy ${policy_number} was amended` }
+    case 'PolicySuspended':
+      return { kind: 'policy_updated', summary: `Cover of policy ${policy_number} is suspended` }
+    case 'PolicyReinstated':
+      return { kind: 'policy_updated', summary: `Policy ${policy_number} was reinstated` }
+    case 'PolicyLapsed':
+      return { kind: 'policy_lapsed', summary: `Policy ${policy_number} has lapsed: premiums were not paid` }
+    case 'PremiumFailed':
+      return { kind: 'premium_failed', summary: `Premium ${event.number} of policy ${policy_number} was not collected` }
+    case 'ClaimOpened':
+      return { kind: 'claim_opened', summary: `A claim on policy ${policy_number} was opened` }
   }
 }
 

@@ -1,8 +1,32 @@
 import type { Release } from '#domain/catalogue/events.ts'
 import type { PolicyComponent, PolicyRecord } from '#domain/policies/record.ts'
-import type { PdfBlock, PdfContent } from '#infra/pdf.ts'
+import type { PolicyDocumentKind } from '#domain/policies/events.ts'
+import type { SealedFiles } from '#infra/crypto/sealed-files.ts'
+import { derivedId } from '#infra/ids.ts'
+import { renderPdf, type PdfBlock, type PdfContent } from '#infra/pdf.ts'
 
-type About = { readonly policy: PolicyRecord; readonly release: Release; readonly firm: string }
+type About = {
+  readonly policy: PolicyRecord
+  readonly release: Release
+  readonly firm: string
+  /** The day on which the terms became what they are, where that is not the day of the sale. */
+  readonly changed_at?: string
+}
+
+/** Renders a document and keeps it; the same version of it is kept once. */
+export const keptDocument =
+  (files: SealedFiles, { organisation_id, id, customer }: PolicyRecord, version: string) =>
+  async (kind: PolicyDocumentKind, content: PdfContent) => {
+    const version_id = derivedId('policy_document_version', id, kind, version)
+    const kept = await files.keep({
+      organisation_id,
+      id: version_id,
+      subject: customer.id,
+      media_type: 'application/pdf',
+      content: await renderPdf(content),
+    })
+    return { kind, document_id: derivedId('policy_document', id, kind), version_id, ...kept }
+  }
 
 const longDates = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' })
 const longDate = (date: string): string => longDates.format(new Date(date))
@@ -26,17 +50,18 @@ const covers: Readonly<Record<PolicyComponent['cover_type'], string>> = {
 }
 
 /** What the customer has bought: the contract refers to it. */
-export const policySchedule = ({ policy, release, firm }: About): PdfContent => {
+export const policySchedule = ({ policy, release, firm, changed_at }: About): PdfContent => {
   const { customer, joint_customer, currency_code: currency } = policy
   return {
     title: 'Policy schedule',
     author: firm,
-    created_at: policy.created_at,
+    created_at: changed_at ?? policy.created_at,
     blocks: [
       {
         kind: 'facts',
         facts: [
           ['Policy number', policy.policy_number],
+          ...(changed_at === undefined ? [] : [['Changed on', longDate(changed_at)] as const]),
           ['Product', release.name],
           ['Policyholder', nameOf(customer)],
           ['Address', addressOf(customer)],

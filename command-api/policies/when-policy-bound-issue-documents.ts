@@ -1,14 +1,11 @@
-import { policyEvents, type PolicyDocumentKind } from '#domain/policies/events.ts'
+import { policyEvents } from '#domain/policies/events.ts'
 import { policy as policyDecider } from '#domain/policies/policy.ts'
-import type { PolicyRecord } from '#domain/policies/record.ts'
 import { OrganisationId } from '#domain/values.ts'
 import type { SealedFiles } from '#infra/crypto/sealed-files.ts'
-import { derivedId } from '#infra/ids.ts'
-import { renderPdf, type PdfContent } from '#infra/pdf.ts'
 import { commandHandler, type Writer } from '../handle.ts'
 import type { Catalogue } from '../live-catalogue.ts'
 import type { Reaction } from '../reaction.ts'
-import { cancellationNotice, policySchedule } from './documents.ts'
+import { cancellationNotice, keptDocument, policySchedule } from './documents.ts'
 
 const { PolicyBound } = policyEvents
 
@@ -28,19 +25,6 @@ export const whenPolicyBoundIssueDocuments = ({
 }: Deps): Reaction<{ PolicyBound: typeof PolicyBound }> => {
   const { handle, load } = commandHandler(writer, policyDecider)
 
-  const issue = async (policy: PolicyRecord, kind: PolicyDocumentKind, content: PdfContent) => {
-    const { organisation_id, id } = policy
-    const version_id = derivedId('policy_document_version', id, kind, '1')
-    const kept = await files.keep({
-      organisation_id,
-      id: version_id,
-      subject: policy.customer.id,
-      media_type: 'application/pdf',
-      content: await renderPdf(content),
-    })
-    return { kind, document_id: derivedId('policy_document', id, kind), version_id, ...kept }
-  }
-
   return {
     name: 'when-policy-bound-issue-documents',
     categories: ['policy'],
@@ -52,9 +36,10 @@ export const whenPolicyBoundIssueDocuments = ({
       const release = await catalogue.release(organisation_id, product_id, product_release_id)
       if (!policy || !release) throw new Error(`Policy ${policy_id} or its release cannot be read.`)
       const about = { policy, release, firm: organisations.get(organisation_id)?.name ?? '' }
-      const documents = [await issue(policy, 'policy_schedule', policySchedule(about))]
+      const keep = keptDocument(files, policy, '1')
+      const documents = [await keep('policy_schedule', policySchedule(about))]
       if (policy.cooling_off_ends_on !== null)
-        documents.push(await issue(policy, 'cancellation_notice', cancellationNotice(about)))
+        documents.push(await keep('cancellation_notice', cancellationNotice(about)))
       await handle(policy_id, { type: 'IssueDocuments', documents }, context)
     },
   }

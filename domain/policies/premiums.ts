@@ -4,7 +4,7 @@ import type { PremiumEvent, PremiumId, WriteOffReason } from '../premiums/events
 import type { Premium } from '../premiums/record.ts'
 import { daysAfter, firstOnDay, monthsAfter } from './dates.ts'
 import { hasEnded } from './ended.ts'
-import type { PolicyState } from './state.ts'
+import { nextNumber, type PolicyState } from './state.ts'
 import { refundOwed } from './refunds.ts'
 
 /** Sent when the day has come on which a premium is due. */
@@ -81,26 +81,26 @@ export const about = ({ premium_id, number, amount_pence, due_on }: Premium) => 
   due_on,
 })
 
+/** The first day that the premium of this number pays for. */
+const coversFrom = ({ paid_from }: PolicyState, number: number): string =>
+  monthsAfter(paid_from.date, number - paid_from.number)
+
 /** The next premium after this one of the number and date given; null when the policy's term is paid for by then. */
-export const nextDue = (
-  {
-    start_date,
-    end_date,
-    time_zone,
-    collection_day,
-  }: Pick<PolicyState, 'start_date' | 'end_date' | 'time_zone' | 'collection_day'>,
+const nextDue = (
+  policy: PolicyState,
   number: number,
   due_on: string,
 ): { readonly next_due_on: string | null; readonly next_due_at: string | null } => {
-  if (end_date !== null && monthsAfter(start_date, number) >= end_date) return { next_due_on: null, next_due_at: null }
+  const { end_date, time_zone, collection_day } = policy
+  if (end_date !== null && coversFrom(policy, number + 1) >= end_date) return { next_due_on: null, next_due_at: null }
   const next_due_on = firstOnDay(daysAfter(due_on, 1), collection_day)
   return { next_due_on, next_due_at: startOfDayIn(time_zone, next_due_on) }
 }
 
 export const callPremium = ({ now, idOf }: CallPremium, policy: PolicyState): Decision => {
-  const { next_collection_on: due_on, premiums, first_premium, premium_pence, start_date, time_zone } = policy
+  const { next_collection_on: due_on, premium_pence, time_zone } = policy
   if (hasEnded(policy) || due_on === null || due_on > dateIn(time_zone, now)) return []
-  const number = (premiums.at(-1)?.number ?? (first_premium.method === 'card' ? 1 : 0)) + 1
+  const number = nextNumber(policy)
   return [
     {
       type: 'PremiumDue',
@@ -108,7 +108,7 @@ export const callPremium = ({ now, idOf }: CallPremium, policy: PolicyState): De
       number,
       amount_pence: premium_pence,
       due_on,
-      covers_from: monthsAfter(start_date, number - 1),
+      covers_from: coversFrom(policy, number),
       method: 'direct_debit',
       ...nextDue(policy, number, due_on),
     },

@@ -2,13 +2,22 @@ import { claimEvents, type ClaimEvent } from '../claims/events.ts'
 import { evolveClaims, type Claim } from '../claims/record.ts'
 import { premiumEvents, type PremiumEvent } from '../premiums/events.ts'
 import { evolvePremiums, type Premium } from '../premiums/record.ts'
+import { dateIn } from '../time-zone.ts'
 import { evolvePolicy, type PolicyRecord, type PolicyStreamEvent } from './record.ts'
 
 /** A policy as the command side knows it: what is shown, and every premium and claim that there was. */
 export type PolicyState = PolicyRecord & {
   readonly premiums: readonly Premium[]
   readonly claims: readonly Claim[]
+  /** From which premium on cover has been paid for without a gap, and from which day. */
+  readonly paid_from: PaidFrom
 }
+
+type PaidFrom = { readonly number: number; readonly date: string }
+
+/** The number of the premium that is due next. */
+export const nextNumber = ({ premiums, first_premium }: Pick<PolicyState, 'premiums' | 'first_premium'>): number =>
+  (premiums.at(-1)?.number ?? (first_premium.method === 'card' ? 1 : 0)) + 1
 
 export const isPremiumEvent = (event: PolicyStreamEvent): event is PremiumEvent => event.type in premiumEvents
 
@@ -27,6 +36,17 @@ export const evolvePolicyState = (
       ...record,
       premiums: isPremiumEvent(event) ? evolvePremiums(premiums, event, recorded) : premiums,
       claims: isClaimEvent(event) ? evolveClaims(claims, event, recorded) : claims,
+      paid_from: paidFrom(state, event, recorded) ?? { number: 1, date: record.start_date },
     }
   )
 }
+
+/** The time between a lapse and what reinstated it was not covered: the next premium pays for what comes after it. */
+const paidFrom = (
+  state: PolicyState | undefined,
+  event: PolicyStreamEvent,
+  { occurred_at }: { readonly occurred_at: string },
+): PaidFrom | undefined =>
+  state && event.type === 'PolicyReinstated' && event.from === 'lapsed'
+    ? { number: nextNumber(state), date: dateIn(state.time_zone, occurred_at) }
+    : state?.paid_from

@@ -4,6 +4,7 @@ import { fromStored } from '#domain/event.ts'
 import { makeSealedFiles } from '#infra/crypto/sealed-files.ts'
 import { contextOf } from '../../command-api/reaction.ts'
 import { whenPolicyBoundIssueDocuments } from '../../command-api/policies/when-policy-bound-issue-documents.ts'
+import { whenTermsChangedIssueSchedule } from '../../command-api/policies/when-terms-changed-issue-schedule.ts'
 import { organisation_id } from '../applications/release.ts'
 import { anna, openSales, type Sales } from './fixture.ts'
 
@@ -13,6 +14,13 @@ beforeAll(async () => {
 })
 afterAll(async () => sales[Symbol.asyncDispose]())
 
+const ofDocuments = () => ({
+  writer: sales.writer,
+  catalogue: sales.catalogue,
+  files: makeSealedFiles(sales),
+  organisations: new Map([[organisation_id, { name: 'Northlight Life' }]]),
+})
+
 /** A policy whose documents were issued, as often as said. */
 const issued = async (times = 1) => {
   const { quote_id, share } = await sales.ready({ customer: { ...anna, last_name: 'Wałęsa' } })
@@ -20,12 +28,7 @@ const issued = async (times = 1) => {
   const [bound] = await sales.log.read(`policy-${id}`)
   if (!bound) throw new Error('The policy was not set up.')
   const event = fromStored({ PolicyBound: policyEvents.PolicyBound }, bound)
-  const reaction = whenPolicyBoundIssueDocuments({
-    writer: sales.writer,
-    catalogue: sales.catalogue,
-    files: makeSealedFiles(sales),
-    organisations: new Map([[organisation_id, { name: 'Northlight Life' }]]),
-  })
+  const reaction = whenPolicyBoundIssueDocuments(ofDocuments())
   for (let time = 0; time < times; time++)
     await reaction.react(event, bound, contextOf(reaction, bound, new AbortController().signal))
   const read = async () => {
@@ -36,7 +39,7 @@ const issued = async (times = 1) => {
   const documents = await read()
   return { id, documents, share, customer_id: event.customer_id }
 }
-type Shown = { documents: { kind: string; name: string; url: string; issued_at: string }[] }
+type Shown = { documents: { document_id: string; kind: string; name: string; url: string; issued_at: string }[] }
 
 const pathOf = (url: string | undefined) => new URL(url ?? '').pathname
 const download = (url: string | undefined, headers: Record<string, string> = {}) =>
@@ -55,6 +58,36 @@ describe('the documents of a policy', () => {
 
   test('are issued once, however often the reaction runs', async () => {
     expect((await issued(2)).documents).toHaveLength(2)
+  })
+
+  test('are followed by another version of the schedule when the policy is amended, and the former stays', async () => {
+    const { id, documents } = await issued()
+    await sales.post(`/admin/v1/organisations/${organisation_id}/policies/${id}/amendment`, {
+      components: [{ cover_index: 0, premium_pence: 1_500 }],
+    })
+    const amended = (await sales.log.read(`policy-${id}`)).find(({ type }) => type === 'PolicyAmended')
+    if (!amended) throw new Error('The policy was not amended.')
+    const reaction = whenTermsChangedIssueSchedule(ofDocuments())
+    const react = async () =>
+      reaction.react(
+        fromStored(reaction.events, amended),
+        amended,
+        contextOf(reaction, amended, new AbortController().signal),
+      )
+    await react()
+    await react()
+
+    const issuedTypes = (await sales.typesOf(`policy-${id}`)).filter((type) => type === 'PolicyDocumentIssued')
+    expect(issuedTypes).toHaveLength(3)
+    const shown = async () => {
+      await sales.project()
+      return ((await sales.get(`/api/v1/policies/${id}`)).body as { data: Shown }).data.documents
+    }
+    await vi.waitUntil(async () => (await shown()).length === 3, { timeout: 20_000, interval: 5 })
+    const [former, , latest] = await shown()
+    expect(latest).toMatchObject({ kind: 'policy_schedule', document_id: former?.document_id })
+    expect(latest?.url).not.toBe(former?.url)
+    for (const url of [documents[0]?.url, latest?.url]) expect((await download(url)).status).toBe(200)
   })
 
   test('are PDF, for a server of the firm', async () => {

@@ -3,6 +3,8 @@ import { fromStored } from '#domain/event.ts'
 import { policyEvents, type PolicyEvent } from '#domain/policies/events.ts'
 import { policy } from '#domain/policies/policy.ts'
 import type { SettlePremium } from '#domain/policies/premiums.ts'
+import type { PolicyStreamEvent } from '#domain/policies/record.ts'
+import { evolvePolicyState, type PolicyState } from '#domain/policies/state.ts'
 import { PremiumId, PremiumRefundId, type PremiumEvent } from '#domain/premiums/events.ts'
 import { premiumDueTimes } from '../../projections/due-times/policies.ts'
 import { rejected, scenariosOf } from '../scenario.ts'
@@ -235,6 +237,35 @@ describe('the operator', () => {
         next_collection_at: '2026-05-14T23:00:00.000Z',
       },
     ],
+  })
+  test('and the next premium pays for the time from that day on, not for the time without cover', () => {
+    const at = (days: string) => ({ occurred_at: days })
+    const resumed: PolicyStreamEvent = {
+      type: 'PolicyReinstated',
+      from: 'lapsed',
+      next_collection_on: '2026-05-15',
+      next_collection_at: '2026-05-14T23:00:00.000Z',
+      end_at: null,
+      review_at: null,
+      indexation_at: null,
+    }
+    const told: readonly (readonly [PolicyStreamEvent, string])[] = [
+      ...active.map((event) => [event, now] as const),
+      [due, now],
+      [lapsed, '2026-04-16T00:00:00.000Z'],
+      [resumed, '2026-05-01T09:00:00.000Z'],
+    ]
+    const state = told.reduce<PolicyState | undefined>(
+      (before, [event, occurred_at]) => evolvePolicyState(before, event, at(occurred_at)),
+      undefined,
+    )
+    const calls = (day: string, before = state) =>
+      policy.decide({ type: 'CallPremium', now: `${day}T09:00:00.000Z`, idOf: () => premium_id }, before)
+
+    const [first] = calls('2026-05-15')
+    expect(first).toMatchObject({ type: 'PremiumDue', number: 2, covers_from: '2026-05-01' })
+    const after = first && evolvePolicyState(state, first, at('2026-05-15T09:00:00.000Z'))
+    expect(calls('2026-06-15', after)[0]).toMatchObject({ number: 3, covers_from: '2026-06-01' })
   })
   scenario('on the ninetieth day, and not later', {
     given: [...active, lapsed],
