@@ -133,7 +133,7 @@ const measureLatency = async (environment: Environment, { looks }: Pace): Promis
     await eventLog.append(`delivery_ping-${newId()}`, 'no_stream', [
       {
         id,
-        ...toStored(deliveryPingEvents, { type: 'ConnectionPinged', organisation_id, connection_id }),
+        ...toStored(deliveryPingEvents, { type: 'ConnectionPinged', organisation_id, connection_id, endpoint: null }),
         metadata: {
           organisation_id,
           actor: { type: 'operator', id: null },

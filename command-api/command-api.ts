@@ -41,7 +41,7 @@ import { dateIn } from '#domain/time-zone.ts'
 import type { OrganisationId } from '#domain/values.ts'
 import { catalogueAdminRoutes } from './catalogue/routes.ts'
 import { crmReactions, crmRoutes, crmSections, crmTimers, followCrmModels, type CrmModels } from './crm.ts'
-import { integrationsFold, noIntegrations } from '#domain/custom-integrations/record.ts'
+import { integrationsFold, noIntegrations, type Integrations } from '#domain/custom-integrations/record.ts'
 import { inboundWebhook } from './custom-integrations/inbound-webhook.ts'
 import { makeIntegrationLog } from './custom-integrations/integration-log.ts'
 import { customIntegrationRoutes } from './custom-integrations/routes.ts'
@@ -132,6 +132,7 @@ type Deps = Pick<Parts, 'keys' | 'pool' | 'clock'> & {
   readonly paymentAccounts: PaymentAccounts
   readonly checkSecret: SecretCheck
   readonly connections: LiveConnections
+  readonly integrations: Integrations
   readonly actions: LiveActions
   readonly workflows: LiveWorkflows
   readonly outreach: LiveOutreach
@@ -240,7 +241,7 @@ export const commandRoutes = (deps: Deps): readonly Route[] => {
       targets: namedTargets(writer.log, catalogue),
       leads: deps.leads,
     }),
-    ...deliveryOperatorRoutes({ writer, pool, directory, connections }),
+    ...deliveryOperatorRoutes({ writer, pool, directory, connections, integrations: deps.integrations }),
     ...campaignRoutes({ writer, directory, campaigns }),
     receiveRoute({ writer, campaigns, digest: dataKeys.digest, claimContent, baseUrl }),
     uploadRoute({ writer, campaigns, directory }),
@@ -411,6 +412,7 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
       paymentAccounts,
       checkSecret,
       connections,
+      integrations,
       actions,
       workflows,
       campaigns,

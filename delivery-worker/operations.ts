@@ -10,6 +10,7 @@ import { fromStored, organisationOf, type EventOf, type RecordedEvent } from '#d
 import { consume, type ConsumerParts, type Consuming } from '#infra/consumers/consumer.ts'
 import { derivedId } from '#infra/ids.ts'
 import { sql } from '#infra/postgres/postgres.ts'
+import { endpointKey } from './capability.ts'
 import { forgetStandings } from './endpoints.ts'
 import { webhookSubject } from './lifecycle/webhooks.ts'
 import { recoverySince } from './recovery.ts'
@@ -58,7 +59,7 @@ export const operate = async (
         await beginRecovery(db, operation, recorded.recorded_at)
         break
       case 'ConnectionPinged':
-        planned.push(pingOf(recorded, operation.connection_id))
+        planned.push(pingOf(recorded, operation))
         break
     }
   }
@@ -102,7 +103,9 @@ const beginRecovery = async (db: ClientBase, asked: DeliveryRecoveryEvent, reque
 
 export const pingType = 'webhook.ping'
 
-const pingOf = (recorded: RecordedEvent, connection_id: string): PlannedDelivery => {
+type Ping = EventOf<typeof deliveryPingEvents>
+
+const pingOf = (recorded: RecordedEvent, { connection_id, endpoint }: Ping): PlannedDelivery => {
   const { id: event_id, stream, position, revision, recorded_at, metadata } = recorded
   const organisation_id = organisationOf(recorded)
   return {
@@ -127,6 +130,7 @@ const pingOf = (recorded: RecordedEvent, connection_id: string): PlannedDelivery
       payload: {},
       product_id: null,
       organization_id: organisation_id,
+      ...(endpoint !== null && { [endpointKey]: endpoint }),
     },
     cancelled: null,
   }

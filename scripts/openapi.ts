@@ -9,6 +9,7 @@ import { noIntegrations } from '#domain/custom-integrations/record.ts'
 import { pipelinesOf } from '#domain/pipeline/record.ts'
 import { commandRoutes } from '../command-api/command-api.ts'
 import { makeWriter } from '../command-api/writer.ts'
+import { inboundSpec } from '../command-api/custom-integrations/inbound-spec.ts'
 import { webhookSpecs } from '../delivery-worker/webhook-specs.ts'
 import { queryRoutes } from '../query-api/query-api.ts'
 
@@ -46,6 +47,7 @@ export const routesByApi = () => {
     paymentAccounts: new Map(),
     checkSecret: makeSecretCheck(),
     connections: new Map(),
+    integrations: { integrations: new Map(), connections: new Map() },
     actions: new Map(),
     workflows: new Map(),
     outreach: { streams: new Map(), settings: new Map() },
@@ -92,6 +94,7 @@ export const currentDocument = (): string =>
     openApiDocument(
       allRoutes().map(({ spec }) => spec),
       webhookSpecs,
+      [inboundSpec],
     ),
     null,
     2,

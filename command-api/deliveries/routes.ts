@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Integrations } from '#domain/custom-integrations/record.ts'
 import { DeliveryRecoveryId, EndedState } from '#domain/deliveries/events.ts'
 import { deliveryPing } from '#domain/deliveries/ping.ts'
 import { DeliverySettings } from '#domain/deliveries/record.ts'
@@ -17,8 +18,9 @@ type Deps = {
   readonly writer: Writer
   readonly pool: Database
   readonly directory: Organisations
-  /** Everything that deliveries are sent over, by id. */
+  /** Everything that deliveries are sent over, by id: endpoints of the firm, and connections of its integrations. */
   readonly connections: ReadonlyMap<string, { readonly organisation_id: OrganisationId }>
+  readonly integrations: Integrations
 }
 
 const organisationAddress = '/admin/v1/organisations/:organisation_id'
@@ -73,14 +75,32 @@ const Counted = z
 const oneSettings = z.object({ data: DeliverySettings })
 
 /** What the operator does about deliveries: sends them again, sets how they are sent, and tries a connection. */
-export const deliveryOperatorRoutes = ({ writer, pool, directory, connections }: Deps): Route[] => {
+export const deliveryOperatorRoutes = ({ writer, pool, directory, connections, integrations }: Deps): Route[] => {
   const recoveries = commandHandler(writer, deliveryRecovery)
   const settings = commandHandler(writer, deliverySettings)
   const pings = commandHandler(writer, deliveryPing)
 
   const refuseUnknown = ({ organisation_id, connection_id }: z.output<typeof ConnectionPath>): void => {
     refuseUnknownOrganisation(directory, organisation_id)
-    if (connections.get(connection_id)?.organisation_id !== organisation_id) throw notFound('connection')
+    const known = connections.get(connection_id) ?? outboundOf(connection_id)?.connection
+    if (known?.organisation_id !== organisation_id) throw notFound('connection')
+  }
+
+  /** A connection of an integration that is called. */
+  const outboundOf = (id: string) => {
+    const connection = integrations.connections.get(id)
+    const outbound = connection && integrations.integrations.get(connection.custom_integration_id)?.outbound
+    return connection && outbound ? { connection, outbound } : undefined
+  }
+
+  /** Only the firm knows which endpoint of an integration can be called without harm. */
+  const endpointToPing = (connection_id: string, endpoint: string | undefined): string | null => {
+    const called = outboundOf(connection_id)
+    if (!called) return null
+    const keys = called.outbound.endpoints.map(({ key }) => key)
+    if (endpoint !== undefined && keys.some((key) => key === endpoint)) return endpoint
+    const reason = `must be an endpoint of the integration: ${keys.join(', ')}`
+    throw new Problem('validation_failed', 'Say which endpoint is to be called.', { fields: { endpoint: reason } })
   }
 
   const askedFor = ({ missed, ...asked }: Omit<z.output<typeof AskedRecovery>, 'dry_run'>) => {
@@ -182,17 +202,25 @@ export const deliveryOperatorRoutes = ({ writer, pool, directory, connections }:
         ...operatorRoute,
         method: 'post',
         address: `${connectionAddress}/ping`,
-        summary: 'Try a connection: sends webhook.ping over it. What became of it stands in the list of deliveries',
+        summary:
+          'Try a connection: sends webhook.ping over it, to an endpoint of its own or to one of an integration. What became of it stands in the list of deliveries',
         path: ConnectionPath,
+        body: z.object({
+          endpoint: z
+            .string()
+            .optional()
+            .describe('Of an integration: the key of the endpoint to call, with its template.'),
+        }),
         answers: { 202: z.object({ data: z.object({ event_type: z.literal('webhook.ping'), stream: z.string() }) }) },
       },
-      async ({ path, ...facts }) => {
+      async ({ path, body, ...facts }) => {
         refuseUnknown(path)
         const { organisation_id, connection_id } = path
+        const endpoint = endpointToPing(connection_id, body.endpoint)
         const id = newId()
         await pings.handle(
           id,
-          { type: 'PingConnection', organisation_id, connection_id },
+          { type: 'PingConnection', organisation_id, connection_id, endpoint },
           operatorContext(organisation_id, facts),
         )
         return { status: 202, body: { data: { event_type: 'webhook.ping', stream: `delivery_ping-${id}` } } }

@@ -100,7 +100,7 @@ export const prepareFirm = async ({ operator }: Callers): Promise<Examples> => {
     postOrganisationDeliveryRecoveries: inFirm({}, { since: new Date().toISOString(), dry_run: true }),
     getOrganisationConnectionDeliverySettings: inFirm({ connection_id: keptConnection }),
     patchOrganisationConnectionDeliverySettings: inFirm({ connection_id: keptConnection }, { per_second: 20 }),
-    postOrganisationConnectionPing: inFirm({ connection_id: keptConnection }),
+    postOrganisationConnectionPing: inFirm({ connection_id: keptConnection }, {}),
     putOrganisationProviderAccount: inFirm({ provider: 'ideal_postcodes' }, { secret: 'example-key' }),
     deleteOrganisationProviderAccount: inFirm({ provider: 'os_places' }),
     postOrganisationLifecycleActions: inFirm(

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { event, type EventOf } from '../event.ts'
+import { Key } from '../pipeline/events.ts'
 import { OrganisationId } from '../values.ts'
 
 const Instant = z.iso.datetime()
@@ -50,7 +51,15 @@ export type DeliverySettingsEvent = EventOf<typeof deliverySettingsEvents>
 
 /** Stream `delivery_ping-<id>`: the operator tries a connection. */
 export const deliveryPingEvents = {
-  ConnectionPinged: event({ organisation_id: OrganisationId, connection_id: z.uuid() }),
+  ConnectionPinged: event(
+    {
+      organisation_id: OrganisationId,
+      connection_id: z.uuid(),
+      /** Of an integration: which of its endpoints is called. */
+      endpoint: Key.nullable(),
+    },
+    { upcasts: [(data) => ({ ...data, endpoint: null })] },
+  ),
 }
 
 /** Streams `delivery_news-<id>` of one event each: what the delivery worker reports. Nothing in them is personal. */

@@ -6,13 +6,14 @@ export type DeliveryPingCommand = {
   readonly type: 'PingConnection'
   readonly organisation_id: OrganisationId
   readonly connection_id: string
+  readonly endpoint: string | null
 }
 
 export const deliveryPing: Decider<DeliveryPingCommand, typeof deliveryPingEvents, { readonly sent: boolean }> = {
   category: 'delivery_ping',
   events: deliveryPingEvents,
   initialState: { sent: false },
-  decide: ({ organisation_id, connection_id }, { sent }) =>
-    sent ? [] : [{ type: 'ConnectionPinged', organisation_id, connection_id }],
+  decide: ({ organisation_id, connection_id, endpoint }, { sent }) =>
+    sent ? [] : [{ type: 'ConnectionPinged', organisation_id, connection_id, endpoint }],
   evolve: () => ({ sent: true }),
 }

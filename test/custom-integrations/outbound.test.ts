@@ -111,6 +111,39 @@ test('a token that is refused is renewed within the attempt; without a template 
   expect(second?.body).not.toContain('$endpoint')
 })
 
+test('202: a ping calls the endpoint that the operator names, and 422 says which there are', async () => {
+  const listed = await service.send<readonly { id: string; integration: string }[]>(
+    'GET',
+    `${service.admin}/integration_connections`,
+  )
+  const { id } = listed.body.data.find(({ integration }) => integration === 'Secure') ?? { id: '' }
+  const ping = `${service.admin}/connections/${id}/ping`
+
+  const unnamed = await service.send('POST', ping, { body: {} })
+  const { status } = await service.send('POST', ping, { body: { endpoint: 'add' } })
+
+  expect(unnamed).toMatchObject({
+    status: 422,
+    body: { error: { fields: { endpoint: 'must be an endpoint of the integration: add' } } },
+  })
+  expect(status).toBe(202)
+  const pings = await eventually(() => {
+    const own = api.calls.filter(({ body }) => body.includes('webhook.ping'))
+    expect(own.some(({ headers }) => headers.authorization === 'Bearer T2')).toBe(true)
+    return own
+  })
+  expect(JSON.parse(pings.at(-1)?.body ?? '')).toMatchObject({ aggregate: { type: 'connection', id } })
+})
+
+test('200: the pace of an integration’s connection is set like that of an endpoint', async () => {
+  const listed = await service.send<readonly { id: string }[]>('GET', `${service.admin}/integration_connections`)
+  const path = `${service.admin}/connections/${listed.body.data[0]?.id}/delivery_settings`
+
+  const changed = await service.send('PATCH', path, { body: { per_second: 5 } })
+
+  expect(changed).toMatchObject({ status: 200, body: { data: { per_second: 5 } } })
+})
+
 test('an integration or a connection that is not there cannot be named', async () => {
   const action = (integration: string) => ({ kind: 'integration', integration, endpoint: 'add' })
   const body = {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, describe, expect, test } from 'vitest'
+import { noIntegrations } from '#domain/custom-integrations/record.ts'
 import { emptyDirectory } from '#domain/access/record.ts'
 import { OrganisationId } from '#domain/values.ts'
 import { startReceiver, type Receiver } from '../../demo/receiver.ts'
@@ -30,6 +31,7 @@ const firm = async () => {
         pool: fixture.pool,
         directory: { organisations },
         connections,
+        integrations: noIntegrations(),
       }),
       ...deliveryRoutes({ pool: fixture.pool, db: fixture.pool, dataKeys: fixture.dataKeys }),
       ...deliveryRecoveryRoutes({ pool: fixture.pool }),
@@ -201,7 +203,7 @@ test('every lifecycle webhook is as its description in the OpenAPI document says
 })
 
 test('202: a ping is sent over the connection, signed like everything else', async () => {
-  const { status, body } = await api.post(`${own}/connections/${connection}/ping`)
+  const { status, body } = await api.post(`${own}/connections/${connection}/ping`, {})
   const { stream } = (body as { data: { stream: string } }).data
   await eventually(async () => (await deliveries(`&stream=${stream}`))[0]?.state === 'delivered')
 
@@ -209,7 +211,7 @@ test('202: a ping is sent over the connection, signed like everything else', asy
   expect(hooks.received.filter(({ type }) => type === 'webhook.ping')).toMatchObject([
     { aggregate: { type: 'connection', id: connection }, payload: {}, product_id: null, organization_id: organisation },
   ])
-  expect((await api.post(`${own}/connections/${randomUUID()}/ping`)).status).toBe(404)
+  expect((await api.post(`${own}/connections/${randomUUID()}/ping`, {})).status).toBe(404)
 })
 
 describe('delivery_settings', () => {
