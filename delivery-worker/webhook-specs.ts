@@ -32,7 +32,9 @@ const Consent = z
   .record(z.string(), z.record(z.string(), z.enum(['granted', 'refused', 'withdrawn', 'unknown'])))
   .describe('By purpose, then channel.')
 
-const Contact = z.looseObject({
+const Instant = z.iso.datetime({ offset: true }).nullable()
+
+const contactFields = {
   contact_id: z.uuid(),
   external_system_id: Text,
   name: Text,
@@ -43,7 +45,30 @@ const Contact = z.looseObject({
   email_verified: z.boolean(),
   phone_verified: z.boolean(),
   consent: Consent,
-  tps_status: z.enum(['clear', 'registered', 'not_applicable']).nullable(),
+  tps_status: z.enum(['clear', 'registered', 'not_applicable']).nullable().describe('null: never screened.'),
+}
+
+const Owner = z.object({ id: z.uuid(), name: Text, email: Text })
+const NextAction = z.object({ type: z.string(), summary: Text, due_at: z.iso.datetime({ offset: true }) })
+const FieldValue = z.union([z.string(), z.number(), z.boolean(), z.array(z.union([z.string(), z.number()]))]).nullable()
+
+const LeadShown = z.object({
+  ...contactFields,
+  stage: Text,
+  status: Text,
+  score: z.number().nullable(),
+  owner_id: z.uuid().nullable(),
+  owner: Owner.nullable(),
+  last_touched_at: Instant,
+  buying_signal: Text,
+  follow_up: z.boolean().nullable(),
+  outcome_reason: Text,
+  priority: Text,
+  vulnerable: z.boolean(),
+  snoozed_until: Instant,
+  archived: z.boolean(),
+  next_action: NextAction.nullable(),
+  fields: z.record(z.string(), FieldValue).describe('Every field the firm set up, by key; null when unknown.'),
 })
 
 export const LeadWebhook = z
@@ -58,13 +83,8 @@ export const LeadWebhook = z
     campaign_key: Text,
     contact_id: z.uuid().describe('The service’s id of the lead: send it back with outcomes.'),
     organization_id: z.uuid(),
-    contact: Contact,
-    lead: Contact.extend({
-      stage: Text,
-      status: Text,
-      score: z.number().nullable(),
-      fields: z.record(z.string(), z.unknown()).describe('Every field the firm set up, by key; null when unknown.'),
-    }).describe('The contact’s fields, and the lead’s; null where the person has no lead record yet.'),
+    contact: z.object(contactFields),
+    lead: LeadShown.describe('The contact’s fields, and the lead’s; null where the person has no lead record yet.'),
     facts: z.record(z.string(), z.string()).describe('Only fields with a value, as display text.'),
   })
   .meta({ id: 'LeadWebhook' })

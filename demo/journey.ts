@@ -119,7 +119,7 @@ await step('get a token', async () => {
   const form = new URLSearchParams({
     grant_type: 'client_credentials',
     ...client,
-    scope: 'read write',
+    scope: 'read write crm',
     resource: `${BASE_URL}/api/v1`,
   })
   const response = await fetch(`${BASE_URL}/oauth/token`, { method: 'POST', body: form }).catch(() => {
@@ -310,6 +310,32 @@ for (const type of ['application.started', 'quote.issued', 'quote.accepted'])
     if (leaked !== undefined) throw new Error(`The webhook holds the answer to ${leaked}.`)
     return [undefined, `signature verified, Idempotency-Key ${received?.idempotency_key ?? ''}`]
   })
+
+const Ingest = z.object({ data: z.object({ id: z.uuid(), status: z.string() }) })
+
+const lead = await step('send a lead', async () => {
+  const { data } = await send(Ingest, 'POST', '/api/v1/crm/ingests', {
+    source: 'journey',
+    campaign: 'life-spring',
+    identity: {
+      first_name: 'Ada',
+      last_name: 'Lane',
+      email: `ada.${Date.now()}@example.com`,
+      phone: `07911 ${String(Date.now() % 1_000_000).padStart(6, '0')}`,
+      dob: '1990-02-03',
+      postal_code: 'SW1A 1AA',
+    },
+    declared: { product_interest: 'life' },
+  })
+  return [data.id, data.status]
+})
+
+await step('receive lead.created', async () => {
+  const isOwn = ({ raw_body, refused }: (typeof receiver.requests)[number]) =>
+    refused === undefined && raw_body.includes(lead) && raw_body.includes('"event_type":"lead.created"')
+  for (let count = 1; !receiver.requests.some(isOwn); count++) await receiver.untilRequested(count)
+  return [undefined, `signature verified, Idempotency-Key ${receiver.requests.find(isOwn)?.idempotency_key ?? ''}`]
+})
 
 await receiver.close()
 process.stdout.write(`\n${colour(32, 'Every step is green.')}\n`)

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { inboundSpec } from '../command-api/custom-integrations/inbound-spec.ts'
 import { allRoutes, currentDocument } from '../scripts/openapi.ts'
 
 type Operation = {
@@ -33,7 +34,7 @@ test('the router and the OpenAPI document name the same operations', () => {
   const served = specs.map(({ method, address }) => `${method} ${address.replaceAll(/:(\w+)/g, '{$1}')}`)
 
   expect(operations.map(({ method, address }) => `${method} ${address}`).toSorted()).toEqual(
-    [...served, 'post /oauth/token'].toSorted(),
+    [...served, 'post /oauth/token', `post ${inboundSpec.address}`].toSorted(),
   )
 })
 

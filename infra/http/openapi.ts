@@ -167,6 +167,31 @@ const tokenOperation: ZodOpenApiOperationObject = {
   },
 }
 
+/** A request that is neither authenticated nor answered like all others. */
+export type SignedSpec = {
+  readonly address: string
+  readonly operationId: string
+  readonly tag: string
+  readonly summary: string
+  readonly description: string
+  readonly path: z.ZodObject
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: z.ZodType
+  /** What each answer means; all have empty bodies. */
+  readonly answers: Readonly<Record<number, string>>
+}
+
+const signedOperation = (spec: SignedSpec): ZodOpenApiOperationObject => ({
+  tags: [spec.tag],
+  summary: spec.summary,
+  description: spec.description,
+  operationId: spec.operationId,
+  security: [],
+  requestParams: { path: spec.path, header: headerParameters(Object.entries(spec.headers)) },
+  requestBody: { required: true, content: { 'application/json': { schema: spec.body } } },
+  responses: Object.fromEntries(Object.entries(spec.answers).map(([status, description]) => [status, { description }])),
+})
+
 /** A request that the service sends to an address of the organisation's. */
 export type WebhookSpec = {
   readonly name: string
@@ -192,7 +217,11 @@ const webhookOperation = ({ name, summary, body, headers }: WebhookSpec): ZodOpe
 })
 
 /** The OpenAPI 3.1 document of these routes and of the token endpoint, made from the schemas that are in use. */
-export const openApiDocument = (specs: readonly RouteSpec[], webhooks: readonly WebhookSpec[] = []) => {
+export const openApiDocument = (
+  specs: readonly RouteSpec[],
+  webhooks: readonly WebhookSpec[] = [],
+  signed: readonly SignedSpec[] = [],
+) => {
   const tags = [
     ...new Set(['Access', ...specs.map(({ tag }) => tag), ...(webhooks.length > 0 ? ['Webhooks'] : [])]),
   ].map((name) => ({
@@ -204,6 +233,7 @@ export const openApiDocument = (specs: readonly RouteSpec[], webhooks: readonly 
     const address = spec.address.replaceAll(/:(\w+)/g, '{$1}')
     paths[address] = { ...paths[address], [spec.method]: operation(spec) }
   }
+  for (const spec of signed) paths[spec.address] = { post: signedOperation(spec) }
   return createDocument({
     openapi: '3.1.0',
     info: {

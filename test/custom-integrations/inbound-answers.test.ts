@@ -148,3 +148,23 @@ test('429: the 3,001st delivery in 5 minutes to a URL, refused ones counted; the
   )
   expect(entry).toMatchObject({ status: 429, accepted: false })
 })
+
+test('429: the 30,001st delivery in 5 minutes from one address to all URLs', async () => {
+  const { id } = inbound.connectionNamed('without secret')
+  const { rows } = await inbound.database.pool.query<{ key: string }>(
+    `select key from rate_limit where key like 'inbound_address:%'`,
+  )
+  await use(rows[0]?.key ?? '', 29_999)
+
+  const answers = [await inbound.post(other, { connection: id }), await inbound.post(other, { connection: id })]
+
+  expect(answers.map(({ status, text }) => [status, text])).toEqual([
+    [403, ''],
+    [429, ''],
+  ])
+  expect((await inbound.send('GET', '/admin/v1/organisations')).status).toBe(200)
+  const entry = await inbound.eventually(async () =>
+    (await inbound.logs()).find(({ reason }) => reason === 'too_many_from_address'),
+  )
+  expect(entry).toMatchObject({ status: 429, accepted: false })
+})

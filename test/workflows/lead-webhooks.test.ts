@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { LeadWebhook } from '../../delivery-worker/webhook-specs.ts'
 import { eventually, workflowService, type LeadBody, type WorkflowService } from './fixture.ts'
 
 let service: WorkflowService
@@ -311,3 +312,11 @@ test('killed in the middle, a worker is replaced by another, and what comes agai
   for (const requests of keysByEvent.values())
     expect(new Set(requests.map(({ idempotency_key }) => idempotency_key)).size).toBe(1)
 }, 90_000)
+
+test('every body has the keys that the OpenAPI document promises, and no other', async () => {
+  await service.workflow('As promised', { event_type: 'lead.created' })
+  await service.lead()
+  await sentBy('As promised', 1)
+
+  for (const body of service.hooks.received) expect(LeadWebhook.parse(body)).toEqual(body)
+})
