@@ -2,7 +2,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import type { Leases } from '#infra/consumers/lease.ts'
 import type { Log } from '#infra/log.ts'
+import { relayOf } from '#infra/kafka/relay.ts'
 import { sql, transaction } from '#infra/postgres/postgres.ts'
+import { planner } from './planner.ts'
+import { fromLog } from './planning.ts'
 import { partitionsFor, weekAfter, weekOf } from './partitions.ts'
 
 type UpkeepParts = {
@@ -47,6 +50,8 @@ export const keepUp = async ({ pool, log, retentionDays }: Omit<UpkeepParts, 'le
   const weeks = Array.from({ length: weeksAhead + 1 }, (_, index) => now + index * 7 * 86_400_000)
   await partitionsFor(pool)(weeks.map((instant) => new Date(instant).toISOString()))
   await forgetSubjects(pool, retentionDays)
+  await forgetCalls(pool, retentionDays)
+  await forgetSetUp(pool)
   for (const week of await weeksKept(pool)) {
     if (weekAfter(week) > now - retentionDays * 86_400_000) continue
     if (await drop(pool, week, retentionDays)) log.info({ week: new Date(week) }, 'old deliveries dropped')
@@ -100,4 +105,41 @@ const forgetSubjects = async (pool: Pool, retentionDays: number): Promise<void> 
         limit ${forgottenAtOnce}))`)
     if ((rowCount ?? 0) < forgottenAtOnce) return
   }
+}
+
+/** Drops old entries of the integration log; what is left of each connection is bounded by its slots. */
+const forgetCalls = async (pool: Pool, retentionDays: number): Promise<void> => {
+  for (;;) {
+    const { rowCount } = await pool.query(sql`
+      delete from integration_log where (connection_id, slot) in (
+        select connection_id, slot from integration_log
+        where at < now() - make_interval(days => ${retentionDays}) order by at
+        limit ${forgottenAtOnce} for update skip locked)`)
+    if ((rowCount ?? 0) < forgottenAtOnce) return
+  }
+}
+
+/**
+ * Forgets what was set up before the last thing that every planner has passed: of each thing, the last state up to there stays.
+ * A partition that was planned as far as it was published is as far as the relay.
+ */
+const forgetSetUp = async (pool: Pool): Promise<void> => {
+  await pool.query(sql`
+    with planned as (
+      select case when published.position is null or own.position >= published.position then relay.position
+        else own.position end as position
+      from delivery_planning join kafka_published as published on source = 'kafka ' || topic
+      left join consumer_checkpoint as own on own.name = ${`${planner.name} `} || topic || ' ' || partition
+      left join consumer_checkpoint as relay on relay.name = ${relayOf('').name} || topic
+      union all
+      select own.position from delivery_planning join consumer_checkpoint as own on own.name = ${planner.name}
+      where source = ${fromLog}
+    ), passed as (
+      select min(coalesce(position, '')) as position from planned
+    )
+    delete from delivery_set_up as old using passed
+    where old.position < passed.position and exists (
+      select from delivery_set_up as later
+      where later.organisation_id = old.organisation_id and later.kind = old.kind and later.id = old.id
+        and later.position > old.position and later.position <= passed.position)`)
 }

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { makeLog } from '#infra/log.ts'
 import { keepUp } from '../../delivery-worker/upkeep.ts'
 import { connect, deliveryQueue, only, planned, success, type DeliveryQueue } from './queue-fixture.ts'
@@ -69,4 +69,61 @@ test('forgets subjects about which nothing happened for long, and nothing else',
 
   const { rows } = await own.pool.query<{ kind: string }>('select kind from delivery_known order by kind')
   expect(rows.map(({ kind }) => kind)).toEqual(['connection', 'subject', 'subject'])
+})
+
+test('drops entries of the integration log that are older than they are kept', async () => {
+  await using own = await deliveryQueue()
+  await own.pool.query(`
+    insert into integration_log (connection_id, slot, id, organisation_id, custom_integration_id, direction, at, accepted, reason)
+    select gen_random_uuid(), 1, gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'inbound',
+      now() - days * interval '1 day', true, days::text
+    from unnest(array[1, 29, 31, 300]) as days`)
+
+  await keepUp({ ...own, log, retentionDays: 30 })
+
+  const { rows } = await own.pool.query<{ reason: string }>('select reason from integration_log order by at desc')
+  expect(rows.map(({ reason }) => reason)).toEqual(['1', '29'])
+})
+
+describe('what was set up earlier', () => {
+  const setUpAt = async (own: DeliveryQueue, source: string, passed: Readonly<Record<string, string | null>>) => {
+    await own.pool.query('insert into delivery_planning (source) values ($1)', [source])
+    for (const [name, position] of Object.entries(passed))
+      await own.pool.query(
+        `insert into consumer_checkpoint (name, version, position, categories, awaited) values ($1, 1, $2, '{}', false)`,
+        [name, position],
+      )
+    await own.pool.query(`
+      insert into kafka_topic (topic, partitions) values ('events', 3);
+      insert into kafka_published (topic, partition, position) values ('events', 0, '6'), ('events', 1, '3'), ('events', 2, null)`)
+    await own.pool.query(`
+      insert into delivery_set_up (organisation_id, kind, id, position, type, facts)
+      select '6f6c9e0a-3c1b-4d5e-8f70-1a2b3c4d5e6f', 'action', '6f6c9e0a-3c1b-4d5e-8f70-1a2b3c4d5e60', position, 'workflow', '{}'
+      from unnest(array['1', '2', '4', '6']) as position`)
+    await keepUp({ ...own, log, retentionDays: 30 })
+    const { rows } = await own.pool.query<{ position: string }>(
+      'select position from delivery_set_up order by position',
+    )
+    return rows.map(({ position }) => position)
+  }
+
+  test('is forgotten once every partition has been planned past its successor', async () => {
+    await using own = await deliveryQueue()
+    const passed = { 'kafka relay events': '9', 'deliveries events 0': '5', 'deliveries events 1': '3' }
+
+    expect(await setUpAt(own, 'kafka events', passed)).toEqual(['4', '6'])
+  })
+
+  test('is kept while a partition has not been planned at all', async () => {
+    await using own = await deliveryQueue()
+    const passed = { 'kafka relay events': '9', 'deliveries events 0': null, 'deliveries events 1': '3' }
+
+    expect(await setUpAt(own, 'kafka events', passed)).toEqual(['1', '2', '4', '6'])
+  })
+
+  test('is forgotten behind the planner of the log', async () => {
+    await using own = await deliveryQueue()
+
+    expect(await setUpAt(own, 'log', { deliveries: '7', 'deliveries events 0': '1' })).toEqual(['6'])
+  })
 })

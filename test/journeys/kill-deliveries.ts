@@ -2,7 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -14,18 +14,23 @@ import { createPool } from '#infra/postgres/postgres.ts'
 import { deriveKeys } from '#infra/crypto/keys.ts'
 import { prepareLog } from '#infra/event-log/postgres/postgres-log.ts'
 import { fillDeliveries } from '../../bench/filled-deliveries.ts'
+import { kafkaClasspath } from '../kafka/jars.ts'
+import { prepareBroker } from '../kafka/own-broker.ts'
+import { planHappenings } from './planned-happenings.ts'
 
 /**
  * Kills the only delivery worker again and again while it sends, and looks for what got lost, came too often or waited for too
- * long.
+ * long. With `--kafka` everything is planned from a topic meanwhile, by two workers, of which one is killed each time, and the
+ * broker too.
  *
- *   node test/journeys/kill-deliveries.ts [--deliveries 20000] [--kills 50] [--postgres-restarts 2]
+ *   node test/journeys/kill-deliveries.ts [--deliveries 20000] [--kills 50] [--postgres-restarts 2] [--kafka]
  */
 
 export type KillOptions = {
   readonly deliveries: number
   readonly kills: number
   readonly postgresRestarts: number
+  readonly kafka?: boolean
   readonly say?: (line: string) => void
 }
 
@@ -40,6 +45,9 @@ export type KillReport = {
 }
 
 const concurrency = 32
+const brokerRestarts = 2
+/** What was being sent when its worker was killed is sent again within so long. */
+const recoveryTarget = 25
 const masterKey = Buffer.alloc(32, 7).toString('base64')
 const worker = join(import.meta.dirname, '..', 'delivery', 'worker-process.ts')
 
@@ -58,7 +66,7 @@ const startCounter = async () => {
 }
 
 export const killDuringDeliveries = async (options: KillOptions): Promise<KillReport> => {
-  const { deliveries, kills, postgresRestarts, say = () => undefined } = options
+  const { deliveries, kills, postgresRestarts, kafka = false, say = () => undefined } = options
   await using leftovers = new AsyncDisposableStack()
   const directory = await mkdtemp(join(tmpdir(), 'coverstream-kill-deliveries-'))
   leftovers.defer(() => rm(directory, { recursive: true, force: true }))
@@ -74,14 +82,26 @@ export const killDuringDeliveries = async (options: KillOptions): Promise<KillRe
   const filling = createPool(url)
   await migrate(filling)
   await prepareLog(filling)
-  const ids = await fillDeliveries(filling, { deriving: deriveKeys(masterKey), url: counter.url, count: deliveries })
+  const broker = kafka ? await startBroker(directory) : undefined
+  leftovers.defer(() => {
+    broker?.kill()
+  })
+  const keys = deriveKeys(masterKey)
+  const happenings = kafka
+    ? await planHappenings({ databaseUrl: url, pool: filling, keys, to: counter.url })
+    : undefined
+  leftovers.defer(() => happenings?.close())
+  const filled = happenings
+    ? undefined
+    : await fillDeliveries(filling, { deriving: keys, url: counter.url, count: deliveries })
   await filling.end()
 
-  let child: ChildProcess | undefined
+  const children: ChildProcess[] = []
   const start = () => {
-    child = fork(worker, {
+    const child = fork(worker, {
       env: {
         ...process.env,
+        ...broker?.environment,
         DATABASE_URL: url,
         MASTER_KEY: masterKey,
         DELIVERY_ALLOWED_HOSTS: '127.0.0.1',
@@ -89,20 +109,28 @@ export const killDuringDeliveries = async (options: KillOptions): Promise<KillRe
         DELIVERY_CONCURRENCY: String(concurrency),
       },
     })
+    children.push(child)
+  }
+  const killOldest = async () => {
+    const child = children.shift()
+    const ended = child && once(child, 'exit')
+    child?.kill('SIGKILL')
+    await ended
   }
   leftovers.defer(() => {
-    child?.kill('SIGKILL')
+    for (const child of children) child.kill('SIGKILL')
   })
   const killedAt: number[] = []
   start()
+  if (kafka) start()
+  const happening = happenings?.happen(deliveries)
   for (let kill = 1; kill <= kills; kill++) {
     const share = Math.floor((deliveries * kill) / (kills + 2))
     await untilReceived(counter.seen, share)
     await pause(Math.random() * 50)
-    const ended = child && once(child, 'exit')
-    child?.kill('SIGKILL')
-    await ended
+    await killOldest()
     killedAt.push(performance.now())
+    if (kill <= brokerRestarts) await broker?.restart()
     if (kill <= postgresRestarts) {
       await postgres.stop()
       postgres = await startEmbeddedPostgres({ dataDir, port: Number(new URL(url).port) })
@@ -114,11 +142,31 @@ export const killDuringDeliveries = async (options: KillOptions): Promise<KillRe
   const pool = createPool(url)
   leftovers.defer(() => pool.end())
   await untilFinished(pool).catch(() => undefined)
-  const report = await judge(ids, counter.seen, killedAt, pool)
-  const ended = child && once(child, 'exit')
-  child?.kill('SIGKILL')
-  await ended
+  const report = await judge(filled ?? (await happening) ?? new Set(), counter.seen, killedAt, pool)
+  while (children.length > 0) await killOldest()
   return report
+}
+
+/** A Kafka of our own; `restart` ends it as a crash would. */
+const startBroker = async (directory: string) => {
+  const data = join(directory, 'kafka')
+  await mkdir(data)
+  const { ports, start } = await prepareBroker(await kafkaClasspath(), data)
+  let pid = await start()
+  const kill = () => process.kill(pid, 'SIGKILL')
+  return {
+    environment: {
+      KAFKA_BROKERS: `127.0.0.1:${ports.plain}`,
+      KAFKA_TOPIC: 'kill.deliveries',
+      KAFKA_PARTITIONS: '4',
+      KAFKA_SESSION_TIMEOUT_SECONDS: '2',
+    },
+    kill,
+    restart: async () => {
+      kill()
+      pid = await start()
+    },
+  }
 }
 
 const judge = async (
@@ -148,6 +196,7 @@ const judge = async (
       ...(unknown.length === 0 ? [] : [`${unknown.length} arrived with an Idempotency-Key that was never planned`]),
       ...(pending === 0 ? [] : [`${pending} deliveries are not recorded as delivered`]),
       ...(repeats <= inFlight ? [] : [`${repeats} repeats where at most ${inFlight} were in flight`]),
+      ...(Number(waits) <= recoveryTarget ? [] : [`what was lost waited for ${waits} s`]),
       ...(repeats <= lost ? [] : [`${repeats} repeats, but only ${lost} attempts were lost`]),
     ],
   }
@@ -175,6 +224,7 @@ const main = async (): Promise<number> => {
       deliveries: { type: 'string', default: '20000' },
       kills: { type: 'string', default: '50' },
       'postgres-restarts': { type: 'string', default: '2' },
+      kafka: { type: 'boolean', default: false },
     },
   })
   const say = (line: string) => {
@@ -184,6 +234,7 @@ const main = async (): Promise<number> => {
     deliveries: Number(values.deliveries),
     kills: Number(values.kills),
     postgresRestarts: Number(values['postgres-restarts']),
+    kafka: values.kafka,
     say,
   })
   for (const [name, count] of Object.entries(counts)) say(`${name}: ${count}`)
