@@ -55,7 +55,17 @@ export const reportRefusal = async <Result>(
     return await decide()
   } catch (error) {
     if (!(error instanceof Rejection)) throw error
-    report(path, error.message)
+    // “Send the request again” is for requests: in a file each field has a line of its own.
+    const fields = /^Correct .+ and send the request again\.$/.test(error.message) ? (error.fields ?? {}) : {}
+    for (const [field, reason] of Object.entries(fields)) report([...path, ...keysOf(field)], reason)
+    if (Object.keys(fields).length === 0) report(path, error.message)
     return undefined
   }
 }
+
+/** `endpoints[0].path` is `endpoints`, 0, `path`. */
+const keysOf = (field: string): readonly PropertyKey[] =>
+  field
+    .split(/[.[\]]+/)
+    .filter((key) => key !== '')
+    .map((key) => (/^\d+$/.test(key) ? Number(key) : key))

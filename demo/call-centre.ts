@@ -9,9 +9,24 @@ import { callCentreDay, callCentreSections, expectedEvening, type Send } from '.
  * It makes more requests than one address may in five minutes: start the service with RATE_LIMIT_REQUESTS=0.
  */
 
+const tooMany = `One address may not make as many requests as this needs. Stop the service, start it without the limit, and run this again:
+
+  RATE_LIMIT_REQUESTS=0 npm start
+`
+const fail = (line: string): never => {
+  process.stderr.write(`${line}\n`)
+  process.exit(1)
+}
+
 const { BASE_URL, DATA_DIR, OPERATOR_KEY } = readConfig(process.env)
-const operator = OPERATOR_KEY ?? (await readOwnSecrets(DATA_DIR))?.OPERATOR_KEY
-if (operator === undefined) throw new Error('Give the operator key with OPERATOR_KEY.')
+const operator =
+  OPERATOR_KEY ??
+  (await readOwnSecrets(DATA_DIR))?.OPERATOR_KEY ??
+  fail('Give the key of the operator with OPERATOR_KEY.')
+const { headers: limits } = await fetch(`${BASE_URL}/api/v1/products`).catch(() =>
+  fail(`Nothing answers at ${BASE_URL}. Start the service first (npm start), or name its BASE_URL.`),
+)
+if (limits.has('ratelimit-limit')) fail(tooMany)
 
 const request = async (method: string, path: string, token: string, type: string, body?: string, headers = {}) => {
   const response = await fetch(`${BASE_URL}${path}`, {
@@ -19,7 +34,7 @@ const request = async (method: string, path: string, token: string, type: string
     headers: { authorization: `Bearer ${token}`, 'content-type': type, ...headers },
     ...(body !== undefined && { body }),
   })
-  if (response.status === 429) throw new Error('Start the service with RATE_LIMIT_REQUESTS=0 for this.')
+  if (response.status === 429) fail(tooMany)
   return { status: response.status, body: await response.json() }
 }
 const send: Send = async (method, path, { token, body, headers }) =>

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { Problem } from '#infra/http/problem.ts'
 import type { Log } from '#infra/log.ts'
 import { demoApplication } from './demo.ts'
 import { prepareApplications, preparePayments, preparePolicies } from './explorer/buying.ts'
@@ -58,7 +59,9 @@ export const prepareExplorer = async (
     resource: `${baseUrl}/api/v1`,
   }
   const form = { method: 'POST', body: new URLSearchParams(body) }
-  const { access_token } = Token.parse(await (await fetch(`${origin}/oauth/token`, form)).json())
+  const response = await fetch(`${origin}/oauth/token`, form)
+  if (!response.ok) throw new Problem('unavailable', 'The demo organisation cannot sign in: was its secret rotated?')
+  const { access_token } = Token.parse(await response.json())
   const callers = { api: callerOf(origin, access_token), operator: callerOf(origin, operator_key) }
   // Whatever became of the demo organisation: where it has not what a part needs, the page opens without its examples.
   const prepared = async (prepare: (from: Callers) => Promise<Examples>): Promise<Examples> => {

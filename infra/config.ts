@@ -178,7 +178,9 @@ export const readConfig = (environment: NodeJS.ProcessEnv, defaults: NodeJS.Proc
   if (!success)
     throw new BadConfiguration(
       reasonsOf(error.issues)
-        .map(({ path, reason }) => `${path.join('.')}: ${reason}`)
+        .map(({ path: [name, index], reason }) =>
+          typeof index === 'number' ? `${String(name)}: value ${index + 1} ${reason}` : `${String(name)}: ${reason}`,
+        )
         .join('\n'),
     )
   if (data.EVENT_LOG === 'eventstoredb' && !data.EVENTSTOREDB_URL)

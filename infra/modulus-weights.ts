@@ -28,7 +28,7 @@ const linesOf = (variable: Variable, config: Pick<Config, Variable>, byDefault: 
   try {
     content = readFileSync(file, 'utf8')
   } catch (error) {
-    throw new BadConfiguration(`${variable}: ${error instanceof Error ? error.message : String(error)}`)
+    throw new BadConfiguration(`${variable}: cannot be read: ${error instanceof Error ? error.message : String(error)}`)
   }
   return content
     .split(/\r?\n/)

@@ -1,25 +1,12 @@
-import { readFileSync } from 'node:fs'
 import { BadConfiguration, describeConfig } from './config.ts'
 import { LogMisconfigured } from './event-log/event-log.ts'
+import { lookForParentMs, parentOfShell } from './shell-parent.ts'
 
 type Running = { readonly stop: () => Promise<void> }
 
 const stopWithinMs = 10_000
 /** One Ctrl-C can arrive twice: from the terminal, and passed on by npm. */
 const sameSignalMs = 1_000
-
-const lookForParentMs = 500
-
-/** The parent of a shell, which npm may have put between itself and its program; undefined for any other process. */
-const parentOfShell = (pid: number): number | undefined => {
-  if (process.platform !== 'linux') return undefined
-  try {
-    const [, shell, parent] = /^\d+ \((\w+)\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? []
-    return shell !== undefined && /^(ba|da|a)?sh$/.test(shell) ? Number(parent) : undefined
-  } catch {
-    return undefined
-  }
-}
 
 /**
  * Calls a function when the npm that started this process is gone without having passed a signal on, because it was killed

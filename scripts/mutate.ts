@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { Stryker } from '@stryker-mutator/core'
 
 /**
@@ -6,7 +6,12 @@ import { Stryker } from '@stryker-mutator/core'
  * no test notices: `npm run mutate -- domain/rating domain/quotes/record.ts`.
  */
 const named = process.argv.slice(2)
-if (named.length === 0) throw new Error('Name a folder or a file: npm run mutate -- domain/rating')
+const absent = named.filter((path) => !existsSync(path))
+if (named.length === 0 || absent.length > 0) {
+  const what = absent.length > 0 ? `${absent.join(', ')} is not there. ` : ''
+  process.stderr.write(`${what}Name a folder or a file of the domain: npm run mutate -- domain/rating\n`)
+  process.exit(2)
+}
 
 await new Stryker({
   mutate: named.map((path) =>

@@ -224,10 +224,7 @@ export const openApiDocument = (
 ) => {
   const tags = [
     ...new Set(['Access', ...specs.map(({ tag }) => tag), ...(webhooks.length > 0 ? ['Webhooks'] : [])]),
-  ].map((name) => ({
-    name,
-    description: `Everything about ${name.toLowerCase()}.`,
-  }))
+  ].map((name) => ({ name }))
   const paths: ZodOpenApiPathsObject = { '/oauth/token': { post: tokenOperation } }
   for (const spec of specs) {
     const address = spec.address.replaceAll(/:(\w+)/g, '{$1}')

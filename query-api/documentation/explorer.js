@@ -34,6 +34,34 @@ const areas = {
   },
 }
 
+/** What an address of the operator is about: `Leads`, `Rate tables`. */
+const subjectOf = (path) => {
+  const [, , , first = ''] = path.replace(ofOrganisation, '/admin/v1/').split('/')
+  return `${first.charAt(0).toUpperCase()}${first.slice(1).replaceAll('_', ' ')}`
+}
+
+/** The part of the document that is shown, grouped by what its operations are about. */
+const keepOnly = (document, area) => {
+  const paths = Object.entries(document.paths).filter(([path]) => areas[area].has(path))
+  for (const [path, methods] of paths)
+    if (area !== 'api') for (const operation of Object.values(methods)) operation.tags = [subjectOf(path)]
+  document.paths = Object.fromEntries(paths)
+  if (area !== 'api') delete document.webhooks
+  const operations = [...paths, ...Object.entries(document.webhooks ?? {})].flatMap(([, methods]) =>
+    Object.values(methods),
+  )
+  const used = new Set(operations.flatMap(({ tags }) => tags))
+  document.tags = area === 'api' ? document.tags.filter(({ name }) => used.has(name)) : []
+}
+
+const showNotice = (text) => {
+  const notice = window.document.createElement('p')
+  notice.role = 'status'
+  notice.textContent = text
+  notice.style.cssText = 'font: 1rem sans-serif; margin: 0; padding: 0.75rem 1.75rem; background: #fff3cd'
+  window.document.getElementById('explorer').before(notice)
+}
+
 const showAreas = (chosen) => {
   const list = window.document.createElement('nav')
   list.ariaLabel = 'Parts of the API'
@@ -43,26 +71,29 @@ const showAreas = (chosen) => {
     const link = window.document.createElement('a')
     link.href = `?area=${name}`
     link.textContent = title
-    if (name === chosen) link.ariaCurrent = 'page'
+    if (name === chosen) {
+      link.ariaCurrent = 'page'
+      link.style.cssText = 'font-weight: bold; text-decoration: none; color: inherit'
+    }
     list.append(link)
   }
   window.document.getElementById('explorer').before(list)
 }
 
 const start = async () => {
-  const [document, demo] = await Promise.all([
-    answered(fetch('/api/v1/openapi.json')),
-    answered(fetch('/api/v1/explorer/demo.json')),
-  ])
+  const asked = new URLSearchParams(location.search).get('area')
+  const area = Object.hasOwn(areas, asked ?? '') ? asked : 'api'
+  showAreas(area)
+  const prepared = fetch('/api/v1/explorer/demo.json')
+  const [document, demo] = await Promise.all([answered(fetch('/api/v1/openapi.json')), answered(prepared)])
   if (document === undefined) {
     window.document.getElementById('explorer').textContent = 'The OpenAPI document was not made. Run npm run openapi.'
     return
   }
-  const asked = new URLSearchParams(location.search).get('area')
-  const area = Object.hasOwn(areas, asked ?? '') ? asked : 'api'
-  showAreas(area)
-  document.paths = Object.fromEntries(Object.entries(document.paths).filter(([path]) => areas[area].has(path)))
-  if (area !== 'api') delete document.webhooks
+  keepOnly(document, area)
+  // Without a demo, whoever looks signs in with “Authorize”.
+  const { status } = await prepared
+  if (!demo && status !== 404) showNotice(`The demo could not be prepared (${status}). Load the page again in a while.`)
   const resource = `${document.servers[0].url}/api/v1`
   const token = demo && (await signIn(demo, resource))
   document.servers = [{ url: location.origin }]

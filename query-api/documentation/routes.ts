@@ -16,7 +16,7 @@ const page = `<!doctype html>
     <link rel="icon" href="/api/v1/explorer/favicon-32x32.png" />
   </head>
   <body>
-    <div id="explorer"></div>
+    <div id="explorer"><p style="font: 1rem sans-serif; padding: 0 1.75rem">Preparing the examples…</p></div>
     <script src="/api/v1/explorer/swagger-ui-bundle.js"></script>
     <script src="/api/v1/explorer/start.js"></script>
   </body>

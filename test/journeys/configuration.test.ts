@@ -26,7 +26,7 @@ const wrong: readonly (readonly [variable: string, value: string, line: string])
   ['EVENT_LOG', 'mysql', 'EVENT_LOG: must be one of postgres, eventstoredb'],
   ['EVENTSTOREDB_URL', 'http://host', 'EVENTSTOREDB_URL: must begin with esdb:// or kurrentdb://'],
   ['MASTER_KEY', 'short', 'MASTER_KEY: must be at least 32 random bytes in base64'],
-  ['MASTER_KEYS_EARLIER', 'short', 'MASTER_KEYS_EARLIER.0: must be at least 32 random bytes in base64'],
+  ['MASTER_KEYS_EARLIER', 'short', 'MASTER_KEYS_EARLIER: value 1 must be at least 32 random bytes in base64'],
   ['OPERATOR_KEY', 'short', 'OPERATOR_KEY: must have at least 24 characters'],
   ['ENVIRONMENT', 'holiday', 'ENVIRONMENT: must be one of production, test'],
   ['BUSINESS_TIME_OFFSET_SECONDS', 'soon', 'BUSINESS_TIME_OFFSET_SECONDS: must be a number'],
@@ -43,7 +43,7 @@ const wrong: readonly (readonly [variable: string, value: string, line: string])
     'DELIVERY_ALLOWED_HOSTS: http://host/ is neither a host, nor host:port, nor a CIDR block.',
   ],
   ['DELIVERY_ALLOW_HTTP', 'perhaps', 'DELIVERY_ALLOW_HTTP: must be true or false'],
-  ['KAFKA_BROKERS', 'kafka', 'KAFKA_BROKERS.0: must be host:port, several separated by commas'],
+  ['KAFKA_BROKERS', 'kafka', 'KAFKA_BROKERS: value 1 must be host:port, several separated by commas'],
   ['KAFKA_TOPIC', 'our topic', 'KAFKA_TOPIC: must be at most 200 letters, digits, dots, hyphens and underscores'],
   ['KAFKA_PARTITIONS', '0', 'KAFKA_PARTITIONS: must be at least 1'],
   ['KAFKA_TLS', 'perhaps', 'KAFKA_TLS: must be true or false'],
@@ -61,12 +61,12 @@ const triedWhenUsed: readonly (readonly [variable: string, value: string, line: 
   [
     'MODULUS_WEIGHTS_FILE',
     '/no/such/file',
-    "MODULUS_WEIGHTS_FILE: ENOENT: no such file or directory, open '/no/such/file'",
+    "MODULUS_WEIGHTS_FILE: cannot be read: ENOENT: no such file or directory, open '/no/such/file'",
   ],
   [
     'MODULUS_SUBSTITUTIONS_FILE',
     '/no/such/file',
-    "MODULUS_SUBSTITUTIONS_FILE: ENOENT: no such file or directory, open '/no/such/file'",
+    "MODULUS_SUBSTITUTIONS_FILE: cannot be read: ENOENT: no such file or directory, open '/no/such/file'",
   ],
 ]
 

@@ -36,6 +36,19 @@ refused(
   }).join(''),
   { file: [1, 'alias'] },
 )
+const integration = `    custom_integrations:
+      - name: Mailing list
+        outbound:
+          base_url: http://lists.example/api
+          credential: null
+          endpoints: [{ key: add, method: POST, path: /contacts }]
+`
+refused('an address of an integration that may not be called, at its own line', `${file.trimEnd()}\n${integration}`, {
+  'organisations[0].custom_integrations[0].outbound.base_url': [
+    lineOf(`${file.trimEnd()}\n${integration}`, 'base_url: http://lists'),
+    'must begin with https://',
+  ],
+})
 refused('a key that is given twice', withLine('    name: Acme Life', '    name: Acme Life\n    name: Acme'), {
   file: [5, 'unique'],
 })
