@@ -24,7 +24,7 @@ export const startLifecycleFeed = (subjects: Subjects, parts: ConsumerParts): Co
     ...parts,
     name: 'lifecycle feed',
     version: 1,
-    restMs: 150,
+    restMs: 250,
     categories: [...new Set(subjects.flatMap(({ categories }) => categories))],
     types: [...new Set(subjects.flatMap(({ events }) => events))],
     handle: async (events, db) => {
@@ -79,13 +79,23 @@ const entryOf = (subjects: Subjects, known: ReadonlyMap<string, Remembered>, rec
   }
 }
 
+/** What is remembered of the subjects of these events. One whose stream begins here has nothing to be remembered. */
 const recall = async (db: ClientBase, subjects: Subjects, events: readonly RecordedEvent[]) => {
-  const ids = [...new Set(events.flatMap((event) => kindOf(subjects, event)?.idOf(event) ?? []))]
-  const types = subjects.map(({ type }) => type)
+  const begun = new Set<string>()
+  const wanted = new Map<string, Pick<Remembered, 'type' | 'id'>>()
+  for (const event of events) {
+    const kind = kindOf(subjects, event)
+    if (!kind) continue
+    const subject = { type: kind.type, id: kind.idOf(event) }
+    if (event.revision === 0) begun.add(keyOf(subject))
+    if (!begun.has(keyOf(subject))) wanted.set(keyOf(subject), subject)
+  }
+  if (wanted.size === 0) return []
+  const [types, ids] = [[...wanted.values()].map(({ type }) => type), [...wanted.values()].map(({ id }) => id)]
   const { rows } = await db.query<Remembered>(sql`
-    select found.* from unnest(${types}::text[]) as kind (type) cross join unnest(${ids}::uuid[]) as wanted (id)
+    select found.* from unnest(${types}::text[], ${ids}::uuid[]) as wanted (type, id)
     cross join lateral (select type, id, organisation_id, facts from lifecycle_subject as subject
-      where subject.type = kind.type and subject.id = wanted.id limit 1) as found`)
+      where subject.type = wanted.type and subject.id = wanted.id limit 1) as found`)
   return rows
 }
 

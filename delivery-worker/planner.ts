@@ -46,7 +46,7 @@ export const startPlanner = ({ capabilities, onPlanned, onWaiting, untilOwn, ...
     ...parts,
     ...planner,
     ...plannedFrom(capabilities),
-    restMs: 100,
+    restMs: 200,
     prepare: async () => {
       await untilDecided({ ...parts, capabilities, onWaiting })
       await untilOwn()

@@ -7,7 +7,10 @@ const namespace = Buffer.from('5b1f3c526d0e4b0f9a552f4c1f6f0c11', 'hex')
  * The first part is the kind, the second the organisation, then the key (`'customer', organisation_id, email`).
  */
 export const derivedId = (kind: string, ...key: readonly string[]): string => {
-  const digest = hash('sha1', Buffer.concat([namespace, Buffer.from(JSON.stringify([kind, ...key]))]))
+  const name = JSON.stringify([kind, ...key])
+  const bytes = Buffer.allocUnsafe(namespace.length + Buffer.byteLength(name))
+  bytes.write(name, namespace.copy(bytes))
+  const digest = hash('sha1', bytes)
   const variant = ((Number.parseInt(digest.charAt(16), 16) & 0b0011) | 0b1000).toString(16)
   const [first, second, third] = [digest.slice(0, 8), digest.slice(8, 12), `5${digest.slice(13, 16)}`]
   return `${first}-${second}-${third}-${variant}${digest.slice(17, 20)}-${digest.slice(20, 32)}`

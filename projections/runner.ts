@@ -9,7 +9,7 @@ import { ensureTable, rebuild } from './rebuild.ts'
 import { tableOf } from './table.ts'
 
 // Of a table that no command waits for: under load, larger batches cost less.
-const restMs = 150
+const restMs = 250
 
 /** Commands wait for every projection, in `progress`. */
 export type ProjectionParts = ConsumerParts & { readonly progress: Pick<Progress, 'passed'> }

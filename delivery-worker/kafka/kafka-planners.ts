@@ -74,7 +74,7 @@ export const startKafkaPlanners = (parts: KafkaPlannerParts): KafkaPlanners => {
       ...plannedFrom({ subjects, actions: [], connections: [] }),
       eventLog: opened,
       signal: AbortSignal.any([signal, ending]),
-      restMs: 100,
+      restMs: 200,
       prepare,
       prepareFor: planningOf({
         pool,

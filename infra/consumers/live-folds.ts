@@ -249,7 +249,9 @@ export const makeLiveFolds = (options: Options): LiveFolds => {
     status: () => [...all.values()].map(statusOf),
     requireCurrent: (name) => {
       const running = all.get(name)
-      const { stale } = (running && statusOf(running)) ?? {}
+      // Asked with every request.
+      if (!running || !(running.failure ?? running.problem ?? running.behindSince ?? eventLog.outage())) return
+      const { stale } = statusOf(running)
       if (stale && Date.now() - stale.since.getTime() > mayLagMs)
         throw new LogUnavailable(`${name} lacks what has happened since ${stale.since.toISOString()}: ${stale.reason}`)
     },

@@ -2,12 +2,10 @@ import type { Position } from '#domain/event.ts'
 
 type Consumer = { readonly categories: readonly string[]; position: Position | undefined }
 
-type Waiter = {
-  readonly category: string
-  readonly position: Position
-  readonly isOver: () => boolean
-  readonly resolve: (seen: boolean) => void
-}
+type Waiter = { readonly position: Position; readonly resolve: (seen: boolean) => void }
+
+/** Greater than any position. */
+const furthest = '\uffff' as Position
 
 /**
  * How far the projections have come, as this process knows it, and a wait for it. A position is announced after its
@@ -15,42 +13,52 @@ type Waiter = {
  */
 export const makeProgress = () => {
   const consumers = new Map<string, Consumer>()
-  const waiting = new Set<Waiter>()
+  const waiting = new Map<string, Set<Waiter>>()
 
-  const hasPassed = (category: string, position: Position): boolean =>
-    [...consumers.values()].every(
-      (consumer) =>
-        !consumer.categories.includes(category) || (consumer.position !== undefined && consumer.position >= position),
-    )
+  /** Up to where all consumers of a category have come; undefined when one has not begun. */
+  const passedBy = (category: string): Position | undefined => {
+    let least = furthest
+    for (const { categories, position } of consumers.values())
+      if (categories.includes(category)) {
+        if (position === undefined) return undefined
+        if (position < least) least = position
+      }
+    return least
+  }
 
-  const tellAll = (isConcerned: (waiter: Waiter) => boolean = () => true) => {
-    for (const waiter of waiting) if (isConcerned(waiter) && waiter.isOver()) waiter.resolve(true)
+  const hasPassed = (category: string, position: Position): boolean => (passedBy(category) ?? '') >= position
+
+  const tell = (category: string) => {
+    const waiters = waiting.get(category)
+    const upTo = waiters && passedBy(category)
+    if (upTo !== undefined) for (const { position, resolve } of waiters ?? []) if (position <= upTo) resolve(true)
   }
 
   return {
     /** A consumer of these categories has handled everything up to a position. */
     passed: (name: string, categories: readonly string[], position: Position | undefined): void => {
       consumers.set(name, { categories, position })
-      if (position !== undefined)
-        tellAll((waiter) => waiter.position <= position && categories.includes(waiter.category))
+      if (position !== undefined) for (const category of categories) tell(category)
     },
     /** Removes a consumer that no longer exists: commands stop waiting for it. */
     forget: (name: string): void => {
       consumers.delete(name)
-      tellAll()
+      for (const category of waiting.keys()) tell(category)
     },
     /** Whether all consumers of a category passed the position within the time. */
     wait: async (category: string, position: Position, timeoutMs: number): Promise<boolean> => {
       if (hasPassed(category, position)) return true
       return new Promise((resolve) => {
+        const waiters = waiting.get(category) ?? new Set()
         const finish = (seen: boolean) => {
           clearTimeout(timer)
-          waiting.delete(waiter)
+          waiters.delete(waiter)
+          if (waiters.size === 0 && waiting.get(category) === waiters) waiting.delete(category)
           resolve(seen)
         }
-        const waiter = { category, position, isOver: () => hasPassed(category, position), resolve: finish }
+        const waiter: Waiter = { position, resolve: finish }
         const timer = setTimeout(() => finish(false), timeoutMs)
-        waiting.add(waiter)
+        waiting.set(category, waiters.add(waiter))
       })
     },
   }

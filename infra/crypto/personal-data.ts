@@ -34,18 +34,24 @@ export const keyIdOf = (event: Pick<NewEvent, 'data'>): string | undefined => se
 const placeOf = (stream: string, { id, metadata }: Pick<NewEvent, 'id' | 'metadata'>): Buffer =>
   placeBytes([metadata.organisation_id ?? '', stream, id.toLowerCase(), 'personal data'])
 
-/** Whether a value holds something of a person in a part that is marked as personal. */
-const tells = (schema: z.core.$ZodType, value: unknown): boolean => {
-  if (isPersonal(schema) || schema instanceof z.ZodUnion) return !tellsOfNobody(value)
-  if (schema instanceof z.ZodObject) {
-    const given = isObject(value) ? value : {}
-    return Object.entries<z.core.$ZodType>(schema.shape).some(([name, part]) => tells(part, given[name]))
-  }
-  const inner = partsOf(schema).map(([, part]) => part)
+type Tells = (value: unknown) => boolean
+const never: Tells = () => false
+
+/** Says whether a value of a schema holds something of a person in a part that is marked as personal. */
+const tellsOf = (schema: z.core.$ZodType): Tells => {
+  if (isPersonal(schema) || schema instanceof z.ZodUnion) return (value) => !tellsOfNobody(value)
+  const parts = partsOf(schema)
+    .map(([name, part]) => [name, tellsOf(part)] as const)
+    .filter(([, tells]) => tells !== never)
+  if (parts.length === 0) return never
+  if (schema instanceof z.ZodObject)
+    return (value) => isObject(value) && parts.some(([name, tells]) => tells(value[name]))
   // The keys of a record may be personal, too. Any other schema is around the one that matters.
   const isMany = schema instanceof z.ZodArray || schema instanceof z.ZodRecord
-  const values = isMany ? (isObject(value) ? [...Object.keys(value), ...Object.values(value)] : []) : [value]
-  return inner.some((part) => values.some((each) => tells(part, each)))
+  return (value) => {
+    const values = isMany ? (isObject(value) ? [...Object.keys(value), ...Object.values(value)] : []) : [value]
+    return parts.some(([, tells]) => values.some(tells))
+  }
 }
 
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null
@@ -83,7 +89,7 @@ export const personalDataOf = (shapes: EventShapes, { allowsOtherTypes = false }
       const erased = erasedData(shape)
       compiled.set(type, {
         personal: shape.personal,
-        tells: (data) => tells(shape.schema, data),
+        tells: tellsOf(shape.schema),
         subject: shape.subject,
         erased,
         lift: (version, data) =>

@@ -41,8 +41,11 @@ const isInForce = ({ epoch, former }: KnownApplication, issued: number): boolean
   issued === epoch || (former?.epoch === issued && Date.parse(former.ends_at) > Date.now())
 
 /** The token of `Authorization: Bearer`. */
-export const bearerOf = (authorization: string | undefined): string | undefined =>
-  /^bearer +(.+?) *$/i.exec(authorization ?? '')?.[1]
+export const bearerOf = (authorization = ''): string | undefined => {
+  const [scheme] = /^bearer +/i.exec(authorization) ?? []
+  const token = scheme && authorization.slice(scheme.length).replace(/ +$/, '')
+  return token === '' ? undefined : token
+}
 
 /**
  * Proves that a request was sent by an API application whose token is in force, or throws a Problem that says why not.

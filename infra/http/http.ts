@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer'
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -9,7 +8,7 @@ import { BadConfiguration } from '../config.ts'
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
-import { isNestedTooDeep, refusedNesting } from './nesting.ts'
+import { readJson, readText } from './body.ts'
 import { parseRequest, Problem, problems } from './problem.ts'
 import type { Access, Admitted, Answer, Caller, CheckedRequest, Route, RouteSpec } from './route.ts'
 import type { SubjectCheck } from './subject.ts'
@@ -37,21 +36,6 @@ export type HttpOptions = {
   readonly before?: readonly Router[]
   /** Also check what is answered against the schemas: for tests, since it doubles the work. */
   readonly checkAnswers: boolean
-}
-
-const bodyLimitBytes = 262_144
-
-const refuseDeepNesting = (body: Buffer): void => {
-  if (isNestedTooDeep(body)) throw new Problem('validation_failed', refusedNesting)
-}
-
-/** Refuses what would be read in part (a byte that is no UTF-8), or past the check of nesting, which counts bytes. */
-const refuseOtherThanUtf8 = (body: Buffer, charset: string): void => {
-  if (charset !== 'utf-8' || !isUtf8(body))
-    throw new Problem(
-      'validation_failed',
-      'The body is not UTF-8. Send one JSON object, in UTF-8, as application/json.',
-    )
 }
 
 const generatedId = /^([\da-f]{32}|[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12})$/i
@@ -150,18 +134,20 @@ const send = (response: Response, { status, headers, body }: Answer): void => {
   response.end(text)
 }
 
-type Locals = { readonly request_id: string; readonly caller: Caller | undefined; readonly operator?: string }
-
-const parsers = {
-  json: express.json({
-    limit: bodyLimitBytes,
-    verify: (_request, _response, body, charset) => {
-      refuseOtherThanUtf8(body, charset)
-      refuseDeepNesting(body)
-    },
-  }),
-  text: express.text({ limit: '8mb', type: ['text/*', 'application/yaml', 'application/x-www-form-urlencoded'] }),
+/** Admits a request, reads its body and serves it. */
+const answering = (each: Route, options: HttpOptions) => {
+  const { address, access, body } = each.spec
+  const read = body ? readJson : readText
+  const serveOne = serve(each, options)
+  return async (request: Request, response: Response): Promise<void> => {
+    response.locals['address'] = address
+    Object.assign(response.locals, await options.admission.admit(request, access))
+    await read(request, response)
+    await serveOne(request, response)
+  }
 }
+
+type Locals = { readonly request_id: string; readonly caller: Caller | undefined; readonly operator?: string }
 
 /** Who sent a request, and why it was refused, as far as that is known. */
 const senderOf = ({ locals }: Response): Readonly<Record<string, string>> => {
@@ -207,26 +193,29 @@ export const httpApp = (routes: readonly Route[], options: HttpOptions): Express
     })
     next()
   })
-  for (const router of before) app.use(router)
-  app.use(async (request, response, next) => {
-    if (admission.cors(request, response)) return
+  const passes = async (request: Request, response: Response): Promise<boolean> => {
+    if (admission.cors(request, response)) return false
     await admission.limitRate(request, response)
-    next()
+    return true
+  }
+  const handlers = routes.map((each) => ({ ...each.spec, answer: answering(each, options) }))
+  // What has no parameters in its address is found at once.
+  const direct = new Map(
+    handlers
+      .filter(({ address }) => !address.includes(':'))
+      .map(({ method, address, answer }) => [`${method.toUpperCase()} ${address}`, answer]),
+  )
+  app.use(async (request, response, next) => {
+    const answer = direct.get(`${request.method} ${request.path}`)
+    if (!answer) return next()
+    if (await passes(request, response)) await answer(request, response)
   })
 
-  for (const each of routes) {
-    const { method, address, access, body } = each.spec
-    app[method](
-      address,
-      async (request, response, next) => {
-        response.locals['address'] = address
-        Object.assign(response.locals, await admission.admit(request, access))
-        next()
-      },
-      body ? parsers.json : parsers.text,
-      serve(each, options),
-    )
-  }
+  for (const router of before) app.use(router)
+  app.use(async (request, response, next) => {
+    if (await passes(request, response)) next()
+  })
+  for (const { method, address, answer } of handlers) app[method](address, answer)
   app.use(() => {
     throw new Problem('not_found', 'There is nothing at this address. Check the path and the method.')
   })

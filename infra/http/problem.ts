@@ -144,10 +144,12 @@ type UnreadableBody = Error & { readonly status: number; readonly type?: string 
 const isUnreadableBody = (error: unknown): error is UnreadableBody =>
   error instanceof Error && 'expose' in error && error.expose === true && 'status' in error
 
+export const notJson = 'The body is not a JSON object. Send one, as application/json.'
+export const unreadableBody = 'The body could not be read. Send one JSON object, in UTF-8, as application/json.'
+
 const unreadable = ({ type }: UnreadableBody): string => {
   if (type === 'entity.too.large') return 'The body is larger than 256 KB. Send less.'
-  if (type === 'entity.parse.failed') return 'The body is not a JSON object. Send one, as application/json.'
-  return 'The body could not be read. Send one JSON object, in UTF-8, as application/json.'
+  return type === 'entity.parse.failed' ? notJson : unreadableBody
 }
 
 /** The one place where errors become answers. An error that it does not know is ours: logged, and a 500. */

@@ -1,5 +1,6 @@
 import type { Request } from 'express'
 import ipaddr from 'ipaddr.js'
+import { LRUCache } from 'lru-cache'
 import type { Pool } from 'pg'
 import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible'
 import type { Log } from '../log.ts'
@@ -95,9 +96,18 @@ const sharedOrOwn = (pool: Pool, limits: Limits, own: RateLimiterMemory, log: Lo
 
 const ipv6GroupsCounted = 4
 
-/** One address counts as one, and so does one /64 of IPv6, of which a single customer has all the addresses. */
+const known = new LRUCache<string, string>({ max: 10_000 })
+
 const normalised = (text: string | undefined): string | undefined => {
-  if (text === undefined || !ipaddr.isValid(text)) return undefined
+  if (text === undefined) return undefined
+  const found = known.get(text) ?? normalise(text)
+  if (found !== undefined) known.set(text, found)
+  return found
+}
+
+/** One address counts as one, and so does one /64 of IPv6, of which a single customer has all the addresses. */
+const normalise = (text: string): string | undefined => {
+  if (!ipaddr.isValid(text)) return undefined
   const address = ipaddr.process(text)
   if (address instanceof ipaddr.IPv4) return address.toString()
   return `${address.parts
