@@ -22,7 +22,11 @@ export const load = async (seconds: number, options: Options): Promise<number> =
   return requests.total / duration
 }
 
-type Bench = { readonly service: Omit<Service, 'child' | 'database'>; readonly bare: Bare; readonly topology: string }
+type Bench = {
+  readonly service: Omit<Service, 'child' | 'database' | 'operatorKey' | 'restart'>
+  readonly bare: Bare
+  readonly topology: string
+}
 
 const measureGet = async ({ service, bare, topology }: Bench, { rounds, seconds }: Pace): Promise<Figure> => {
   const filled = await Promise.all(Array.from({ length: applications }, async (_, number) => fillIn(service, number)))

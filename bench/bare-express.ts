@@ -89,8 +89,8 @@ const main = async ([url = '', sample = '']: readonly string[]) => {
     // Fills in what is read; not measured.
     .put('/applications/:id', express.json(), async (request, response) => {
       const { id } = request.params
-      const filling = 'insert into record (id, sender, idempotency_key, document) values ($1, $1, $1, $2)'
-      await pool.query(filling, [id, JSON.stringify(request.body)])
+      const filling = 'insert into record (id, sender, idempotency_key, document) values ($1, $1, $2, $3)'
+      await pool.query(filling, [id, id, JSON.stringify(request.body)])
       response.status(204).end()
     })
     .post('/applications', express.json(), write('ApplicationStarted', bodies.applications))

@@ -8,6 +8,7 @@ import type { Figure } from './figure.ts'
 import { describeMachine } from './machine.ts'
 import { quick, thorough, type Pace } from './throughput.ts'
 import { measureIngests } from './ingests.ts'
+import { measureLoyalty } from './loyalty.ts'
 import { measureReplay } from './replay.ts'
 import { detailsOf, tableOf } from './report.ts'
 import { measureStart } from './start.ts'
@@ -22,6 +23,7 @@ const measurements: Readonly<Record<string, Measurement>> = {
   visible: measureVisible,
   api: measureApi,
   ingests: measureIngests,
+  loyalty: measureLoyalty,
   start: measureStart,
   delivery: measureDelivery,
 }

@@ -19,6 +19,9 @@ export type Service = {
   readonly send: (method: string, path: string, body?: object) => Promise<Sent>
   /** What every request to it carries. */
   readonly headers: Readonly<Record<string, string>>
+  readonly operatorKey: string
+  /** Stops it and starts it anew, on what it has stored. */
+  readonly restart: () => Promise<Child>
 }
 
 type Sent = { readonly id: string } & Readonly<Record<string, unknown>>
@@ -40,25 +43,34 @@ export const startService = async (environment: Environment, flags: readonly str
   const origin = `http://localhost:${port}`
   const dataDir = join(environment.directory, 'service')
   const database = await environment.database('service')
-  const child = environment.run(process.execPath, [...flags, 'start.ts'], {
-    PORT: String(port),
-    HEALTH_PORT: '0',
-    BASE_URL: origin,
-    DATABASE_URL: database,
-    DATA_DIR: dataDir,
-    RATE_LIMIT_REQUESTS: '0',
-    LOG_LEVEL: 'warn',
-  })
-  await child.says(/is ready at/)
+  const start = async (): Promise<Child> => {
+    const started = environment.run(process.execPath, [...flags, 'start.ts'], {
+      PORT: String(port),
+      HEALTH_PORT: '0',
+      BASE_URL: origin,
+      DATABASE_URL: database,
+      DATA_DIR: dataDir,
+      RATE_LIMIT_REQUESTS: '0',
+      LOG_LEVEL: 'warn',
+    })
+    await started.says(/is ready at/)
+    return started
+  }
+  const child = await start()
   const secrets = z
     .object({ OPERATOR_KEY: z.string() })
     .parse(JSON.parse(await readFile(join(dataDir, 'secrets.json'), 'utf8')))
   await setUp(origin, secrets.OPERATOR_KEY)
-  return { ...(await serviceAt(origin)), reads: origin, child, database }
+  const restart = async () => {
+    await child.stop()
+    return start()
+  }
+  const operatorKey = secrets.OPERATOR_KEY
+  return { ...(await serviceAt(origin)), reads: origin, child, database, operatorKey, restart }
 }
 
 /** A process for each role, as the service runs where it is not only tried. */
-export type Roles = Omit<Service, 'child' | 'database'> & {
+export type Roles = Omit<Service, 'child' | 'database' | 'operatorKey' | 'restart'> & {
   /** Another command-api; its address. */
   readonly startAnother: () => Promise<string>
   readonly stop: () => Promise<void>
@@ -139,6 +151,7 @@ const setUp = async (origin: string, operatorKey: string): Promise<void> => {
     api_applications: [{ name: 'Bench', ...client, scopes: ['read', 'write', 'crm'] }],
     rate_tables,
     products,
+    loyalty_programmes: [{ slug: 'vitality', name: 'Vitality' }],
   }
   const response = await fetch(`${origin}/admin/v1/setup?apply=true`, {
     method: 'POST',

@@ -1,0 +1,246 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startDraftWriter } from '../../stand-ins/draft-writer.ts'
+import type { StandIn } from '../../stand-ins/stand-in.ts'
+import { linkIn, openFirm, type Firm } from './firm.ts'
+
+let firm: Firm
+let writer: StandIn
+beforeAll(async () => {
+  writer = await startDraftWriter()
+  firm = await openFirm({ DELIVERY_ALLOWED_HOSTS: '127.0.0.1', DELIVERY_ALLOW_HTTP: 'true' })
+  const account = { base_url: writer.url, account: 'writer-1', secret: 'key' }
+  await firm.service.send('PUT', `${firm.admin}/provider_accounts/outreach_writer`, { body: account })
+  // 900 tokens read and 100 written make 13,000 millionths of a dollar, at 0.8 pounds 1.04 pence.
+  const body = { writer_price: { input_usd: 10, output_usd: 40 } }
+  await firm.service.send('PATCH', `${firm.admin}/outreach`, { body })
+}, 90_000)
+afterAll(async () => {
+  await firm[Symbol.asyncDispose]()
+  await writer.close()
+})
+
+const day = 86_400
+const text = (body: string) => ({ subject: 'Hello', body })
+const sentTo = (contact_id: string, count = 1) =>
+  firm.until('the message is sent', async () => {
+    const own = (await firm.outbox()).filter((each) => each.contact_id === contact_id)
+    return own.length >= count ? own : undefined
+  })
+const counted = (stream_id: string, field: string, value: unknown) =>
+  firm.until(`${field} is ${JSON.stringify(value)}`, async () => {
+    const shown = await firm.read(stream_id)
+    return JSON.stringify(shown[field]) === JSON.stringify(value) ? shown : undefined
+  })
+const businessTime = async (): Promise<number> => {
+  const { body } = await firm.service.send<{ now: string }>('GET', '/admin/v1/clock')
+  return Date.parse(body.data.now)
+}
+const forwardTo = async (instant: string) =>
+  firm.forward(Math.ceil((Date.parse(instant) - (await businessTime())) / 1_000) + 5)
+const dateIn = (ms: number) => new Date(ms).toISOString().slice(0, 10)
+const member = async (stream_id: string) => (await firm.members(stream_id))[0]
+
+describe('a stream of drafted messages', () => {
+  const drafted = { message_mode: 'drafted', texts: [{ subject: 'Hello', body: 'Tell them of us.' }] }
+
+  test('sends what the writer writes, and its cost is that of the day’s rate', async () => {
+    const stream = await firm.stream({ ...drafted, cost_ceiling_pence: 100 })
+    const contact = await firm.lead({}, 'drew')
+    await firm.join(stream, contact)
+
+    const [sent] = await sentTo(contact)
+
+    expect(sent?.content.text).toContain('Dear drew, Tell them of us.')
+    expect(await counted(stream, 'sent_count', 1)).toMatchObject({ total_cost_pence: 1, analysed_count: 1 })
+    expect(await firm.costs(stream)).toMatchObject([
+      { contact_id: contact, model: 'writer-1', usd_micros: 13_000, usd_rate: '0.8', micro_pence: 1_040_000 },
+    ])
+  })
+
+  test('stops when its ceiling is reached, which it passes by one draft at most, and goes on when it is raised', async () => {
+    const stream = await firm.stream({ ...drafted, cost_ceiling_pence: 2 })
+    const people = [await firm.lead(), await firm.lead(), await firm.lead(), await firm.lead()]
+    await firm.join(stream, ...people)
+
+    const stopped = await counted(stream, 'budget_exceeded', true)
+    const costs = await firm.costs(stream)
+    const sent = stopped['sent_count']
+    await firm.service.send('PATCH', `${firm.admin}/outreach_streams/${stream}`, { body: { cost_ceiling_pence: 50 } })
+    const raised = await counted(stream, 'sent_count', 4)
+
+    expect([costs.length, stopped['total_cost_pence']]).toEqual([2, 2])
+    expect(sent).toBeLessThanOrEqual(2)
+    expect(raised).toMatchObject({ budget_exceeded: false, total_cost_pence: 4 })
+  })
+
+  test('waits for a writer that fails, and counts what cannot be written', async () => {
+    const stream = await firm.stream({ ...drafted, cost_ceiling_pence: 100, texts: [text('[[unavailable]]')] })
+    await firm.join(stream, await firm.lead())
+
+    let failedAt: unknown
+    for (const minutes of [1, 5, 30, 120]) {
+      const failed = await firm.until('the draft has failed', async () => {
+        const [message] = await firm.messages(stream)
+        return message?.['reason'] === null || message?.['updated_at'] === failedAt ? undefined : message
+      })
+      failedAt = failed?.['updated_at']
+      await firm.forward(minutes * 60 + 5)
+    }
+
+    expect(await counted(stream, 'errored_count', 1)).toMatchObject({ sent_count: 0, total_cost_pence: 0 })
+  })
+
+  test('in a conversation, what a person writes is answered', async () => {
+    const stream = await firm.stream({ ...drafted, kind: 'conversation', cost_ceiling_pence: 100 })
+    const contact = await firm.lead()
+    await firm.join(stream, contact)
+    await sentTo(contact)
+
+    const reply = { act: 'record_activity', kind: 'reply', summary: 'Do you cover bikes?' }
+    await firm.service.send('POST', `${firm.admin}/leads/${contact}/acts`, { body: { acts: [reply] } })
+
+    const [answer] = await sentTo(contact, 2)
+    expect(answer?.content.text).toContain('you wrote: Do you cover bikes?')
+    await counted(stream, 'outcomes', { replied: 1, booked: 0, applications: 0, bound: 0 })
+  })
+})
+
+describe('a survey', () => {
+  test('asks what follows an answer, and keeps the last answer', async () => {
+    const survey = {
+      question: 'How was it?',
+      question_key: 'how',
+      answer_type: 'rating',
+      follow_up_question: 'What could be better?',
+    }
+    const stream = await firm.stream({ kind: 'survey', survey, follow_up_after_days: 3, follow_up: text('Again') })
+    const contact = await firm.lead()
+    await firm.join(stream, contact)
+    const link = linkIn((await sentTo(contact))[0], '/outreach/survey')
+
+    const page = await firm.page(link)
+    await firm.page(link, 'POST', { answer: '5', follow_up_answer: 'The <b>colour</b>' })
+
+    expect(page.html).toContain('What could be better?')
+    expect(await counted(stream, 'survey_answered_count', 1)).toMatchObject({ survey })
+    expect(await member(stream)).toMatchObject({
+      survey_answer: '5',
+      survey_follow_up_answer: 'The <b>colour</b>',
+      next_at: null,
+    })
+  })
+})
+
+describe('a reminder', () => {
+  test('is sent so many days before a date of the lead, at its time of the organisation’s zone', async () => {
+    const renewal = dateIn((await businessTime()) + 30 * day * 1_000)
+    const due = dateIn(Date.parse(renewal) - 7 * day * 1_000)
+    const stream = await firm.stream({
+      kind: 'reminder',
+      date_field: 'renewal_on',
+      offset_days: -7,
+      send_at_local_time: '10:00',
+    })
+    const contact = await firm.lead({ declared: { renewal_on: renewal } })
+
+    await firm.join(stream, contact)
+    const waiting = await member(stream)
+    await forwardTo(`${due}T09:00:00.000Z`)
+    const before = await firm.read(stream)
+    await forwardTo(`${due}T11:00:00.000Z`)
+
+    expect(waiting?.['next_at']).toMatch(new RegExp(`^${due}T(09|10):00:00.000Z$`))
+    expect(before['sent_count']).toBe(0)
+    await counted(stream, 'sent_count', 1)
+  })
+
+  test('takes its date from the column of the list that the person came by; without a date nobody is in it', async () => {
+    const stream = await firm.stream({
+      kind: 'reminder',
+      date_column: 'MOT',
+      offset_days: 1,
+      send_at_local_time: '08:30',
+      texts: [{ subject: 'MOT', body: 'Your MOT was on {{MOT}}.' }],
+    })
+    const date = dateIn((await businessTime()) + 3 * day * 1_000)
+    const [one, other] = [await firm.lead(), await firm.lead()]
+
+    const joined = await firm.join(stream, { contact_id: one, columns: { MOT: date } }, other)
+    await firm.forward(5 * day)
+    const [sent] = await sentTo(one)
+
+    expect(joined.body.data.map(({ state }) => state)).toEqual(['in', 'refused'])
+    expect(sent?.content.text).toContain(`Your MOT was on ${date}.`)
+    expect(await counted(stream, 'sent_count', 1)).toMatchObject({ rows_count: 2, skipped_count: 1 })
+  })
+})
+
+describe('a newsletter', () => {
+  const weekly = { cadence: 'weekly', weekday: 1, starts_on: '2026-01-05' }
+  const newsletter = { kind: 'newsletter', schedule: weekly, send_at_local_time: '09:00', skip_if_unchanged: true }
+  const hourIn = (instant: unknown, timeZone: string) =>
+    new Intl.DateTimeFormat('en-GB', { timeZone, weekday: 'short', hour: '2-digit', minute: '2-digit' }).format(
+      new Date(String(instant)),
+    )
+
+  test('goes to its subscribers at its time; who joins later gets the next issue; one that says the same is left out', async () => {
+    const stream = await firm.stream(newsletter)
+    const first = await firm.lead()
+    await firm.join(stream, first)
+    const subscribed = await firm.read(stream)
+    await forwardTo(String(subscribed['next_issue_at']))
+    const afterFirst = await counted(stream, 'issues_sent_count', 1)
+    await sentTo(first)
+    const second = await firm.lead()
+    await firm.join(stream, second)
+
+    await forwardTo(String(afterFirst['next_issue_at']))
+    const unchanged = await firm.until('the issue is left out', async () => {
+      const shown = await firm.read(stream)
+      return shown['next_issue_at'] === afterFirst['next_issue_at'] ? undefined : shown
+    })
+    const texts = [{ subject: 'News', body: 'Something new.' }]
+    await firm.service.send('PATCH', `${firm.admin}/outreach_streams/${stream}`, { body: { texts } })
+    await forwardTo(String(unchanged['next_issue_at']))
+    await sentTo(first, 2)
+    const [issue, ...others] = await sentTo(second)
+
+    expect(subscribed).toMatchObject({ subscribed_count: 1, issues_sent_count: 0, sent_count: 0 })
+    expect(hourIn(subscribed['next_issue_at'], 'Europe/London')).toBe('Mon 09:00')
+    expect(unchanged).toMatchObject({ issues_sent_count: 1, sent_count: 1, subscribed_count: 2 })
+    expect([issue?.content.subject, others]).toEqual(['News', []])
+    expect(await counted(stream, 'issues_sent_count', 2)).toMatchObject({ sent_count: 3 })
+  })
+
+  test('keeps its local time over the change of the clocks, and after an outage one issue goes out', async () => {
+    const stream = await firm.stream({ ...newsletter, skip_if_unchanged: false })
+    const contact = await firm.lead()
+    await firm.join(stream, contact)
+    const winter = await firm.read(stream)
+    const year = new Date(await businessTime()).getUTCFullYear() + 1
+
+    await forwardTo(`${year}-06-15T12:00:00.000Z`)
+    const summer = await counted(stream, 'issues_sent_count', 1)
+
+    expect([winter, summer].map((shown) => hourIn(shown['next_issue_at'], 'Europe/London'))).toEqual([
+      'Mon 09:00',
+      'Mon 09:00',
+    ])
+    expect([winter, summer].map((shown) => hourIn(shown['next_issue_at'], 'UTC'))).toEqual(['Mon 09:00', 'Mon 08:00'])
+    expect(await sentTo(contact)).toHaveLength(1)
+  })
+
+  test('is not sent to who has unsubscribed', async () => {
+    const stream = await firm.stream({ ...newsletter, skip_if_unchanged: false })
+    const contact = await firm.lead()
+    await firm.join(stream, contact)
+    await forwardTo(String((await firm.read(stream))['next_issue_at']))
+    const [sent] = await sentTo(contact)
+    await firm.page(linkIn(sent, '/outreach/unsubscribe'), 'POST')
+    const ended = await counted(stream, 'subscribed_count', 0)
+
+    await forwardTo(String(ended['next_issue_at']))
+
+    expect(await counted(stream, 'issues_sent_count', 2)).toMatchObject({ sent_count: 1 })
+  })
+})
