@@ -105,6 +105,7 @@ import { makeMembershipSnapshots, type MembershipSnapshots } from './loyalty/sna
 import { startCycles } from './loyalty/start-cycles.ts'
 import { whenMembershipChangedRecordActivity } from './loyalty/when-membership-changed-record-activity.ts'
 import { whenPolicyBoundEnrolMember } from './loyalty/when-policy-bound-enrol-member.ts'
+import { makeLifecyclePerson } from './lifecycle-people.ts'
 import { outreachReactions, outreachRoutes, outreachTimersOf, startOutreach } from './outreach/outreach.ts'
 import { followOutreach, type LiveOutreach } from './outreach/streams.ts'
 import { outreachSections } from './outreach/setup.ts'
@@ -357,7 +358,7 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
       whenCardSettledRecordPremium(writer),
       whenIngestReceivedResolveIt(processing),
       whenIngestResolvedReadIt(processing),
-      ...outreachReactions({ ...ofOutreach, keys, workflows }),
+      ...outreachReactions({ ...ofOutreach, keys, workflows, personOf: makeLifecyclePerson(writer) }),
     ],
     { ...parts, leases },
   )

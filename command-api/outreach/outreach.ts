@@ -9,6 +9,7 @@ import type { Workflow } from '#domain/workflows/record.ts'
 import { noSettings } from '#domain/outreach/record.ts'
 import type { Directory } from '#domain/access/record.ts'
 import type { Route } from '#infra/http/route.ts'
+import type { LifecyclePerson } from '../lifecycle-people.ts'
 import type { SomeReaction } from '../reaction.ts'
 import type { Timer } from '../timers.ts'
 import { makeChannels, type OpenAccount } from './channels.ts'
@@ -29,6 +30,7 @@ import {
 import { makeStreams } from './streams.ts'
 import { outreachTimers } from './timers.ts'
 import { whenLeadChangedJoinStreams } from './when-lead-changed-join-streams.ts'
+import { whenLifecycleHappenedJoinStreams } from './when-lifecycle-happened-join-streams.ts'
 import { makeWork } from './work.ts'
 
 type RouteDeps = OutreachPeopleDeps &
@@ -45,14 +47,19 @@ export const outreachRoutes = (deps: RouteDeps): readonly Route[] => {
   ]
 }
 
-type ReactionDeps = OutreachPeopleDeps & Pick<Parts, 'keys'> & { readonly workflows: ReadonlyMap<string, Workflow> }
+type ReactionDeps = OutreachPeopleDeps &
+  Pick<Parts, 'keys'> & {
+    readonly workflows: ReadonlyMap<string, Workflow>
+    readonly personOf: LifecyclePerson
+  }
 
 /** What outreach does about what happens elsewhere. */
 export const outreachReactions = (deps: ReactionDeps): readonly SomeReaction[] => {
-  const { leads, live, recordOf, keys, workflows } = deps
+  const { leads, live, recordOf, keys, workflows, personOf } = deps
   const people = makeOutreachPeople(deps)
   return [
     whenLeadChangedJoinStreams({ people, live, workflows }),
+    whenLifecycleHappenedJoinStreams({ people, live, workflows, personOf }),
     whenLeadActivityRecordedCountOutcome(people, live),
     whenApplicationStartedNoteLanding(people, keys),
     whenConsentRecordedEndMembership(people, live, recordOf),

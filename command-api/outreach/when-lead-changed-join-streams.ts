@@ -1,20 +1,19 @@
 import { publishedLeadEvent } from '#domain/lead-feed/record.ts'
 import { idOf } from '#domain/event.ts'
 import { leadEvents, type LeadEvent } from '#domain/leads/events.ts'
-import type { JoinedBy } from '#domain/outreach/events.ts'
-import { streamsOf, type OutreachStream } from '#domain/outreach/record.ts'
+import { streamsOf } from '#domain/outreach/record.ts'
 import { CustomerId, OrganisationId } from '#domain/values.ts'
 import type { Workflow } from '#domain/workflows/record.ts'
 import type { Reaction } from '../reaction.ts'
 import type { OutreachPeople } from './people.ts'
 import type { LiveOutreach } from './streams.ts'
+import { eachOnce, streamsThatWorkflowsName, type Joining } from './workflow-streams.ts'
 
 type Deps = {
   readonly people: Pick<OutreachPeople, 'stream' | 'joinSeveral'>
   readonly live: LiveOutreach
   readonly workflows: ReadonlyMap<string, Workflow>
 }
-type Joining = { readonly stream: OutreachStream; readonly by: JoinedBy }
 
 /** A lead joins outreach streams as campaigns and workflows say: by arriving, or by what happens to it. */
 export const whenLeadChangedJoinStreams = ({ people, live, workflows }: Deps): Reaction<typeof leadEvents> => {
@@ -28,16 +27,10 @@ export const whenLeadChangedJoinStreams = ({ people, live, workflows }: Deps): R
   const byWorkflow = (organisation_id: OrganisationId, event: LeadEvent): readonly Joining[] => {
     const published = publishedLeadEvent(event)
     if (!published) return []
-    return [...workflows.values()]
-      .filter(
-        (workflow) => workflow.organisation_id === organisation_id && isTriggered(workflow, event, published.type),
-      )
-      .flatMap(({ id, actions }) =>
-        actions.flatMap((action): Joining[] => {
-          const stream = action.kind === 'outreach_stream' ? live.streams.get(action.outreach_stream_id) : undefined
-          return stream?.organisation_id === organisation_id ? [{ stream, by: { type: 'workflow', id } }] : []
-        }),
-      )
+    const asking = [...workflows.values()].filter(
+      (workflow) => workflow.organisation_id === organisation_id && isTriggered(workflow, event, published.type),
+    )
+    return streamsThatWorkflowsName(live, asking)
   }
 
   return {
@@ -49,10 +42,7 @@ export const whenLeadChangedJoinStreams = ({ people, live, workflows }: Deps): R
       const organisation_id = OrganisationId.parse(context.organisation_id)
       if (!live.settings.get(organisation_id)?.is_on) return
       const joining = [...byCampaign(organisation_id, event), ...byWorkflow(organisation_id, event)]
-      const once = joining.filter(
-        (each, index) => joining.findIndex((other) => other.stream.id === each.stream.id) === index,
-      )
-      await people.joinSeveral(organisation_id, CustomerId.parse(idOf(stream)), once, context)
+      await people.joinSeveral(organisation_id, CustomerId.parse(idOf(stream)), eachOnce(joining), context)
     },
   }
 }

@@ -28,7 +28,7 @@ export const mailshot = {
   texts: [text],
 }
 
-const patienceMs = 15_000
+const patienceMs = 30_000
 
 /** A firm with outreach switched on, its leads, streams and outbox, through the whole service. */
 export const openFirm = async (environment: Readonly<Record<string, string>> = {}) => {

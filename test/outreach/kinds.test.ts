@@ -83,7 +83,7 @@ describe('a stream of drafted messages', () => {
         const [message] = await firm.messages(stream)
         return message?.['reason'] === null || message?.['updated_at'] === failedAt ? undefined : message
       })
-      failedAt = failed?.['updated_at']
+      failedAt = failed['updated_at']
       await firm.forward(minutes * 60 + 5)
     }
 
