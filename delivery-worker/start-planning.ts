@@ -5,7 +5,7 @@ import { openTopic, type Topic } from '#infra/kafka/topic.ts'
 import type { Parts } from '#infra/parts.ts'
 import { waitForStore } from '#infra/wait-for-store.ts'
 import { startKafkaPlanners } from './kafka/kafka-planners.ts'
-import { planFrom } from './kafka/source.ts'
+import { planFrom, refuseOtherPartitions } from './kafka/source.ts'
 import { startPlanner, type PlannerParts } from './planner.ts'
 import { adoptedSource, fromLog } from './planning.ts'
 
@@ -36,12 +36,14 @@ export const startPlanning = ({ kafka, ...parts }: PlanningParts): Planning => {
   }
 }
 
-/** Waits for the brokers, and finds the topic or makes it. */
+/** Waits for the brokers, and finds the topic or makes it. Throws when its partitions are no longer what they were. */
 export const untilBrokersAnswer = async (
   settings: KafkaSettings,
-  parts: Pick<Parts, 'log' | 'signal' | 'starting'>,
+  parts: Pick<Parts, 'pool' | 'log' | 'signal' | 'starting'>,
 ): Promise<Topic> => {
   const url = settings.brokers.join(',')
   const store = { variable: 'KAFKA_BROKERS', url, faultOf: misconfiguration } as const
-  return waitForStore(store, () => openTopic(settings), parts)
+  const topic = await waitForStore(store, () => openTopic(settings), parts)
+  await refuseOtherPartitions(parts.pool, topic)
+  return topic
 }

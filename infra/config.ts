@@ -101,7 +101,9 @@ export const Config = z.object({
     .int()
     .positive()
     .default(30)
-    .describe('How long deliveries and their attempts are kept, in days; up to a week longer, never less.'),
+    .describe(
+      'How long deliveries, their attempts and the integration log are kept, in days; deliveries up to a week longer, never less.',
+    ),
   DELIVERY_ALLOWED_HOSTS: list(
     'Hosts, host:port or CIDR blocks that webhooks may reach although they are not public, comma separated.',
   ).superRefine((entries, context) => {

@@ -1,6 +1,6 @@
 import type { ClientBase, Pool } from 'pg'
 import { categoryOf, type Position } from '#domain/event.ts'
-import { OwnError } from '#domain/own-error.ts'
+import { BadConfiguration } from '#infra/config.ts'
 import { lockCheckpoint, resetCheckpoint, type ConsumerDescription } from '#infra/consumers/checkpoint.ts'
 import { relayOf } from '#infra/kafka/relay.ts'
 import { partitionOf, type Topic } from '#infra/kafka/topic.ts'
@@ -53,11 +53,17 @@ export const planFrom = (pool: Pool, capabilities: Capabilities, topic?: Topic):
 const keepPartitions = async (db: ClientBase, { name, partitions }: Topic): Promise<void> => {
   await db.query(sql`
     insert into kafka_topic (topic, partitions) values (${name}, ${partitions}) on conflict do nothing`)
+  await refuseOtherPartitions(db, { name, partitions })
+}
+
+/** Throws when the topic had another number of partitions when it was first used. */
+export const refuseOtherPartitions = async (db: Pick<Pool, 'query'>, { name, partitions }: Topic): Promise<void> => {
   const { rows } = await db.query<{ partitions: number }>(sql`
     select partitions from kafka_topic where topic = ${name}`)
-  if (rows[0]?.partitions !== partitions)
-    throw new OwnError(
-      `The topic ${name} had ${rows[0]?.partitions} partitions, and now has ${partitions}: use another topic.`,
+  const before = rows[0]?.partitions ?? partitions
+  if (before !== partitions)
+    throw new BadConfiguration(
+      `KAFKA_TOPIC: ${name} had ${before} partitions, and now has ${partitions}. Streams belong to partitions by their number: choose another topic.`,
     )
 }
 

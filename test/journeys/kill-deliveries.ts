@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util'
 import type { Pool } from 'pg'
 import { startEmbeddedPostgres } from '#infra/postgres/embedded/embedded-postgres.ts'
 import { migrate } from '#infra/postgres/migrations.ts'
-import { createPool } from '#infra/postgres/postgres.ts'
+import { createPool, sql } from '#infra/postgres/postgres.ts'
 import { deriveKeys } from '#infra/crypto/keys.ts'
 import { prepareLog } from '#infra/event-log/postgres/postgres-log.ts'
 import { fillDeliveries } from '../../bench/filled-deliveries.ts'
@@ -39,7 +39,7 @@ export type KillReport = {
   readonly repeats: number
   /** Requests that were under way, or answered and not yet recorded, when their worker was killed. */
   readonly lostAttempts: number
-  /** From a kill until the longest-waiting delivery of the dead worker was sent again. */
+  /** From a kill until the longest-waiting delivery of the dead worker was sent again, after PostgreSQL was last restarted. */
   readonly recoverySeconds: number
   readonly faults: readonly string[]
 }
@@ -121,6 +121,7 @@ export const killDuringDeliveries = async (options: KillOptions): Promise<KillRe
     for (const child of children) child.kill('SIGKILL')
   })
   const killedAt: number[] = []
+  let lastOutage = new Date(0)
   start()
   if (kafka) start()
   const happening = happenings?.happen(deliveries)
@@ -130,10 +131,11 @@ export const killDuringDeliveries = async (options: KillOptions): Promise<KillRe
     await pause(Math.random() * 50)
     await killOldest()
     killedAt.push(performance.now())
-    if (kill <= brokerRestarts) await broker?.restart()
+    if (kill <= Math.min(brokerRestarts, kills / 2)) await broker?.restart()
     if (kill <= postgresRestarts) {
       await postgres.stop()
       postgres = await startEmbeddedPostgres({ dataDir, port: Number(new URL(url).port) })
+      lastOutage = new Date()
     }
     start()
     say(`${kill} of ${kills} kills; ${counter.seen.size} of ${deliveries} arrived`)
@@ -142,7 +144,7 @@ export const killDuringDeliveries = async (options: KillOptions): Promise<KillRe
   const pool = createPool(url)
   leftovers.defer(() => pool.end())
   await untilFinished(pool).catch(() => undefined)
-  const report = await judge(filled ?? (await happening) ?? new Set(), counter.seen, killedAt, pool)
+  const report = await judge(filled ?? (await happening) ?? new Set(), counter.seen, killedAt, { pool, lastOutage })
   while (children.length > 0) await killOldest()
   return report
 }
@@ -173,14 +175,15 @@ const judge = async (
   ids: ReadonlySet<string>,
   seen: ReadonlyMap<string, readonly number[]>,
   killedAt: readonly number[],
-  pool: Pool,
+  { pool, lastOutage }: { readonly pool: Pool; readonly lastOutage: Date },
 ): Promise<KillReport> => {
-  const { rows } = await pool.query<{ pending: number; lost: number; waits: number | null }>(`
+  // While PostgreSQL is away nobody sends anything.
+  const { rows } = await pool.query<{ pending: number; lost: number; waits: number | null }>(sql`
     select (select count(*) from delivery where state <> 'delivered')::integer as pending,
       (select count(*) from delivery_attempt where outcome = 'lost')::integer as lost,
       (select max(extract(epoch from next.started_at - lost.started_at)) from delivery_attempt as lost
         join delivery_attempt as next on next.delivery_id = lost.delivery_id and next.number = lost.number + 1
-        where lost.outcome = 'lost')::float as waits`)
+        where lost.outcome = 'lost' and lost.started_at > ${lastOutage})::float as waits`)
   const { pending = 0, lost = 0, waits = 0 } = rows[0] ?? {}
   const missing = [...ids].filter((id) => !seen.has(id))
   const unknown = [...seen.keys()].filter((id) => !ids.has(id))

@@ -80,8 +80,9 @@ export const planHappenings = async ({ databaseUrl, pool, keys, to }: Happening)
   return {
     happen: async (count: number): Promise<ReadonlySet<string>> => {
       const ids = new Set<string>()
+      let begun = 0
       const some = async () => {
-        while (ids.size < count) ids.add(await happenOnce())
+        while (begun++ < count) ids.add(await happenOnce())
       }
       await Promise.all(Array.from({ length: Math.min(atOnce, count) }, some))
       return ids

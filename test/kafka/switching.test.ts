@@ -102,6 +102,19 @@ describe.skipIf(why !== '')(`an installation that is switched${why}`, () => {
     expect(await partitionsOf(latter)).toHaveLength(4)
   })
 
+  test('ends the start of a worker whose topic has other partitions than before, and names the variable', async () => {
+    const environment = onTopic(brokers)
+    await using fixture = await deliveryFixture({ environment })
+    const worker = await fixture.startWorker()
+    await untilShared([worker])
+    await worker.stop()
+    await fixture.pool.query('update kafka_topic set partitions = 3')
+
+    await expect(fixture.startWorker()).rejects.toThrow(
+      /^KAFKA_TOPIC: test\..+ had 3 partitions, and now has 4\. .+ choose another topic\.$/,
+    )
+  })
+
   test('keeps the order of what was set up and what happened, wherever a partition is', async () => {
     const environment = onTopic(brokers)
     await using fixture = await deliveryFixture({ environment })
