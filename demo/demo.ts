@@ -53,9 +53,14 @@ export const setUpDemo = async (
   }
   const { data: organisations } = z.object({ data: z.array(z.unknown()) }).parse(await operator('organisations'))
   if (organisations.length > 0) return
-  const body = Object.entries(addresses).reduce(
-    (text, [declared, actual]) => text.replaceAll(declared, actual),
-    await readSetupText(file),
-  )
+  const body = readdressed(await readSetupText(file), addresses)
   await operator('setup?apply=true', { method: 'POST', body })
+}
+
+/** With other addresses instead of some. All at once: an address that is put in may begin as the next one does. */
+export const readdressed = (text: string, addresses: Readonly<Record<string, string>>): string => {
+  const declared = Object.keys(addresses)
+  if (declared.length === 0) return text
+  const anyOfThem = new RegExp(`(?:${declared.map((address) => RegExp.escape(address)).join('|')})(?!\\d)`, 'g')
+  return text.replaceAll(anyOfThem, (address) => addresses[address] ?? address)
 }

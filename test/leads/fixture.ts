@@ -167,6 +167,12 @@ export const openLeads = async () => {
       const event = { id: crypto.randomUUID(), type, schema_version, data, metadata }
       await log.append(stream ?? sample.stream, 'any', [event])
     },
+    /** Puts an event into the log. */
+    append: async (stream: string, { type, data }: { readonly type: string; readonly data: object }) => {
+      const { now, ...metadata } = context()
+      const event = { id: crypto.randomUUID(), type, schema_version: 1, data: { ...data } }
+      await log.append(stream, 'any', [{ ...event, metadata: { ...metadata, causation_id: null, occurred_at: now } }])
+    },
     /** What is known of the person of a lead. */
     know: async (customer_id: CustomerId, details: Partial<CustomerDetails>) => {
       if (details.email)
