@@ -4,6 +4,7 @@ import type { IngestContent } from '#domain/ingests/events.ts'
 import { sentFields } from '#domain/ingests/fields.ts'
 import { ingest } from '#domain/ingests/ingest.ts'
 import { unmetRules } from '#domain/ingests/rules.ts'
+import { dateIn } from '#domain/time-zone.ts'
 import { IngestId, OrganisationId } from '#domain/values.ts'
 import { Problem } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
@@ -11,7 +12,7 @@ import { derivedId } from '#infra/ids.ts'
 import { commandHandler, type Writer } from '../handle.ts'
 import type { LiveCampaigns } from '../live-campaigns.ts'
 import { operatorContext, operatorRoute, refuseUnknownOrganisation, type Organisations } from '../operator.ts'
-import { dateIn } from '#domain/time-zone.ts'
+import { RowFault, UploadedRows, UploadName, type UploadedRow } from '../uploaded-rows.ts'
 import { formatsOn } from './tidy.ts'
 
 type Deps = {
@@ -21,28 +22,19 @@ type Deps = {
 }
 
 const Rows = z.object({
-  upload: z
-    .string()
-    .min(1)
-    .max(200)
-    .describe('Names the file: a row of it is taken in once, however often it is sent.'),
+  upload: UploadName.describe('Names the file: a row of it is taken in once, however often it is sent.'),
   campaign: CampaignKey.nullish(),
   dry_run: z.boolean().default(false).describe('Only says which rows could not be taken in, or would be held.'),
-  rows: z
-    .array(z.object({ line: z.int().min(1), fields: z.record(z.string().max(200), z.string().max(10_000)) }))
-    .min(1)
-    .max(200),
+  rows: UploadedRows,
 })
 
 const Result = z.object({
   data: z.object({
     taken: z.int().describe('Rows that were taken in now; in a dry run, that would be.'),
     known: z.int().describe('Rows that were taken in before.'),
-    faults: z.array(z.object({ line: z.int(), field: z.string().nullable(), reason: z.string() })),
+    faults: z.array(RowFault),
   }),
 })
-
-type Fault = z.output<typeof Result>['data']['faults'][number]
 
 /** Takes in rows of a file of leads, as the source `upload`. */
 export const uploadRoute = ({ writer, campaigns, directory }: Deps): Route => {
@@ -67,9 +59,9 @@ export const uploadRoute = ({ writer, campaigns, directory }: Deps): Route => {
       const rules = [...(campaign?.rules ?? []), ...campaigns.intake(organisation_id).rules]
       const context = operatorContext(organisation_id, facts)
 
-      const faults: Fault[] = []
+      const faults: RowFault[] = []
       let [taken, known] = [0, 0]
-      const takeIn = async ({ line, fields }: (typeof rows)[number]) => {
+      const takeIn = async ({ line, fields }: UploadedRow) => {
         const content = contentOf(fields)
         if (!content) {
           faults.push({ line, field: null, reason: 'is empty' })

@@ -8,6 +8,7 @@ import { Problem } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import type { Catalogue } from '../live-catalogue.ts'
 import { operatorContext, operatorRoute, refuseUnknownOrganisation } from '../operator.ts'
+import { RowFault, UploadedRows, UploadName, type UploadedRow } from '../uploaded-rows.ts'
 import { OutcomeInput, readReference, readReport } from './inputs.ts'
 import { matchLead } from './matching.ts'
 import { makeOutcomes, type OutcomesDeps, type Reporter } from './outcomes.ts'
@@ -18,18 +19,11 @@ type Deps = OutcomesDeps & {
 }
 
 const Rows = z.object({
-  upload: z
-    .string()
-    .min(1)
-    .max(150)
-    .describe(
-      'Names the file: a row of it is recorded once, however often it is sent. A row may have its own event_id.',
-    ),
+  upload: UploadName.describe(
+    'Names the file: a row of it is recorded once, however often it is sent. A row may have its own event_id.',
+  ),
   dry_run: z.boolean().default(false).describe('Only says which rows could not be recorded.'),
-  rows: z
-    .array(z.object({ line: z.int().min(1), fields: z.record(z.string().max(200), z.string().max(10_000)) }))
-    .min(1)
-    .max(200),
+  rows: UploadedRows,
 })
 
 const Result = z.object({
@@ -37,11 +31,10 @@ const Result = z.object({
     taken: z.int().describe('Rows that were recorded now; in a dry run, that would be.'),
     known: z.int().describe('Rows that were recorded before.'),
     held: z.int().describe('Rows that fit no lead, or several: somebody must say which lead they are about.'),
-    faults: z.array(z.object({ line: z.int(), field: z.string().nullable(), reason: z.string() })),
+    faults: z.array(RowFault),
   }),
 })
 
-type Fault = z.output<typeof Result>['data']['faults'][number]
 type Fields = Readonly<Record<string, string>>
 
 const named = ['contact_id', 'type', 'occurred_at', 'event_id', 'deal_ref', 'product', 'reason', 'note', 'currency']
@@ -103,9 +96,9 @@ export const uploadOutcomesRoute = (deps: Deps): Route => {
       }
       const context = operatorContext(organisation_id, facts)
       const counts = { taken: 0, known: 0, held: 0 }
-      const faults: Fault[] = []
+      const faults: RowFault[] = []
 
-      const record = async ({ line, fields }: (typeof rows)[number]) => {
+      const record = async ({ line, fields }: UploadedRow) => {
         const fault = (reasons: Readonly<Record<string, string>>) => {
           for (const [field, reason] of Object.entries(reasons)) faults.push({ line, field, reason })
         }
