@@ -53,3 +53,35 @@ test.each<[string, string | Buffer<ArrayBuffer>, string?]>([
 ])('422 validation_failed: a body that is %s', async (_what, body, type) => {
   expect(await send(body, type)).toMatchObject({ status: 422, body: { error: { code: 'validation_failed' } } })
 })
+
+test('the body of a public form is as small as any, and that of the operator’s set-up file may be larger', async () => {
+  const received = (access: 'public' | 'operator') =>
+    route(
+      {
+        method: 'post',
+        address: `/${access}`,
+        tag: 'Test',
+        summary: 'Take a text',
+        access: { kind: access },
+        textBody: 'text/plain',
+        answers: { 200: z.object({ characters: z.int() }) },
+      },
+      async ({ text = '' }) => ({ status: 200, body: { characters: text.length } }),
+    )
+  await using texts = await serve([received('public'), received('operator')])
+  const post = async (path: string, characters: number) => {
+    const headers = { 'content-type': 'text/plain' }
+    const response = await fetch(texts.origin + path, { method: 'POST', headers, body: 'x'.repeat(characters) })
+    return { status: response.status, body: await response.json() }
+  }
+
+  expect(await post('/public', 262_144)).toEqual({ status: 200, body: { characters: 262_144 } })
+  expect(await post('/public', 262_145)).toMatchObject({
+    status: 422,
+    body: { error: { message: 'The body is larger than 256 KB. Send less.' } },
+  })
+  expect(await post('/operator', 262_145)).toEqual({ status: 200, body: { characters: 262_145 } })
+  expect(await post('/operator', 8_388_609)).toMatchObject({
+    body: { error: { message: 'The body is larger than 8192 KB. Send less.' } },
+  })
+})

@@ -42,6 +42,7 @@ test('what is known, and what is deeper, is not named', async () => {
 test('any name can be told of: as much of it as a header can hold', async () => {
   expect(await ignoredOf({ answers: {}, 'größe\r\nX: 1': 1 })).toBe('gr%C3%B6%C3%9Fe%0D%0AX%3A%201')
   expect(await ignoredOf({ answers: {}, ['x'.repeat(10_000)]: 1 })).toBe('x'.repeat(100))
+  expect(await ignoredOf({ answers: {}, [`${'x'.repeat(99)}😀`]: 1 })).toBe(`${'x'.repeat(99)}%EF%BF%BD`)
   const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`n${index}`, index]))
   expect((await ignoredOf({ answers: {}, ...many }))?.split(', ')).toHaveLength(10)
 })

@@ -27,6 +27,12 @@ type Session = {
   readonly end: () => Promise<void>
 }
 
+type Options = {
+  readonly pollMs?: number
+  /** Opens the connection that holds the leases. */
+  readonly open?: typeof openConnection
+}
+
 /**
  * The leases of a process: advisory locks of one dedicated connection. The server releases them when the process ends,
  * and when it has not answered for half a minute.
@@ -34,12 +40,14 @@ type Session = {
  * A stalled process may believe for a while that it still holds a lease that another process has taken over. So a lease
  * alone does not exclude that something happens twice: such work also compares the checkpoint that it moves.
  */
-export const makeLeases = (pool: Pool, { pollMs = 500 }: { readonly pollMs?: number } = {}): Leases => {
+export const makeLeases = (pool: Pool, { pollMs = 500, open = openConnection }: Options = {}): Leases => {
   let session: Promise<Session> | undefined
   let users = 0
 
   const current = (): Promise<Session> => {
-    const opening = (session ??= openSession(pool))
+    if (session) return session
+    const opening = openSession(pool, open)
+    session = opening
     const forget = () => {
       if (session === opening) session = undefined
     }
@@ -89,9 +97,14 @@ export const makeLeases = (pool: Pool, { pollMs = 500 }: { readonly pollMs?: num
   }
 }
 
-const openSession = async (pool: Pool): Promise<Session> => {
-  const { client, ended, close } = await openConnection(pool, { name: 'coverstream leases' })
-  await client.query('set tcp_keepalives_idle = 15; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3')
+const openSession = async (pool: Pool, open: typeof openConnection): Promise<Session> => {
+  const { client, ended, close } = await open(pool, { name: 'coverstream leases' })
+  try {
+    await client.query('set tcp_keepalives_idle = 15; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3')
+  } catch (error) {
+    await close()
+    throw error
+  }
 
   let last: Promise<unknown> = Promise.resolve()
   const query: Session['query'] = (statement) => {

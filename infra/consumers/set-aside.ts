@@ -55,7 +55,7 @@ export const setAside = async (db: Db, consumer: string, unhandled: readonly Unh
     revision,
     event_id: id,
     type,
-    reason: reason?.replaceAll('\0', '\uFFFD') ?? null,
+    reason: reason === null ? null : storable(reason),
   }))
   await db.query(sql`
     insert into consumer_set_aside (consumer, record, stream, revision, event_id, type, reason)
@@ -65,6 +65,9 @@ export const setAside = async (db: Db, consumer: string, unhandled: readonly Unh
     order by record, stream, revision
     on conflict (consumer, record, stream) do nothing`)
 }
+
+/** PostgreSQL can hold neither U+0000 nor half of a surrogate pair, and a reason may quote what somebody has sent. */
+const storable = (reason: string): string => reason.replaceAll('\0', '\uFFFD').toWellFormed()
 
 /** Saves how far a record was resumed: its streams wait from these revisions on. */
 export const waitFrom = async (
@@ -93,7 +96,7 @@ export const setAsideAgain = async (
   await waitFrom(db, consumer, record, waitsFrom)
   await db.query(sql`
     insert into consumer_set_aside (consumer, record, stream, revision, event_id, type, reason)
-    values (${consumer}, ${record}, ${event.stream}, ${event.revision}, ${event.id}, ${event.type}, ${reason})
+    values (${consumer}, ${record}, ${event.stream}, ${event.revision}, ${event.id}, ${event.type}, ${storable(reason)})
     on conflict (consumer, record, stream) do update set
       revision = excluded.revision, event_id = excluded.event_id, type = excluded.type, reason = excluded.reason`)
 }

@@ -17,18 +17,20 @@ const reconnectMs = 250
 /** Forgets data keys that other processes have erased, until the signal is aborted. */
 export const followErasures = async ({ pool, dataKeys, log, signal }: Options): Promise<void> => {
   while (!signal.aborted) {
+    let close: (() => Promise<void>) | undefined
     try {
       const connection = await openConnection(pool, { name: 'coverstream erasures' })
+      close = connection.close
       connection.client.on('notification', ({ payload }) => dataKeys.forget(payload))
       await connection.client.query(`listen ${erasedChannel}`)
       // Without a connection, any key may have been erased.
       dataKeys.forget()
       const ending = AbortSignal.any([signal, connection.ended])
       if (!ending.aborted) await once(ending, 'abort')
-      await connection.close()
     } catch (error) {
       log.warn({ error }, 'connection for erasures of data keys lost')
     }
+    await close?.()
     await pause(reconnectMs, undefined, { signal }).catch(() => undefined)
   }
 }

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import express, { type Request, type RequestHandler, type Response } from 'express'
 import { isNestedTooDeep, refusedNesting } from './nesting.ts'
 import { notJson, Problem, unreadableBody } from './problem.ts'
+import type { RouteSpec } from './route.ts'
 
 const limitBytes = 262_144
 
@@ -25,10 +26,11 @@ const parseAny = express.json({
     refuseDeepNesting(body)
   },
 })
-const parseText = express.text({
-  limit: '8mb',
-  type: ['text/*', 'application/yaml', 'application/x-www-form-urlencoded'],
-})
+const fileLimitBytes = 8_388_608
+const textTypes = ['text/*', 'application/yaml', 'application/x-www-form-urlencoded']
+const parseText = express.text({ limit: limitBytes, type: textTypes })
+/** Only the operator sends files, such as a set-up file. */
+const parseFile = express.text({ limit: fileLimitBytes, type: textTypes })
 
 const handled = (parse: RequestHandler, request: Request, response: Response): Promise<void> =>
   new Promise((resolve, reject) => {
@@ -72,10 +74,20 @@ const parseUsual = (body: Buffer): unknown => {
   }
 }
 
-/** Reads a JSON body. Express decodes whatever encoding it is in, which takes three times as long as the usual one needs. */
-export const readJson = async (request: Request, response: Response): Promise<void> => {
+/** Express decodes whatever encoding a body is in, which takes three times as long as the usual one needs. */
+const readJson = async (request: Request, response: Response): Promise<void> => {
   if (!isUsual(request)) return handled(parseAny, request, response)
   request.body = parseUsual(await bytesOf(request))
 }
 
-export const readText = (request: Request, response: Response): Promise<void> => handled(parseText, request, response)
+/** Reads the body of a route; nothing where it has none, so that nobody can make us hold one. */
+export const bodyReader = ({
+  body,
+  textBody,
+  access,
+}: RouteSpec): ((request: Request, response: Response) => Promise<void>) => {
+  if (body) return readJson
+  if (textBody === undefined) return async () => undefined
+  const parse = access.kind === 'operator' ? parseFile : parseText
+  return (request, response) => handled(parse, request, response)
+}

@@ -13,10 +13,19 @@ const withinMs = 2000
 
 const failed = (error: unknown): readonly Check[] => [{ name: 'checks', ok: false, detail: reasonOf(error) }]
 
-const readiness = async (checks: Checks) => {
+const readinessOf = async (checks: Checks) => {
   const all = await withTimeout(checks(), withinMs).catch(failed)
   const isReady = all.every(({ ok }) => ok)
   return { checks: all, statusCode: isReady ? 200 : 503, status: isReady ? 'ready' : 'not_ready' }
+}
+
+/** Anyone may ask, and nobody is counted: all who ask while the checks are made share their outcome. */
+const readiness = (checks: Checks) => {
+  let underWay: ReturnType<typeof readinessOf> | undefined
+  return () =>
+    (underWay ??= readinessOf(checks).finally(() => {
+      underWay = undefined
+    }))
 }
 
 const base = () =>
@@ -30,20 +39,23 @@ const base = () =>
  * What the operator may see, for the health port: `/health/live` answers while the process runs, `/health/ready` says
  * whether it can do its work, with the details of each check, `/metrics` is for Prometheus.
  */
-export const healthDetails = (metrics: Metrics, checks: Checks): RequestListener =>
-  base()
+export const healthDetails = (metrics: Metrics, checks: Checks): RequestListener => {
+  const ready = readiness(checks)
+  return base()
     .get('/health/ready', async (_request, response) => {
-      const { statusCode, status, checks: all } = await readiness(checks)
+      const { statusCode, status, checks: all } = await ready()
       response.status(statusCode).json({ status, checks: all })
     })
     .get('/metrics', async (_request, response) => {
       response.type(metrics.registry.contentType).send(await metrics.registry.metrics())
     })
+}
 
 /** What anyone may see, beside an API: up or not, and no more. Every other request is for the API. */
 export const withPublicHealth = (checks: Checks, serveRequest: RequestListener): RequestListener => {
+  const ready = readiness(checks)
   const health = base().get('/health/ready', async (_request, response) => {
-    const { statusCode, status } = await readiness(checks)
+    const { statusCode, status } = await ready()
     response.status(statusCode).json({ status })
   })
   return (request, response) => {

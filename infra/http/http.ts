@@ -8,7 +8,7 @@ import { BadConfiguration } from '../config.ts'
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
-import { readJson, readText } from './body.ts'
+import { bodyReader } from './body.ts'
 import { parseRequest, Problem, problems } from './problem.ts'
 import type { Access, Admitted, Answer, Caller, CheckedRequest, Route, RouteSpec } from './route.ts'
 import type { SubjectCheck } from './subject.ts'
@@ -136,8 +136,8 @@ const send = (response: Response, { status, headers, body }: Answer): void => {
 
 /** Admits a request, reads its body and serves it. */
 const answering = (each: Route, options: HttpOptions) => {
-  const { address, access, body } = each.spec
-  const read = body ? readJson : readText
+  const { address, access } = each.spec
+  const read = bodyReader(each.spec)
   const serveOne = serve(each, options)
   return async (request: Request, response: Response): Promise<void> => {
     response.locals['address'] = address

@@ -138,7 +138,7 @@ const toProblem = (error: unknown): Problem | undefined => {
   return undefined
 }
 
-type UnreadableBody = Error & { readonly status: number; readonly type?: string }
+type UnreadableBody = Error & { readonly status: number; readonly type?: string; readonly limit?: number }
 
 /** What express.json() throws: malformed, too large, or of an unknown charset or encoding. */
 const isUnreadableBody = (error: unknown): error is UnreadableBody =>
@@ -147,8 +147,8 @@ const isUnreadableBody = (error: unknown): error is UnreadableBody =>
 export const notJson = 'The body is not a JSON object. Send one, as application/json.'
 export const unreadableBody = 'The body could not be read. Send one JSON object, in UTF-8, as application/json.'
 
-const unreadable = ({ type }: UnreadableBody): string => {
-  if (type === 'entity.too.large') return 'The body is larger than 256 KB. Send less.'
+const unreadable = ({ type, limit = 0 }: UnreadableBody): string => {
+  if (type === 'entity.too.large') return `The body is larger than ${limit / 1024} KB. Send less.`
   return type === 'entity.parse.failed' ? notJson : unreadableBody
 }
 

@@ -28,7 +28,7 @@ export const unknownKeysOf = (schema: z.ZodType): ((body: unknown) => string | u
     if (unknown.length === 0) return undefined
     return unknown
       .slice(0, mostNamed)
-      .map((key) => encodeURIComponent(key.toWellFormed().slice(0, longest)))
+      .map((key) => encodeURIComponent(key.slice(0, longest).toWellFormed()))
       .join(', ')
   }
 }

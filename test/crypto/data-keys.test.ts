@@ -1,5 +1,5 @@
 import { KeyObject, randomBytes } from 'node:crypto'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { makeDataKeys } from '#infra/crypto/data-keys.ts'
 import { SubjectErased } from '#infra/crypto/erased.ts'
 import { followErasures } from '#infra/crypto/erasures.ts'
@@ -126,6 +126,34 @@ test('a key that is erased in one process is forgotten in every other', async ()
   await expect(async () => other.of(ann)).rejects.toThrow(SubjectErased)
   ending.abort()
   await following
+})
+
+test('however often following erasures fails, it leaves no connection open', async () => {
+  await using database = await keyDatabase()
+  const ending = new AbortController()
+  let failures = 0
+  const forget = () => {
+    failures++
+    throw new Error('not now')
+  }
+  const following = followErasures({
+    pool: database.pool,
+    dataKeys: { forget },
+    log: makeLog('silent', 'test'),
+    signal: ending.signal,
+  })
+
+  await eventually(async () => failures >= 3, 'it to be tried again')
+  ending.abort()
+  await following
+
+  const open = async () => {
+    const { rows } = await database.pool.query<{ open: number }>(sql`
+      select count(*)::integer as open from pg_stat_activity
+      where datname = current_database() and application_name = 'coverstream erasures'`)
+    return rows[0]?.open
+  }
+  await vi.waitFor(async () => expect(await open()).toBe(0), { timeout: 20_000 })
 })
 
 test('a subject that never had a key can be erased, twice too', async () => {

@@ -1,5 +1,7 @@
+import { getEventListeners } from 'node:events'
 import { expect, test, vi } from 'vitest'
 import { makeLeases } from '#infra/consumers/lease.ts'
+import { openConnection } from '#infra/postgres/connection.ts'
 import { createPool } from '#infra/postgres/postgres.ts'
 import { testDatabase, type TestDatabase } from '../database.ts'
 import { soon } from './fixture.ts'
@@ -107,4 +109,27 @@ test('a database that cannot be reached is said to be so', async () => {
 
   await expect(makeLeases(pool).take('a', never)).rejects.toThrow('ECONNREFUSED')
   await pool.end()
+})
+
+test('waiting for a lease takes no more memory the longer it lasts', async () => {
+  await using database = await testDatabase()
+  const ended: AbortSignal[] = []
+  const open: typeof openConnection = async (...given) => {
+    const connection = await openConnection(...given)
+    ended.push(connection.ended)
+    return connection
+  }
+  const { take } = makeLeases(database.pool, { pollMs: 1, open })
+  const held = await makeLeases(database.pool).take('a', never)
+  let polls = 0
+
+  const waiting = take('a', never, () => polls++)
+  await soon(() => expect(polls).toBeGreaterThan(0))
+  const listenersOf = () => ended.map((signal) => getEventListeners(signal, 'abort').length)
+  const [atFirst, pollsAtFirst] = [listenersOf(), polls]
+  await soon(() => expect(polls).toBeGreaterThan(pollsAtFirst + 20))
+
+  expect(listenersOf()).toEqual(atFirst)
+  await held?.release()
+  await (await waiting)?.release()
 })

@@ -118,3 +118,27 @@ test('what an error says that may repeat what a person entered is neither kept n
   expect(process.lines.map(({ msg }) => msg)).toContain('reaction failed and is tried again')
   expect(JSON.stringify(process.lines)).not.toContain(entered)
 })
+
+test('a reason that PostgreSQL cannot hold stops nothing: the record is set aside, and again when it is resumed', async () => {
+  await using the = await fixture()
+  const failing: SomeReaction = {
+    ...whenTallyRaisedSetMirror(writerOn(the.eventLog)),
+    react: async () => {
+      throw new OwnError('a\0b\ud800c')
+    },
+  }
+  await the.append(1, raised(1))
+  const process = the.makeProcess()
+  const [running] = runReactions([failing], process.parts)
+  if (!running) throw new Error('There is one reaction.')
+  process.run(() => running)
+  await soon(() => expect(running.status()).toMatchObject({ state: 'live', setAside: 1 }))
+
+  await the.pool.query(`update consumer_set_aside set reason = 'before'`)
+  await requestResume(the.pool, name)
+
+  await soon(async () => {
+    expect(await listSetAside(the.pool, name, 10)).toMatchObject([{ reason: 'a\ufffdb\ufffdc' }])
+    expect(running.status()).toMatchObject({ state: 'live', setAside: 1 })
+  })
+})
