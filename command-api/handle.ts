@@ -158,6 +158,10 @@ export const commandHandler = <Command, Shapes extends EventShapes, State>(
     const remembered = cache()
     let loaded = cached(remembered, stream)
     let isFresh = false
+    if (loaded.isBehind) {
+      loaded = await catchUp(stream, remembered, loaded)
+      isFresh = true
+    }
 
     for (let attempt = 1; attempt <= attempts; attempt++) {
       // What a stream has taken in, it has taken in: an older state can say so, too.
@@ -180,7 +184,10 @@ export const commandHandler = <Command, Shapes extends EventShapes, State>(
       if (result.outcome === 'appended') {
         const state = decided.reduce((before, event) => evolve(before, event, metadata), loaded.state)
         const written = { state, revision: result.revision, causes: withCause(loaded.causes, metadata) }
-        await remember(remembered, stream, written, stored.at(-1)?.id ?? '')
+        // Because of a cause, another process may have decided otherwise a moment before: then the log has its events
+        // under these ids, and they are read before the next decision.
+        if (cause) remembered.set(stream, { ...loaded, isBehind: true })
+        else await remember(remembered, stream, written, stored.at(-1)?.id ?? '')
         return { state, events: decided, position: result.position }
       }
       if (attempt > 1) await pause(Math.random() * 5 * attempt)

@@ -11,6 +11,8 @@ export type Loaded<State = unknown> = {
   readonly revision: number | undefined
   /** By reaction, the highest position of a cause because of which it has appended: as many as there are reactions. */
   readonly causes: Causes
+  /** Something was appended since that is to be read before the next decision. */
+  readonly isBehind?: true
 }
 
 export type Cache = LRUCache<string, Loaded>

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Decider } from '#domain/decider.ts'
-import { event } from '#domain/event.ts'
+import { event, type Position } from '#domain/event.ts'
 import { isTransient } from '#infra/consumers/failures.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
 import { approximateBytes } from '#infra/size.ts'
-import { commandHandler, type Context } from '../command-api/handle.ts'
+import { commandHandler, type Cause, type Context } from '../command-api/handle.ts'
 import { makeWriter } from '../command-api/writer.ts'
 import { barrier, fixture } from './projections/fixture.ts'
 
@@ -117,6 +117,26 @@ test('what was read before all is forgotten is not remembered after it', async (
 
   expect(await loading).toEqual(['a'])
   expect(writer.cache().size).toBe(0)
+})
+
+test('of two processes that decide otherwise because of the same cause, the second knows what the first has written', async () => {
+  await using the = await fixture()
+  const cause: Cause = {
+    event_id: '10000000-0000-4000-8000-000000000001',
+    stream: 'tally-1',
+    position: '1' as Position,
+    resumed: false,
+    reaction: 'when-tally-raised-write-note',
+    target: 'note-1',
+    signal: new AbortController().signal,
+  }
+  const [one, other] = [the, the].map(({ eventLog: log }) => commandHandler(makeWriter({ log, seen }), note))
+  await one?.handle('1', { text: 'the first' }, { ...context, cause })
+
+  await other?.handle('1', { text: 'the second' }, { ...context, cause })
+  const after = await other?.handle('1', { text: 'a third' }, context)
+
+  expect(after?.state).toEqual(['the first', 'a third'])
 })
 
 test('the bytes of plain data are near what they take', () => {
