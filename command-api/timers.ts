@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { LRUCache } from 'lru-cache'
 import type { Pool } from 'pg'
 import { OwnError } from '#domain/own-error.ts'
 import type { Lease, Leases } from '#infra/consumers/lease.ts'
@@ -48,23 +49,43 @@ const pageSize = 200
 const concurrency = 32
 const mostRetryMs = 5_000
 
+// A timer that fails time and again is fired less and less often, and others do not wait behind it each time.
+const restAtFirstMs = 500
+const restMostMs = 300_000
+const restingMost = 10_000
+const forgottenAfterMs = 10_000
+
+type Resting = { readonly until: number; readonly forMs: number }
+
+const keyOf = ({ organisation_id, kind, id }: DueTime): string => `${organisation_id} ${kind} ${id}`
+
 /** Fires what is due, within about a second, in one process at a time. A failure is reported and does not delay other timers. */
 export const runTimers = (timers: readonly Timer[], parts: TimerParts): RunningTimers => {
   const { pool, leases, clock, log, signal, pollMs = 1_000 } = parts
   const fireByKind = new Map(timers.map(({ kind, fire }) => [kind, fire]))
+  const resting = new LRUCache<string, Resting>({ max: restingMost })
   let failed: { readonly kind: string; readonly message: string } | undefined
   let outage: string | undefined
 
+  const rest = (due: DueTime): void => {
+    const forMs = Math.min(2 * (resting.get(keyOf(due))?.forMs ?? restAtFirstMs / 2), restMostMs)
+    // One that is no longer due is forgotten.
+    resting.set(keyOf(due), { until: performance.now() + forMs, forMs }, { ttl: 2 * forMs + forgottenAfterMs })
+  }
+
   const fire = async (due: DueTime): Promise<void> => {
+    if ((resting.get(keyOf(due))?.until ?? 0) > performance.now()) return
     try {
       const fireOne = fireByKind.get(due.kind)
       if (!fireOne) throw new OwnError(`There is no timer for ${due.kind}.`)
       await fireOne(due, contextOf(due))
+      resting.delete(keyOf(due))
     } catch (error) {
       // A failure of one timer, such as a stream with many writers, must not delay the others.
       if (error instanceof LogUnavailable || isUnavailable(error)) throw error
       // Nothing follows any more for a person who was erased.
       if (isAboutErased(error)) return
+      rest(due)
       failed = { kind: due.kind, message: reasonOf(error) }
       log.error({ error, kind: due.kind, id: due.id, organisation_id: due.organisation_id }, 'timer failed')
     }
@@ -74,7 +95,8 @@ export const runTimers = (timers: readonly Timer[], parts: TimerParts): RunningT
   const sweep = async (isOver: () => boolean): Promise<void> => {
     const now = clock.now().toISOString()
     let after: DueTime | undefined
-    failed = undefined
+    resting.purgeStale()
+    if (resting.size === 0) failed = undefined
     while (!isOver()) {
       const page = await readDue(pool, now, after)
       const waiting = page.values()
@@ -126,7 +148,8 @@ export const runTimers = (timers: readonly Timer[], parts: TimerParts): RunningT
   return {
     check: () => {
       const detail = outage ?? (failed && `${failed.kind}: ${failed.message}`)
-      return { name: 'timers', ok: detail === undefined, ...(detail !== undefined && { detail }) }
+      // A timer of one record that fails is shown, and takes no process away from all others.
+      return { name: 'timers', ok: outage === undefined, ...(detail !== undefined && { detail }) }
     },
     finished: run(),
   }
