@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { ClientBase, Pool } from 'pg'
+import { DatabaseError, type ClientBase, type Pool } from 'pg'
 import type { DeliveryRecoveryEvent } from '#domain/deliveries/events.ts'
 import type { Log } from '#infra/log.ts'
 import { sql, transaction } from '#infra/postgres/postgres.ts'
@@ -48,6 +48,7 @@ type LookedAt = {
 const lookedAtOnce = 2_000
 const resentAtOnce = 200
 const idleMs = 500
+const failedRestSeconds = 10
 
 type Parts = {
   readonly pool: Pool
@@ -64,9 +65,10 @@ export const startRecoveries = ({ pool, log, capabilities, signal, onResent }: P
     while (!signal.aborted) {
       let isDone = true
       try {
-        const { worked, resent } = await recoverStep(pool, capabilities)
+        const { worked, resent, failure } = await recoverStep(pool, capabilities)
         isDone = !worked
         if (resent > 0) onResent()
+        if (failure !== undefined) log.warn({ error: failure }, 'a recovery of deliveries failed, trying again later')
       } catch (error) {
         log.warn({ error }, 'a recovery of deliveries failed, trying again')
       }
@@ -76,11 +78,13 @@ export const startRecoveries = ({ pool, log, capabilities, signal, onResent }: P
   return { finished: run() }
 }
 
-/** One step of a recovery that is due, all of it or nothing: deliveries are put back and its place is moved on. */
-export const recoverStep = (
-  pool: Pool,
-  capabilities: Capabilities,
-): Promise<{ readonly worked: boolean; readonly resent: number }> =>
+type Step = { readonly worked: boolean; readonly resent: number; readonly failure?: unknown }
+
+/**
+ * One step of a recovery that is due, all of it or nothing: deliveries are put back and its place is moved on. One that
+ * fails is put off, so that others do not wait behind it.
+ */
+export const recoverStep = (pool: Pool, capabilities: Capabilities): Promise<Step> =>
   transaction(pool, async (db) => {
     const { rows } = await db.query<Recovery>(sql`
       select id, organisation_id, delivery_id, connection_id, types, states, until, per_second, after_recorded_at, after_id
@@ -88,19 +92,35 @@ export const recoverStep = (
       order by next_at limit 1 for update skip locked`)
     const [recovery] = rows
     if (!recovery) return { worked: false, resent: 0 }
-    const most = Math.max(1, Math.min(resentAtOnce, Math.floor(recovery.per_second)))
-    const { lookedAt, isLast } = await lookAt(db, recovery, most)
-    const matching = lookedAt.filter(({ matches }) => matches)
-    const resent = await resend(db, capabilities, matching)
-    const end = lookedAt.at(-1)
-    await db.query(sql`
-      update delivery_recovery set resent = resent + ${resent}, skipped = skipped + ${matching.length - resent},
-        after_recorded_at = ${end?.recorded_at ?? recovery.after_recorded_at}, after_id = ${end?.id ?? recovery.after_id},
-        next_at = now() + make_interval(secs => ${resent / recovery.per_second}),
-        finished_at = case when ${isLast} then now() end
-      where id = ${recovery.id}`)
-    return { worked: true, resent }
+    await db.query('savepoint step')
+    try {
+      return { worked: true, resent: await carryOn(db, capabilities, recovery) }
+    } catch (failure) {
+      // Only what the database refuses would be refused again at once.
+      if (!(failure instanceof DatabaseError)) throw failure
+      await db.query('rollback to savepoint step')
+      await db.query(sql`
+        update delivery_recovery set next_at = now() + make_interval(secs => ${failedRestSeconds})
+        where id = ${recovery.id}`)
+      return { worked: true, resent: 0, failure }
+    }
   })
+
+/** Puts the next deliveries of a recovery back; returns how many. */
+const carryOn = async (db: ClientBase, capabilities: Capabilities, recovery: Recovery): Promise<number> => {
+  const most = Math.max(1, Math.min(resentAtOnce, Math.floor(recovery.per_second)))
+  const { lookedAt, isLast } = await lookAt(db, recovery, most)
+  const matching = lookedAt.filter(({ matches }) => matches)
+  const resent = await resend(db, capabilities, matching)
+  const end = lookedAt.at(-1)
+  await db.query(sql`
+    update delivery_recovery set resent = resent + ${resent}, skipped = skipped + ${matching.length - resent},
+      after_recorded_at = ${end?.recorded_at ?? recovery.after_recorded_at}, after_id = ${end?.id ?? recovery.after_id},
+      next_at = now() + make_interval(secs => ${resent / recovery.per_second}),
+      finished_at = case when ${isLast} then now() end
+    where id = ${recovery.id}`)
+  return resent
+}
 
 /** The next deliveries in the order of their events, as far as the last one that may be put back in this step. */
 const lookAt = async (

@@ -173,6 +173,24 @@ test('several requests at once, carried out by several workers, put each deliver
   expect(await own.claim([connection], 100)).toHaveLength(60)
 })
 
+test('a request that cannot be carried out holds up no other, and is tried again later', async () => {
+  await using own = await deliveryQueue()
+  await ended(own, failure, 5)
+  const broken = asked()
+  await request(own, broken)
+  await own.pool.query(`update delivery_recovery set per_second = 0 where id = $1`, [broken.delivery_recovery_id])
+  await request(own, asked())
+
+  const first = await recoverStep(own.pool, capabilities)
+  const second = await recoverStep(own.pool, capabilities)
+
+  expect(first).toMatchObject({ worked: true, resent: 0, failure: { code: expect.any(String) as unknown } })
+  expect(second).toEqual({ worked: true, resent: 5 })
+  expect(await recoverStep(own.pool, capabilities)).toEqual({ worked: false, resent: 0 })
+  const { rows } = await own.pool.query('select id from delivery_recovery where finished_at is null')
+  expect(rows).toEqual([{ id: broken.delivery_recovery_id }])
+})
+
 test('no more are put back in a second than was asked for, and the next step begins where this one ended', async () => {
   await using own = await deliveryQueue()
   await ended(own, failure, 25)
