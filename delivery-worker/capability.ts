@@ -14,6 +14,8 @@ export type Happening = {
   readonly organisation_id: string
   readonly occurred_at: string
   readonly subject: Subject
+  /** The part of the subject that it happened to, such as a premium of a policy; left out, the subject itself. */
+  readonly aggregate?: Subject
   /** The published name, which receivers rely on: `quote.issued`. */
   readonly type: string
   readonly payload: Json
@@ -22,7 +24,7 @@ export type Happening = {
 }
 
 /** How an event is published. */
-type Published = Pick<Happening, 'type' | 'payload'> & {
+type Published = Pick<Happening, 'type' | 'payload' | 'aggregate'> & {
   /** Read models that it waits for beside those of its kind. They follow other streams, which costs about a second. */
   readonly alsoWaitsFor?: readonly string[]
 }

@@ -53,7 +53,7 @@ const entryOf = (subjects: Subjects, known: ReadonlyMap<string, Remembered>, rec
   const happening = kind.happening(facts, recorded)
   const after: Remembered = { type, id, organisation_id, facts }
   if (!happening) return { after, entry: undefined }
-  const { type: published, payload } = happening
+  const { type: published, payload, aggregate = { type, id } } = happening
   const product_id = facts['product_id'] ?? null
   return {
     after,
@@ -70,7 +70,7 @@ const entryOf = (subjects: Subjects, known: ReadonlyMap<string, Remembered>, rec
         occurred_at: recorded.metadata.occurred_at,
         recorded_at: recorded.recorded_at.toISOString(),
         sequence: recorded.revision,
-        aggregate: { type, id },
+        aggregate,
         payload,
         product_id,
         organization_id: organisation_id,

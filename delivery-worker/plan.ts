@@ -158,7 +158,7 @@ const deliveriesOf = (
   const organisation_id = organisationOf(recorded)
   const published = subject.happening(facts, recorded)
   if (!published) return []
-  const { type, payload, alsoWaitsFor = [] } = published
+  const { type, payload, aggregate, alsoWaitsFor = [] } = published
   const happening: Happening = {
     type,
     payload,
@@ -166,6 +166,7 @@ const deliveriesOf = (
     organisation_id,
     occurred_at: recorded.metadata.occurred_at,
     subject: { type: subject.type, id: subject.idOf(recorded) },
+    ...(aggregate && { aggregate }),
     facts,
   }
 

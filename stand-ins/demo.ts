@@ -62,7 +62,7 @@ export const startStandIns = async (origin: string, dataDir: string): Promise<St
     startOn(known.phoneValidation, startPhoneValidation),
     startOn(known.addresses, startAddresses),
     startOn(known.marketPanel, startMarketPanel),
-    startOn(known.stripe, (port) => startStripe(port, webhooks)),
+    startOn(known.stripe, (port) => startStripe(port, webhooks, { afterMs: 2_000 })),
     startOn(known.tps, startTps),
     startOn(known.leadReader, startLeadReader),
   ])

@@ -49,7 +49,7 @@ export const policies = subjectKind<typeof sent, Facts>({
     return { product_id, policy_id, policy_number }
   },
   people: peopleShown,
-  happening: (event, { policy_id, policy_number }): Pick<Happening, 'type' | 'payload'> => {
+  happening: (event, { policy_id, policy_number }): Pick<Happening, 'type' | 'payload' | 'aggregate'> => {
     switch (event.type) {
       case 'PolicyBound':
         return { type: 'policy.bound', payload: { policy_id, policy_number } }
@@ -73,21 +73,45 @@ export const policies = subjectKind<typeof sent, Facts>({
         return { type: 'policy.lapsed', payload: { policy_id, lapsed_on, overdue_pence } }
       }
       case 'PremiumDue':
-        return { type: 'premium.due', payload: { policy_id, ...premium(event), attempt: 1 } }
+        return {
+          type: 'premium.due',
+          aggregate: ofPremium(event),
+          payload: { policy_id, ...premium(event), attempt: 1 },
+        }
       case 'PremiumCollected':
-        return { type: 'premium.collected', payload: { policy_id, ...premium(event), attempt: event.attempt } }
+        return {
+          type: 'premium.collected',
+          aggregate: ofPremium(event),
+          payload: { policy_id, ...premium(event), attempt: event.attempt },
+        }
       case 'PremiumFailed': {
         const { attempt, failure_code } = event
-        return { type: 'premium.failed', payload: { policy_id, ...premium(event), attempt, failure_code } }
+        return {
+          type: 'premium.failed',
+          aggregate: ofPremium(event),
+          payload: { policy_id, ...premium(event), attempt, failure_code },
+        }
       }
       case 'PremiumRetried':
-        return { type: 'premium.retried', payload: { policy_id, ...premium(event), attempt: event.attempt } }
+        return {
+          type: 'premium.retried',
+          aggregate: ofPremium(event),
+          payload: { policy_id, ...premium(event), attempt: event.attempt },
+        }
       case 'PremiumRefunded': {
         const { attempt, refund_pence: amount_pence } = event
-        return { type: 'premium.refunded', payload: { policy_id, ...premium(event), attempt, amount_pence } }
+        return {
+          type: 'premium.refunded',
+          aggregate: ofPremium(event),
+          payload: { policy_id, ...premium(event), attempt, amount_pence },
+        }
       }
       case 'PremiumWrittenOff':
-        return { type: 'premium.written_off', payload: { policy_id, ...premium(event), attempt: event.attempt } }
+        return {
+          type: 'premium.written_off',
+          aggregate: ofPremium(event),
+          payload: { policy_id, ...premium(event), attempt: event.attempt },
+        }
       case 'PolicyAmended':
         return { type: 'policy.amended', payload: { policy_id, premium_pence: event.premium_pence } }
       case 'PolicyIndexed': {
@@ -106,7 +130,8 @@ export const policies = subjectKind<typeof sent, Facts>({
       case 'ClaimClosed':
       case 'ClaimReopened': {
         const { claim_id, claim_type, amount_pence } = event
-        return { type: claimNames[event.type], payload: { policy_id, claim_id, claim_type, amount_pence } }
+        const aggregate = { type: 'claim', id: claim_id }
+        return { type: claimNames[event.type], aggregate, payload: { policy_id, claim_id, claim_type, amount_pence } }
       }
       // There is no mandate at the provider that could be told of by its id.
       case 'PolicyMandateRefused':
@@ -139,6 +164,7 @@ const claimNames = {
 } as const satisfies Readonly<Record<keyof typeof claimEvents, LifecycleEventType>>
 
 type OfPremium = { readonly premium_id: string; readonly amount_pence: number; readonly due_on: string }
+const ofPremium = ({ premium_id: id }: OfPremium) => ({ type: 'premium', id })
 const premium = ({ premium_id, amount_pence, due_on }: OfPremium) => ({ premium_id, amount_pence, due_on })
 
 /** The addresses of documents are those below the base address of the API. */

@@ -13,6 +13,8 @@ import {
 export type Account = {
   readonly objects: Map<string, StripeObject>
   readonly announce: (type: string, object: StripeObject) => void
+  /** The banks were given something, and will answer. */
+  readonly given: (object: StripeObject) => void
 }
 
 type Operation = {
@@ -118,6 +120,7 @@ const succeed = (account: Account, intent: StripeObject, { sort_code, account_nu
     },
     account_number,
   })
+  account.given(mandate)
   const done = change(account, intent, { status: 'succeeded', payment_method: method.id, mandate: mandate.id })
   account.announce('setup_intent.succeeded', done)
   return done
@@ -187,6 +190,7 @@ const debit = (account: Account, intent: StripeObject, form: Form): StripeObject
     })
   const processing = change(account, intent, { status: 'processing', payment_method: method.id, mandate })
   account.announce('payment_intent.processing', processing)
+  account.given(processing)
   return processing
 }
 
@@ -198,6 +202,17 @@ const settle = (account: Account, form: Form, id: string): StripeObject => {
   const failure = textOf(form, 'failure_code') ?? bacsBehaviour(String(mandate?.['account_number'])).fails
   if (failure === undefined) return paid(account, intent, { type: 'bacs_debit' }, 'succeeded')
   return declined(account, intent, failure)
+}
+
+/** What the banks say of what they were given, unless somebody has said it for them meanwhile. */
+export const answerAsBanks = (
+  account: Account,
+  { id, object }: StripeObject,
+  failure_code: string | undefined,
+): void => {
+  const status = account.objects.get(id)?.['status']
+  if (object === 'mandate' && status === 'pending') answerMandate(account, {}, id)
+  if (object === 'payment_intent' && status === 'processing') settle(account, { failure_code }, id)
 }
 
 const paid = (account: Account, intent: StripeObject, details: object, status: string): StripeObject => {

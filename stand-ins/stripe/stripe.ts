@@ -2,7 +2,7 @@ import { canonicalJson } from '#domain/canonical-json.ts'
 import { startStandIn, type StandIn, type StandInAnswer, type StandInRequest } from '../stand-in.ts'
 import { listOf, parseForm, type Form } from './form.ts'
 import { invalid, Refused, type StripeObject } from './objects.ts'
-import { operations, type Account } from './operations.ts'
+import { answerAsBanks, operations, type Account } from './operations.ts'
 import { makeNews, type WebhookEndpoint } from './webhooks.ts'
 
 export type StripeStandIn = StandIn & {
@@ -10,9 +10,14 @@ export type StripeStandIn = StandIn & {
   readonly objects: () => readonly StripeObject[]
   /** Posts events to these endpoints from now on. */
   readonly announceTo: (endpoints: readonly WebhookEndpoint[]) => void
+  /** How the banks answer from now on; undefined: they wait to be told. */
+  readonly letBanks: (banks: Banks | undefined) => void
   /** Resolves when every event that has happened was posted, or given up. */
   readonly announced: () => Promise<void>
 }
+
+/** They answer by themselves so long after they were given a mandate or a debit: as their account is known for, or so. */
+export type Banks = { readonly afterMs: number; readonly failure_code?: string }
 
 type Kept = { readonly fingerprint: string; readonly answer: StandInAnswer }
 
@@ -25,7 +30,10 @@ const mostKept = 100_000
 export const startStripe = async (
   port?: number,
   endpoints: readonly WebhookEndpoint[] = [],
+  initialBanks?: Banks,
 ): Promise<StripeStandIn> => {
+  const answering = new Set<NodeJS.Timeout>()
+  let banks = initialBanks
   const accounts = new Map<string, Account>()
   const news = makeNews(endpoints)
   const keptAnswers = new Map<string, Kept>()
@@ -33,7 +41,19 @@ export const startStripe = async (
   const accountOf = (name: string): Account => {
     const known = accounts.get(name)
     if (known) return known
-    const account = { objects: new Map<string, StripeObject>(), announce: news.announce }
+    const account: Account = {
+      objects: new Map<string, StripeObject>(),
+      announce: news.announce,
+      given: (object) => {
+        if (!banks) return
+        const { afterMs, failure_code } = banks
+        const timer = setTimeout(() => {
+          answering.delete(timer)
+          answerAsBanks(account, object, failure_code)
+        }, afterMs)
+        answering.add(timer)
+      },
+    }
     accounts.set(name, account)
     return account
   }
@@ -98,7 +118,11 @@ export const startStripe = async (
     objects: () => [...accounts.values()].flatMap(({ objects }) => [...objects.values()]),
     announceTo: news.announceTo,
     announced: news.announced,
+    letBanks: (others) => {
+      banks = others
+    },
     close: async () => {
+      for (const timer of answering) clearTimeout(timer)
       news.stop()
       await standIn.close()
     },

@@ -1,0 +1,278 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { OrganisationId } from '#domain/values.ts'
+import { derivedId } from '#infra/ids.ts'
+import { startReceiver, type Receiver } from '../../demo/receiver.ts'
+import { startDeliveryWorker } from '../../delivery-worker/delivery-worker.ts'
+import { startStripe, type StripeStandIn } from '../../stand-ins/stripe/stripe.ts'
+import { wholeService } from '../whole-service.ts'
+
+/** A policy's first year, through every role over HTTP: the operator moves the time, the banks answer by themselves. */
+
+const organisation_id = OrganisationId.parse(derivedId('organisation', 'acme'))
+const admin = `/admin/v1/organisations/${organisation_id}`
+const secret = 'whsec_of_acme'
+const patience = { timeout: 60_000, interval: 50 }
+const day = 86_400
+
+const told = [
+  ...['bound', 'activated', 'amended', 'indexed', 'reviewed', 'suspended', 'reinstated', 'lapsed', 'cancelled'],
+  'document_issued',
+].map((name) => `policy.${name}`)
+const types = [
+  ...told,
+  ...['due', 'collected', 'failed', 'retried', 'refunded', 'written_off'].map((name) => `premium.${name}`),
+  ...['opened', 'evidence_requested', 'approved', 'declined', 'paid', 'closed', 'reopened'].map((n) => `claim.${n}`),
+]
+
+const file = (hooks: string, provider: string) => `
+organisations:
+  - slug: acme
+    name: Acme Life
+    stripe_test_mode: true
+    payment_accounts:
+      - { mode: test, base_url: '${provider}', secret_key: sk_test_acme, webhook_secret: ${secret} }
+    endpoint_connections:
+      - { name: firm, base_url: '${hooks}', signing_secret: the secret of the firm }
+    workflows:
+${types.map((type) => `      - { name: ${type}, trigger: { event_type: ${type} }, actions: [{ kind: webhook, endpoint_connection: firm }] }`).join('\n')}
+    policy_rules:
+      - rpi: [${[0, 1, 2, 3].map((more) => `{ year: ${new Date().getUTCFullYear() + more}, percent: '10' }`).join(', ')}]
+    rate_tables:
+      - { key: life.level, version: 1, csv: "age,smoker,rate_e4\\n34,n,45818\\n34,s,99999\\n" }
+    products:
+      - slug: term
+        name: Term
+        product_type: term
+        lifecycle_state: production
+        rate_tables: { life.level: 1 }
+        smoker: { key: smoker, values: [true] }
+        covers:
+          - cover_type: life
+            rate_table: life.level
+            premium_basis: reviewable
+            review_period_years: 1
+            indexation_method: rpi
+            sum_assured_min_pence: 1000000
+            sum_assured_max_pence: 100000000
+            age_at_entry_min: 18
+            age_at_entry_max: 70
+            term_years_min: 5
+            term_years_max: 40
+        journeys:
+          - slug: standard
+            name: Standard
+            questions:
+              - { key: smoker, label: Do you smoke?, question_type: boolean, required: true }
+`
+
+type Policy = {
+  id: string
+  status: string
+  first_collection_on: string
+  next_collection_on: string | null
+  next_indexation_on: string | null
+  premium_pence: number
+  payment_method: { mandate_status: string }
+  documents: unknown[]
+}
+type Premium = { premium_id: string; number: number; status: string; attempt: number; covers_from: string }
+
+let service: Awaited<ReturnType<typeof wholeService>>
+let stripe: StripeStandIn
+let hooks: Receiver
+let token: string
+let stopWorker: () => Promise<void>
+beforeAll(async () => {
+  hooks = await startReceiver({ secret: 'the secret of the firm' })
+  stripe = await startStripe(undefined, [], { afterMs: 1 })
+  service = await wholeService({ DELIVERY_ALLOWED_HOSTS: '127.0.0.1', DELIVERY_ALLOW_HTTP: 'true' })
+  stripe.announceTo([{ url: `${service.origin}/api/v1/webhooks/stripe/${organisation_id}`, secret }])
+  const ending = new AbortController()
+  const worker = await startDeliveryWorker({ ...service.parts, signal: ending.signal })
+  stopWorker = async () => {
+    ending.abort()
+    await worker.stop()
+  }
+  await service.setUp(file(hooks.url, stripe.url))
+  token = (await service.client(organisation_id, ['read', 'write', 'crm'])).token
+}, 60_000)
+afterAll(async () => {
+  await stopWorker()
+  await service[Symbol.asyncDispose]()
+  await stripe.close()
+  await hooks.close()
+})
+
+const api = async <Data>(method: string, path: string, body?: object) =>
+  (await service.send<Data>(method, `/api/v1/${path}`, { token, ...(body && { body }) })).body.data
+const operate = async <Data>(path: string, body: object = {}) =>
+  service.send<Data>('POST', `${admin}/policies/${path}`, { body })
+const forward = async (seconds: number) =>
+  service.send('POST', '/admin/v1/clock', { body: { forward_seconds: Math.ceil(seconds) } })
+const now = async () => {
+  const { body } = await service.send<{ now: string }>('GET', '/admin/v1/clock')
+  return Date.parse(body.data.now)
+}
+/** The afternoon of that day. */
+const forwardTo = async (date: string) => forward((Date.parse(`${date}T15:00:00Z`) - (await now())) / 1000)
+
+const bought = async () => {
+  const born = new Date(Date.now() - 40 * day * 1000)
+  born.setUTCFullYear(born.getUTCFullYear() - 34)
+  const customer = {
+    first_name: 'Anna',
+    last_name: 'Ash',
+    email: 'anna@example.org',
+    dob: born.toISOString().slice(0, 10),
+    address_line1: '1 High Street',
+    city: 'London',
+    postal_code: 'SW1A 1AA',
+  }
+  await api('POST', 'crm/ingests', { source: 'website', identity: { email: customer.email, first_name: 'Anna' } })
+  const { id } = await api<{ id: string }>('POST', 'applications', {
+    product_slug: 'term',
+    journey_slug: 'standard',
+    customer,
+    answers: { smoker: false },
+  })
+  await api('PATCH', `applications/${id}`, { cover_amount_pence: 20_000_000, term_years: 25 })
+  const quote = await api<{ id: string }>('POST', `applications/${id}/quotes`)
+  const direct_debit = { account_holder_name: 'Anna Ash', sort_code: '08-99-99', account_number: '66374958' }
+  await api('POST', `quotes/${quote.id}/direct_debit_details`, { direct_debit })
+  return api<Policy>('POST', `quotes/${quote.id}/bind`)
+}
+
+const watch = (id: string) => {
+  const policy = async () => api<Policy>('GET', `policies/${id}`)
+  const premiums = async () => {
+    const path = `/admin/v1/premiums?organisation_id=${organisation_id}&policy_id=${id}&limit=200`
+    return (await service.send<Premium[]>('GET', path)).body.data.toReversed()
+  }
+  return {
+    policy,
+    premiums,
+    untilPolicy: async (isSo: (shown: Policy) => boolean): Promise<Policy> => {
+      await vi.waitUntil(async () => isSo(await policy()), patience)
+      return policy()
+    },
+    untilPremium: async (number: number, status: string, attempt = 1): Promise<Premium> => {
+      const found = async () => (await premiums()).find((each) => each.number === number)
+      await vi.waitUntil(async () => {
+        const premium = await found()
+        return premium?.status === status && premium.attempt === attempt
+      }, patience)
+      const premium = await found()
+      if (!premium) throw new Error(`There is no premium ${number}.`)
+      return premium
+    },
+    /** Webhooks of this type about the policy, in the order in which they came. */
+    told: async (type: string, count = 1) => {
+      const received = () =>
+        hooks.received.filter((event) => event.type === type && JSON.stringify(event['payload']).includes(id))
+      await vi.waitUntil(() => received().length >= count, patience)
+      return received()
+    },
+  }
+}
+
+test(
+  'a policy is collected, falls into arrears, lapses, is reinstated, follows prices and is reviewed',
+  { timeout: 300_000 },
+  async () => {
+    const { id, first_collection_on, premium_pence } = await bought()
+    const { untilPolicy, untilPremium, premiums, told: toldOf } = watch(id)
+
+    await untilPolicy(({ payment_method }) => payment_method.mandate_status === 'active')
+    await forward(2 * day)
+    await untilPolicy(({ status }) => status === 'active')
+
+    // Collected.
+    await forwardTo(first_collection_on)
+    await untilPremium(1, 'collected')
+    expect(await toldOf('premium.due')).toMatchObject([{ payload: { amount_pence: premium_pence, attempt: 1 } }])
+    expect(await toldOf('premium.collected')).toMatchObject([
+      { aggregate: { type: 'premium' }, policy: { id, status: 'active', first_premium: { status: 'succeeded' } } },
+    ])
+
+    // Failed, retried twice, suspended, lapsed.
+    stripe.letBanks({ afterMs: 1, failure_code: 'insufficient_funds' })
+    const { next_collection_on } = await untilPolicy((shown) => shown.next_collection_on !== null)
+    await forwardTo(next_collection_on ?? '')
+    await untilPremium(2, 'failed')
+    for (const attempt of [2, 3]) {
+      await forward(10 * day)
+      await untilPremium(2, 'failed', attempt)
+    }
+    expect(await toldOf('premium.failed', 3)).toMatchObject([
+      { payload: { attempt: 1, failure_code: 'insufficient_funds' } },
+      { payload: { attempt: 2 } },
+      { payload: { attempt: 3 } },
+    ])
+    expect(await toldOf('premium.retried', 2)).toHaveLength(2)
+    await forward(11 * day)
+    await untilPolicy(({ status }) => status === 'suspended')
+    await forward(31 * day)
+    await untilPolicy(({ status }) => status === 'lapsed')
+    await toldOf('policy.suspended')
+    expect(await toldOf('policy.lapsed')).toMatchObject([{ payload: { policy_id: id }, policy: { id } }])
+    await toldOf('premium.written_off')
+
+    // Reinstated: what comes next is paid for from that day on.
+    stripe.letBanks({ afterMs: 1 })
+    const unpaid = (await premiums()).length
+    const today = new Date(await now()).toISOString().slice(0, 10)
+    expect(await operate(`${id}/reinstatement`)).toMatchObject({ status: 200, body: { data: { status: 'active' } } })
+    expect(await toldOf('policy.reinstated')).toMatchObject([{ payload: { from: 'lapsed' } }])
+    const back = await untilPolicy(({ status }) => status === 'active')
+    await forwardTo(back.next_collection_on ?? '')
+    expect(await untilPremium(unpaid + 1, 'collected')).toMatchObject({ covers_from: today })
+
+    // Amended: the schedule is issued again.
+    await operate(`${id}/amendment`, { components: [{ cover_index: 0, premium_pence: 1_000 }] })
+    expect(await toldOf('policy.amended')).toMatchObject([{ payload: { premium_pence: 1_000 } }])
+    await toldOf('policy.document_issued', 3)
+
+    // A year on: cover follows prices, and the premiums are reviewed.
+    await forwardTo(back.next_indexation_on ?? '')
+    const indexed = await untilPolicy((shown) => shown.premium_pence === 1_100)
+    expect(indexed.next_indexation_on).not.toBe(back.next_indexation_on)
+    await toldOf('policy.indexed')
+    await operate(`${id}/review`, { components: [{ cover_index: 0, premium_pence: 1_200 }] })
+    expect(await toldOf('policy.reviewed')).toMatchObject([{ payload: { premium_pence: 1_200 } }])
+
+    // A claim, from the telephone call to the payment.
+    const opened = await operate<{ claim_id: string }>(`${id}/claims`, { claim_type: 'life', happened_on: today })
+    const decide = async (decision: string, more: object = {}) =>
+      operate(`${id}/claims/${opened.body.data.claim_id}/decisions`, { decision, ...more })
+    await decide('request_evidence')
+    await decide('approve', { amount_pence: 20_000_000 })
+    await decide('pay', { ends_policy: true })
+    for (const [type, amount_pence] of [
+      ['claim.opened', null],
+      ['claim.evidence_requested', null],
+      ['claim.approved', 20_000_000],
+      ['claim.paid', 20_000_000],
+    ] as const)
+      expect(await toldOf(type)).toMatchObject([
+        { aggregate: { type: 'claim' }, payload: { claim_type: 'life', amount_pence }, policy: { id } },
+      ])
+    await untilPolicy(({ status }) => status === 'claimed')
+
+    // No two were told of as one, and nothing was charged twice.
+    const charged = stripe
+      .objects()
+      .filter(({ object, status }) => object === 'payment_intent' && status === 'succeeded')
+    const collected = (await premiums()).filter(({ status }) => status === 'collected')
+    expect(charged).toHaveLength(collected.length)
+  },
+)
+
+test('what happened to the policy stands on the timeline of its person', { timeout: 60_000 }, async () => {
+  const path = `${admin}/lead_events?limit=200`
+  const kinds = async () => {
+    const { body } = await service.send<{ event_type: string }[]>('GET', path)
+    return new Set(body.data.map(({ event_type }) => event_type))
+  }
+  for (const kind of ['policy_bound', 'premium_failed', 'policy_lapsed', 'claim_opened', 'document_sent'])
+    await vi.waitUntil(async () => (await kinds()).has(`activity.${kind}`), patience)
+})
