@@ -136,6 +136,28 @@ export const makePaymentNews = ({ writer, desks, mandateOwner, setUp }: Deps) =>
     return { ...receipt, application_id: state.application_id }
   }
 
+  const onDispute = async (
+    organisation_id: OrganisationId,
+    { livemode, data }: Extract<ProviderNews, { type: 'charge.dispute.created' }>,
+    context: Context,
+  ): Promise<Receipt> => {
+    const { amount, payment_intent } = data.object
+    const about = { ...nothing, kind: 'payment_disputed' as const, amount_pence: amount }
+    const desk = desks(organisation_id, !livemode)
+    if (!payment_intent || !desk) return about
+    // A dispute does not say what the payment was for.
+    const { metadata } = doneOr('unavailable', await desk.provider.readPayment(payment_intent))
+    const receipt = { ...about, ...idsIn(metadata), payment_intent_id: payment_intent }
+    const concern = await premiumConcernOf(organisation_id, receipt)
+    const attempt = Number(metadata['attempt'])
+    if (!concern || !Number.isSafeInteger(attempt)) return receipt
+    const { state, premium } = concern
+    const result = { outcome: 'disputed' } as const
+    const settle = { type: 'SettlePremium', premium_id: premium.premium_id, attempt, now: context.now, result } as const
+    await policies.handle(state.id, settle, context)
+    return { ...receipt, application_id: state.application_id }
+  }
+
   const onRefund = async (
     organisation_id: OrganisationId,
     charge: Of<'charge.refunded'>,
@@ -197,6 +219,8 @@ export const makePaymentNews = ({ writer, desks, mandateOwner, setUp }: Deps) =>
         return onIntent(organisation_id, 'payment_failed', news.data.object, context)
       case 'charge.refunded':
         return onRefund(organisation_id, news.data.object, context)
+      case 'charge.dispute.created':
+        return onDispute(organisation_id, news, context)
       case 'mandate.updated':
         return onMandate(organisation_id, news.data.object, context)
     }

@@ -1,6 +1,6 @@
 import { isSameJson } from '../canonical-json.ts'
 import { Rejection } from '../rejection.ts'
-import { isOverdue } from '../premiums/record.ts'
+import { isOverdue, overdueSince } from '../premiums/record.ts'
 import { dateIn, startOfDayIn } from '../time-zone.ts'
 import { daysAfter, firstOnDay, laterOf } from './dates.ts'
 import { hasEnded } from './ended.ts'
@@ -26,7 +26,7 @@ const none: Arrears = { since: null, overdue_pence: 0, check_at: null }
 /** What is overdue, and when that is looked at next. */
 const arrearsOf = (policy: PolicyState): Arrears => {
   const overdue = policy.premiums.filter(isOverdue)
-  const since = overdue.map(({ due_on }) => due_on).toSorted()[0]
+  const since = overdue.map(overdueSince).toSorted()[0]
   if (hasEnded(policy) || since === undefined) return none
   const { suspend_after_days, lapse_after_days } = policy.collection_rules
   const days = policy.status === 'suspended' ? lapse_after_days : suspend_after_days

@@ -1,7 +1,7 @@
 import { Rejection } from '../rejection.ts'
 import { dateIn, startOfDayIn } from '../time-zone.ts'
 import type { PremiumEvent, PremiumId, WriteOffReason } from '../premiums/events.ts'
-import type { Premium } from '../premiums/record.ts'
+import { disputeCode, type Premium } from '../premiums/record.ts'
 import { daysAfter, firstOnDay, monthsAfter } from './dates.ts'
 import { hasEnded } from './ended.ts'
 import { nextNumber, type PolicyState } from './state.ts'
@@ -42,6 +42,8 @@ export type SettlePremium = {
   readonly result:
     | { readonly outcome: 'collected'; readonly payment_intent_id: string; readonly collected_at: string }
     | { readonly outcome: 'failed'; readonly failure_code: string }
+    /** What was collected was taken back by the payer's bank, which needs no reason and has no end of time for it. */
+    | { readonly outcome: 'disputed' }
 }
 
 /** Sent by a timer, and by the operator at any time after a failure. */
@@ -142,8 +144,9 @@ export const delayPremium = (
 /** News may come twice, late and in any order. Money that has come is recorded, whatever was decided meanwhile. */
 export const settlePremium = ({ premium_id, attempt, now, result }: SettlePremium, policy: PolicyState): Decision => {
   const premium = premiumOf(policy, premium_id)
+  if (result.outcome === 'disputed') return disputed(premium, attempt, policy)
   if (result.outcome === 'collected') {
-    if (premium.status === 'collected') return []
+    if (premium.status === 'collected' || attempt <= premium.disputed_attempt) return []
     const { payment_intent_id, collected_at } = result
     const collected = { type: 'PremiumCollected', ...about(premium), attempt, method: 'direct_debit' } as const
     return [{ ...collected, payment_intent_id, collected_at }, ...refundedAtOnce(premium, policy)]
@@ -155,6 +158,16 @@ export const settlePremium = ({ premium_id, attempt, now, result }: SettlePremiu
   const { failure_code } = result
   return [
     { type: 'PremiumFailed', ...about(premium), customer_id: customer.id, attempt, failure_code, retry_at },
+    ...(hasEnded(policy) ? [writtenOff(premium)] : []),
+  ]
+}
+
+/** It is owed again, and whether it is asked for again is left to the team. */
+const disputed = (premium: Premium, attempt: number, policy: PolicyState): Decision => {
+  if (premium.attempt !== attempt || (premium.status !== 'collected' && premium.status !== 'requested')) return []
+  const { id: customer_id } = policy.customer
+  return [
+    { type: 'PremiumFailed', ...about(premium), customer_id, attempt, failure_code: disputeCode, retry_at: null },
     ...(hasEnded(policy) ? [writtenOff(premium)] : []),
   ]
 }

@@ -39,6 +39,9 @@ export const Premium = z
     payment_intent_id: z.string().nullable(),
     collected_at: z.iso.datetime().nullable(),
     failure_code: z.string().nullable(),
+    disputed_on: CalendarDate.nullable().describe('When the payer’s bank took back what was collected.'),
+    /** What was collected by this attempt or an earlier one was taken back. */
+    disputed_attempt: z.int(),
     retry_at: z.iso.datetime().nullable().describe('When something is done about it next.'),
     /** How often in a row nothing could be done about it. */
     delays: z.int(),
@@ -61,9 +64,7 @@ export const evolvePremium = (
   { occurred_at }: Recorded,
 ): Premium | undefined => {
   if (event.type === 'PremiumDue') return due(event, occurred_at)
-  return (
-    premium && { ...premium, ...changeBy(premium, event), ...whenAsked(event, occurred_at), updated_at: occurred_at }
-  )
+  return premium && { ...premium, ...changeBy(premium, event), ...dated(event, occurred_at), updated_at: occurred_at }
 }
 
 /** The premiums of a policy, in the order in which they were due. */
@@ -87,6 +88,8 @@ const due = ({ type: _type, next_due_on: _on, next_due_at: _at, ...given }: Of<'
   payment_intent_id: null,
   collected_at: null,
   failure_code: null,
+  disputed_on: null,
+  disputed_attempt: 0,
   retry_at: null,
   delays: 0,
   asked_at: at,
@@ -96,8 +99,15 @@ const due = ({ type: _type, next_due_on: _on, next_due_at: _at, ...given }: Of<'
   updated_at: at,
 })
 
-const whenAsked = (event: PremiumEvent, occurred_at: string): Partial<Premium> =>
-  event.type === 'PremiumRetried' ? { asked_at: occurred_at } : {}
+/** Why a premium has failed that was collected before. */
+export const disputeCode = 'disputed'
+
+const dated = (event: PremiumEvent, occurred_at: string): Partial<Premium> => {
+  if (event.type === 'PremiumRetried') return { asked_at: occurred_at }
+  return event.type === 'PremiumFailed' && event.failure_code === disputeCode
+    ? { disputed_on: occurred_at.slice(0, 10), disputed_attempt: event.attempt }
+    : {}
+}
 
 const changeBy = (premium: Premium, event: Exclude<PremiumEvent, Of<'PremiumDue'>>): Partial<Premium> => {
   switch (event.type) {
@@ -146,6 +156,10 @@ const changed = (
 /** What of a premium could still be given back: what is owed already counts as given. */
 export const refundable = ({ status, amount_pence, refunds }: Premium): number =>
   status === 'collected' ? amount_pence - refunds.reduce((sum, { refund_pence }) => sum + refund_pence, 0) : 0
+
+/** Since when a premium that is not paid is overdue: one that was taken back later, since then. */
+export const overdueSince = ({ due_on, disputed_on }: Premium): string =>
+  disputed_on !== null && disputed_on > due_on ? disputed_on : due_on
 
 /** Whether a premium has failed and is still not paid. */
 export const isOverdue = ({ status, attempt }: Premium): boolean =>

@@ -23,6 +23,7 @@ const Charge = z.object({
   payment_intent: Reference,
   metadata: Metadata,
 })
+const Dispute = z.object({ id: Id, amount: z.int(), payment_intent: Reference })
 const Mandate = z.object({
   id: Id,
   status: z.string(),
@@ -45,6 +46,7 @@ const ProviderNews = z.discriminatedUnion('type', [
   envelope('payment_intent.amount_capturable_updated', Intent),
   envelope('payment_intent.payment_failed', Intent),
   envelope('charge.refunded', Charge),
+  envelope('charge.dispute.created', Dispute),
   envelope('mandate.updated', Mandate),
 ])
 export type ProviderNews = z.output<typeof ProviderNews>

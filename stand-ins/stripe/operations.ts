@@ -204,6 +204,23 @@ const settle = (account: Account, form: Form, id: string): StripeObject => {
   return declined(account, intent, failure)
 }
 
+/** The payer has what was collected by Direct Debit taken back, which is final. */
+const dispute = (account: Account, _form: Form, id: string): StripeObject => {
+  const intent = find(account, 'payment_intent', id)
+  if (intent['status'] !== 'succeeded') throw invalid('This payment has not succeeded.')
+  const disputed = create(account, 'du', 'dispute', {
+    amount: intent['amount'],
+    charge: intent['latest_charge'],
+    payment_intent: id,
+    currency: intent['currency'],
+    reason: 'debit_not_authorized',
+    status: 'lost',
+    metadata: {},
+  })
+  account.announce('charge.dispute.created', disputed)
+  return disputed
+}
+
 /** What the banks say of what they were given, unless somebody has said it for them meanwhile. */
 export const answerAsBanks = (
   account: Account,
@@ -333,5 +350,6 @@ export const operations: readonly Operation[] = [
   { method: 'POST', path: /^\/stand-in\/checkout\/sessions\/(\w+)\/complete$/, act: completeSession },
   { method: 'POST', path: /^\/stand-in\/payment_intents\/(\w+)\/confirm$/, act: confirmIntent },
   { method: 'POST', path: /^\/stand-in\/payment_intents\/(\w+)\/settle$/, act: settle },
+  { method: 'POST', path: /^\/stand-in\/payment_intents\/(\w+)\/dispute$/, act: dispute },
   { method: 'POST', path: /^\/stand-in\/mandates\/(\w+)$/, act: answerMandate },
 ]

@@ -72,7 +72,14 @@ type Policy = {
   payment_method: { mandate_status: string }
   documents: unknown[]
 }
-type Premium = { premium_id: string; number: number; status: string; attempt: number; covers_from: string }
+type Premium = {
+  premium_id: string
+  number: number
+  status: string
+  attempt: number
+  covers_from: string
+  payment_intent_id: string
+}
 
 let service: Awaited<ReturnType<typeof wholeService>>
 let stripe: StripeStandIn
@@ -114,7 +121,7 @@ const now = async () => {
 const forwardTo = async (date: string) => forward((Date.parse(`${date}T15:00:00Z`) - (await now())) / 1000)
 
 const bought = async () => {
-  const born = new Date(Date.now() - 40 * day * 1000)
+  const born = new Date((await now()) - 40 * day * 1000)
   born.setUTCFullYear(born.getUTCFullYear() - 34)
   const customer = {
     first_name: 'Anna',
@@ -172,12 +179,34 @@ const watch = (id: string) => {
   }
 }
 
+test('what was collected can be taken back by the payer’s bank, and is owed again', { timeout: 120_000 }, async () => {
+  const { id, first_collection_on } = await bought()
+  const { untilPolicy, untilPremium, told } = watch(id)
+  await untilPolicy(({ payment_method }) => payment_method.mandate_status === 'active')
+  await forwardTo(first_collection_on)
+  const { payment_intent_id } = await untilPremium(1, 'collected')
+  await forward(35 * day)
+
+  await fetch(`${stripe.url}/stand-in/payment_intents/${payment_intent_id}/dispute`, { method: 'POST' })
+
+  const today = new Date(await now()).toISOString().slice(0, 10)
+  expect(await untilPremium(1, 'failed')).toMatchObject({ failure_code: 'disputed', disputed_on: today })
+  expect(await told('premium.failed')).toMatchObject([{ payload: { attempt: 1, failure_code: 'disputed' } }])
+  // It is overdue from now on, not since it was due.
+  expect(await untilPolicy(({ status }) => status === 'active')).toMatchObject({ status: 'active' })
+  // The team has it collected once more.
+  const [premium] = await watch(id).premiums()
+  await operate(`${id}/premiums/${premium?.premium_id}/retry`)
+  await untilPremium(1, 'collected', 2)
+})
+
 test(
   'a policy is collected, falls into arrears, lapses, is reinstated, follows prices and is reviewed',
   { timeout: 300_000 },
   async () => {
     const { id, first_collection_on, premium_pence } = await bought()
     const { untilPolicy, untilPremium, premiums, told: toldOf } = watch(id)
+    const isOf = (metadata: unknown) => JSON.stringify(metadata).includes(id)
 
     await untilPolicy(({ payment_method }) => payment_method.mandate_status === 'active')
     await forward(2 * day)
@@ -255,10 +284,12 @@ test(
       ])
     await untilPolicy(({ status }) => status === 'claimed')
 
-    // No two were told of as one, and nothing was charged twice.
+    // Nothing was charged twice.
+    const ended = new Set(['collected', 'written_off'])
+    await vi.waitUntil(async () => (await premiums()).every(({ status }) => ended.has(status)), patience)
     const charged = stripe
       .objects()
-      .filter(({ object, status }) => object === 'payment_intent' && status === 'succeeded')
+      .filter(({ object, status, metadata }) => object === 'payment_intent' && status === 'succeeded' && isOf(metadata))
     const collected = (await premiums()).filter(({ status }) => status === 'collected')
     expect(charged).toHaveLength(collected.length)
   },

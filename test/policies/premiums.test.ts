@@ -181,6 +181,41 @@ describe('what becomes of a collection', () => {
   })
 })
 
+describe('a dispute', () => {
+  const dispute: SettlePremium = { type: 'SettlePremium', premium_id, attempt: 1, now, result: { outcome: 'disputed' } }
+  const takenBack: PremiumEvent = {
+    type: 'PremiumFailed',
+    ...first,
+    customer_id,
+    attempt: 1,
+    failure_code: 'disputed',
+    retry_at: null,
+  }
+  const paid = [...active, due, requested, collected]
+
+  scenario('takes back what was collected, and leaves it to the team', {
+    given: paid,
+    when: dispute,
+    then: [takenBack, expect.objectContaining({ type: 'ArrearsChanged', overdue_pence: 2875 }) as never],
+  })
+  scenario('that is told twice changes nothing', { given: [...paid, takenBack], when: dispute, then: [] })
+  scenario('is not undone by news of the success that comes late', {
+    given: [...paid, takenBack],
+    when: settle('collected'),
+    then: [],
+  })
+  scenario('does not concern another attempt', {
+    given: [...paid, takenBack, retried(2)],
+    when: dispute,
+    then: [],
+  })
+  scenario('of a policy that has ended is not asked for again', {
+    given: [...paid, { type: 'PolicyLapsed', customer_id, lapsed_on: '2026-04-16', overdue_pence: 0 }],
+    when: dispute,
+    then: [takenBack, writtenOff],
+  })
+})
+
 describe('arrears', () => {
   const check = (at: string) => ({ type: 'CheckArrears', now: at }) as const
 
