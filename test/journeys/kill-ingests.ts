@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { stringify } from 'yaml'
+import { readOwnSecrets } from '#infra/local-installation.ts'
 import { postgresLog } from '#infra/event-log/postgres/postgres-log.ts'
-import { demoApplication } from '../../demo/demo.ts'
 import { makeCaller, type Caller } from './load.ts'
 import { faultsOfLog, readWholeLog } from './outcome-checks.ts'
 import { databaseOf, freePort, startServiceProcess } from './service-process.ts'
@@ -29,7 +30,7 @@ export const killDuringIngests = async ({ leads, kills, clients }: Options): Pro
   let service = start()
   try {
     await service.ready
-    const caller = makeCaller(`http://localhost:${port}`, await demoApplication(), 'read write crm')
+    const caller = makeCaller(`http://localhost:${port}`, await setUpFirm(port, dataDir), 'read write crm')
     const ids = new Map<number, string>()
     const sending = sendAll(caller, { leads, clients }, ids)
     for (let kill = 1; kill <= kills; kill++) {
@@ -45,6 +46,26 @@ export const killDuringIngests = async ({ leads, kills, clients }: Options): Pro
     await service.kill('family')
     await rm(directory, { recursive: true, force: true })
   }
+}
+
+/** A firm of its own: nobody is asked about its leads, so that none has to wait. */
+const setUpFirm = async (port: number, dataDir: string) => {
+  const server = { client_id: crypto.randomUUID(), client_secret: crypto.randomUUID() }
+  const firm = {
+    slug: 'sends-leads',
+    name: 'A firm that sends leads',
+    api_applications: [{ name: 'Server', ...server, scopes: ['read', 'write', 'crm'] }],
+  }
+  const response = await fetch(`http://localhost:${port}/admin/v1/setup?apply=true`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${(await readOwnSecrets(dataDir))?.OPERATOR_KEY}`,
+      'content-type': 'application/yaml',
+    },
+    body: stringify({ organisations: [firm] }),
+  })
+  if (!response.ok) throw new Error(`The firm could not be set up: ${await response.text()}`)
+  return server
 }
 
 /** Every person is sent twice, by two clients at about the same time. */
