@@ -179,6 +179,16 @@ describe('what becomes of a collection', () => {
     when: settle('collected'),
     then: [collected, owed('cooling_off')],
   })
+  scenario('what is collected for a time from the day on which a policy ended is given back', {
+    given: [...active, due, requested, cancelledOn('2026-02-02')],
+    when: settle('collected'),
+    then: [collected, owed('policy_ended')],
+  })
+  scenario('and is kept when the policy was in force for a day of it', {
+    given: [...active, due, requested, cancelledOn('2026-02-03')],
+    when: settle('collected'),
+    then: [collected],
+  })
 })
 
 describe('a dispute', () => {
@@ -230,6 +240,7 @@ describe('arrears', () => {
     when: check('2026-04-15T23:00:00.000Z'),
     then: [{ type: 'PolicyLapsed', customer_id, lapsed_on: '2026-04-16', overdue_pence: 2875 }, writtenOff, noArrears],
   })
+  scenario('and no moment sooner', { given: inSuspense, when: check('2026-04-15T22:59:59.999Z'), then: [] })
   scenario('that are paid reinstate cover', {
     given: [...inSuspense, retried(2)],
     when: settle('collected', 2),
@@ -302,7 +313,29 @@ describe('the operator', () => {
     const after = first && evolvePolicyState(state, first, at('2026-05-15T09:00:00.000Z'))
     expect(calls('2026-06-15', after)[0]).toMatchObject({ number: 3, covers_from: '2026-06-01' })
   })
-  scenario('on the ninetieth day, and not later', {
+  const reinstatedInSummer: PolicyEvent = {
+    ...reinstated,
+    from: 'lapsed',
+    next_collection_on: '2026-08-15',
+    next_collection_at: '2026-08-14T23:00:00.000Z',
+  }
+  scenario('on the ninetieth day still', {
+    given: [...active, lapsed],
+    when: reinstate('2026-07-15T09:00:00.000Z'),
+    then: [reinstatedInSummer],
+  })
+  const until = (end_date: string) => [{ ...bound, end_date } as PolicyEvent, ...active.slice(1), lapsed]
+  scenario('on the day before its term is over still', {
+    given: until('2026-07-16'),
+    when: reinstate('2026-07-15T09:00:00.000Z'),
+    then: [{ ...reinstatedInSummer, end_at: '2026-07-15T23:00:00.000Z' }],
+  })
+  scenario('409 conflict: its term is over', {
+    given: until('2026-07-15'),
+    when: reinstate('2026-07-15T09:00:00.000Z'),
+    then: rejected('conflict', undefined, 'term'),
+  })
+  scenario('409 conflict: later than the ninetieth day', {
     given: [...active, lapsed],
     when: reinstate('2026-07-16T09:00:00.000Z'),
     then: rejected('conflict', undefined, '2026-07-15'),
@@ -322,8 +355,14 @@ describe('a refund', () => {
 
   scenario('gives a part back', { given: [...active, due, collected], when: refund(1000), then: [part] })
   scenario('once', { given: [...active, due, collected, part], when: refund(1000), then: [] })
+  const others = { ...part, refund_id: PremiumRefundId.parse(premium_id) }
+  scenario('of all that is left', {
+    given: [...active, due, collected, others],
+    when: refund(1875),
+    then: [{ ...part, refund_pence: 1875 }],
+  })
   scenario('of nothing more than is left', {
-    given: [...active, due, collected, { ...part, refund_id: PremiumRefundId.parse(premium_id) }],
+    given: [...active, due, collected, others],
     when: refund(1876),
     then: rejected('validation_failed', { refund_pence: 'at most 1875' }),
   })
@@ -359,7 +398,7 @@ test('each premium and each refund is due by itself', () => {
   expect(premiumDueTimes(owed('operator'), 'p', at)).toMatchObject([{ kind: 'premium_refund', due_at: at }])
 })
 
-function owed(reason: 'cooling_off' | 'operator') {
+function owed(reason: 'cooling_off' | 'operator' | 'policy_ended') {
   const card = { application_id: 'a0000000-0000-4000-8000-000000000001' as never, card_payment_id: null }
   const refund_id = PremiumRefundId.parse(premium_id)
   return { type: 'PremiumRefundOwed', ...first, refund_id, ...card, refund_pence: 2875, reason } as const
@@ -376,4 +415,8 @@ function cancelled(): Extract<PolicyEvent, { type: 'PolicyCancelled' }> {
     cooling_off: true,
     refund_pence: 0,
   }
+}
+
+function cancelledOn(effective_on: string): PolicyEvent {
+  return { ...cancelled(), reason: 'customer_request', cooling_off: false, effective_on }
 }
