@@ -22,7 +22,11 @@ const longestHeader = 4_000
 export const integrationRequest = (call: Call): OutboundRequest => {
   const { outbound, endpoint, envelope, idempotency_key, credential } = call
   const body = bodyOf(endpoint, envelope)
-  const own = Object.entries(endpoint.headers).map(([name, value]) => [name, headerValue(value, envelope)] as const)
+  const ours = { 'Idempotency-Key': idempotency_key, ...credential }
+  const reserved = new Set(Object.keys(ours).map((name) => name.toLowerCase()))
+  const own = Object.entries(endpoint.headers)
+    .filter(([name]) => !reserved.has(name.toLowerCase()))
+    .map(([name, value]) => [name, headerValue(value, envelope)] as const)
   const hasType = own.some(([name]) => name.toLowerCase() === 'content-type')
   return {
     method: endpoint.method,
@@ -30,8 +34,7 @@ export const integrationRequest = (call: Call): OutboundRequest => {
     headers: {
       ...(body !== undefined && !hasType && { 'Content-Type': 'application/json' }),
       ...Object.fromEntries(own),
-      'Idempotency-Key': idempotency_key,
-      ...credential,
+      ...ours,
     },
     ...(body !== undefined && { body }),
   }

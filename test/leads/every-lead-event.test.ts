@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { LeadTriggerType } from '#domain/workflows/events.ts'
 import { startTps } from '../../stand-ins/tps.ts'
 import { leadService, type LeadService } from '../ingests/fixture.ts'
 
@@ -15,22 +16,9 @@ afterAll(async () => {
 
 const olive = '71000000-0000-4000-8000-000000000001'
 
-/** The list of the specification; `lead.manual_run` is that of workflows, and tested with them. */
+/** All that starts workflows of leads; `lead.manual_run` is tested with them. Of activities, one for each way that they come about. */
 const events = [
-  'lead.created',
-  'lead.facts_recorded',
-  'lead.stage_changed',
-  'lead.owner_assigned',
-  'lead.status_changed',
-  'lead.outcome_reason_set',
-  'lead.vulnerability_flagged',
-  'lead.next_action_due',
-  'lead.first_contact_overdue',
-  'lead.grade_changed',
-  'lead.tps_screened',
-  'lead.task_completed',
-  'lead.snooze_ended',
-  'contact.details_changed',
+  ...LeadTriggerType.options.filter((type) => !type.startsWith('activity.') && type !== 'lead.manual_run'),
   'activity.form',
   'activity.reply',
   'activity.outcome',
