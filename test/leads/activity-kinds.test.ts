@@ -68,3 +68,28 @@ test('what happens with the application of a lead stands on its timeline, each a
     expect(own[1]?.payload['related']).toMatchObject({ type: kind.startsWith('quote') ? 'quote' : 'application' })
   }
 })
+
+test('what happens with the policy of a lead stands on its timeline, each as its kind', async () => {
+  await using fixture = await openLeads()
+  await fixture.send(website, { contact_id })
+  await fixture.happened('PolicyBound.v1')
+  const [bound] = (await fixture.log.readAll()).filter(({ type }) => type === 'PolicyBound')
+  await fixture.settled()
+  const happened = [
+    ['PolicyActivated.v1', 'policy_updated'],
+    ['PolicyDocumentIssued.v1', 'document_sent'],
+    ['PremiumFailed.v1', 'premium_failed'],
+    ['ClaimOpened.v1', 'claim_opened'],
+    ['PolicyLapsed.v1', 'policy_lapsed'],
+    ['PolicyCancelled.v1', 'policy_cancelled'],
+  ] as const
+
+  for (const [what, kind] of happened) {
+    const before = (await activities(fixture)).length
+    await fixture.happened(what, bound?.stream)
+    await fixture.settled()
+
+    const told = (await activities(fixture)).slice(before).map(({ event_type }) => event_type)
+    expect(told.filter((type) => type !== 'activity.outcome')).toEqual([`activity.${kind}`])
+  }
+})
