@@ -72,6 +72,7 @@ export const followProgress = async (
   const known = new Map<string, Omit<Row, 'name'>>()
   let waiting = 0
   let isReading = false
+  let isReadSoon = false
 
   const pass = ({ name, categories, position }: Row) => {
     const before = known.get(name)?.position ?? null
@@ -100,7 +101,18 @@ export const followProgress = async (
       const consumer = known.get(name)
       if (consumer) pass({ name, categories: consumer.categories, position })
     }
-    if (!success || data.some(([name]) => !known.has(name))) void readAndLog()
+    if (!success || data.some(([name]) => !known.has(name))) readSoon()
+  }
+
+  /** Of a consumer that the table does not have, such as one of another version, news comes hundreds of times a second. */
+  const readSoon = () => {
+    if (isReadSoon) return
+    isReadSoon = true
+    void pause(readAgainMs)
+      .then(readAndLog)
+      .finally(() => {
+        isReadSoon = false
+      })
   }
 
   const readWhileAwaited = async () => {

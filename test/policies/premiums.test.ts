@@ -241,6 +241,11 @@ describe('arrears', () => {
     then: [{ type: 'PolicyLapsed', customer_id, lapsed_on: '2026-04-16', overdue_pence: 2875 }, writtenOff, noArrears],
   })
   scenario('and no moment sooner', { given: inSuspense, when: check('2026-04-15T22:59:59.999Z'), then: [] })
+  scenario('but what may be with the banks already is waited for', {
+    given: [...inSuspense, { ...due, premium_id: idOf(2), number: 2, due_on: '2026-03-15', covers_from: '2026-03-02' }],
+    when: check('2026-04-15T23:00:00.000Z'),
+    then: [{ type: 'PolicyLapsed', customer_id, lapsed_on: '2026-04-16', overdue_pence: 2875 }, writtenOff, noArrears],
+  })
   scenario('that are paid reinstate cover', {
     given: [...inSuspense, retried(2)],
     when: settle('collected', 2),

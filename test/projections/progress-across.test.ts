@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { Position } from '#domain/event.ts'
 import { findCheckpoint } from '#infra/consumers/checkpoint.ts'
 import { announceProgress, followProgress } from '#infra/consumers/shared-progress.ts'
@@ -169,4 +169,23 @@ test('nobody waits for a projection that is no more', async () => {
   const position = await the.append(1, raised())
 
   expect(await wait('tally', position, 5_000)).toBe(true)
+})
+
+test('news of a consumer that the table does not have costs no more than a look at the table now and then', async () => {
+  await using the = await fixture()
+  const { parts, until, progress } = the.makeProcess('writing')
+  const followed = await followProgress(progress, parts)
+  until(followed.finished)
+  const query = vi.spyOn(parts.pool, 'query')
+  const looks = () =>
+    query.mock.calls.filter(([statement]) => JSON.stringify(statement).includes('"consumer-progress"')).length
+
+  await the.pool.query(`
+    select pg_notify('consumer_progress', '[["of another version", "' || sent || '"]]')
+    from generate_series(1, 200) as news (sent)`)
+  await soon(() => expect(looks()).toBeGreaterThan(0))
+  const afterNews = looks()
+  query.mockRestore()
+
+  expect(afterNews).toBeLessThan(20)
 })
