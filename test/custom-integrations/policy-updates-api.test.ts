@@ -34,8 +34,9 @@ type Entry = { readonly type: string; readonly document: { readonly update_type?
 
 const timelineOf = async (policy_id: string): Promise<readonly string[]> => {
   const path = `/admin/v1/policies/${policy_id}/timeline?organisation_id=${inbound.organisation_id}`
-  const { body } = await inbound.send<readonly Entry[]>('GET', path)
-  return body.data.map(({ type }) => type)
+  const { status, body } = await inbound.send<readonly Entry[]>('GET', path)
+  // The read model may not have it yet.
+  return status === 200 ? body.data.map(({ type }) => type) : []
 }
 
 const update = (ours: string | null, id: string) => ({ event: { name: 'policy.changed' }, id, policy: { ours } })
