@@ -44,11 +44,11 @@ export const idOf = (answer: unknown): string => textOf(dataOf(answer), 'id')
 
 /** Reads again and again until what was made in the background is there. */
 export const until = async <Found>(find: () => Promise<Found | undefined>): Promise<Found> => {
-  const deadline = Date.now() + 10_000
+  const deadline = Date.now() + 60_000
   for (;;) {
     const found = await find()
     if (found !== undefined) return found
-    if (Date.now() > deadline) throw new Error('What an example of the explorer needs was not made within ten seconds.')
+    if (Date.now() > deadline) throw new Error('What an example of the explorer needs was not made within a minute.')
     await pause(25)
   }
 }

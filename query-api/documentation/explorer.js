@@ -107,6 +107,8 @@ const start = async () => {
     spec: document,
     dom_id: '#explorer',
     deepLinking: true,
+    // A phone would show a page of 26,000 pixels; and each click draws again all that is open.
+    docExpansion: 'none',
     tryItOutEnabled: true,
     syntaxHighlight: { activated: false },
     requestInterceptor: (request) => {

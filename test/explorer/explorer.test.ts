@@ -87,22 +87,33 @@ test.skipIf(executable === undefined)(
       const folder = process.env['SCREENSHOTS']
       if (folder !== undefined) await page.screenshot({ path: join(folder, `explorer-${name}.png`) })
     }
+    const idsOf = async (selector: string) =>
+      z
+        .array(z.string())
+        .parse(await page.evaluate(`[...document.querySelectorAll('${selector}')].map(({ id }) => id)`))
+    /** Opens what is about one subject, or closes it. */
+    const toggle = async (subject: string) =>
+      page.evaluate(`document.getElementById(${JSON.stringify(subject)}).click()`)
     // Each takes the page about a second, so all of them are pressed only with EXPLORER=all.
     const few = /-(getToken|getProduct|postApplications|postApplicationQuotes|getOrganisations)$/
     const named = Object.keys(exceptions)
     const shown: string[] = []
     for (const area of ['api', 'organisation', 'installation']) {
       await page.goto(`${origin}/api/v1/explorer?area=${area}`)
-      await page.waitForSelector('.opblock')
+      await page.waitForSelector('.opblock-tag', { timeout: 120_000 })
       await screenshot(`desktop-${area}`)
-      const all = z
-        .array(z.string())
-        .parse(await page.evaluate(`[...document.querySelectorAll('.opblock')].map(({ id }) => id)`))
-      shown.push(...all)
-      const pressable = all.filter((each) => !named.some((operation) => each.endsWith(`-${operation}`)))
-      for (const id of pressable.filter((each) => process.env['EXPLORER'] === 'all' || few.test(each))) {
-        const { answer } = await press(page, id)
-        if (!/^2\d\d/.test(answer.trim())) failures.push(`${id}: ${answer}`)
+      for (const subject of await idsOf('.opblock-tag')) {
+        await toggle(subject)
+        await page.waitForSelector('.opblock', { timeout: 60_000 })
+        const all = await idsOf('.opblock')
+        shown.push(...all)
+        const pressable = all.filter((each) => !named.some((operation) => each.endsWith(`-${operation}`)))
+        for (const id of pressable.filter((each) => process.env['EXPLORER'] === 'all' || few.test(each))) {
+          const { answer } = await press(page, id)
+          if (!/^2\d\d/.test(answer.trim())) failures.push(`${id}: ${answer}`)
+        }
+        await toggle(subject)
+        await page.waitForSelector('.opblock', { state: 'detached', timeout: 60_000 })
       }
     }
     const document = Document.parse(await (await fetch(`${origin}/api/v1/openapi.json`)).json())

@@ -1,6 +1,11 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtemp, readdir, rm, symlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { sql } from '#infra/postgres/postgres.ts'
+import { testDatabase } from '../database.ts'
+import { freePort } from '../journeys/service-process.ts'
 import { wholeService } from '../whole-service.ts'
 import { commandsOf, runCommands } from './guide.ts'
 
@@ -32,3 +37,35 @@ test(
     expect(await inGuide(one)).toContain('Records of applications that are resumed: 1.')
   },
 )
+
+test('the four roles run apart as the guide says', { timeout: 240_000 }, async () => {
+  await using database = await testDatabase()
+  const folder = await mkdtemp(join(tmpdir(), 'coverstream-roles-'))
+  await using _folder = { [Symbol.asyncDispose]: () => rm(folder, { recursive: true }) }
+  for (const name of await readdir(root)) await symlink(join(root, name), join(folder, name))
+  const [apart = ''] = await commandsOf('docs/operate.md', 'Run the roles apart')
+  const ports = [4100, 4101, 4110, 4111, 4112, 4113]
+  const free = await Promise.all(ports.map(async (port) => [String(port), String(await freePort())] as const))
+  const commands = free.reduce((text, [port, other]) => text.replaceAll(port, other), apart)
+  // What was started in the background is ended, whatever comes before.
+  const script = `trap 'kill $(jobs -p); wait' EXIT\n${commands}\necho all are ready\n`
+  const environment = {
+    BASE_URL: 'http://localhost:4000',
+    DATABASE_URL: database.url,
+    MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
+    OPERATOR_KEY: 'the operator key of the tests',
+  }
+
+  expect(await runCommands(script, { cwd: folder, environment })).toBe('all are ready\n')
+})
+
+const psql = spawnSync('psql', ['--version']).status === 0
+const title = 'the size of the log and of the database is shown as the guide says'
+
+test.skipIf(!psql)(psql ? title : `${title} (SKIPPED: no psql was found)`, async () => {
+  await using service = await wholeService()
+  const [sizes = ''] = await commandsOf('docs/operate.md', 'PostgreSQL, and how large')
+
+  const environment = { DATABASE_URL: service.database.url }
+  expect(await runCommands(sizes, { cwd: root, environment })).toMatch(/^\d+\|\d+\|\d+\n$/)
+})

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test, vi } from 'vitest'
@@ -86,6 +86,16 @@ test('every variable is wrong here once, or has a test of its own', () => {
   const names = describeConfig().map(({ name }) => name)
 
   expect(names.filter((name) => !tried.includes(name) && !elsewhere.includes(name))).toEqual([])
+})
+
+test('the guide for operators shows what is printed for each', async () => {
+  const guide = await readFile(new URL('../../docs/operate.md', import.meta.url), 'utf8')
+  const shown = [...guide.matchAll(/^\| `([A-Z_]+=.*?)` +\| `(.+?)` +\|$/gm)].map(([, setting, line]) => [
+    setting,
+    line,
+  ])
+
+  expect(shown).toEqual([...wrong, ...triedWhenUsed].map(([name, value, line]) => [`${name}=${value}`, line]))
 })
 
 test.each(triedWhenUsed)('%s=%s ends the start of a role with one line that names it', async (name, value, line) => {
