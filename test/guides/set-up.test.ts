@@ -81,8 +81,12 @@ test('a web page sells as the guide says', { timeout: 120_000 }, async () => {
 
 /** What the commands of a guide print that goes on in the shell in which a price was asked for. */
 const goOnWith = async (guide: string, ...headings: readonly string[]) => {
-  const script = `${await commands('docs/set-up.md', 'Ask for a price')}\n${await commands(guide, ...headings)}`
-  return runCommands(script, { cwd: folder, environment: environment() })
+  const script = await commands(guide, ...headings)
+  return goOn(script)
+}
+const goOn = async (script: string) => {
+  const asked = await commands('docs/set-up.md', 'Ask for a price')
+  return runCommands(`${asked}\n${script}`, { cwd: folder, environment: environment() })
 }
 
 test('a server sells a policy as the guide says', { timeout: 120_000 }, async () => {
@@ -91,6 +95,17 @@ test('a server sells a policy as the guide says', { timeout: 120_000 }, async ()
   expect(output).toContain('"label":"Do you smoke?"')
   expect(output).toContain('{"data":{"owed":[]}}')
   expect(output).toMatch(/"policy_number":"POL-\d{9}".*"collection_day":28,/)
+})
+
+test('a price is explained, and told how it came about, as the guide says', { timeout: 120_000 }, async () => {
+  const buying = await commands('docs/servers.md', 'Buy')
+  const output = await goOn(
+    `${buying}\n${await commands('docs/operate.md', 'What happened, when, by whom, on what basis')}`,
+  )
+
+  expect(output).toContain('"step":"rate","name":"level 1: 20|n","value":"40000"')
+  expect(output).toMatch(/"type":"QuoteIssued","actor":\{"type":"api"/)
+  expect(output).toContain('"cells":{"10|n":30000')
 })
 
 test('a server sends leads and reports outcomes as the guide says', { timeout: 180_000 }, async () => {
