@@ -27,7 +27,7 @@ beforeAll(async () => {
   origin = `http://localhost:${port}`
   database = await testDatabase()
   way = await wayTo(database.url)
-  const environment = { RATE_LIMIT_REQUESTS: '0', DATABASE_URL: way.url }
+  const environment = { RATE_LIMIT_REQUESTS: '1000000', DATABASE_URL: way.url }
   service = startServiceProcess({ dataDir: join(directory, 'data'), port, environment })
   await service.ready
 }, 120_000)
@@ -72,6 +72,21 @@ test('what the explorer signs in with is for its own page alone', async () => {
     expect((await fetch(address, { headers: new Headers(headers) })).status).toBe(404)
 })
 
+test('the address that the service prints leads to the explorer', async () => {
+  const { status, url } = await fetch(`${origin}/`)
+
+  expect([status, url]).toEqual([200, `${origin}/api/v1/explorer`])
+})
+
+test('what the demo prepares for a page counts against nobody’s limit', { timeout: 120_000 }, async () => {
+  const left = async () => Number((await fetch(`${origin}/api/v1/products`)).headers.get('ratelimit-remaining'))
+  const before = await left()
+
+  await fetch(`${origin}/api/v1/explorer/demo.json`, { headers: fromOwnPage })
+
+  expect(await left()).toBe(before - 1)
+})
+
 const executable = await findBrowser()
 const title = 'a browser presses operations of the explorer, and each succeeds without signing in'
 
@@ -104,7 +119,7 @@ test.skipIf(executable === undefined)(
       await page.goto(`${origin}/api/v1/explorer?area=${area}`)
       await page.waitForSelector('.opblock-tag', { timeout: 120_000 })
       await screenshot(`desktop-${area}`)
-      for (const subject of (await idsOf('.opblock-tag')).filter((id) => !/webhooks/i.test(id))) {
+      for (const subject of await idsOf('.opblock-tag')) {
         await toggle(subject)
         await page.waitForSelector(operation, { timeout: 60_000 })
         const all = await idsOf(operation)

@@ -59,7 +59,8 @@ test('the four roles run apart as the guide says', { timeout: 240_000 }, async (
   expect(await runCommands(script, { cwd: folder, environment })).toBe('all are ready\n')
 })
 
-const psql = spawnSync('psql', ['--version']).status === 0
+const isPresent = (command: string): boolean => spawnSync(command, ['--version']).status === 0
+const psql = isPresent('psql')
 const title = 'the size of the log and of the database is shown as the guide says'
 
 test.skipIf(!psql)(psql ? title : `${title} (SKIPPED: no psql was found)`, async () => {
