@@ -11,7 +11,7 @@ import { bindableAt, checkoutRelease, confirm, sha256 } from '../checkout/builde
 import { accept, after, decided, firstId, journeyWith, now, quote } from '../quotes/builders.ts'
 import { tables } from '../rating/request.ts'
 import { rejected, scenariosOf } from '../scenario.ts'
-import { anna, bankDetailsSaved } from './fixture.ts'
+import { anna, bankDetailsSaved } from './builders.ts'
 
 const scenario = scenariosOf(application)
 const caller = ApiApplicationId.parse('d0000000-0000-4000-8000-000000000001')

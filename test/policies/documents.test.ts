@@ -6,7 +6,8 @@ import { contextOf } from '../../command-api/reaction.ts'
 import { whenPolicyBoundIssueDocuments } from '../../command-api/policies/when-policy-bound-issue-documents.ts'
 import { whenTermsChangedIssueSchedule } from '../../command-api/policies/when-terms-changed-issue-schedule.ts'
 import { organisation_id } from '../applications/release.ts'
-import { anna, openSales, type Sales } from './fixture.ts'
+import { anna } from './builders.ts'
+import { openSales, type Sales } from './fixture.ts'
 
 let sales: Sales
 beforeAll(async () => {

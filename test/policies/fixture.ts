@@ -41,18 +41,18 @@ import { organisation_id } from '../applications/release.ts'
 import { checkoutRelease, sha256 } from '../checkout/builders.ts'
 import { testDatabase } from '../database.ts'
 import { wholeLog } from '../event-log/whole-log.ts'
-import { born, quote } from '../quotes/builders.ts'
+import { quote } from '../quotes/builders.ts'
 import { tables } from '../rating/request.ts'
 import { fillReadModel } from '../read-model.ts'
 import { stateOf } from '../scenario.ts'
 import { browserCaller, serve, serverCaller } from '../serve.ts'
+import { anna, bankDetailsSaved } from './builders.ts'
 
 export const quotedAt = '2026-06-01T09:00:00.000Z'
 
 const baseUrl = 'https://service.example'
 
 const strangers = OrganisationId.parse('99999999-0000-4000-8000-000000000001')
-export const anna = { ...born, address_line1: '1 High Street', city: 'London', postal_code: 'SW1A 1AA' }
 
 export type Body = {
   readonly data: Policy
@@ -270,19 +270,3 @@ export const openSales = async ({ release = checkoutRelease() }: { readonly rele
 export type Sales = Awaited<ReturnType<typeof openSales>>
 
 const quoting = (quote_id: QuoteId, release: Release) => quote({ quote_id, release, now: quotedAt, digest: sha256 })
-
-export const bankDetailsSaved = (quote_id: QuoteId): ApplicationStreamEvent => ({
-  type: 'BankDetailsSaved',
-  quote_id,
-  customer_id: null,
-  bank_details: {
-    account_holder_name: 'Anna Ash',
-    sort_code: '089999',
-    account_number: '66374958',
-    address_line1: null,
-    address_line2: null,
-    address_city: null,
-    address_postal_code: null,
-  },
-  account_number_last4: '4958',
-})

@@ -12,7 +12,8 @@ import { eventOf } from '../../stand-ins/stripe/webhooks.ts'
 import { organisation_id } from '../applications/release.ts'
 import { scenariosOf } from '../scenario.ts'
 import { samples } from '../stored-events/samples.ts'
-import { bankDetailsSaved, openSales, quotedAt, type Sales } from './fixture.ts'
+import { bankDetailsSaved } from './builders.ts'
+import { openSales, quotedAt, type Sales } from './fixture.ts'
 
 const scenario = scenariosOf(policy)
 const sample = samples.find(({ name }) => name === 'PolicyBound.v1')?.event
