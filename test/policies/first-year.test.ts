@@ -99,7 +99,11 @@ beforeAll(async () => {
   }
   await service.setUp(file(hooks.url, stripe.url))
   token = (await service.client(organisation_id, ['read', 'write', 'crm'])).token
-}, 60_000)
+  // Another test's transaction may still hide what was set up.
+  const body = { product_slug: 'term', journey_slug: 'standard' }
+  const starts = async () => (await service.send('POST', '/api/v1/applications', { token, body })).status
+  await vi.waitUntil(async () => (await starts()) === 201, patience)
+}, 90_000)
 afterAll(async () => {
   await stopWorker()
   await service[Symbol.asyncDispose]()

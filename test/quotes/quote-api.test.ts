@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { OrganisationId } from '#domain/values.ts'
 import { derivedId } from '#infra/ids.ts'
 import { wholeService } from '../whole-service.ts'
@@ -95,7 +95,10 @@ beforeAll(async () => {
   service = await wholeService()
   await service.setUp(file)
   token = (await service.client(organisation_id, ['read', 'write'])).token
-})
+  // Another test's transaction may still hide what was set up; this product comes last.
+  const starts = async () => (await post('applications', { product_slug: 'market', journey_slug: 'standard' })).status
+  await vi.waitUntil(async () => (await starts()) === 201, { timeout: 60_000, interval: 50 })
+}, 90_000)
 afterAll(async () => service[Symbol.asyncDispose]())
 
 const post = async <Data = unknown>(path: string, body: object = {}) =>
