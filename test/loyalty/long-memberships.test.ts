@@ -1,9 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { EntryResult, ShownMembership } from '#domain/loyalty/record.ts'
 import { makeWriter } from '../../command-api/writer.ts'
 import { makeMemberships } from '../../command-api/loyalty/memberships.ts'
 import { makeMembershipSnapshots } from '../../command-api/loyalty/snapshots.ts'
 import { openFirm, type Firm } from '../outreach/firm.ts'
+
+// Thousands of events are sent.
+vi.setConfig({ testTimeout: 120_000 })
 
 let firm: Firm
 let programme_id: string

@@ -1,7 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { startDraftWriter } from '../../stand-ins/draft-writer.ts'
 import type { StandIn } from '../../stand-ins/stand-in.ts'
 import { linkIn, openFirm, type Firm } from './firm.ts'
+
+// A message is drafted, sent and shown by one poll after the other, which takes long on a busy machine.
+vi.setConfig({ testTimeout: 120_000 })
 
 let firm: Firm
 let writer: StandIn
@@ -190,7 +193,7 @@ describe('a newsletter', () => {
     const subscribed = await firm.read(stream)
     await forwardTo(String(subscribed['next_issue_at']))
     const afterFirst = await counted(stream, 'issues_sent_count', 1)
-    await sentTo(first)
+    await counted(stream, 'sent_count', 1)
     const second = await firm.lead()
     await firm.join(stream, second)
 
@@ -209,7 +212,7 @@ describe('a newsletter', () => {
     expect(hourIn(subscribed['next_issue_at'], 'Europe/London')).toBe('Mon 09:00')
     expect(unchanged).toMatchObject({ issues_sent_count: 1, sent_count: 1, subscribed_count: 2 })
     expect([issue?.content.subject, others]).toEqual(['News', []])
-    expect(await counted(stream, 'issues_sent_count', 2)).toMatchObject({ sent_count: 3 })
+    expect(await counted(stream, 'sent_count', 3)).toMatchObject({ issues_sent_count: 2 })
   })
 
   test('keeps its local time over the change of the clocks, and after an outage one issue goes out', async () => {
@@ -236,6 +239,7 @@ describe('a newsletter', () => {
     await firm.join(stream, contact)
     await forwardTo(String((await firm.read(stream))['next_issue_at']))
     const [sent] = await sentTo(contact)
+    await counted(stream, 'sent_count', 1)
     await firm.page(linkIn(sent, '/outreach/unsubscribe'), 'POST')
     const ended = await counted(stream, 'subscribed_count', 0)
 

@@ -1,7 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { newId } from '#infra/ids.ts'
 import { samples } from '../stored-events/samples.ts'
 import { linkIn, openFirm, type Firm } from './firm.ts'
+
+// A message is drafted, sent and shown by one poll after the other, which takes long on a busy machine.
+vi.setConfig({ testTimeout: 120_000 })
 
 let firm: Firm
 beforeAll(async () => {
