@@ -19,7 +19,7 @@ const lead = () => {
 /** Leads that are accepted while as many as the service takes are sent; they are processed behind it. */
 const measureAccepted = async (service: Service, bare: Bare, { rounds, seconds }: Pace): Promise<Figure> => {
   const { origin: url, headers } = service
-  const insert = posting('/leads', () => ({ ...lead(), idempotency_key: uuidv7() }))
+  const insert = posting('/rows', () => ({ ...lead(), id: uuidv7() }))
   const floor = () => load(seconds, { ...bare, connections, requests: [insert] })
   const ours = () =>
     load(seconds, { url, connections, headers, requests: [posting('/api/v1/crm/ingests', () => lead())] })

@@ -80,13 +80,9 @@ const measureBatches = async (service: Service, url: string, size: number, { rou
 const measureGet = async ({ reads: url, headers }: Service, bare: Bare, { rounds, seconds }: Pace) => {
   const rows = references.map(() => ({ id: randomUUID() }))
   for (const row of rows)
-    await fetch(`${bare.url}/applications/${row.id}`, {
-      method: 'PUT',
-      headers: bare.headers,
-      body: JSON.stringify(row),
-    })
+    await fetch(`${bare.url}/rows`, { method: 'POST', headers: bare.headers, body: JSON.stringify(row) })
   const floor = () =>
-    load(seconds, { ...bare, connections, requests: rows.map(({ id }) => ({ path: `/applications/${id}` })) })
+    load(seconds, { ...bare, connections, requests: rows.map(({ id }) => ({ path: `/rows/${id}` })) })
   const ours = () =>
     load(seconds, { url, headers, connections, requests: references.map((each) => ({ path: addressOf(each) })) })
   return rated(`GET membership, ${connections} connections`, await afterWarmUp(rounds, floor, ours))
