@@ -25,6 +25,7 @@ import {
   whenApplicationStartedNoteLanding,
   whenConsentRecordedEndMembership,
   whenLeadActivityRecordedCountOutcome,
+  whenLeadFactsRecordedRescheduleReminders,
   whenOutreachHappenedRecordActivity,
 } from './reactions.ts'
 import { makeStreams } from './streams.ts'
@@ -61,6 +62,7 @@ export const outreachReactions = (deps: ReactionDeps): readonly SomeReaction[] =
     whenLeadChangedJoinStreams({ people, live, workflows }),
     whenLifecycleHappenedJoinStreams({ people, live, workflows, personOf }),
     whenLeadActivityRecordedCountOutcome(people, live),
+    whenLeadFactsRecordedRescheduleReminders(people, live),
     whenApplicationStartedNoteLanding(people, keys),
     whenConsentRecordedEndMembership(people, live, recordOf),
     whenOutreachHappenedRecordActivity(leads, live),

@@ -13,7 +13,7 @@ import { outreachMessageIdOf } from './ids.ts'
 import { isGranted, type OutreachPeople, type OutreachPeopleDeps } from './people.ts'
 import type { LiveOutreach } from './streams.ts'
 
-const { LeadActivityRecorded } = leadEvents
+const { LeadActivityRecorded, LeadFactsRecorded } = leadEvents
 const { ApplicationStarted } = applicationEvents
 const { CustomerConsentRecorded } = customerEvents
 const { OutreachMessageSent, OutreachSurveyAnswered, OutreachEngaged } = outreachPersonEvents
@@ -100,6 +100,32 @@ export const whenConsentRecordedEndMembership = (
       },
       context,
     )
+  },
+})
+
+/** A date of the lead moves, earlier or later: the reminders that are relative to it move with it. */
+export const whenLeadFactsRecordedRescheduleReminders = (
+  people: OutreachPeople,
+  live: LiveOutreach,
+): Reaction<{ LeadFactsRecorded: typeof LeadFactsRecorded }> => ({
+  name: 'when-lead-facts-recorded-reschedule-reminders',
+  categories: ['lead'],
+  events: { LeadFactsRecorded },
+  target: (_event, { stream }) => people.stream(idOf(stream)),
+  react: async ({ keys }, { stream }, context) => {
+    const contact_id = CustomerId.parse(idOf(stream))
+    const { members } = await people.load(contact_id)
+    const concerned = Object.values(members).flatMap(({ stream_id, columns }) => {
+      const of = live.streams.get(stream_id)
+      return of?.kind === 'reminder' && of.date_field !== null && keys.includes(of.date_field) ? [{ of, columns }] : []
+    })
+    const reminders = await Promise.all(
+      concerned.map(async ({ of, columns }) => ({
+        ...(await people.factsOf(of, contact_id, columns)),
+        now: context.now,
+      })),
+    )
+    await people.handle(contact_id, { type: 'Reschedule', reminders }, context)
   },
 })
 

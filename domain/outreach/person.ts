@@ -47,6 +47,8 @@ export type PersonCommand =
   /** Several streams in one append; those that nobody can join are left out. */
   | { readonly type: 'JoinSeveral'; readonly joins: readonly Join[] }
   | (Circumstances & { readonly type: 'NextDue' })
+  /** The dates of reminders may be others than before. */
+  | { readonly type: 'Reschedule'; readonly reminders: readonly Circumstances[] }
   | (Circumstances & { readonly type: 'GiveIssue'; readonly issue: number })
   | (Circumstances & { readonly type: 'CheckMessage'; readonly message_id: string })
   | {
@@ -103,6 +105,8 @@ const decide = (command: PersonCommand, person: Person): Decision => {
       return command.joins.filter(({ stream }) => isOpen(stream)).flatMap((each) => join(each, person))
     case 'NextDue':
       return nextDue(command, person)
+    case 'Reschedule':
+      return command.reminders.flatMap((each) => rescheduled(each, person))
     case 'GiveIssue':
       return giveIssue(command, person)
     case 'CheckMessage': {
@@ -258,6 +262,17 @@ const nextDue = (command: Extract<PersonCommand, { type: 'NextDue' }>, person: P
   if (texts < stream.texts.length) return [queued(command, ofMember, 'text', texts)]
   if (follow_ups === 0 && stream.follow_up) return [queued(command, ofMember, 'follow_up', 1)]
   return [{ type: 'OutreachRescheduled', stream_id: stream.id, member_id, next_at: null }]
+}
+
+/** What is due already is left to its timer, which looks at the date as it is by then. */
+const rescheduled = (circumstances: Circumstances, { members }: Person): Decision => {
+  const { stream, now } = circumstances
+  const member = members[stream.id]
+  if (stream.kind !== 'reminder' || member?.state !== 'in' || member.texts > 0) return []
+  if (member.next_at !== null && member.next_at <= now) return []
+  const next_at = firstDue(circumstances) ?? null
+  const { member_id } = member
+  return next_at === member.next_at ? [] : [{ type: 'OutreachRescheduled', stream_id: stream.id, member_id, next_at }]
 }
 
 const giveIssue = (command: Extract<PersonCommand, { type: 'GiveIssue' }>, person: Person): Decision => {

@@ -157,6 +157,32 @@ describe('a reminder', () => {
     await counted(stream, 'sent_count', 1)
   })
 
+  test('is sent earlier when its date moves earlier', async () => {
+    const now = await businessTime()
+    const inDays = (days: number) => dateIn(now + days * day * 1_000)
+    const stream = await firm.stream({
+      kind: 'reminder',
+      date_field: 'renewal_on',
+      offset_days: -7,
+      send_at_local_time: '10:00',
+    })
+    const contact = await firm.lead({ declared: { renewal_on: inDays(30) } })
+    await firm.join(stream, contact)
+
+    const facts = { renewal_on: inDays(20) }
+    await firm.service.send('POST', `${firm.admin}/leads/${contact}/acts`, {
+      body: { acts: [{ act: 'record_facts', facts }] },
+    })
+    const due = inDays(13)
+    await firm.until('it is due earlier', async () => {
+      const shown = await member(stream)
+      return String(shown?.['next_at']).startsWith(due) ? shown : undefined
+    })
+    await forwardTo(`${due}T11:00:00.000Z`)
+
+    expect(await sentTo(contact)).toHaveLength(1)
+  })
+
   test('takes its date from the column of the list that the person came by; without a date nobody is in it', async () => {
     const stream = await firm.stream({
       kind: 'reminder',
