@@ -19,8 +19,8 @@ export type Exchange =
       /** As much as came within the deadline, at most 64 kB unless it was said otherwise. */
       readonly body: Buffer
     }
-  /** Its name, its server, its certificate or its answer failed us. */
-  | { readonly outcome: 'unanswered'; readonly reason: string }
+  /** Its name, its server, its certificate or its answer failed us. `wasNotSent`: the request has certainly not reached it. */
+  | { readonly outcome: 'unanswered'; readonly reason: string; readonly wasNotSent?: true }
   /** We did not try: the address may not be reached. */
   | { readonly outcome: 'refused'; readonly reason: string }
 
@@ -126,7 +126,7 @@ export const makeGuardedHttp = (options: GuardedHttpOptions) => {
     } catch (error) {
       if (error instanceof AddressRefused) return { outcome: 'refused', reason: error.message }
       const reason = deadline.signal.aborted ? `no answer within ${Math.round(withinMs / 100) / 10} s` : reasonOf(error)
-      return { outcome: 'unanswered', reason }
+      return { outcome: 'unanswered', reason, ...(isOfConnecting(error) && { wasNotSent: true }) }
     } finally {
       clearTimeout(timer)
     }
@@ -135,6 +135,11 @@ export const makeGuardedHttp = (options: GuardedHttpOptions) => {
   return { request, timeoutMs, close: () => agent.destroy() }
 }
 export type GuardedHttp = ReturnType<typeof makeGuardedHttp>
+
+const codesOfConnecting = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']
+
+const isOfConnecting = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && codesOfConnecting.includes(String(error.code))
 
 /** The status is known by now; what is missing of the body changes nothing. */
 const readSome = async (body: Readable, mostBytes: number): Promise<Buffer> => {

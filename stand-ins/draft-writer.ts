@@ -13,16 +13,21 @@ const Material = z.object({
   they_wrote: z.string().nullable(),
 })
 
-const completed = (content: string, tokens: { readonly read: number; readonly written: number }): StandInAnswer => ({
+const completed = (
+  content: string,
+  tokens: { readonly read: number; readonly written: number } | undefined,
+): StandInAnswer => ({
   status: 200,
   body: {
     object: 'chat.completion',
     choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content } }],
-    usage: {
-      prompt_tokens: tokens.read,
-      completion_tokens: tokens.written,
-      total_tokens: tokens.read + tokens.written,
-    },
+    ...(tokens && {
+      usage: {
+        prompt_tokens: tokens.read,
+        completion_tokens: tokens.written,
+        total_tokens: tokens.read + tokens.written,
+      },
+    }),
   },
 })
 
@@ -33,6 +38,9 @@ const magic: Readonly<Record<string, StandInAnswer>> = {
   '[[silence]]': 'hang',
   '[[refuse]]': completed('I cannot write that.', { read: 900, written: 100 }),
 }
+
+/** Writes, and does not say what it took. */
+const withoutUsage = '[[no usage]]'
 
 /** Every draft costs so many tokens, so that costs can be reckoned by hand. */
 const usage = { read: 900, written: 100 }
@@ -52,5 +60,5 @@ export const startDraftWriter = (port?: number) =>
     const failing = Object.keys(magic).find((each) => `${say} ${they_wrote ?? ''}`.includes(each))
     if (failing !== undefined) return magic[failing] ?? 'hang'
     const body = `Dear ${to ?? 'customer'}, ${they_wrote === null ? say : `you wrote: ${they_wrote}`}`
-    return completed(JSON.stringify({ subject, body }), usage)
+    return completed(JSON.stringify({ subject, body }), say.includes(withoutUsage) ? undefined : usage)
   }, port)

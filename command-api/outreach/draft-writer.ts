@@ -58,6 +58,9 @@ const mostTokensWritten = 700
 /** More than the longest brief with what the person wrote. A token is a byte at least, so no more tokens are read. */
 const mostBytesRead = 65_536
 
+/** What a model may read besides, such as marks between messages. */
+const furtherBytesRead = 200
+
 const costOf = ({ writer_price }: OutreachSettings, read: number, written: number): number =>
   Math.ceil((read * writer_price.input_usd_micros + written * writer_price.output_usd_micros) / 1_000_000)
 
@@ -77,9 +80,13 @@ export const modelWriter = (ask: AskModel, account: OpenedAccount, settings: Out
     })
     const answer = await ask(account, { instructions, material, id, mostTokens: mostTokensWritten })
     const model = account.account ?? 'default'
+    const bytesRead = Buffer.byteLength(instructions) + Buffer.byteLength(material) + furtherBytesRead
+    // What a call has cost that does not say so: as much as it can have been, so that the ceiling holds.
+    const unsaid = costOf(settings, Math.min(bytesRead, mostBytesRead), mostTokensWritten)
     if (answer.outcome === 'busy') return { outcome: 'failed', reason: 'the writer is busy', usd_micros: 0, model }
-    if (answer.outcome === 'unanswered') return { outcome: 'failed', reason: answer.reason, usd_micros: 0, model }
-    const usd_micros = costOf(settings, answer.usage.read, answer.usage.written)
+    if (answer.outcome === 'unanswered')
+      return { outcome: 'failed', reason: answer.reason, usd_micros: answer.mayCost ? unsaid : 0, model }
+    const usd_micros = answer.usage ? costOf(settings, answer.usage.read, answer.usage.written) : unsaid
     const written = Written.safeParse(parsed(answer.text)).data
     if (!written) return { outcome: 'failed', reason: 'the writer wrote no message', usd_micros, model }
     return { outcome: 'written', subject: written.subject ?? text.subject, body: written.body, usd_micros, model }

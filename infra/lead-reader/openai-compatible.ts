@@ -19,12 +19,13 @@ export type ModelAnswer =
       readonly outcome: 'answered'
       readonly text: string
       readonly tokens: number
-      /** How many tokens of them it read, and how many it wrote. */
-      readonly usage: { readonly read: number; readonly written: number }
+      /** How many tokens of them it read, and how many it wrote; null where it does not say. */
+      readonly usage: { readonly read: number; readonly written: number } | null
     }
   /** It has no capacity, or the account none left for now. */
   | { readonly outcome: 'busy'; readonly retryAfterMs: number | undefined }
-  | { readonly outcome: 'unanswered'; readonly reason: string }
+  /** `mayCost`: it may have done its work all the same, and charge for that. */
+  | { readonly outcome: 'unanswered'; readonly reason: string; readonly mayCost: boolean }
 
 export type AskModel = (
   account: OpenedAccount,
@@ -63,18 +64,30 @@ export const openAiCompatible =
         ],
       }),
     })
-    if (exchange.outcome !== 'answered') return { outcome: 'unanswered', reason: 'The reader did not answer.' }
+    if (exchange.outcome !== 'answered') {
+      const mayCost = exchange.outcome === 'unanswered' && exchange.wasNotSent !== true
+      return { outcome: 'unanswered', reason: 'The reader did not answer.', mayCost }
+    }
     const { status, header, body } = exchange
     if (status === 429) return { outcome: 'busy', retryAfterMs: waitOf(header('retry-after')) }
-    if (status !== 200) return { outcome: 'unanswered', reason: `The reader answered with status ${status}.` }
+    if (status !== 200)
+      return {
+        outcome: 'unanswered',
+        reason: `The reader answered with status ${status}.`,
+        mayCost: mayHaveWorked(status),
+      }
     const completion = Completion.safeParse(parsed(body.toString())).data
     const text = completion?.choices[0]?.message.content
-    if (text === undefined) return { outcome: 'unanswered', reason: 'The reader answered what we do not understand.' }
+    if (text === undefined)
+      return { outcome: 'unanswered', reason: 'The reader answered what we do not understand.', mayCost: true }
     const { total_tokens = 0, prompt_tokens, completion_tokens } = completion?.usage ?? {}
     const written = completion_tokens ?? Math.max(0, total_tokens - (prompt_tokens ?? 0))
-    const usage = { read: prompt_tokens ?? total_tokens - written, written }
+    const usage = total_tokens > 0 ? { read: prompt_tokens ?? total_tokens - written, written } : null
     return { outcome: 'answered', text, tokens: total_tokens, usage }
   }
+
+/** Whether a server that answers so may have done the work: not one that refuses the request, or is overloaded. */
+const mayHaveWorked = (status: number): boolean => status < 300 || (status >= 500 && status !== 503)
 
 const waitOf = (seconds: string | undefined): number | undefined =>
   seconds !== undefined && /^\d{1,6}$/.test(seconds) ? Number(seconds) * 1_000 : undefined

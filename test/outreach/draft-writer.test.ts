@@ -29,7 +29,8 @@ describe('a language model of the organisation’s own', async () => {
   const price = { input_usd_micros: 1_000_000, output_usd_micros: 4_000_000 }
   const cost = 900 + 4 * 100
   const account = { base_url: model.url, account: 'writer-1', secret: 'key' }
-  const writer = modelWriter(openAiCompatible(http), account, { ...noSettings, writer_price: price })
+  const priced = { ...noSettings, writer_price: price }
+  const writer = modelWriter(openAiCompatible(http), account, priced)
 
   test('writes what it is told to say, and its tokens are the cost', async () => {
     const written = await writer.write(brief('Tell them of our prices.'))
@@ -64,9 +65,36 @@ describe('a language model of the organisation’s own', async () => {
     )
   })
 
+  // No more tokens than bytes are read, and no more than 700 are written.
+  const mostOf = (asked: string | undefined) => ({
+    atLeast: Buffer.byteLength(asked ?? '') / 4 + 4 * 700,
+    atMost: Buffer.byteLength(asked ?? '') + 4 * 700,
+  })
+
+  test('that does not say what it took costs the most that it can have taken', async () => {
+    const written = await writer.write(brief('Hello. [[no usage]]'))
+    const { atLeast, atMost } = mostOf(model.requests.at(-1)?.text)
+    expect(written.outcome).toBe('written')
+    expect(written.usd_micros).toBeGreaterThan(atLeast)
+    expect(written.usd_micros).toBeLessThanOrEqual(atMost)
+  })
+
+  test('that does not answer in time costs the most that it can have taken', async () => {
+    const failed = await writer.write(brief('[[silence]]'))
+    const { atLeast, atMost } = mostOf(model.requests.at(-1)?.text)
+    expect(failed).toMatchObject({ outcome: 'failed', reason: expect.stringContaining('did not answer') as string })
+    expect(failed.usd_micros).toBeGreaterThan(atLeast)
+    expect(failed.usd_micros).toBeLessThanOrEqual(atMost)
+    expect(failed.usd_micros).toBeLessThanOrEqual(writer.most_usd_micros)
+  })
+
+  test('that nobody listens for was not asked, and costs nothing', async () => {
+    const nowhere = modelWriter(openAiCompatible(http), { ...account, base_url: 'http://127.0.0.1:1' }, priced)
+    expect(await nowhere.write(brief('Anything.'))).toMatchObject({ outcome: 'failed', usd_micros: 0 })
+  })
+
   test.each([
     ['[[unavailable]]', 'status 503', 0],
-    ['[[silence]]', 'did not answer', 0],
     ['[[rate limit]]', 'busy', 0],
     ['[[refuse]]', 'wrote no message', cost],
   ])('that fails at %s has written nothing, and costs what it costs', async (say, reason, usd_micros) => {
@@ -80,7 +108,7 @@ describe('a language model of the organisation’s own', async () => {
   })
 
   test('on a private network is not reached', async () => {
-    const elsewhere = modelWriter(openAiCompatible(http), { ...account, base_url: 'https://10.0.0.1/v1' }, noSettings)
+    const elsewhere = modelWriter(openAiCompatible(http), { ...account, base_url: 'https://10.0.0.1/v1' }, priced)
     expect(await elsewhere.write(brief('Anything.'))).toMatchObject({ outcome: 'failed', usd_micros: 0 })
   })
 })
