@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { Client } from 'pg'
+import { Pool } from 'undici'
 import { v7 as uuidv7 } from 'uuid'
 import { z } from 'zod'
-import { afterWarmUp, load, posting, startBare, type Bare } from './api.ts'
+import { afterWarmUp, load, startBare, type Bare } from './api.ts'
 import type { Environment } from './environment.ts'
 import { median, rated, type Figure } from './figure.ts'
 import { startService, type Service } from './service.ts'
@@ -46,6 +47,22 @@ const confirm = async ({ origin, headers, operatorKey }: Service, reference: str
 const sendEvents = async ({ origin, headers }: Service, reference: string, count: number) =>
   asked(`${origin}${addressOf(reference)}/events`, 'POST', headers, events(count))
 
+/**
+ * So much a second by as many connections as there are, each of which does one thing after the other. What was begun in
+ * time is waited for: of large batches all those that are under way are a good part of what is done in a second.
+ */
+const perSecond = async (seconds: number, work: (connection: number, turn: number) => Promise<number>) => {
+  const begun = performance.now()
+  const counts = await Promise.all(
+    Array.from({ length: connections }, async (_, connection) => {
+      let count = 0
+      for (let turn = 0; performance.now() < begun + seconds * 1_000; turn++) count += await work(connection, turn)
+      return count
+    }),
+  )
+  return (counts.reduce((sum, count) => sum + count, 0) / (performance.now() - begun)) * 1_000
+}
+
 /** Events a second in batches of one size, against inserts of such batches by as many connections. */
 const measureBatches = async (service: Service, url: string, size: number, { rounds, seconds }: Pace) => {
   const clients = Array.from({ length: connections }, () => new Client({ connectionString: url }))
@@ -53,26 +70,26 @@ const measureBatches = async (service: Service, url: string, size: number, { rou
   await clients[0]?.query('create table if not exists plain_entries (id uuid primary key, stream text, data json)')
   const insert = `insert into plain_entries (id, stream, data)
     select (each ->> 'id')::uuid, $1, each from json_array_elements($2::json) as each`
-  const floor = async (): Promise<number> => {
-    const begun = performance.now()
-    const counts = await Promise.all(
-      clients.map(async (client) => {
-        let count = 0
-        while (performance.now() < begun + seconds * 1_000) {
-          const rows = events(size).events.map((event) => ({ id: randomUUID(), ...event }))
-          await client.query({ name: 'insert', text: insert, values: [randomUUID(), JSON.stringify(rows)] })
-          count += size
-        }
-        return count
-      }),
-    )
-    return (counts.reduce((sum, count) => sum + count, 0) / (performance.now() - begun)) * 1_000
-  }
+  const floor = async (): Promise<number> =>
+    perSecond(seconds, async (connection) => {
+      const rows = events(size).events.map((event) => ({ id: randomUUID(), ...event }))
+      await clients[connection]?.query({ name: 'insert', text: insert, values: [randomUUID(), JSON.stringify(rows)] })
+      return size
+    })
   const { origin, headers } = service
-  const requests = references.map((reference) => posting(`${addressOf(reference)}/events`, () => events(size)))
-  const ours = async () => size * (await load(seconds, { url: origin, connections, headers, requests }))
+  const http = new Pool(origin, { connections })
+  // No two connections send events of the same member at the same time: those would wait for each other.
+  const ours = async (): Promise<number> =>
+    perSecond(seconds, async (connection, turn) => {
+      const reference = references[(connection + turn * connections) % members] ?? ''
+      const path = `${addressOf(reference)}/events`
+      const answer = await http.request({ method: 'POST', path, headers, body: JSON.stringify(events(size)) })
+      const text = await answer.body.text()
+      if (answer.statusCode !== 200) throw new Error(`POST ${path} was answered ${answer.statusCode}: ${text}`)
+      return size
+    })
   const measured = await afterWarmUp(rounds, floor, ours)
-  await Promise.all(clients.map(async (client) => client.end()))
+  await Promise.all([http.close(), ...clients.map(async (client) => client.end())])
   const name = `membership events in batches of ${size}, ${connections} connections, to inserts`
   return rated(name, measured)
 }
@@ -81,8 +98,7 @@ const measureGet = async ({ reads: url, headers }: Service, bare: Bare, { rounds
   const rows = references.map(() => ({ id: randomUUID() }))
   for (const row of rows)
     await fetch(`${bare.url}/rows`, { method: 'POST', headers: bare.headers, body: JSON.stringify(row) })
-  const floor = () =>
-    load(seconds, { ...bare, connections, requests: rows.map(({ id }) => ({ path: `/rows/${id}` })) })
+  const floor = () => load(seconds, { ...bare, connections, requests: rows.map(({ id }) => ({ path: `/rows/${id}` })) })
   const ours = () =>
     load(seconds, { url, headers, connections, requests: references.map((each) => ({ path: addressOf(each) })) })
   return rated(`GET membership, ${connections} connections`, await afterWarmUp(rounds, floor, ours))
