@@ -40,8 +40,12 @@ export const openFirm = async (environment: Readonly<Record<string, string>> = {
   const admin = `/admin/v1/organisations/${id}`
   let made = 0
 
-  const until = async <Found>(what: string, find: () => Promise<Found | undefined>): Promise<Found> => {
-    const deadline = Date.now() + patienceMs
+  const until = async <Found>(
+    what: string,
+    find: () => Promise<Found | undefined>,
+    withinMs = patienceMs,
+  ): Promise<Found> => {
+    const deadline = Date.now() + withinMs
     for (;;) {
       const found = await find()
       if (found !== undefined) return found
