@@ -67,7 +67,9 @@ const measurePost = async (
 
   const measured = await afterWarmUp(rounds, floor, ours)
   const of = target ? '' : ', to the same by hand'
-  return rated(`POST application, ${connections} connections, ${topology}${of}`, measured, { ...(target && { target }) })
+  return rated(`POST application, ${connections} connections, ${topology}${of}`, measured, {
+    ...(target && { target }),
+  })
 }
 
 /** The same load on one command-api, and on two that share it. */
