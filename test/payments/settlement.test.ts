@@ -4,11 +4,9 @@ import { fromStored } from '#domain/event.ts'
 import { quoteEvents } from '#domain/quotes/events.ts'
 import type { ApplicationId, QuoteId } from '#domain/values.ts'
 import { settleCardPayments } from '../../command-api/applications/settle-card-payments.ts'
-import { whenQuoteEndedClosePayments } from '../../command-api/applications/when-quote-ended-close-payments.ts'
-import { dueTimes } from '../../projections/due-times/projection.ts'
-import { fillReadModel } from '../read-model.ts'
 import { samples } from '../stored-events/samples.ts'
 import { openCheckout, quotedAt, type Checkout } from './checkout.ts'
+import { makeSettle } from './settle.ts'
 
 let desk: Checkout
 beforeAll(async () => {
@@ -36,34 +34,10 @@ const taken = async (how: 'automatic' | 'manual' = 'automatic') => {
   return { ...given, payment_id: String(body.data['payment_id']) }
 }
 
-/** Fires, until nothing more is due, what is due of an application at a time: timers, and reactions to what has happened. */
 const settle = async (application_id: ApplicationId, now = quotedAt) => {
-  const reaction = whenQuoteEndedClosePayments(desk.writer)
-  for (const recorded of await desk.eventsOf(application_id)) {
-    if (!(recorded.type in reaction.events)) continue
-    const event = fromStored(reaction.events, recorded)
-    const { organisation_id, correlation_id, occurred_at } = recorded.metadata
-    const actor = { type: 'system', id: null } as const
-    await reaction.react(event, recorded, { organisation_id, actor, correlation_id, now: occurred_at })
-  }
-  const timers = settleCardPayments({ writer: desk.writer, desks: () => desk.desk() })
-  for (let round = 0; round < 5; round++) {
-    await desk.pool.query('drop table if exists due_times')
-    await fillReadModel(desk.pool, [dueTimes], await desk.eventsOf(application_id))
-    const { rows } = await desk.pool.query<{ kind: string; id: string; stream: string; due_at: Date }>(
-      `select kind, id, stream, due_at from due_times where kind like 'card_payment%' and due_at <= $1`,
-      [now],
-    )
-    if (rows.length === 0) return
-    for (const { due_at, ...row } of rows) {
-      const [first] = await desk.eventsOf(application_id)
-      const organisation_id = first?.metadata.organisation_id ?? ''
-      const timer = timers.find(({ kind }) => kind === row.kind)
-      const due = { ...row, organisation_id, due_at: due_at.toISOString() }
-      const context = { organisation_id, actor: { type: 'system', id: null }, correlation_id: 'test', now } as const
-      await timer?.fire(due, context)
-    }
-  }
+  const { writer, pool, eventsOf } = desk
+  const timers = settleCardPayments({ writer, desks: () => desk.desk() })
+  await makeSettle({ writer, pool, timers, eventsOf })(application_id, now)
 }
 const fate = async (application_id: ApplicationId) =>
   (await desk.eventsOf(application_id))

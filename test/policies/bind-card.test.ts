@@ -95,7 +95,8 @@ test('503 unavailable: the provider does not answer; the same call completes lat
 test('a process that is killed between charging the card and the sale leaves a charge that the same call uses', async () => {
   const { quote_id, application_id, intent } = await authorised()
   {
-    await using killed = await sales.startProcess({ atWrite: 1, when: 'before' })
+    // The first write is the charge.
+    await using killed = await sales.startProcess({ atWrite: 1, when: 'after' })
     expect((await killed.bind(quote_id)).status).toBe(500)
   }
   expect(atProvider(intent)).toBe('succeeded')

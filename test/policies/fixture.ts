@@ -5,6 +5,7 @@ import type { ApplicationEvent } from '#domain/applications/events.ts'
 import { applicationStreamEvents, type ApplicationStreamEvent } from '#domain/applications/record.ts'
 import type { Release } from '#domain/catalogue/events.ts'
 import { toStored, type Position } from '#domain/event.ts'
+import type { CardCapture } from '#domain/payment-accounts/events.ts'
 import type { Policy } from '#domain/policies/record.ts'
 import type { Fields } from '#domain/rejection.ts'
 import { storedEvents } from '#domain/stored-events.ts'
@@ -14,15 +15,19 @@ import { deriveKeys } from '#infra/crypto/keys.ts'
 import { sealedLog } from '#infra/crypto/sealed-log.ts'
 import { makeSealedFiles } from '#infra/crypto/sealed-files.ts'
 import { shareTokenOf } from '#infra/crypto/share-token.ts'
-import type { EventLog } from '#infra/event-log/event-log.ts'
 import { postgresLog, prepareLog } from '#infra/event-log/postgres/postgres-log.ts'
 import { derivedId } from '#infra/ids.ts'
 import { policyRulesOf } from '#domain/policy-rules/record.ts'
+import { makeBankAccountCheck } from '#infra/modulus-weights.ts'
 import { makeStripe } from '#infra/stripe/provider.ts'
 import { migrate } from '#infra/postgres/migrations.ts'
 import { makeApplications } from '../../command-api/applications/applications.ts'
 import { bindRoute } from '../../command-api/applications/bind-route.ts'
+import { cardRoutes } from '../../command-api/applications/card-routes.ts'
 import { checkoutRoutes } from '../../command-api/applications/checkout-routes.ts'
+import { directDebitRoutes } from '../../command-api/applications/direct-debit-routes.ts'
+import { mandateRoutes } from '../../command-api/applications/mandate-routes.ts'
+import { quoteRoutes } from '../../command-api/applications/quote-routes.ts'
 import type { Catalogue } from '../../command-api/live-catalogue.ts'
 import { makeClaimNumber } from '../../command-api/policies/number.ts'
 import { makeWaitUntilReadable } from '../../command-api/policies/readable.ts'
@@ -41,6 +46,7 @@ import { organisation_id } from '../applications/release.ts'
 import { checkoutRelease, sha256 } from '../checkout/builders.ts'
 import { testDatabase } from '../database.ts'
 import { wholeLog } from '../event-log/whole-log.ts'
+import { mortal, type Kill } from '../mortal.ts'
 import { quote } from '../quotes/builders.ts'
 import { tables } from '../rating/request.ts'
 import { fillReadModel } from '../read-model.ts'
@@ -61,37 +67,6 @@ export type Body = {
 
 type Started = Extract<ApplicationEvent, { type: 'ApplicationStarted' }>
 
-/** Fails as a process that is killed: at a write, before or after it is stored, and at everything from then on. */
-export type Kill = { readonly atWrite: number; readonly when: 'before' | 'after' }
-
-const killed = () => new Error('This process was killed.')
-
-const mortal = (log: EventLog, kill: Kill | undefined): EventLog => {
-  if (!kill) return log
-  let writes = 0
-  let isDead = false
-  return {
-    ...log,
-    read: async (...given) => {
-      if (isDead) throw killed()
-      return log.read(...given)
-    },
-    append: async (...given) => {
-      writes++
-      if (isDead || (writes === kill.atWrite && kill.when === 'before')) {
-        isDead = true
-        throw killed()
-      }
-      const appended = await log.append(...given)
-      if (writes === kill.atWrite) {
-        isDead = true
-        throw killed()
-      }
-      return appended
-    },
-  }
-}
-
 /** The way from a quote to a policy over real HTTP, on a log of its own whose personal data is sealed, at a time that tests move. */
 export const openSales = async ({ release = checkoutRelease() }: { readonly release?: Release } = {}) => {
   const database = await testDatabase()
@@ -106,7 +81,12 @@ export const openSales = async ({ release = checkoutRelease() }: { readonly rele
   let now = quotedAt
   const stripe = await startStripe()
   const provider = makeStripe()({ base_url: stripe.url, secret_key: 'sk_test_northlight', stripe_account: null })
-  const desks = () => ({ provider, publishable_key: null, stripe_account: null, capture: 'manual' as const })
+  let capture: CardCapture = 'manual'
+  const desks = () => ({ provider, publishable_key: null, stripe_account: null, capture })
+  const checkBankAccount = makeBankAccountCheck({
+    MODULUS_WEIGHTS_FILE: undefined,
+    MODULUS_SUBSTITUTIONS_FILE: undefined,
+  })
 
   let read: Position | undefined
   let reading = Promise.resolve()
@@ -155,8 +135,9 @@ export const openSales = async ({ release = checkoutRelease() }: { readonly rele
 
   /** A process of its own, that may be killed. */
   const startProcess = async (kill?: Kill) => {
-    const own = mortal(log, kill)
-    const writer = makeWriter({ log: own, seen })
+    const own = mortal(kill)
+    const writer = makeWriter({ log: own.log(log), seen })
+    const ownDesks = () => ({ ...desks(), provider: own.provider(provider) })
     const organisations = new Map([[organisation_id, { stripe_test_mode: true, time_zone: 'Europe/London' }]])
     const applications = makeApplications({
       writer,
@@ -169,10 +150,14 @@ export const openSales = async ({ release = checkoutRelease() }: { readonly rele
     const setUp = makeSetUp({ writer, catalogue, organisations, rulesOf: policyRulesOf(new Map()) })
     const served = await serve(
       [
+        ...quoteRoutes(applications),
+        ...directDebitRoutes({ applications, checkBankAccount }),
+        ...mandateRoutes({ applications, desks: ownDesks }),
+        ...cardRoutes({ applications, desks: ownDesks }),
         ...checkoutRoutes({ applications }),
         bindRoute({
           applications,
-          desks,
+          desks: ownDesks,
           policies: {
             claimNumber: makeClaimNumber(writer),
             setUp,
@@ -217,9 +202,29 @@ export const openSales = async ({ release = checkoutRelease() }: { readonly rele
     await log.append(`application-${application_id}`, 'any', added)
   }
 
+  const filledIn = (application_id: ApplicationId, changes: Partial<Started>, customer: Partial<typeof anna>) => [
+    started({ application_id, inline_bacs_mandate: false, direct_debit_first: true, ...changes }),
+    customerSaved(customer),
+    answered({ smoker: false }),
+    covered({ cover_amount_pence: 25_000_000, term_years: 25 }),
+  ]
+  const owns = (application_id: ApplicationId, quote_id: string) => {
+    owners.set(quote_id, application_id)
+    owners.set(derivedId('policy', organisation_id, quote_id), application_id)
+  }
+
   return {
     ...main,
     log,
+    owns,
+    /** How cards are charged from now on. */
+    chargeCards: (how: CardCapture) => (capture = how),
+    /** An application that can be quoted. */
+    filled: async (changes: Partial<Started> = {}) => {
+      const application_id = ApplicationId.parse(randomUUID())
+      await append(application_id, filledIn(application_id, changes, anna))
+      return application_id
+    },
     stripe,
     provider,
     desks,
@@ -245,16 +250,10 @@ export const openSales = async ({ release = checkoutRelease() }: { readonly rele
     } = {}) => {
       const application_id = ApplicationId.parse(randomUUID())
       const quote_id = QuoteId.parse(randomUUID())
-      const given: ApplicationStreamEvent[] = [
-        started({ application_id, inline_bacs_mandate: false, direct_debit_first: true, ...changes }),
-        customerSaved(customer),
-        answered({ smoker: false }),
-        covered({ cover_amount_pence: 25_000_000, term_years: 25 }),
-      ]
+      const given = filledIn(application_id, changes, customer)
       const issued = application.decide(quoting(quote_id, release), stateOf(application, given, quotedAt))
       await append(application_id, [...given, ...issued, ...(banked ? [bankDetailsSaved(quote_id)] : [])])
-      owners.set(quote_id, application_id)
-      owners.set(derivedId('policy', organisation_id, quote_id), application_id)
+      owns(application_id, quote_id)
       await project()
       if (confirmed) await main.confirm(quote_id)
       return { application_id, quote_id, share: shareTokenOf(keys, application_id) }

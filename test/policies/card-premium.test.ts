@@ -1,0 +1,202 @@
+import { randomUUID } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import { applicationStreamEvents, type ApplicationStreamEvent } from '#domain/applications/record.ts'
+import { categoryOf, fromStored, toStored, type EventOf, type EventShapes } from '#domain/event.ts'
+import { PaymentId } from '#domain/payments/events.ts'
+import { policyEvents } from '#domain/policies/events.ts'
+import { policyStreamEvents, type PolicyStreamEvent } from '#domain/policies/record.ts'
+import { PremiumId, PremiumRefundId } from '#domain/premiums/events.ts'
+import { ApplicationId, QuoteId } from '#domain/values.ts'
+import { whenPremiumRefundOwedReturnCard } from '../../command-api/applications/when-premium-refund-owed-return-card.ts'
+import { whenCardSettledRecordPremium } from '../../command-api/policies/when-card-settled-record-premium.ts'
+import { contextOf, type Reaction } from '../../command-api/reaction.ts'
+import { makeWriter } from '../../command-api/writer.ts'
+import { started } from '../applications/builders.ts'
+import { samples } from '../stored-events/samples.ts'
+import { memoryLog } from './bank.ts'
+
+const sample = samples.find(({ name }) => name === 'PolicyBound.v2')?.event
+if (!sample) throw new Error('There is no sample of PolicyBound.')
+const bound = fromStored(policyEvents, sample)
+if (bound.type !== 'PolicyBound') throw new Error('The sample is another event.')
+const { policy_id } = bound
+
+const application_id = ApplicationId.parse('a0000000-0000-4000-8000-000000000001')
+const payment_id = PaymentId.parse('f0000000-0000-4000-8000-000000000001')
+const at = '2026-07-01T09:00:00.000Z'
+const premium = {
+  premium_id: PremiumId.parse('b1000000-0000-5000-8000-000000000001'),
+  number: 1,
+  amount_pence: 2875,
+  due_on: '2026-07-01',
+}
+const dueByCard: PolicyStreamEvent = {
+  type: 'PremiumDue',
+  ...premium,
+  covers_from: '2026-07-02',
+  method: 'card',
+  next_due_on: '2026-08-15',
+  next_due_at: '2026-08-14T23:00:00.000Z',
+}
+const collected: PolicyStreamEvent = {
+  type: 'PremiumCollected',
+  ...premium,
+  attempt: 1,
+  method: 'card',
+  payment_intent_id: 'pi_1',
+  collected_at: at,
+}
+const owed: Extract<PolicyStreamEvent, { type: 'PremiumRefundOwed' }> = {
+  type: 'PremiumRefundOwed',
+  ...premium,
+  refund_id: PremiumRefundId.parse(premium.premium_id),
+  application_id,
+  card_payment_id: payment_id,
+  refund_pence: 2875,
+  reason: 'cooling_off',
+}
+const paid: readonly ApplicationStreamEvent[] = [
+  started({ application_id }),
+  {
+    type: 'CardPaymentOpened',
+    payment_id,
+    quote_id: QuoteId.parse('20000000-0000-4000-8000-000000000001'),
+    payment_intent_id: 'pi_1',
+    provider_customer_id: 'cus_1',
+    amount_pence: 2875,
+    currency_code: 'GBP',
+    idempotency_key: null,
+  },
+  {
+    type: 'CardPaymentTaken',
+    payment_id,
+    status: 'succeeded',
+    card_brand: 'visa',
+    card_last4: '4242',
+    paid_at: at,
+    idempotency_key: null,
+  },
+  { type: 'CardPaymentUsed', payment_id, policy_id },
+]
+const captured: ApplicationStreamEvent = { type: 'CardPaymentCaptured', payment_id, policy_id }
+const returned = (how: 'refunded' | 'released', amount_pence: number): ApplicationStreamEvent => ({
+  type: 'CardPaymentReturned',
+  payment_id,
+  how,
+  amount_pence,
+  policy_id,
+})
+
+/** An application and its policy, in a log in memory. */
+const openWorld = async (ofPolicy: readonly PolicyStreamEvent[]) => {
+  const { log, streamOf } = memoryLog()
+  const metadata = {
+    organisation_id: bound.organisation_id,
+    actor: { type: 'system', id: null } as const,
+    correlation_id: 'test',
+    causation_id: null,
+    occurred_at: at,
+  }
+  const append = async <Shapes extends EventShapes>(
+    stream: string,
+    shapes: Shapes,
+    events: readonly EventOf<Shapes>[],
+  ) => {
+    const stored = events.map((event) => ({ id: randomUUID(), ...toStored(shapes, event), metadata }))
+    await log.append(stream, 'any', stored)
+  }
+  const [application, policy] = [`application-${application_id}`, `policy-${policy_id}`]
+  await append(application, applicationStreamEvents, paid)
+  await append(policy, policyStreamEvents, [bound, ...ofPolicy])
+  const before = { application: streamOf(application).length, policy: streamOf(policy).length }
+
+  /** Something happens, and the reaction runs twice, as after a kill: the second time in another process. */
+  const react = async <Shapes extends EventShapes>(
+    reactionOf: (writer: ReturnType<typeof makeWriter>) => Reaction<Shapes>,
+  ) => {
+    for (let time = 0; time < 2; time++) {
+      const reaction = reactionOf(makeWriter({ log, seen: async () => undefined }))
+      for (const recorded of [...streamOf(application), ...streamOf(policy)]) {
+        if (!(recorded.type in reaction.events) || !reaction.categories.includes(categoryOf(recorded.stream))) continue
+        const context = contextOf(reaction, recorded, new AbortController().signal)
+        await reaction.react(fromStored(reaction.events, recorded), recorded, context)
+      }
+    }
+  }
+
+  return {
+    happens: async (event: ApplicationStreamEvent) => {
+      await append(application, applicationStreamEvents, [event])
+      before.application++
+      await react(whenCardSettledRecordPremium)
+    },
+    isOwed: async (event: PolicyStreamEvent) => {
+      await append(policy, policyStreamEvents, [event])
+      before.policy++
+      await react(whenPremiumRefundOwedReturnCard)
+    },
+    addedToPolicy: () =>
+      streamOf(policy)
+        .slice(before.policy)
+        .map((each) => fromStored(policyStreamEvents, each)),
+    addedToApplication: () =>
+      streamOf(application)
+        .slice(before.application)
+        .map((each) => fromStored(applicationStreamEvents, each)),
+  }
+}
+
+describe('when a card payment is settled, the premium is recorded', () => {
+  test('as collected, once, when the card is charged', async () => {
+    const { happens, addedToPolicy } = await openWorld([dueByCard])
+    await happens(captured)
+    expect(addedToPolicy()).toMatchObject([
+      { type: 'PremiumCollected', premium_id: premium.premium_id, method: 'card', attempt: 1 },
+    ])
+  })
+
+  test('not at all when the card was charged before there was a policy', async () => {
+    const { happens, addedToPolicy } = await openWorld([dueByCard])
+    await happens({ type: 'CardPaymentCaptured', payment_id, policy_id: null })
+    expect(addedToPolicy()).toEqual([])
+  })
+
+  test('as refunded, once, when what was owed is given back', async () => {
+    const { happens, addedToPolicy } = await openWorld([dueByCard, collected, owed])
+    await happens(returned('refunded', 2875))
+    expect(addedToPolicy()).toMatchObject([
+      { type: 'PremiumRefunded', refund_id: owed.refund_id, refund_pence: 2875, reason: 'cooling_off' },
+    ])
+  })
+
+  test('as refunded by the provider when it was not owed', async () => {
+    const { happens, addedToPolicy } = await openWorld([dueByCard, collected])
+    await happens(returned('refunded', 2875))
+    expect(addedToPolicy()).toMatchObject([
+      { type: 'PremiumRefunded', refund_id: payment_id, refund_pence: 2875, reason: 'provider' },
+    ])
+  })
+
+  test('not as refunded when an authorisation was let go, of which nothing was collected', async () => {
+    const { happens, addedToPolicy } = await openWorld([dueByCard])
+    await happens(returned('released', 0))
+    expect(addedToPolicy()).toEqual([])
+  })
+})
+
+describe('when a premium is to be refunded that was paid by card', () => {
+  test.each([
+    ['cooling_off', 'policy_cancelled'],
+    ['operator', 'operator'],
+  ] as const)('the card is owed back, once: %s', async (reason, why) => {
+    const { isOwed, addedToApplication } = await openWorld([dueByCard, collected])
+    await isOwed({ ...owed, reason })
+    expect(addedToApplication()).toEqual([{ type: 'CardPaymentReturnOwed', payment_id, reason: why }])
+  })
+
+  test('nothing is owed by the application when it was paid by Direct Debit', async () => {
+    const { isOwed, addedToApplication } = await openWorld([dueByCard, collected])
+    await isOwed({ ...owed, card_payment_id: null })
+    expect(addedToApplication()).toEqual([])
+  })
+})
