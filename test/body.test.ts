@@ -54,6 +54,48 @@ test.each<[string, string | Buffer<ArrayBuffer>, string?]>([
   expect(await send(body, type)).toMatchObject({ status: 422, body: { error: { code: 'validation_failed' } } })
 })
 
+/** Sends a body in both ways: of a known length, which is read here, and in pieces, which Express reads. */
+const sentBothWays = async (body: string | Buffer<ArrayBuffer>) => {
+  const pieces = new ReadableStream({
+    start: (controller) => {
+      controller.enqueue(new Uint8Array(typeof body === 'string' ? Buffer.from(body) : body))
+      controller.close()
+    },
+  })
+  const response = await fetch(`${api.origin}/api/v1/echo`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: pieces,
+    duplex: 'half',
+  })
+  const inPieces = { status: response.status, body: await response.json() }
+  return [await send(body), inPieces]
+}
+
+const given = (name: string) => ({ status: 200, body: { data: { name } } })
+const refused = { status: 422, body: { error: expect.objectContaining({ code: 'validation_failed' }) as unknown } }
+
+test.each<[string, string | Buffer<ArrayBuffer>, object]>([
+  ['of two equal keys the last counts', '{"name":"first","name":"last"}', given('last')],
+  ['__proto__ is a key like any', '{"__proto__":{"name":"inherited"},"name":"own"}', given('own')],
+  ['__proto__ stands for no other key', '{"__proto__":{"name":"inherited"}}', refused],
+  ['half a surrogate pair, escaped', String.raw`{"name":"\ud800"}`, given('\ud800')],
+  ['half a surrogate pair, as bytes', Buffer.from('{"name":"\xed\xa0\x80"}', 'latin1'), refused],
+  ['U+0000, escaped', String.raw`{"name":"a\u0000b"}`, given('a\0b')],
+  ['U+0000, as it is', '{"name":"a\0b"}', refused],
+  ['nested 10,000 deep', `{"name":"x","more":${deep(10_000)}}`, refused],
+  ['opened 10,000 times and never closed', '['.repeat(10_000), refused],
+  ['brackets within a text', JSON.stringify({ name: `"${'['.repeat(10_000)}\\` }), given(`"${'['.repeat(10_000)}\\`)],
+  ['a number beyond all', '{"name":"x","more":1e400}', given('x')],
+  ['a number of 100,000 digits', `{"name":"x","more":${'9'.repeat(100_000)}}`, given('x')],
+  ['no JSON number', '{"name":"x","more":NaN}', refused],
+  ['a byte order mark before it', '\ufeff{"name":"x"}', given('x')],
+  ['two objects', '{"name":"x"}{"name":"y"}', refused],
+  ['blanks and nothing else', '  ', refused],
+])('a body is answered the same whichever way it is sent: %s', async (_what, body, expected) => {
+  expect(await sentBothWays(body)).toEqual([expected, expected])
+})
+
 test('the body of a public form is as small as any, and that of the operator’s set-up file may be larger', async () => {
   const received = (access: 'public' | 'operator') =>
     route(
