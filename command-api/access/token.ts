@@ -3,7 +3,7 @@ import { formerInForce, type ApiApplication, type Directory } from '#domain/acce
 import { LogUnavailable } from '#infra/event-log/event-log.ts'
 import type { Log } from '#infra/log.ts'
 import { addressOf, rateLimitHeaders, tooManyMessage, type RateLimit } from '#infra/http/rate-limit.ts'
-import type { SecretCheck } from '#infra/crypto/secret-hash.ts'
+import { TooManyChecks, type SecretCheck } from '#infra/crypto/secret-hash.ts'
 import type { Tokens } from '#infra/crypto/tokens.ts'
 import { clientCredentialsOf, type ClientCredentials } from './client-credentials.ts'
 import { TokenError } from './token-error.ts'
@@ -120,7 +120,7 @@ const refusals =
       next(error)
       return
     }
-    if (error instanceof LogUnavailable) {
+    if (error instanceof LogUnavailable || error instanceof TooManyChecks) {
       const error_description = 'Tokens cannot be issued at the moment. Send the request again.'
       response.status(503).set('Retry-After', '5').json({ error: 'temporarily_unavailable', error_description })
       return

@@ -1,5 +1,6 @@
 import { createHmac, randomBytes, scrypt, timingSafeEqual, type ScryptOptions } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
+import { OwnError } from '#domain/own-error.ts'
 
 const saltBytes = 16
 const hashBytes = 32
@@ -36,13 +37,54 @@ const verify = async (secret: string, stored: string): Promise<boolean> => {
 /** Whether a secret is the one that was hashed. */
 export type SecretCheck = (secret: string, stored: string) => Promise<boolean>
 
+/** So many secrets wait to be checked that this one is not. */
+export class TooManyChecks extends OwnError {
+  override readonly name = 'TooManyChecks'
+}
+
+/** A check keeps a thread and 16 MB for some 50 ms; Node.js has four threads, which also read files and look up names. */
+const usualBounds = { atOnce: 2, waiting: 200, waitingForOneHash: 20 }
+
+/** Begins works in the order of their arrival, not all at once. What comes for a name is refused when too much waits. */
+const makeQueue = ({ atOnce, waiting, waitingForOneHash }: typeof usualBounds) => {
+  const queue: (() => void)[] = []
+  const waitingFor = new Map<string, number>()
+  let underWay = 0
+
+  const turn = async (name: string): Promise<void> => {
+    const ofThisName = waitingFor.get(name) ?? 0
+    if (queue.length >= waiting || ofThisName >= waitingForOneHash)
+      throw new TooManyChecks(`${queue.length} secrets wait to be checked, ${ofThisName} of them for the same hash.`)
+    waitingFor.set(name, ofThisName + 1)
+    await new Promise<void>((resolve) => queue.push(resolve))
+    const left = (waitingFor.get(name) ?? 1) - 1
+    if (left === 0) waitingFor.delete(name)
+    else waitingFor.set(name, left)
+  }
+
+  return async <Result>(name: string, work: () => Promise<Result>): Promise<Result> => {
+    // A place that becomes free is given to the next that waits, so that nobody overtakes it.
+    if (underWay >= atOnce) await turn(name)
+    else underWay++
+    try {
+      return await work()
+    } finally {
+      const next = queue.shift()
+      if (next) next()
+      else underWay--
+    }
+  }
+}
+
 /**
  * Checks secrets, and caches the outcome, since a hash is made to take long. A cached outcome belongs to one stored
- * hash, so a rotation, which stores another, makes it worthless; and it is keyed so that it gives no secret away.
+ * hash, so a rotation, which stores another, makes it worthless; and it is keyed so that it gives no secret away. Throws
+ * TooManyChecks when too many others wait: whoever guesses the secret of one application must not keep all from tokens.
  */
-export const makeSecretCheck = (): SecretCheck => {
+export const makeSecretCheck = (bounds: typeof usualBounds = usualBounds): SecretCheck => {
   const key = randomBytes(32)
   const known = new LRUCache<string, Promise<boolean>>({ max: 10_000 })
+  const inTurn = makeQueue(bounds)
 
   return async (secret, stored) => {
     const name = createHmac('sha256', key)
@@ -51,7 +93,7 @@ export const makeSecretCheck = (): SecretCheck => {
     const remembered = known.get(name)
     if (remembered) return remembered
 
-    const outcome = verify(secret, stored)
+    const outcome = inTurn(stored, () => verify(secret, stored))
     known.set(name, outcome)
     outcome.catch(() => known.delete(name))
     return outcome

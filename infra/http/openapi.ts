@@ -164,6 +164,7 @@ const tokenOperation: ZodOpenApiOperationObject = {
     400: { description: 'invalid_target, invalid_scope, invalid_request, unsupported_grant_type', ...json(TokenError) },
     401: { description: 'invalid_client', ...json(TokenError) },
     429: { description: 'Too many requests: see Retry-After and X-RateLimit-Reset.', ...json(TokenError) },
+    503: { description: 'temporarily_unavailable: send the request again after Retry-After.', ...json(TokenError) },
   },
 }
 

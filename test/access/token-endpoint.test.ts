@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { clientCredentialsOf } from '../../command-api/access/client-credentials.ts'
+import { makeSecretCheck, TooManyChecks } from '#infra/crypto/secret-hash.ts'
 import { accessApi, resource } from './access-api.ts'
 
 const api = await accessApi()
@@ -357,6 +358,25 @@ test('401: a token that was asked for before the secret was rotated, and is issu
   rotated.resolve()
 
   expect((await slow.call(await asked, '/api/v1/read')).status).toBe(401)
+})
+
+test('503 temporarily_unavailable with Retry-After: too many secrets wait to be checked', async () => {
+  let isBusy = true
+  const check = makeSecretCheck()
+  const checkSecret = async (secret: string, stored: string) => {
+    if (isBusy) throw new TooManyChecks('200 secrets wait to be checked.')
+    return check(secret, stored)
+  }
+  await using busy = await accessApi({ checkSecret })
+  const { client_id: id, client_secret: secret } = await busy.apiApplication(['read'])
+  const asked = { ...form, client_id: id, client_secret: secret, scope: 'read' }
+
+  const refused = await busy.requestToken(asked)
+  isBusy = false
+
+  expect(refused).toMatchObject({ status: 503, body: { error: 'temporarily_unavailable' } })
+  expect(refused.headers.get('retry-after')).toBe('5')
+  expect((await busy.requestToken(asked)).status).toBe(200)
 })
 
 test('a refusal has error and error_description and nothing more, and is not stored', async () => {

@@ -4,7 +4,7 @@ import { ApiApplicationId, ApplicationId, OrganisationId } from '#domain/values.
 import { deriveKeys } from '#infra/crypto/keys.ts'
 import { CannotUnseal } from '#infra/crypto/aead.ts'
 import { seal, unseal } from '#infra/crypto/seal.ts'
-import { generateSecret, hashSecret, makeSecretCheck } from '#infra/crypto/secret-hash.ts'
+import { generateSecret, hashSecret, makeSecretCheck, TooManyChecks } from '#infra/crypto/secret-hash.ts'
 import { isShareTokenOf, shareTokenOf } from '#infra/crypto/share-token.ts'
 import { makeTokens, type Grant } from '#infra/crypto/tokens.ts'
 
@@ -107,6 +107,53 @@ test('a secret checked before costs next to nothing', async () => {
 test('a stored hash that is none of ours is our fault', async () => {
   const check = makeSecretCheck()
   await expect(check('a secret', 'plain')).rejects.toThrow('not one of ours')
+})
+
+/** How each of so many checks that begin at the same moment ends. */
+const checkedAtOnce = async (check: ReturnType<typeof makeSecretCheck>, hash: string, secrets: readonly string[]) => {
+  const outcomes = await Promise.allSettled(secrets.map(async (secret) => check(secret, hash)))
+  return outcomes.map((each) => (each.status === 'fulfilled' ? each.value : (each.reason as unknown)))
+}
+const wrong = (count: number) => Array.from({ length: count }, (_, index) => `wrong ${index}`)
+const tooMany = expect.any(TooManyChecks) as unknown
+
+test('only so many secrets wait to be checked, the others are refused at once and may be sent again', async () => {
+  const check = makeSecretCheck({ atOnce: 2, waiting: 3, waitingForOneHash: 3 })
+  const hash = await hashSecret('a secret')
+
+  const outcomes = await checkedAtOnce(check, hash, [...wrong(5), 'a secret', 'another'])
+
+  expect(outcomes).toEqual([false, false, false, false, false, tooMany, tooMany])
+  expect(await checkedAtOnce(check, hash, ['a secret', 'another'])).toEqual([true, false])
+  expect(
+    await checkedAtOnce(
+      check,
+      hash,
+      wrong(5).map((each) => `${each} again`),
+    ),
+  ).not.toContainEqual(tooMany)
+})
+
+test('whoever guesses the secret of one application does not keep others waiting without end', async () => {
+  const check = makeSecretCheck({ atOnce: 1, waiting: 10, waitingForOneHash: 2 })
+  const [attacked, other] = await Promise.all([hashSecret('a secret'), hashSecret('another secret')])
+  await check('a secret', attacked)
+
+  const [guesses, owner, others] = await Promise.all([
+    checkedAtOnce(check, attacked, wrong(100)),
+    check('a secret', attacked),
+    checkedAtOnce(check, other, ['another secret', 'wrong']),
+  ])
+
+  expect(guesses).toEqual([false, false, false, ...wrong(97).map(() => tooMany)])
+  expect([owner, others]).toEqual([true, [true, false]])
+})
+
+test('a check that fails gives its place to the next', async () => {
+  const check = makeSecretCheck({ atOnce: 1, waiting: 10, waitingForOneHash: 10 })
+  await Promise.all([1, 2].map((each) => expect(check(`a secret ${each}`, 'plain')).rejects.toThrow('not one of ours')))
+
+  expect(await check('a secret', await hashSecret('a secret'))).toBe(true)
 })
 
 test('generated secrets need no encoding, and do not repeat', () => {
