@@ -32,10 +32,21 @@ const rights: Record<Kind, string> = {
 
 const retryDelayMaximumMs = 250
 
+/** The time that calls go by. */
+export type Time = { readonly now: () => number; readonly pause: (milliseconds: number) => Promise<unknown> }
+
+export const realTime: Time = { now: () => Date.now(), pause: (milliseconds) => pause(milliseconds) }
+
 export type Calls = ReturnType<typeof makeCalls>
 
 /** Makes calls again after transient failures, and separates them from wrong settings and from errors of the caller. */
-export const makeCalls = (connection: Connection, settings: Settings, limits: Limits, outages: Outages) => {
+export const makeCalls = (
+  connection: Connection,
+  settings: Settings,
+  limits: Limits,
+  outages: Outages,
+  time: Time = realTime,
+) => {
   const hasWorked = new Set<Kind>()
   const failing = new Map<Kind, { readonly since: number; readonly last: number }>()
   const reading = outages.source()
@@ -63,11 +74,11 @@ export const makeCalls = (connection: Connection, settings: Settings, limits: Li
   /** Undefined also when no call was made recently: then it is not known. */
   const failingSince = (kind: Kind): number | undefined => {
     const { since, last = 0 } = failing.get(kind) ?? {}
-    return Date.now() - last < limits.wholeMs ? since : undefined
+    return time.now() - last < limits.wholeMs ? since : undefined
   }
 
   const failed = (kind: Kind, error: unknown) => {
-    failing.set(kind, { since: failingSince(kind) ?? Date.now(), last: Date.now() })
+    failing.set(kind, { since: failingSince(kind) ?? time.now(), last: time.now() })
     if (kind !== 'append') reading.failed(error)
   }
 
@@ -76,14 +87,14 @@ export const makeCalls = (connection: Connection, settings: Settings, limits: Li
 
   /** During a long outage each call has a single attempt, so that those who wait do not pile up. */
   const call = async <Result>(kind: Kind, act: () => Promise<Result>): Promise<Result> => {
-    const until = (failingSince(kind) ?? Date.now()) + limits.wholeMs
+    const until = (failingSince(kind) ?? time.now()) + limits.wholeMs
     let previous: unknown
     for (let failures = 1; ; failures += 1) {
       const channel = connection.channel()
-      const begunAt = Date.now()
+      const begunAt = time.now()
       try {
         const result = await act()
-        channel.answeredAt = Date.now()
+        channel.answeredAt = time.now()
         worked(kind)
         return result
       } catch (error) {
@@ -99,8 +110,8 @@ export const makeCalls = (connection: Connection, settings: Settings, limits: Li
         // The new leader is known, unless two nodes name each other.
         const isKnown = error instanceof NotLeaderError && !(previous instanceof NotLeaderError)
         const delayMs = isKnown ? 0 : delayAfter(failures, retryDelayMaximumMs)
-        if (Date.now() + delayMs >= until) throw unavailable(error)
-        await pause(delayMs)
+        if (time.now() + delayMs >= until) throw unavailable(error)
+        await time.pause(delayMs)
         previous = error
       }
     }

@@ -5,7 +5,7 @@ import {
 } from '@eventstore/db-client'
 import type { NewEvent } from '#domain/event.ts'
 import { checkStreamName, type AppendResult, type EventLog, type ExpectedRevision } from '../event-log.ts'
-import { makeCalls, usualLimits, type Limits } from './calls.ts'
+import { makeCalls, realTime, usualLimits, type Limits, type Time } from './calls.ts'
 import { connect } from './connection.ts'
 import { measure, toPosition, toProposed } from './events.ts'
 import { NoAnswer } from './failures.ts'
@@ -22,12 +22,16 @@ import { subscribeTo } from './subscribe.ts'
  *
  * Throws `LogMisconfigured` when the connection string cannot be used; so does the first call that shows wrong settings.
  */
-export const eventStoreDbLog = (connectionString: string, given: Partial<Limits> = {}): EventLog => {
+export const eventStoreDbLog = (
+  connectionString: string,
+  given: Partial<Limits> = {},
+  time: Time = realTime,
+): EventLog => {
   const limits = { ...usualLimits, ...given }
   const settings = readConnectionString(connectionString)
   const connection = connect(settings)
   const outages = makeOutages()
-  const calls = makeCalls(connection, settings, limits, outages)
+  const calls = makeCalls(connection, settings, limits, outages, time)
   const closing = new AbortController()
   const { client } = connection
   const { read, readAll, head } = reader(client, calls, limits)
