@@ -392,10 +392,7 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
   const inboundLimit = (name: string, requests: number) =>
     makeRateLimit({ requests, windowSeconds: 300, name, pool: parts.pool, log })
   const outreachAtWork = startOutreach({ ...parts, ...ofOutreach, leases, openAccount, http: outside, models })
-  const requireCurrent = () => {
-    folds.requireCurrent(directoryFold.name)
-    folds.requireCurrent(operatorKeysFold.name)
-  }
+  const requireCurrent = (organisation_id?: OrganisationId) => folds.requireCurrent(directoryFold.name, organisation_id)
   const tokens = makeTokens(keys, baseUrl)
   const checkSecret = makeSecretCheck()
 
@@ -442,6 +439,7 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
         operatorKey: config.OPERATOR_KEY,
         operatorKeys,
         requireCurrent,
+        requireCurrentKeys: () => folds.requireCurrent(operatorKeysFold.name),
         allowsOwnPages: config.ENVIRONMENT !== 'production',
       }),
       subjectCheck: makeSubjectCheck({ keys, owners: { quote: quoteOwner } }),
@@ -467,7 +465,7 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
           integrationLog,
           limitOfConnection: inboundLimit('inbound_url', 3_000),
           limitOfSender: inboundLimit('inbound_address', 30_000),
-          requireCurrent: () => folds.requireCurrent(integrationsFold.name),
+          requireCurrent: (organisation_id) => folds.requireCurrent(integrationsFold.name, organisation_id),
           clock,
           log,
         }),

@@ -156,13 +156,19 @@ export const checkOutage = ({ eventLog }: Pick<Parts, 'eventLog'>): Check => {
   }
 }
 
-/** How far what this process keeps in memory is behind the log. What cannot move makes the process not ready. */
+/**
+ * How far what this process keeps in memory is behind the log. What cannot move makes the process not ready. Records that
+ * are set aside do not, but are shown.
+ */
 export const checkFolds = async ({ folds, eventLog }: Pick<Parts, 'folds' | 'eventLog'>): Promise<readonly Check[]> => {
   const head = await withTimeout(eventLog.head(), headMs).catch(() => undefined)
-  return folds.status().map(({ name, position, stale }) => {
+  return folds.status().map(({ name, position, stale, setAside }) => {
     const behind = head && position ? Math.max(0, eventLog.measure(head) - eventLog.measure(position)) : 0
     const since = stale && `lacks events since ${stale.since.toISOString()}: ${stale.reason}`
-    return { name: `live fold ${name}`, ok: stale === undefined, detail: since ?? `${behind} behind` }
+    const [first] = setAside
+    const aside =
+      first && `, records set aside: ${setAside.length}, the first since ${first.since.toISOString()}: ${first.reason}`
+    return { name: `live fold ${name}`, ok: stale === undefined, detail: since ?? `${behind} behind${aside ?? ''}` }
   })
 }
 

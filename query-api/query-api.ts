@@ -114,10 +114,8 @@ export const startQueryApi = async (parts: Parts, demo?: ExplorerDemo): Promise<
     rateLimit,
     operatorKey: config.OPERATOR_KEY,
     operatorKeys,
-    requireCurrent: () => {
-      folds.requireCurrent(directoryFold.name)
-      folds.requireCurrent(operatorKeysFold.name)
-    },
+    requireCurrent: (organisation_id) => folds.requireCurrent(directoryFold.name, organisation_id),
+    requireCurrentKeys: () => folds.requireCurrent(operatorKeysFold.name),
     allowsOwnPages: config.ENVIRONMENT !== 'production',
   })
   const lookups = openLookups(parts.pool)

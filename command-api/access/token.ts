@@ -1,5 +1,6 @@
 import express, { Router, type ErrorRequestHandler, type Request, type RequestHandler } from 'express'
 import { formerInForce, type ApiApplication, type Directory } from '#domain/access/record.ts'
+import type { OrganisationId } from '#domain/values.ts'
 import { LogUnavailable } from '#infra/event-log/event-log.ts'
 import type { Log } from '#infra/log.ts'
 import { addressOf, rateLimitHeaders, tooManyMessage, type RateLimit } from '#infra/http/rate-limit.ts'
@@ -16,8 +17,8 @@ type TokenDeps = {
   readonly rateLimit: RateLimit
   readonly baseUrl: string
   readonly log: Log
-  /** Throws LogUnavailable when the directory may lack what was revoked meanwhile. */
-  readonly requireCurrent?: () => void
+  /** Throws LogUnavailable when the directory may lack what was revoked meanwhile, of all organisations or of this one. */
+  readonly requireCurrent?: (organisation_id?: OrganisationId) => void
 }
 
 const address = '/oauth/token'
@@ -69,6 +70,7 @@ const issueToken = (deps: TokenDeps): RequestHandler => {
     const scopes = grantedScopes(form, application, resource)
 
     const { id, organisation_id } = application
+    requireCurrent?.(organisation_id)
     const grant = { organisation_id, api_application_id: id, epoch, scopes, resource }
     const { access_token, created_at, expires_in } = await tokens.issue(grant)
     const scope = [...scopes].join(' ')

@@ -12,6 +12,7 @@ import {
 } from '#domain/custom-integrations/record.ts'
 import type { Inbound } from '#domain/custom-integrations/events.ts'
 import type { Json } from '#domain/event.ts'
+import type { OrganisationId } from '#domain/values.ts'
 import type { Clock } from '#infra/clock.ts'
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
 import type { Keys } from '#infra/crypto/keys.ts'
@@ -37,7 +38,7 @@ export type InboundDeps = {
   /** Counts the deliveries from one address to all of them. */
   readonly limitOfSender: RateLimit
   /** Throws when what this process knows of the integrations is too old to decide on. */
-  readonly requireCurrent: () => void
+  readonly requireCurrent: (organisation_id?: OrganisationId) => void
   readonly clock: Clock
   /** The time by which signatures are judged. */
   readonly realTime?: () => Date
@@ -106,7 +107,7 @@ export const inboundWebhook = (deps: InboundDeps): Router => {
       answer(response, 429)
     }
     if (!ofSender.served) return tooMany('too_many_from_address', ofSender.resumesAt)
-    requireCurrent()
+    requireCurrent(found?.connection.organisation_id)
     if (!found) return answer(response, 404)
     const ofConnection = await limitOfConnection(found.connection.id)
     if (!ofConnection.served) return tooMany('too_many_to_url', ofConnection.resumesAt)

@@ -82,12 +82,22 @@ const fill = (state: FoldState, saved: z.output<typeof Saved>): void => {
 const mapsOf = (state: FoldState): Readonly<Record<string, Map<string, unknown>>> =>
   state instanceof Map ? { '': state } : state
 
-const written = (state: FoldState): string =>
-  JSON.stringify(
-    state instanceof Map
-      ? [...state]
-      : Object.fromEntries(Object.entries(state).map(([name, map]) => [name, [...map]])),
-  )
+/** A state as JSON, or undefined when it is too large: no more of it is written than it takes to see this. */
+const written = (state: FoldState): string | undefined => {
+  const parts: string[] = []
+  let bytes = 0
+  for (const [name, map] of Object.entries(mapsOf(state))) {
+    const entries: string[] = []
+    for (const entry of map) {
+      const text = JSON.stringify(entry)
+      bytes += Buffer.byteLength(text)
+      if (bytes > maximumBytes) return undefined
+      entries.push(text)
+    }
+    parts.push(state instanceof Map ? `[${entries.join()}]` : `${JSON.stringify(name)}:[${entries.join()}]`)
+  }
+  return state instanceof Map ? parts.join() : `{${parts.join()}}`
+}
 
 export type Folded = {
   readonly position: Position
@@ -120,7 +130,7 @@ export const saveSnapshot = async (
     return 'saved'
   }
   const text = written(state)
-  if (text.length > maximumBytes) return 'too large'
+  if (text === undefined) return 'too large'
   await pool.query(sql`
     insert into live_fold_snapshot as stored
       (name, version, position, last_stream, last_revision, last_event_id, state)

@@ -14,6 +14,7 @@ import type { Log } from '../log.ts'
 import { reasonOf } from '../reason.ts'
 import { findSnapshot, saveSnapshot, type Folded, type FoldState, type LastEvent } from './fold-snapshots.ts'
 import type { Progress } from './progress.ts'
+import { makeWaitingRecords, type WaitingRecords } from './waiting-records.ts'
 
 export type Fold<Shapes extends EventShapes, State> = {
   readonly name: string
@@ -28,7 +29,9 @@ export type FoldStatus = {
   readonly name: string
   readonly position: Position | undefined
   /** Since when it may lack events that are in the log, and why. */
-  readonly stale?: { readonly since: Date; readonly reason: string }
+  readonly stale?: Stale
+  /** Records with an event that cannot be applied. Their later events wait, and those of all other records do not. */
+  readonly setAside: readonly Stale[]
 }
 
 /** What this process keeps in memory of the log for what every request needs at once, such as who may call. */
@@ -42,8 +45,11 @@ export type LiveFolds = {
     state: State,
   ) => Promise<State>
   readonly status: () => readonly FoldStatus[]
-  /** Throws LogUnavailable when a fold has lacked events for so long that nothing may be decided on it. */
-  readonly requireCurrent: (name: string) => void
+  /**
+   * Throws LogUnavailable when a fold has lacked events for so long that nothing may be decided on it: any events, or
+   * those of a record of this organisation.
+   */
+  readonly requireCurrent: (name: string, organisation_id?: string) => void
 }
 
 type Options = {
@@ -70,57 +76,43 @@ type Running = {
   lastEvent: LastEvent | undefined
   /** Events applied since the last snapshot. */
   unsaved: number
-  failure: { readonly event_id: string; readonly since: Date; readonly reason: string } | undefined
+  /** For a snapshot. It is not measured again, since that takes time from all requests. */
+  isTooLarge: boolean
+  readonly setAside: WaitingRecords
   behindSince: Date | undefined
   /** Since when the log cannot be read for it. */
   problem: { readonly since: Date; readonly reason: string } | undefined
 }
 
 const saveEveryMs = 300_000
+/** With more than these it is not the records that are at fault. */
+const setAsideMost = 1_000
 
 /**
- * Folds that are asked for at the same time read the log in one pass, each from its last snapshot. One that cannot apply
- * an event stops before it and retries; the others continue.
+ * Folds that are asked for at the same time read the log in one pass, each from its last snapshot. An event that cannot be
+ * applied sets its record aside. No snapshot is saved meanwhile, so that a process that starts later meets the event too.
  */
 export const makeLiveFolds = (options: Options): LiveFolds => {
   const { eventLog, log, signal, progress, pool, retryMs = 1_000, mayLagMs = 30_000 } = options
   const all = new Map<string, Running>()
   let beginning: Running[] = []
 
-  /** False: it has stopped before an event. */
-  const apply = (running: Running, { events, position, caughtUp }: Batch): boolean => {
-    const { fold, state } = running
+  const apply = (running: Running, { events, position, caughtUp }: Batch): void => {
+    const { fold, setAside } = running
     for (const event of events) {
-      const isWanted = event.type in fold.events && fold.categories.includes(categoryOf(event.stream))
-      if (!isWanted || event.position <= (running.position ?? '')) continue
-      try {
-        fold.apply(state, fromStored(fold.events, event), event)
-      } catch (error) {
-        fail(running, event, error)
-        return false
-      }
+      if (!isWanted(fold, event) || event.position <= (running.position ?? '')) continue
+      setAside.take(event)
       running.position = event.position
       running.lastEvent = { stream: event.stream, revision: event.revision, id: event.id }
       running.unsaved++
-      running.failure = undefined
     }
     if (position > (running.position ?? '')) running.position = position
     running.behindSince = caughtUp ? undefined : (running.behindSince ?? new Date())
     progress.passed(fold.name, fold.categories, running.position)
     if (caughtUp) running.caughtUp.resolve()
-    return true
-  }
-
-  const fail = (running: Running, { id, type, stream }: RecordedEvent, error: unknown) => {
-    const { name } = running.fold
-    if (running.failure?.event_id === id) return
-    const reason = `${type} of ${stream} cannot be applied: ${reasonOf(error)}`
-    running.failure = { event_id: id, since: running.failure?.since ?? new Date(), reason }
-    log.error({ fold: name, event_id: id, type, stream, error }, 'live fold cannot apply an event and retries')
   }
 
   const readOn = async (given: readonly Running[]): Promise<void> => {
-    const group = new Set(given)
     const [first] = given.map(({ position }) => position ?? ('' as Position)).toSorted()
     const wanted = {
       categories: [...new Set(given.flatMap(({ fold }) => fold.categories))],
@@ -128,19 +120,15 @@ export const makeLiveFolds = (options: Options): LiveFolds => {
       ...(first && { after: first }),
     }
     for await (const batch of eventLog.subscribe({ ...wanted, signal })) {
-      for (const running of group) {
+      for (const running of given) {
         running.problem = undefined
-        if (apply(running, batch)) continue
-        group.delete(running)
-        void follow([running], retryMs)
+        apply(running, batch)
       }
-      if (group.size === 0) return
     }
     if (!signal.aborted) throw new OwnError('The log has ended the subscription.')
   }
 
-  const follow = async (group: readonly Running[], waitMs = 0): Promise<void> => {
-    if (waitMs > 0) await pause(waitMs, undefined, { signal }).catch(() => undefined)
+  const follow = async (group: readonly Running[]): Promise<void> => {
     while (!signal.aborted) {
       try {
         await readOn(group)
@@ -175,14 +163,15 @@ export const makeLiveFolds = (options: Options): LiveFolds => {
       unsaved = running.unsaved
       return position && lastEvent && { position, lastEvent, ...(unsaved > 0 && { state }) }
     }
-    if (!pool) return
+    if (!pool || running.isTooLarge || running.setAside.count() > 0) return
     const outcome = await saveSnapshot(pool, fold, current).catch((error: unknown) => {
       log.warn({ error, fold: fold.name }, 'snapshot of a live fold not saved')
       return 'not now' as const
     })
     if (outcome === 'saved') running.unsaved -= unsaved
-    if (outcome === 'too large')
-      log.warn({ fold: fold.name }, 'live fold too large for a snapshot: it is read from the log at every start')
+    if (outcome !== 'too large') return
+    running.isTooLarge = true
+    log.warn({ fold: fold.name }, 'live fold too large for a snapshot: it is read from the log at every start')
   }
 
   const saveNowAndThen = async (group: readonly Running[]): Promise<void> => {
@@ -214,7 +203,8 @@ export const makeLiveFolds = (options: Options): LiveFolds => {
       position: undefined,
       lastEvent: undefined,
       unsaved: 0,
-      failure: undefined,
+      isTooLarge: false,
+      setAside: makeWaitingRecords({ name: fold.name, apply: applyTo(fold, state), eventLog, log, signal, retryMs }),
       behindSince: undefined,
       problem: undefined,
     }
@@ -232,10 +222,18 @@ export const makeLiveFolds = (options: Options): LiveFolds => {
   }
   signal.addEventListener('abort', stop)
 
-  const statusOf = ({ fold: { name }, position, failure, behindSince, problem }: Running): FoldStatus => {
+  const statusOf = ({ fold: { name }, position, setAside, behindSince, problem }: Running): FoldStatus => {
+    const records = setAside.all()
+    // What belongs to no organisation concerns all of them.
+    const ofAll = records.length > setAsideMost ? records : records.filter((each) => each.organisation_id === null)
     const behind = behindSince && { since: behindSince, reason: 'behind the log' }
-    const stale = earliest([failure, problem, eventLog.outage(), behind])
-    return { name, position, ...(stale && { stale }) }
+    const stale = earliest([...ofAll, problem, eventLog.outage(), behind])
+    return {
+      name,
+      position,
+      setAside: records.map(({ since, reason }) => ({ since, reason })),
+      ...(stale && { stale }),
+    }
   }
 
   return {
@@ -247,15 +245,29 @@ export const makeLiveFolds = (options: Options): LiveFolds => {
       return running.state as typeof state
     },
     status: () => [...all.values()].map(statusOf),
-    requireCurrent: (name) => {
+    requireCurrent: (name, organisation_id) => {
       const running = all.get(name)
       // Asked with every request.
-      if (!running || !(running.failure ?? running.problem ?? running.behindSince ?? eventLog.outage())) return
-      const { stale } = statusOf(running)
-      if (stale && Date.now() - stale.since.getTime() > mayLagMs)
-        throw new LogUnavailable(`${name} lacks what has happened since ${stale.since.toISOString()}: ${stale.reason}`)
+      if (
+        !running ||
+        (running.setAside.count() === 0 && !(running.problem ?? running.behindSince ?? eventLog.outage()))
+      )
+        return
+      const own = running.setAside.all().filter((each) => each.organisation_id === organisation_id)
+      const lacking = earliest([statusOf(running).stale, ...own])
+      if (lacking && Date.now() - lacking.since.getTime() > mayLagMs)
+        throw new LogUnavailable(
+          `${name} lacks what has happened since ${lacking.since.toISOString()}: ${lacking.reason}`,
+        )
     },
   }
+}
+
+const isWanted = ({ events, categories }: Running['fold'], { type, stream }: RecordedEvent): boolean =>
+  type in events && categories.includes(categoryOf(stream))
+
+const applyTo = (fold: Running['fold'], state: FoldState) => (event: RecordedEvent) => {
+  if (isWanted(fold, event)) fold.apply(state, fromStored(fold.events, event), event)
 }
 
 type Stale = { readonly since: Date; readonly reason: string }

@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Request, Response } from 'express'
 import { originOf } from '#domain/origin.ts'
+import type { OrganisationId } from '#domain/values.ts'
 import { bearerOf, makeAuthenticate, type Authenticated, type Directory } from './authenticate.ts'
 import type { Admission } from './http.ts'
 import { Problem } from './problem.ts'
@@ -17,8 +18,10 @@ type AdmissionOptions = {
   readonly operatorKey: string | undefined
   /** The operator's keys with names, by the SHA-256 of each. */
   readonly operatorKeys?: ReadonlyMap<string, NamedKey>
-  /** Throws when what is known of credentials may lack what was revoked meanwhile. */
-  readonly requireCurrent?: () => void
+  /** Throws when the directory may lack what was revoked meanwhile, of all organisations or of this one. */
+  readonly requireCurrent?: (organisation_id?: OrganisationId) => void
+  /** Throws when the operator's keys with names may lack one that has ended meanwhile. */
+  readonly requireCurrentKeys?: () => void
   /** Whether pages of this very address, such as the explorer, may use the tokens of servers. */
   readonly allowsOwnPages?: boolean
 }
@@ -32,6 +35,7 @@ export const makeAdmission = ({
   operatorKey,
   operatorKeys = new Map(),
   requireCurrent,
+  requireCurrentKeys,
   allowsOwnPages = false,
 }: AdmissionOptions): Admission => {
   const resource = `${baseUrl}/api/v1`
@@ -54,6 +58,7 @@ export const makeAdmission = ({
       if (access.kind === 'application') {
         requireCurrent?.()
         const authenticated = await authenticate(request.get('authorization'))
+        requireCurrent?.(authenticated.application.organisation_id)
         const sender = { origin: request.get('origin'), isTrusted: allowsOwnPages && isOwnPage(request) }
         return { caller: admitApplication(directory, resource, authenticated, sender, access) }
       }
@@ -64,7 +69,7 @@ export const makeAdmission = ({
         throw new Problem('invalid_token', 'Send the operator key as Authorization: Bearer.', {
           headers: { 'WWW-Authenticate': 'Bearer realm="Coverstream operator"' },
         })
-      if (operator.name !== firstKey) requireCurrent?.()
+      if (operator.name !== firstKey) requireCurrentKeys?.()
       if (operator.scope === 'read_only' && !isReading(request))
         throw forbidden(`The operator key ${operator.name} may only read. Use one whose scope is all.`)
       return { operator: operator.name }

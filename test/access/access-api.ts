@@ -90,6 +90,7 @@ type Options = {
   readonly checkSecret?: SecretCheck
   /** Since when the log is away, in place of what the log says itself. */
   readonly outage?: EventLog['outage']
+  readonly mayLagMs?: number
 }
 
 export type Client = { readonly client_id: string; readonly client_secret: string }
@@ -102,7 +103,8 @@ export const accessApi = async (options: Options = {}) => {
   const log = makeLog('silent', 'test')
   const stopping = new AbortController()
   const progress = makeProgress()
-  const folds = makeLiveFolds({ eventLog, log, signal: stopping.signal, progress })
+  const { mayLagMs = 30_000 } = options
+  const folds = makeLiveFolds({ eventLog, log, signal: stopping.signal, progress, mayLagMs })
   const directory: Directory = await folds.follow(directoryFold, emptyDirectory())
   const writer = makeWriter({
     log: eventLog,
@@ -111,7 +113,7 @@ export const accessApi = async (options: Options = {}) => {
     },
   })
 
-  const requireCurrent = () => folds.requireCurrent(directoryFold.name)
+  const requireCurrent = (organisation_id?: OrganisationId) => folds.requireCurrent(directoryFold.name, organisation_id)
   let ahead = 0
   const tokens = makeTokens(keys, baseUrl, () => Date.now() + ahead * 1000)
   const { checkSecret = makeSecretCheck(), requests = 0, windowSeconds = 300, trustedProxies = 0 } = options
@@ -188,6 +190,8 @@ export const accessApi = async (options: Options = {}) => {
     ...served,
     database,
     directory,
+    eventLog,
+    folds,
     writer,
     tokens,
     checkSecret,

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { afterAll, expect, test, vi } from 'vitest'
 import { emptyDirectory } from '#domain/access/record.ts'
 import type { Outage } from '#infra/event-log/outage.ts'
@@ -7,7 +7,7 @@ import { deriveKeys } from '#infra/crypto/keys.ts'
 import type { Scope } from '#infra/http/route.ts'
 import { makeTokens } from '#infra/crypto/tokens.ts'
 import { wholeService } from '../whole-service.ts'
-import { accessApi, resource } from './access-api.ts'
+import { accessApi, resource, type Client } from './access-api.ts'
 
 const api = await accessApi()
 afterAll(() => api[Symbol.asyncDispose]())
@@ -78,6 +78,37 @@ test('503: the directory could not be followed for 30 seconds, so no token is gi
 
   outage = undefined
   expect((await own.call(token, '/api/v1/read')).status).toBe(200)
+})
+
+test('503: an event of an application cannot be taken in, so its organisation is refused and all others go on', async () => {
+  await using own = await accessApi({ mayLagMs: 0 })
+  const [concerned, other] = [await own.apiApplication(['read']), await own.apiApplication(['read'])]
+  const [token, otherToken] = [await own.tokenOf(concerned, 'read'), await own.tokenOf(other, 'read')]
+  const { organisation_id, client_id } = concerned
+
+  await own.eventLog.append(`api_application-${client_id}`, 'any', [
+    {
+      id: randomUUID(),
+      type: 'ApiApplicationSecretRotated',
+      schema_version: 1,
+      data: { secret_hash: 1 },
+      metadata: {
+        organisation_id,
+        actor: { type: 'system', id: null },
+        correlation_id: 'test',
+        causation_id: null,
+        occurred_at: '2026-01-15T12:00:00.000Z',
+      },
+    },
+  ])
+  await vi.waitFor(() => expect(own.folds.status()[0]?.setAside).toHaveLength(1), { timeout: 20_000 })
+
+  const refused = await own.call(token, '/api/v1/read')
+  expect(refused).toMatchObject({ status: 503, body: { error: { code: 'unavailable' } } })
+  const form = (client: Client) => ({ grant_type: 'client_credentials', ...client, scope: 'read', resource })
+  expect((await own.requestToken(form(concerned))).status).toBe(503)
+  expect((await own.requestToken(form(other))).status).toBe(200)
+  expect((await own.call(otherToken, '/api/v1/read')).status).toBe(200)
 })
 
 test.each([

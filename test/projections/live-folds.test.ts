@@ -2,10 +2,11 @@ import type { Pool, QueryConfig } from 'pg'
 import { expect, test } from 'vitest'
 import type { Position, RecordedEvent } from '#domain/event.ts'
 import { OwnError } from '#domain/own-error.ts'
+import { saveSnapshot } from '#infra/consumers/fold-snapshots.ts'
 import { makeLiveFolds, type Fold } from '#infra/consumers/live-folds.ts'
 import { LogUnavailable, type EventLog, type Subscription } from '#infra/event-log/event-log.ts'
 import { fixture, raised, soon, tallyId, type Fixture } from './fixture.ts'
-import { tallyEvents } from './tally.ts'
+import { newEvent, organisation_id, tallyEvents } from './tally.ts'
 
 type Totals = Map<string, number>
 
@@ -43,10 +44,10 @@ const starting = (the: Fixture, options: Partial<Parameters<typeof makeLiveFolds
   return { ...process, ...watched, folds }
 }
 
-const savedPosition = async ({ pool }: Fixture, version = 1): Promise<Position | undefined> => {
+const savedPosition = async ({ pool }: Fixture, name = 'totals'): Promise<Position | undefined> => {
   const { rows } = await pool.query<{ position: Position }>(
-    `select position from live_fold_snapshot where name = 'totals' and version = $1`,
-    [version],
+    'select position from live_fold_snapshot where name = $1 and version = 1',
+    [name],
   )
   return rows[0]?.position
 }
@@ -119,32 +120,96 @@ test.each([
   await soon(async () => expect(await savedPosition(the)).toBe(await the.eventLog.head()))
 })
 
-test('a fold that cannot apply an event says since when and retries, while the others continue', async () => {
-  await using the = await fixture()
-  const { folds, lines } = starting(the, { mayLagMs: 0 })
+/** A fold that cannot apply what raises a tally by 7, until it is mended. */
+const breakable = (name = 'breaking') => {
   let isBroken = true
-  const breaking: Fold<typeof tallyEvents, Totals> = {
-    ...totals('breaking'),
-    apply: (...given) => {
-      if (isBroken) throw new OwnError('not this one')
-      totals().apply(...given)
+  const fold: Fold<typeof tallyEvents, Totals> = {
+    ...totals(name),
+    apply: (state, event, recorded) => {
+      if (isBroken && event.type === 'TallyRaised' && event.by === 7) throw new OwnError('not this one')
+      totals().apply(state, event, recorded)
     },
   }
-  const [broken, other] = await Promise.all([folds.follow(breaking, new Map()), folds.follow(totals(), new Map())])
-  expect(() => folds.requireCurrent('breaking')).not.toThrow()
+  return { fold, mend: () => (isBroken = false) }
+}
+const complaints = (lines: ReturnType<typeof starting>['lines']) =>
+  lines.filter(({ msg }) => msg === 'live fold cannot apply an event and retries')
+
+test('an event that cannot be applied sets its record aside: its later events wait, all others are applied', async () => {
+  await using the = await fixture()
+  const { folds, lines } = starting(the)
+  const { fold, mend } = breakable()
+  const [broken, other] = await Promise.all([folds.follow(fold, new Map()), folds.follow(totals(), new Map())])
+
+  await the.append(1, raised(1), raised(7), raised(1))
+  await the.append(2, raised(2))
+  await the.append(1, raised(1))
+  await the.append(3, raised(7))
+
+  await soon(() => expect(other.get(stream(3))).toBe(7))
+  await soon(() => expect(folds.status()[0]?.setAside).toHaveLength(2))
+  expect(Object.fromEntries(broken)).toEqual({ [stream(1)]: 1, [stream(2)]: 2 })
+  const reason = (tally: number) => `TallyRaised of ${stream(tally)} cannot be applied: not this one`
+  expect(folds.status()).toMatchObject([
+    { name: 'breaking', setAside: [{ reason: reason(1) }, { reason: reason(3) }] },
+    { name: 'totals', setAside: [] },
+  ])
+  expect(folds.status().map(({ stale }) => stale)).toEqual([undefined, undefined])
+  expect(complaints(lines)).toHaveLength(2)
+  mend()
+  await soon(() => expect(folds.status()[0]?.setAside).toEqual([]))
+  expect(broken).toEqual(other)
+  await the.append(1, raised(5))
+  await soon(() => expect(broken.get(stream(1))).toBe(15))
+})
+
+test('nothing is decided on a record that is set aside, and other organisations are served', async () => {
+  await using the = await fixture()
+  const { folds } = starting(the, { mayLagMs: 0 })
+  const { fold, mend } = breakable()
+  await folds.follow(fold, new Map())
 
   await the.append(1, raised(7))
 
-  await soon(() => expect(other.get(stream(1))).toBe(7))
-  await soon(() => expect(() => folds.requireCurrent('breaking')).toThrow(LogUnavailable))
-  expect(folds.status().map(({ name, stale }) => [name, stale?.reason])).toEqual([
-    ['breaking', `TallyRaised of ${stream(1)} cannot be applied: not this one`],
-    ['totals', undefined],
-  ])
-  expect(lines.filter(({ msg }) => msg === 'live fold cannot apply an event and retries')).toHaveLength(1)
-  isBroken = false
-  await soon(() => expect(broken.get(stream(1))).toBe(7))
-  await soon(() => expect(folds.status().map(({ stale }) => stale)).toEqual([undefined, undefined]))
+  await soon(() => expect(folds.status()[0]?.setAside).toHaveLength(1))
+  expect(() => folds.requireCurrent('breaking', organisation_id)).toThrow(LogUnavailable)
+  expect(() => folds.requireCurrent('breaking', '99999999-0000-4000-8000-000000000001')).not.toThrow()
+  expect(() => folds.requireCurrent('breaking')).not.toThrow()
+  mend()
+  await soon(() => expect(() => folds.requireCurrent('breaking', organisation_id)).not.toThrow())
+})
+
+test('an event of no organisation that cannot be applied concerns all', async () => {
+  await using the = await fixture()
+  const { folds } = starting(the, { mayLagMs: 0 })
+  const { fold, mend } = breakable()
+  await folds.follow(fold, new Map())
+  const { metadata, ...event } = newEvent(raised(7))
+
+  await the.eventLog.append(stream(1), 'any', [{ ...event, metadata: { ...metadata, organisation_id: null } }])
+
+  await soon(() => expect(() => folds.requireCurrent('breaking', organisation_id)).toThrow(LogUnavailable))
+  expect(() => folds.requireCurrent('breaking')).toThrow(LogUnavailable)
+  expect(folds.status()[0]?.stale?.reason).toContain('not this one')
+  mend()
+  await soon(() => expect(folds.status()[0]?.stale).toBeUndefined())
+})
+
+test('no snapshot is saved while a record is set aside, so a process that starts meanwhile meets its event too', async () => {
+  await using the = await fixture()
+  await the.append(1, raised(1), raised(7))
+  await the.append(2, raised(2))
+  const first = starting(the)
+  const both = [breakable('totals').fold, totals('other')]
+  await Promise.all(both.map((fold) => first.folds.follow(fold, new Map())))
+  // They are saved in this order.
+  await soon(async () => expect(await savedPosition(the, 'other')).toBeDefined())
+  expect(await savedPosition(the)).toBeUndefined()
+  await first.stop()
+
+  const state = await starting(the).folds.follow(totals(), new Map())
+
+  expect(Object.fromEntries(state)).toEqual({ [stream(1)]: 8, [stream(2)]: 2 })
 })
 
 test('a snapshot has the state of its position although events arrive while it is saved', async () => {
@@ -209,4 +274,35 @@ test('nothing is decided on a fold that could not read the log for longer than i
 
   outage = { since: new Date(Date.now() - 31_000), reason: 'no quorum' }
   expect(() => folds.requireCurrent('totals')).toThrow(LogUnavailable)
+})
+
+test('a state too large for a snapshot is written no further than it takes to see this', async () => {
+  await using the = await fixture()
+  let written = 0
+  const text = 'x'.repeat(1_000_000)
+  const megabyte = { toJSON: () => (written++, text) }
+  const state = { few: new Map([['1', { said: 'né "à"' }]]), many: new Map<string, unknown>() }
+  const position = '1' as Position
+  const save = async (many: number) => {
+    state.many = new Map(Array.from({ length: many }, (_, index) => [String(index), megabyte]))
+    return saveSnapshot(the.pool, { name: 'large', version: many }, () => ({
+      position,
+      lastEvent: { stream: stream(1), revision: 0, id: crypto.randomUUID() },
+      state,
+    }))
+  }
+
+  expect(await save(100)).toBe('too large')
+  expect(written).toBe(16)
+  expect(await save(2)).toBe('saved')
+  const { rows } = await the.pool.query<{ state: string }>('select state from live_fold_snapshot')
+  expect(rows.map((row) => JSON.parse(row.state) as unknown)).toEqual([
+    {
+      few: [['1', { said: 'né "à"' }]],
+      many: [
+        ['0', text],
+        ['1', text],
+      ],
+    },
+  ])
 })
