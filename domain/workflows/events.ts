@@ -84,24 +84,25 @@ export const lifecycleActionEvents = {
 }
 export type LifecycleActionEvent = EventOf<typeof lifecycleActionEvents>
 
-/** What happens to a lead beside its timeline, by its published name. */
-const LeadEventType = z.enum([
-  'lead.created',
-  'lead.facts_recorded',
-  'lead.stage_changed',
-  'lead.owner_assigned',
-  'lead.status_changed',
-  'lead.outcome_reason_set',
-  'lead.vulnerability_flagged',
-  'lead.next_action_due',
-  'lead.first_contact_overdue',
-  'lead.grade_changed',
-  'lead.tps_screened',
-  'lead.task_completed',
-  'lead.snooze_ended',
-  'lead.manual_run',
-  'contact.details_changed',
-])
+/** What happens to a lead beside its timeline, by its published name, and what that is called where a trigger is chosen. */
+export const leadEventNames = {
+  'lead.created': 'A lead arrives',
+  'lead.facts_recorded': 'We learn something new',
+  'lead.stage_changed': 'The stage changes',
+  'lead.owner_assigned': 'An owner is assigned',
+  'lead.status_changed': 'The outcome changes',
+  'lead.outcome_reason_set': 'A reason is given for the outcome',
+  'lead.vulnerability_flagged': 'They may be vulnerable',
+  'lead.next_action_due': 'A next action falls due',
+  'lead.first_contact_overdue': 'Nobody has contacted them yet',
+  'lead.grade_changed': 'Their grade changes',
+  'lead.tps_screened': 'Their number is screened',
+  'lead.task_completed': 'A task is done',
+  'lead.snooze_ended': 'A snooze ends',
+  'lead.manual_run': 'Somebody runs it by hand',
+  'contact.details_changed': 'Contact details change',
+} as const
+const LeadEventType = z.enum(Object.keys(leadEventNames) as (keyof typeof leadEventNames)[]) // its own keys
 
 /** What stands on a lead's timeline, by its published name: `activity.booking`. */
 const ActivityEventType = z.enum(ActivityKind.options.map((kind) => `activity.${kind}` as const))

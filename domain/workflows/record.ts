@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { EndpointConnectionId } from '../integrations/events.ts'
 import { OrganisationId, ProductId } from '../values.ts'
 import {
+  leadEventNames,
   LeadTriggerType,
   LifecycleActionId,
   LifecycleEventType,
@@ -86,27 +87,9 @@ const isLeadTrigger = (type: TriggerEventType): type is LeadTriggerType => LeadT
 /** Whether a workflow is about leads, and not about applications, quotes, policies and so on. */
 export const isAboutLeads = ({ trigger }: Pick<Workflow, 'trigger'>): boolean => isLeadTrigger(trigger.event_type)
 
-const triggerNames: Readonly<Record<Exclude<LeadTriggerType, `activity.${string}`>, string>> = {
-  'lead.created': 'A lead arrives',
-  'lead.facts_recorded': 'We learn something new',
-  'lead.stage_changed': 'The stage changes',
-  'lead.owner_assigned': 'An owner is assigned',
-  'lead.status_changed': 'The outcome changes',
-  'lead.outcome_reason_set': 'A reason is given for the outcome',
-  'lead.vulnerability_flagged': 'They may be vulnerable',
-  'lead.next_action_due': 'A next action falls due',
-  'lead.first_contact_overdue': 'Nobody has contacted them yet',
-  'lead.grade_changed': 'Their grade changes',
-  'lead.tps_screened': 'Their number is screened',
-  'lead.task_completed': 'A task is done',
-  'lead.snooze_ended': 'A snooze ends',
-  'lead.manual_run': 'Somebody runs it by hand',
-  'contact.details_changed': 'Contact details change',
-}
-
 /** What a workflow's trigger is called where it is chosen. */
 export const triggerNameOf = (type: LeadTriggerType): string =>
-  isActivity(type) ? `On the timeline: ${type.slice('activity.'.length).replaceAll('_', ' ')}` : triggerNames[type]
+  isActivity(type) ? `On the timeline: ${type.slice('activity.'.length).replaceAll('_', ' ')}` : leadEventNames[type]
 
 const isActivity = (type: LeadTriggerType): type is Extract<LeadTriggerType, `activity.${string}`> =>
   type.startsWith('activity.')
