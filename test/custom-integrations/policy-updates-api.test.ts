@@ -74,5 +74,6 @@ test('events with no policy id, or for a policy that is not the firm’s, are ac
 
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
   const stored = await inbound.parts.eventLog.read(`policy-${foreign}`)
-  expect(stored.map(({ type }) => type)).toEqual(['PolicyBound'])
+  // What follows from buying may have come to it by now.
+  expect(stored.map(({ type }) => type)).not.toContain('PolicyUpdated')
 })
