@@ -1,14 +1,16 @@
 import { parseArgs } from 'node:util'
-import { escapeLiteral, type ClientBase, type Pool, type QueryConfig } from 'pg'
+import type { ClientBase, Pool, QueryConfig } from 'pg'
 import { deriveKeys } from '#infra/crypto/keys.ts'
 import { migrate } from '#infra/postgres/migrations.ts'
 import { createPool, transaction } from '#infra/postgres/postgres.ts'
 import { capabilities } from '../delivery-worker/capabilities.ts'
 import { candidateSearch } from '../delivery-worker/endpoints.ts'
+import { renewHeld } from '../delivery-worker/holding.ts'
 import { claim, complete, releaseInOrder, type Claimed } from '../delivery-worker/queue.ts'
 import { recoverStep } from '../delivery-worker/recovery.ts'
 import { makeWorkplace } from './environment.ts'
 import { fillDeliveries } from './filled-deliveries.ts'
+import { planOf } from './plan-of.ts'
 
 /**
  * How PostgreSQL executes each statement of the queue, with many deliveries present.
@@ -38,24 +40,8 @@ export const plansOfDeliveries = async (pool: Pool, count: number): Promise<read
 
   const plans: Plan[] = []
   let doing = ''
-  /** Explains what is asked, in a transaction that is rolled back, before it is done. */
-  const explain = async ({ text, values = [] }: QueryConfig): Promise<void> => {
-    const db = await pool.connect()
-    try {
-      await db.query('begin')
-      // The plan that a prepared statement has after some executions, which knows no value.
-      await db.query('set local plan_cache_mode = force_generic_plan')
-      await db.query(`prepare explained as ${text}`)
-      const given = values.length === 0 ? '' : `(${values.map(literal).join(', ')})`
-      const { rows } = await db.query<{ 'QUERY PLAN': string }>(
-        `explain (analyze, buffers, costs off) execute explained${given}`,
-      )
-      await db.query('deallocate explained')
-      plans.push({ what: doing, lines: rows.map((row) => row['QUERY PLAN']) })
-    } finally {
-      await db.query('rollback')
-      db.release()
-    }
+  const explain = async (statement: QueryConfig): Promise<void> => {
+    plans.push({ what: doing, lines: await planOf(pool, statement) })
   }
   const explaining = <Db extends Pool | ClientBase>(db: Db): Db =>
     new Proxy(db, {
@@ -83,6 +69,7 @@ export const plansOfDeliveries = async (pool: Pool, count: number): Promise<read
       candidates.slice(0, 16).map((each) => ({ ...each, room: 8 })),
     ),
   )
+  await doingIt('renew', () => renewHeld(watched, claimed))
   await doingIt('complete', () => complete(watched, claimed.map(ended)))
   await doingIt('release in order', () => releaseInOrder(watched))
   await doingIt('recover', async () => {
@@ -104,12 +91,6 @@ export const plansOfDeliveries = async (pool: Pool, count: number): Promise<read
     }),
   )
   return plans
-}
-
-const literal = (value: unknown): string => {
-  if (value === null || value === undefined) return 'null'
-  if (Array.isArray(value)) return escapeLiteral(`{${value.join(',')}}`)
-  return escapeLiteral(typeof value === 'string' ? value : JSON.stringify(value).replaceAll('"', ''))
 }
 
 const ended = ({ id, recorded_at, connection_id, number, started_at, waited_seconds }: Claimed) => ({

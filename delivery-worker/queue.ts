@@ -1,16 +1,9 @@
 import type { ClientBase, Pool, QueryConfig } from 'pg'
 import type { Json } from '#domain/event.ts'
 import { sql, transaction, type Query } from '#infra/postgres/postgres.ts'
+import { leaseSeconds, leaseSpreadSeconds } from './holding.ts'
 import type { Allotted } from './places.ts'
 import type { Cancellation, PlannedDelivery } from './plan.ts'
-
-/**
- * Longer than a send can last from its claim on (2.5 s until it begins, 15 s until its timeout), so that no other worker claims
- * what is still being sent; and so short that what a killed worker was sending is sent again within 25 s.
- */
-const leaseSeconds = 18
-/** Added at random, so that the deliveries that were lost with a worker are not claimed together again. */
-const leaseSpreadSeconds = 2
 
 /** A delivery that this worker is to send now. */
 export type Claimed = {

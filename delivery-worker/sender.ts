@@ -6,6 +6,7 @@ import { reasonOf } from '#infra/reason.ts'
 import { readBodies } from './body.ts'
 import type { Capabilities } from './capability.ts'
 import { candidateSearch, type Health, type Standing } from './endpoints.ts'
+import { renewEveryMs, renewHeld, type Held } from './holding.ts'
 import { allot, type Allotted, type Candidate } from './places.ts'
 import { claim, type Claimed, type Completed } from './queue.ts'
 import { makeRecorder } from './recorder.ts'
@@ -23,9 +24,11 @@ export type SenderParts = {
   readonly monotonicMs?: () => number
   /** From when on a send counts as slow; 2 seconds by default. */
   readonly slowMs?: number
+  /** How often what is still being sent is renewed; every 2 seconds by default. */
+  readonly renewMs?: number
 }
 
-type Send = Candidate & { isSlow: boolean }
+type Send = Candidate & Held & { readonly begunAt: number; isSlow: boolean }
 
 const pollMs = 250
 /** After news, it takes a moment until they are committed and the read models have passed them. */
@@ -38,7 +41,7 @@ const finishWithinMs = 8000
 /** Sends what is due, in the places that `allot` gives. */
 export const startSender = (parts: SenderParts) => {
   const { pool, log, now, capabilities, send, concurrency } = parts
-  const { monotonicMs = () => performance.now(), slowMs = 2_000 } = parts
+  const { monotonicMs = () => performance.now(), slowMs = 2_000, renewMs = renewEveryMs } = parts
   const changes = notifier()
   const recorder = makeRecorder(pool, log)
   const search = candidateSearch(pool)
@@ -52,7 +55,8 @@ export const startSender = (parts: SenderParts) => {
   let problem: string | undefined
 
   const sendOne = async (claimed: Claimed, body: Body, place: Candidate): Promise<void> => {
-    const own: Send = { ...place, isSlow: false }
+    const { id, number } = claimed
+    const own: Send = { ...place, id, number, begunAt: performance.now(), isSlow: false }
     sends.add(own)
     const becomesSlow = setTimeout(() => {
       own.isSlow = true
@@ -89,9 +93,12 @@ export const startSender = (parts: SenderParts) => {
     const places = new Map<string, Allotted>(allotted.map((each) => [each.connection_id, each]))
     const bodyOf = await readBodies(pool, capabilities, claimed, now())
     for (const each of claimed) {
-      // This process was paused. The delivery comes again when its lease ends, here or in another worker.
-      if (monotonicMs() - claimedAt > mostClaimedMs) continue
       const place = places.get(each.connection_id) ?? { ...each, standing: 'new' }
+      // This process was paused. The delivery comes again when its lease ends, here or in another worker.
+      if (monotonicMs() - claimedAt > mostClaimedMs) {
+        recorder.stands(each.connection_id, 'unknown')
+        continue
+      }
       const end = sendOne(each, bodyOf(each), place).then(() => {
         ends.delete(end)
         if (++freed >= Math.min(concurrency / 2, lastBegun)) changes.notify()
@@ -122,6 +129,23 @@ export const startSender = (parts: SenderParts) => {
   }
   const running = run()
 
+  /** What ends at once costs nothing here. */
+  const renew = async () => {
+    const begunBefore = performance.now() - renewMs
+    const lasting = [...sends].filter(({ begunAt }) => begunAt <= begunBefore)
+    if (lasting.length > 0) await renewHeld(pool, lasting)
+  }
+  let renewing: Promise<void> | undefined
+  const renewals = setInterval(() => {
+    renewing ??= renew()
+      .catch((error: unknown) => {
+        log.warn({ error }, 'what is being sent could not be renewed, trying again')
+      })
+      .finally(() => {
+        renewing = undefined
+      })
+  }, renewMs)
+
   return {
     /** In a moment there will be something to send. */
     notify: (): void => {
@@ -137,6 +161,8 @@ export const startSender = (parts: SenderParts) => {
       await running
       await Promise.race([Promise.all(ends), pause(finishWithinMs, undefined, { ref: false })])
       isAbandoned = true
+      clearInterval(renewals)
+      await renewing
       await recorder.stop()
     },
   }

@@ -10,7 +10,7 @@ test('no statement of the queue reads a table from end to end, however many deli
   const plans = await plansOfDeliveries(database.pool, 20_000)
 
   expect(new Set(plans.map(({ what }) => what))).toEqual(
-    new Set(['search', 'claim', 'complete', 'release in order', 'recover', 'cancel']),
+    new Set(['search', 'claim', 'renew', 'complete', 'release in order', 'recover', 'cancel']),
   )
   for (const { what, lines } of plans) expect([what, lines.filter((line) => growing.test(line))]).toEqual([what, []])
 }, 60_000)

@@ -108,7 +108,7 @@ describe('claiming', () => {
     await own.enqueue(delivery)
     await own.claim([connection])
 
-    await own.passTime(17)
+    await own.passTime(7)
     expect(await own.claim([connection])).toEqual([])
     await own.passTime(4)
     const again = only(await own.claim([connection]))

@@ -1,0 +1,43 @@
+import type { Pool } from 'pg'
+import { sql } from '#infra/postgres/postgres.ts'
+
+/**
+ * How long a worker has a delivery, and a failing connection its probe, before it renews them. What a killed worker was
+ * sending is free again so soon. A send begins 2.5 s after its claim at the latest and is renewed every 2 s, so that one
+ * renewal may fail, and no other worker claims what is still being sent.
+ */
+export const leaseSeconds = 8
+/** Added at random, so that the deliveries that were lost with a worker are not claimed together again. */
+export const leaseSpreadSeconds = 2
+export const renewEveryMs = 2_000
+
+/** A delivery that this worker claimed, and the number of its attempt. */
+export type Held = { readonly id: string; readonly number: number }
+
+/**
+ * Keeps what this worker is still sending from others, and with it the probes of failing connections. What another worker
+ * has claimed since is left alone, and so is what is being changed at this moment: it has ended, or its turn comes again.
+ */
+export const renewHeld = async (pool: Pool, sends: readonly Held[]): Promise<void> => {
+  await pool.query({
+    ...sql`
+    with held as materialized (
+      select found.* from unnest(${sends.map(({ id }) => id)}::uuid[], ${sends.map(({ number }) => number)}::integer[])
+        as sent (id, number)
+      cross join lateral (
+        select id, connection_id from delivery_queue as queue
+        where queue.id = sent.id and started_at is not null and attempts_before + queue.sent + unsent + 1 = sent.number
+        for update skip locked) as found
+    ), probes as materialized (
+      select connection_id from delivery_endpoint
+      where connection_id = any (array(select connection_id from held)) and state = 'half_open'
+      for update skip locked
+    ), probing as (
+      update delivery_endpoint set probe_until = now() + make_interval(secs => ${leaseSeconds})
+      where connection_id = any (array(select connection_id from probes))
+    )
+    update delivery_queue set leased_until = now() + make_interval(secs => ${leaseSeconds})
+    where id = any (array(select id from held))`,
+    name: 'delivery-renew',
+  })
+}
