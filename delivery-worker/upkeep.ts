@@ -113,7 +113,8 @@ const forgetCalls = async (pool: Pool, retentionDays: number): Promise<void> => 
     const { rowCount } = await pool.query(sql`
       delete from integration_log where (connection_id, slot) in (
         select connection_id, slot from integration_log
-        where at < now() - make_interval(days => ${retentionDays}) order by at
+        where (at at time zone 'UTC')::date <= ((now() - make_interval(days => ${retentionDays})) at time zone 'UTC')::date
+          and at < now() - make_interval(days => ${retentionDays})
         limit ${forgottenAtOnce} for update skip locked)`)
     if ((rowCount ?? 0) < forgottenAtOnce) return
   }

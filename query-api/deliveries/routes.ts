@@ -6,7 +6,7 @@ import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
 import { readBodies } from './bodies.ts'
-import { cursorAfter, pageParameters, placeOf, type Place } from '../page.ts'
+import { cursorAfter, highestId, pageParameters, placeOf } from '../page.ts'
 
 const Instant = z.iso.datetime({ offset: true })
 
@@ -134,17 +134,17 @@ export const deliveryRoutes = ({ pool, db, dataKeys }: Deps): Route[] => [
 
 type Key = { readonly id: string; readonly recorded_at: Date }
 
-const valuesOf = ({ at, id }: Place) => [at, id] as const
-
 /** A page reads no more rows than this, with any filter. */
 const scanned = 10_000
 
 /** The keys of a page, and where the next one begins. What no index holds is filtered among a bounded number of rows. */
 const findKeys = async (
   pool: Database,
-  { organisation_id, state, type, event_id, subject_id, stream, connection_id, since, until, limit, cursor }: Filters,
+  { organisation_id, state, type, event_id, subject_id, stream, connection_id, limit, cursor, ...times }: Filters,
 ): Promise<{ readonly keys: readonly Key[]; readonly next: Key | undefined }> => {
-  const [at, id] = cursor === undefined ? [null, null] : valuesOf(placeOf(cursor))
+  // Always bounds of the index, and never a condition that may be left unasked: that would be checked row by row.
+  const { since = '-infinity', until = 'infinity' } = times
+  const { at, id } = cursor === undefined ? { at: 'infinity', id: highestId } : placeOf(cursor)
   const isFiltered = state !== undefined || type !== undefined || connection_id !== undefined
   const unsent = state === 'failed' || state === 'cancelled' ? 'and unsent_at is not null' : ''
   // A condition that is not asked for is left out, so that the right index is used.
@@ -170,8 +170,8 @@ const findKeys = async (
       select id, recorded_at, ($6::text is null or state = $6) and ($7::text is null or type = $7)
         and ($8::uuid is null or connection_id = $8) as matches
       from delivery
-      where organisation_id = $1 and ($2::timestamptz is null or (recorded_at, id) < ($2, $3::uuid))
-        and ($9::timestamptz is null or recorded_at >= $9) and ($10::timestamptz is null or recorded_at < $10) ${unsent}
+      where organisation_id = $1 and (recorded_at, id) < ($2::timestamptz, $3::uuid)
+        and recorded_at >= $9::timestamptz and recorded_at < $10::timestamptz ${unsent}
         ${indexed.map(({ column }, index) => `and ${column} = $${values.length + 1 + index}`).join(' ')}
       order by recorded_at desc, id desc limit $4
     ), numbered as (select *, row_number() over () as number from looked_at)
