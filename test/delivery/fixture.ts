@@ -6,6 +6,7 @@ import { signingSecretPlace } from '#domain/integrations/record.ts'
 import type { OrganisationId, ProductId } from '#domain/values.ts'
 import { lifecycleActionEvents, LifecycleActionId, type LifecycleEventType } from '#domain/workflows/events.ts'
 import { readConfig } from '#infra/config.ts'
+import { storedEvents } from '#domain/stored-events.ts'
 import { postgresLog, prepareLog } from '#infra/event-log/postgres/postgres-log.ts'
 import { makeDataKeys } from '#infra/crypto/data-keys.ts'
 import { deriveKeys } from '#infra/crypto/keys.ts'
@@ -13,6 +14,7 @@ import { makeLeases } from '#infra/consumers/lease.ts'
 import { makeLog } from '#infra/log.ts'
 import { makeMetrics } from '#infra/metrics.ts'
 import { seal } from '#infra/crypto/seal.ts'
+import { sealedLog } from '#infra/crypto/sealed-log.ts'
 import { makeProgress } from '#infra/consumers/progress.ts'
 import { startDeliveryWorker } from '../../delivery-worker/delivery-worker.ts'
 import { decidePlanning, fromTheBeginning } from '../../delivery-worker/planning.ts'
@@ -32,20 +34,26 @@ type WorkerOptions = Parameters<typeof startDeliveryWorker>[1] & {
   readonly environment?: Readonly<Record<string, string>>
 }
 
-type FixtureOptions = { readonly decided?: boolean; readonly environment?: Readonly<Record<string, string>> }
+type FixtureOptions = {
+  readonly decided?: boolean
+  readonly environment?: Readonly<Record<string, string>>
+  /** Whether the log holds what is personal under the data keys of those whom it is about, as that of the service does. */
+  readonly sealed?: boolean
+}
 
 /**
  * A log, read models that follow it, and delivery workers, in a database of their own, where it is decided that
  * deliveries are planned from the beginning of the log.
  */
-export const deliveryFixture = async ({ decided = true, environment = {} }: FixtureOptions = {}) => {
+export const deliveryFixture = async ({ decided = true, environment = {}, sealed = false }: FixtureOptions = {}) => {
   const database = await testDatabase()
   if (decided) await decidePlanning(database.pool, fromTheBeginning)
   const { pool, url } = database
   await prepareLog(pool)
-  const eventLog = wholeLog(postgresLog({ url }), pool)
+  const storedLog = wholeLog(postgresLog({ url }), pool)
   const keys = deriveKeys(masterKey)
   const dataKeys = makeDataKeys({ pool, keys })
+  const eventLog = sealed ? sealedLog(storedLog, dataKeys, storedEvents) : storedLog
   const log = makeLog('silent', 'test')
   const stopping = new AbortController()
   const projecting = await runProjections([applications, quotes], {
@@ -92,7 +100,7 @@ export const deliveryFixture = async ({ decided = true, environment = {} }: Fixt
     const lifecycle_action_id = LifecycleActionId.parse(randomUUID())
     const connection = `endpoint_connection-${endpoint_connection_id}`
     const action = `lifecycle_action-${lifecycle_action_id}`
-    const sealed = (plain: string) => seal(keys, plain, signingSecretPlace(organisation, endpoint_connection_id))
+    const sealing = (plain: string) => seal(keys, plain, signingSecretPlace(organisation, endpoint_connection_id))
     const chosen = { product_id: choices.product_id ?? null, event_types: [...event_types], endpoint_connection_id }
 
     await append(
@@ -105,7 +113,7 @@ export const deliveryFixture = async ({ decided = true, environment = {} }: Fixt
           organisation_id: organisation,
           name: 'CRM',
           base_url,
-          sealed_secret: sealed(signing),
+          sealed_secret: sealing(signing),
         },
       ],
       organisation,
@@ -135,7 +143,7 @@ export const deliveryFixture = async ({ decided = true, environment = {} }: Fixt
         append(
           endpointConnectionEvents,
           connection,
-          [{ type: 'EndpointSecretRegenerated', sealed_secret: sealed(plain), former_signs_until }],
+          [{ type: 'EndpointSecretRegenerated', sealed_secret: sealing(plain), former_signs_until }],
           organisation,
         ),
       removeConnection: () =>
@@ -173,7 +181,7 @@ export const deliveryFixture = async ({ decided = true, environment = {} }: Fixt
         log,
         metrics: makeMetrics(),
         eventLog,
-        storedLog: eventLog,
+        storedLog,
         pool,
         signal: ending.signal,
       },
@@ -190,6 +198,7 @@ export const deliveryFixture = async ({ decided = true, environment = {} }: Fixt
   return {
     ...database,
     eventLog,
+    storedLog,
     keys,
     dataKeys,
     append,
