@@ -3,9 +3,11 @@ import type { ApplicationState } from '#domain/applications/state.ts'
 import { paymentNews, type ReceivePaymentNews } from '#domain/payment-news/payment-news.ts'
 import type { NewsKind } from '#domain/payment-news/events.ts'
 import { MandateId } from '#domain/payments/events.ts'
+import { needsMandate } from '#domain/policies/mandate.ts'
 import { policy } from '#domain/policies/policy.ts'
 import { PremiumRefundId } from '#domain/premiums/events.ts'
 import { ApplicationId, QuoteId, type OrganisationId } from '#domain/values.ts'
+import { Problem } from '#infra/http/problem.ts'
 import { derivedId } from '#infra/ids.ts'
 import type { ProviderNews } from '#infra/stripe/news.ts'
 import { z } from 'zod'
@@ -188,11 +190,13 @@ export const makePaymentNews = ({ writer, desks, mandateOwner, setUp }: Deps) =>
 
   const onMandate = async (
     organisation_id: OrganisationId,
-    { id, status, payment_method_details }: Of<'mandate.updated'>,
+    { created, data }: Extract<ProviderNews, { type: 'mandate.updated' }>,
     context: Context,
   ): Promise<Receipt> => {
+    const { id, status, payment_method_details } = data.object
     const owner = await mandateOwner(organisation_id, id)
     const receipt = { ...nothing, kind: 'mandate_updated' as const }
+    if (!owner && isRecent(created)) throw tooEarly()
     if (!owner) return receipt
     const network_status = payment_method_details.bacs_debit?.network_status ?? 'pending'
     const answer = { network_status, active: status !== 'inactive' }
@@ -205,7 +209,9 @@ export const makePaymentNews = ({ writer, desks, mandateOwner, setUp }: Deps) =>
     const { policy_id } = state.sale
     if (!(await policies.load(policy_id))) await setUp(owner.application_id, state.sale.quote_id, context)
     const { mandate_id, status: mandate_status } = mandate
-    await policies.handle(policy_id, { type: 'ChangeMandate', mandate_id, status: mandate_status }, context)
+    const change = { type: 'ChangeMandate', mandate_id, status: mandate_status } as const
+    const { state: changed } = await policies.handle(policy_id, change, context)
+    if (changed && needsMandate(changed)) throw tooEarly()
     return { ...receipt, ...about, policy_id }
   }
 
@@ -222,7 +228,7 @@ export const makePaymentNews = ({ writer, desks, mandateOwner, setUp }: Deps) =>
       case 'charge.dispute.created':
         return onDispute(organisation_id, news, context)
       case 'mandate.updated':
-        return onMandate(organisation_id, news.data.object, context)
+        return onMandate(organisation_id, news, context)
     }
   }
 
@@ -234,6 +240,14 @@ export const makePaymentNews = ({ writer, desks, mandateOwner, setUp }: Deps) =>
     await receipts.handle(id, command, context)
   }
 }
+
+/** A mandate that nobody here knows may be another system's; one of the last minutes may be one that we are just making. */
+const isRecent = (created: number | undefined): boolean =>
+  created !== undefined && Date.now() < created * 1000 + tenMinutesMs
+const tenMinutesMs = 600_000
+
+/** The banks have answered before what they answer to is on record. */
+const tooEarly = () => new Problem('unavailable', 'This mandate is still being recorded. Send the news again later.')
 
 const nothing: Omit<Receipt, 'kind'> = {
   application_id: null,

@@ -35,6 +35,8 @@ const Mandate = z.object({
 const envelope = <Type extends string, Schema extends z.ZodType>(type: Type, object: Schema) =>
   z.object({
     id: Id,
+    /** When it happened, in seconds. */
+    created: z.int().optional(),
     livemode: z.boolean(),
     account: z.string().optional(),
     type: z.literal(type),

@@ -20,7 +20,7 @@ export const eventOf = (type: string, object: StripeObject): StripeObject => ({
   data: { object },
 })
 
-const attempts = 5
+const attempts = 8
 const timeoutMs = 5_000
 
 /** Posts what happens, signed, to each endpoint; what is not taken is sent again a few times. */

@@ -117,17 +117,18 @@ describe('after a bind with bank details', () => {
     sales.stripe.objects().filter(({ object, metadata }) => {
       return object === 'setup_intent' && (metadata as Record<string, string>)['policy_id'] === id
     })
-  const receive = async (mandate: string, network_status: string) => {
+  const newsOf = (mandate: string, network_status: string) =>
+    eventOf('mandate.updated', { id: mandate, object: 'mandate', status: 'active', ...details(network_status) })
+  const receiveNews = async (event: object) => {
     const news = makePaymentNews({
       writer: sales.writer,
       desks: sales.desks,
       setUp: sales.setUp,
       mandateOwner: async () => owner,
     })
-    const object = { id: mandate, object: 'mandate', status: 'active', ...details(network_status) }
-    const read = readNews(Buffer.from(JSON.stringify(eventOf('mandate.updated', object))))
-    await news(organisation_id, read as ProviderNews, context)
+    await news(organisation_id, readNews(Buffer.from(JSON.stringify(event))) as ProviderNews, context)
   }
+  const receive = async (mandate: string, network_status: string) => receiveNews(newsOf(mandate, network_status))
   const details = (network_status: string) => ({ payment_method_details: { bacs_debit: { network_status } } })
   let owner: { readonly id: string; readonly application_id: never } | undefined
 
@@ -174,6 +175,35 @@ describe('after a bind with bank details', () => {
 
     await receive(reference, 'revoked')
     expect((await shown(id)).payment_method.mandate_status).toBe('cancelled')
+  })
+
+  test('news that comes while the mandate is being recorded is not taken, and reaches the policy when it comes again', async () => {
+    const { id, application_id } = await sold()
+    {
+      await using killed = await sales.startProcess({ atWrite: 2, when: 'before' })
+      const due = { organisation_id, kind: 'policy_mandate', id, stream: `policy-${id}`, due_at: quotedAt }
+      const timer = setUpMandates({ writer: killed.writer, desks: sales.desks })
+      await expect(timer.fire(due, context)).rejects.toThrow('killed')
+    }
+    const events = await sales.log.read(`application-${application_id}`)
+    const created = events.find(({ type }) => type === 'MandateCreated')?.data
+    const told = newsOf(String(created?.['provider_mandate_id']), 'accepted')
+
+    owner = undefined
+    await expect(receiveNews(told)).rejects.toThrow('Send the news again')
+    owner = { id: String(created?.['mandate_id']), application_id: application_id as never }
+    await expect(receiveNews(told)).rejects.toThrow('Send the news again')
+    await make(id)
+    await receiveNews(told)
+
+    expect((await shown(id)).payment_method.mandate_status).toBe('active')
+  })
+
+  test('news of a mandate that is nobody’s here is taken once it is ten minutes old', async () => {
+    owner = undefined
+    const told = newsOf('mandate_of_another_system', 'accepted')
+    await expect(receiveNews(told)).rejects.toThrow('Send the news again')
+    await receiveNews({ ...told, created: Number(told['created']) - 600 })
   })
 
   test('an account that the provider refuses is left to the team, which can have it tried again', async () => {
