@@ -321,7 +321,7 @@ const lead = await step('send a lead', async () => {
       first_name: 'Ada',
       last_name: 'Lane',
       email: `ada.${Date.now()}@example.com`,
-      phone: `07911 ${String(Date.now() % 1_000_000).padStart(6, '0')}`,
+      phone: `07400 ${String(Date.now() % 1_000_000).padStart(6, '0')}`,
       dob: '1990-02-03',
       postal_code: 'SW1A 1AA',
     },

@@ -1,9 +1,6 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { Client } from 'pg'
 import { expect, test } from 'vitest'
 import { eventStoreDbLog } from '#infra/event-log/eventstoredb/eventstoredb-log.ts'
@@ -12,9 +9,8 @@ import { allProjections } from '../../projections/projections.ts'
 import { testDatabase, type TestDatabase } from '../database.ts'
 import { allAfter, eventually } from '../event-log/events.ts'
 import { eventStoreDbTarget } from '../eventstoredb/target.ts'
+import { playJourney } from '../journeys/play-journey.ts'
 import { freePort, startServiceProcess } from '../journeys/service-process.ts'
-
-const root = join(import.meta.dirname, '..', '..')
 
 /** What the journey of the demo sends of a person, as it would be found wherever it was written as it is. */
 const personal =
@@ -49,8 +45,8 @@ const listenTo = async (url: string) => {
   return Object.assign(client, { heard, [Symbol.asyncDispose]: () => client.end() })
 }
 
-/** The whole service at its most talkative, after a journey was played. */
-const playedService = async (database: TestDatabase, environment: Readonly<Record<string, string>>) => {
+/** The whole service at its most talkative. */
+const talkativeService = async (database: TestDatabase, environment: Readonly<Record<string, string>>) => {
   const dataDir = await mkdtemp(join(tmpdir(), 'coverstream-keys-'))
   const port = await freePort()
   const service = startServiceProcess({
@@ -59,12 +55,8 @@ const playedService = async (database: TestDatabase, environment: Readonly<Recor
     environment: { DATABASE_URL: database.url, LOG_LEVEL: 'trace', ...environment },
   })
   await service.ready
-  const BASE_URL = `http://localhost:${port}`
-  const env = { ...process.env, BASE_URL, DATA_DIR: dataDir }
-  const journey = spawn(process.execPath, ['demo/journey.ts'], { cwd: root, env })
-  const [shown] = await Promise.all([text(journey.stdout), once(journey, 'close')])
   return {
-    shown,
+    play: () => playJourney(`http://localhost:${port}`, dataDir),
     output: service.output,
     [Symbol.asyncDispose]: async () => {
       await service.kill('process')
@@ -82,10 +74,10 @@ test(
   async () => {
     await using database = await testDatabase()
     await using listener = await listenTo(database.url)
-    await using service = await playedService(database, {})
+    await using service = await talkativeService(database, {})
+    await service.play()
     // The reaction that makes the person may come last.
     await eventually(async () => (await eventsOf(database, 'CustomerCreated')) > 0, 'the person to be recorded')
-    expect(service.shown).toContain('Every step is green')
 
     const tables = await dump(database)
 
@@ -108,8 +100,8 @@ test('nothing of a person stands readable in the events of EventStoreDB', { time
   await using target = await eventStoreDbTarget()
   const log = eventStoreDbLog(target.url)
   const before = await log.head()
-  await using service = await playedService(database, { EVENT_LOG: 'eventstoredb', EVENTSTOREDB_URL: target.url })
-  expect(service.shown).toContain('Every step is green')
+  await using service = await talkativeService(database, { EVENT_LOG: 'eventstoredb', EVENTSTOREDB_URL: target.url })
+  await service.play()
   const wanted = ['ApplicationStarted', 'AnswersSaved', 'CustomerSaved', 'QuoteIssued', 'CustomerCreated']
   const readOn = async () => allAfter(log, before)
   const isWhole = async () => {

@@ -1,13 +1,10 @@
-import { execFile } from 'node:child_process'
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { makeCaller } from './load.ts'
+import { playJourney } from './play-journey.ts'
 import { alive, freePort, startServiceProcess, untilGone, type ServiceProcess } from './service-process.ts'
-
-const root = join(import.meta.dirname, '..', '..')
 
 /** A place for the data of a service that was never started. */
 const newPlace = async () => {
@@ -65,9 +62,7 @@ test(
     const operator = { authorization: `Bearer ${printed(output, 'operator key')}` }
     expect((await fetch(`${place.origin}/admin/v1/organisations`, { headers: operator })).status).toBe(200)
 
-    const environment = { ...process.env, BASE_URL: place.origin, DATA_DIR: place.dataDir }
-    const journey = await promisify(execFile)(process.execPath, ['demo/journey.ts'], { cwd: root, env: environment })
-    expect(journey.stdout).toContain('Every step is green')
+    await playJourney(place.origin, place.dataDir)
 
     const first = await interrupt(service)
     // Itself, PostgreSQL and what watches over it.
