@@ -2,7 +2,8 @@ import { spawnSync } from 'node:child_process'
 import { mkdtemp, readdir, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
+import { countSetAside } from '#infra/consumers/set-aside.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import { testDatabase } from '../database.ts'
 import { freePort } from '../journeys/service-process.ts'
@@ -33,6 +34,8 @@ test(
     await setAside()
     expect(await inGuide(status)).toContain(stream)
     expect(await inGuide(all)).toContain('Records of applications that are resumed: 1.')
+    const count = () => countSetAside(service.parts.pool, 'applications')
+    await vi.waitFor(async () => expect(await count()).toBe(0), { timeout: 20_000 })
     await setAside()
     expect(await inGuide(one)).toContain('Records of applications that are resumed: 1.')
   },
