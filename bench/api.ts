@@ -52,7 +52,7 @@ export const posting = (path: string, body: () => object): autocannon.Request =>
 const starting = (path = '/api/v1/applications') => posting(path, () => ({ ...asked, idempotency_key: uuidv7() }))
 
 /** A row inserted and nothing else: what the targets of writes are ratios to. */
-const insertedRow = () => posting('/rows', () => ({ ...asked, id: uuidv7() }))
+export const insertedRow = () => posting('/rows', () => ({ ...asked, id: uuidv7() }))
 
 const measurePost = async (
   { service, bare, topology }: Bench,

@@ -9,6 +9,7 @@ import { describeMachine } from './machine.ts'
 import { quick, thorough, type Pace } from './throughput.ts'
 import { measureIngests } from './ingests.ts'
 import { measureLoyalty } from './loyalty.ts'
+import { measureQuotes } from './quotes.ts'
 import { measureReplay } from './replay.ts'
 import { detailsOf, tableOf } from './report.ts'
 import { measureStart } from './start.ts'
@@ -22,6 +23,7 @@ const measurements: Readonly<Record<string, Measurement>> = {
   replay: measureReplay,
   visible: measureVisible,
   api: measureApi,
+  quotes: measureQuotes,
   ingests: measureIngests,
   loyalty: measureLoyalty,
   start: measureStart,

@@ -8,7 +8,9 @@ export type Pace = {
   readonly events: number
   /** How often an append is waited for until it is visible. */
   readonly looks: number
+  /** How many applications a full database has. */
+  readonly applications: number
 }
 
-export const thorough: Pace = { rounds: 5, seconds: 3, events: 200_000, looks: 200 }
-export const quick: Pace = { rounds: 3, seconds: 1, events: 20_000, looks: 50 }
+export const thorough: Pace = { rounds: 5, seconds: 3, events: 200_000, looks: 200, applications: 1_000_000 }
+export const quick: Pace = { rounds: 3, seconds: 1, events: 20_000, looks: 50, applications: 100_000 }
