@@ -88,6 +88,25 @@ export const allRoutes = () => {
   return [...query, ...command]
 }
 
+const tags = {
+  Access: 'Access tokens, by the OAuth 2.0 client credentials grant.',
+  Operator: 'What the operator of the service sets up and watches.',
+  Catalogue: 'Products and their versions, as the operator keeps them.',
+  Products: 'What a customer can apply for: products, journeys and their questions.',
+  Applications: 'Applications for a product: answers, customer, second person and cover.',
+  Quotes: 'Prices of applications, and what is done with them.',
+  Checkout: 'What is still owed before a quote can be bought, and buying it.',
+  Policies: 'Policies that were sold, their premiums and their timeline.',
+  Lookups: 'Addresses, phone numbers and bank accounts, looked up while a customer types.',
+  CRM: 'Leads and what happened to them, for systems of sales teams.',
+  Loyalty: 'Memberships, points and rewards.',
+  Outreach: 'Messages to people, and what they can do about them.',
+  'Lifecycle events': 'What happened to applications, quotes and policies, as webhooks send it.',
+  Leads: 'Leads that are sent in, and what became of each.',
+  'Market quotes': 'Searches for prices of the whole market.',
+  Webhooks: 'What the service sends to endpoints.',
+}
+
 /** The document that query-api serves, as the routes describe themselves now. */
 export const currentDocument = (): string =>
   `${JSON.stringify(
@@ -95,6 +114,7 @@ export const currentDocument = (): string =>
       allRoutes().map(({ spec }) => spec),
       webhookSpecs,
       [inboundSpec],
+      tags,
     ),
     null,
     2,

@@ -8,10 +8,11 @@ type Operation = {
   readonly summary: string
   readonly description: string
   readonly requestBody?: { readonly required: boolean }
+  readonly parameters?: readonly Parameter[]
 }
 
 type Document = {
-  readonly tags: readonly { readonly name: string }[]
+  readonly tags: readonly { readonly name: string; readonly description?: string }[]
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
 }
 
@@ -29,6 +30,9 @@ const valuesOf = (key: string, within: unknown): readonly unknown[] => {
     ...valuesOf(key, value),
   ])
 }
+
+type Parameter = { readonly name: string; readonly schema: { readonly type?: string; readonly example?: unknown } }
+const allParameters = () => operations.flatMap(({ parameters = [] }) => parameters)
 
 test('the router and the OpenAPI document name the same operations', () => {
   const served = specs.map(({ method, address }) => `${method} ${address.replaceAll(/:(\w+)/g, '{$1}')}`)
@@ -89,6 +93,19 @@ test('every example fits the schema of its operation', () => {
 
   expect(examples.length).toBeGreaterThan(0)
   expect(examples.filter(({ schema, value }) => !schema.safeParse(value).success)).toEqual([])
+})
+
+test('every tag has a description', () => {
+  expect(document.tags.filter(({ description }) => !description)).toEqual([])
+})
+
+test('the example of a parameter has the type that its schema says', () => {
+  const examples = allParameters().filter(({ schema }) => schema.example !== undefined)
+  const isOfType = ({ schema: { type, example } }: Parameter) =>
+    type === 'integer' ? Number.isInteger(example) : type === undefined || typeof example === type
+
+  expect(examples.length).toBeGreaterThan(0)
+  expect(examples.filter((each) => !isOfType(each))).toEqual([])
 })
 
 test('every webhook is described with its headers and its body', () => {

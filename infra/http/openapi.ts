@@ -110,12 +110,18 @@ const headersOf = ({ access, headers }: RouteSpec): Readonly<Record<string, stri
 /** A body that is left out counts as an empty object. */
 const isRequired = (body: z.ZodType): boolean => !body.safeParse({}).success
 
+/** In an address a number is a text, and in the document it is what the schema says. */
+const typed = (schema: z.ZodType, example: unknown): unknown => {
+  const { data } = schema.safeParse(example)
+  return typeof data === 'number' || typeof data === 'boolean' ? data : example
+}
+
 /** With its examples, if the route gives any, since those are what an explorer fills in. */
 const withExamples = (schema: z.ZodType | undefined, examples: Readonly<Record<string, unknown>> = {}) => {
   if (!(schema instanceof z.ZodObject)) return undefined
   const shape = Object.entries<z.ZodType>(schema.shape).map(([name, part]) => {
     const example = examples[name]
-    return [name, example === undefined ? part : part.meta({ ...part.meta(), example })] as const
+    return [name, example === undefined ? part : part.meta({ ...part.meta(), example: typed(part, example) })] as const
   })
   return z.object(Object.fromEntries(shape))
 }
@@ -222,10 +228,11 @@ export const openApiDocument = (
   specs: readonly RouteSpec[],
   webhooks: readonly WebhookSpec[] = [],
   signed: readonly SignedSpec[] = [],
+  describedTags: Readonly<Record<string, string>> = {},
 ) => {
   const tags = [
     ...new Set(['Access', ...specs.map(({ tag }) => tag), ...(webhooks.length > 0 ? ['Webhooks'] : [])]),
-  ].map((name) => ({ name }))
+  ].map((name) => ({ name, ...(describedTags[name] && { description: describedTags[name] }) }))
   const paths: ZodOpenApiPathsObject = { '/oauth/token': { post: tokenOperation } }
   for (const spec of specs) {
     const address = spec.address.replaceAll(/:(\w+)/g, '{$1}')
