@@ -1,7 +1,12 @@
 import { expect, test } from 'vitest'
+import { z } from 'zod'
+import type { Decider } from '#domain/decider.ts'
+import { event, type RecordedEvent } from '#domain/event.ts'
 import { OwnError } from '#domain/own-error.ts'
 import type { Consuming } from '#infra/consumers/consumer.ts'
 import { listSetAside } from '#infra/consumers/set-aside.ts'
+import { commandHandler, type Context } from '../../command-api/handle.ts'
+import { makeWriter } from '../../command-api/writer.ts'
 import { contextOf, runReactions, type SomeReaction } from '../../command-api/reaction.ts'
 import { organisation_id, tallyEvents, type TallyEvent } from './tally.ts'
 import { raised, soon, fixture, type Fixture } from './fixture.ts'
@@ -135,4 +140,53 @@ test('a command that follows from an event says so', async () => {
     },
     now: '2026-01-15T12:00:00.000Z',
   })
+})
+
+const noteEvents = { NoteWritten: event({ text: z.string() }) }
+const note: Decider<{ readonly text: string }, typeof noteEvents, null> = {
+  category: 'note',
+  events: noteEvents,
+  initialState: null,
+  decide: ({ text }) => [{ type: 'NoteWritten', text }],
+  evolve: () => null,
+}
+
+test('after a kill a reaction sees again what came since its checkpoint, and appends nothing twice', async () => {
+  await using the = await fixture()
+  const [first, second] = [await the.append(1, raised(1)), await the.append(2, raised(2))]
+  await the.append(1, raised(3))
+  const started = () => {
+    const seen: number[] = []
+    const { handle } = commandHandler(makeWriter({ log: the.eventLog, seen: async () => undefined }), note)
+    const noting: SomeReaction = {
+      name: 'when-tally-raised-note',
+      categories: ['tally'],
+      events: tallyEvents,
+      target: () => 'note-1',
+      react: async (happened: TallyEvent, _recorded: RecordedEvent, context: Context) => {
+        if (happened.type !== 'TallyRaised') return
+        await handle('1', { text: String(happened.by) }, context)
+        seen.push(happened.by)
+      },
+    }
+    return { ...running(the, noting), seen }
+  }
+  const written = async () => (await the.eventLog.read('note-1')).map(({ data }) => data['text'])
+  const begun = started()
+  await soon(() => expect(begun.seen).toEqual([1, 2, 3]))
+  await begun.stop()
+
+  for (const position of [second, first, undefined]) {
+    // What a kill leaves, since the checkpoint is saved only now and then.
+    await the.pool.query('update consumer_checkpoint set position = $1', [position ?? null])
+    const again = started()
+    const expected = position === second ? [3] : position === first ? [2, 3] : [1, 2, 3]
+    await soon(() => expect(again.seen).toEqual(expected))
+    await again.stop()
+    expect(await written()).toEqual(['1', '2', '3'])
+  }
+  await the.append(2, raised(4))
+  const { seen } = started()
+  await soon(() => expect(seen).toEqual([4]))
+  expect(await written()).toEqual(['1', '2', '3', '4'])
 })
