@@ -8,6 +8,7 @@ import type { Figure } from './figure.ts'
 import { describeMachine } from './machine.ts'
 import { quick, thorough, type Pace } from './throughput.ts'
 import { measureIngests } from './ingests.ts'
+import { measureKafka } from './kafka.ts'
 import { measureLoyalty } from './loyalty.ts'
 import { measureQuotes } from './quotes.ts'
 import { measureReplay } from './replay.ts'
@@ -28,6 +29,7 @@ const measurements: Readonly<Record<string, Measurement>> = {
   loyalty: measureLoyalty,
   start: measureStart,
   delivery: measureDelivery,
+  kafka: measureKafka,
 }
 
 const usage = `npm run bench -- [--only ${Object.keys(measurements).join(',')}] [--rounds N] [--quick]

@@ -11,7 +11,7 @@ import type { Environment } from './environment.ts'
 const atOnce = 512
 
 /** Fills the log with a past of so many events. */
-const live = async (url: string, events: number, isSealed: boolean): Promise<void> => {
+export const live = async (url: string, events: number, isSealed: boolean): Promise<void> => {
   const pool = createPool(url)
   await migrate(pool)
   const plain = postgresLog({ url })
