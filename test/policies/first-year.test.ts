@@ -15,7 +15,7 @@ const patience = { timeout: 60_000, interval: 50 }
 const day = 86_400
 
 const types = [
-  ...['bound', 'activated', 'amended', 'indexed', 'reviewed', 'suspended'].map((name) => `policy.${name}`),
+  ...['bound', 'activated', 'expired', 'amended', 'indexed', 'reviewed', 'suspended'].map((name) => `policy.${name}`),
   ...['reinstated', 'lapsed', 'cancelled', 'document_issued'].map((name) => `policy.${name}`),
   ...['due', 'collected', 'failed', 'retried', 'refunded', 'written_off'].map((name) => `premium.${name}`),
   ...['opened', 'evidence_requested', 'approved', 'declined', 'paid', 'closed', 'reopened'].map((n) => `claim.${n}`),
@@ -53,7 +53,7 @@ ${types.map((type) => `      - { name: ${type}, trigger: { event_type: ${type} }
             sum_assured_max_pence: 100000000
             age_at_entry_min: 18
             age_at_entry_max: 70
-            term_years_min: 5
+            term_years_min: 1
             term_years_max: 40
         journeys:
           - slug: standard
@@ -124,7 +124,7 @@ const now = async () => {
 /** The afternoon of that day. */
 const forwardTo = async (date: string) => forward((Date.parse(`${date}T15:00:00Z`) - (await now())) / 1000)
 
-const bought = async () => {
+const bought = async (term_years = 25) => {
   const born = new Date((await now()) - 40 * day * 1000)
   born.setUTCFullYear(born.getUTCFullYear() - 34)
   const customer = {
@@ -143,7 +143,7 @@ const bought = async () => {
     customer,
     answers: { smoker: false },
   })
-  await api('PATCH', `applications/${id}`, { cover_amount_pence: 20_000_000, term_years: 25 })
+  await api('PATCH', `applications/${id}`, { cover_amount_pence: 20_000_000, term_years })
   const quote = await api<{ id: string }>('POST', `applications/${id}/quotes`)
   const direct_debit = { account_holder_name: 'Anna Ash', sort_code: '08-99-99', account_number: '66374958' }
   await api('POST', `quotes/${quote.id}/direct_debit_details`, { direct_debit })
@@ -298,6 +298,41 @@ test(
     expect(charged).toHaveLength(collected.length)
   },
 )
+
+test('a premium that is given back and a policy that is cancelled are told of', { timeout: 120_000 }, async () => {
+  const { id, first_collection_on, premium_pence } = await bought()
+  const { untilPolicy, untilPremium, told } = watch(id)
+  await untilPolicy(({ payment_method }) => payment_method.mandate_status === 'active')
+  await forwardTo(first_collection_on)
+  const { premium_id, payment_intent_id } = await untilPremium(1, 'collected')
+
+  await operate(`${id}/premiums/${premium_id}/refund`)
+  expect(await told('premium.refunded')).toMatchObject([
+    { aggregate: { type: 'premium', id: premium_id }, payload: { policy_id: id, amount_pence: premium_pence } },
+  ])
+  const refunds = stripe
+    .objects()
+    .filter(({ object, payment_intent }) => object === 'refund' && payment_intent === payment_intent_id)
+  expect(refunds).toMatchObject([{ amount: premium_pence }])
+
+  await operate(`${id}/cancellation`, { reason: 'customer_request' })
+  expect(await told('policy.cancelled')).toMatchObject([
+    { payload: { policy_id: id, reason: 'customer_request', cooling_off: false }, policy: { id, status: 'cancelled' } },
+  ])
+})
+
+test('a policy that comes to its end is told of', { timeout: 120_000 }, async () => {
+  const { id } = await bought(1)
+  const { untilPolicy, told } = watch(id)
+  await untilPolicy(({ payment_method }) => payment_method.mandate_status === 'active')
+
+  await forward(370 * day)
+
+  await untilPolicy(({ status }) => status === 'expired')
+  expect(await told('policy.expired')).toMatchObject([
+    { payload: { policy_id: id }, policy: { id, status: 'expired' } },
+  ])
+})
 
 test('what happened to the policy stands on the timeline of its person', { timeout: 60_000 }, async () => {
   const path = `${admin}/lead_events?limit=200`
