@@ -1,5 +1,5 @@
 /**
- * The entries of a membership by their ids: a tree of small nodes, of which a new entry copies three, so that a hundred
+ * The entries of a membership by their ids: a tree of small nodes, of which a new entry copies four, so that a hundred
  * thousand entries can be folded one by one.
  */
 export type EntrySet = {
@@ -12,29 +12,32 @@ export type EntrySet = {
 /** What a repeated entry is answered with. */
 export type Entry = { readonly id: string; readonly points: number | null; readonly tier_key: string | null }
 
-type Nodes = Readonly<Record<string, Readonly<Record<string, readonly Entry[]>>>>
+type Branch<Child> = Readonly<Record<string, Child>>
+type Nodes = Branch<Branch<Branch<readonly Entry[]>>>
 
 const bytesPerEntry = 160
 
 export const noEntries: EntrySet = { size: 0, approximate_bytes: 0, nodes: {} }
 
-// Ids are UUIDv5, so that their digits are spread evenly.
-const placeOf = (id: string): readonly [string, string] => [id.slice(0, 2), id.slice(2, 4)]
+// Ids are UUIDv5, so that their digits are spread evenly. Each node has sixteen children at most: larger ones take long to copy.
+const placeOf = (id: string): readonly [string, string, string] => [id.slice(0, 1), id.slice(1, 2), id.slice(2, 3)]
 
 export const findEntry = ({ nodes }: EntrySet, id: string): Entry | undefined => {
-  const [first, second] = placeOf(id)
-  return nodes[first]?.[second]?.find((entry) => entry.id === id)
+  const [first, second, third] = placeOf(id)
+  return nodes[first]?.[second]?.[third]?.find((entry) => entry.id === id)
 }
 
 export const withEntry = ({ size, approximate_bytes, nodes }: EntrySet, entry: Entry): EntrySet => {
-  const [first, second] = placeOf(entry.id)
+  const [first, second, third] = placeOf(entry.id)
   const node = nodes[first] ?? {}
+  const below = node[second] ?? {}
+  const leaf = [...(below[third] ?? []), entry]
   return {
     size: size + 1,
     approximate_bytes: approximate_bytes + bytesPerEntry,
-    nodes: { ...nodes, [first]: { ...node, [second]: [...(node[second] ?? []), entry] } },
+    nodes: { ...nodes, [first]: { ...node, [second]: { ...below, [third]: leaf } } },
   }
 }
 
 export const entriesIn = ({ nodes }: EntrySet): readonly Entry[] =>
-  Object.values(nodes).flatMap((node) => Object.values(node).flat())
+  Object.values(nodes).flatMap((node) => Object.values(node).flatMap((below) => Object.values(below).flat()))

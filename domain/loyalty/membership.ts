@@ -3,7 +3,7 @@ import { Rejection } from '../rejection.ts'
 import type { CustomerId, MembershipId, OrganisationId, ProgrammeId } from '../values.ts'
 import { cycleOf } from './cycle.ts'
 import { OwnError } from '../own-error.ts'
-import { findEntry, withEntry, type Entry } from './entry-set.ts'
+import { findEntry, type Entry } from './entry-set.ts'
 import { membershipEvents, type CycleRule, type MembershipEvent } from './events.ts'
 import { evolveState, fromTheBeginning, noMembership, type MembershipState } from './membership-state.ts'
 import type { Membership, Programme } from './record.ts'
@@ -163,11 +163,12 @@ const record = (
 
   const events: MembershipEvent[] = [...nextCycle(membership, { cycle: programme.cycle, today, time_zone })]
   const begun = events.length
-  let all = known.entries.reduce(withEntry, recorded)
+  const seen = new Set(known.entries.map(({ id }) => id))
   for (const entry of sent) {
-    if (findEntry(all, entry.entry_id)) continue
+    const { entry_id } = entry
+    if (seen.has(entry_id) || findEntry(recorded, entry_id)) continue
     events.push(eventOf(entry, membership))
-    all = withEntry(all, { id: entry.entry_id, points: null, tier_key: null })
+    seen.add(entry_id)
   }
   return events.length > begun ? events : []
 }
