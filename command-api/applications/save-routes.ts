@@ -30,7 +30,7 @@ const SaveRequest = z
     provenance: ProvenanceInput,
   })
   .refine((body) => Object.values(body).some((part) => part !== undefined), {
-    error: 'send at least one of answers, cover_amount_pence, term_years, components and provenance',
+    error: 'must have at least one of answers, cover_amount_pence, term_years, components and provenance',
   })
   .meta({
     anyOf: ['answers', 'cover_amount_pence', 'term_years', 'components', 'provenance'].map((name) => ({

@@ -50,7 +50,10 @@ export const IngestInput = z.object({
   data: z.record(z.string(), z.unknown()).nullish().describe('Any JSON; it is read.'),
   text: wellFormed(z.string()).nullish().describe('Free text; it is read.'),
   declared: z
-    .record(z.string(), z.union([Plain, z.array(Plain)], { error: plainReason }))
+    .record(
+      z.string().meta({ pattern: '^[a-z0-9_.-]{1,64}$' }),
+      z.union([Plain, z.array(Plain)], { error: plainReason }),
+    )
     .superRefine((declared, context) => {
       for (const key of Object.keys(declared))
         if (!isUsableKey(key)) context.addIssue({ code: 'custom', path: [key], message: keyReason, input: key })

@@ -29,10 +29,15 @@ const Path = z.object({
     .describe('The partner’s reference for the member or, before it is confirmed, the membership’s id.'),
 })
 
-const Update = z.object({
-  status: z.enum(['active', 'suspended', 'cancelled']).optional(),
-  external_member_ref: MemberReference.optional().describe('Your reference for the member: fixed once confirmed.'),
-})
+const Update = z
+  .object({
+    status: z.enum(['active', 'suspended', 'cancelled']).optional(),
+    external_member_ref: MemberReference.optional().describe('Your reference for the member: fixed once confirmed.'),
+  })
+  .refine(({ status, external_member_ref }) => status !== undefined || external_member_ref !== undefined, {
+    error: 'must have status, external_member_ref or both: there is nothing to change',
+  })
+  .meta({ anyOf: ['status', 'external_member_ref'].map((name) => ({ required: [name] })) })
 
 const shared = {
   idempotency_key: z.string().min(1).max(200).describe('Unique for each event of the membership.'),
@@ -75,8 +80,6 @@ export const membershipRoutes = ({ memberships, organisations }: Deps): Route[] 
     caller: Caller,
     facts: RequestFacts,
   ) => {
-    if (status === undefined && external_member_ref === undefined)
-      throw new Problem('validation_failed', 'Send status, external_member_ref or both: there is nothing to change.')
     const { organisation_id } = caller
     const { membership, programme } = await memberships.find(organisation_id, external_ref)
     const { id: membership_id } = membership

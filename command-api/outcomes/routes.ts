@@ -108,7 +108,7 @@ export const outcomeRoutes = (deps: OutcomeRoutesDeps): Route[] => {
         access,
         body: z.object({ event_id: z.string().trim().min(1).max(200), note: Note }),
         answers: { 200: OneOutcome },
-        errors: ['already_reversed'],
+        errors: ['already_reversed', 'not_found'],
       },
       async ({ body: { event_id, note = null }, caller, ...facts }) => ({
         status: 200,

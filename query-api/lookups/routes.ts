@@ -64,7 +64,13 @@ export const lookupRoutes = ({ db, lookups: { openAccount, twilio_lookup, ...pro
         access,
         headers,
         query: z.object({
-          phone: z.string().optional().describe('Required. Without a country code: a number of the United Kingdom.'),
+          phone: z
+            .string()
+            .optional()
+            .meta({
+              description: 'Without a country code: a number of the United Kingdom.',
+              param: { required: true },
+            }),
           application_id: applicationId,
         }),
         example: { query: { phone: '020 7183 8750' } },
@@ -86,7 +92,10 @@ export const lookupRoutes = ({ db, lookups: { openAccount, twilio_lookup, ...pro
         access,
         headers,
         query: z.object({
-          postcode: z.string().optional().describe('Required. With or without its space.'),
+          postcode: z
+            .string()
+            .optional()
+            .meta({ description: 'With or without its space.', param: { required: true } }),
           application_id: applicationId,
         }),
         example: { query: { postcode: 'ID1 1QD' } },
