@@ -1,5 +1,5 @@
 import { sql } from '#infra/postgres/postgres.ts'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { changingSetUp } from '../../delivery-worker/set-up.ts'
 import { deliveryFixture, eventually, type DeliveryFixture } from '../delivery/fixture.ts'
 import { findKafka } from './broker.ts'
@@ -134,15 +134,19 @@ describe.skipIf(why !== '')(`an installation that is switched${why}`, () => {
     const after = await fixture.setUp(hooks.url, ['quote.issued'])
     await before[1]?.issueQuote()
     await settingUp.end()
-    await eventually(async () => (await fixture.deliveries()).length === 7)
+    const reasons = async () =>
+      (await fixture.deliveries())
+        .map(({ type, action_id, reason }) =>
+          action_id === after.lifecycle_action_id ? `${type}: sent` : `${type}: ${reason ?? 'sent'}`,
+        )
+        .toSorted()
 
-    const reasons = (await fixture.deliveries()).map(({ type, action_id, reason }) =>
-      action_id === after.lifecycle_action_id ? `${type}: sent` : `${type}: ${reason ?? 'sent'}`,
-    )
-    expect(reasons.toSorted()).toEqual([
+    // What is planned and what is cancelled may come one after the other.
+    const expected = [
       ...Array.from({ length: 5 }, () => 'application.started: action_removed'),
       'quote.issued: action_removed',
       'quote.issued: sent',
-    ])
+    ]
+    await vi.waitFor(async () => expect(await reasons()).toEqual(expected), { timeout: 20_000, interval: 50 })
   })
 })
