@@ -11,7 +11,8 @@ import { wholeService } from '../whole-service.ts'
 const organisation_id = OrganisationId.parse(derivedId('organisation', 'acme'))
 const admin = `/admin/v1/organisations/${organisation_id}`
 const secret = 'whsec_of_acme'
-const patience = { timeout: 60_000, interval: 50 }
+// Longer than the minute after which the provider is asked again when it did not answer in time.
+const patience = { timeout: 100_000, interval: 50 }
 const day = 86_400
 
 const types = [
@@ -103,7 +104,7 @@ beforeAll(async () => {
   const body = { product_slug: 'term', journey_slug: 'standard' }
   const starts = async () => (await service.send('POST', '/api/v1/applications', { token, body })).status
   await vi.waitUntil(async () => (await starts()) === 201, patience)
-}, 90_000)
+}, 150_000)
 afterAll(async () => {
   await stopWorker()
   await service[Symbol.asyncDispose]()
@@ -183,7 +184,7 @@ const watch = (id: string) => {
   }
 }
 
-test('what was collected can be taken back by the payer’s bank, and is owed again', { timeout: 120_000 }, async () => {
+test('what was collected can be taken back by the payer’s bank, and is owed again', { timeout: 240_000 }, async () => {
   const { id, first_collection_on } = await bought()
   const { untilPolicy, untilPremium, told } = watch(id)
   await untilPolicy(({ payment_method }) => payment_method.mandate_status === 'active')
@@ -299,7 +300,7 @@ test(
   },
 )
 
-test('a premium that is given back and a policy that is cancelled are told of', { timeout: 120_000 }, async () => {
+test('a premium that is given back and a policy that is cancelled are told of', { timeout: 240_000 }, async () => {
   const { id, first_collection_on, premium_pence } = await bought()
   const { untilPolicy, untilPremium, told } = watch(id)
   await untilPolicy(({ payment_method }) => payment_method.mandate_status === 'active')
@@ -321,7 +322,7 @@ test('a premium that is given back and a policy that is cancelled are told of', 
   ])
 })
 
-test('a policy that comes to its end is told of', { timeout: 120_000 }, async () => {
+test('a policy that comes to its end is told of', { timeout: 240_000 }, async () => {
   const { id } = await bought(1)
   const { untilPolicy, told } = watch(id)
   await untilPolicy(({ payment_method }) => payment_method.mandate_status === 'active')
@@ -334,7 +335,7 @@ test('a policy that comes to its end is told of', { timeout: 120_000 }, async ()
   ])
 })
 
-test('what happened to the policy stands on the timeline of its person', { timeout: 60_000 }, async () => {
+test('what happened to the policy stands on the timeline of its person', { timeout: 120_000 }, async () => {
   const path = `${admin}/lead_events?limit=200`
   const kinds = async () => {
     const { body } = await service.send<{ event_type: string }[]>('GET', path)
