@@ -67,7 +67,7 @@ const main = async ([url = '', sample = '']: readonly string[]) => {
 
   const insert: RequestHandler = async (request, response) => {
     const document = { ...application, ...(request.body as { readonly id: string }) } // what the bench sends
-    const text = 'insert into bare (id, document) values ($1, $2)'
+    const text = 'insert into bare (id, document) values ($1, $2) on conflict do nothing'
     await pool.query({ name: 'insert', text, values: [document.id, JSON.stringify(document)] })
     response.status(201).json({ data: { ...document, presentation } })
   }
