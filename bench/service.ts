@@ -6,6 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { parse, stringify } from 'yaml'
 import { z } from 'zod'
 import { readSetupText } from '../setup/plan-text.ts'
+import { nothingToDeclare } from '../demo/answers.ts'
 import type { Child, Environment } from './environment.ts'
 
 /** The service, with an organisation to measure with. */
@@ -174,17 +175,7 @@ export const fillIn = async ({ send }: Pick<Service, 'send'>, number: number): P
     product_slug: 'term-life',
     journey_slug: 'standard',
     idempotency_key: `filled-${number}`,
-    answers: {
-      smoker: 'no',
-      alcohol_units: 6,
-      hazardous_pursuits: false,
-      height_cm: 178,
-      weight_kg: 74.5,
-      blood_pressure: 'none',
-      serious_illness: 'none',
-      family_history: false,
-      occupation: 'Teacher',
-    },
+    answers: nothingToDeclare,
   })
   await send('PATCH', `/api/v1/applications/${id}`, { cover_amount_pence: 25_000_000, term_years: 25 })
   return send('PATCH', `/api/v1/applications/${id}/customer`, {
