@@ -20,7 +20,10 @@ type Lead = { readonly contact_id: string; readonly updated_at: string }
 
 const writers = 8
 const leadsInAll = 12
+// So many acts of each writer in the suite; FEED_SECONDS=60 lets all of them write for a whole minute over each log.
 const actsOfAWriter = 30
+const seconds = Number(process.env['FEED_SECONDS'] ?? 0)
+const patience = { timeout: (seconds * 3 + 120) * 1_000 }
 
 /** Writers change leads while one reader follows each feed from its beginning, page by page, until nothing more comes. */
 const follow = async (of: Awaited<ReturnType<typeof fixture>>, log: EventLog) => {
@@ -58,14 +61,18 @@ const follow = async (of: Awaited<ReturnType<typeof fixture>>, log: EventLog) =>
     const { events } = await made.handle({ contact_id, acts, by: user }, context)
     written += events.length
   }
+  const until = Date.now() + seconds * 1_000
+  let acts = 0
   const write = async (writer: number) => {
-    for (let index = 0; index < actsOfAWriter; index++) {
+    for (let index = 0; index < actsOfAWriter || Date.now() < until; index++) {
       const contact_id = ids[(writer * 7 + index * 5) % leadsInAll]
-      if (contact_id) await act(contact_id, writer * actsOfAWriter + index)
+      if (contact_id) await act(contact_id, index * writers + writer)
+      acts++
     }
   }
 
   let isWriting = true
+  let pages = 0
   const read = async <Item>(feed: string, isComplete: (items: readonly Item[]) => boolean) => {
     const items: Item[] = []
     let cursor: string | null = null
@@ -74,6 +81,7 @@ const follow = async (of: Awaited<ReturnType<typeof fixture>>, log: EventLog) =>
       const isAtEnd = !isWriting
       const { body } = await api.get(`/api/v1/crm/${feed}?limit=7${cursor === null ? '' : `&cursor=${cursor}`}`)
       const page = body as Page<Item>
+      pages++
       items.push(...page.data)
       if (page.data.length === 0 && isAtEnd && isComplete(items)) return items
       cursor = page.next_cursor
@@ -91,24 +99,26 @@ const follow = async (of: Awaited<ReturnType<typeof fixture>>, log: EventLog) =>
   ])
   await Promise.all(Array.from({ length: writers }, (_, writer) => write(writer)))
   // An empty page is the last one only when the read models have come to the end of the log.
-  expect(await progress.wait('lead', head, 20_000)).toBe(true)
+  expect(await progress.wait('lead', head, 20_000 + seconds * 1_000)).toBe(true)
   isWriting = false
   const [events, changes] = await readers
   const last = await final()
   await stop()
-  return { events, changes, last, written }
+  const told = { writers, acts, events_written: written, events_read: events.length, leads_read: changes.length, pages }
+  if (seconds > 0) process.stdout.write(`${JSON.stringify({ seconds, ...told })}\n`)
+  return { events, changes, last, written, acts }
 }
 
-const expectNothingMissed = ({ events, changes, last, written }: Awaited<ReturnType<typeof follow>>) => {
+const expectNothingMissed = ({ events, changes, last, written, acts }: Awaited<ReturnType<typeof follow>>) => {
   expect(new Set(events.map(({ event_id }) => event_id)).size).toBe(written)
   const seenLast = new Map(changes.map((lead) => [lead.contact_id, lead]))
   expect(last.size).toBe(leadsInAll)
   expect(seenLast).toEqual(last)
   const notes = events.map(({ payload }) => payload['summary']).filter((summary) => summary !== undefined)
-  expect(new Set(notes).size).toBe(writers * actsOfAWriter)
+  expect(new Set(notes).size).toBe(acts)
 }
 
-test('a reader of both feeds misses no change while 8 writers change leads, over PostgreSQL', async () => {
+test('a reader of both feeds misses no change while 8 writers change leads, over PostgreSQL', patience, async () => {
   await using the = await fixture()
 
   const told = await follow(the, the.eventLog)
@@ -117,7 +127,7 @@ test('a reader of both feeds misses no change while 8 writers change leads, over
   expectNothingMissed(told)
 })
 
-test('a reader of both feeds misses no change while 8 writers change leads, over EventStoreDB', async () => {
+test('a reader of both feeds misses no change while 8 writers change leads, over EventStoreDB', patience, async () => {
   await using the = await fixture()
   await using server = await startEventStoreDb()
   const log = eventStoreDbLog(server.url)
