@@ -80,7 +80,7 @@ export const outcomeRoutes = (deps: OutcomeRoutesDeps): Route[] => {
         headers: { 'Idempotency-Key': 'The event_id, where none is sent in the body.' },
         body: OutcomeInput,
         answers: { 200: OneOutcome, 201: OneOutcome, 202: z.object({ data: Held }) },
-        errors: ['event_id_conflict', 'not_repeatable'],
+        errors: ['not_found', 'event_id_conflict', 'not_repeatable'],
       },
       async ({ body, caller, ...facts }) => {
         const read = readInput(deps, caller.organisation_id, body, facts.now)
