@@ -128,10 +128,24 @@ export const toStored = <Shapes extends EventShapes>(shapes: Shapes, { type, ...
   data: shapeOf(shapes, type).schema.parse(data),
 })
 
+/**
+ * An event whose type or version this code does not know: a process of a newer version has stored it, as happens while
+ * processes are upgraded one after the other. Nothing is decided or projected without it; a newer process does that.
+ */
+export class NewerEvent extends OwnError {
+  override readonly name = 'NewerEvent'
+}
+
 /** An event lifted to its newest version. What was checked when it was stored is not checked again. */
 export const fromStored = <Shapes extends EventShapes>(shapes: Shapes, { type, schema_version, data }: Stored) => {
-  const { schema, upcasts, version } = shapeOf(shapes, type)
+  const shape = shapes[type]
+  if (!shape) throw new NewerEvent(`This version knows no event called ${type}: upgrade this process.`)
+  const { schema, upcasts, version } = shape
   if (schema_version === version) return { ...data, type } as EventOf<Shapes>
+  if (schema_version > version)
+    throw new NewerEvent(
+      `This version knows ${type} up to version ${version}, and not version ${schema_version}: upgrade this process.`,
+    )
   const newest = upcasts.slice(schema_version - 1).reduce((older, upcast) => upcast(older), data)
   return { ...schema.parse(newest), type } as EventOf<Shapes>
 }

@@ -5,6 +5,7 @@ import {
   categoryOf,
   event,
   fromStored,
+  NewerEvent,
   idOf,
   isPersonal,
   Metadata,
@@ -59,10 +60,18 @@ test('an event is stored by its type and version, without what its shape does no
   expect(() => toStored(shapes, { type: 'Refunded', pence: 0.5 })).toThrow(z.ZodError)
 })
 
-test('an event of no known type is a fault of ours', () => {
+test('an event that a newer version of the service has stored cannot be read by this one', () => {
+  const newer = { type: 'Refunded', schema_version: 2, data: { pence: 5 } }
   const unknown = { type: 'Lost', schema_version: 1, data: {} }
+  const read = (stored: typeof newer | typeof unknown) => () => fromStored(shapes, stored)
 
-  expect(() => fromStored(shapes, unknown)).toThrow('There is no event called Lost.')
+  expect(read(newer)).toThrow(NewerEvent)
+  expect(read(newer)).toThrow('This version knows Refunded up to version 1, and not version 2: upgrade this process.')
+  expect(read(unknown)).toThrow(NewerEvent)
+  expect(read(unknown)).toThrow('This version knows no event called Lost: upgrade this process.')
+})
+
+test('an event of no known type is not stored', () => {
   expect(() => toStored(shapes as never, { type: 'Lost' } as never)).toThrow('There is no event called Lost.')
 })
 

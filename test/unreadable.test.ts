@@ -1,6 +1,7 @@
 import express from 'express'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
+import { fromStored } from '#domain/event.ts'
 import { UnreadableEvent } from '#infra/crypto/erased.ts'
 import { problems } from '#infra/http/problem.ts'
 import { shownError } from '#infra/reason.ts'
@@ -21,4 +22,16 @@ test('503 unavailable: a record with an event that cannot be read; the log names
   expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
     { level: 50, msg: 'request failed', error: { message: expect.stringContaining('in customer-1') as string } },
   ])
+})
+
+test('503 unavailable: a record with an event that a newer version of the service has stored', async () => {
+  const app = express().get('/record', () => {
+    fromStored({}, { type: 'Added', schema_version: 1, data: {} })
+  })
+  await using api = await serveApp(app.use(problems(pino({ level: 'silent' }))))
+
+  const { status, headers, body } = await api.get('/record')
+
+  expect([status, headers.get('retry-after')]).toEqual([503, '60'])
+  expect(body).toMatchObject({ error: { code: 'unavailable' } })
 })

@@ -1,4 +1,4 @@
-import type { Position, RecordedEvent } from '#domain/event.ts'
+import { NewerEvent, type Position, type RecordedEvent } from '#domain/event.ts'
 import { OwnError } from '#domain/own-error.ts'
 import { LogUnavailable } from '../event-log/event-log.ts'
 import { Problem } from '../http/problem.ts'
@@ -54,8 +54,12 @@ export const bisect = async (
 /** Whether a failure has nothing to do with the event, so that trying again may help. */
 export const isRetriable = (error: unknown): boolean => error instanceof StaleCheckpoint || isTransient(error)
 
-/** Whether an error is transient: of the connection or the server, or because others want the same rows at the same time. */
+/**
+ * Whether an error is transient: of the connection or the server, because others want the same rows at the same time, or
+ * because this process is to be upgraded: the lease is then given back, for a newer process to take it.
+ */
 export const isTransient = (error: unknown): boolean =>
+  error instanceof NewerEvent ||
   error instanceof LogUnavailable ||
   (error instanceof Problem && error.code === 'unavailable') ||
   isUnavailable(error) ||

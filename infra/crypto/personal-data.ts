@@ -154,7 +154,8 @@ export const personalDataOf = (shapes: EventShapes, { allowsOtherTypes = false }
 }
 
 const erase = (event: RecordedEvent, data: Json, shape: Compiled | undefined): RecordedEvent => {
-  if (!shape) return { ...event, data, erased: true }
+  // One of a newer version stays so, for `fromStored` to say it.
+  if (!shape || event.schema_version > shape.version) return { ...event, data, erased: true }
   if (event.schema_version === shape.version) return { ...event, data: { ...data, ...shape.erased }, erased: true }
   try {
     return { ...event, schema_version: shape.version, data: shape.lift(event.schema_version, data), erased: true }

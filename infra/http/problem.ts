@@ -1,5 +1,6 @@
 import type { ErrorRequestHandler } from 'express'
 import type { z } from 'zod'
+import { NewerEvent } from '#domain/event.ts'
 import { OwnError } from '#domain/own-error.ts'
 import { plainWords, reasonsOf, type Reason } from '#domain/reasons.ts'
 import { Rejection, type ErrorCode, type Fields } from '#domain/rejection.ts'
@@ -124,7 +125,8 @@ const toProblem = (error: unknown): Problem | undefined => {
     return new Problem(error.code, error.message, error.fields ? { fields: error.fields } : {})
   // As if it had never been there.
   if (isAboutErased(error)) return new Problem('not_found', 'There is nothing at this address. Check the id in it.')
-  if (error instanceof UnreadableEvent)
+  // Until this process is upgraded too; one of the newer version may answer already.
+  if (error instanceof UnreadableEvent || error instanceof NewerEvent)
     return new Problem('unavailable', 'This record cannot be read at the moment. Send the request again later.', {
       headers: { 'Retry-After': '60' },
     })

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { PoolClient } from 'pg'
 import { expect, test } from 'vitest'
-import type { RecordedEvent } from '#domain/event.ts'
+import { NewerEvent, type RecordedEvent } from '#domain/event.ts'
 import { OwnError } from '#domain/own-error.ts'
 import { consumerHealth } from '#infra/consumers/checkpoint.ts'
 import { consume, type Consumer, type ConsumerParts, type Consuming } from '#infra/consumers/consumer.ts'
@@ -225,6 +225,20 @@ test('an event that cannot be handled sets its record aside: its later events wa
   expect(await consumerHealth(the.pool)).toMatchObject([{ name: 'keeper', set_aside: 1 }])
   // Nobody who writes waits for a record that is set aside.
   expect(await progress.wait('tally', last, 20_000)).toBe(true)
+})
+
+test('an event of a newer version sets nothing aside: the consumer gives its lease back, for a newer process', async () => {
+  await using the = await keeping()
+  for (const by of [1, 2]) await the.append(by, raised(by))
+  const older = the.makeProcess('older')
+  const refusing = older.run(keeper(() => Promise.reject(new NewerEvent('upgrade this process'))))
+  await soon(() => expect(refusing.status().problem).toMatchObject({ reason: 'upgrade this process' }))
+
+  const newer = the.makeProcess('newer').run(keeper())
+
+  await soon(async () => expect(await kept(the)).toEqual([1, 2]))
+  await reaches(newer, 'live')
+  expect([refusing.status().setAside, newer.status().setAside]).toEqual([0, 0])
 })
 
 test('a record that is resumed gets the events that wait, in their order', async () => {
