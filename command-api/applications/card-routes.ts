@@ -57,6 +57,10 @@ export const openedAtProvider = (
   currency_code,
 })
 
+/** Somebody has given it back at the provider, which goes on calling it paid. */
+const isGivenBack = ({ status, amount_pence, refunded_pence }: ProviderPayment): boolean =>
+  status === 'succeeded' && refunded_pence >= amount_pence
+
 /** The command that records a payment that the provider says is paid or authorised; undefined for any other. */
 export const takenAtProvider = (
   organisation_id: OrganisationId,
@@ -65,7 +69,7 @@ export const takenAtProvider = (
   { now, idempotency_key = null }: { readonly now: string; readonly idempotency_key?: string | null },
 ) => {
   const { status, card, paid_at } = paid
-  if (status !== 'succeeded' && status !== 'authorised') return undefined
+  if ((status !== 'succeeded' && status !== 'authorised') || isGivenBack(paid)) return undefined
   return {
     type: 'TakeCardPayment',
     ...openedAtProvider(organisation_id, quote_id, paid),
@@ -98,7 +102,7 @@ export const cardRoutes = ({ applications, desks }: Deps): Route[] => {
     if (!card || card.status === 'returning' || card.status === 'returned') return undefined
     const read = await provider.readPayment(card.payment_intent_id)
     const found = read.outcome === 'refused' ? undefined : doneOr('payment_setup_failed', read)
-    return found?.status === 'cancelled' ? undefined : found
+    return !found || found.status === 'cancelled' || isGivenBack(found) ? undefined : found
   }
 
   return [
@@ -258,7 +262,9 @@ const refuseOther = (payment: ProviderPayment, { quotes, payments }: Application
   if (!isSame) throw new Problem('payment_failed', 'This payment belongs to another quote. Send the one of this quote.')
 }
 
-const notPaid = ({ status, failure_code }: ProviderPayment): Problem => {
+const notPaid = (payment: ProviderPayment): Problem => {
+  const { status, failure_code } = payment
+  if (isGivenBack(payment)) return new Problem('payment_failed', 'This payment was given back. Open another one.')
   if (status === 'cancelled') return new Problem('payment_failed', 'This payment was cancelled. Open another one.')
   if (status === 'open' && failure_code !== null)
     return new Problem('payment_failed', 'The card was declined. Try again, or with another card.')

@@ -98,6 +98,8 @@ export const takeCardPayment = (command: TakeCardPayment, state: ApplicationStat
   const { type: _type, status, card_brand, card_last4, paid_at, idempotency_key, ...opened } = command
   const { payment_id } = opened
   const known = cardOf(state, payment_id)
+  // News may come in any order: what was given back is not paid any more.
+  if (known?.status === 'returned') return []
   const opening: Decision = known ? [] : [{ type: 'CardPaymentOpened', ...opened, idempotency_key: null }]
   const taken = {
     type: 'CardPaymentTaken',

@@ -80,6 +80,8 @@ const refusalOf = (error: unknown): Extract<Outcome<never>, { outcome: 'refused'
     )
     return { outcome: 'refused', code, message: shortened(error.message) }
   }
+  // Somebody else is asking for the same at this moment.
+  if (error instanceof errors.StripeIdempotencyError && error.statusCode === 409) return undefined
   if (error instanceof errors.StripeIdempotencyError)
     return { outcome: 'refused', code: 'idempotency_error', message: shortened(error.message) }
   if (error instanceof errors.StripeInvalidRequestError)

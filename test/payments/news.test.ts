@@ -59,13 +59,14 @@ beforeAll(async () => {
     log,
   })
   hook = await serveApp(express().use(webhook))
-  desk.stripe.announceTo([{ url: `${hook.origin}/api/v1/webhooks/stripe/${organisation_id}`, secret }])
+  desk.stripe.announceTo([endpoint()])
 })
 afterAll(async () => {
   await hook[Symbol.asyncDispose]()
   await desk[Symbol.asyncDispose]()
 })
 
+const endpoint = () => ({ url: `${hook.origin}/api/v1/webhooks/stripe/${organisation_id}`, secret })
 const post = (body: string, signature: string, organisation: string = organisation_id) =>
   fetch(`${hook.origin}/api/v1/webhooks/stripe/${organisation}`, {
     method: 'POST',
@@ -88,6 +89,12 @@ const opened = async () => {
 const pay = async (intent: string, payment_method = 'pm_card_visa') => {
   await desk.act(`payment_intents/${intent}/confirm`, { payment_method })
   await desk.stripe.announced()
+}
+
+const delivery = (intent: string) => {
+  const object = desk.stripe.objects().find((each) => each.id === intent)
+  if (!object) throw new Error('There is no such payment.')
+  return JSON.stringify(eventOf('payment_intent.succeeded', object))
 }
 
 describe('late news of the provider', () => {
@@ -118,6 +125,40 @@ describe('late news of the provider', () => {
     })
   })
 
+  test('that a payment was refunded may come before the news that it was paid: it buys nothing', async () => {
+    const { application_id, quote_id, intent } = await opened()
+    desk.stripe.announceTo([])
+    await pay(intent)
+    const succeeded = delivery(intent)
+    desk.stripe.announceTo([endpoint()])
+    await desk.desk().provider.refund(intent, 1250, `by hand ${intent}`)
+    await desk.stripe.announced()
+
+    const { status } = await post(succeeded, signatureOf(secret, succeeded))
+
+    expect(status).toBe(200)
+    expect((await happened(application_id)).slice(-2)).toEqual(['CardPaymentOpened', 'CardPaymentReturned'])
+    const taken = await desk.post(quote_id, 'card_payment', { payment_intent_id: intent })
+    expect([taken.status, taken.body.error.code]).toEqual([422, 'payment_failed'])
+    const again = await desk.post(quote_id, 'payment_intent')
+    expect(again.status).toBe(201)
+    expect((again.body.data as unknown as Opened).payment_intent.id).not.toBe(intent)
+  })
+
+  test('that a payment was refunded may never come: what was given back buys nothing', async () => {
+    const { quote_id, intent } = await opened()
+    desk.stripe.announceTo([])
+    await pay(intent)
+    await desk.desk().provider.refund(intent, 1250, `by hand ${intent}`)
+    desk.stripe.announceTo([endpoint()])
+
+    const taken = await desk.post(quote_id, 'card_payment', { payment_intent_id: intent })
+    const again = await desk.post(quote_id, 'payment_intent')
+
+    expect([taken.status, taken.body.error.code]).toEqual([422, 'payment_failed'])
+    expect([again.status, (again.body.data as unknown as Opened).payment_intent.id === intent]).toEqual([201, false])
+  })
+
   test.each([
     ['accepted', 'MandateActivated'],
     ['refused', 'MandateFailed'],
@@ -138,12 +179,6 @@ describe('late news of the provider', () => {
 })
 
 describe('a delivery', () => {
-  const delivery = (intent: string) => {
-    const object = desk.stripe.objects().find((each) => each.id === intent)
-    if (!object) throw new Error('There is no such payment.')
-    return JSON.stringify(eventOf('payment_intent.succeeded', object))
-  }
-
   test('is recorded once, however often it comes', async () => {
     const { application_id, intent } = await opened()
     await pay(intent)

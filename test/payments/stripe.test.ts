@@ -168,4 +168,19 @@ describe('the payment provider', () => {
     expect(await makeStripe(50)(account()).readPayment('pi_1')).toMatchObject({ outcome: 'unanswered' })
     standIn.misbehave(undefined)
   })
+
+  test('that is being asked for the same by somebody else leaves it open, too', async () => {
+    const inUse = (status: number) => ({
+      status,
+      body: { error: { type: 'idempotency_error', code: 'idempotency_key_in_use', message: 'In use.' } },
+    })
+    standIn.misbehave(() => inUse(409))
+    expect(await provider().capture('pi_1', 'capture 1')).toMatchObject({ outcome: 'unanswered' })
+    standIn.misbehave(() => inUse(400))
+    expect(await provider().capture('pi_1', 'capture 1')).toMatchObject({
+      outcome: 'refused',
+      code: 'idempotency_error',
+    })
+    standIn.misbehave(undefined)
+  })
 })
