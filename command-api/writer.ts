@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Position } from '#domain/event.ts'
-import type { EventLog } from '#infra/event-log/event-log.ts'
+import { LogUnavailable, type EventLog } from '#infra/event-log/event-log.ts'
 import { Problem } from '#infra/http/problem.ts'
 import { approximateBytes } from '#infra/size.ts'
 
@@ -45,11 +45,13 @@ type Bounds = {
   readonly cacheBytes?: number
   /** So many commands for one stream may wait for another; 100 by default. */
   readonly waitingMost?: number
+  /** For so long; 15 seconds by default. */
+  readonly waitingMs?: number
 }
 
 export const makeWriter = (
   { log, seen }: Pick<Writer, 'log' | 'seen'>,
-  { cacheBytes = 64 * 2 ** 20, waitingMost = 100 }: Bounds = {},
+  { cacheBytes = 64 * 2 ** 20, waitingMost = 100, waitingMs = 15_000 }: Bounds = {},
 ): Writer => {
   const makeCache = (): Cache =>
     new LRUCache({ maxSize: cacheBytes, sizeCalculation: (loaded) => approximateBytes(loaded) })
@@ -65,29 +67,47 @@ export const makeWriter = (
     },
     onForget: (listener) => listeners.push(listener),
     deciders: new Map(),
-    inTurn: turns(waitingMost),
+    inTurn: turns(waitingMost, waitingMs),
   }
 }
 
+type Turn = { readonly begin: () => void; readonly refuse: (error: unknown) => void }
+
 /**
  * Lets work on the same stream wait for each other, so that the writers of one process do not make each other try again.
- * Work that finds too many others waiting is refused.
+ * Work that finds too many others waiting is refused, and so is work whose turn does not come in time. When the log is
+ * away, all that wait for a stream are refused together: one after the other, each would wait until its own deadline.
  */
-const turns = (waitingMost: number) => {
-  const queues = new Map<string, { last: Promise<unknown>; length: number }>()
+const turns = (waitingMost: number, waitingMs: number) => {
+  const queues = new Map<string, Set<Turn>>()
+
+  const turnIn = (waiting: Set<Turn>) =>
+    new Promise<void>((resolve, reject) => {
+      const end = (settle: () => void) => {
+        clearTimeout(deadline)
+        waiting.delete(turn)
+        settle()
+      }
+      const turn: Turn = { begin: () => end(resolve), refuse: (error) => end(() => reject(error)) }
+      const deadline = setTimeout(() => turn.refuse(tooManyAtOnce()), waitingMs)
+      waiting.add(turn)
+    })
 
   return async <Result>(stream: string, work: () => Promise<Result>): Promise<Result> => {
-    const queue = queues.get(stream) ?? { last: Promise.resolve(), length: 0 }
-    if (queue.length > waitingMost) throw tooManyAtOnce()
-    const turn = queue.last.then(work, work)
-    queue.last = turn
-    queue.length++
-    queues.set(stream, queue)
+    const others = queues.get(stream)
+    if (others && others.size >= waitingMost) throw tooManyAtOnce()
+    const waiting = others ?? new Set<Turn>()
+    if (others) await turnIn(others)
+    else queues.set(stream, waiting)
     try {
-      return await turn
+      return await work()
+    } catch (error) {
+      if (error instanceof LogUnavailable) for (const turn of waiting) turn.refuse(error)
+      throw error
     } finally {
-      queue.length--
-      if (queue.length === 0) queues.delete(stream)
+      const [next] = waiting
+      if (next) next.begin()
+      else queues.delete(stream)
     }
   }
 }

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Decider } from '#domain/decider.ts'
 import { event, type Position } from '#domain/event.ts'
 import { isTransient } from '#infra/consumers/failures.ts'
-import type { EventLog } from '#infra/event-log/event-log.ts'
+import { LogUnavailable, type EventLog } from '#infra/event-log/event-log.ts'
 import { approximateBytes } from '#infra/size.ts'
 import { commandHandler, type Cause, type Context } from '../command-api/handle.ts'
 import { makeWriter } from '../command-api/writer.ts'
@@ -75,6 +75,45 @@ test('when too many commands wait for one stream, further ones are told to come 
   expect((await Promise.all(taken)).at(-1)?.state).toEqual(['a', 'b', 'c'])
   expect((await other).state).toEqual(['e'])
   expect((await handle('1', { text: 'd' }, context)).state).toEqual(['a', 'b', 'c', 'd'])
+})
+
+test('a command whose turn does not come in time is told to come back later, and changes nothing', async () => {
+  await using the = await fixture()
+  const released = barrier()
+  const slow: EventLog = {
+    ...the.eventLog,
+    append: async (...append) => {
+      await released.passed
+      return the.eventLog.append(...append)
+    },
+  }
+  const { handle } = commandHandler(makeWriter({ log: slow, seen }, { waitingMs: 20 }), note)
+  const first = handle('1', { text: 'a' }, context)
+
+  await expect(handle('1', { text: 'b' }, context)).rejects.toMatchObject({ code: 'unavailable' })
+  released.open()
+
+  expect((await first).state).toEqual(['a'])
+  expect((await handle('1', { text: 'c' }, context)).state).toEqual(['a', 'c'])
+})
+
+test('when the log is away, all commands that wait for a stream are refused together', async () => {
+  await using the = await fixture()
+  let appends = 0
+  const away: EventLog = {
+    ...the.eventLog,
+    append: (...append) => {
+      appends++
+      return appends === 1 ? Promise.reject(new LogUnavailable('away')) : the.eventLog.append(...append)
+    },
+  }
+  const { handle } = commandHandler(makeWriter({ log: away, seen }), note)
+
+  const results = await Promise.allSettled(['a', 'b', 'c'].map((text) => handle('1', { text }, context)))
+
+  expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
+  expect(appends).toBe(1)
+  expect((await handle('1', { text: 'd' }, context)).state).toEqual(['d'])
 })
 
 test('what is known of streams takes a bounded number of bytes, and a stream beyond that still works', async () => {
