@@ -9,7 +9,7 @@ import { readConfig, type Config } from './infra/config.ts'
 import { startEmbeddedPostgres } from './infra/postgres/embedded/embedded-postgres.ts'
 import { openHealthPort } from './infra/health-port.ts'
 import { withPublicHealth } from './infra/http/health.ts'
-import { listen } from './infra/http/http.ts'
+import { listen } from './infra/http/listen.ts'
 import { isRead } from './infra/http/reads.ts'
 import { makeLog } from './infra/log.ts'
 import { clusterDirectory, inDataDir, ownSecrets } from './infra/local-installation.ts'
@@ -125,10 +125,8 @@ runProcess('Coverstream', async (signal) => {
 
   return {
     stop: async () => {
-      await server.close()
-      await demoServer.close()
-      await salesPage?.close()
-      await standIns?.close()
+      await Promise.all([server.close(), demoServer.close()])
+      await Promise.all([salesPage?.close(), standIns?.close()])
       await Promise.all(roles.map(async (role) => role.stop()))
       await close()
       await health.close()

@@ -1,6 +1,6 @@
 import type { Config } from './config.ts'
 import { healthDetails, type Check, type Checks } from './http/health.ts'
-import { listen, type Listening } from './http/http.ts'
+import { listen, type Listening } from './http/listen.ts'
 import { makeMetrics, type Metrics } from './metrics.ts'
 
 export type HealthPort = Pick<Listening, 'close'> & {

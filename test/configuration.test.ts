@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { describeConfig, readConfig } from '#infra/config.ts'
-import { listen } from '#infra/http/http.ts'
+import { listen } from '#infra/http/listen.ts'
 import { kafkaSettings } from '#infra/kafka/settings.ts'
 
 const filesOfKafka = ['KAFKA_CA_FILE', 'KAFKA_CERTIFICATE_FILE', 'KAFKA_KEY_FILE']

@@ -1,10 +1,6 @@
-import { once } from 'node:events'
-import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import express, { type Express, type Request, type Response, type Router } from 'express'
 import type { ZodType } from 'zod'
 import { newId } from '../ids.ts'
-import { BadConfiguration } from '../config.ts'
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
@@ -220,33 +216,4 @@ export const httpApp = (routes: readonly Route[], options: HttpOptions): Express
     throw new Problem('not_found', 'There is nothing at this address. Check the path and the method.')
   })
   return app.use(problems(log))
-}
-
-export type Listening = { readonly port: number; readonly close: () => Promise<void> }
-
-/** Serves until closed; closing lets the requests under way finish. */
-export const listen = async (
-  serveRequest: RequestListener,
-  host: string,
-  port: number,
-  variable: 'PORT' | 'HEALTH_PORT' = 'PORT',
-): Promise<Listening> => {
-  const server = createServer({ keepAliveTimeout: 65_000 }, serveRequest)
-  server.listen(port, host)
-  await once(server, 'listening').catch((error: unknown) => {
-    if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')
-      throw new BadConfiguration(`${variable}: ${port} on ${host} is in use by another program; choose another`)
-    if (error instanceof Error && 'code' in error && /^(ENOTFOUND|EADDRNOTAVAIL|EAI_AGAIN)$/.test(String(error.code)))
-      throw new BadConfiguration(`HOST: ${host} is no address of this machine; use 127.0.0.1, ::1 or 0.0.0.0`)
-    throw error
-  })
-  return {
-    port: (server.address() as AddressInfo).port, // a TCP server that listens has such an address
-    close: async () => {
-      const closed = once(server, 'close')
-      server.close()
-      server.closeIdleConnections()
-      await closed
-    },
-  }
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readConfig } from '#infra/config.ts'
-import { listen } from '#infra/http/http.ts'
+import { listen } from '#infra/http/listen.ts'
 import { makeLog } from '#infra/log.ts'
 import { makeMetrics } from '#infra/metrics.ts'
 import { openParts } from '#infra/parts.ts'
