@@ -47,7 +47,7 @@ const hostToReach = (host: string): string => {
   return reachable.includes(':') ? `[${reachable}]` : reachable
 }
 
-const isLoopback = (host: string): boolean => /^(127\.[\d.]+|::1|localhost)$/.test(host)
+const isLoopback = (host: string): boolean => /^(127\.[\d.]+|\[?::1\]?|localhost)$/.test(host)
 
 const demoDefaults = {
   ENVIRONMENT: 'test',
@@ -79,8 +79,9 @@ runProcess('Coverstream', async (signal) => {
   const parts = { ...opened, rateLimit }
 
   const operatorKey = config.OPERATOR_KEY ?? secrets.OPERATOR_KEY
-  // Only a demo that no other machine can reach hands out its keys.
-  const isPrivate = config.ENVIRONMENT === 'test' && isLoopback(config.HOST)
+  // Only a demo that no other machine can reach, nor a proxy lets others reach, hands out its keys.
+  const isPrivate =
+    config.ENVIRONMENT === 'test' && isLoopback(config.HOST) && isLoopback(new URL(config.BASE_URL).hostname)
   const origin = () => `http://${hostToReach(config.HOST)}:${server.port}`
   const demoOrigin = () => `http://127.0.0.1:${demoServer.port}`
   const projections = await startProjections(parts)

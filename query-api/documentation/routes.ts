@@ -37,11 +37,14 @@ const readDocument = async (): Promise<object | undefined> => {
 export type ExplorerDemo = () => Promise<object>
 
 /**
- * Whether a request comes from a page of this very address. Another site's page must not read the keys of a demo, not even
- * one whose name leads to this machine.
+ * Whether a request comes from a page of this very address, opened on this machine. Another site's page must not read the
+ * keys of a demo, not even one whose name leads to this machine, nor may whoever comes through a proxy or a tunnel.
  */
 const isFromOwnPage = (request: Request, baseUrl: string): boolean =>
-  request.get('sec-fetch-site') === 'same-origin' && request.get('host') === new URL(baseUrl).host
+  request.get('sec-fetch-site') === 'same-origin' &&
+  request.get('host') === new URL(baseUrl).host &&
+  request.get('x-forwarded-for') === undefined &&
+  request.get('forwarded') === undefined
 
 /**
  * The OpenAPI document of both APIs and a page to explore it. The document is a product of the build, since this process

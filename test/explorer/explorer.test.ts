@@ -65,10 +65,12 @@ test('the explorer of the demo has a request that succeeds for every operation',
   expect(failures).toEqual([])
 })
 
-test('what the explorer signs in with is for its own page alone', async () => {
+test('what the explorer signs in with is for its own page alone, on this machine', async () => {
   const address = `${origin}/api/v1/explorer/demo.json`
+  const others = [{}, { 'sec-fetch-site': 'cross-site' }, { 'sec-fetch-site': 'none' }]
+  const throughProxy = [{ 'x-forwarded-for': '203.0.113.7' }, { forwarded: 'for=203.0.113.7' }]
 
-  for (const headers of [{}, { 'sec-fetch-site': 'cross-site' }, { 'sec-fetch-site': 'none' }])
+  for (const headers of [...others, ...throughProxy.map((each) => ({ ...fromOwnPage, ...each }))])
     expect((await fetch(address, { headers: new Headers(headers) })).status).toBe(404)
 })
 
