@@ -1,3 +1,4 @@
+import { connect } from 'node:net'
 import { expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { notFound } from '#infra/http/problem.ts'
@@ -53,4 +54,56 @@ test('the log line of a request of the operator names the key', async () => {
   await vi.waitUntil(() => written.mock.calls.length > 0)
   const line = { address: '/nothing', status: 200, operator: 'tester' }
   expect(written).toHaveBeenCalledWith(expect.objectContaining(line), 'request answered')
+})
+
+test('a caller that goes away before the answer is logged as gone, and as no fault of ours', async () => {
+  const written = vi.fn<(fields: object, message: string) => void>()
+  const faults = vi.fn<(fields: object, message: string) => void>()
+  const log = Object.assign(makeLog('silent', 'test'), { info: written, error: faults })
+  const { promise: asked, resolve: ask } = Promise.withResolvers<void>()
+  const { promise: never } = Promise.withResolvers<{ readonly status: 200; readonly body: object }>()
+  const slow = route(
+    {
+      method: 'get',
+      address: '/slow',
+      summary: 'Take long.',
+      tag: 'Operator',
+      access: { kind: 'operator' },
+      answers: { 200: z.object({}) },
+    },
+    () => {
+      ask()
+      return never
+    },
+  )
+  const upload = route(
+    {
+      method: 'post',
+      address: '/upload',
+      summary: 'Take a file.',
+      tag: 'Operator',
+      access: { kind: 'operator' },
+      textBody: 'application/yaml',
+      answers: { 200: z.object({}) },
+    },
+    async () => ({ status: 200, body: {} }),
+  )
+  await using api = await serve([slow, upload], serverCaller(), { log })
+  const { hostname, port } = new URL(api.origin)
+  const half = connect(Number(port), hostname)
+  half.write('POST /upload HTTP/1.1\r\nHost: local\r\nContent-Type: application/yaml\r\nContent-Length: 10\r\n\r\nsome')
+  const gone = connect(Number(port), hostname)
+  gone.write('GET /slow HTTP/1.1\r\nHost: local\r\n\r\n')
+  await asked
+
+  half.destroy()
+  gone.destroy()
+
+  await vi.waitUntil(() => written.mock.calls.length === 2, { timeout: 20_000 })
+  for (const address of ['/slow', '/upload'])
+    expect(written).toHaveBeenCalledWith(
+      expect.objectContaining({ address, status: 499 }),
+      'caller gone before the answer',
+    )
+  expect(faults).not.toHaveBeenCalled()
 })

@@ -155,6 +155,9 @@ const senderOf = ({ locals }: Response): Readonly<Record<string, string>> => {
   }
 }
 
+/** Of a request whose caller did not wait for the answer, in the log and the metrics, as proxies write it. */
+const callerGone = 499
+
 /** An API: its routes behind one admission, and one way to refuse. */
 export const httpApp = (routes: readonly Route[], options: HttpOptions): Express => {
   const { log, metrics, admission, trustedProxies, before = [] } = options
@@ -174,17 +177,12 @@ export const httpApp = (routes: readonly Route[], options: HttpOptions): Express
     response.once('close', () => {
       const seconds = (performance.now() - startedAt) / 1000
       const address = String(response.locals['address'] ?? 'unknown')
-      metrics.requests.observe({ method: request.method, address, status: response.statusCode }, seconds)
+      const status = response.headersSent ? response.statusCode : callerGone
+      metrics.requests.observe({ method: request.method, address, status }, seconds)
+      const line = { request_id, method: request.method, address, status, ms: Math.round(seconds * 1e5) / 100 }
       log.info(
-        {
-          request_id,
-          method: request.method,
-          address,
-          status: response.statusCode,
-          ms: Math.round(seconds * 1e5) / 100,
-          ...senderOf(response),
-        },
-        'request answered',
+        { ...line, ...senderOf(response) },
+        status === callerGone ? 'caller gone before the answer' : 'request answered',
       )
     })
     next()

@@ -123,6 +123,8 @@ const toProblem = (error: unknown): Problem | undefined => {
   if (error instanceof Problem) return error
   if (error instanceof Rejection)
     return new Problem(error.code, error.message, error.fields ? { fields: error.fields } : {})
+  // Before what a store says: that a caller broke off is told in the words of a lost connection.
+  if (isUnreadableBody(error)) return new Problem('validation_failed', unreadable(error))
   // As if it had never been there.
   if (isAboutErased(error)) return new Problem('not_found', 'There is nothing at this address. Check the id in it.')
   // Until this process is upgraded too; one of the newer version may answer already.
@@ -134,7 +136,6 @@ const toProblem = (error: unknown): Problem | undefined => {
     return new Problem('unavailable', 'The service cannot write or read at the moment. Send the request again.', {
       headers: { 'Retry-After': '1' },
     })
-  if (isUnreadableBody(error)) return new Problem('validation_failed', unreadable(error))
   if (error instanceof URIError)
     return new Problem('not_found', 'There is nothing at this address. Check its encoding.')
   return undefined
