@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { BadConfiguration } from './config.ts'
+import { keptFile, textOf } from './kept-file.ts'
 
 /** What `npm start` keeps in DATA_DIR: the secrets of its installation, and where its PostgreSQL listens. */
 
@@ -12,31 +13,34 @@ type Secrets = z.infer<typeof Secrets>
 const secretsFile = (dataDir: string) => join(dataDir, 'secrets.json')
 export const clusterDirectory = (dataDir: string): string => join(dataDir, 'postgres')
 
-const unlessMissing = async (reading: Promise<string>): Promise<string | undefined> => {
+const parseSecrets = (dataDir: string, text: string): Secrets => {
   try {
-    return await reading
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
-    throw error
+    return Secrets.parse(JSON.parse(text))
+  } catch {
+    throw new BadConfiguration(
+      `DATA_DIR: ${secretsFile(dataDir)} does not hold the keys of this installation; put it back from its backup`,
+    )
   }
 }
 
 /** Undefined before the first `npm start`. */
 export const readOwnSecrets = async (dataDir: string): Promise<Secrets | undefined> => {
-  const text = await inDataDir(dataDir, () => unlessMissing(readFile(secretsFile(dataDir), 'utf8')))
-  return text === undefined ? undefined : Secrets.parse(JSON.parse(text))
+  const text = await inDataDir(dataDir, () => textOf(secretsFile(dataDir)))
+  return text === undefined ? undefined : parseSecrets(dataDir, text)
 }
+
+const makeSecrets = (): Secrets => ({
+  MASTER_KEY: randomBytes(32).toString('base64'),
+  OPERATOR_KEY: randomBytes(24).toString('hex'),
+})
 
 /** The secrets of this installation, made at its first start. */
 export const ownSecrets = async (dataDir: string): Promise<Secrets> => {
-  const known = await readOwnSecrets(dataDir)
-  if (known) return known
-  const made = { MASTER_KEY: randomBytes(32).toString('base64'), OPERATOR_KEY: randomBytes(24).toString('hex') }
-  await inDataDir(dataDir, async () => {
+  const text = await inDataDir(dataDir, async () => {
     await mkdir(dataDir, { recursive: true })
-    await writeFile(secretsFile(dataDir), JSON.stringify(made), { flag: 'wx', mode: 0o600 })
+    return keptFile(secretsFile(dataDir), () => JSON.stringify(makeSecrets()))
   })
-  return made
+  return parseSecrets(dataDir, text)
 }
 
 const unusable = /^(EACCES|EEXIST|EISDIR|ENOENT|ENOSPC|ENOTDIR|EPERM|EROFS)$/
@@ -54,7 +58,7 @@ export const inDataDir = async <Result>(dataDir: string, work: () => Promise<Res
 
 /** The database of the service that `npm start` runs now in this DATA_DIR. */
 export const runningClusterUrl = async (dataDir: string): Promise<string> => {
-  const read = (ending: string) => unlessMissing(readFile(`${clusterDirectory(dataDir)}.${ending}`, 'utf8'))
+  const read = (ending: string) => textOf(`${clusterDirectory(dataDir)}.${ending}`)
   const [password, port] = await Promise.all([read('password'), read('port')])
   if (password === undefined || port === undefined)
     throw new BadConfiguration(

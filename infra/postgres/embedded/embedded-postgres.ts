@@ -7,6 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { claimCluster, endOrphan, readPidFile } from './owner.ts'
 import { accountToRunAs, exists, findPlace, surroundings, type Account, type Binaries } from './data-directory.ts'
+import { keptFile } from '../../kept-file.ts'
 import type { Log } from '../../log.ts'
 
 export type EmbeddedPostgresOptions = {
@@ -45,7 +46,7 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
   const { settings, log } = options
   const wanted = resolve(options.dataDir)
   await mkdir(dirname(wanted), { recursive: true })
-  const password = await keep(`${wanted}.password`, () => randomBytes(24).toString('hex'))
+  const password = await keptFile(`${wanted}.password`, () => randomBytes(24).toString('hex'))
   const account = await accountToRunAs()
   const { directory, binaries } = await findPlace(wanted, password, account, log)
 
@@ -73,16 +74,6 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
     if (!stopping) lose()
   })
   return { url, stop: () => (stopping ??= stop()), lost }
-}
-
-/** What the file holds; made, and written whole or not at all, when there is none. */
-const keep = async (file: string, make: () => string): Promise<string> => {
-  if (!(await exists(file))) {
-    const unfinished = `${file}.${process.pid}`
-    await writeFile(unfinished, make(), { mode: 0o600, flush: true })
-    await rename(unfinished, file)
-  }
-  return readFile(file, 'utf8')
 }
 
 /** A cluster is complete or absent: it is made under another name, so that a crash meanwhile leaves nothing half made. */

@@ -1,0 +1,34 @@
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { ownSecrets, readOwnSecrets } from '#infra/local-installation.ts'
+
+let directory: string
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'coverstream-secrets-'))
+})
+afterAll(async () => rm(directory, { recursive: true, force: true }))
+
+test('first starts at the same moment have the same keys, which only their owner can read', async () => {
+  const dataDir = join(directory, 'new')
+  expect(await readOwnSecrets(join(directory, 'never started'))).toBeUndefined()
+
+  const all = await Promise.all(Array.from({ length: 5 }, () => ownSecrets(dataDir)))
+
+  const [first] = all
+  expect(all).toEqual(all.map(() => first))
+  expect(await readOwnSecrets(dataDir)).toEqual(first)
+  expect(await ownSecrets(dataDir)).toEqual(first)
+  expect(await readdir(dataDir)).toEqual(['secrets.json'])
+  const { mode } = await stat(join(dataDir, 'secrets.json'))
+  expect(mode & 0o777).toBe(process.platform === 'win32' ? 0o666 : 0o600)
+})
+
+test('a file of keys that is cut short is named, and never replaced', async () => {
+  await writeFile(join(directory, 'secrets.json'), '{"MASTER_KEY":"abc')
+
+  const reason = /^DATA_DIR: .*secrets\.json does not hold the keys of this installation/
+  await expect(ownSecrets(directory)).rejects.toThrow(reason)
+  await expect(readOwnSecrets(directory)).rejects.toThrow(reason)
+})
