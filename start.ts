@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { RequestListener } from 'node:http'
+import { join } from 'node:path'
 import { startCommandApi } from './command-api/command-api.ts'
 import { startDeliveryWorker } from './delivery-worker/delivery-worker.ts'
 import { demoApplication, setUpDemo } from './demo/demo.ts'
@@ -117,10 +118,8 @@ runProcess('Coverstream', async (signal) => {
   const standIns =
     config.ENVIRONMENT === 'test' ? await startStandIns(`http://127.0.0.1:${server.port}`, DATA_DIR) : undefined
   const salesPage = standIns && (await startDemoSalesPage(DATA_DIR, { origin: origin(), baseUrl: config.BASE_URL }))
-  await setUpDemo(demoOrigin(), operatorKey, {
-    ...standIns?.addresses,
-    ...(salesPage && { [declaredOrigin]: salesPage.url }),
-  })
+  const addresses = { ...standIns?.addresses, ...(salesPage && { [declaredOrigin]: salesPage.url }) }
+  await setUpDemo(demoOrigin(), operatorKey, addresses, join(DATA_DIR, 'demo-set-up-unfinished'))
   isSetUp = true
   process.stdout.write(await welcome(config, salesPage?.url))
 

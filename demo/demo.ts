@@ -1,7 +1,8 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { parse } from 'yaml'
 import { z } from 'zod'
+import { textOf } from '#infra/kept-file.ts'
 import { readSetupText } from '../setup/plan-text.ts'
 
 const file = fileURLToPath(new URL('organisation.yaml', import.meta.url))
@@ -44,6 +45,8 @@ export const setUpDemo = async (
   operatorKey: string,
   /** The addresses of outside parties in the file, and those to use instead. */
   addresses: Readonly<Record<string, string>> = {},
+  /** A file that is there until all is set up: a start that was ended meanwhile is completed by the next. */
+  unfinished?: string,
 ): Promise<void> => {
   const operator = async (path: string, request: RequestInit = {}) => {
     const headers = { authorization: `Bearer ${operatorKey}`, 'content-type': 'application/yaml' }
@@ -52,9 +55,12 @@ export const setUpDemo = async (
     return response.json()
   }
   const { data: organisations } = z.object({ data: z.array(z.unknown()) }).parse(await operator('organisations'))
-  if (organisations.length > 0) return
+  const isHalfDone = unfinished !== undefined && (await textOf(unfinished)) !== undefined
+  if (organisations.length > 0 && !isHalfDone) return
+  if (unfinished !== undefined) await writeFile(unfinished, '')
   const body = readdressed(await readSetupText(file), addresses)
   await operator('setup?apply=true', { method: 'POST', body })
+  if (unfinished !== undefined) await rm(unfinished)
 }
 
 /** With other addresses instead of some. All at once: an address that is put in may begin as the next one does. */

@@ -5,8 +5,8 @@ import { expect, test } from 'vitest'
 import { listen } from '#infra/http/listen.ts'
 
 const end = (socket: Socket) =>
-  new Promise<void>((resolve) => {
-    socket.on('error', () => undefined).once('close', () => resolve())
+  new Promise<true>((resolve) => {
+    socket.on('error', () => undefined).once('close', () => resolve(true))
     socket.resume()
   })
 
@@ -39,7 +39,7 @@ test('connections without a request do not keep a server from closing', async ()
 
   await server.close()
 
-  await ended
+  await expect(ended).resolves.toBeDefined()
 })
 
 test('a request whose body never ends does not keep a server from closing', async () => {
@@ -52,5 +52,5 @@ test('a request whose body never ends does not keep a server from closing', asyn
 
   await server.close()
 
-  await ended
+  await expect(ended).resolves.toBeDefined()
 })
