@@ -1,6 +1,7 @@
 import type { Pool } from 'pg'
 import type { Directory } from '#domain/access/record.ts'
 import { application } from '#domain/applications/application.ts'
+import { idOf, type RecordedEvent } from '#domain/event.ts'
 import type { OutcomeModel } from '#domain/outcomes/events.ts'
 import { outcomeModelsFold, outcomeModelsOf, type OutcomeModels } from '#domain/outcomes/record.ts'
 import { policy } from '#domain/policies/policy.ts'
@@ -106,10 +107,11 @@ type ReactionDeps = CrmDeps & {
 /** What leads and outcomes do about what happens elsewhere. */
 export const crmReactions = (deps: ReactionDeps): readonly SomeReaction[] => {
   const { writer, leads, catalogue, people } = deps
-  const { load } = commandHandler(writer, application)
+  const { loadFrom } = commandHandler(writer, application)
   const policyOf = commandHandler(writer, policy).load
   const answersOf = makeApplicationConsent(writer, catalogue)
-  const customerOf = async (id: string) => (await load(id))?.record.customer?.id
+  const customerOf = async ({ stream, revision }: RecordedEvent) =>
+    (await loadFrom(idOf(stream), revision))?.record.customer?.id
   const outcomesDeps = outcomesDepsOf(deps)
   return [
     whenCustomerSavedRecordCustomer(writer, { people, answersOf }),

@@ -100,7 +100,8 @@ export const commandHandler = <Command, Shapes extends EventShapes, State>(
       if (page.length < pageSize) break
     }
     if (last) await remember(remembered, stream, loaded, last.id)
-    else if (loaded.revision !== undefined) remembered.set(stream, loaded)
+    // What was there already need not be measured again.
+    else if (loaded.revision !== undefined && loaded !== known) remembered.set(stream, loaded)
     return loaded
   }
 

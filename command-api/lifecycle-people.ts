@@ -1,20 +1,21 @@
 import { application } from '#domain/applications/application.ts'
-import { categoryOf, idOf } from '#domain/event.ts'
+import { categoryOf, idOf, type RecordedEvent } from '#domain/event.ts'
 import { policy } from '#domain/policies/policy.ts'
 import type { CustomerId, ProductId } from '#domain/values.ts'
 import { commandHandler, type Writer } from './handle.ts'
 
-/** Whose application or policy a stream is, and of which product; undefined while nobody is known. */
+/** Whose application or policy an event is about, as of the event at least, and which product; undefined: nobody is known. */
 export type LifecyclePerson = (
-  stream: string,
+  recorded: RecordedEvent,
 ) => Promise<{ readonly contact_id: CustomerId; readonly product_id: ProductId } | undefined>
 
 export const makeLifecyclePerson = (writer: Writer): LifecyclePerson => {
-  const loadApplication = commandHandler(writer, application).load
-  const loadPolicy = commandHandler(writer, policy).load
-  return async (stream) => {
+  const loadApplication = commandHandler(writer, application).loadFrom
+  const loadPolicy = commandHandler(writer, policy).loadFrom
+  return async ({ stream, revision }) => {
+    const id = idOf(stream)
     const record =
-      categoryOf(stream) === 'policy' ? await loadPolicy(idOf(stream)) : (await loadApplication(idOf(stream)))?.record
+      categoryOf(stream) === 'policy' ? await loadPolicy(id, revision) : (await loadApplication(id, revision))?.record
     const contact_id = record?.customer?.id
     return contact_id && { contact_id, product_id: record.product_id }
   }

@@ -40,6 +40,9 @@ export const accessToQuote = {
 
 type Organisation = { readonly stripe_test_mode: boolean; readonly time_zone: string }
 
+/** What an application was started with. */
+export type Fixed = Pick<ApplicationRecord, 'id' | 'organisation_id' | 'product_id' | 'release_id' | 'journey_id'>
+
 export type ApplicationsDeps = {
   readonly writer: Writer
   readonly keys: Pick<Keys, 'shareTokens'>
@@ -50,7 +53,7 @@ export type ApplicationsDeps = {
 
 /** What every operation on applications needs: finding them, changing them, and showing them. */
 export const makeApplications = ({ writer, keys, catalogue, quoteOwner, organisations }: ApplicationsDeps) => {
-  const { handle, load } = commandHandler(writer, application)
+  const { handle, load, loadFrom } = commandHandler(writer, application)
   const presentations = cacheOfBytes<{ readonly shown: Presentation | null }>(presentationBytes)
 
   const organisationOf = (id: OrganisationId): Organisation => {
@@ -62,7 +65,7 @@ export const makeApplications = ({ writer, keys, catalogue, quoteOwner, organisa
   const timeZoneOf = (id: OrganisationId): string => organisationOf(id).time_zone
 
   /** The release that an application was started with. */
-  const releaseOf = async ({ organisation_id, product_id, release_id }: ApplicationRecord): Promise<Release> => {
+  const releaseOf = async ({ organisation_id, product_id, release_id }: Fixed): Promise<Release> => {
     const release = await catalogue.release(organisation_id, product_id, release_id)
     if (!release) throw new Error(`Release ${release_id} of product ${product_id} does not exist.`)
     return release
@@ -103,6 +106,13 @@ export const makeApplications = ({ writer, keys, catalogue, quoteOwner, organisa
       const state = await load(id)
       if (state?.record.organisation_id !== caller.organisation_id) throw unknownApplication()
       return state
+    },
+
+    /** What never changes of an application of the caller's organisation: where it is remembered, nothing is read. */
+    findFixed: async (id: ApplicationId, caller: Caller): Promise<Fixed> => {
+      const state = await loadFrom(id, 0)
+      if (state?.record.organisation_id !== caller.organisation_id) throw unknownApplication()
+      return state.record
     },
 
     /** The application of a quote of the caller's organisation. */

@@ -10,7 +10,7 @@ import { Problem } from '#infra/http/problem.ts'
 import { route, type Caller, type RequestFacts, type Route } from '#infra/http/route.ts'
 import type { Context, Handled } from '../handle.ts'
 import type { Catalogue } from '../live-catalogue.ts'
-import { accessToApplication as access, accessToQuote } from './applications.ts'
+import { accessToApplication as access, accessToQuote, type Fixed } from './applications.ts'
 import { digest } from './digest.ts'
 import { dateIn } from '#domain/time-zone.ts'
 
@@ -35,8 +35,8 @@ type Deps = {
     command: ApplicationCommand,
     context: Context,
   ) => Promise<Handled<ApplicationState | undefined, ApplicationStreamEvent>>
-  /** The application, if the caller may see it; otherwise it throws `not_found`. */
-  readonly find: (id: ApplicationId, caller: Caller) => Promise<ApplicationState>
+  /** What never changes of an application, if the caller may see it; otherwise it throws `not_found`. */
+  readonly findFixed: (id: ApplicationId, caller: Caller) => Promise<Fixed>
   readonly findByQuote: (id: QuoteId, caller: Caller) => Promise<ApplicationState>
   readonly contextOf: (caller: Caller, facts: RequestFacts) => Context
   readonly answer: (state: ApplicationState, caller: Caller) => Promise<Application>
@@ -60,7 +60,15 @@ const decidedAgainst = (events: readonly ApplicationStreamEvent[]): Problem | un
   return undefined
 }
 
-export const quoteRoutes = ({ handle, find, findByQuote, contextOf, answer, catalogue, timeZoneOf }: Deps): Route[] => [
+export const quoteRoutes = ({
+  handle,
+  findFixed,
+  findByQuote,
+  contextOf,
+  answer,
+  catalogue,
+  timeZoneOf,
+}: Deps): Route[] => [
   route(
     {
       method: 'post',
@@ -74,11 +82,10 @@ export const quoteRoutes = ({ handle, find, findByQuote, contextOf, answer, cata
       errors: ['cover_missing', 'no_quotable_cover', 'quote_failed', 'rate_unavailable'],
     },
     async ({ path, body, caller, ...facts }) => {
-      const { record } = await find(path.id, caller)
-      const release = await catalogue.release(record.organisation_id, record.product_id, record.release_id)
-      const journey = release?.journeys.find(({ id }) => id === record.journey_id)
-      if (!release || !journey)
-        throw new Error(`Application ${record.id} was started with a release that does not exist.`)
+      const { id, organisation_id, product_id, release_id, journey_id } = await findFixed(path.id, caller)
+      const release = await catalogue.release(organisation_id, product_id, release_id)
+      const journey = release?.journeys.find((each) => each.id === journey_id)
+      if (!release || !journey) throw new Error(`Application ${id} was started with a release that does not exist.`)
 
       const quote_id = QuoteId.parse(uuidv7())
       const { state, events } = await handle(
@@ -99,7 +106,7 @@ export const quoteRoutes = ({ handle, find, findByQuote, contextOf, answer, cata
       const refusal = decidedAgainst(events)
       if (refusal) throw refusal
       const quote = state && latestQuote(state)?.quote
-      if (!quote) throw new Error(`Quoting application ${record.id} left no quote.`)
+      if (!quote) throw new Error(`Quoting application ${id} left no quote.`)
       return { status: quote.id === quote_id ? 201 : 200, body: { data: quote } }
     },
   ),
@@ -116,7 +123,7 @@ export const quoteRoutes = ({ handle, find, findByQuote, contextOf, answer, cata
       errors: ['accept_failed'],
     },
     async ({ path, body, caller, ...facts }) => {
-      await find(path.id, caller)
+      await findFixed(path.id, caller)
       const command = { type: 'AcceptQuote', quote_id: body.quote_id ?? null, now: facts.now, digest } as const
       const { state } = await handle(path.id, command, contextOf(caller, facts))
       if (!state) throw new Error(`Application ${path.id} was found and no longer exists.`)

@@ -70,7 +70,7 @@ const isThere = (state: ApplicationState | undefined): ApplicationState => {
 }
 
 export const saveRoutes = ({ applications, people }: Deps): Route[] => {
-  const { handle, find, releaseOf, contextOf, todayOf, answer } = applications
+  const { handle, find, findFixed, releaseOf, contextOf, todayOf, answer } = applications
 
   return [
     route(
@@ -87,12 +87,12 @@ export const saveRoutes = ({ applications, people }: Deps): Route[] => {
         errors: ['application_closed'],
       },
       async ({ path: { id }, body, caller, ...facts }) => {
-        const { record } = await find(id, caller)
+        const fixed = await findFixed(id, caller)
         const { state } = await handle(
           id,
           {
             type: 'SaveApplication',
-            release: await releaseOf(record),
+            release: await releaseOf(fixed),
             answers: body.answers,
             cover_amount_pence: body.cover_amount_pence,
             term_years: body.term_years,
@@ -181,11 +181,11 @@ export const saveRoutes = ({ applications, people }: Deps): Route[] => {
         answers,
       },
       async ({ path: { id }, body, caller, ...facts }) => {
-        const { record } = await find(id, caller)
+        const fixed = await findFixed(id, caller)
         const { choice_key, stage_key, stage_position } = body
         const command = {
           type: 'ChooseInterstitial',
-          release: await releaseOf(record),
+          release: await releaseOf(fixed),
           choice_key,
           stage_key: stage_key ?? undefined,
           stage_position: stage_position ?? undefined,

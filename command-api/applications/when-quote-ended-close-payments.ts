@@ -12,14 +12,19 @@ const ends = { QuoteReplaced, QuoteRejected, QuoteExpired, QuoteBought }
  * what was opened beside the payment that the policy was bought with.
  */
 export const whenQuoteEndedClosePayments = (writer: Writer): Reaction<typeof ends> => {
-  const { handle } = commandHandler(writer, application)
+  const { handle, loadFrom } = commandHandler(writer, application)
 
   return {
     name: 'when-quote-ended-close-payments',
     categories: ['application'],
     events: ends,
     target: (_event, { stream }) => stream,
-    react: async ({ quote_id }, { stream }, context) =>
-      handle(idOf(stream), { type: 'CloseQuotePayments', quote_id }, context),
+    react: async ({ quote_id }, { stream, revision }, context) => {
+      const id = idOf(stream)
+      const state = await loadFrom(id, revision)
+      // A payment that is opened or taken after the quote's end is given back by what records it.
+      if (!state?.payments.cards.some((card) => card.quote_id === quote_id)) return
+      await handle(id, { type: 'CloseQuotePayments', quote_id }, context)
+    },
   }
 }

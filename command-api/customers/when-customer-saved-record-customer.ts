@@ -1,7 +1,7 @@
 import { applicationEvents } from '#domain/applications/events.ts'
 import { customer } from '#domain/customers/customer.ts'
 import type { CustomerDetails } from '#domain/customers/events.ts'
-import { idOf, type EventOf } from '#domain/event.ts'
+import { idOf, type EventOf, type RecordedEvent } from '#domain/event.ts'
 import { ApplicationId, OrganisationId } from '#domain/values.ts'
 import { commandHandler, type Writer } from '../handle.ts'
 import type { Reaction } from '../reaction.ts'
@@ -18,7 +18,7 @@ type Saved = Extract<PersonSaved, { type: 'CustomerSaved' }>
 
 type Consent = {
   readonly people: Pick<ReturnType<typeof makePeople>, 'handle'>
-  readonly answersOf: (application_id: ApplicationId, saved: Saved) => Promise<readonly Answered[]>
+  readonly answersOf: (recorded: RecordedEvent, saved: Saved) => Promise<readonly Answered[]>
 }
 
 /** The details that an application received of the first or second person are recorded in the person's own record,
@@ -52,7 +52,7 @@ export const whenCustomerSavedRecordCustomer = (
       )
       if (event.type === 'PartnerSaved' || !consent) return
       const { people, answersOf } = consent
-      await recordAnswers(people, customer_id, application_id, await answersOf(application_id, event), context)
+      await recordAnswers(people, customer_id, application_id, await answersOf(recorded, event), context)
     },
   }
 }

@@ -1,4 +1,4 @@
-import { idOf } from '#domain/event.ts'
+import { idOf, type RecordedEvent } from '#domain/event.ts'
 import { quoteEvents } from '#domain/quotes/events.ts'
 import { ApplicationId, type CustomerId } from '#domain/values.ts'
 import type { Reaction } from '../reaction.ts'
@@ -9,8 +9,9 @@ const { QuoteIssued } = quoteEvents
 
 type Deps = {
   readonly people: Pick<ReturnType<typeof makePeople>, 'handle'>
-  readonly customerOf: (application_id: string) => Promise<CustomerId | undefined>
-  readonly answersOf: (application_id: ApplicationId) => Promise<readonly Answered[]>
+  /** The first person of the application that an event is about, as of the event at least. */
+  readonly customerOf: (recorded: RecordedEvent) => Promise<CustomerId | undefined>
+  readonly answersOf: (recorded: RecordedEvent) => Promise<readonly Answered[]>
 }
 
 /**
@@ -26,9 +27,10 @@ export const whenQuoteIssuedRecordSoftOptIn = ({
   categories: ['application'],
   events: { QuoteIssued },
   target: (_event, { stream }) => stream,
-  react: async (_event, { stream }, context) => {
-    const application_id = ApplicationId.parse(idOf(stream))
-    const customer_id = await customerOf(application_id)
-    if (customer_id) await recordAnswers(people, customer_id, application_id, await answersOf(application_id), context)
+  react: async (_event, recorded, context) => {
+    const customer_id = await customerOf(recorded)
+    if (!customer_id) return
+    const application_id = ApplicationId.parse(idOf(recorded.stream))
+    await recordAnswers(people, customer_id, application_id, await answersOf(recorded), context)
   },
 })

@@ -1,5 +1,5 @@
 import { applicationEvents } from '#domain/applications/events.ts'
-import { idOf, type EventOf } from '#domain/event.ts'
+import { idOf, type EventOf, type RecordedEvent } from '#domain/event.ts'
 import type { ActivityKind, LeadActor } from '#domain/leads/events.ts'
 import { marketQuoteEvents } from '#domain/market-quotes/events.ts'
 import { quoteEvents } from '#domain/quotes/events.ts'
@@ -54,8 +54,8 @@ const told = (event: Followed): Told | undefined => {
 
 type Deps = {
   readonly leads: Leads
-  /** The first person of an application; undefined while nobody is known. */
-  readonly customerOf: (application_id: string) => Promise<CustomerId | undefined>
+  /** The first person of the application that an event is about, as of the event at least; undefined: nobody is known. */
+  readonly customerOf: (recorded: RecordedEvent) => Promise<CustomerId | undefined>
 }
 
 /**
@@ -68,14 +68,14 @@ export const whenApplicationChangedRecordActivity = ({ leads, customerOf }: Deps
   categories: ['application'],
   events: followed,
   target: (_event, { stream }) => stream,
-  react: async (event, { stream, id }, { cause: _cause, ...context }) => {
+  react: async (event, recorded, { cause: _cause, ...context }) => {
     const activity = told(event)
-    const application_id = idOf(stream)
-    const contact_id = activity && (await customerOf(application_id))
+    const contact_id = activity && (await customerOf(recorded))
     if (!contact_id || !(await leads.find(OrganisationId.parse(context.organisation_id), contact_id))) return
     const { kind, summary, by } = activity
+    const application_id = idOf(recorded.stream)
     const isStart = event.type === 'CustomerSaved'
-    const activity_id = derivedId('application_activity', isStart ? application_id : id, kind)
+    const activity_id = derivedId('application_activity', isStart ? application_id : recorded.id, kind)
     const related =
       'quote_id' in event ? { type: 'quote', id: event.quote_id } : { type: 'application', id: application_id }
     await leads.handle(

@@ -141,7 +141,7 @@ export const whenLifecycleHappenedJoinStreams = ({
   categories: ['application', 'policy'],
   events: followed,
   target: (_event, { stream }) => stream,
-  react: async (event, { stream }, { cause: _cause, ...context }) => {
+  react: async (event, recorded, { cause: _cause, ...context }) => {
     const organisation_id = OrganisationId.parse(context.organisation_id)
     if (!live.settings.get(organisation_id)?.is_on) return
     const asking = [...workflows.values()].filter(
@@ -153,7 +153,7 @@ export const whenLifecycleHappenedJoinStreams = ({
         created_at <= context.now,
     )
     if (asking.length === 0) return
-    const person = await personOf(stream)
+    const person = await personOf(recorded)
     if (!person) return
     const ofProduct = asking.filter(
       ({ trigger: { product_id } }) => product_id === null || product_id === person.product_id,

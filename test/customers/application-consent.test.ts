@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Customer } from '#domain/customers/record.ts'
-import { fromStored, type EventShapes } from '#domain/event.ts'
+import { fromStored, idOf, type EventShapes, type RecordedEvent } from '#domain/event.ts'
 import { application } from '#domain/applications/application.ts'
 import { makeApplicationConsent } from '../../command-api/application-consent.ts'
 import { makePeople } from '../../command-api/customers/people.ts'
@@ -26,7 +26,7 @@ const follow = async () => {
   const people = makePeople({ writer, digest: dataKeys.digest })
   const answersOf = makeApplicationConsent(writer, { release: async () => release })
   const { load } = commandHandler(writer, application)
-  const customerOf = async (id: string) => (await load(id))?.record.customer?.id
+  const customerOf = async ({ stream }: RecordedEvent) => (await load(idOf(stream)))?.record.customer?.id
   const run = async <Shapes extends EventShapes>(reaction: Reaction<Shapes>) => {
     for (const recorded of await fixture.log.readAll())
       if (recorded.type in reaction.events)
