@@ -1,11 +1,9 @@
 import type { Pool } from 'pg'
-import { z } from 'zod'
+import { SentInstant } from '#domain/values.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
 import { choice, decidePlanning, findPlanning, fromTheBeginning } from './planning.ts'
 
 type Parts = { readonly pool: Pool; readonly eventLog: EventLog }
-
-const Time = z.iso.datetime({ offset: true })
 
 /**
  * What an operator can do with deliveries: `npm run delivery-worker -- plan-from now`. The exit code: 0 if all is well, 1
@@ -17,7 +15,7 @@ export const deliveryWorkerCommand = async (
   output: NodeJS.WritableStream,
 ): Promise<number> => {
   const write = (line: string) => output.write(`${line}\n`)
-  const isTime = Time.safeParse(from).success
+  const isTime = SentInstant.safeParse(from).success
   if (command !== 'plan-from' || rest.length > 0 || !(from === 'now' || from === 'beginning' || isTime)) {
     write(`Usage: ${choice}
 

@@ -59,8 +59,19 @@ export const CurrencyCode = z
   .string()
   .regex(/^[A-Z]{3}$/, 'must be a currency code of three capital letters, such as GBP')
 
-/** A calendar date, `YYYY-MM-DD`. */
-export const CalendarDate = z.iso.date()
+/** A calendar date, `YYYY-MM-DD`. PostgreSQL has no year 0. */
+export const CalendarDate = z.iso
+  .date()
+  .refine((date) => !date.startsWith('0000'), 'must be a date after the year 0000')
+
+/** A moment as somebody sends it, at any offset from UTC; read as UTC. Its year is one that dates of ISO 8601 can write. */
+export const SentInstant = z.iso.datetime({ offset: true }).transform((sent, context) => {
+  const instant = new Date(sent)
+  const year = instant.getUTCFullYear()
+  if (year >= 1 && year <= 9999) return instant.toISOString()
+  context.addIssue({ code: 'custom', message: 'must be a moment in the years 1 to 9999', input: sent })
+  return z.NEVER
+})
 
 /** Names in addresses: lower-case words joined by dashes. */
 export const Slug = z.string().regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'must be lower-case letters, digits and single dashes')

@@ -1,12 +1,11 @@
-import { z } from 'zod'
-import type { OrganisationId } from '#domain/values.ts'
+import { SentInstant, type OrganisationId } from '#domain/values.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { highestId, pageOf, pageParameters, placeOf } from './page.ts'
 
 /** The parameters of every list that `newestFirst` reads. */
 export const listParameters = {
-  since: z.iso.datetime({ offset: true }).optional().describe('From this moment on.'),
-  until: z.iso.datetime({ offset: true }).optional().describe('Before this moment.'),
+  since: SentInstant.optional().describe('From this moment on.'),
+  until: SentInstant.optional().describe('Before this moment.'),
   ...pageParameters,
 }
 

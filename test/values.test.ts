@@ -18,6 +18,7 @@ import {
   ProductType,
   QuoteId,
   ReleaseId,
+  SentInstant,
   Slug,
 } from '#domain/values.ts'
 
@@ -76,7 +77,25 @@ test.each([
 test('a date is of the calendar', () => {
   expect(reasonFor(CalendarDate, '2028-02-29')).toBeUndefined()
   expect(reasonFor(CalendarDate, '2027-02-29')).toBe('must be a date, as YYYY-MM-DD')
+  expect(reasonFor(CalendarDate, '0001-01-01')).toBeUndefined()
+  expect(reasonFor(CalendarDate, '0000-02-29')).toBe('must be a date after the year 0000')
 })
+
+test.each([
+  ['2026-03-01T10:00:00Z', '2026-03-01T10:00:00.000Z'],
+  ['2026-03-01T10:00:00.5-17:42', '2026-03-02T03:42:00.500Z'],
+  ['0001-01-01T00:00:00Z', '0001-01-01T00:00:00.000Z'],
+  ['9999-12-31T23:59:59+21:43', '9999-12-31T02:16:59.000Z'],
+])('a moment that is sent as %s is read as %s', (sent, read) => {
+  expect(SentInstant.parse(sent)).toBe(read)
+})
+
+test.each(['0000-12-31T23:59:59Z', '0001-01-01T00:00:00+00:01', '9999-12-31T23:59:00-00:01'])(
+  'a moment that no store can keep is refused: %s',
+  (sent) => {
+    expect(reasonFor(SentInstant, sent)).toBe('must be a moment in the years 1 to 9999')
+  },
+)
 
 test('products, covers and channels are of these kinds', () => {
   expect(ProductType.options.join(' ')).toBe(

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ConsentEntry } from '#domain/customers/events.ts'
 import { ConsentHeld } from '#domain/customers/record.ts'
-import { CustomerId, OrganisationId } from '#domain/values.ts'
+import { CustomerId, OrganisationId, SentInstant } from '#domain/values.ts'
 import { notFound } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import { operatorContext, operatorRoute, refuseUnknownOrganisation, type Organisations } from '../operator.ts'
@@ -11,8 +11,6 @@ type Deps = {
   readonly people: Pick<ReturnType<typeof makePeople>, 'handle' | 'record'>
   readonly directory: Organisations
 }
-
-const Instant = z.iso.datetime({ offset: true }).transform((instant) => new Date(instant).toISOString())
 
 /** What a person told the team about being contacted. */
 export const consentRoutes = ({ people, directory }: Deps): Route[] => [
@@ -30,7 +28,7 @@ export const consentRoutes = ({ people, directory }: Deps): Route[] => [
           .max(30),
         method: z.string().trim().min(1).max(200).describe('How the person said so, for example `by phone`.'),
         wording: z.string().trim().min(1).max(5_000).nullish(),
-        said_at: Instant.optional().describe('Now by default. What was said later than this stands.'),
+        said_at: SentInstant.optional().describe('Now by default. What was said later than this stands.'),
       }),
       answers: { 200: z.object({ data: z.object({ contact_id: CustomerId, consent: z.array(ConsentHeld) }) }) },
     },

@@ -5,7 +5,7 @@ import { deliveryPing } from '#domain/deliveries/ping.ts'
 import { DeliverySettings } from '#domain/deliveries/record.ts'
 import { deliveryRecovery } from '#domain/deliveries/recovery.ts'
 import { deliverySettings } from '#domain/deliveries/settings.ts'
-import { OrganisationId } from '#domain/values.ts'
+import { OrganisationId, SentInstant } from '#domain/values.ts'
 import { notFound, Problem } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import { derivedId, newId } from '#infra/ids.ts'
@@ -29,13 +29,11 @@ const connectionAddress = `${organisationAddress}/connections/:connection_id` as
 const OrganisationPath = z.object({ organisation_id: OrganisationId })
 const ConnectionPath = OrganisationPath.extend({ connection_id: z.uuid() })
 
-const Instant = z.iso.datetime({ offset: true })
-
 const AskedRecovery = z.object({
   delivery_id: z.uuid().optional().describe('Only this delivery.'),
   connection_id: z.uuid().optional().describe('Only what is sent over this connection.'),
-  since: Instant.optional().describe('From the events that were recorded at or after this time on.'),
-  until: Instant.optional().describe('Up to this time; left out: up to now.'),
+  since: SentInstant.optional().describe('From the events that were recorded at or after this time on.'),
+  until: SentInstant.optional().describe('Up to this time; left out: up to now.'),
   types: z
     .array(z.string().regex(/^[\w.]{1,100}$/, 'must be an event type such as quote.issued'))
     .min(1)
@@ -112,8 +110,8 @@ export const deliveryOperatorRoutes = ({ writer, pool, directory, connections, i
       connection_id: asked.connection_id ?? null,
       types: asked.types ?? null,
       states: asked.states,
-      since: inUtc(asked.since),
-      until: inUtc(asked.until),
+      since: asked.since ?? null,
+      until: asked.until ?? null,
       per_second: asked.per_second,
       enables: missed,
     }
@@ -228,9 +226,6 @@ export const deliveryOperatorRoutes = ({ writer, pool, directory, connections, i
     ),
   ]
 }
-
-const inUtc = (instant: string | undefined): string | null =>
-  instant === undefined ? null : new Date(instant).toISOString()
 
 const missing = (field: string, reason: string) =>
   new Problem('validation_failed', 'Say which deliveries are to be sent again.', { fields: { [field]: reason } })

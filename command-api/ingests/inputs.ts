@@ -3,7 +3,7 @@ import { ConsentPurpose } from '#domain/campaigns/events.ts'
 import { Declared, type IngestConsent, type IngestContent } from '#domain/ingests/events.ts'
 import { isUsableKey } from '#domain/ingests/fields.ts'
 import { mergeProvenance, tidyProvenance } from '#domain/provenance.ts'
-import { Channel } from '#domain/values.ts'
+import { Channel, SentInstant } from '#domain/values.ts'
 import { ProvenanceInput } from '../provenance-input.ts'
 
 const wellFormed = (text: z.ZodString) => text.refine((value) => value.isWellFormed(), 'must be valid Unicode')
@@ -29,7 +29,7 @@ const byChannel = z.partialRecord(Channel, z.boolean())
 
 const ConsentInput = z.object({
   method: short(200).describe('How the person said so, for example `checkbox`.'),
-  recorded_at: z.iso.datetime({ offset: true }).nullish(),
+  recorded_at: SentInstant.nullish(),
   wording: short(5_000).describe('What the form said.'),
   ...Object.fromEntries(ConsentPurpose.options.map((purpose) => [purpose, byChannel.nullish()] as const)),
 })
@@ -71,7 +71,7 @@ export const IngestInput = z.object({
     .nullish()
     .describe('Details of the visit.'),
   provenance: ProvenanceInput,
-  occurred_at: z.iso.datetime({ offset: true }).nullish().describe('When the lead happened, if not now.'),
+  occurred_at: SentInstant.nullish().describe('When the lead happened, if not now.'),
   source_reference: short(500).describe('Shown back to the sender.'),
 })
 export type IngestInput = z.output<typeof IngestInput>
@@ -113,7 +113,7 @@ const consentOf = (sent: ConsentInput | null | undefined): IngestConsent | null 
   if (Object.keys(purposes).length === 0) return null
   return {
     method: sent.method ?? 'not said',
-    recorded_at: instant(sent.recorded_at),
+    recorded_at: sent.recorded_at ?? null,
     wording: sent.wording ?? null,
     purposes,
   }
@@ -127,5 +127,3 @@ const visitOf = (context: IngestInput['context']) => {
   )
   return tidyProvenance({ ...context, page_url: context.source_url, utm })
 }
-
-export const instant = (sent: string | null | undefined): string | null => (sent ? new Date(sent).toISOString() : null)

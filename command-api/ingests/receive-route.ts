@@ -12,7 +12,7 @@ import { commandHandler, type Context, type Writer } from '../handle.ts'
 import { keyInHeader } from '../idempotency-key.ts'
 import type { LiveCampaigns } from '../live-campaigns.ts'
 import { ingestIdOfKey } from './ids.ts'
-import { contentOf, IngestInput, instant } from './inputs.ts'
+import { contentOf, IngestInput } from './inputs.ts'
 import type { ClaimContent } from './recent-content.ts'
 
 type Deps = {
@@ -123,7 +123,7 @@ export const receiveRoute = (deps: Deps): Route => {
           source,
           source_reference: source_reference ?? null,
           campaign,
-          happened_at: instant(occurred_at),
+          happened_at: occurred_at ?? null,
           accepted_at: new Date(realTime()).toISOString(),
           content,
         },

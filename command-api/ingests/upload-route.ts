@@ -53,7 +53,7 @@ export const uploadRoute = ({ writer, campaigns, directory }: Deps): Route => {
     async ({ path: { organisation_id }, body: { upload, campaign: key, dry_run, rows }, ...facts }) => {
       refuseUnknownOrganisation(directory, organisation_id)
       const campaign = key ? campaigns.campaign(organisation_id, key) : undefined
-      if (key && !campaign) throw unusable('there is none with this key')
+      if (key && !campaign) throw unusable('is not the key of a campaign')
       if (campaign && campaign.state !== 'active') throw unusable(`is ${campaign.state}`)
       const today = dateIn(directory.organisations.get(organisation_id)?.time_zone ?? 'UTC', facts.now)
       const rules = [...(campaign?.rules ?? []), ...campaigns.intake(organisation_id).rules]

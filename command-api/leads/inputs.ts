@@ -12,10 +12,10 @@ import {
 } from '#domain/leads/events.ts'
 import { Key, type CustomField, type Pipeline } from '#domain/pipeline/events.ts'
 import { Rejection } from '#domain/rejection.ts'
+import { SentInstant } from '#domain/values.ts'
 import { newId } from '#infra/ids.ts'
 
 const text = (most: number) => z.string().trim().min(1).max(most)
-const Instant = z.iso.datetime({ offset: true }).transform((instant) => new Date(instant).toISOString())
 const Id = z.uuid().toLowerCase()
 
 /** What the team can do with a lead. */
@@ -38,21 +38,21 @@ export const LeadAct = z.discriminatedUnion('act', [
     channel: ActivityChannel.nullish(),
     direction: Direction.nullish(),
     related: z.object({ type: Key, id: Id }).nullish(),
-    happened_at: Instant.optional().describe('Now by default.'),
+    happened_at: SentInstant.optional().describe('Now by default.'),
   }),
   z.object({ act: z.literal('flag_vulnerability'), flagged: z.boolean(), details: text(2000).nullish() }),
   z.object({
     act: z.literal('set_next_action'),
-    next_action: z.object({ type: Key, summary: text(500).nullable(), due_at: Instant }).nullable(),
+    next_action: z.object({ type: Key, summary: text(500).nullable(), due_at: SentInstant }).nullable(),
   }),
   z.object({
     act: z.literal('add_task'),
     task_id: Id.optional().describe('Of the caller’s making: the same one is added once.'),
     title: text(500),
-    due_at: Instant.nullish(),
+    due_at: SentInstant.nullish(),
   }),
   z.object({ act: z.literal('complete_task'), task_id: Id }),
-  z.object({ act: z.literal('snooze'), until: Instant }),
+  z.object({ act: z.literal('snooze'), until: SentInstant }),
   z.object({ act: z.literal('end_snooze') }),
   z.object({
     act: z.literal('mark'),

@@ -4,7 +4,7 @@ import { MemberReference, TierKey } from '#domain/loyalty/events.ts'
 import type { NewEntry, UpdateMembership } from '#domain/loyalty/membership.ts'
 import { EntryResult, renderMembership, ShownMembership } from '#domain/loyalty/record.ts'
 import type { Organisation } from '#domain/access/record.ts'
-import type { OrganisationId } from '#domain/values.ts'
+import { SentInstant, type OrganisationId } from '#domain/values.ts'
 import { Problem } from '#infra/http/problem.ts'
 import { route, write, type Caller, type RequestFacts, type Route } from '#infra/http/route.ts'
 import { dateIn } from '#domain/time-zone.ts'
@@ -41,7 +41,7 @@ const Update = z
 
 const shared = {
   idempotency_key: z.string().min(1).max(200).describe('Unique for each event of the membership.'),
-  occurred_at: z.iso.datetime({ offset: true }).optional().describe('When it happened; now when left out.'),
+  occurred_at: SentInstant.optional().describe('When it happened; now when left out.'),
   payload: z.record(z.string(), z.unknown()).optional(),
 }
 const points = z.int().min(-1_000_000_000).max(1_000_000_000)
@@ -145,9 +145,8 @@ export const membershipRoutes = ({ memberships, organisations }: Deps): Route[] 
         refuseFuture(events, facts.now)
         const entries = events.map((sent): NewEntry => {
           const { idempotency_key, occurred_at = facts.now, payload = null, ...rest } = sent
-          const instant = new Date(occurred_at).toISOString()
           const entry_id = entryIdOf(organisation_id, membership.id, idempotency_key)
-          return { ...rest, entry_id, idempotency_key, occurred_at: instant, day: dateIn(time_zone, instant), payload }
+          return { ...rest, entry_id, idempotency_key, occurred_at, day: dateIn(time_zone, occurred_at), payload }
         })
         const handled = await memberships.record(
           membership.id,

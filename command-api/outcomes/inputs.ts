@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { valueFault } from '#domain/outcomes/calculate.ts'
 import type { LeadReference, OutcomeModel, OutcomeType, Report } from '#domain/outcomes/events.ts'
 import { Rejection, type Fields } from '#domain/rejection.ts'
-import { CalendarDate, CurrencyCode, CustomerId } from '#domain/values.ts'
+import { CalendarDate, CurrencyCode, CustomerId, SentInstant } from '#domain/values.ts'
 import { readCustomer } from '../customer-input.ts'
 
 const text = (most: number) => z.string().trim().min(1).max(most)
@@ -22,9 +22,7 @@ export const OutcomeInput = z.object({
   contact_id: CustomerId.nullish().describe('The lead; either this or lead.'),
   lead: LeadInput.nullish().describe('How to find the lead.'),
   type: z.string().describe('A key of the outcome model.'),
-  occurred_at: z
-    .union([z.iso.datetime({ offset: true }), CalendarDate])
-    .describe('A time, or a date. At most 24 hours ahead.'),
+  occurred_at: z.union([SentInstant, CalendarDate]).describe('A time, or a date. At most 24 hours ahead.'),
   event_id: text(200).nullish().describe('The sender’s own id: a repeat records nothing.'),
   deal_ref: text(200).nullish().describe('The sale. A cancellation names here the sale that it cancels.'),
   product: text(200).nullish().describe('A product’s key, or one of its aliases.'),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { OrganisationId } from '#domain/values.ts'
+import { OrganisationId, SentInstant } from '#domain/values.ts'
 import { notFound } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
@@ -7,8 +7,6 @@ import { sql } from '#infra/postgres/postgres.ts'
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
 import { readBodies } from './bodies.ts'
 import { cursorAfter, highestId, pageParameters, placeOf } from '../page.ts'
-
-const Instant = z.iso.datetime({ offset: true })
 
 const State = z.enum(['pending', 'delivered', 'failed', 'cancelled'])
 
@@ -75,8 +73,8 @@ const Filters = z.object({
   subject_id: z.uuid().optional(),
   stream: z.string().optional(),
   connection_id: z.uuid().optional(),
-  since: Instant.optional().describe('Of events that were recorded at or after this time.'),
-  until: Instant.optional().describe('Of events that were recorded before this time.'),
+  since: SentInstant.optional().describe('Of events that were recorded at or after this time.'),
+  until: SentInstant.optional().describe('Of events that were recorded before this time.'),
   ...pageParameters,
 })
 type Filters = z.output<typeof Filters>

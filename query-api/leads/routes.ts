@@ -4,12 +4,10 @@ import { LeadStatus, type LeadShown } from '#domain/leads/events.ts'
 import { isTerminal } from '#domain/leads/record.ts'
 import { StageKind } from '#domain/pipeline/events.ts'
 import { stageOf, type Pipelines } from '#domain/pipeline/record.ts'
-import { CampaignId, CustomerId, type OrganisationId } from '#domain/values.ts'
+import { CampaignId, CustomerId, SentInstant, type OrganisationId } from '#domain/values.ts'
 import { route, type Route, type ScopeRule } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { Limit, listOf, nextCursor, placeOf } from '../feed.ts'
-
-const Instant = z.iso.datetime({ offset: true })
 
 const Lead = z
   .object({
@@ -38,7 +36,7 @@ const LeadsQuery = z.object({
   status: listOf(LeadStatus).optional().describe('One or more statuses, separated by commas.'),
   campaign_id: CampaignId.optional(),
   cursor: z.string().optional().describe('The next_cursor of the page before; left out: from the beginning.'),
-  updated_since: Instant.optional().describe(
+  updated_since: SentInstant.optional().describe(
     'From the leads that changed at or after this time on. Ignored with cursor.',
   ),
   limit: Limit,
@@ -51,7 +49,7 @@ export const EventsQuery = z.object({
   type: listOf(z.string().regex(/^[a-z_]+\.([a-z_]+|\*)$/, 'must be event types such as lead.created or activity.*'))
     .optional()
     .describe('One or more event types, separated by commas; activity.* is every activity.'),
-  since: Instant.optional().describe('From what was recorded at or after this time on. Ignored with cursor.'),
+  since: SentInstant.optional().describe('From what was recorded at or after this time on. Ignored with cursor.'),
   limit: Limit,
 })
 

@@ -152,6 +152,12 @@ test('applications are listed by status, product, API application and time, in p
   expect(await ids(`status=quoted&since=${first.data[0]?.updated_at ?? ''}`)).toEqual([other.id])
   const its = `api_application_id=${client.client_id}&product_id=${one.quote.product_id}&status=in_capture`
   expect(await ids(its)).toContain(one.id)
+  // PostgreSQL itself knows offsets below 16 hours only, and no year 0.
+  expect(await ids('until=9999-12-31T00:00:00%2B21:43')).toContain(one.id)
+  expect(await look('team_applications?since=0000-06-01T00:00:00Z')).toMatchObject({
+    status: 422,
+    body: { error: { fields: { since: 'must be a moment in the years 1 to 9999' } } },
+  })
   expect(await ids(`api_application_id=${one.id}`)).toEqual([])
 })
 
