@@ -150,14 +150,46 @@ export const makePaymentNews = ({ writer, desks, mandateOwner, setUp }: Deps) =>
     // A dispute does not say what the payment was for.
     const { metadata } = doneOr('unavailable', await desk.provider.readPayment(payment_intent))
     const receipt = { ...about, ...idsIn(metadata), payment_intent_id: payment_intent }
+    if (receipt.premium_id === null) return onCardDispute(organisation_id, receipt, metadata, context)
     const concern = await premiumConcernOf(organisation_id, receipt)
     const attempt = Number(metadata['attempt'])
     if (!concern || !Number.isSafeInteger(attempt)) return receipt
-    const { state, premium } = concern
+    return takenBack(receipt, concern, attempt, context)
+  }
+
+  const takenBack = async (
+    receipt: Receipt,
+    { state, premium: { premium_id } }: NonNullable<Awaited<ReturnType<typeof premiumConcernOf>>>,
+    attempt: number,
+    context: Context,
+  ): Promise<Receipt> => {
     const result = { outcome: 'disputed' } as const
-    const settle = { type: 'SettlePremium', premium_id: premium.premium_id, attempt, now: context.now, result } as const
-    await policies.handle(state.id, settle, context)
-    return { ...receipt, application_id: state.application_id }
+    await policies.handle(state.id, { type: 'SettlePremium', premium_id, attempt, now: context.now, result }, context)
+    return { ...receipt, application_id: state.application_id, policy_id: state.id, premium_id }
+  }
+
+  /** The first premium by card is owed to its policy again; before there is a policy, it pays for none. */
+  const onCardDispute = async (
+    organisation_id: OrganisationId,
+    receipt: Receipt,
+    metadata: Readonly<Record<string, string>>,
+    context: Context,
+  ): Promise<Receipt> => {
+    const concern = await concernOf(organisation_id, metadata)
+    const card = concern?.state.payments.cards.find((each) => each.payment_intent_id === receipt.payment_intent_id)
+    if (!concern || !card) return receipt
+    const { id: application_id } = concern.state.record
+    const { payment_id, policy_id, amount_pence } = card
+    if (policy_id === null) {
+      const returned = { type: 'RecordCardReturn', payment_id, how: 'refunded', amount_pence } as const
+      await handle(application_id, returned, context)
+      return { ...receipt, application_id }
+    }
+    // The sale may be so new that its policy is not set up yet.
+    const state = (await policies.load(policy_id)) ?? (await setUp(application_id, card.quote_id, context))
+    const policy = state && (await policies.load(policy_id))
+    const premium = policy?.premiums.find(({ number }) => number === 1)
+    return policy && premium ? takenBack(receipt, { state: policy, premium }, 1, context) : receipt
   }
 
   const onRefund = async (

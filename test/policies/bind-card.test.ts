@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { PaymentId } from '#domain/payments/events.ts'
+import { readNews } from '#infra/stripe/news.ts'
+import { makePaymentNews } from '../../command-api/receive-payment-news.ts'
+import { eventOf } from '../../stand-ins/stripe/webhooks.ts'
+import { organisation_id } from '../applications/release.ts'
 import { openSales, quotedAt, type Sales } from './fixture.ts'
 
 let sales: Sales
@@ -18,7 +22,7 @@ const authorised = async () => {
     amount_pence: 1_250,
     currency_code: 'GBP',
     capture: 'manual',
-    metadata: {},
+    metadata: { quote_id, application_id, organisation_id },
   })
   if (opened.outcome !== 'done') throw new Error('The payment was not opened.')
   const intent = opened.value.id
@@ -103,4 +107,44 @@ test('a process that is killed between charging the card and the sale leaves a c
 
   expect((await sales.bind(quote_id)).status).toBe(201)
   expect((await cardEvents(application_id)).at(-1)).toBe('CardPaymentUsed')
+})
+
+/** The cardholder has what was charged taken back by the bank, and the provider tells of it twice. */
+const dispute = async (intent: string) => {
+  const { writer, desks, setUp } = sales
+  const receive = makePaymentNews({ writer, desks, setUp, mandateOwner: async () => undefined })
+  await fetch(`${sales.stripe.url}/stand-in/payment_intents/${intent}/dispute`, { method: 'POST' })
+  const disputed = sales.stripe
+    .objects()
+    .find(({ payment_intent, object }) => object === 'dispute' && payment_intent === intent)
+  if (!disputed) throw new Error('There is no dispute.')
+  for (let time = 0; time < 2; time++) {
+    const news = readNews(Buffer.from(JSON.stringify(eventOf('charge.dispute.created', disputed))))
+    if (news === 'other') throw new Error('The dispute cannot be read.')
+    const actor = { type: 'system', id: 'stripe' } as const
+    await receive(organisation_id, news, { organisation_id, actor, correlation_id: 'test', now: quotedAt })
+  }
+}
+
+test('a first premium by card that the cardholder disputes is owed again', async () => {
+  const { quote_id, intent } = await authorised()
+  const { id } = (await sales.bind(quote_id)).body.data
+
+  await dispute(intent)
+
+  const stored = await sales.log.read(`policy-${id}`)
+  expect(stored.slice(-2)).toMatchObject([
+    { type: 'PremiumFailed', data: { number: 1, failure_code: 'disputed', retry_at: null } },
+    { type: 'ArrearsChanged' },
+  ])
+})
+
+test('a card payment that is disputed before the sale pays for nothing', async () => {
+  const { quote_id, application_id, intent } = await authorised()
+  await sales.provider.capture(intent, `capture:${intent}`)
+
+  await dispute(intent)
+
+  expect((await cardEvents(application_id)).at(-1)).toBe('CardPaymentReturned')
+  expect((await sales.bind(quote_id)).body.error.code).toBe('first_payment_missing')
 })
