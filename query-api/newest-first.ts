@@ -10,9 +10,21 @@ export const listParameters = {
 }
 
 type List = {
-  readonly table: 'applications' | 'policies' | 'quotes' | 'rate_tables' | 'releases'
+  readonly table:
+    | 'applications'
+    | 'claims'
+    | 'market_searches'
+    | 'payment_news'
+    | 'payments'
+    | 'policies'
+    | 'premiums'
+    | 'quotes'
+    | 'rate_tables'
+    | 'releases'
   /** The column that the list is in the order of. */
-  readonly time: 'created_at' | 'updated_at' | 'published_at'
+  readonly time: 'created_at' | 'opened_at' | 'published_at' | 'received_at' | 'requested_at' | 'updated_at'
+  /** Columns that the document does not hold. */
+  readonly besides?: readonly string[]
   readonly organisation_id: OrganisationId
   /** By column; what is undefined is not asked for. */
   readonly filters: Readonly<Record<string, string | undefined>>
@@ -22,16 +34,16 @@ type List = {
   readonly cursor?: string | undefined
 }
 
-type Row<Document> = { readonly id: string; readonly at: Date; readonly document: Document }
+type Row<Document, Besides> = Besides & { readonly id: string; readonly at: Date; readonly document: Document }
 
 /**
  * A page of an organisation's documents, the newest first. A condition that is not asked for is left out, so that the right
  * index is used.
  */
-export const newestFirst = async <Document>(
+export const newestFirst = async <Document, Besides = unknown>(
   db: Database,
-  { table, time, organisation_id, filters, since, until, limit, cursor }: List,
-): Promise<{ readonly page: readonly Row<Document>[]; readonly next_cursor: string | null }> => {
+  { table, time, besides = [], organisation_id, filters, since, until, limit, cursor }: List,
+): Promise<{ readonly page: readonly Row<Document, Besides>[]; readonly next_cursor: string | null }> => {
   const { at, id } = cursor === undefined ? { at: 'infinity', id: highestId } : placeOf(cursor)
   const conditions = [
     ...Object.entries(filters).map(([column, value]) => [`${column} =`, value] as const),
@@ -39,8 +51,8 @@ export const newestFirst = async <Document>(
     [`${time} <`, until] as const,
   ].filter(([, value]) => value !== undefined)
   const asked = conditions.map(([condition], index) => `and ${condition} $${index + 5}`).join(' ')
-  const { rows } = await db.query<Row<Document>>({
-    text: `select id, ${time} as at, document from ${table}
+  const { rows } = await db.query<Row<Document, Besides>>({
+    text: `select ${['id', `${time} as at`, 'document', ...besides].join(', ')} from ${table}
       where organisation_id = $1 and (${time}, id) < ($2, $3) ${asked}
       order by ${time} desc, id desc limit $4`,
     values: [organisation_id, at, id, limit + 1, ...conditions.map(([, value]) => value)],

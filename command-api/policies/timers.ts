@@ -1,8 +1,6 @@
 import { idOf } from '#domain/event.ts'
-import type { Release } from '#domain/catalogue/events.ts'
 import type { PolicyRules } from '#domain/policy-rules/events.ts'
 import { policy } from '#domain/policies/policy.ts'
-import type { PolicyComponent } from '#domain/policies/record.ts'
 import type { OrganisationId } from '#domain/values.ts'
 import { commandHandler, type Writer } from '../handle.ts'
 import type { Catalogue } from '../live-catalogue.ts'
@@ -13,24 +11,6 @@ type Deps = {
   readonly catalogue: Pick<Catalogue, 'release'>
   readonly rulesOf: (organisation_id: OrganisationId) => PolicyRules
 }
-
-/** `3.4` is 340. */
-const hundredths = (percent: string): number => {
-  const [whole = '0', part = ''] = percent.split('.')
-  return Number(whole) * 100 + Number(part.padEnd(2, '0'))
-}
-
-/** By how much the covers of a policy grow in a year, as it is set up. */
-const figuresOf =
-  ({ rpi, rpi_cap_percent }: PolicyRules, release: Release) =>
-  (component: PolicyComponent, year: number) => {
-    if (component.indexation_method === 'fixed_percent') {
-      const percent = release.covers[component.cover_index]?.indexation_percent
-      return percent === undefined || percent === null ? undefined : percent * 100
-    }
-    const figure = rpi.find((each) => each.year === year)
-    return figure && Math.min(hundredths(figure.percent), hundredths(rpi_cap_percent))
-  }
 
 /** Cover starts, and ends, on the day that the policy says. */
 export const policyTimers = ({ writer, catalogue, rulesOf }: Deps): readonly Timer[] => {
@@ -48,8 +28,8 @@ export const policyTimers = ({ writer, catalogue, rulesOf }: Deps): readonly Tim
         const { organisation_id, product_id, product_release_id } = state
         const release = await catalogue.release(organisation_id, product_id, product_release_id)
         if (!release) throw new Error(`Release ${product_release_id} of product ${product_id} does not exist.`)
-        const hundredthsOf = figuresOf(rulesOf(organisation_id), release)
-        await handle(state.id, { type: 'IndexPolicy', now: due_at, hundredthsOf }, context)
+        const rules = rulesOf(organisation_id)
+        await handle(state.id, { type: 'IndexPolicy', now: due_at, rules, release }, context)
       },
     },
     {

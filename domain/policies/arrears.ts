@@ -38,19 +38,19 @@ const arrearsOf = (policy: PolicyState): Arrears => {
 }
 
 /** What follows from events for cover and arrears: whoever has paid all that was overdue is covered again. */
-export const withConsequences = (state: PolicyState | undefined, events: Decision): Decision => {
-  const after = state && evolved(state, events)
+export const withConsequences = (state: PolicyState | undefined, events: Decision, now: string): Decision => {
+  const after = state && evolved(state, events, now)
   if (!after || events.length === 0) return events
   const isPaid = after.status === 'suspended' && after.suspended_for === 'arrears' && !after.premiums.some(isOverdue)
   const reinstated: Decision = isPaid ? [reinstatedAs(after, after.next_collection_on)] : []
-  const settled = evolved(after, reinstated)
+  const settled = evolved(after, reinstated, now)
   const arrears = arrearsOf(settled)
   const changed: Decision = isSameJson(arrears, after.arrears) ? [] : [{ type: 'ArrearsChanged', ...arrears }]
   return [...events, ...reinstated, ...changed]
 }
 
-const evolved = (state: PolicyState, events: Decision): PolicyState =>
-  events.reduce((before, event) => evolvePolicyState(before, event, { occurred_at: state.updated_at }) ?? before, state)
+const evolved = (state: PolicyState, events: Decision, occurred_at: string): PolicyState =>
+  events.reduce((before, event) => evolvePolicyState(before, event, { occurred_at }) ?? before, state)
 
 export const checkArrears = ({ now }: CheckArrears, policy: PolicyState): Decision => {
   const { since, overdue_pence } = policy.arrears

@@ -18,6 +18,7 @@ import {
   type ExpirePolicy,
   type RecordPolicyUpdate,
 } from './life.ts'
+import { indexPolicy, type IndexPolicy } from './indexation.ts'
 import * as mandates from './mandate.ts'
 import { setUpPolicy, type SetUpPolicy } from './set-up.ts'
 
@@ -55,14 +56,14 @@ export type PolicyCommand =
   | terms.AmendPolicy
   | terms.ReviewPolicy
   | terms.CallReview
-  | terms.IndexPolicy
+  | IndexPolicy
   | claims.OpenClaim
   | claims.DecideClaim
 
 export const unknownPolicy = () => new Rejection('not_found', 'There is no policy with this id. Check the address.')
 
 const decide = (command: PolicyCommand, state: PolicyState | undefined): readonly PolicyStreamEvent[] =>
-  arrears.withConsequences(state, decided(command, state))
+  arrears.withConsequences(state, decided(command, state), 'now' in command ? command.now : (state?.updated_at ?? ''))
 
 const decided = (command: PolicyCommand, state: PolicyState | undefined): readonly PolicyStreamEvent[] => {
   // The sale was decided once, on the application's stream: whoever comes second has nothing to add.
@@ -125,7 +126,7 @@ const decided = (command: PolicyCommand, state: PolicyState | undefined): readon
     case 'CallReview':
       return terms.callReview(command, state)
     case 'IndexPolicy':
-      return terms.indexPolicy(command, state)
+      return indexPolicy(command, state)
     case 'OpenClaim':
       return claims.openClaim(command, state)
     case 'DecideClaim':

@@ -1,9 +1,8 @@
 import { Rejection } from '../rejection.ts'
 import { dateIn, startOfDayIn } from '../time-zone.ts'
-import { daysAfter, firstOnDay, yearsAfter } from './dates.ts'
+import { firstOnDay, yearsAfter } from './dates.ts'
 import { hasEnded } from './ended.ts'
 import type { PolicyEvent, PolicyTerms } from './events.ts'
-import type { PolicyComponent } from './record.ts'
 import type { PolicyState } from './state.ts'
 
 /** What becomes of a cover: what is null stays as it is. */
@@ -28,29 +27,30 @@ export type ReviewPolicy = {
 /** Sent when the day has come on which premiums can be reviewed. */
 export type CallReview = { readonly type: 'CallReview'; readonly now: string }
 
-/** Sent when the day has come on which covers follow prices. */
-export type IndexPolicy = {
-  readonly type: 'IndexPolicy'
-  readonly now: string
-  /** In hundredths of a percent; undefined: there is no figure yet. */
-  readonly hundredthsOf: (component: PolicyComponent, year: number) => number | undefined
-}
-
 type Decision = readonly PolicyEvent[]
 
 const refuseEnded = (policy: PolicyState): void => {
   if (hasEnded(policy)) throw new Rejection('conflict', `This policy has ended (${policy.status}).`)
 }
 
+const refuseUnusable = (policy: PolicyState, changes: readonly ComponentChange[]): void => {
+  const fields = changes.flatMap(({ cover_index }, place) => {
+    const isKnown = policy.components.some((component) => component.cover_index === cover_index)
+    const isAgain = changes.findIndex((change) => change.cover_index === cover_index) < place
+    const reason = isAgain ? 'this cover was named before' : `this policy has no cover ${cover_index}`
+    return isKnown && !isAgain ? [] : [[`components[${place}].cover_index`, reason] as const]
+  })
+  if (fields.length > 0)
+    throw new Rejection(
+      'validation_failed',
+      'Correct components and send the request again.',
+      Object.fromEntries(fields),
+    )
+}
+
 /** The terms after some covers have changed; all else that the premium holds, such as the fee, stays. */
-const termsWith = (policy: PolicyState, changes: readonly ComponentChange[]): PolicyTerms => {
-  const unknown = changes.find(
-    ({ cover_index }) => !policy.components.some((component) => component.cover_index === cover_index),
-  )
-  if (unknown)
-    throw new Rejection('validation_failed', 'Correct components and send the request again.', {
-      'components[0].cover_index': `this policy has no cover ${unknown.cover_index}`,
-    })
+export const termsWith = (policy: PolicyState, changes: readonly ComponentChange[]): PolicyTerms => {
+  refuseUnusable(policy, changes)
   const components = policy.components.map((component) => {
     const change = changes.find(({ cover_index }) => cover_index === component.cover_index)
     const cover_amount_pence = change?.cover_amount_pence ?? component.cover_amount_pence
@@ -122,33 +122,4 @@ export const reviewPolicy = ({ components, now }: ReviewPolicy, policy: PolicySt
   const next_review_on = end_date !== null && next >= end_date ? null : next
   const next_review_at = next_review_on === null ? null : startOfDayIn(time_zone, next_review_on)
   return [{ type: 'PolicyReviewed', ...termsWith(policy, components), next_review_on, next_review_at }]
-}
-
-const waitDays = 7
-const whole = 10_000
-
-/** Cover and premium grow alike, half a penny up. Where a figure is missing nothing is indexed, and it is said why. */
-export const indexPolicy = ({ now, hundredthsOf }: IndexPolicy, policy: PolicyState): Decision => {
-  const { next_indexation_on: index_on, time_zone, end_date } = policy
-  if (hasEnded(policy) || index_on === null || index_on > dateIn(time_zone, now)) return []
-  const year = Number(index_on.slice(0, 4))
-  const indexed = policy.components.filter(
-    ({ indexation_method, status }) =>
-      (indexation_method === 'rpi' || indexation_method === 'fixed_percent') && status === 'active',
-  )
-  const figures = indexed.map((component) => ({ component, hundredths: hundredthsOf(component, year) }))
-  if (figures.some(({ hundredths }) => hundredths === undefined)) {
-    const retry_at = startOfDayIn(time_zone, daysAfter(dateIn(time_zone, now), waitDays))
-    return [{ type: 'PolicyIndexationDelayed', index_on, reason: 'no_figure', retry_at }]
-  }
-  const grown = (pence: number, hundredths: number) => Math.floor((pence * (whole + hundredths) + whole / 2) / whole)
-  const changes = figures.map(({ component, hundredths = 0 }) => ({
-    cover_index: component.cover_index,
-    cover_amount_pence: component.cover_amount_pence === null ? null : grown(component.cover_amount_pence, hundredths),
-    premium_pence: grown(component.premium_pence, hundredths),
-  }))
-  const next = yearsAfter(index_on, 1)
-  const next_indexation_on = end_date !== null && next >= end_date ? null : next
-  const next_indexation_at = next_indexation_on === null ? null : startOfDayIn(time_zone, next_indexation_on)
-  return [{ type: 'PolicyIndexed', index_on, ...termsWith(policy, changes), next_indexation_on, next_indexation_at }]
 }

@@ -10,7 +10,7 @@ export const PolicyRules = z.object({
   collection_rules: CollectionRules,
   /** The retail prices index by year: what is indexed in a year goes by the figure of that year. */
   rpi: z.array(z.object({ year: z.int().min(1990).max(2200), percent: Percent })).max(200),
-  /** No indexation is greater. */
+  /** Neither a cover nor its premium grows by more in a year. */
   rpi_cap_percent: Percent,
 })
 export type PolicyRules = z.infer<typeof PolicyRules>

@@ -22,7 +22,7 @@ type Shown = Exclude<PaymentEvent, { type: 'BankDetailsSaved' | 'MandateSessionO
 /** Card payments and Direct Debit mandates, each as it stands. */
 export const payments: Projection<typeof events, Row, 'organisation_id' | 'id'> = {
   name: 'payments',
-  version: 2,
+  version: 3,
   categories: ['application'],
   events,
   table: {
@@ -38,7 +38,13 @@ export const payments: Projection<typeof events, Row, 'organisation_id' | 'id'> 
       document: 'json',
     },
     key: ['organisation_id', 'id'],
-    indexes: ['organisation_id, reference', 'organisation_id, created_at, id', 'organisation_id, application_id'],
+    indexes: [
+      'organisation_id, reference',
+      'organisation_id, created_at, id',
+      'organisation_id, kind, created_at, id',
+      'organisation_id, status, created_at, id',
+      'organisation_id, application_id, created_at, id',
+    ],
   },
 
   keys: (event, recorded) => [{ organisation_id: organisationOf(recorded), id: idIn(event) }],

@@ -4,7 +4,7 @@ import { notFound } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
-import { pageOf, pageParameters, placeOf } from '../page.ts'
+import { listParameters, newestFirst } from '../newest-first.ts'
 
 const common = {
   id: z.uuid(),
@@ -42,22 +42,15 @@ const Mandate = z.object({
 const Payment = z.discriminatedUnion('kind', [CardPayment, Mandate]).meta({ id: 'Payment' })
 type Payment = z.infer<typeof Payment>
 
-type Row = {
-  readonly id: string
-  readonly kind: string
-  readonly application_id: string
-  readonly quote_id: string
-  readonly reference: string | null
-  readonly created_at: Date
-  readonly document: object
-}
+const besides = ['kind', 'application_id', 'quote_id', 'reference'] as const
+type Besides = Readonly<Record<(typeof besides)[number], string | null>>
+type Row = Besides & { readonly id: string; readonly at: Date; readonly document: object }
 
 /** What is shown is named by the schema: whatever else the row has stays there. */
-const shown = ({ reference, created_at, document, ...row }: Row): Payment =>
-  Payment.parse({ ...document, ...row, provider_reference: reference, created_at: created_at.toISOString() })
+const shown = ({ reference, at, document, ...row }: Row): Payment =>
+  Payment.parse({ ...document, ...row, provider_reference: reference, created_at: at.toISOString() })
 
 const address = '/admin/v1/organisations/:organisation_id/payments'
-const columns = sql`id, kind, application_id, quote_id, reference, created_at, document`.text
 
 /** Card payments and mandates, for the operator. */
 export const paymentRoutes = ({ db }: { readonly db: Database }): Route[] => [
@@ -70,35 +63,22 @@ export const paymentRoutes = ({ db }: { readonly db: Database }): Route[] => [
       access: { kind: 'operator' },
       path: z.object({ organisation_id: OrganisationId }),
       query: z.object({
-        ...pageParameters,
+        ...listParameters,
         kind: z.enum(['card_payment', 'mandate']).optional(),
         status: z.string().max(20).optional(),
         application_id: ApplicationId.optional(),
       }),
       answers: { 200: z.object({ data: z.array(Payment), next_cursor: z.string().nullable() }) },
     },
-    async ({ path: { organisation_id }, query: { limit, cursor, kind, status, application_id } }) => {
-      const before = cursor === undefined ? undefined : placeOf(cursor)
-      const { rows } = await db.query<Row>({
-        name: 'payments-of-organisation',
-        text: `
-          select ${columns} from payments
-          where organisation_id = $1
-            and ($2::timestamptz is null or (created_at, id) < ($2, $3::uuid))
-            and ($4::text is null or kind = $4) and ($5::text is null or status = $5)
-            and ($6::uuid is null or application_id = $6)
-          order by created_at desc, id desc limit $7`,
-        values: [
-          organisation_id,
-          before?.at ?? null,
-          before?.id ?? null,
-          kind ?? null,
-          status ?? null,
-          application_id ?? null,
-          limit + 1,
-        ],
+    async ({ path: { organisation_id }, query: { kind, status, application_id, ...asked } }) => {
+      const { page, next_cursor } = await newestFirst<object, Besides>(db, {
+        ...asked,
+        organisation_id,
+        table: 'payments',
+        time: 'created_at',
+        besides,
+        filters: { kind, status, application_id },
       })
-      const { page, next_cursor } = pageOf(rows, limit, ({ created_at: at, id }) => ({ at, id }))
       return { status: 200, body: { data: page.map(shown), next_cursor } }
     },
   ),
@@ -115,8 +95,8 @@ export const paymentRoutes = ({ db }: { readonly db: Database }): Route[] => [
     async ({ path: { organisation_id, id } }) => {
       const { rows } = await db.query<Row>({
         name: 'payment-by-id',
-        text: `select ${columns} from payments where organisation_id = $1 and id = $2`,
-        values: [organisation_id, id],
+        ...sql`select id, kind, application_id, quote_id, reference, created_at as at, document from payments
+          where organisation_id = ${organisation_id} and id = ${id}`,
       })
       const [row] = rows
       if (!row) throw notFound('payment')

@@ -208,6 +208,14 @@ describe('a dispute', () => {
     when: dispute,
     then: [takenBack, expect.objectContaining({ type: 'ArrearsChanged', overdue_pence: 2875 }) as never],
   })
+  scenario('makes the premium overdue from then on, however long ago it was collected', {
+    given: paid,
+    when: { ...dispute, now: '2026-08-03T09:00:00.000Z' },
+    then: [
+      takenBack,
+      { type: 'ArrearsChanged', since: '2026-08-03', overdue_pence: 2875, check_at: '2026-09-01T23:00:00.000Z' },
+    ],
+  })
   scenario('that is told twice changes nothing', { given: [...paid, takenBack], when: dispute, then: [] })
   scenario('is not undone by news of the success that comes late', {
     given: [...paid, takenBack],

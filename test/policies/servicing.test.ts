@@ -10,6 +10,7 @@ import { policies } from '../../delivery-worker/lifecycle/policies.ts'
 import { claims } from '../../projections/claims/projection.ts'
 import { claimListRoutes } from '../../query-api/claims/routes.ts'
 import { organisation_id } from '../applications/release.ts'
+import { termRelease } from '../quotes/builders.ts'
 import { fillReadModel } from '../read-model.ts'
 import { rejected, scenariosOf } from '../scenario.ts'
 import { serve, serverCaller } from '../serve.ts'
@@ -62,15 +63,19 @@ describe('an amendment', () => {
       },
     ],
   })
+  const ofCovers = (...covers: number[]) => {
+    const components = covers.map((cover_index) => ({ cover_index, cover_amount_pence: null, premium_pence: 1 }))
+    return { type: 'AmendPolicy', components, collection_day: null, note: null } as const
+  }
   scenario('422 validation_failed: there is no such cover', {
     given: [bound],
-    when: {
-      type: 'AmendPolicy',
-      components: [{ cover_index: 7, cover_amount_pence: null, premium_pence: 1 }],
-      collection_day: null,
-      note: null,
-    },
-    then: rejected('validation_failed', { 'components[0].cover_index': 'no cover 7' }),
+    when: ofCovers(0, 7),
+    then: rejected('validation_failed', { 'components[1].cover_index': 'no cover 7' }),
+  })
+  scenario('422 validation_failed: a cover is named twice', {
+    given: [bound],
+    when: ofCovers(0, 0),
+    then: rejected('validation_failed', { 'components[1].cover_index': 'before' }),
   })
 })
 
@@ -80,29 +85,51 @@ describe('indexation and review', () => {
     next_indexation_on: '2027-02-02',
     components: [{ ...life, indexation_method: 'rpi' }],
   }
-  const index = (hundredths: number | undefined) =>
-    ({ type: 'IndexPolicy', now: '2027-02-02T00:00:00.000Z', hundredthsOf: () => hundredths }) as const
-
-  scenario('cover and premium follow the figure of the year, half a penny up', {
-    given: [indexed, activated],
-    when: index(340),
-    then: [
-      {
-        type: 'PolicyIndexed',
-        index_on: '2027-02-02',
-        premium_pence: 2968,
-        annual_premium_pence: 35_616,
-        components: [
-          { cover_index: 0, cover_amount_pence: 25_850_000, monthly_benefit_pence: null, premium_pence: 2818 },
-        ],
-        next_indexation_on: '2028-02-02',
-        next_indexation_at: '2028-02-02T00:00:00.000Z',
-      },
-    ],
+  const index = (percent?: string, release = termRelease) => {
+    const rules = { rpi: percent === undefined ? [] : [{ year: 2027, percent }], rpi_cap_percent: '10' }
+    return { type: 'IndexPolicy', now: '2027-02-02T00:00:00.000Z', rules, release } as const
+  }
+  const grown = (cover_amount_pence: number, premium_pence: number): PolicyEvent => ({
+    type: 'PolicyIndexed',
+    index_on: '2027-02-02',
+    premium_pence: premium_pence + 150,
+    annual_premium_pence: (premium_pence + 150) * 12,
+    components: [{ cover_index: 0, cover_amount_pence, monthly_benefit_pence: null, premium_pence }],
+    next_indexation_on: '2028-02-02',
+    next_indexation_at: '2028-02-02T00:00:00.000Z',
   })
-  scenario('without the figure it waits, and says so', {
+
+  // £27.25 × 1.051, and × 1.05025: half a penny up.
+  for (const [percent, cover, premium] of [
+    ['3.4', 25_850_000, 2864],
+    ['3.35', 25_837_500, 2862],
+    ['0', 25_000_000, 2725],
+  ] as const)
+    scenario(`cover grows by the retail prices, its premium by half as much again: ${percent} %`, {
+      given: [indexed, activated],
+      when: index(percent),
+      then: [grown(cover, premium)],
+    })
+  for (const [percent, cover, premium] of [
+    ['8', 27_000_000, 2998],
+    ['14', 27_500_000, 2998],
+  ] as const)
+    scenario(`neither grows by more than 10 % in a year: ${percent} %`, {
+      given: [indexed, activated],
+      when: index(percent),
+      then: [grown(cover, premium)],
+    })
+  scenario('by a fixed percentage both grow alike', {
+    given: [{ ...indexed, components: [{ ...life, indexation_method: 'fixed_percent' }] }, activated],
+    when: index(undefined, {
+      ...termRelease,
+      covers: termRelease.covers.map((cover) => ({ ...cover, indexation_percent: 5 })),
+    }),
+    then: [grown(26_250_000, 2861)],
+  })
+  scenario('without the figure of the year it waits, and says so', {
     given: [indexed, activated],
-    when: index(undefined),
+    when: index(),
     then: [
       {
         type: 'PolicyIndexationDelayed',
