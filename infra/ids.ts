@@ -20,7 +20,15 @@ export const derivedId = (kind: string, ...key: readonly string[]): string => {
  * A new UUIDv7, for what is made with every request. Node keeps randomness in stock for `randomUUID`; that of `uuid` asks
  * the system for each id, which took a twelfth of the time of a whole request.
  */
-export const newId = (): string => {
-  const milliseconds = Date.now().toString(16).padStart(12, '0')
-  return `${milliseconds.slice(0, 8)}-${milliseconds.slice(8)}-7${randomUUID().slice(15)}`
+export const newId = (): string => `${writtenTime(Date.now())}-7${randomUUID().slice(15)}`
+
+let written = { time: NaN, text: '' }
+
+/** The time as the beginning of a UUIDv7. Of one millisecond there are many. */
+const writtenTime = (time: number): string => {
+  if (written.time !== time) {
+    const digits = time.toString(16).padStart(12, '0')
+    written = { time, text: `${digits.slice(0, 8)}-${digits.slice(8)}` }
+  }
+  return written.text
 }

@@ -6,19 +6,15 @@ export class TimedOut extends OwnError {
 }
 
 /** Rejects when the work has not settled in time, by default with `TimedOut`. The work itself goes on. */
-export const withTimeout = async <Result>(
+export const withTimeout = <Result>(
   work: Promise<Result>,
   milliseconds: number,
   makeError = (): Error => new TimedOut(`no answer within ${milliseconds} ms`),
-): Promise<Result> => {
-  const { promise: late, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(makeError()), milliseconds)
-  try {
-    return await Promise.race([work, late])
-  } finally {
-    clearTimeout(timer)
-  }
-}
+): Promise<Result> =>
+  new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(makeError()), milliseconds)
+    void work.then(resolve, reject).finally(() => clearTimeout(timer))
+  })
 
 /** Whether a promise settles in time, one way or the other. */
 export const settlesWithin = async (promise: Promise<unknown>, milliseconds: number): Promise<boolean> => {

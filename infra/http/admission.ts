@@ -187,7 +187,7 @@ const exposed =
  */
 const answerCors = ({ origins }: Directory, request: Request, response: Response): boolean => {
   if (!/^\/api\/v1(\/|$)/.test(request.path)) return false
-  response.vary('Origin')
+  response.setHeader('Vary', 'Origin')
   const sent = request.get('origin')
   if (sent === undefined || !origins.has(originOf(sent) ?? '')) return false
 

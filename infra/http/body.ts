@@ -52,11 +52,18 @@ const isUsual = ({ headers }: Request): boolean => {
 const bytesOf = (request: Request): Promise<Buffer> =>
   new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
-    const cutShort = () => reject(new Problem('validation_failed', unreadableBody))
+    let isWhole = false
+    // Every request closes, and an error that nobody sees costs a stack trace.
+    const cutShort = () => {
+      if (!isWhole) reject(new Problem('validation_failed', unreadableBody))
+    }
     if (request.destroyed) return cutShort()
     request
       .on('data', (chunk: Buffer) => chunks.push(chunk))
-      .once('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)))
+      .once('end', () => {
+        isWhole = true
+        resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks))
+      })
       .once('error', cutShort)
       .once('close', cutShort)
   })

@@ -5,6 +5,7 @@ import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import { bodyReader } from './body.ts'
+import { routeFinder } from './find-route.ts'
 import { parseRequest, Problem, problems } from './problem.ts'
 import type { Access, Admitted, Answer, Caller, CheckedRequest, Route, RouteSpec } from './route.ts'
 import type { SubjectCheck } from './subject.ts'
@@ -167,7 +168,8 @@ export const httpApp = (routes: readonly Route[], options: HttpOptions): Express
     .enable('case sensitive routing')
     .set('trust proxy', trustedProxies)
 
-  app.use((request, response, next) => {
+  /** What every answer begins with, and what is noted of it when it has ended. */
+  const begin = (request: Request, response: Response): void => {
     const startedAt = performance.now()
     const { request_id, answered } = requestIdOf(request)
     response.locals['request_id'] = request_id
@@ -185,24 +187,20 @@ export const httpApp = (routes: readonly Route[], options: HttpOptions): Express
         status === callerGone ? 'caller gone before the answer' : 'request answered',
       )
     })
-    next()
-  })
+  }
   const passes = async (request: Request, response: Response): Promise<boolean> => {
     if (admission.cors(request, response)) return false
     await admission.limitRate(request, response)
     return true
   }
   const handlers = routes.map((each) => ({ ...each.spec, answer: answering(each, options) }))
-  // What has no parameters in its address is found at once.
-  const direct = new Map(
-    handlers
-      .filter(({ address }) => !address.includes(':'))
-      .map(({ method, address, answer }) => [`${method.toUpperCase()} ${address}`, answer]),
-  )
+  const find = routeFinder(handlers)
   app.use(async (request, response, next) => {
-    const answer = direct.get(`${request.method} ${request.path}`)
-    if (!answer) return next()
-    if (await passes(request, response)) await answer(request, response)
+    begin(request, response)
+    const found = find(request.method, request.path)
+    if (!found) return next()
+    request.params = found.params
+    if (await passes(request, response)) await found.route.answer(request, response)
   })
 
   for (const router of before) app.use(router)

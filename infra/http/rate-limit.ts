@@ -100,9 +100,11 @@ const known = new LRUCache<string, string>({ max: 10_000 })
 
 const normalised = (text: string | undefined): string | undefined => {
   if (text === undefined) return undefined
-  const found = known.get(text) ?? normalise(text)
-  if (found !== undefined) known.set(text, found)
-  return found
+  const found = known.get(text)
+  if (found !== undefined) return found
+  const address = normalise(text)
+  if (address !== undefined) known.set(text, address)
+  return address
 }
 
 /** One address counts as one, and so does one /64 of IPv6, of which a single customer has all the addresses. */
