@@ -1,24 +1,53 @@
+import { integrationsFold, noIntegrations } from './domain/custom-integrations/record.ts'
+import { signingSecretsFold } from './domain/integrations/record.ts'
+import { paymentAccountsFold } from './domain/payment-accounts/record.ts'
+import { providerAccountsFold } from './domain/provider-accounts/record.ts'
+import { sealedSecretsOf, type SealedSecret } from './domain/sealed-secrets.ts'
 import { BadConfiguration, readConfig } from './infra/config.ts'
+import { makeLiveFolds } from './infra/consumers/live-folds.ts'
+import { makeProgress } from './infra/consumers/progress.ts'
 import { deriveKeys } from './infra/crypto/keys.ts'
 import { keysCommand } from './infra/crypto/keys-command.ts'
 import { checkMasterKeys } from './infra/crypto/master-keys.ts'
+import type { EventLog } from './infra/event-log/event-log.ts'
 import { readOwnSecrets, runningClusterUrl } from './infra/local-installation.ts'
+import { makeLog } from './infra/log.ts'
+import { openEventLog } from './infra/parts.ts'
+import { prepareLog } from './infra/event-log/postgres/schema.ts'
 import { migrate } from './infra/postgres/migrations.ts'
 import { createPool } from './infra/postgres/postgres.ts'
 import { runProcess } from './infra/process.ts'
 
 const [, , ...command] = process.argv
 
+/** The secrets that lie in events and are in use: the log is read for them from its beginning. */
+const secretsInUse = async (eventLog: EventLog, signal: AbortSignal): Promise<readonly SealedSecret[]> => {
+  const { follow } = makeLiveFolds({ eventLog, signal, log: makeLog('error', 'keys'), progress: makeProgress() })
+  const [providerAccounts, paymentAccounts, integrations, signingSecrets] = await Promise.all([
+    follow(providerAccountsFold, new Map()),
+    follow(paymentAccountsFold, new Map()),
+    follow(integrationsFold, noIntegrations()),
+    follow(signingSecretsFold, new Map()),
+  ])
+  // Stopped before all was read: what was read says nothing.
+  signal.throwIfAborted()
+  const known = { providerAccounts, paymentAccounts, integrations, signingSecrets }
+  return sealedSecretsOf(known, new Date().toISOString())
+}
+
 runProcess('keys', async (signal) => {
   const secrets = await readOwnSecrets(readConfig(process.env).DATA_DIR)
-  const { DATABASE_URL, DATA_DIR, MASTER_KEY, MASTER_KEYS_EARLIER } = readConfig({ ...secrets, ...process.env })
+  const config = readConfig({ ...secrets, ...process.env })
+  const { DATABASE_URL, DATA_DIR, MASTER_KEY, MASTER_KEYS_EARLIER } = config
   if (MASTER_KEY === undefined) throw new BadConfiguration('MASTER_KEY: must be set')
   const url = DATABASE_URL === 'embedded' ? await runningClusterUrl(DATA_DIR) : DATABASE_URL
   const pool = createPool(url, { max: 2, name: 'coverstream keys' })
   const keys = deriveKeys(MASTER_KEY, MASTER_KEYS_EARLIER)
   await migrate(pool)
+  await prepareLog(pool)
   await checkMasterKeys(pool, keys)
-  const code = await keysCommand(command, { pool, keys, signal }, process.stdout)
-  await pool.end()
+  const eventLog = openEventLog(config, url)
+  const parts = { pool, keys, signal, secretsInUse: () => secretsInUse(eventLog, signal) }
+  const code = await keysCommand(command, parts, process.stdout)
   process.exit(code)
 })

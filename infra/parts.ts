@@ -127,7 +127,8 @@ export const openParts = async (
   return { parts, close }
 }
 
-const openEventLog = (config: Config, databaseUrl: string): EventLog =>
+/** The log as it is stored, with what is personal sealed. */
+export const openEventLog = (config: Config, databaseUrl: string): EventLog =>
   config.EVENT_LOG === 'eventstoredb' && config.EVENTSTOREDB_URL !== undefined
     ? eventStoreDbLog(config.EVENTSTOREDB_URL)
     : postgresLog({ url: databaseUrl })

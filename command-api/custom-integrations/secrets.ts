@@ -1,7 +1,6 @@
 import { integrationSecretPlace, type SealedConnection } from '#domain/custom-integrations/record.ts'
-import { CannotUnseal } from '#infra/crypto/aead.ts'
 import type { Keys } from '#infra/crypto/keys.ts'
-import { seal, unseal } from '#infra/crypto/seal.ts'
+import { holdsSecret, seal } from '#infra/crypto/seal.ts'
 import { generateSecret } from '#infra/crypto/secret-hash.ts'
 
 export type SealingKeys = Pick<Keys, 'sealing'>
@@ -43,16 +42,6 @@ export const secretsToSet = (
     Object.entries(given).filter(([name, secret]) => {
       const sealed = sealed_secrets[name]
       if (sealed === undefined) return true
-      return secret ? !isSealed(keys, secret, sealed, integrationSecretPlace(organisation_id, id, name)) : false
+      return secret ? !holdsSecret(keys, sealed, integrationSecretPlace(organisation_id, id, name), secret) : false
     }),
   )
-
-/** One that cannot be opened any more is another one. */
-const isSealed = (keys: SealingKeys, secret: string, sealed: string, place: readonly string[]): boolean => {
-  try {
-    return unseal(keys, sealed, place) === secret
-  } catch (error) {
-    if (error instanceof CannotUnseal) return false
-    throw error
-  }
-}

@@ -5,10 +5,12 @@ import {
   type EndpointConnectionState,
 } from '#domain/integrations/endpoint-connection.ts'
 import type { EndpointConnectionId } from '#domain/integrations/events.ts'
+import { signingSecretPlace } from '#domain/integrations/record.ts'
+import { holdsSecret } from '#infra/crypto/seal.ts'
 import { endpointConnectionIdOf } from './ids.ts'
 import { commandHandler, type Writer } from '../handle.ts'
 import { reportRefusal, type SetupContext, type SetupSection, type SetupStep } from '../setup-section.ts'
-import { chosenSecret, GivenSecret, isSealedSecret, sealSigningSecret, type SealingKeys } from './signing-secret.ts'
+import { chosenSecret, GivenSecret, sealSigningSecret, type SealingKeys } from './signing-secret.ts'
 
 type Deps = {
   readonly writer: Writer
@@ -76,7 +78,7 @@ export const endpointConnectionsSection = (deps: Deps): SetupSection<DeclaredEnd
       commands.push(move)
       details.push(`base_url: ${record.base_url} → ${base_url}`)
     }
-    if (signing_secret && !isSealedSecret(keys, signing_secret, sealed_secret, organisation_id, id)) {
+    if (signing_secret && !holdsSecret(keys, sealed_secret, signingSecretPlace(organisation_id, id), signing_secret)) {
       const sealed = sealSigningSecret(keys, signing_secret, organisation_id, id)
       commands.push({ type: 'RegenerateEndpointSecret', sealed_secret: sealed, former_signs_until: null })
       details.push('signing_secret: replaced')

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { signingSecretPlace } from '#domain/integrations/record.ts'
 import type { Keys } from '#infra/crypto/keys.ts'
-import { CannotUnseal } from '#infra/crypto/aead.ts'
-import { seal, unseal } from '#infra/crypto/seal.ts'
+import { seal } from '#infra/crypto/seal.ts'
 import { generateSecret } from '#infra/crypto/secret-hash.ts'
 
 /** A signing secret as it is given: left out or blank, one is made. */
@@ -19,19 +18,3 @@ export const chosenSecret = (given: string | undefined): { readonly secret: stri
 
 export const sealSigningSecret = (keys: SealingKeys, secret: string, organisationId: string, id: string): string =>
   seal(keys, secret, signingSecretPlace(organisationId, id))
-
-/** Whether a secret is the one that was sealed. One that cannot be opened any more is another one. */
-export const isSealedSecret = (
-  keys: SealingKeys,
-  secret: string,
-  sealed: string,
-  organisationId: string,
-  id: string,
-): boolean => {
-  try {
-    return unseal(keys, sealed, signingSecretPlace(organisationId, id)) === secret
-  } catch (error) {
-    if (error instanceof CannotUnseal) return false
-    throw error
-  }
-}

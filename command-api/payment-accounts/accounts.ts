@@ -9,9 +9,8 @@ import {
 import { paymentAccount, type PaymentAccountCommand } from '#domain/payment-accounts/payment-account.ts'
 import { paymentSecretPlace, type SealedPaymentAccount } from '#domain/payment-accounts/record.ts'
 import type { OrganisationId } from '#domain/values.ts'
-import { CannotUnseal } from '#infra/crypto/aead.ts'
 import type { Keys } from '#infra/crypto/keys.ts'
-import { seal, unseal } from '#infra/crypto/seal.ts'
+import { holdsSecret, seal } from '#infra/crypto/seal.ts'
 import { derivedId } from '#infra/ids.ts'
 import { commandHandler, type Writer } from '../handle.ts'
 
@@ -58,12 +57,7 @@ export const makePaymentAccounts = ({ writer, keys, allowsHttp }: PaymentAccount
   const holds = (existing: SealedPaymentAccount, name: 'secret_key' | 'webhook_secret', given: string | null) => {
     const sealed = name === 'secret_key' ? existing.sealed_secret_key : existing.sealed_webhook_secret
     if (sealed === null || given === null) return sealed === given
-    try {
-      return unseal(keys, sealed, paymentSecretPlace(existing.organisation_id, existing.id, name)) === given
-    } catch (error) {
-      if (error instanceof CannotUnseal) return false
-      throw error
-    }
+    return holdsSecret(keys, sealed, paymentSecretPlace(existing.organisation_id, existing.id, name), given)
   }
 
   const commandFor = async (

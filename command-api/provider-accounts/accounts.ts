@@ -1,11 +1,10 @@
 import { z } from 'zod'
 import { Provider, ProviderAccountId } from '#domain/provider-accounts/events.ts'
 import { providerAccount, type ProviderAccountCommand } from '#domain/provider-accounts/provider-account.ts'
-import { accountSecretPlace, type SealedAccount } from '#domain/provider-accounts/record.ts'
+import { accountSecretPlace } from '#domain/provider-accounts/record.ts'
 import type { OrganisationId } from '#domain/values.ts'
-import { CannotUnseal } from '#infra/crypto/aead.ts'
 import type { Keys } from '#infra/crypto/keys.ts'
-import { seal, unseal } from '#infra/crypto/seal.ts'
+import { holdsSecret, seal } from '#infra/crypto/seal.ts'
 import { derivedId } from '#infra/ids.ts'
 import { commandHandler, type Writer } from '../handle.ts'
 
@@ -50,16 +49,6 @@ export const providerAccountIdOf = (organisation_id: OrganisationId, provider: P
 export const makeAccounts = ({ writer, keys, allowsHttp }: ProviderAccountsDeps) => {
   const handler = commandHandler(writer, providerAccount)
 
-  const isSameSecret = (existing: SealedAccount | undefined, secret: string): boolean => {
-    if (!existing) return false
-    try {
-      return unseal(keys, existing.sealed_secret, accountSecretPlace(existing.organisation_id, existing.id)) === secret
-    } catch (error) {
-      if (error instanceof CannotUnseal) return false
-      throw error
-    }
-  }
-
   const commandFor = async (
     organisation_id: OrganisationId,
     provider: Provider,
@@ -67,6 +56,8 @@ export const makeAccounts = ({ writer, keys, allowsHttp }: ProviderAccountsDeps)
   ): Promise<ProviderAccountCommand> => {
     const provider_account_id = providerAccountIdOf(organisation_id, provider)
     const address = base_url ?? addresses[provider] ?? ''
+    const place = accountSecretPlace(organisation_id, provider_account_id)
+    const existing = await handler.load(provider_account_id)
     return {
       type: 'SetProviderAccount',
       provider_account_id,
@@ -75,8 +66,8 @@ export const makeAccounts = ({ writer, keys, allowsHttp }: ProviderAccountsDeps)
       base_url: address,
       http_allowed: allowsHttp(address),
       account,
-      sealed_secret: seal(keys, secret, accountSecretPlace(organisation_id, provider_account_id)),
-      is_same_secret: isSameSecret(await handler.load(provider_account_id), secret),
+      sealed_secret: seal(keys, secret, place),
+      is_same_secret: existing !== undefined && holdsSecret(keys, existing.sealed_secret, place, secret),
     }
   }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { OrganisationId } from '../values.ts'
-import { EndpointConnectionId, type EndpointConnectionEvent } from './events.ts'
+import { idOf } from '../event.ts'
+import { endpointConnectionEvents, EndpointConnectionId, type EndpointConnectionEvent } from './events.ts'
 
 /** Where signed webhooks go, as the operator sees it: its secret is shown once and never here. */
 export const EndpointConnection = z.object({
@@ -46,3 +47,50 @@ export const signingSecretPlace = (organisationId: string, connectionId: string)
   `endpoint_connection-${connectionId}`,
   'signing_secret',
 ]
+
+/** The sealed secrets that a connection signs with, now or until the one that was just made does. */
+export type SigningSecrets = {
+  readonly organisation_id: string
+  readonly name: string
+  readonly sealed: string
+  readonly former: readonly { readonly sealed: string; readonly until: string }[]
+}
+
+const evolveSigningSecrets = (
+  secrets: SigningSecrets | undefined,
+  event: EndpointConnectionEvent,
+): SigningSecrets | undefined => {
+  switch (event.type) {
+    case 'EndpointConnectionCreated': {
+      const { organisation_id, name, sealed_secret: sealed } = event
+      return { organisation_id, name, sealed, former: [] }
+    }
+    case 'EndpointConnectionMoved':
+      return secrets
+    case 'EndpointSecretRegenerated': {
+      const { sealed_secret, former_signs_until: until } = event
+      if (!secrets) return undefined
+      const former = until === null ? [] : [...secrets.former, { sealed: secrets.sealed, until }]
+      return { ...secrets, sealed: sealed_secret, former }
+    }
+    case 'EndpointConnectionRemoved':
+      return undefined
+  }
+}
+
+/** How events change the signing secrets of all connections, by their id, in place. */
+export const signingSecretsFold = {
+  name: 'signing secrets',
+  version: 1,
+  categories: ['endpoint_connection'],
+  events: endpointConnectionEvents,
+  apply: (
+    all: Map<string, SigningSecrets>,
+    event: EndpointConnectionEvent,
+    { stream }: { readonly stream: string },
+  ): void => {
+    const secrets = evolveSigningSecrets(all.get(idOf(stream)), event)
+    if (secrets) all.set(idOf(stream), secrets)
+    else all.delete(idOf(stream))
+  },
+}

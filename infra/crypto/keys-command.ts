@@ -10,12 +10,16 @@ type Parts = {
   readonly pool: Pool
   readonly keys: Pick<Keys, 'sealing'>
   readonly signal: AbortSignal
+  /** The secrets of accounts and connections that are sealed under a master key, and whose they are. */
+  readonly secretsInUse: () => Promise<readonly SecretInUse[]>
 }
+
+type SecretInUse = { readonly sealed: string; readonly organisation_id: string; readonly of: string }
 
 const usage = `
   status        which master keys are in use, and what is sealed under them
   rotate        seals everything in the database again under MASTER_KEY
-  retire <id>   lets the service start without an earlier master key that nothing in the database needs
+  retire <id>   lets the service start without an earlier master key that nothing needs any more
 `
 
 /**
@@ -55,7 +59,22 @@ const organisationKeysUnder = async (pool: Pool): Promise<ReadonlyMap<string, nu
   return counts
 }
 
-const statusOf = async ({ pool, keys }: Parts): Promise<readonly string[]> => {
+/** Those that are sealed under any key, or under this one, but not under MASTER_KEY; nothing when there is none. */
+const secretsLeft = async ({ keys, secretsInUse }: Parts, id?: string): Promise<readonly string[]> => {
+  const left = (await secretsInUse()).filter(({ sealed }) =>
+    id === undefined ? sealedUnder(sealed) !== keys.sealing.id : sealedUnder(sealed) === id,
+  )
+  if (left.length === 0) return []
+  return [
+    `${counted(left.length, 'secret')} in use ${left.length === 1 ? 'is' : 'are'} sealed under ${id ?? 'an earlier master key'}. Give each again, or apply the set-up file that holds it:`,
+    ...left.slice(0, mostNamed).map(({ of, organisation_id }) => `  ${of} of ${organisation_id}`),
+    ...(left.length > mostNamed ? [`  and ${left.length - mostNamed} more`] : []),
+  ]
+}
+const mostNamed = 20
+
+const statusOf = async (parts: Parts): Promise<readonly string[]> => {
+  const { pool, keys } = parts
   const { rows } = await pool.query<MasterKey>(sql`select id, first_used_at from master_key order by first_used_at`)
   const under = await organisationKeysUnder(pool)
   const { rows: counted } = await pool.query<{ kept: string; erased: string }>(sql`
@@ -63,6 +82,7 @@ const statusOf = async ({ pool, keys }: Parts): Promise<readonly string[]> => {
     from data_key`)
   const [data] = counted
   const outdated = await outdatedDataKeys(pool)
+  const left = await secretsLeft(parts)
   const isRotated = outdated === 0 && [...under.keys()].every((id) => id === keys.sealing.id)
   return [
     ...rows.map(({ id, first_used_at }) => {
@@ -70,13 +90,14 @@ const statusOf = async ({ pool, keys }: Parts): Promise<readonly string[]> => {
       return `${id}  ${role}, first used ${first_used_at.toISOString()}, seals ${under.get(id) ?? 0} organisation keys`
     }),
     `${data?.kept ?? 0} data keys, ${outdated} of them under a former key of their organisation; ${data?.erased ?? 0} erased`,
-    isRotated
-      ? 'Everything is sealed under MASTER_KEY.'
-      : 'Run npm run keys -- rotate to seal everything under MASTER_KEY.',
+    ...(isRotated ? [] : ['Run npm run keys -- rotate to seal the data keys under MASTER_KEY.']),
+    ...left,
+    ...(isRotated && left.length === 0 ? ['Everything is sealed under MASTER_KEY.'] : []),
   ]
 }
 
-const rotateShown = async ({ pool, keys, signal }: Parts, output: Output): Promise<number> => {
+const rotateShown = async (parts: Parts, output: Output): Promise<number> => {
+  const { pool, keys, signal } = parts
   const shown = progressShown('data keys', output)
   try {
     const left: Unopened[] = []
@@ -94,7 +115,10 @@ const rotateShown = async ({ pool, keys, signal }: Parts, output: Output): Promi
       output.write('Restore them from a backup, or give the key that they need, and run it again.\n')
       return 1
     }
-    output.write(`${resealed(sealed)}. Everything is sealed under MASTER_KEY (${keys.sealing.id}).\n`)
+    const secrets = await secretsLeft(parts)
+    const isAll = secrets.length === 0
+    output.write(`${resealed(sealed)}. ${isAll ? `Everything is sealed under MASTER_KEY (${keys.sealing.id}).` : ''}\n`)
+    for (const line of secrets) output.write(`${line}\n`)
     return 0
   } catch (error) {
     shown.end()
@@ -105,10 +129,13 @@ const rotateShown = async ({ pool, keys, signal }: Parts, output: Output): Promi
 }
 
 /** Why it cannot be retired; undefined when it was. */
-const retire = async (id: string, { pool, keys }: Parts): Promise<string | undefined> => {
+const retire = async (id: string, parts: Parts): Promise<string | undefined> => {
+  const { pool, keys } = parts
   if (id === keys.sealing.id) return `${id} is MASTER_KEY, which is in use.`
   const sealed = (await organisationKeysUnder(pool)).get(id) ?? 0
   if (sealed > 0) return `${id} seals ${sealed} organisation keys. Run npm run keys -- rotate first.`
+  const left = await secretsLeft(parts, id)
+  if (left.length > 0) return left.join('\n')
   const { rowCount } = await pool.query(sql`delete from master_key where id = ${id}`)
   return rowCount === 0 ? `There is no master key ${JSON.stringify(id)}. The command status lists them.` : undefined
 }

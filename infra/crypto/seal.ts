@@ -26,3 +26,17 @@ export const unseal = ({ sealing }: Pick<Keys, 'sealing'>, sealed: string, place
 
 /** The id of the master key that something was sealed under. */
 export const sealedUnder = (sealed: string): string => sealed.slice(0, sealed.indexOf('.'))
+
+/**
+ * Whether it is this secret that is sealed there, under the present master key. One that is sealed under an earlier key, or
+ * that cannot be opened any more, is to be sealed anew.
+ */
+export const holdsSecret = (keys: Pick<Keys, 'sealing'>, sealed: string, place: Place, secret: string): boolean => {
+  if (sealedUnder(sealed) !== keys.sealing.id) return false
+  try {
+    return unseal(keys, sealed, place) === secret
+  } catch (error) {
+    if (error instanceof CannotUnseal) return false
+    throw error
+  }
+}

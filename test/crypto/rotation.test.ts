@@ -10,6 +10,7 @@ import { deriveKeys } from '#infra/crypto/keys.ts'
 import { keysCommand } from '#infra/crypto/keys-command.ts'
 import { checkMasterKeys } from '#infra/crypto/master-keys.ts'
 import { outdatedDataKeys, rotate } from '#infra/crypto/rotate.ts'
+import { holdsSecret, seal } from '#infra/crypto/seal.ts'
 import { sealedLog } from '#infra/crypto/sealed-log.ts'
 import { postgresLog } from '#infra/event-log/postgres/postgres-log.ts'
 import { testDatabase, type TestDatabase } from '../database.ts'
@@ -37,9 +38,16 @@ const usedDatabase = async () => {
   return { ...database, dataKeys, made }
 }
 
-const run = async (command: readonly string[], { pool }: TestDatabase, keys = both) => {
+type InUse = Awaited<ReturnType<Parameters<typeof keysCommand>[1]['secretsInUse']>>
+
+const run = async (
+  command: readonly string[],
+  { pool }: Pick<TestDatabase, 'pool'>,
+  keys = both,
+  inUse: InUse = [],
+) => {
   const output = new PassThrough()
-  const code = await keysCommand(command, { pool, keys, signal }, output)
+  const code = await keysCommand(command, { pool, keys, signal, secretsInUse: async () => inUse }, output)
   output.end()
   return { code, output: await text(output) }
 }
@@ -161,6 +169,38 @@ test('an earlier master key is retired when nothing in the database needs it, an
   expect(await run(['retire', id], database)).toMatchObject({ code: 0 })
 
   await checkMasterKeys(database.pool, after)
+})
+
+test('an earlier master key is not retired while a secret in use is sealed under it, and whose it is, is said', async () => {
+  await using database = await usedDatabase()
+  await checkMasterKeys(database.pool, both)
+  const id = before.sealing.id
+  const secret = (keys: typeof both) => [
+    { sealed: seal(keys, 'sk_test_1', ['place']), organisation_id: 'org_0', of: 'payment account test' },
+  ]
+
+  const rotated = await run(['rotate'], database, both, secret(before))
+  const status = await run(['status'], database, both, secret(before))
+  const refused = await run(['retire', id], database, both, secret(before))
+  const retired = await run(['retire', id], database, both, secret(both))
+
+  expect(refused.code).toBe(1)
+  for (const { output } of [rotated, status, refused]) {
+    expect(output).toContain('1 secret in use is sealed under')
+    expect(output).toContain('payment account test of org_0')
+    expect(output).not.toContain('Everything is sealed')
+  }
+  expect(retired.code).toBe(0)
+})
+
+test('a secret that is given again after a rotation is sealed under the present master key', () => {
+  const sealed = seal(before, 'sk_test_1', ['place'])
+
+  expect(holdsSecret(before, sealed, ['place'], 'sk_test_1')).toBe(true)
+  expect(holdsSecret(before, sealed, ['place'], 'sk_test_2')).toBe(false)
+  expect(holdsSecret(before, sealed, ['another place'], 'sk_test_1')).toBe(false)
+  expect(holdsSecret(both, sealed, ['place'], 'sk_test_1')).toBe(false)
+  expect(holdsSecret(after, sealed, ['place'], 'sk_test_1')).toBe(false)
 })
 
 test('the state of the keys is shown', async () => {
