@@ -10,7 +10,7 @@ import { organisationPlanner } from '../../command-api/access/organisation-setup
 import { catalogueAdminRoutes } from '../../command-api/catalogue/routes.ts'
 import { makeWriter } from '../../command-api/writer.ts'
 import { followCatalogue } from '../../command-api/live-catalogue.ts'
-import { setupSections } from '../../command-api/command-api.ts'
+import { setupSections } from '../../command-api/setup-sections.ts'
 import { setupRoutes } from '../../command-api/setup.ts'
 import { testDatabase } from '../database.ts'
 import { wholeLog } from '../event-log/whole-log.ts'

@@ -1,0 +1,78 @@
+import type { Directory } from '#domain/access/record.ts'
+import type { DataKeys } from '#infra/crypto/data-keys.ts'
+import type { GuardedHttp } from '#infra/guarded-http.ts'
+import type { Route } from '#infra/http/route.ts'
+import { openAiCompatible } from '#infra/lead-reader/openai-compatible.ts'
+import type { Parts } from '#infra/parts.ts'
+import { campaignRoutes } from './campaigns/routes.ts'
+import type { CrmModels } from './crm.ts'
+import { makePeople } from './customers/people.ts'
+import { makeLookalikes } from './ingests/lookalikes.ts'
+import { modelReader } from './ingests/model-reader.ts'
+import { retryIngests, whenIngestReceivedResolveIt, whenIngestResolvedReadIt } from './ingests/process-ingests.ts'
+import { makeReadingUse } from './ingests/reading-use.ts'
+import { receiveRoute } from './ingests/receive-route.ts'
+import type { ClaimContent } from './ingests/recent-content.ts'
+import { ingestTeamRoutes } from './ingests/team-routes.ts'
+import { uploadRoute } from './ingests/upload-route.ts'
+import type { LiveCampaigns } from './live-campaigns.ts'
+import type { Leads } from './live-leads.ts'
+import { accountOpener } from './open-account.ts'
+import type { SomeReaction } from './reaction.ts'
+import type { Timer } from './timers.ts'
+import type { Writer } from './writer.ts'
+
+type RouteDeps = {
+  readonly writer: Writer
+  readonly dataKeys: Pick<DataKeys, 'digest'>
+  readonly directory: Directory
+  readonly campaigns: LiveCampaigns
+  readonly claimContent: ClaimContent
+  readonly baseUrl: string
+}
+
+/** Leads that others send: the way in. */
+export const intakeRoutes = (deps: RouteDeps): readonly Route[] => {
+  const { writer, dataKeys, directory, campaigns, claimContent, baseUrl } = deps
+  return [
+    ...campaignRoutes({ writer, directory, campaigns }),
+    receiveRoute({ writer, campaigns, digest: dataKeys.digest, claimContent, baseUrl }),
+    uploadRoute({ writer, campaigns, directory }),
+    ...ingestTeamRoutes({ writer, people: makePeople({ writer, digest: dataKeys.digest }) }),
+  ]
+}
+
+type ProcessingDeps = Pick<Parts, 'pool' | 'eventLog' | 'progress' | 'dataKeys' | 'clock' | 'log'> & {
+  readonly writer: Writer
+  readonly directory: Directory
+  readonly campaigns: LiveCampaigns
+  readonly crmModels: CrmModels
+  readonly leads: Leads
+  readonly people: ReturnType<typeof makePeople>
+  readonly openAccount: ReturnType<typeof accountOpener>
+  /** For the models that read what was sent. */
+  readonly models: GuardedHttp
+}
+
+/** How what was sent becomes a lead: by reactions, and by a timer where an attempt has failed. */
+export const intakeProcessing = (
+  deps: ProcessingDeps,
+): { readonly reactions: readonly SomeReaction[]; readonly timers: readonly Timer[] } => {
+  const { writer, directory, campaigns, crmModels, leads, people, openAccount, models, clock, log } = deps
+  const { organisations } = directory
+  const { pipelines } = crmModels
+  const reader = modelReader({
+    openAccount,
+    ask: openAiCompatible(models),
+    use: makeReadingUse(deps.pool),
+    budgetOf: (organisation_id) => pipelines(organisation_id).reading,
+    timeZoneOf: (organisation_id) => organisations.get(organisation_id)?.time_zone ?? 'UTC',
+    clock,
+  })
+  const lookalikes = makeLookalikes(deps)
+  const processing = { writer, campaigns, pipelines, people, leads, lookalikes, organisations, reader, log, clock }
+  return {
+    reactions: [whenIngestReceivedResolveIt(processing), whenIngestResolvedReadIt(processing)],
+    timers: [retryIngests(processing)],
+  }
+}

@@ -1,0 +1,131 @@
+import type { Directory } from '#domain/access/record.ts'
+import type { BankAccountCheck } from '#domain/bank-account.ts'
+import { dateIn } from '#domain/time-zone.ts'
+import type { OrganisationId } from '#domain/values.ts'
+import type { DataKeys } from '#infra/crypto/data-keys.ts'
+import { makeSealedFiles } from '#infra/crypto/sealed-files.ts'
+import type { GuardedHttp } from '#infra/guarded-http.ts'
+import type { Route } from '#infra/http/route.ts'
+import { marketPanel } from '#infra/market-panel/panel.ts'
+import type { Parts } from '#infra/parts.ts'
+import { abandonInactive } from './applications/abandon-inactive.ts'
+import { expireQuotes } from './applications/expire-quotes.ts'
+import { applicationRoutes } from './applications/routes.ts'
+import { searchMarket } from './applications/search-market.ts'
+import { settleCardPayments } from './applications/settle-card-payments.ts'
+import { whenPolicyCancelledReturnCard } from './applications/when-policy-cancelled-return-card.ts'
+import { whenPremiumRefundOwedReturnCard } from './applications/when-premium-refund-owed-return-card.ts'
+import { whenQuoteEndedClosePayments } from './applications/when-quote-ended-close-payments.ts'
+import { catalogueAdminRoutes } from './catalogue/routes.ts'
+import { makePeople } from './customers/people.ts'
+import type { Catalogue } from './live-catalogue.ts'
+import type { LivePolicyRules } from './live-policy-rules.ts'
+import { accountOpener } from './open-account.ts'
+import type { PaymentDesks } from './payment-desk.ts'
+import { collectPremiums } from './policies/collect-premiums.ts'
+import { makeHasSold } from './policies/has-sold.ts'
+import { makeClaimNumber } from './policies/number.ts'
+import { premiumRoutes } from './policies/premium-routes.ts'
+import { makeWaitUntilReadable } from './policies/readable.ts'
+import { refundPremiums } from './policies/refund-premiums.ts'
+import { policyAdminRoutes } from './policies/routes.ts'
+import { servicingRoutes } from './policies/servicing-routes.ts'
+import { makeSetUp } from './policies/set-up.ts'
+import { policyTimers } from './policies/timers.ts'
+import { whenCardSettledRecordPremium } from './policies/when-card-settled-record-premium.ts'
+import { whenInboundEventAcceptedUpdatePolicy } from './policies/when-inbound-event-accepted-update-policy.ts'
+import { whenPolicyBoundIssueDocuments } from './policies/when-policy-bound-issue-documents.ts'
+import { whenQuoteBoughtSetUpPolicy } from './policies/when-quote-bought-set-up-policy.ts'
+import { whenTermsChangedIssueSchedule } from './policies/when-terms-changed-issue-schedule.ts'
+import { setUpMandates } from './policy-mandates.ts'
+import type { QuoteOwner } from './quote-owner.ts'
+import type { SomeReaction } from './reaction.ts'
+import type { Timer } from './timers.ts'
+import type { Writer } from './writer.ts'
+
+type RouteDeps = Pick<Parts, 'keys' | 'pool'> & {
+  readonly writer: Writer
+  readonly dataKeys: Pick<DataKeys, 'digest'>
+  readonly directory: Directory
+  readonly catalogue: Catalogue
+  readonly quoteOwner: QuoteOwner
+  readonly checkBankAccount: BankAccountCheck
+  readonly desks: PaymentDesks
+  readonly policyRules: LivePolicyRules
+  readonly baseUrl: string
+}
+
+/** What is sold, from the application to the policy and its premiums: the way in. */
+export const salesRoutes = (deps: RouteDeps): readonly Route[] => {
+  const { writer, pool, keys, dataKeys, directory, catalogue, policyRules, baseUrl } = deps
+  const { organisations } = directory
+  const dateAt = (organisation_id: OrganisationId, now: string) =>
+    dateIn(organisations.get(organisation_id)?.time_zone ?? 'Europe/London', now)
+  return [
+    ...applicationRoutes({
+      writer,
+      keys,
+      catalogue,
+      quoteOwner: deps.quoteOwner,
+      checkBankAccount: deps.checkBankAccount,
+      desks: deps.desks,
+      policies: {
+        claimNumber: makeClaimNumber(writer),
+        setUp: makeSetUp({ writer, catalogue, organisations, rulesOf: policyRules }),
+        waitUntilReadable: makeWaitUntilReadable(pool),
+        baseUrl,
+      },
+      organisations,
+      people: makePeople({ writer, digest: dataKeys.digest }),
+    }),
+    ...premiumRoutes({ writer, baseUrl }),
+    ...servicingRoutes({ writer, baseUrl, dateAt }),
+    ...policyAdminRoutes({ writer, baseUrl, dateAt }),
+    ...catalogueAdminRoutes({ writer, catalogue, hasSold: makeHasSold(pool) }),
+  ]
+}
+
+type ReactionDeps = Pick<Parts, 'pool' | 'dataKeys'> & {
+  readonly writer: Writer
+  readonly directory: Directory
+  readonly catalogue: Catalogue
+  readonly setUpPolicy: ReturnType<typeof makeSetUp>
+}
+
+export const salesReactions = (deps: ReactionDeps): readonly SomeReaction[] => {
+  const { writer, catalogue, directory, setUpPolicy } = deps
+  const ofDocuments = { writer, catalogue, files: makeSealedFiles(deps), organisations: directory.organisations }
+  return [
+    whenQuoteEndedClosePayments(writer),
+    whenQuoteBoughtSetUpPolicy(setUpPolicy),
+    whenPolicyBoundIssueDocuments(ofDocuments),
+    whenTermsChangedIssueSchedule(ofDocuments),
+    whenPolicyCancelledReturnCard(writer),
+    whenInboundEventAcceptedUpdatePolicy(writer),
+    whenPremiumRefundOwedReturnCard(writer),
+    whenCardSettledRecordPremium(writer),
+  ]
+}
+
+type TimerDeps = Pick<Parts, 'clock' | 'log'> & {
+  readonly writer: Writer
+  readonly catalogue: Catalogue
+  readonly policyRules: LivePolicyRules
+  readonly desks: PaymentDesks
+  readonly openAccount: ReturnType<typeof accountOpener>
+  readonly outside: GuardedHttp
+}
+
+export const salesTimers = (deps: TimerDeps): readonly Timer[] => {
+  const { writer, catalogue, policyRules, desks, openAccount, outside, clock, log } = deps
+  return [
+    expireQuotes(writer),
+    abandonInactive(writer),
+    searchMarket({ writer, panel: marketPanel(outside), openAccount, clock, log }),
+    ...settleCardPayments({ writer, desks }),
+    ...policyTimers({ writer, catalogue, rulesOf: policyRules }),
+    setUpMandates({ writer, desks }),
+    ...collectPremiums({ writer, desks, clock }),
+    refundPremiums({ writer, desks }),
+  ]
+}

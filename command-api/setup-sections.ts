@@ -1,0 +1,60 @@
+import type { SecretCheck } from '#infra/crypto/secret-hash.ts'
+import type { Parts } from '#infra/parts.ts'
+import { apiApplicationsSection } from './access/api-application-setup.ts'
+import { campaignsSection, leadIntakeSections } from './campaigns/setup.ts'
+import { productsSection } from './catalogue/products-setup.ts'
+import { rateTablesSection } from './catalogue/rate-tables-setup.ts'
+import type { HasSold } from './catalogue/routes.ts'
+import { crmSections } from './crm.ts'
+import { customIntegrationsSection } from './custom-integrations/setup.ts'
+import { deliverySettingsSection } from './deliveries/setup.ts'
+import { makeDocumentFiles } from './document-files.ts'
+import { endpointConnectionsSection } from './integrations/setup.ts'
+import type { Catalogue } from './live-catalogue.ts'
+import { loyaltyProgrammesSection } from './loyalty/setup.ts'
+import { outreachSections } from './outreach/setup.ts'
+import { paymentAccountsSection } from './payment-accounts/setup.ts'
+import { makeHasSold } from './policies/has-sold.ts'
+import { policyRulesSection } from './policy-rules/setup.ts'
+import { providerAccountsSection } from './provider-accounts/setup.ts'
+import { lifecycleActionsSection } from './workflows/setup.ts'
+import { namedTargets } from './workflows/workflow-choices.ts'
+import { workflowsSection } from './workflows/workflow-setup.ts'
+import type { Writer } from './writer.ts'
+
+type Deps = Pick<Parts, 'keys' | 'pool'> & {
+  readonly writer: Writer
+  readonly checkSecret: SecretCheck
+  readonly catalogue: Catalogue
+  /** Whether webhooks may go to an address by plain http. */
+  readonly allowsHttp: (address: string) => boolean
+  readonly hasSold?: HasSold
+}
+
+/** Every part of a set-up file, in the order in which they are applied. */
+export const setupSections = ({
+  writer,
+  pool,
+  checkSecret,
+  keys,
+  catalogue,
+  allowsHttp,
+  hasSold = makeHasSold(pool),
+}: Deps) => [
+  apiApplicationsSection({ writer, checkSecret }),
+  providerAccountsSection({ writer, keys, allowsHttp }),
+  paymentAccountsSection({ writer, keys, allowsHttp }),
+  rateTablesSection(writer),
+  productsSection({ writer, hasSold, documentFiles: makeDocumentFiles(pool) }),
+  endpointConnectionsSection({ writer, keys, allowsHttp }),
+  deliverySettingsSection(writer),
+  customIntegrationsSection({ writer, keys, allowsHttp }),
+  lifecycleActionsSection({ writer, catalogue }),
+  campaignsSection(writer),
+  ...leadIntakeSections(writer),
+  loyaltyProgrammesSection(writer),
+  ...crmSections(writer),
+  policyRulesSection(writer),
+  workflowsSection({ writer, targets: namedTargets(writer.log, catalogue) }),
+  ...outreachSections(writer),
+]
