@@ -29,6 +29,7 @@ organisations:
         product_type: term
         lifecycle_state: production
         policy_fee_pence: 150
+        inactive_after_days: 90
         rate_tables: { life.level: 1 }
         smoker: { key: smoker, values: [true] }
         underwriting:
