@@ -48,15 +48,17 @@ export const followCatalogue = async (eventLog: EventLog, folds: LiveFolds): Pro
   const live: Live = { products: new Map(), ids: new Map() }
   await folds.follow(catalogueFold, live)
   const former = cacheOfBytes<Release>(cacheBytes)
-  const rateTables = new LRUCache<string, RateTable>({
+  const rateTables = new LRUCache<string, RateTable, Published>({
     maxSize: cacheBytes,
     sizeCalculation: (table) => approximateBytes(table),
     // Those who ask at the same time share one read.
-    fetchMethod: async (stream) => readRateTable(eventLog, stream),
+    fetchMethod: async (_key, _stale, { context }) => readRateTable(eventLog, context),
   })
 
-  const rateTable: Catalogue['rateTable'] = (organisation_id, key, version) =>
-    rateTables.fetch(`rate_table-${rateTableIdOf(organisation_id, key, version)}`)
+  const rateTable: Catalogue['rateTable'] = async (organisation_id, key, version) => {
+    const name = keyOf(organisation_id, version, key)
+    return rateTables.get(name) ?? rateTables.fetch(name, { context: { organisation_id, key, version } })
+  }
 
   return {
     current: (organisation_id, slug) => {
@@ -118,8 +120,14 @@ const liveProduct = (product: LiveProduct | undefined, event: ProductEvent): Liv
   }
 }
 
+type Published = { readonly organisation_id: OrganisationId; readonly key: string; readonly version: number }
+
 /** Nothing of a published version ever changes. */
-const readRateTable = async (eventLog: EventLog, stream: string): Promise<RateTable | undefined> => {
+const readRateTable = async (
+  eventLog: EventLog,
+  { organisation_id, key, version }: Published,
+): Promise<RateTable | undefined> => {
+  const stream = `rate_table-${rateTableIdOf(organisation_id, key, version)}`
   const [published] = await eventLog.read(stream, { limit: 1 })
   return published && fromStored(rateTableEvents, published).table
 }

@@ -1,4 +1,3 @@
-import { v7 as uuidv7 } from 'uuid'
 import { z } from 'zod'
 import type { ApplicationCommand } from '#domain/applications/application.ts'
 import { Application } from '#domain/applications/record.ts'
@@ -7,6 +6,7 @@ import { latestQuote, type ApplicationState } from '#domain/applications/state.t
 import { Quote } from '#domain/quotes/record.ts'
 import { ApplicationId, CalendarDate, QuoteId, type OrganisationId } from '#domain/values.ts'
 import { Problem } from '#infra/http/problem.ts'
+import { newId } from '#infra/ids.ts'
 import { route, type Caller, type RequestFacts, type Route } from '#infra/http/route.ts'
 import type { Context, Handled } from '../handle.ts'
 import type { Catalogue } from '../live-catalogue.ts'
@@ -87,7 +87,7 @@ export const quoteRoutes = ({
       const journey = release?.journeys.find((each) => each.id === journey_id)
       if (!release || !journey) throw new Error(`Application ${id} was started with a release that does not exist.`)
 
-      const quote_id = QuoteId.parse(uuidv7())
+      const quote_id = QuoteId.parse(newId())
       const { state, events } = await handle(
         path.id,
         {

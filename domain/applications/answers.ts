@@ -70,15 +70,16 @@ const settle = (questions: Questions, given: Held, today: string): Held => {
   return kept.size === given.size ? held : settle(questions, kept, today)
 }
 
-const isHeldAsked = ({ ask_if }: ReleaseQuestion, held: Held): boolean => {
-  if (!ask_if) return true
-  const wanted = [ask_if.equals].flat()
-  return [held.get(ask_if.key)].flat().some((answer) => answer !== undefined && wanted.includes(answer))
+const isHeldAsked = ({ ask_if }: ReleaseQuestion, held: Held): boolean => !ask_if || isMet(ask_if, held.get(ask_if.key))
+
+const isMet = ({ equals }: NonNullable<ReleaseQuestion['ask_if']>, held: Answer | undefined): boolean => {
+  const wanted = [equals].flat()
+  return [held].flat().some((answer) => answer !== undefined && wanted.includes(answer))
 }
 
 /** Whether a question is to be asked, given answers to questions that are all asked. */
-export const isAsked = (question: ReleaseQuestion, answers: Answers): boolean =>
-  isHeldAsked(question, new Map(Object.entries(answers)))
+export const isAsked = ({ ask_if }: ReleaseQuestion, answers: Answers): boolean =>
+  !ask_if || isMet(ask_if, Object.hasOwn(answers, ask_if.key) ? answers[ask_if.key] : undefined)
 
 const changeBetween = (held: Answers, settled: Held): AnswerChange => ({
   saved: Object.fromEntries([...settled].filter(([key, answer]) => !isSameJson(held[key], answer))),

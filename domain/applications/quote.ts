@@ -52,7 +52,7 @@ export const quoteApplication = (command: QuoteApplication, state: ApplicationSt
   const start_date = command.start_date ?? daysAfter(today, 1)
   refuseStartDate(start_date, today)
   const inputs_digest = digest(pricedInputs(state))
-  const request = requestOfQuote(command, state, start_date)
+  const request = requestOn(inputs_digest, command, state, start_date)
   const missing = missingAnswers(command, state)
   if (Object.keys(missing).length > 0) throw detailsMissing({ ...missing, ...missingForPrice(request) })
 
@@ -154,8 +154,10 @@ const isStillGood = (
   return isForThatDay && Date.parse(latest.quote.expires_at) - Date.parse(now) > reusableForMs
 }
 
+type Given = Pick<QuoteApplication, 'release' | 'journey' | 'rate_tables'>
+
 export const pricingRequest = (
-  { release, journey, rate_tables }: Pick<QuoteApplication, 'release' | 'journey' | 'rate_tables'>,
+  { release, journey, rate_tables }: Given,
   { record, components, partner_answers }: ApplicationState,
   start_date: string,
 ): PricingRequest => {
@@ -184,12 +186,19 @@ export const pricingRequest = (
 
 /** What a quote is priced on, with the terms that the team has accepted these answers on. */
 export const requestOfQuote = (
-  given: Pick<QuoteApplication, 'release' | 'journey' | 'rate_tables' | 'digest'>,
+  given: Given & Pick<QuoteApplication, 'digest'>,
+  state: ApplicationState,
+  start_date: string,
+): PricingRequest => requestOn(given.digest(pricedInputs(state)), given, state, start_date)
+
+const requestOn = (
+  inputs_digest: string,
+  given: Given,
   state: ApplicationState,
   start_date: string,
 ): PricingRequest => {
   const { accepted_terms } = state
-  const holds = accepted_terms?.inputs_digest === given.digest(pricedInputs(state))
+  const holds = accepted_terms?.inputs_digest === inputs_digest
   return { ...pricingRequest(given, state, start_date), ...(accepted_terms && holds && { accepted_terms }) }
 }
 

@@ -75,11 +75,12 @@ export const quotableCovers = (request: PricingRequest): Quotable | Exclude<Pric
  * `until`, from which the same application would have another price, or none. A quote expires as that day begins.
  */
 export const birthdayThatChangesPrice = (request: PricingRequest, until: string): string | null => {
-  const before = price(request)
   const birthdays = request.lives
     .flatMap(({ dob }) => (dob === null ? [] : [nextBirthday(dob, request.start_date)]))
     .filter((birthday) => birthday <= until)
     .toSorted()
+  if (birthdays.length === 0) return null
+  const before = price(request)
   return birthdays.find((birthday) => !costsTheSame(before, price({ ...request, start_date: birthday }))) ?? null
 }
 
