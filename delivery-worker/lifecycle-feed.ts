@@ -1,7 +1,8 @@
 import type { ClientBase } from 'pg'
-import { organisationOf, type RecordedEvent } from '#domain/event.ts'
+import { organisationOf, type Json, type RecordedEvent } from '#domain/event.ts'
 import { consume, type ConsumerParts, type Consuming } from '#infra/consumers/consumer.ts'
 import { OwnError } from '#domain/own-error.ts'
+import { jsons, texts, uuids } from '#infra/postgres/arrays.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import { kindOf, type Capabilities } from './capability.ts'
 
@@ -42,19 +43,33 @@ export const startLifecycleFeed = (subjects: Subjects, parts: ConsumerParts): Co
   })
 }
 
+type Entry = {
+  readonly organisation_id: string
+  readonly position: string
+  readonly event_id: string
+  readonly type: string
+  readonly product_id: string | null
+  readonly recorded_at: string
+  /** As it is shown. */
+  readonly document: string
+}
+
+const productOf = ({ product_id }: Json): string | null => (typeof product_id === 'string' ? product_id : null)
+
 const keyOf = ({ type, id }: Pick<Remembered, 'type' | 'id'>): string => `${type} ${id}`
 
 const entryOf = (subjects: Subjects, known: ReadonlyMap<string, Remembered>, recorded: RecordedEvent) => {
   const kind = kindOf(subjects, recorded)
   if (!kind) throw new OwnError(`The lifecycle feed does not know ${recorded.type}.`)
   const [type, id, organisation_id] = [kind.type, kind.idOf(recorded), organisationOf(recorded)]
-  const facts = kind.remember(known.get(keyOf({ type, id }))?.facts as Readonly<Record<string, unknown>>, recorded)
+  const facts = kind.remember(known.get(keyOf({ type, id }))?.facts as Json, recorded)
   if (!facts) throw new OwnError(`${recorded.type} ${recorded.id}: its ${type} never began.`)
   const happening = kind.happening(facts, recorded)
   const after: Remembered = { type, id, organisation_id, facts }
   if (!happening) return { after, entry: undefined }
   const { type: published, payload, aggregate = { type, id } } = happening
-  const product_id = facts['product_id'] ?? null
+  const product_id = productOf(facts)
+  const recorded_at = recorded.recorded_at.toISOString()
   return {
     after,
     entry: {
@@ -63,12 +78,12 @@ const entryOf = (subjects: Subjects, known: ReadonlyMap<string, Remembered>, rec
       event_id: recorded.id,
       type: published,
       product_id,
-      recorded_at: recorded.recorded_at.toISOString(),
+      recorded_at,
       document: JSON.stringify({
         id: recorded.id,
         type: published,
         occurred_at: recorded.metadata.occurred_at,
-        recorded_at: recorded.recorded_at.toISOString(),
+        recorded_at,
         sequence: recorded.revision,
         aggregate,
         payload,
@@ -99,17 +114,36 @@ const recall = async (db: ClientBase, subjects: Subjects, events: readonly Recor
   return rows
 }
 
-const write = async (db: ClientBase, entries: readonly object[], learned: readonly Remembered[]): Promise<void> => {
-  await db.query(sql`
-    insert into lifecycle_event (organisation_id, position, event_id, type, product_id, recorded_at, document)
-    select organisation_id, position, event_id, type, product_id, recorded_at, document::json
-    from json_to_recordset(${JSON.stringify(entries)}) as entry (organisation_id uuid, position text, event_id uuid,
-      type text, product_id uuid, recorded_at timestamptz, document text)
-    on conflict do nothing`)
-  const rows = learned.map((each) => ({ ...each, facts: JSON.stringify(each.facts) }))
-  await db.query(sql`
-    insert into lifecycle_subject (type, id, organisation_id, facts)
-    select type, id, organisation_id, facts::json
-    from json_to_recordset(${JSON.stringify(rows)}) as learned (type text, id uuid, organisation_id uuid, facts text)
-    on conflict (type, id) do update set facts = excluded.facts`)
+const write = async (db: ClientBase, entries: readonly Entry[], learned: readonly Remembered[]): Promise<void> => {
+  await db.query({
+    name: 'lifecycle-events',
+    text: `
+      insert into lifecycle_event (organisation_id, position, event_id, type, product_id, recorded_at, document)
+      select organisation_id, position, event_id, type, product_id::uuid, recorded_at::timestamptz, document
+      from unnest($1::uuid[], $2::text[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::json[])
+        as entry (organisation_id, position, event_id, type, product_id, recorded_at, document)
+      on conflict do nothing`,
+    values: [
+      uuids(entries.map(({ organisation_id }) => organisation_id)),
+      texts(entries.map(({ position }) => position)),
+      uuids(entries.map(({ event_id }) => event_id)),
+      texts(entries.map(({ type }) => type)),
+      texts(entries.map(({ product_id }) => product_id)),
+      texts(entries.map(({ recorded_at }) => recorded_at)),
+      jsons(entries.map(({ document }) => document)),
+    ],
+  })
+  await db.query({
+    name: 'lifecycle-subjects',
+    text: `
+      insert into lifecycle_subject (type, id, organisation_id, facts)
+      select * from unnest($1::text[], $2::uuid[], $3::uuid[], $4::json[])
+      on conflict (type, id) do update set facts = excluded.facts`,
+    values: [
+      texts(learned.map(({ type }) => type)),
+      uuids(learned.map(({ id }) => id)),
+      uuids(learned.map(({ organisation_id }) => organisation_id)),
+      jsons(learned.map(({ facts }) => JSON.stringify(facts))),
+    ],
+  })
 }

@@ -1,6 +1,7 @@
 import type { ClientBase, Pool } from 'pg'
 import type { RecordedEvent } from '#domain/event.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
+import { jsons, texts, uuids } from '#infra/postgres/arrays.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import type { Capabilities } from './capability.ts'
 import { concernsOf, forgottenIn, type Known } from './known.ts'
@@ -63,12 +64,24 @@ export const readAgain = async (
 
 export const remember = async (db: ClientBase, learned: readonly Known[]): Promise<void> => {
   if (learned.length === 0) return
-  const rows = learned.map((each) => ({ ...each, facts: JSON.stringify(each.facts) }))
-  await db.query(sql`
-    insert into delivery_known (kind, type, id, organisation_id, facts, stream, revision)
-    select kind, type, id, organisation_id, facts::json, stream, revision
-    from json_to_recordset(${JSON.stringify(rows)})
-      as learned (kind text, type text, id uuid, organisation_id uuid, facts text, stream text, revision integer)
-    on conflict (kind, id) do update set
-      facts = excluded.facts, stream = excluded.stream, revision = excluded.revision, learned_at = now()`)
+  const last = (each: Known) => (each.kind === 'subject' ? each : undefined)
+  await db.query({
+    name: 'delivery-remember',
+    text: `
+      insert into delivery_known (kind, type, id, organisation_id, facts, stream, revision)
+      select kind, type, id, organisation_id, facts, stream, revision::integer
+      from unnest($1::text[], $2::text[], $3::uuid[], $4::uuid[], $5::json[], $6::text[], $7::text[])
+        as learned (kind, type, id, organisation_id, facts, stream, revision)
+      on conflict (kind, id) do update set
+        facts = excluded.facts, stream = excluded.stream, revision = excluded.revision, learned_at = now()`,
+    values: [
+      texts(learned.map(({ kind }) => kind)),
+      texts(learned.map(({ type }) => type)),
+      uuids(learned.map(({ id }) => id)),
+      uuids(learned.map(({ organisation_id }) => organisation_id)),
+      jsons(learned.map(({ facts }) => JSON.stringify(facts))),
+      texts(learned.map((each) => last(each)?.stream ?? null)),
+      texts(learned.map((each) => last(each)?.revision?.toString() ?? null)),
+    ],
+  })
 }
