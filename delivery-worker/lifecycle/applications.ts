@@ -1,59 +1,11 @@
 import type { Pool } from 'pg'
-import { applicationEvents } from '#domain/applications/events.ts'
 import { renderApplication, type Application, type ApplicationRecord } from '#domain/applications/record.ts'
 import { idOf, type EventOf, type Json } from '#domain/event.ts'
-import { marketQuoteEvents } from '#domain/market-quotes/events.ts'
-import type { LifecycleEventType } from '#domain/workflows/events.ts'
+import { lifecycle } from '#domain/workflows/events.ts'
 import { subjectKind } from '../capability.ts'
 import { peopleShown, pick, readDocuments } from '../snapshot.ts'
 
-const {
-  ApplicationStarted,
-  CustomerSaved,
-  ApplicationReferred,
-  ApplicationDeclined,
-  ApplicationPostponed,
-  ApplicationAbandoned,
-  ApplicationAccepted,
-  ApplicationGivenBack,
-  ApplicationReopened,
-  ApplicationBound,
-} = applicationEvents
-
-const { MarketSearchCompleted, MarketSearchFailed, ApplicationHandedOff } = marketQuoteEvents
-
-const sent = {
-  MarketSearchCompleted,
-  MarketSearchFailed,
-  ApplicationHandedOff,
-  ApplicationStarted,
-  CustomerSaved,
-  ApplicationReferred,
-  ApplicationDeclined,
-  ApplicationPostponed,
-  ApplicationAbandoned,
-  ApplicationAccepted,
-  ApplicationGivenBack,
-  ApplicationReopened,
-  ApplicationBound,
-}
-
-const names: Readonly<Record<keyof typeof sent, LifecycleEventType>> = {
-  MarketSearchCompleted: 'quote.market_completed',
-  MarketSearchFailed: 'quote.market_failed',
-  ApplicationHandedOff: 'application.handed_off',
-  ApplicationStarted: 'application.started',
-  CustomerSaved: 'application.customer_saved',
-  ApplicationReferred: 'application.referred',
-  ApplicationDeclined: 'application.declined',
-  ApplicationPostponed: 'application.postponed',
-  ApplicationAbandoned: 'application.abandoned',
-  // Whatever was with the team, or ended, can be worked on again.
-  ApplicationAccepted: 'application.reopened',
-  ApplicationGivenBack: 'application.reopened',
-  ApplicationReopened: 'application.reopened',
-  ApplicationBound: 'application.bound',
-}
+const { events: sent, names } = lifecycle.application
 
 type Facts = { readonly product_id: string }
 

@@ -1,20 +1,11 @@
-import { paymentEvents } from '#domain/payments/events.ts'
-import type { LifecycleEventType } from '#domain/workflows/events.ts'
+import { lifecycle } from '#domain/workflows/events.ts'
 import { subjectKind } from '../capability.ts'
 import { peopleShown, readDocuments } from '../snapshot.ts'
 import { readApplications } from './applications.ts'
 import { policies } from './policies.ts'
 import { quotes } from './quotes.ts'
 
-const { MandateCreated, MandateActivated, MandateFailed, MandateCancelled } = paymentEvents
-const sent = { MandateCreated, MandateActivated, MandateFailed, MandateCancelled }
-
-const names: Readonly<Record<keyof typeof sent, LifecycleEventType>> = {
-  MandateCreated: 'mandate.created',
-  MandateActivated: 'mandate.activated',
-  MandateFailed: 'mandate.failed',
-  MandateCancelled: 'mandate.cancelled',
-}
+const { events: sent, names } = lifecycle.mandate
 
 type Facts = {
   readonly product_id: string | null

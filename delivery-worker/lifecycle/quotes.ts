@@ -1,20 +1,11 @@
-import { quoteEvents } from '#domain/quotes/events.ts'
 import type { Quote } from '#domain/quotes/record.ts'
 import type { ExcludedCover, QuoteComponent } from '#domain/rating/events.ts'
-import type { LifecycleEventType } from '#domain/workflows/events.ts'
+import { lifecycle } from '#domain/workflows/events.ts'
 import { subjectKind } from '../capability.ts'
 import { peopleShown, pick, readDocuments } from '../snapshot.ts'
 import { applicationSnapshot, readApplications } from './applications.ts'
 
-const names: Readonly<Record<keyof typeof quoteEvents, LifecycleEventType>> = {
-  QuoteIssued: 'quote.issued',
-  QuoteReplaced: 'quote.replaced',
-  QuoteAccepted: 'quote.accepted',
-  QuoteAcceptanceVoided: 'quote.acceptance_voided',
-  QuoteRejected: 'quote.rejected',
-  QuoteExpired: 'quote.expired',
-  QuoteBought: 'quote.bought',
-}
+const { events: sent, names } = lifecycle.quote
 
 type Facts = {
   readonly product_id: string
@@ -23,10 +14,10 @@ type Facts = {
   readonly replaced_by: string | null
 }
 
-export const quotes = subjectKind<typeof quoteEvents, Facts>({
+export const quotes = subjectKind<typeof sent, Facts>({
   type: 'quote',
   categories: ['application'],
-  events: quoteEvents,
+  events: sent,
   readModels: ['applications', 'quotes'],
   idOf: ({ quote_id }) => quote_id,
   remember: (facts, event) => {

@@ -1,21 +1,16 @@
-import { deliveryNewsEvents } from '#domain/deliveries/events.ts'
 import type { Json } from '#domain/event.ts'
-import type { LifecycleEventType } from '#domain/workflows/events.ts'
+import { lifecycle } from '#domain/workflows/events.ts'
 import { subjectKind, type Happening } from '../capability.ts'
 
 export const webhookSubject = 'webhook'
 
-const names: Readonly<Record<keyof typeof deliveryNewsEvents, LifecycleEventType>> = {
-  DeliveryFailed: 'webhook.failed',
-  ConnectionFailing: 'webhook.connection_failing',
-  ConnectionDisabled: 'webhook.connection_disabled',
-}
+const { events, names } = lifecycle.webhook
 
 /** Webhooks about webhooks, so that somebody hears of those that did not arrive: the payload says it all. */
-export const webhooks = subjectKind<typeof deliveryNewsEvents, { readonly product_id: null }>({
+export const webhooks = subjectKind<typeof events, { readonly product_id: null }>({
   type: webhookSubject,
   categories: ['delivery_news'],
-  events: deliveryNewsEvents,
+  events,
   readModels: [],
   idOf: (event) => (event.type === 'DeliveryFailed' ? event.delivery_id : event.connection_id),
   remember: () => ({ product_id: null }),

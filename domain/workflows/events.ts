@@ -1,62 +1,112 @@
 import { z } from 'zod'
-import { event, type EventOf } from '../event.ts'
+import { applicationEvents as application } from '../applications/events.ts'
+import { claimEvents as claim } from '../claims/events.ts'
+import { deliveryNewsEvents as news } from '../deliveries/events.ts'
+import { event, type EventOf, type EventShapes } from '../event.ts'
 import { EndpointConnectionId } from '../integrations/events.ts'
 import { ActivityKind } from '../leads/events.ts'
+import { marketQuoteEvents as market } from '../market-quotes/events.ts'
+import { paymentEvents as payment } from '../payments/events.ts'
 import { Key } from '../pipeline/events.ts'
+import { policyEvents as policy } from '../policies/events.ts'
+import { premiumEvents as premium } from '../premiums/events.ts'
+import { quoteEvents as quote } from '../quotes/events.ts'
 import { CampaignId, OrganisationId, ProductId } from '../values.ts'
 
-/** Every lifecycle event that can be sent as a webhook, by its published name. Receivers rely on these names. */
+type Row = readonly [shape: EventShapes[string], name: string]
+
+/** The shapes and the published names of some stored events, each by the type that it is stored under. */
+const published = <const Table extends Readonly<Record<string, Row>>>(table: Table) => {
+  const rows = Object.entries(table)
+  return {
+    events: Object.fromEntries(rows.map(([type, [shape]]) => [type, shape])) as {
+      readonly [Type in keyof Table]: Table[Type][0]
+    }, // row by row
+    names: Object.fromEntries(rows.map(([type, [, name]]) => [type, name])) as {
+      readonly [Type in keyof Table]: Table[Type][1]
+    }, // row by row
+  }
+}
+
+/**
+ * Every stored event that is published as a lifecycle event, and its published name, by what it is about. Receivers rely on
+ * these names. An event that is added here is a trigger of workflows, is sent and stands in the feed.
+ */
+export const lifecycle = {
+  application: published({
+    ApplicationStarted: [application.ApplicationStarted, 'application.started'],
+    CustomerSaved: [application.CustomerSaved, 'application.customer_saved'],
+    ApplicationReferred: [application.ApplicationReferred, 'application.referred'],
+    ApplicationDeclined: [application.ApplicationDeclined, 'application.declined'],
+    ApplicationPostponed: [application.ApplicationPostponed, 'application.postponed'],
+    ApplicationAbandoned: [application.ApplicationAbandoned, 'application.abandoned'],
+    // Whatever was with the team, or ended, can be worked on again.
+    ApplicationAccepted: [application.ApplicationAccepted, 'application.reopened'],
+    ApplicationGivenBack: [application.ApplicationGivenBack, 'application.reopened'],
+    ApplicationReopened: [application.ApplicationReopened, 'application.reopened'],
+    ApplicationHandedOff: [market.ApplicationHandedOff, 'application.handed_off'],
+    ApplicationBound: [application.ApplicationBound, 'application.bound'],
+    MarketSearchCompleted: [market.MarketSearchCompleted, 'quote.market_completed'],
+    MarketSearchFailed: [market.MarketSearchFailed, 'quote.market_failed'],
+  }),
+  quote: published({
+    QuoteIssued: [quote.QuoteIssued, 'quote.issued'],
+    QuoteReplaced: [quote.QuoteReplaced, 'quote.replaced'],
+    QuoteAccepted: [quote.QuoteAccepted, 'quote.accepted'],
+    QuoteAcceptanceVoided: [quote.QuoteAcceptanceVoided, 'quote.acceptance_voided'],
+    QuoteRejected: [quote.QuoteRejected, 'quote.rejected'],
+    QuoteExpired: [quote.QuoteExpired, 'quote.expired'],
+    QuoteBought: [quote.QuoteBought, 'quote.bought'],
+  }),
+  mandate: published({
+    MandateCreated: [payment.MandateCreated, 'mandate.created'],
+    MandateActivated: [payment.MandateActivated, 'mandate.activated'],
+    MandateFailed: [payment.MandateFailed, 'mandate.failed'],
+    MandateCancelled: [payment.MandateCancelled, 'mandate.cancelled'],
+  }),
+  /** With its premiums and claims. */
+  policy: published({
+    PolicyBound: [policy.PolicyBound, 'policy.bound'],
+    PolicyActivated: [policy.PolicyActivated, 'policy.activated'],
+    PolicyAmended: [policy.PolicyAmended, 'policy.amended'],
+    PolicyIndexed: [policy.PolicyIndexed, 'policy.indexed'],
+    PolicyReviewed: [policy.PolicyReviewed, 'policy.reviewed'],
+    PolicySuspended: [policy.PolicySuspended, 'policy.suspended'],
+    PolicyReinstated: [policy.PolicyReinstated, 'policy.reinstated'],
+    PolicyLapsed: [policy.PolicyLapsed, 'policy.lapsed'],
+    PolicyCancelled: [policy.PolicyCancelled, 'policy.cancelled'],
+    PolicyExpired: [policy.PolicyExpired, 'policy.expired'],
+    PolicyDocumentIssued: [policy.PolicyDocumentIssued, 'policy.document_issued'],
+    PolicyUpdated: [policy.PolicyUpdated, 'policy.updated'],
+    PolicyMandateRefused: [policy.PolicyMandateRefused, 'mandate.failed'],
+    PremiumDue: [premium.PremiumDue, 'premium.due'],
+    PremiumCollected: [premium.PremiumCollected, 'premium.collected'],
+    PremiumFailed: [premium.PremiumFailed, 'premium.failed'],
+    PremiumRetried: [premium.PremiumRetried, 'premium.retried'],
+    PremiumRefunded: [premium.PremiumRefunded, 'premium.refunded'],
+    PremiumWrittenOff: [premium.PremiumWrittenOff, 'premium.written_off'],
+    ClaimOpened: [claim.ClaimOpened, 'claim.opened'],
+    ClaimEvidenceRequested: [claim.ClaimEvidenceRequested, 'claim.evidence_requested'],
+    ClaimApproved: [claim.ClaimApproved, 'claim.approved'],
+    ClaimDeclined: [claim.ClaimDeclined, 'claim.declined'],
+    ClaimPaid: [claim.ClaimPaid, 'claim.paid'],
+    ClaimClosed: [claim.ClaimClosed, 'claim.closed'],
+    ClaimReopened: [claim.ClaimReopened, 'claim.reopened'],
+  }),
+  /** Webhooks about webhooks. */
+  webhook: published({
+    DeliveryFailed: [news.DeliveryFailed, 'webhook.failed'],
+    ConnectionFailing: [news.ConnectionFailing, 'webhook.connection_failing'],
+    ConnectionDisabled: [news.ConnectionDisabled, 'webhook.connection_disabled'],
+  }),
+} as const
+
+type Names = { readonly [About in keyof typeof lifecycle]: (typeof lifecycle)[About]['names'] }
+type LifecycleName = { [About in keyof Names]: Names[About][keyof Names[About]] }[keyof Names]
+
+/** Every lifecycle event that can be sent as a webhook, by its published name. */
 export const LifecycleEventType = z.enum([
-  'application.started',
-  'application.customer_saved',
-  'application.referred',
-  'application.declined',
-  'application.postponed',
-  'application.abandoned',
-  'application.reopened',
-  'application.handed_off',
-  'application.bound',
-  'quote.issued',
-  'quote.replaced',
-  'quote.accepted',
-  'quote.acceptance_voided',
-  'quote.rejected',
-  'quote.expired',
-  'quote.bought',
-  'quote.market_completed',
-  'quote.market_failed',
-  'policy.bound',
-  'policy.activated',
-  'policy.amended',
-  'policy.indexed',
-  'policy.reviewed',
-  'policy.suspended',
-  'policy.reinstated',
-  'policy.lapsed',
-  'policy.cancelled',
-  'policy.expired',
-  'policy.document_issued',
-  'policy.updated',
-  'mandate.created',
-  'mandate.activated',
-  'mandate.failed',
-  'mandate.cancelled',
-  'premium.due',
-  'premium.collected',
-  'premium.failed',
-  'premium.retried',
-  'premium.refunded',
-  'premium.written_off',
-  'claim.opened',
-  'claim.evidence_requested',
-  'claim.approved',
-  'claim.declined',
-  'claim.paid',
-  'claim.closed',
-  'claim.reopened',
-  'webhook.failed',
-  'webhook.connection_failing',
-  'webhook.connection_disabled',
+  ...new Set(Object.values(lifecycle).flatMap(({ names }): readonly LifecycleName[] => Object.values(names))),
 ])
 export type LifecycleEventType = z.infer<typeof LifecycleEventType>
 
