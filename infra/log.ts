@@ -59,5 +59,23 @@ export const makeLog = (level: string, role: string, destination?: DestinationSt
       },
       serializers: { error: shownError },
     },
-    destination ?? pino.destination(1),
+    destination ?? output(),
   )
+
+/**
+ * Lines are written together, a tenth of a second later at most: a system call for each would cost a busy process a tenth of
+ * its time.
+ */
+const gatheredBytes = 4_096
+const gatheredMs = 100
+
+let shared: ReturnType<typeof pino.destination> | undefined
+
+const output = (): DestinationStream => {
+  if (!shared) {
+    const written = pino.destination({ dest: 1, sync: true, minLength: gatheredBytes, periodicFlush: gatheredMs })
+    process.on('exit', () => written.flushSync())
+    shared = written
+  }
+  return shared
+}
