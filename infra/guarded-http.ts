@@ -1,5 +1,5 @@
-import type { Readable } from 'node:stream'
-import { Agent, buildConnector, Pool } from 'undici'
+import type { IncomingHttpHeaders } from 'node:http'
+import { Agent, buildConnector, Pool, type Dispatcher } from 'undici'
 import {
   AddressRefused,
   makeAddressGuard,
@@ -91,71 +91,96 @@ export const makeGuardedHttp = (options: GuardedHttpOptions) => {
     return undefined
   }
 
+  /** undici's own `request` makes a stream of each answer and a signal for each deadline, which costs as much as the rest. */
+  const exchangeOnce = (
+    asked: Pick<Dispatcher.DispatchOptions, 'origin' | 'path' | 'method' | 'headers' | 'body'>,
+    withinMs: number,
+  ): Promise<Exchange> =>
+    new Promise((resolve) => {
+      let controller: Dispatcher.DispatchController | undefined
+      let answer: { readonly status: number; readonly headers: IncomingHttpHeaders } | undefined
+      let isOver = false
+      let missing = bodyLimitBytes
+      const chunks: Buffer[] = []
+
+      /** Once the status is known, what is missing of the body changes nothing. */
+      const end = (otherwise: () => Exchange): void => {
+        if (isOver) return
+        isOver = true
+        clearTimeout(timer)
+        resolve(answer ? answered(answer, Buffer.concat(chunks)) : otherwise())
+      }
+      const timer = setTimeout(() => {
+        end(() => unanswered(`no answer within ${Math.round(withinMs / 100) / 10} s`))
+        controller?.abort(new Error('too late'))
+      }, withinMs)
+
+      agent.dispatch(asked, {
+        onRequestStart: (started) => {
+          controller = started
+          // It was too late before there was a connection.
+          if (isOver) started.abort(new Error('too late'))
+        },
+        onResponseStart: (_controller, status, headers) => {
+          // Of several heads only the last one is the answer.
+          if (status >= 200) answer = { status, headers }
+        },
+        onResponseData: (reading, chunk) => {
+          chunks.push(chunk.subarray(0, missing))
+          missing -= chunk.length
+          if (missing > 0) return
+          end(nothing)
+          reading.abort(new Error('enough'))
+        },
+        onResponseEnd: () => end(nothing),
+        onResponseError: (_controller, error) => end(() => failed(error)),
+      })
+    })
+
   const request = async ({ url, method, headers, body, ...own }: OutboundRequest): Promise<Exchange> => {
-    const withinMs = Math.min(timeoutMs, own.timeoutMs ?? timeoutMs)
     const refusal = whyRefused(url)
     if (refusal !== undefined) return { outcome: 'refused', reason: refusal }
-
     const { origin, pathname, search } = new URL(url)
-    const deadline = new AbortController()
-    // While it connects, undici takes no notice of the signal.
-    const { promise: tooLate, reject: giveUp } = Promise.withResolvers<never>()
-    const timer = setTimeout(() => {
-      deadline.abort()
-      giveUp(new Error('too late'))
-    }, withinMs)
-    try {
-      const answering = agent.request({
+    return exchangeOnce(
+      {
         origin,
         path: pathname + search,
         method,
         headers: { 'user-agent': 'Coverstream', 'accept-encoding': 'identity', ...headers },
         body: body ?? null,
-        signal: deadline.signal,
-      })
-      const answer = await Promise.race([answering, tooLate])
-      return {
-        outcome: 'answered',
-        status: answer.statusCode,
-        header: (name) => [answer.headers[name]].flat()[0],
-        headers: Object.fromEntries(
-          Object.entries(answer.headers).map(([name, value]) => [name, [value].flat().join(', ')]),
-        ),
-        body: await readSome(answer.body, bodyLimitBytes),
-      }
-    } catch (error) {
-      if (error instanceof AddressRefused) return { outcome: 'refused', reason: error.message }
-      const reason = deadline.signal.aborted ? `no answer within ${Math.round(withinMs / 100) / 10} s` : reasonOf(error)
-      return { outcome: 'unanswered', reason, ...(isOfConnecting(error) && { wasNotSent: true }) }
-    } finally {
-      clearTimeout(timer)
-    }
+      },
+      Math.min(timeoutMs, own.timeoutMs ?? timeoutMs),
+    )
   }
 
   return { request, timeoutMs, close: () => agent.destroy() }
 }
 export type GuardedHttp = ReturnType<typeof makeGuardedHttp>
 
+const answered = (
+  { status, headers }: { readonly status: number; readonly headers: IncomingHttpHeaders },
+  body: Buffer,
+): Exchange => ({
+  outcome: 'answered',
+  status,
+  header: (name) => [headers[name]].flat()[0],
+  headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value].flat().join(', ')])),
+  body,
+})
+
+const unanswered = (reason: string): Exchange => ({ outcome: 'unanswered', reason })
+
+const nothing = (): Exchange => unanswered('an answer without a status')
+
+const failed = (error: unknown): Exchange =>
+  error instanceof AddressRefused
+    ? { outcome: 'refused', reason: error.message }
+    : { ...unanswered(reasonOf(error)), ...(isOfConnecting(error) && { wasNotSent: true }) }
+
 const codesOfConnecting = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']
 
 const isOfConnecting = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && codesOfConnecting.includes(String(error.code))
-
-/** The status is known by now; what is missing of the body changes nothing. */
-const readSome = async (body: Readable, mostBytes: number): Promise<Buffer> => {
-  const chunks: Buffer[] = []
-  let missing = mostBytes
-  try {
-    for await (const chunk of body as AsyncIterable<Buffer>) {
-      chunks.push(chunk.subarray(0, missing))
-      missing -= chunk.length
-      if (missing <= 0) break
-    }
-  } catch {
-    // Cut off, or the deadline came.
-  }
-  return Buffer.concat(chunks)
-}
 
 const reasonOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
