@@ -2,6 +2,7 @@ import { makeGuardedHttp, type GuardedHttpOptions } from '#infra/guarded-http.ts
 import type { Check } from '#infra/http/health.ts'
 import { makeLeases } from '#infra/consumers/lease.ts'
 import { checkConsumer, checkOutage, type Parts, type Role } from '#infra/parts.ts'
+import { createPool } from '#infra/postgres/postgres.ts'
 import { kafkaSettings } from '#infra/kafka/settings.ts'
 import { capabilities as ownCapabilities, lifecycleSubjects } from './capabilities.ts'
 import type { Capabilities } from './capability.ts'
@@ -27,6 +28,9 @@ type Options = Pick<GuardedHttpOptions, 'timeoutMs' | 'lookup' | 'ca'> & {
   readonly capabilities?: Capabilities
 }
 
+/** One claims, one records, one renews, one reads for bodies. */
+const connectionsOfSender = 4
+
 /**
  * Plans deliveries from the log and sends them. Of several workers one plans and all send; each takes over what another
  * has left behind.
@@ -44,8 +48,14 @@ export const startDeliveryWorker = async (parts: DeliveryWorkerParts, options: O
     allowHttp: config.DELIVERY_ALLOW_HTTP,
     ...httpOptions,
   })
+  const queue = createPool(pool.options.connectionString ?? '', {
+    name: 'delivery sender',
+    max: connectionsOfSender,
+    byIndex: true,
+    onLost: (error) => log.warn({ error }, 'idle database connection lost'),
+  })
   const send = makeSend({ capabilities, http, keys, dataKeys, now, pool, log, metrics })
-  const sender = startSender({ pool, log, now, capabilities, send, concurrency: config.DELIVERY_CONCURRENCY })
+  const sender = startSender({ pool: queue, log, now, capabilities, send, concurrency: config.DELIVERY_CONCURRENCY })
   const leases = makeLeases(pool)
   const following = { eventLog, pool, log, metrics, signal, leases }
   const news = startNews({ pool, eventLog, leases, log, signal })
@@ -84,12 +94,16 @@ export const startDeliveryWorker = async (parts: DeliveryWorkerParts, options: O
     ]
   }
 
+  const stop = async () => {
+    const running = [planning, feed, operations, upkeep, news, recoveries, watch]
+    await Promise.all([sender.stop(), ...running.map(async ({ finished }) => finished)])
+    await queue.end()
+    await http.close()
+  }
+  let stopping: Promise<void> | undefined
+
   return {
     checks: async () => checks(),
-    stop: async () => {
-      const running = [planning, feed, operations, upkeep, news, recoveries, watch]
-      await Promise.all([sender.stop(), ...running.map(async ({ finished }) => finished)])
-      await http.close()
-    },
+    stop: () => (stopping ??= stop()),
   }
 }

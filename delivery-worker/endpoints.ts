@@ -12,31 +12,56 @@ const altogether = 1_000
 type Place = { readonly organisation_id: string; readonly connection_id: string }
 type Row = Candidate & { readonly is_due: boolean; readonly is_last: boolean }
 
+/** What was found is used again for so long, while there is more than can be sent. */
+const keptMs = 50
+
+type Found = { readonly candidates: readonly Candidate[]; readonly withUnproven: boolean; readonly at: number }
+
 /**
  * Finds connections that have something due, each time from the place where the search before stopped, so that all
  * organisations and all connections have their turn. It costs one step in the index for each connection that has
  * something pending, however much that is.
  */
-export const candidateSearch = (pool: Pool) => {
+export const candidateSearch = (pool: Pool, monotonicMs: () => number = () => performance.now()) => {
   let after: Place = { organisation_id: none, connection_id: none }
+  let kept: Found | undefined
+
+  const look = async (withUnproven: boolean): Promise<readonly Candidate[]> => {
+    const { found, end } = await search(pool, after, withUnproven)
+    if (end || after.connection_id === none) {
+      if (end) after = end
+      return found
+    }
+    // The end of the index was reached: the rest comes before the place where the search began.
+    const rest = await search(pool, { organisation_id: none, connection_id: none }, withUnproven)
+    const seen = new Set(found.map(({ connection_id }) => connection_id))
+    return [...found, ...rest.found.filter(({ connection_id }) => !seen.has(connection_id))]
+  }
 
   return {
     find: async (withUnproven: boolean): Promise<readonly Candidate[]> => {
-      const { found, end } = await search(pool, after, withUnproven)
-      if (end || after.connection_id === none) {
-        if (end) after = end
-        return found
-      }
-      // The end of the index was reached: the rest comes before the place where the search began.
-      const rest = await search(pool, { organisation_id: none, connection_id: none }, withUnproven)
-      const seen = new Set(found.map(({ connection_id }) => connection_id))
-      return [...found, ...rest.found.filter(({ connection_id }) => !seen.has(connection_id))]
+      const isUsable = kept && monotonicMs() - kept.at < keptMs && (kept.withUnproven || !withUnproven)
+      if (kept && isUsable) return turnedTo(kept.candidates, after)
+      const at = monotonicMs()
+      const candidates = await look(withUnproven)
+      kept = candidates.length > 0 ? { candidates, withUnproven, at } : undefined
+      return candidates
+    },
+    /** What was found is no longer so. */
+    forget: (): void => {
+      kept = undefined
     },
     /** The next search begins behind this one. */
     moveTo: ({ organisation_id, connection_id }: Place): void => {
       after = { organisation_id, connection_id }
     },
   }
+}
+
+/** The same, beginning behind a place. */
+const turnedTo = (candidates: readonly Candidate[], { connection_id }: Place): readonly Candidate[] => {
+  const first = candidates.findIndex((each) => each.connection_id === connection_id) + 1
+  return [...candidates.slice(first), ...candidates.slice(0, first)]
 }
 
 /** `end` is where it stopped for this time; undefined when it reached the end of the index. */

@@ -29,7 +29,7 @@ export const exchangeRecorder =
     const exchange = {
       request: {
         method: request.method,
-        url: withoutQuery(request.url),
+        url: storable(withoutQuery(request.url)),
         headers: shownHeaders(request.headers, isOpen),
       },
       response:

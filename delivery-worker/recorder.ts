@@ -6,9 +6,15 @@ import { complete, type Completed } from './queue.ts'
 
 const tryAgainMs = 200
 const triesWhenStopping = 3
+/** A statement costs as much as 15 deliveries in it. */
+const worthAStatement = 32
+const gatherMs = 5
 
-/** Records the outcomes of sends and the states of connections, many in one statement while the previous one runs. */
-export const makeRecorder = (pool: Pool, log: Log) => {
+/**
+ * Records the outcomes of sends and the states of connections, many in one statement. It waits a moment for more of them
+ * while there are that many under way.
+ */
+export const makeRecorder = (pool: Pool, log: Log, underWay: () => number) => {
   let completed: Completed[] = []
   let standings = new Map<string, Standing>()
   let health = new Map<string, Health>()
@@ -36,8 +42,17 @@ export const makeRecorder = (pool: Pool, log: Log) => {
     }
   }
 
+  const gather = async (): Promise<void> => {
+    const soon = completed.length + underWay()
+    if (completed.length < worthAStatement && soon >= worthAStatement) await pause(gatherMs)
+  }
+
   const run = async () => {
-    while ((completed.length > 0 || standings.size > 0 || health.size > 0) && triesLeft > 0) await record()
+    await gather()
+    while ((completed.length > 0 || standings.size > 0 || health.size > 0) && triesLeft > 0) {
+      await record()
+      await gather()
+    }
     running = undefined
   }
 

@@ -43,9 +43,9 @@ export const startSender = (parts: SenderParts) => {
   const { pool, log, now, capabilities, send, concurrency } = parts
   const { monotonicMs = () => performance.now(), slowMs = 2_000, renewMs = renewEveryMs } = parts
   const changes = notifier()
-  const recorder = makeRecorder(pool, log)
-  const search = candidateSearch(pool)
+  const search = candidateSearch(pool, monotonicMs)
   const sends = new Set<Send>()
+  const recorder = makeRecorder(pool, log, () => sends.size)
   const ends = new Set<Promise<void>>()
   let freed = 0
   let lastBegun = 1
@@ -63,6 +63,7 @@ export const startSender = (parts: SenderParts) => {
       // One that is known to be slow or failing stays so until the send ends.
       const isTrusted = place.standing === 'new' || place.standing === 'closed'
       if (isTrusted) recorder.stands(place.connection_id, 'open')
+      search.forget()
       changes.notify()
     }, slowMs)
     const completed = await send(claimed, body)
@@ -72,7 +73,10 @@ export const startSender = (parts: SenderParts) => {
     // Interrupted because this worker stops: it may have arrived, and is sent again when its lease ends.
     if (isAbandoned) return
     const standing = standingAfter(completed, own.isSlow)
-    if (standing !== 'closed' || place.standing !== 'closed') recorder.stands(place.connection_id, standing)
+    if (standing !== 'closed' || place.standing !== 'closed') {
+      recorder.stands(place.connection_id, standing)
+      search.forget()
+    }
     recorder.ended(completed)
     const health = place.watched ? healthAfter(completed) : undefined
     if (health) recorder.ends(place.connection_id, health)
@@ -88,6 +92,7 @@ export const startSender = (parts: SenderParts) => {
     search.moveTo(last)
     const claimedAt = monotonicMs()
     const claimed = await claim(pool, allotted)
+    if (claimed.length < allotted.reduce((sum, { room }) => sum + room, 0)) search.forget()
     if (claimed.length === 0) return 0
 
     const places = new Map<string, Allotted>(allotted.map((each) => [each.connection_id, each]))
@@ -150,6 +155,7 @@ export const startSender = (parts: SenderParts) => {
     /** In a moment there will be something to send. */
     notify: (): void => {
       eagerUntil = performance.now() + eagerForMs
+      search.forget()
       changes.notify()
     },
     /** What keeps it from working; undefined when nothing does. */

@@ -62,6 +62,11 @@ export type PoolOptions = {
   readonly transactionMs?: number
   /** How long a transaction may be idle between two statements. */
   readonly idleInTransactionMs?: number
+  /**
+   * Whether rows are found through an index, however small a table is when a statement is planned. For prepared statements
+   * over tables that are empty at one moment and long at the next.
+   */
+  readonly byIndex?: boolean
 }
 
 // The server ends a statement a moment earlier, so that a slow statement does not cost the connection.
@@ -79,6 +84,7 @@ export const createPool = (url: string, options: PoolOptions = {}): Pool => {
     connectMs = 5_000,
     transactionMs = defaultTransactionMs,
     idleInTransactionMs = 60_000,
+    byIndex = false,
   } = options
   const pool = new Pool({
     connectionString: url,
@@ -93,7 +99,7 @@ export const createPool = (url: string, options: PoolOptions = {}): Pool => {
     connectionTimeoutMillis: connectMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: 5_000,
-    onConnect: configure(transactionMs),
+    onConnect: configure(sessionSettings(transactionMs, byIndex)),
     ...(types && { types }),
   })
   // Without a listener, the loss of an idle connection would end the process.
@@ -109,16 +115,17 @@ const defaultTransactionMs = 300_000
  * What every connection begins with. PostgreSQL knows `transaction_timeout` since version 17. Compiling takes longer
  * than any statement of ours.
  */
-export const sessionSettings = (transactionMs = defaultTransactionMs): Query => sql`
+export const sessionSettings = (transactionMs = defaultTransactionMs, byIndex = false): Query => sql`
   select set_config(name, value, false)
-  from (values ('jit', 'off'), ('transaction_timeout', ${String(transactionMs)})) as setting (name, value)
+  from (values ('jit', 'off'), ('transaction_timeout', ${String(transactionMs)}),
+    ('enable_seqscan', ${byIndex ? 'off' : 'on'})) as setting (name, value)
   where current_setting(name, true) is not null`
 
 /** The pool waits for the promise before it hands the connection out, which its types do not say. */
 const configure =
-  (transactionMs: number): ((client: ClientBase) => unknown) =>
+  (settings: Query): ((client: ClientBase) => unknown) =>
   (client) =>
-    client.query(sessionSettings(transactionMs))
+    client.query(settings)
 
 /** Gives a statement another deadline than its pool has. */
 export const withDeadline = <Statement extends QueryConfig>(

@@ -17,7 +17,7 @@ const allDelivered = (fixture: DeliveryFixture, count: number) =>
   eventually(async () => {
     const states = await statesOf(fixture)
     return states.length === count && states.every((state) => state === 'delivered')
-  }, 25_000)
+  }, 60_000)
 
 describe('several workers', () => {
   test('share what is to be sent, and while they are well nothing is sent twice', async () => {
@@ -102,7 +102,7 @@ test('a worker killed while it sends is replaced: each webhook arrives, under on
   expect(hooks.requests.length).toBeGreaterThan(count)
   const lost = (await fixture.attempts()).filter(({ outcome }) => outcome === 'lost')
   expect(lost.length).toBeGreaterThanOrEqual(killAt.length)
-}, 60_000)
+}, 180_000)
 
 /** Workers in processes of their own, one after the other. */
 const workerProcesses = (databaseUrl: string) => {
