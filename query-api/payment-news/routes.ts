@@ -29,7 +29,7 @@ const shown = ({ id, at, document }: Row): PaymentNews =>
   PaymentNews.parse({ ...document, id, received_at: at.toISOString() })
 
 /** What the payment provider has told by itself, for the operator. */
-export const paymentNewsRoutes = ({ db }: { readonly db: Database }): Route[] => [
+export const paymentNewsRoutes = ({ pool }: { readonly pool: Database }): Route[] => [
   route(
     {
       method: 'get',
@@ -46,7 +46,7 @@ export const paymentNewsRoutes = ({ db }: { readonly db: Database }): Route[] =>
       answers: { 200: z.object({ data: z.array(PaymentNews), next_cursor: z.string().nullable() }) },
     },
     async ({ path: { organisation_id }, query: { application_id, policy_id, ...asked } }) => {
-      const { page, next_cursor } = await newestFirst<object>(db, {
+      const { page, next_cursor } = await newestFirst<object>(pool, {
         ...asked,
         organisation_id,
         table: 'payment_news',

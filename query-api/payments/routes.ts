@@ -52,8 +52,10 @@ const shown = ({ reference, at, document, ...row }: Row): Payment =>
 
 const address = '/admin/v1/organisations/:organisation_id/payments'
 
+type Deps = { readonly pool: Database; readonly db: Database }
+
 /** Card payments and mandates, for the operator. */
-export const paymentRoutes = ({ db }: { readonly db: Database }): Route[] => [
+export const paymentRoutes = ({ pool, db }: Deps): Route[] => [
   route(
     {
       method: 'get',
@@ -71,7 +73,7 @@ export const paymentRoutes = ({ db }: { readonly db: Database }): Route[] => [
       answers: { 200: z.object({ data: z.array(Payment), next_cursor: z.string().nullable() }) },
     },
     async ({ path: { organisation_id }, query: { kind, status, application_id, ...asked } }) => {
-      const { page, next_cursor } = await newestFirst<object, Besides>(db, {
+      const { page, next_cursor } = await newestFirst<object, Besides>(pool, {
         ...asked,
         organisation_id,
         table: 'payments',

@@ -240,7 +240,7 @@ test('the operator lists payments and mandates, newest first, and reads each', a
   const { application_id, intent } = await opened()
   await desk.act(`payment_intents/${intent}/confirm`, { payment_method: 'pm_card_visa' })
   await project(application_id)
-  await using served = await serve(paymentRoutes({ db: desk.pool }))
+  await using served = await serve(paymentRoutes({ pool: desk.pool, db: desk.pool }))
   const address = `/admin/v1/organisations/${organisation_id}/payments`
   const payment_id = paymentIdOf(organisation_id, intent)
 

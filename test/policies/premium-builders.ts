@@ -1,0 +1,110 @@
+import { fromStored } from '#domain/event.ts'
+import { policyEvents, type PolicyEvent } from '#domain/policies/events.ts'
+import type { SettlePremium } from '#domain/policies/premiums.ts'
+import { PremiumId, PremiumRefundId, type PremiumEvent } from '#domain/premiums/events.ts'
+import { samples } from '../stored-events/samples.ts'
+
+/** The words of the scenarios about premiums: a policy, and what became of its first premium. */
+
+const sample = samples.find(({ name }) => name === 'PolicyBound.v1')?.event
+if (!sample) throw new Error('There is no sample of PolicyBound.')
+
+/** Starts on 2 February 2026; £28.75 is collected on the 15th of each month, in London. */
+export const bound = fromStored(policyEvents, sample)
+export const active: readonly PolicyEvent[] = [bound, { type: 'PolicyActivated', start_date: '2026-02-02' }]
+export const customer_id = 'c0000000-0000-4000-8000-000000000001' as never
+export const idOf = (number: number) => PremiumId.parse(`b1000000-0000-5000-8000-00000000000${number}`)
+export const premium_id = idOf(1)
+export const first = { premium_id, number: 1, amount_pence: 2875, due_on: '2026-02-15' }
+export const due = {
+  type: 'PremiumDue',
+  ...first,
+  covers_from: '2026-02-02',
+  method: 'direct_debit',
+  next_due_on: '2026-03-15',
+  next_due_at: '2026-03-15T00:00:00.000Z',
+} satisfies PremiumEvent
+export const requested = {
+  type: 'PremiumRequested',
+  ...first,
+  attempt: 1,
+  payment_intent_id: 'pi_1',
+  check_at: '2026-02-23T00:00:00.000Z',
+} satisfies PremiumEvent
+export const collected = {
+  type: 'PremiumCollected',
+  ...first,
+  attempt: 1,
+  method: 'direct_debit',
+  payment_intent_id: 'pi_1',
+  collected_at: '2026-02-19T09:00:00.000Z',
+} satisfies PremiumEvent
+export const failed = (attempt = 1, retry_at: string | null = '2026-03-01T00:00:00.000Z'): PremiumEvent => ({
+  type: 'PremiumFailed',
+  ...first,
+  customer_id,
+  attempt,
+  failure_code: 'insufficient_funds',
+  retry_at,
+})
+export const retried = (attempt: number): PremiumEvent => ({ type: 'PremiumRetried', ...first, attempt })
+export const arrears = (check_at: string): PolicyEvent => ({
+  type: 'ArrearsChanged',
+  since: '2026-02-15',
+  overdue_pence: 2875,
+  check_at,
+})
+export const noArrears = { type: 'ArrearsChanged', since: null, overdue_pence: 0, check_at: null } satisfies PolicyEvent
+export const now = '2026-02-19T09:00:00.000Z'
+export const settle = (result: 'collected' | 'failed', attempt = 1): SettlePremium => ({
+  type: 'SettlePremium',
+  premium_id,
+  attempt,
+  now,
+  result:
+    result === 'collected'
+      ? { outcome: 'collected', payment_intent_id: 'pi_1', collected_at: now }
+      : { outcome: 'failed', failure_code: 'insufficient_funds' },
+})
+export const inArrears = [...active, due, requested, failed(), arrears('2026-03-17T00:00:00.000Z')]
+export const suspended = { type: 'PolicySuspended', reason: 'arrears', overdue_pence: 2875 } satisfies PolicyEvent
+export const inSuspense = [...inArrears, suspended, arrears('2026-04-16T23:00:00.000Z')]
+export const reinstated = {
+  type: 'PolicyReinstated',
+  from: 'suspended',
+  next_collection_on: '2026-03-15',
+  next_collection_at: '2026-03-15T00:00:00.000Z',
+  end_at: '2051-02-02T00:00:00.000Z',
+  review_at: null,
+  indexation_at: null,
+} satisfies PolicyEvent
+export const writtenOff = {
+  type: 'PremiumWrittenOff',
+  ...first,
+  attempt: 1,
+  reason: 'policy_ended',
+} satisfies PremiumEvent
+
+export const owed = (reason: 'cooling_off' | 'operator' | 'policy_ended') => {
+  const card = { application_id: 'a0000000-0000-4000-8000-000000000001' as never, card_payment_id: null }
+  const refund_id = PremiumRefundId.parse(premium_id)
+  return { type: 'PremiumRefundOwed', ...first, refund_id, ...card, refund_pence: 2875, reason } as const
+}
+
+export const cancelled = (): Extract<PolicyEvent, { type: 'PolicyCancelled' }> => ({
+  type: 'PolicyCancelled',
+  application_id: 'a0000000-0000-4000-8000-000000000001' as never,
+  card_payment_id: null,
+  reason: 'cooling_off',
+  note: null,
+  effective_on: '2026-02-16',
+  cooling_off: true,
+  refund_pence: 0,
+})
+
+export const cancelledOn = (effective_on: string): PolicyEvent => ({
+  ...cancelled(),
+  reason: 'customer_request',
+  cooling_off: false,
+  effective_on,
+})
