@@ -88,8 +88,13 @@ const buy = async (
   await pick('collection_day', '14')
   await press('Buy this cover')
 
+  // Its documents are made a moment later.
+  await page.getByRole('link', { name: 'Policy schedule' }).waitFor()
   await at('You are covered')
-  return (await page.locator('#policy-number').textContent()) ?? ''
+  const number = (await page.locator('#policy-number').textContent()) ?? ''
+  await page.reload()
+  await page.getByText(number, { exact: true }).waitFor()
+  return number
 }
 
 describe('a page takes a customer from the first question to a policy without a person’s help', () => {

@@ -1,4 +1,4 @@
-import { button, choice, day, facts, h, input, list, pounds, select } from './elements.ts'
+import { button, choice, day, facts, h, input, list, ordinal, pounds, select } from './elements.ts'
 import type { Application, BeforeYouBuy, Policy, Quote } from './records.ts'
 import { Incomplete } from './screen.ts'
 import { requireAll, textIn, type MakeScreen, type Visit } from './visit.ts'
@@ -11,12 +11,12 @@ export const quote: MakeScreen = async (visit, { title, cta_label, config }) => 
     title,
     body: [
       h('p', {}, label ?? 'Your monthly price'),
-      h('p', { class: 'price' }, pounds(made.premium_pence)),
-      h('p', { class: 'quiet' }, `a month. This price holds until ${day(made.expires_at)}.`),
+      h('div', { class: 'amount' }, h('p', { class: 'price' }, pounds(made.premium_pence)), h('p', {}, 'a month')),
+      h('p', { class: 'quiet' }, `This price holds until ${day(made.expires_at)}.`),
       facts([
         ...(made.cover_amount_pence === null ? [] : [['We pay out', pounds(made.cover_amount_pence)] as const]),
         ...(made.term_years === null ? [] : [['For', `${made.term_years} years`] as const]),
-        ['Part of the price', `${pounds(made.policy_fee_pence)} policy fee`],
+        ...(made.policy_fee_pence === 0 ? [] : [['Policy fee', `${pounds(made.policy_fee_pence)}, included`] as const]),
         ...made.loadings.map((loading) => ['Included', loading.label] as const),
       ]),
       h(
@@ -38,7 +38,10 @@ export const quote: MakeScreen = async (visit, { title, cta_label, config }) => 
   }
 }
 
-const documents = ({ api, shareToken }: Visit, given: BeforeYouBuy['key_documents']): HTMLElement =>
+const documents = (
+  { api, shareToken }: Visit,
+  given: readonly { readonly name: string; readonly url: string }[],
+): HTMLElement =>
   h(
     'ul',
     {},
@@ -91,7 +94,7 @@ export const beforeYouBuy: MakeScreen = async (visit, { title, cta_label, config
 const guarantee = `Payments are protected by the Direct Debit Guarantee: if there is a mistake in a payment, your bank refunds it
  at once, and you can cancel at any time by telling your bank.`
 
-export const payment: MakeScreen = (visit, { title, cta_label, config }) => {
+export const payment: MakeScreen = async (visit, { title, cta_label, config }) => {
   const { api, application, shareToken, quoteId = '' } = visit
   if (application.inline_bacs_mandate)
     return {
@@ -100,9 +103,11 @@ export const payment: MakeScreen = (visit, { title, cta_label, config }) => {
     }
   const { collection_days } = config as { readonly collection_days?: readonly number[] | null }
   const names = ['account_holder_name', 'sort_code', 'account_number']
+  const { premium_pence } = await api.send<Quote>('GET', `/quotes/${quoteId}`, { shareToken })
   return {
     title,
     body: [
+      h('p', {}, `You pay ${pounds(premium_pence)} a month by Direct Debit.`),
       input({ name: 'account_holder_name', label: 'Name on the account', autocomplete: 'cc-name' }),
       input({
         name: 'sort_code',
@@ -121,7 +126,7 @@ export const payment: MakeScreen = (visit, { title, cta_label, config }) => {
       collection_days
         ? select(
             { name: 'collection_day', label: 'On which day of the month may we collect?' },
-            collection_days.map((each) => ({ value: String(each), label: String(each) })),
+            collection_days.map((each) => ({ value: String(each), label: `The ${ordinal(each)}` })),
           )
         : undefined,
       h('p', { class: 'quiet' }, guarantee),
@@ -144,7 +149,24 @@ export const payment: MakeScreen = (visit, { title, cta_label, config }) => {
   }
 }
 
-export const confirmation: MakeScreen = ({ policy }, { title, config }) => {
+const documentsLooks = 20
+const documentsEveryMs = 500
+
+/** They are made a moment after the sale. */
+const policyDocuments = (visit: Visit, { id }: Policy): HTMLElement => {
+  const { api, shareToken } = visit
+  const shown = h('div', { role: 'status' })
+  const look = async (left: number): Promise<void> => {
+    const { documents: issued } = await api.send<Policy>('GET', `/policies/${id}`, { shareToken })
+    if (issued.length > 0) shown.replaceChildren(h('h2', {}, 'Your documents'), documents(visit, issued))
+    else if (left > 0) setTimeout(() => void look(left - 1).catch(() => undefined), documentsEveryMs)
+  }
+  void look(documentsLooks).catch(() => undefined)
+  return shown
+}
+
+export const confirmation: MakeScreen = (visit, { title, config }) => {
+  const { policy } = visit
   const {
     heading,
     body,
@@ -160,7 +182,7 @@ export const confirmation: MakeScreen = ({ policy }, { title, config }) => {
     body: [
       h('p', {}, [heading, body].filter((part) => part !== undefined).join('. ')),
       h('p', {}, 'Your policy number'),
-      h('p', { class: 'price', id: 'policy-number' }, policy.policy_number),
+      h('p', { class: 'price number', id: 'policy-number' }, policy.policy_number),
       facts([
         ['Covered from', day(policy.start_date)],
         ['Price', `${pounds(policy.premium_pence)} a month`],
@@ -169,7 +191,8 @@ export const confirmation: MakeScreen = ({ policy }, { title, config }) => {
           ? []
           : [['Full refund if you cancel by', day(policy.cooling_off_ends_on)] as const]),
       ]),
-      next_steps.length > 0 && list(next_steps),
+      policyDocuments(visit, policy),
+      next_steps.length > 0 && h('div', {}, h('h2', {}, 'What to do next'), list(next_steps)),
     ],
   }
 }

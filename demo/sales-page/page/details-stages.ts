@@ -33,6 +33,10 @@ const detailFields = (fields: readonly string[], customer: Customer | null): rea
     return detail ? [input({ ...detail, value: customer?.[detail.name] ?? '' })] : []
   })
 
+/** A flat and its house are two lines. */
+const streetOf = ({ address_line1, address_line2 }: Address): string =>
+  [address_line1, address_line2].filter((line) => line !== '').join(', ')
+
 const addressFields = ({ api, shareToken, application }: Visit, canLookUp: boolean): readonly HTMLElement[] => {
   const { customer } = application
   const postcode = input({
@@ -71,25 +75,21 @@ const addressFields = ({ api, shareToken, application }: Visit, canLookUp: boole
         ? h('p', { class: 'hint' }, 'We know no address at this postcode. Please type yours.')
         : select({ name: 'found_address', label: 'Choose your address' }, [
             { value: '', label: `${addresses.length} addresses` },
-            ...addresses.map((each, index) => ({ value: String(index), label: `${each.address_line1}, ${each.city}` })),
+            ...addresses.map((each, index) => ({ value: String(index), label: `${streetOf(each)}, ${each.city}` })),
           ]),
     )
     found.querySelector('select')?.addEventListener('change', (event) => {
       const chosen = addresses[Number((event.target as HTMLSelectElement).value)]
       if (!chosen) return
-      fill(line, chosen.address_line1)
+      fill(line, streetOf(chosen))
       fill(town, chosen.city)
       fill(postcode, chosen.postal_code)
     })
   }
-  if (canLookUp)
-    postcode.append(
-      h(
-        'div',
-        { class: 'choices' },
-        button('Find address', () => void lookUp().catch(() => undefined)),
-      ),
-    )
+  if (canLookUp) {
+    postcode.classList.add('beside')
+    postcode.append(button('Find address', () => void lookUp().catch(() => undefined)))
+  }
   return [postcode, found, line, town]
 }
 

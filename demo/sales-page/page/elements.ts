@@ -59,6 +59,12 @@ export const input = (field: Field): HTMLElement => {
 
 export type Option = { readonly value: string; readonly label: string }
 
+const shortLabel = 6
+
+/** Yes and no stand side by side. */
+const isPair = (options: readonly Option[]): boolean =>
+  options.length === 2 && options.every(({ label }) => label.length <= shortLabel)
+
 /** One or several of a list, as radio buttons or checkboxes. */
 export const choice = (
   field: Pick<Field, 'name' | 'label' | 'hint'>,
@@ -68,7 +74,11 @@ export const choice = (
   const { name, label, hint } = field
   return h(
     'fieldset',
-    { class: 'field', id: name, 'aria-describedby': hint ? `${name}-hint` : undefined },
+    {
+      class: isPair(options) ? 'field pair' : 'field',
+      id: name,
+      'aria-describedby': hint ? `${name}-hint` : undefined,
+    },
     h('legend', {}, label),
     hintOf(name, hint),
     ...options.map((option, index) =>
@@ -118,6 +128,12 @@ export const pounds = (pence: number): string =>
     currency: 'GBP',
     maximumFractionDigits: pence % 100 === 0 ? 0 : 2,
   }).format(pence / 100)
+
+const ordinals: Readonly<Record<string, string>> = { one: 'st', two: 'nd', few: 'rd', other: 'th' }
+const ordinalRules = new Intl.PluralRules('en-GB', { type: 'ordinal' })
+
+/** `1st`, `14th`. */
+export const ordinal = (number: number): string => `${number}${ordinals[ordinalRules.select(number)] ?? 'th'}`
 
 export const day = (date: string): string =>
   new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' }).format(

@@ -53,14 +53,14 @@ type Position = {
 const begin = async (api: Api): Promise<Position> => {
   const before = kept()
   const found = before && (await find(api, before))
-  if (before && found && found.status !== 'bound')
-    return {
-      application: found,
-      shareToken: before.share_token,
-      stage: before.stage,
-      quoteId: before.quoteId,
-      policy: undefined,
-    }
+  if (before && found) {
+    const { share_token: shareToken, stage, quoteId } = before
+    if (found.policy_id === null) return { application: found, shareToken, stage, quoteId, policy: undefined }
+    // What was bought is shown again.
+    const policy = await api.send<Policy>('GET', `/policies/${found.policy_id}`, { shareToken })
+    const last = found.presentation?.stages.findIndex(({ stage_type }) => stage_type === 'confirmation')
+    return { application: found, shareToken, stage: last ?? stage, quoteId, policy }
+  }
   const application = await start(api)
   return { application, shareToken: application.share_token ?? '', stage: 0, quoteId: undefined, policy: undefined }
 }
@@ -109,7 +109,7 @@ const run = async (): Promise<void> => {
     const canGoBack = position.stage > 0 && position.policy === undefined && made.submit !== undefined
     show({
       ...made,
-      progress: (position.stage + 1) / all.length,
+      progress: { step: position.stage + 1, of: all.length },
       ...(canGoBack && { back: () => go(position.stage - 1) }),
     })
   }

@@ -31,6 +31,7 @@ export type Application = {
   readonly term_years: number | null
   readonly customer: Customer | null
   readonly inline_bacs_mandate: boolean
+  readonly policy_id: string | null
   readonly presentation: { readonly stages: readonly Stage[] } | null
 }
 
@@ -79,9 +80,11 @@ export type Address = {
 }
 
 export type Policy = {
+  readonly id: string
   readonly policy_number: string
   readonly start_date: string
   readonly premium_pence: number
   readonly first_collection_on: string
   readonly cooling_off_ends_on: string | null
+  readonly documents: readonly { readonly name: string; readonly url: string }[]
 }

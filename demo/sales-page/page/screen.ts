@@ -8,8 +8,8 @@ export type Screen = {
   /** Without it there is nothing to send: the journey ends here. */
   readonly submit?: { readonly label: string; readonly send: (given: FormData) => Promise<void> }
   readonly back?: () => void
-  /** How far along the visitor is, from 0 to 1. */
-  readonly progress?: number
+  /** How far along the visitor is. */
+  readonly progress?: { readonly step: number; readonly of: number }
 }
 
 /** What the visitor must correct, by the name of the input. */
@@ -40,14 +40,16 @@ export const show = ({ title, body, submit, back, progress }: Screen): void => {
       void sendForm(form, submit.send)
     })
   document.title = `${title} – Northlight Life`
-  main().replaceChildren(
-    ...(progress === undefined ? [] : [h('progress', { value: progress, max: 1, 'aria-label': 'How far you are' })]),
-    heading,
-    form,
-  )
+  main().replaceChildren(...(progress === undefined ? [] : progressBar(progress)), heading, form)
   heading.focus()
   scrollTo(0, 0)
 }
+
+/** The last screen only tells what was done, so it is no step. */
+const progressBar = ({ step, of }: NonNullable<Screen['progress']>): readonly HTMLElement[] => [
+  h('progress', { value: step, max: of, 'aria-label': 'How far you are' }),
+  ...(step < of ? [h('p', { class: 'step quiet' }, `Step ${step} of ${of - 1}`)] : []),
+]
 
 export const showWaiting = (text: string): void => {
   main().replaceChildren(h('p', { class: 'waiting', role: 'status' }, text))
@@ -77,6 +79,9 @@ const nameOf = (field: string): string => field.replace(/^.*\./, '').replace(/\[
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
+const named = (label: string | null | undefined): string =>
+  label === null || label === undefined ? '' : /[?:.]$/.test(label) ? label : `${label}:`
+
 const showError = (form: HTMLFormElement, error: unknown): void => {
   const { message, fields } =
     error instanceof Refused
@@ -102,7 +107,7 @@ const showError = (form: HTMLFormElement, error: unknown): void => {
       focus()
     }
     const label = target?.closest('.field')?.querySelector('label, legend')?.textContent
-    return h('li', {}, target ? h('a', { href: `#${target.id}`, onclick: click }, `${label ?? ''}: ${text}`) : text)
+    return h('li', {}, target ? h('a', { href: `#${target.id}`, onclick: click }, `${named(label)} ${text}`) : text)
   })
   const summary = h(
     'div',
