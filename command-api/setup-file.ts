@@ -1,4 +1,4 @@
-import { isAlias, isMap, isScalar, isSeq, LineCounter, parseAllDocuments, type Document, type Node } from 'yaml'
+import { isAlias, isMap, isScalar, isSeq, LineCounter, parseAllDocuments, visit, type Document, type Node } from 'yaml'
 
 /** Something wrong in a set-up file, at its line. */
 export type SetupFault = { readonly line: number; readonly path: readonly PropertyKey[]; readonly reason: string }
@@ -41,7 +41,8 @@ export const parseSetupFile = (text: string): SetupFile | { readonly faults: rea
     }
   } catch (error) {
     // An alias of an anchor that there is not, or so many that the file would grow without end.
-    if (error instanceof ReferenceError) return { faults: [{ line: 1, path: [], reason: error.message }] }
+    if (error instanceof ReferenceError)
+      return { faults: [{ line: main ? unresolvedAt(main, lines) : 1, path: [], reason: error.message }] }
     // What stands at `<<`; the library gives no place.
     if (error instanceof Error && error.message.startsWith('Merge sources must be'))
       return {
@@ -49,6 +50,19 @@ export const parseSetupFile = (text: string): SetupFile | { readonly faults: rea
       }
     throw error
   }
+}
+
+/** The line of the first alias of an anchor that there is not. */
+const unresolvedAt = (document: Document, lines: LineCounter): number => {
+  let line = 1
+  visit(document, {
+    Alias: (_key, alias) => {
+      if (alias.resolve(document)) return undefined
+      line = lines.linePos(startOf(alias) ?? 0).line
+      return visit.BREAK
+    },
+  })
+  return line
 }
 
 const toPlain = (document: Document): unknown => {

@@ -39,11 +39,14 @@ const main = async (): Promise<void> => {
   const [act, file] = positionals
   const { what } = values
   if (values.help) return say(usage)
-  const { BASE_URL, DATA_DIR, OPERATOR_KEY } = readConfig(process.env)
+  const { BASE_URL, DATA_DIR, OPERATOR_KEY } = readConfig({
+    ...process.env,
+    BASE_URL: values['base-url'] ?? process.env['BASE_URL'],
+  })
   const operatorKey = values['operator-key'] ?? OPERATOR_KEY ?? (await readOwnSecrets(DATA_DIR))?.OPERATOR_KEY
   if (operatorKey === undefined) throw new Failed('Give the operator key with --operator-key or OPERATOR_KEY.')
   if (values.organisation === undefined) throw new Failed(`Name the organisation.\n\n${usage}`)
-  const address = `${values['base-url'] ?? BASE_URL}/admin/v1/organisations/${values.organisation}`
+  const address = `${BASE_URL}/admin/v1/organisations/${values.organisation}`
   const service = { address, operatorKey }
   if (act === 'export' && isExportable(what)) return exportAll(service, what, values.format)
   if (act !== 'import' || file === undefined || !isImportable(what)) throw new Failed(usage)

@@ -51,7 +51,9 @@ const options = () => {
       help: { type: 'boolean', default: false },
     },
   })
-  return { ...values, file: positionals[0] }
+  const [file, ...rest] = positionals
+  if (rest.length > 0) throw new Failed(`Name one set-up file, not ${positionals.length}.\n\n${usage}`)
+  return { ...values, file }
 }
 
 type Service = { readonly baseUrl: string; readonly operatorKey: string; readonly file: string }
@@ -69,10 +71,14 @@ const send = async (
   const response = await request.catch(() => {
     throw new Failed(`The service does not answer at ${baseUrl}. Start it with npm start, or name it with --base-url.`)
   })
-  const body: unknown = await response.json()
+  const body: unknown = await response.json().catch(() => {
+    throw new Failed(`What answers at ${baseUrl} is not this service. Name its address with --base-url.`)
+  })
   if (response.ok) return Answer.parse(body).data.steps
   const { message, fields } = Refusal.parse(body).error
-  throw new Failed([...linesOf(file, fields), message].join('\n'))
+  const hint =
+    response.status === 404 ? [`The address was ${baseUrl}: name it as callers use it, without /api/v1.`] : []
+  throw new Failed([...linesOf(file, fields), message, ...hint].join('\n'))
 }
 
 /** `line 12: is not known` at an input → `organisation.yaml:12: input: is not known`, in the order of the lines. */
@@ -127,10 +133,13 @@ const setUp = async (): Promise<void> => {
   if (help) return say(usage)
   if (file === undefined) throw new Failed(`Name the set-up file.\n\n${usage}`)
 
-  const { BASE_URL, DATA_DIR, OPERATOR_KEY } = readConfig(process.env)
+  const { BASE_URL, DATA_DIR, OPERATOR_KEY } = readConfig({
+    ...process.env,
+    BASE_URL: given['base-url'] ?? process.env['BASE_URL'],
+  })
   const operatorKey = given['operator-key'] ?? OPERATOR_KEY ?? (await readOwnSecrets(DATA_DIR))?.OPERATOR_KEY
   if (operatorKey === undefined) throw new Failed('Give the operator key with --operator-key or OPERATOR_KEY.')
-  const service = { baseUrl: given['base-url'] ?? BASE_URL, operatorKey, file: relative('', file) }
+  const service = { baseUrl: BASE_URL, operatorKey, file: relative('', file) }
 
   const text = await readSetupText(file)
   const plan = await send(service, text, false)

@@ -46,6 +46,9 @@ const Refusal = z.object({
   error: z.object({ message: z.string(), fields: z.record(z.string(), z.string()).default({}) }),
 })
 
+/** What an input of the API is called on the command line. */
+const options: Readonly<Record<string, string>> = { ends_at: '--ends', name: 'NAME' }
+
 type Service = { readonly address: string; readonly operatorKey: string }
 
 const send = async ({ address, operatorKey }: Service, method: string, path = '', body?: object): Promise<unknown> => {
@@ -60,7 +63,9 @@ const send = async ({ address, operatorKey }: Service, method: string, path = ''
   const answer: unknown = await response.json()
   if (response.ok) return answer
   const { message, fields } = Refusal.parse(answer).error
-  throw new Failed([...Object.entries(fields).map(([field, reason]) => `${field}: ${reason}`), message].join('\n'))
+  throw new Failed(
+    [...Object.entries(fields).map(([field, reason]) => `${options[field] ?? field}: ${reason}`), message].join('\n'),
+  )
 }
 
 const shown = ({ name, scope, made_by, made_at, ends_at, in_force }: z.output<typeof Key>): string => {
@@ -84,10 +89,13 @@ const run = async (): Promise<void> => {
   if (command !== 'list' && (name === undefined || (command !== 'make' && command !== 'end')))
     throw new Failed(usage, 2)
 
-  const { BASE_URL, DATA_DIR, OPERATOR_KEY } = readConfig(process.env)
+  const { BASE_URL, DATA_DIR, OPERATOR_KEY } = readConfig({
+    ...process.env,
+    BASE_URL: values['base-url'] ?? process.env['BASE_URL'],
+  })
   const operatorKey = values['operator-key'] ?? OPERATOR_KEY ?? (await readOwnSecrets(DATA_DIR))?.OPERATOR_KEY
   if (operatorKey === undefined) throw new Failed('Give the operator key with --operator-key or OPERATOR_KEY.')
-  const service = { address: `${values['base-url'] ?? BASE_URL}/admin/v1/operator_keys`, operatorKey }
+  const service = { address: `${BASE_URL}/admin/v1/operator_keys`, operatorKey }
 
   if (command === 'make') {
     const scope = values['read-only'] ? 'read_only' : 'all'

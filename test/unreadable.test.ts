@@ -3,7 +3,7 @@ import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { fromStored } from '#domain/event.ts'
 import { UnreadableEvent } from '#infra/crypto/erased.ts'
-import { problems } from '#infra/http/problem.ts'
+import { Problem, problems } from '#infra/http/problem.ts'
 import { shownError } from '#infra/reason.ts'
 import { serveApp } from './serve.ts'
 
@@ -21,6 +21,21 @@ test('503 unavailable: a record with an event that cannot be read; the log names
   expect([status, headers.get('retry-after'), body]).toEqual([503, '60', { error: { code: 'unavailable', message } }])
   expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
     { level: 50, msg: 'request failed', error: { message: expect.stringContaining('in customer-1') as string } },
+  ])
+})
+
+test('503 unavailable: what our own code refuses for a moment is no fault, and says when to send it again', async () => {
+  const lines: string[] = []
+  const app = express().get('/record', () => {
+    throw new Problem('unavailable', 'This is not read yet. Send the request again.')
+  })
+  await using api = await serveApp(app.use(problems(pino({}, { write: (line: string) => lines.push(line) }))))
+
+  const { status, headers } = await api.get('/record')
+
+  expect([status, headers.get('retry-after')]).toEqual([503, '1'])
+  expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+    { level: 30, msg: 'request refused for a moment', reason: 'This is not read yet. Send the request again.' },
   ])
 })
 

@@ -48,7 +48,13 @@ export const apiApplicationsSection = ({ writer, checkSecret }: Deps): SetupSect
     return {
       what: `API application ${name}`,
       change: 'create',
-      details: [`client_id: ${api_application_id}`, `scopes: ${scopes.join(' ')}`],
+      details: [
+        `client_id: ${api_application_id}`,
+        `scopes: ${scopes.join(' ')}`,
+        allowed_origins.length > 0
+          ? `for web pages: allowed_origins: ${allowed_origins.join(' ')}`
+          : 'for servers: no web page may use it',
+      ],
       apply: async () => {
         await handle(api_application_id, command, context)
       },

@@ -41,7 +41,7 @@ export const tableOf = (
       faults: [
         ...shown.map(({ line, column, message }) => ({
           path,
-          reason: `${file ?? 'csv'}:${line}: ${column} ${message}`,
+          reason: `${file ?? 'csv'}:${line}: ${column}: ${message}`,
         })),
         ...(hidden > 0 ? [{ path, reason: `and ${hidden} more faults in ${file ?? 'csv'}` }] : []),
       ],

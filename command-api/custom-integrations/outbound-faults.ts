@@ -1,6 +1,7 @@
 import type { Credential, IntegrationEndpoint, Outbound } from '#domain/custom-integrations/events.ts'
 import type { Fields } from '#domain/rejection.ts'
 import { bodyKindOf, templateFault } from '#infra/template.ts'
+import { notEncrypted } from '#domain/web-address.ts'
 
 type AllowsHttp = (address: string) => boolean
 
@@ -29,7 +30,7 @@ export const outboundFaults = (outbound: Outbound | null, allowsHttp: AllowsHttp
 const addressFault = (address: string, allowsHttp: AllowsHttp): string | undefined => {
   const url = URL.parse(address)
   if (!url || address !== address.trim()) return 'must be a whole address, such as https://example.com/api'
-  if (url.protocol !== 'https:' && !allowsHttp(address)) return 'must begin with https://'
+  if (url.protocol !== 'https:' && !allowsHttp(address)) return notEncrypted
   if (url.username !== '' || url.password !== '') return 'must not hold a user name or a password'
   return address.includes('#') ? 'must not have a part after #' : undefined
 }

@@ -3,6 +3,7 @@ import { Rejection } from '../rejection.ts'
 import type { OrganisationId } from '../values.ts'
 import { endpointConnectionEvents, type EndpointConnectionEvent, type EndpointConnectionId } from './events.ts'
 import { evolveEndpointConnection, type EndpointConnection } from './record.ts'
+import { notEncrypted } from '../web-address.ts'
 
 type Address = {
   readonly base_url: string
@@ -82,7 +83,7 @@ const whyUnusable = (base_url: string, http_allowed: boolean): string | undefine
   if (base_url !== base_url.trim()) return 'must not begin or end with a space'
   const url = URL.parse(base_url)
   if (!url) return 'must be a whole address, such as https://example.com/hooks'
-  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && http_allowed)) return 'must begin with https://'
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && http_allowed)) return notEncrypted
   if (url.username !== '' || url.password !== '') return 'must not hold a user name or a password'
   // No server ever sees it, so it cannot be what was meant.
   if (base_url.includes('#')) return 'must not have a part after #'

@@ -2,6 +2,7 @@ import type { Decider } from '../decider.ts'
 import { Rejection } from '../rejection.ts'
 import { paymentAccountEvents, type PaymentAccountEvent } from './events.ts'
 import { evolvePaymentAccount, type SealedPaymentAccount } from './record.ts'
+import { notEncrypted } from '../web-address.ts'
 
 type Set = Extract<PaymentAccountEvent, { type: 'PaymentAccountSet' }>
 
@@ -38,9 +39,7 @@ const refuseAddress = (base_url: string, http_allowed: boolean): void => {
   const isPlain = url?.origin === base_url
   const isAllowed = url?.protocol === 'https:' || (url?.protocol === 'http:' && http_allowed)
   if (isPlain && isAllowed) return
-  const reason = !isPlain
-    ? 'must be an address without a path, such as https://api.stripe.com'
-    : 'must begin with https://'
+  const reason = !isPlain ? 'must be an address without a path, such as https://api.stripe.com' : notEncrypted
   throw new Rejection('validation_failed', `The base address ${reason}.`, { base_url: reason })
 }
 

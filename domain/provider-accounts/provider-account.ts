@@ -3,6 +3,7 @@ import { Rejection } from '../rejection.ts'
 import type { OrganisationId } from '../values.ts'
 import { providerAccountEvents, type Provider, type ProviderAccountEvent, type ProviderAccountId } from './events.ts'
 import { evolveProviderAccount, type SealedAccount } from './record.ts'
+import { notEncrypted } from '../web-address.ts'
 
 export type ProviderAccountCommand =
   | {
@@ -48,7 +49,7 @@ const refuseAddress = (base_url: string, http_allowed: boolean): void => {
   const reason = !url
     ? 'must be a whole address, such as https://example.com'
     : url.protocol !== 'https:' && !(url.protocol === 'http:' && http_allowed)
-      ? 'must begin with https://'
+      ? notEncrypted
       : url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== ''
         ? 'must hold no user name, password, query or fragment'
         : base_url.endsWith('/')

@@ -41,7 +41,10 @@ export const keysCommand = async (
       return rotateShown(parts, output)
     case 'retire': {
       const refusal = await retire(id, parts)
-      write(refusal ?? `${id} is retired. Remove it from MASTER_KEYS_EARLIER: what was made with it is then refused.`)
+      write(
+        refusal ??
+          `${id} is retired. Remove it from MASTER_KEYS_EARLIER. Share tokens that were made with it are then refused, and nothing is sent over endpoint connections whose signing secret was not regenerated since.`,
+      )
       return refusal === undefined ? 0 : 1
     }
     default:

@@ -66,7 +66,7 @@ export const makeAdmission = ({
         throw new Problem('not_found', 'The operator’s routes are switched off: no OPERATOR_KEY is configured.')
       const operator = operatorOf(request)
       if (!operator)
-        throw new Problem('invalid_token', 'Send the operator key as Authorization: Bearer.', {
+        throw new Problem('invalid_token', noOperatorKey, {
           headers: { 'WWW-Authenticate': 'Bearer realm="Coverstream operator"' },
         })
       if (operator.name !== firstKey) requireCurrentKeys?.()
@@ -86,6 +86,9 @@ type NamedKey = {
 
 /** How the key of the environment is called. No other has capitals. */
 const firstKey = 'OPERATOR_KEY'
+
+const noOperatorKey =
+  'The request has no operator key, or an operator key that is wrong or has ended. Send one as Authorization: Bearer.'
 
 const isReading = ({ method }: Request): boolean => method === 'GET' || method === 'HEAD'
 

@@ -170,16 +170,16 @@ export const problems =
         'Something went wrong on our side. Try again, and quote X-Request-Id if it stays so.',
       )
     const status = statusOf[problem.code]
-    if (status >= 500)
-      log.error(
-        { error, method: request.method, path: request.path, request_id: response.locals['request_id'] },
-        'request failed',
-      )
-
+    const about = { method: request.method, path: request.path, request_id: response.locals['request_id'] }
     const { code, message, fields, headers } = problem
+    // What our own code refuses for a moment is no fault that somebody should look at.
+    if (status >= 500 && error instanceof Problem)
+      log.info({ ...about, reason: message }, 'request refused for a moment')
+    else if (status >= 500) log.error({ error, ...about }, 'request failed')
+
     response.locals['error_code'] = code
     response
       .status(status)
-      .set(headers)
+      .set(code === 'unavailable' ? { 'Retry-After': '1', ...headers } : headers)
       .json({ error: { code, message, ...(fields && { fields }) } })
   }

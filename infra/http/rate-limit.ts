@@ -140,5 +140,9 @@ export const rateLimitHeaders = (decision: RateDecision): Readonly<Record<string
   }
 }
 
-export const tooManyMessage = (resumesAt: number): string =>
-  `Too many requests from this address. Continue at ${new Date(resumesAt * 1000).toISOString().slice(0, 19)}Z.`
+/** `Continue at 14:00:10 UTC on 22 November 2026.` */
+export const tooManyMessage = (resumesAt: number): string => {
+  const at = new Date(resumesAt * 1000)
+  const day = at.toLocaleDateString('en-GB', { timeZone: 'UTC', dateStyle: 'long' })
+  return `Too many requests from this address. Continue at ${at.toISOString().slice(11, 19)} UTC on ${day}.`
+}

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
+import { notEncrypted } from '#domain/web-address.ts'
 import { operatorApi } from './operator-api.ts'
 
 type Created = { data: { id: string; signing_secret: string } }
@@ -116,7 +117,7 @@ describe('an endpoint connection', () => {
 
     const answer = await api.patch(`${api.connections}/${data.id}`, { base_url: 'http://new.example.com' })
 
-    expect(answer).toMatchObject({ status: 422, body: { error: { fields: { base_url: 'must begin with https://' } } } })
+    expect(answer).toMatchObject({ status: 422, body: { error: { fields: { base_url: notEncrypted } } } })
   })
 
   test('200: gets a new secret, made or given', async () => {

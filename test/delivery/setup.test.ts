@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { notEncrypted } from '#domain/web-address.ts'
 import { operatorApi } from './operator-api.ts'
 
 type Steps = {
@@ -117,7 +118,7 @@ test('all that is wrong is said, at its line, and nothing is changed', async () 
   expect(status).toBe(422)
   const at = (path: string) => `organisations[0].${path}`
   expect((body as { error: { fields: unknown } }).error.fields).toEqual({
-    [at('endpoint_connections[0].base_url')]: 'line 8: The base address must begin with https://.',
+    [at('endpoint_connections[0].base_url')]: `line 8: The base address ${notEncrypted}.`,
     [at('endpoint_connections[2].name')]: 'line 11: is that of endpoint_connections[1]',
     [at('lifecycle_actions[0].product')]: 'line 15: there is no product no-such-product',
     [at('lifecycle_actions[0].endpoint_connection')]: 'line 17: there is no endpoint connection Nowhere',

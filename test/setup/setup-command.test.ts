@@ -15,7 +15,7 @@ afterAll(() => rm(folder, { recursive: true }))
 /** Runs the command as a shell would, from the folder of the files. */
 const run = async (origin: string, options: readonly string[], input = '') => {
   const program = join(import.meta.dirname, '../../setup/main.ts')
-  const child = spawn(process.execPath, [program, ...options, '--base-url', origin, '--operator-key', 'any'], {
+  const child = spawn(process.execPath, [program, '--base-url', origin, '--operator-key', 'any', ...options], {
     cwd: folder,
     env: {},
     stdio: 'pipe',
@@ -64,6 +64,28 @@ test.each([
 
   expect(code).toBe(1)
   expect(errors).toContain(line)
+})
+
+test.each([
+  [['acme.yaml', 'other.yaml'], 'Name one set-up file, not 2.'],
+  [['acme.yaml', '--base-url', 'localhost:4000'], 'BASE_URL: must be an address that begins with http:// or https://'],
+  [['acme.yaml', '--base-url', 'http://localhost:4000/'], 'BASE_URL: must not end with a slash'],
+])('a command line that cannot be used says why: %j', async (args, sentence) => {
+  await using api = await setupApi()
+
+  const { code, errors } = await run(api.origin, args)
+
+  expect(code).toBe(1)
+  expect(errors).toContain(sentence)
+})
+
+test('a base address with the path of the API is told of', async () => {
+  await using api = await setupApi()
+
+  const { code, errors } = await run(`${api.origin}/api/v1`, ['acme.yaml'])
+
+  expect(code).toBe(1)
+  expect(errors).toContain(`The address was ${api.origin}/api/v1: name it as callers use it, without /api/v1.`)
 })
 
 test('--plan shows what would change, and changes nothing', async () => {

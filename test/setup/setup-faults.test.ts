@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, expect, test } from 'vitest'
+import { notEncrypted } from '#domain/web-address.ts'
 import { parse, stringify } from 'yaml'
 import { wordsOfZod, wrongValues } from '../wrong-values.ts'
 import { setupApi } from './setup-api.ts'
@@ -28,6 +29,7 @@ refused('what is no YAML, with its line', 'organisations:\n  - slug: [acme\n', {
 refused('an empty file', '', { file: [1, 'empty'] })
 refused('a file of several documents', 'a: 1\n---\nb: 2\n', { file: [1, 'one YAML document'] })
 refused('an alias of an anchor that there is not', 'organisations: *nowhere\n', { file: [1, 'nowhere'] })
+refused('an alias further down', withLine('    name: Acme Life', '    name: *nobody'), { file: [4, 'nobody'] })
 refused(
   'aliases that would make it grow without end',
   Array.from({ length: 8 }, (_, level) => {
@@ -46,7 +48,7 @@ const integration = `    custom_integrations:
 refused('an address of an integration that may not be called, at its own line', `${file.trimEnd()}\n${integration}`, {
   'organisations[0].custom_integrations[0].outbound.base_url': [
     lineOf(`${file.trimEnd()}\n${integration}`, 'base_url: http://lists'),
-    'must begin with https://',
+    notEncrypted,
   ],
 })
 refused('a key that is given twice', withLine('    name: Acme Life', '    name: Acme Life\n    name: Acme'), {
@@ -65,7 +67,7 @@ refused(
     '        name: Term\n        color: blue\n',
   ),
   {
-    'organisations[0].rate_tables[0].csv': [lineOf(file, 'csv: |'), 'csv:3: rate_e4 must be a whole number'],
+    'organisations[0].rate_tables[0].csv': [lineOf(file, 'csv: |'), 'csv:3: rate_e4: must be a whole number'],
     'organisations[0].products[0].color': [lineOf(file, 'name: Term\n') + 1, 'is not known'],
   },
 )
