@@ -54,7 +54,10 @@ public class Receiver {
                 return;
             }
             String key = exchange.getRequestHeaders().getFirst("Idempotency-Key");
-            if (handled.add(key)) work.add(rawBody); // parse and do it later: the answer must come within 15 seconds
+            if (handled.add(key)) {
+                work.add(rawBody); // parse and do it later: the answer must come within 15 seconds
+                System.out.println("received " + key);
+            }
             byte[] text = String.valueOf(work.size()).getBytes(StandardCharsets.US_ASCII);
             exchange.sendResponseHeaders(200, text.length);
             exchange.getResponseBody().write(text);

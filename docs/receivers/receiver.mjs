@@ -32,6 +32,7 @@ const server = createServer(async (request, response) => {
   if (!handled.has(key)) {
     handled.add(key)
     work.push(JSON.parse(rawBody.toString())) // do it later: the answer must come within 15 seconds
+    console.log(`received ${key}`)
   }
   response.writeHead(200).end(String(work.length))
 })

@@ -43,6 +43,7 @@ class Receiver(BaseHTTPRequestHandler):
         if key not in handled:
             handled.add(key)
             work.append(json.loads(raw_body))  # do it later: the answer must come within 15 seconds
+            print(f"received {key}", flush=True)
         self.answer(200, str(len(work)))
 
     def answer(self, status, text):

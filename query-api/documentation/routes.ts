@@ -14,9 +14,23 @@ const page = `<!doctype html>
     <title>Coverstream API</title>
     <link rel="stylesheet" href="/api/v1/explorer/swagger-ui.css" />
     <link rel="icon" href="/api/v1/explorer/favicon-32x32.png" />
+    <style>
+      /* Swagger UI sets names and their explanations side by side, which leaves a word to a line on a phone. */
+      @media (max-width: 40rem) {
+        .swagger-ui .opblock-tag { flex-wrap: wrap; }
+        .swagger-ui .opblock-tag small { flex-basis: 100%; order: 1; padding: 0; }
+        .swagger-ui .opblock .opblock-summary { flex-wrap: wrap; }
+        .swagger-ui .opblock-summary-path { max-width: 100%; }
+        .swagger-ui table.parameters, .swagger-ui .parameters tbody, .swagger-ui .parameters tr, .swagger-ui .parameters td,
+        .swagger-ui .responses-table, .swagger-ui .responses-table tbody, .swagger-ui .responses-table tr,
+        .swagger-ui .responses-table td { display: block; }
+        .swagger-ui .parameters thead, .swagger-ui .responses-table thead, .swagger-ui .response-col_links { display: none; }
+        .swagger-ui .parameters-col_description, .swagger-ui .response-col_description { width: auto; }
+      }
+    </style>
   </head>
   <body>
-    <div id="explorer"><p style="font: 1rem sans-serif; padding: 0 1.75rem">Preparing the examples…</p></div>
+    <div id="explorer"><p style="font: 1rem sans-serif; padding: 0 1.75rem">Preparing the examples. This takes some seconds…</p></div>
     <script src="/api/v1/explorer/swagger-ui-bundle.js"></script>
     <script src="/api/v1/explorer/start.js"></script>
   </body>

@@ -19,7 +19,7 @@ test('the secret of an API application is replaced as the guide says, and the fo
     cwd: root,
     environment: {
       BASE_URL: service.origin,
-      KEY: 'the operator key of the tests',
+      OPERATOR_KEY: 'the operator key of the tests',
       ORGANISATION: organisation,
       CLIENT_ID: client_id,
     },

@@ -126,16 +126,19 @@ test('a partner confirms members and sends points as the guide says', { timeout:
 })
 
 test('a receiver is told of events, and catches up, as the guide says', { timeout: 120_000 }, async () => {
-  const told = await goOnWith('docs/webhooks.md', 'Have events sent')
+  const sending = await commands('docs/webhooks.md', 'Have events sent')
+  const replacing = await commands('docs/keys.md', 'Replace the signing secret of an endpoint connection')
+  const told = await goOn(`${sending}\n${replacing}`)
 
   expect(told).toMatch(/signing_secret \S{43}/)
   expect(told).toContain('"event_type":"webhook.ping"')
+  expect(told).toMatch(/"former_secret_signs_until":"20.*"signing_secret":"\S{43}"/)
 
   const { token } = await service.client(await acme(), ['read'])
   const feed = async () =>
     (await service.send<unknown[]>('GET', '/api/v1/lifecycle_events?type=quote.issued', { token })).body
   await vi.waitFor(async () => expect((await feed()).data).not.toEqual([]), { timeout: 30_000, interval: 50 })
-  const feedPages = await goOnWith('docs/webhooks.md', 'Catch up')
+  const feedPages = await goOn(`ORGANISATION=${await acme()}\n${await commands('docs/webhooks.md', 'Catch up')}`)
 
   expect(feedPages).toContain('"type":"quote.issued"')
 })
