@@ -20,6 +20,7 @@ import { outreachCosts, outreachMessages } from './outreach/messages.ts'
 import { outreachQueue } from './outreach/queue.ts'
 import { outreachStreams } from './outreach/streams.ts'
 import type { SomeProjection } from './projection.ts'
+import { setUpChanges } from './set-up-changes/projection.ts'
 import { paymentNews } from './payment-news/projection.ts'
 import { claims } from './claims/projection.ts'
 import { premiums } from './premiums/projection.ts'
@@ -33,6 +34,7 @@ export const allProjections: readonly SomeProjection[] = [
   releases,
   keyDocuments,
   rateTables,
+  setUpChanges,
   applications,
   applicationTimeline,
   customers,

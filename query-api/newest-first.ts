@@ -21,8 +21,10 @@ type List = {
     | 'quotes'
     | 'rate_tables'
     | 'releases'
+    | 'set_up_changes'
   /** The column that the list is in the order of. */
-  readonly time: 'created_at' | 'opened_at' | 'published_at' | 'received_at' | 'requested_at' | 'updated_at'
+  readonly time:
+    'changed_at' | 'created_at' | 'opened_at' | 'published_at' | 'received_at' | 'requested_at' | 'updated_at'
   /** Columns that the document does not hold. */
   readonly besides?: readonly string[]
   readonly organisation_id: OrganisationId

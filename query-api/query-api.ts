@@ -44,6 +44,7 @@ import { outreachReads } from './outreach/routes.ts'
 import { ownerOfPolicy, policyRoutes } from './policies/routes.ts'
 import { marketSearchRoutes } from './market-quotes/routes.ts'
 import { paymentNewsRoutes } from './payment-news/routes.ts'
+import { setUpChangeRoutes } from './set-up-changes/routes.ts'
 import { claimListRoutes } from './claims/routes.ts'
 import { premiumListRoutes } from './premiums/routes.ts'
 import { paymentRoutes } from './payments/routes.ts'
@@ -68,6 +69,7 @@ export const queryRoutes = (
   ...premiumListRoutes(deps),
   ...claimListRoutes(deps),
   ...paymentNewsRoutes(deps),
+  ...setUpChangeRoutes(deps),
   ...customIntegrationReads(deps),
   ...catalogueRoutes(deps),
   ...keyDocumentRoutes(deps),

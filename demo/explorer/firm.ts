@@ -77,6 +77,7 @@ export const prepareFirm = async ({ operator }: Callers): Promise<Examples> => {
     postOperatorKeys: { body: { name: `explorer-${added}`, scope: 'read_only' } },
     deleteOperatorKey: { path: { name: endable } },
     postOrganisations: { body: { slug: `firm-${added}`, name: 'Another firm' } },
+    getOrganisationSetUpChanges: inFirm({}),
     patchOrganisation: inFirm({}, { name: 'Explorer firm, renamed' }),
     postOrganisationApiApplications: inFirm({}, { name: `Server ${added}`, scopes: ['read', 'write'] }),
     getOrganisationApiApplication: inFirm({ client_id: kept }),

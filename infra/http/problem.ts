@@ -170,7 +170,8 @@ export const problems =
         'Something went wrong on our side. Try again, and quote X-Request-Id if it stays so.',
       )
     const status = statusOf[problem.code]
-    const about = { method: request.method, path: request.path, request_id: response.locals['request_id'] }
+    const { request_id }: { request_id?: unknown } = response.locals
+    const about = { method: request.method, path: request.path, request_id }
     const { code, message, fields, headers } = problem
     // What our own code refuses for a moment is no fault that somebody should look at.
     if (status >= 500 && error instanceof Problem)

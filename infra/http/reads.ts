@@ -30,6 +30,7 @@ const listsOfOrganisation = [
   'payments',
   'proposed_details',
   'reading_use',
+  'set_up_changes',
 ]
 
 /**

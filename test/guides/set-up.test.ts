@@ -106,6 +106,9 @@ test('a price is explained, and told how it came about, as the guide says', { ti
   expect(output).toContain('"step":"rate","name":"level 1: 20|n","value":"40000"')
   expect(output).toMatch(/"type":"QuoteIssued","actor":\{"type":"api"/)
   expect(output).toContain('"cells":{"10|n":30000')
+  expect(output).toMatch(
+    /"type":"RateTablePublished".*"operator":"OPERATOR_KEY".*"names":\{"key":"level","version":1\}/,
+  )
 })
 
 test('a server sends leads and reports outcomes as the guide says', { timeout: 180_000 }, async () => {

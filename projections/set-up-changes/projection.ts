@@ -1,0 +1,134 @@
+import { apiApplicationEvents, organisationEvents } from '#domain/access/events.ts'
+import { campaignEvents, leadIntakeEvents } from '#domain/campaigns/events.ts'
+import { productEvents } from '#domain/catalogue/events.ts'
+import { customIntegrationEvents, integrationConnectionEvents } from '#domain/custom-integrations/events.ts'
+import { deliveryRecoveryEvents, deliverySettingsEvents } from '#domain/deliveries/events.ts'
+import { categoryOf, idOf, type Json } from '#domain/event.ts'
+import { endpointConnectionEvents } from '#domain/integrations/events.ts'
+import { programmeEvents } from '#domain/loyalty/events.ts'
+import { outcomeModelEvents } from '#domain/outcomes/events.ts'
+import { outreachEvents, outreachSettingsEvents } from '#domain/outreach/events.ts'
+import { paymentAccountEvents } from '#domain/payment-accounts/events.ts'
+import { pipelineEvents } from '#domain/pipeline/events.ts'
+import { policyRulesEvents } from '#domain/policy-rules/events.ts'
+import { providerAccountEvents } from '#domain/provider-accounts/events.ts'
+import { rateTableEvents } from '#domain/rating/events.ts'
+import { lifecycleActionEvents, workflowEvents } from '#domain/workflows/events.ts'
+import type { Projection } from '../projection.ts'
+
+const events = {
+  ...organisationEvents,
+  ...apiApplicationEvents,
+  ...productEvents,
+  ...rateTableEvents,
+  ...campaignEvents,
+  ...leadIntakeEvents,
+  ...customIntegrationEvents,
+  ...integrationConnectionEvents,
+  ...deliveryRecoveryEvents,
+  ...deliverySettingsEvents,
+  ...endpointConnectionEvents,
+  ...programmeEvents,
+  ...outcomeModelEvents,
+  ...outreachEvents,
+  ...outreachSettingsEvents,
+  ...paymentAccountEvents,
+  ...pipelineEvents,
+  ...policyRulesEvents,
+  ...providerAccountEvents,
+  ...lifecycleActionEvents,
+  ...workflowEvents,
+}
+
+type Row = {
+  readonly organisation_id: string
+  readonly id: string
+  readonly record_id: string
+  readonly operator: string | null
+  readonly changed_at: string
+  readonly document: {
+    readonly type: string
+    readonly record_type: string
+    readonly correlation_id: string
+    readonly record_id: string
+    readonly operator: string | null
+    readonly names: Readonly<Record<string, string | number>>
+  }
+}
+
+/** Every change of an organisation's set-up that an operator has made: what, when, and with which key. */
+export const setUpChanges: Projection<typeof events, Row, 'organisation_id' | 'id'> = {
+  name: 'set_up_changes',
+  version: 1,
+  categories: [
+    'organisation',
+    'api_application',
+    'product',
+    'rate_table',
+    'campaign',
+    'lead_intake',
+    'custom_integration',
+    'integration_connection',
+    'delivery_recovery',
+    'delivery_settings',
+    'endpoint_connection',
+    'programme',
+    'outcome_model',
+    'outreach',
+    'outreach_settings',
+    'payment_account',
+    'pipeline',
+    'policy_rules',
+    'provider_account',
+    'lifecycle_action',
+    'workflow',
+  ],
+  events,
+  awaited: false,
+  table: {
+    columns: {
+      organisation_id: 'uuid',
+      id: 'uuid',
+      record_id: 'uuid',
+      operator: 'text',
+      changed_at: 'timestamptz',
+      document: 'json',
+    },
+    key: ['organisation_id', 'id'],
+    indexes: [
+      'organisation_id, changed_at, id',
+      'organisation_id, record_id, changed_at, id',
+      'organisation_id, operator, changed_at, id',
+    ],
+  },
+
+  // What a timer or a worker does by itself is no change of an operator.
+  keys: (_event, { id, metadata: { actor, organisation_id } }) =>
+    actor.type === 'operator' && organisation_id !== null ? [{ organisation_id, id }] : [],
+
+  project: (_row, { type, ...data }, { stream, metadata: { actor, occurred_at, correlation_id } }, key) => ({
+    ...key,
+    record_id: idOf(stream),
+    operator: actor.id,
+    changed_at: occurred_at,
+    document: {
+      type,
+      record_type: categoryOf(stream),
+      record_id: idOf(stream),
+      operator: actor.id,
+      correlation_id,
+      names: namesIn(data),
+    },
+  }),
+}
+
+/** The whole of what was changed has an address of its own, and may hold secrets; here is only what it is called. */
+const naming = ['slug', 'key', 'name', 'version', 'number', 'lifecycle_state', 'provider', 'mode', 'base_url']
+
+const namesIn = (data: Json): Row['document']['names'] => {
+  const inside = [data, data['draft'], data['release'], data['table']].filter((part) => part !== undefined)
+  const found = inside.flatMap((part) => Object.entries(part as Json).filter(([name]) => naming.includes(name)))
+  return Object.fromEntries(
+    found.flatMap(([name, value]) => (typeof value === 'string' || typeof value === 'number' ? [[name, value]] : [])),
+  )
+}
