@@ -1,10 +1,20 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 
+/** What can become of an attempt to deliver. Each is counted from 0: an alert compares them before there was one of each. */
+const attemptOutcomes = ['delivered', 'retry', 'failed'] as const
+
 /** The metrics of a process at /metrics, named by the Prometheus conventions. */
 export const makeMetrics = () => {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const registers = [registry]
+  const deliveries = new Counter({
+    name: 'coverstream_delivery_attempts_total',
+    help: 'Attempts to deliver, by what became of them.',
+    labelNames: ['outcome'],
+    registers,
+  })
+  for (const outcome of attemptOutcomes) deliveries.inc({ outcome }, 0)
   return {
     registry,
     requests: new Histogram({
@@ -58,12 +68,7 @@ export const makeMetrics = () => {
       help: 'Connections over which nothing is sent, because they failed for too long.',
       registers,
     }),
-    deliveries: new Counter({
-      name: 'coverstream_delivery_attempts_total',
-      help: 'Attempts to deliver, by what became of them.',
-      labelNames: ['outcome'],
-      registers,
-    }),
+    deliveries,
   }
 }
 export type Metrics = ReturnType<typeof makeMetrics>

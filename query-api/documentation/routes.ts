@@ -24,7 +24,8 @@ const page = `<!doctype html>
         .swagger-ui table.parameters, .swagger-ui .parameters tbody, .swagger-ui .parameters tr, .swagger-ui .parameters td,
         .swagger-ui .responses-table, .swagger-ui .responses-table tbody, .swagger-ui .responses-table tr,
         .swagger-ui .responses-table td { display: block; }
-        .swagger-ui .parameters thead, .swagger-ui .responses-table thead, .swagger-ui .response-col_links { display: none; }
+        .swagger-ui .parameters thead, .swagger-ui .responses-table thead,
+        .swagger-ui .responses-table td.response-col_links { display: none; }
         .swagger-ui .parameters-col_description, .swagger-ui .response-col_description { width: auto; }
       }
     </style>

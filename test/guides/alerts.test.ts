@@ -16,6 +16,13 @@ test('every metric that a guide names is one that the processes have', async () 
   expect(named.filter((name) => !known.includes(name))).toEqual([])
 })
 
+test('an alert compares attempts that failed with delivered ones, also before any was delivered', async () => {
+  const text = await makeMetrics().registry.metrics()
+
+  for (const outcome of ['delivered', 'retry', 'failed'])
+    expect(text).toContain(`coverstream_delivery_attempts_total{outcome="${outcome}"} 0`)
+})
+
 test('an operator is told what to watch: every metric of our own is in an alert or an explanation', async () => {
   const text = await readFile(new URL('../../docs/operate.md', import.meta.url), 'utf8')
   const known = (await makeMetrics().registry.getMetricsAsJSON()).map(({ name }) => name)
