@@ -72,4 +72,15 @@ test.skipIf(!psql)(psql ? title : `${title} (SKIPPED: no psql was found)`, async
 
   const environment = { DATABASE_URL: service.database.url }
   expect(await runCommands(sizes, { cwd: root, environment })).toMatch(/^\d+\|\d+\|\d+\n$/)
+
+  const [open = ''] = await commandsOf('docs/operate.md', 'A transaction that stays open')
+  const other = await service.database.pool.connect()
+  try {
+    await other.query("begin; set local application_name = 'a long report'; select pg_current_xact_id()")
+
+    expect(await runCommands(open, { cwd: root, environment })).toMatch(/^\d+\|.*\|a long report\|00:00:/m)
+  } finally {
+    await other.query('rollback')
+    other.release()
+  }
 })
