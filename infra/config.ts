@@ -3,9 +3,10 @@ import { OwnError } from '#domain/own-error.ts'
 import { plainWords, reasonsOf } from '#domain/reasons.ts'
 import { makeAllowList } from './public-address.ts'
 
-const seconds = (name: string, byDefault: number) => z.coerce.number().positive().default(byDefault).describe(name)
-const count = (name: string, byDefault: number) =>
-  z.coerce.number().int().nonnegative().default(byDefault).describe(name)
+const count = (name: string, byDefault: number, most: number) =>
+  z.coerce.number().int().nonnegative().max(most).default(byDefault).describe(name)
+/** A hundred years. */
+const mostSecondsAhead = 3_155_760_000
 const masterKey = z.string().regex(/^[A-Za-z0-9+/_-]{43,}=*$/, 'must be at least 32 random bytes in base64')
 const list = (name: string) =>
   z
@@ -24,6 +25,7 @@ export const Config = z.object({
   BASE_URL: z
     .url({ protocol: /^https?$/, error: 'must be an address that begins with http:// or https://' })
     .refine((url) => !url.endsWith('/'), 'must not end with a slash')
+    .refine((url) => !/[?#@]/.test(url), 'must have no user, query or fragment')
     .default('http://localhost:4000')
     .describe(
       'The base address that callers use, without a slash at the end; by default localhost with PORT. Tokens are issued for BASE_URL/api/v1.',
@@ -63,6 +65,7 @@ export const Config = z.object({
   OPERATOR_KEY: z
     .string()
     .min(24)
+    .regex(/^[!-~]([ -~]*[!-~])?$/, 'must be of ASCII characters, without a space at its ends: it is sent in a header')
     .optional()
     .describe(
       'The bearer key of /admin/v1, at least 24 characters. npm start makes one in DATA_DIR; without it /admin/v1 is off.',
@@ -74,32 +77,43 @@ export const Config = z.object({
   BUSINESS_TIME_OFFSET_SECONDS: z.coerce
     .number()
     .int()
+    .min(-mostSecondsAhead)
+    .max(mostSecondsAhead)
     .default(0)
     .describe('By how much business time (dates, ages, expiry) is ahead of real time; the same for all roles.'),
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
     .default('info')
     .describe('Which log lines are written.'),
-  TRUSTED_PROXIES: count('How many proxies in front of the APIs are trusted to set X-Forwarded-For.', 0),
+  TRUSTED_PROXIES: count('How many proxies in front of the APIs are trusted to set X-Forwarded-For.', 0, 100),
   RATE_LIMIT_REQUESTS: count(
     'Requests that one address may make in a window, over both APIs; 0 switches the limit off.',
     300,
+    1_000_000_000,
   ),
-  RATE_LIMIT_WINDOW_SECONDS: seconds('The length of the window of RATE_LIMIT_REQUESTS.', 300),
+  RATE_LIMIT_WINDOW_SECONDS: z.coerce
+    .number()
+    .positive()
+    .max(86_400)
+    .default(300)
+    .describe('The length of the window of RATE_LIMIT_REQUESTS.'),
   READ_YOUR_WRITES_MS: count(
     'How long a command waits until its result can be read. It is answered afterwards in any case.',
     1000,
+    60_000,
   ),
   DELIVERY_CONCURRENCY: z.coerce
     .number()
     .int()
     .min(4)
+    .max(1_000)
     .default(32)
     .describe('Webhooks that one delivery worker sends at the same time, at least 4.'),
   DELIVERY_RETENTION_DAYS: z.coerce
     .number()
     .int()
     .positive()
+    .max(36_500)
     .default(30)
     .describe(
       'How long deliveries, their attempts and the integration log are kept, in days; deliveries up to a week longer, never less.',
@@ -172,9 +186,9 @@ export class BadConfiguration extends OwnError {
   override readonly name = 'BadConfiguration'
 }
 
-/** Read once, at the start of a process. A process with a bad configuration does not start. Empty variables count as unset. */
+/** Read once, at the start of a process. A process with a bad configuration does not start. Empty or blank variables count as unset. */
 export const readConfig = (environment: NodeJS.ProcessEnv, defaults: NodeJS.ProcessEnv = {}): Config => {
-  const set = Object.entries(environment).filter(([, value]) => value !== '' && value !== undefined)
+  const set = Object.entries(environment).filter(([, value]) => value !== undefined && value.trim() !== '')
   const given = { ...defaults, ...Object.fromEntries(set) }
   const { success, data, error } = Config.safeParse(given, { error: plainWords })
   if (!success)

@@ -34,7 +34,8 @@ const allowed = (entry: string): Allowed => {
   if (ipaddr.isValid(bare(entry))) return { entry, block: oneAddress(bare(entry)) }
 
   const [, host, port] = /^(\[[^\]]+\]|[^:/\s]+)(?::(\d{1,5}))?$/.exec(entry) ?? []
-  if (host === undefined) throw new Error(`${entry} is neither a host, nor host:port, nor a CIDR block.`)
+  if (host === undefined || Number(port ?? 0) > 65_535)
+    throw new Error(`${entry} is neither a host, nor host:port, nor a CIDR block.`)
   return {
     entry,
     ...(ipaddr.isValid(bare(host)) ? { block: oneAddress(bare(host)) } : { name: bare(host) }),

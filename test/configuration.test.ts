@@ -39,6 +39,36 @@ for (const [name, value] of Object.entries(wrong))
     expect(() => readConfig({ [name]: value })).toThrow(new RegExp(`^${name}: .+$`, 'm'))
   })
 
+/** Each would be taken, and then do something else than it says: a timer of so many seconds, for example, ends at once. */
+const pointless: readonly (readonly [string, string])[] = [
+  ['BASE_URL', 'http://host/?a=b'],
+  ['BASE_URL', 'http://user:secret@host'],
+  ['OPERATOR_KEY', 'é'.repeat(24)],
+  ['OPERATOR_KEY', `${'a'.repeat(24)} `],
+  ['TRUSTED_PROXIES', '101'],
+  ['RATE_LIMIT_REQUESTS', '1e10'],
+  ['RATE_LIMIT_WINDOW_SECONDS', '1e300'],
+  ['READ_YOUR_WRITES_MS', '1e12'],
+  ['DELIVERY_CONCURRENCY', '1e9'],
+  ['DELIVERY_RETENTION_DAYS', '1e12'],
+  ['DELIVERY_ALLOWED_HOSTS', 'host:99999'],
+]
+
+test.each(pointless)('%s=%s, which no use could be made of, is refused with a line that names it', (name, value) => {
+  expect(() => readConfig({ [name]: value })).toThrow(new RegExp(`^${name}: .+$`, 'm'))
+})
+
+test('business time cannot be moved further than dates reach', () => {
+  for (const BUSINESS_TIME_OFFSET_SECONDS of ['1e15', '-1e15'])
+    expect(() => readConfig({ ENVIRONMENT: 'test', BUSINESS_TIME_OFFSET_SECONDS })).toThrow(
+      /^BUSINESS_TIME_OFFSET_SECONDS: .+$/,
+    )
+})
+
+test('a blank variable counts as unset, as an empty one does', () => {
+  expect(readConfig({ PORT: ' ', RATE_LIMIT_REQUESTS: ' ' })).toMatchObject({ PORT: 4000, RATE_LIMIT_REQUESTS: 300 })
+})
+
 test('every variable whose value can be wrong as such is listed above', () => {
   // A directory, a file or an address is tried when it is used.
   const triedWhenUsed = ['HOST', 'DATA_DIR', 'MODULUS_WEIGHTS_FILE', 'MODULUS_SUBSTITUTIONS_FILE', ...filesOfKafka]
