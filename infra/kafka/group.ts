@@ -60,6 +60,9 @@ const takePart = async (parts: GroupParts, onAlive: () => void): Promise<void> =
     heartbeatInterval: Math.max(100, Math.round(sessionMs / 5)),
     requestTimeout: 2 * sessionMs,
   })
+  // It tells so that it could not join again, which would end the process if nobody listened.
+  const failed = new AbortController()
+  member.on('error', (error) => failed.abort(error))
   let aliveAt = performance.now()
   const isAlive = () => {
     aliveAt = performance.now()
@@ -77,6 +80,7 @@ const takePart = async (parts: GroupParts, onAlive: () => void): Promise<void> =
     await called('join the consumer group', member.joinGroup({}), 2 * sessionMs)
     while (!signal.aborted) {
       const silentMs = performance.now() - aliveAt
+      failed.signal.throwIfAborted()
       if (silentMs > sessionMs) throw new Error(`no sign of life from the brokers for ${Math.round(silentMs)} ms`)
       await pause(lookMs, undefined, { signal }).catch(() => undefined)
     }

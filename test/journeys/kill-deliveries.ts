@@ -97,6 +97,7 @@ export const killDuringDeliveries = async (options: KillOptions): Promise<KillRe
   await filling.end()
 
   const children: ChildProcess[] = []
+  const endedByItself: string[] = []
   const start = () => {
     const child = fork(worker, {
       env: {
@@ -110,11 +111,15 @@ export const killDuringDeliveries = async (options: KillOptions): Promise<KillRe
       },
     })
     children.push(child)
+    child.once('exit', (code) => {
+      if (code !== null) endedByItself.push(`a worker ended by itself with the code ${code}`)
+    })
   }
   const killOldest = async () => {
     const child = children.shift()
-    const ended = child && once(child, 'exit')
-    child?.kill('SIGKILL')
+    if (!child || child.exitCode !== null) return
+    const ended = once(child, 'exit')
+    child.kill('SIGKILL')
     await ended
   }
   leftovers.defer(() => {
@@ -146,7 +151,7 @@ export const killDuringDeliveries = async (options: KillOptions): Promise<KillRe
   await untilFinished(pool).catch(() => undefined)
   const report = await judge(filled ?? (await happening) ?? new Set(), counter.seen, killedAt, { pool, lastOutage })
   while (children.length > 0) await killOldest()
-  return report
+  return { ...report, faults: [...report.faults, ...endedByItself] }
 }
 
 /** A Kafka of our own; `restart` ends it as a crash would. */
