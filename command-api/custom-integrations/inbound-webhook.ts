@@ -193,11 +193,17 @@ const parse = (body: Buffer): Json | 'not_json' | 'not_an_object' | 'nested_too_
   if (!isUtf8(body)) return 'not_json'
   if (isNestedTooDeep(body)) return 'nested_too_deep'
   try {
-    const value: unknown = JSON.parse(body.toString())
+    const value: unknown = JSON.parse(body.toString(), exactly)
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : 'not_an_object'
   } catch {
     return 'not_json'
   }
+}
+
+/** Of a whole number that is too long for us, the last digits may be what tells two ids apart: it is taken as it was written. */
+const exactly = (_name: string, value: unknown, context?: { readonly source?: string }): unknown => {
+  const isTooLong = typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER
+  return isTooLong && /^-?\d+$/.test(context?.source ?? '') ? context?.source : value
 }
 
 type Delivered = { readonly body: Buffer; readonly event: Json; readonly request_id: string }

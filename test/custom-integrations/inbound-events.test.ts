@@ -88,6 +88,16 @@ test('one event id sent 50 times at once to two processes is recorded once, and 
   expect([countOf(logged, 'accepted'), countOf(logged, 'repeated')]).toEqual([1, 49])
 })
 
+test('ids that are long numbers are told apart by every digit', async () => {
+  const sent = JSON.stringify(event({ id: 'ID' }))
+
+  for (const id of ['9007199254740993', '9007199254740992', '9007199254740993'])
+    expect(await inbound.post(sent.replace('"ID"', id))).toMatchObject({ status: 200 })
+
+  const logged = (await inbound.logs('?limit=3')).map(({ reason }) => reason)
+  expect(logged.toReversed()).toEqual(['accepted', 'accepted', 'repeated'])
+})
+
 test('without an event id the whole body tells: the same body is recorded once, another one again', async () => {
   const sent = event({ id: undefined, sale: { ref: crypto.randomUUID() } })
   const [one, other] = [JSON.stringify(sent), JSON.stringify({ ...sent, more: 1 })]
