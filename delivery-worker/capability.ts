@@ -25,7 +25,7 @@ export type Happening = {
 
 /** How an event is published. */
 type Published = Pick<Happening, 'type' | 'payload' | 'aggregate'> & {
-  /** Read models that it waits for beside those of its kind. They follow other streams, which costs about a second. */
+  /** Read models that it waits for beside those of its kind. They follow other streams, which costs a third of a second. */
   readonly alsoWaitsFor?: readonly string[]
 }
 

@@ -27,6 +27,11 @@ export type Projection<Shapes extends EventShapes, Read extends Row, Key extends
   readonly events: Shapes
   /** Whether commands wait until it shows what they wrote: unless this is false. For one that no caller reads. */
   readonly awaited?: false
+  /**
+   * Whether deliveries about records of others wait for it: its checkpoint then follows the log closely, also past events that
+   * are not its own.
+   */
+  readonly awaitedByDeliveries?: true
   readonly table: {
     readonly columns: Readonly<Record<keyof Read & string, ColumnType>>
     /** The primary key; the organisation comes first. */
@@ -56,6 +61,7 @@ export type SomeProjection = {
   readonly categories: readonly string[]
   readonly events: EventShapes
   readonly awaited?: false
+  readonly awaitedByDeliveries?: true
   readonly table: {
     readonly columns: Readonly<Record<string, ColumnType>>
     readonly key: readonly string[]

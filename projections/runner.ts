@@ -11,6 +11,9 @@ import { tableOf } from './table.ts'
 // Of a table that no command waits for: under load, larger batches cost less.
 const restMs = 250
 
+// Of a table that deliveries wait for.
+const saveAfterMs = 50
+
 /** Commands wait for every projection, in `progress`. */
 export type ProjectionParts = ConsumerParts & { readonly progress: Pick<Progress, 'passed'> }
 
@@ -19,7 +22,7 @@ export type ProjectionParts = ConsumerParts & { readonly progress: Pick<Progress
  * table is rebuilt by another version later, in another process, this one stops: the process that started last decides.
  */
 export const runProjection = (projection: SomeProjection, parts: ProjectionParts): Consuming => {
-  const { name, version, categories, awaited } = projection
+  const { name, version, categories, awaited, awaitedByDeliveries } = projection
   const table = tableOf(projection)
   let hasBegun = false
 
@@ -30,6 +33,7 @@ export const runProjection = (projection: SomeProjection, parts: ProjectionParts
     categories,
     types: Object.keys(projection.events),
     ...(awaited === false ? { restMs } : { awaitedIn: parts.progress }),
+    ...(awaitedByDeliveries && { saveAfterMs }),
     batchSize: eventsAtOnce,
     atOtherVersion: 'stop',
     prepare: async () => {

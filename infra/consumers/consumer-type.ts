@@ -111,6 +111,11 @@ export type Consumer = ConsumerParts & {
    */
   readonly restMs?: number
   /**
+   * How long what it has only passed over stays unsaved; a second by default. For one whose checkpoint other processes wait
+   * for, which cannot see how far it really is.
+   */
+  readonly saveAfterMs?: number
+  /**
    * Given only for a consumer that commands wait for, so that a caller can read what it wrote: how far it has come is
    * reported there. It is not part of what all consumers share, so that no command waits for one by accident: one on standby
    * in this process would never move.

@@ -35,7 +35,7 @@ export type FollowCallbacks = {
   readonly setAside: (count: number) => void
 }
 
-const saveAfterMs = 1_000
+const usuallySaveAfterMs = 1_000
 const saveReactedAfterMs = 250
 const lookAgainMs = 500
 const restPerEventMs = 5
@@ -47,6 +47,7 @@ const measureAfterMs = 1_000
  */
 export const follow = async (consumer: Consumer, signal: AbortSignal, callbacks: FollowCallbacks): Promise<void> => {
   const { name, categories, types, batchSize = 1_000, restMs = 0, eventLog, pool, log, metrics } = consumer
+  const { saveAfterMs = usuallySaveAfterMs } = consumer
   let saved = await claim(consumer)
   let position = saved.position
   let savedAt = performance.now()

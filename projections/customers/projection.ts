@@ -26,6 +26,7 @@ export const customers: Projection<typeof customerEvents, Row, 'organisation_id'
   version: 3,
   categories: ['customer'],
   events: customerEvents,
+  awaitedByDeliveries: true,
   table: {
     columns: {
       organisation_id: 'uuid',

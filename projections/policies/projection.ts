@@ -20,6 +20,7 @@ export const policies: Projection<typeof policyStreamEvents, Row, 'organisation_
   version: 6,
   categories: ['policy'],
   events: policyStreamEvents,
+  awaitedByDeliveries: true,
   table: {
     columns: {
       organisation_id: 'uuid',
