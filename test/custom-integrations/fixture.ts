@@ -30,6 +30,14 @@ const file = (slug: string) => `organisations:
           - name: without secret
           - name: to revoke
             secrets: { webhook_secret: ${secret} }
+      - name: Signs elsewhere
+        inbound:
+          event_type_path: type
+          signature_header: X-Crm-Signature
+          signing_secret: webhook_secret
+        connections:
+          - name: own header
+            secrets: { webhook_secret: ${secret} }
 `
 
 type Page<Row> = readonly Row[]

@@ -96,6 +96,15 @@ test('other parts of the header are not read', async () => {
   expect((await postBytes(inbound.urlOf(inbound.main.id), body, { [signature]: `v0=abc,${right},x` })).status).toBe(200)
 })
 
+test('the signature is read from the header that the firm chose, and from no other', async () => {
+  const body = '{"type":"other"}'
+  const url = inbound.urlOf(inbound.connectionNamed('own header').id)
+
+  expect((await postBytes(url, body, { 'x-crm-signature': sign(secret, body) })).status).toBe(200)
+  expect((await postBytes(url, body, { [signature]: sign(secret, body) })).status).toBe(403)
+  expect(await lastEntry()).toMatchObject({ reason: 'no_signature' })
+})
+
 test('403 comes before 400: the signature is checked before the JSON', async () => {
   expect((await postBytes(inbound.urlOf(inbound.main.id), 'no JSON', {})).status).toBe(403)
 })
