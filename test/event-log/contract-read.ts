@@ -29,6 +29,29 @@ export const readContract = (makeLog: MakeLog) =>
       expect(await revisions({ direction: 'backwards', from: 100, limit: 1 })).toEqual([9])
     })
 
+    test('streams that are read at the same moment are told apart, short, long and unknown ones', async () => {
+      await using made = await makeLog()
+      const [short, long, unknown] = [newStream(), newStream(), newStream()]
+      await appended(made.log, short, newEvents(3), 'no_stream')
+      await appended(made.log, long, newEvents(47), 'no_stream')
+      const reads = [
+        { stream: long, page: {}, found: range(0, 47) },
+        { stream: short, page: {}, found: range(0, 3) },
+        { stream: unknown, page: {}, found: [] },
+        { stream: long, page: { from: 10, limit: 20 }, found: range(10, 30) },
+        { stream: long, page: { from: 10, limit: 21 }, found: range(10, 31) },
+        { stream: long, page: { limit: 1 }, found: [0] },
+        { stream: short, page: { from: 3 }, found: [] },
+        { stream: long, page: { direction: 'backwards', limit: 2 }, found: [46, 45] },
+      ] as const
+
+      const read = await Promise.all(reads.map(async ({ stream, page }) => made.log.read(stream, page)))
+
+      expect(read.map((events) => events.map(({ stream, revision }) => `${stream} ${revision}`))).toEqual(
+        reads.map(({ stream, found }) => found.map((revision) => `${stream} ${revision}`)),
+      )
+    })
+
     test('the whole log is read in pages, forwards and backwards, in the same order', async () => {
       await using made = await makeLog()
       const category = newCategory()
@@ -82,3 +105,6 @@ export const readContract = (makeLog: MakeLog) =>
       expect(made.log.measure(second.position)).toBeGreaterThan(made.log.measure(first.position))
     })
   })
+
+const range = (from: number, to: number): readonly number[] =>
+  Array.from({ length: to - from }, (_, index) => from + index)

@@ -2,6 +2,8 @@ import type { Pool } from 'pg'
 import type { Json, Metadata, Position, RecordedEvent } from '#domain/event.ts'
 import type { Page, WholePage } from '../event-log.ts'
 import { outageWatch, type OutageWatch } from '../outage.ts'
+import { batched } from '../../batched.ts'
+import { bigints, integers, texts } from '../../postgres/arrays.ts'
 import { isUnavailable, withDeadline, type Query } from '../../postgres/postgres.ts'
 
 export type Filter = { readonly categories?: readonly string[]; readonly types?: readonly string[] }
@@ -109,9 +111,12 @@ type Row = [
   recordedAt: string,
 ]
 
+/** With columns that are not of the event. */
+type LongerRow = readonly [...Row, ...others: string[]]
+
 type SizedRow = [...Row, bytes: string, bytesBefore: string]
 
-const toEvent = (row: Row | SizedRow): RecordedEvent => ({
+const toEvent = (row: LongerRow): RecordedEvent => ({
   id: row[4],
   type: row[5],
   schema_version: Number(row[6]),
@@ -128,6 +133,12 @@ const toEvent = (row: Row | SizedRow): RecordedEvent => ({
 export const asWritten = { getTypeParser: () => (value: string) => value }
 
 const defaultLimit = 1_000
+
+type StreamPage = { readonly stream: string; readonly from: number; readonly limit: number }
+
+// Of a stream in a shared statement; so much is never large, and of a longer one the rest is read separately.
+const beginning = 20
+const readTogether = { mostAtOnce: 50, mostWaiting: 10_000, mostInFlight: 3 }
 
 type Statement = Query & { readonly name: string }
 
@@ -160,19 +171,61 @@ export const logReader = (pool: Pool, { outage = outageWatch(), soonMs = 2_500 }
     return { events: rows.map(toEvent), isWhole }
   }
 
+  const pageOf = ({ stream, from, limit }: StreamPage, direction: 'forwards' | 'backwards' = 'forwards') => {
+    const isForwards = direction === 'forwards'
+    const statement = {
+      name: `event-log-stream-${direction}`,
+      text: `
+        select ${columns} from event_log.event
+        where stream = $1 and revision ${isForwards ? '>=' : '<='} $2
+        order by revision ${isForwards ? 'asc' : 'desc'} limit $3`,
+      values: [stream, from, limit],
+    }
+    return rowsOf<Row>(withDeadline(statement, soonMs))
+  }
+
+  /** The beginnings of several pages. One after the other through the index, however large the planner believes a stream is. */
+  const beginnings = async (pages: readonly StreamPage[]): Promise<readonly LongerRow[][]> => {
+    const [only, ...others] = pages
+    if (only && others.length === 0) return [await pageOf(only)]
+    const statement = {
+      name: 'event-log-streams',
+      text: `
+        select event.*, ordinal from unnest($1::text[], $2::bigint[], $3::integer[])
+          with ordinality as wanted (stream, first, most, ordinal)
+        cross join lateral (
+          select ${columns} from event_log.event
+          where event.stream = wanted.stream and event.revision >= wanted.first
+          order by event.revision limit wanted.most) as event
+        order by ordinal, revision`,
+      values: [
+        texts(pages.map(({ stream }) => stream)),
+        bigints(pages.map(({ from }) => from)),
+        integers(pages.map(({ limit }) => Math.min(limit, beginning))),
+      ],
+    }
+    const found: LongerRow[][] = pages.map(() => [])
+    for (const row of await rowsOf<[...Row, ordinal: string]>(withDeadline(statement, soonMs)))
+      found[Number(row[10]) - 1]?.push(row)
+    return found
+  }
+  const beginningOf = batched(beginnings, readTogether)
+
+  /** Those who read at the same moment share a statement, as long as they find little. */
+  const forwards = async (page: StreamPage): Promise<RecordedEvent[]> => {
+    const rows = await beginningOf(page)
+    const left = page.limit - rows.length
+    if (rows.length !== beginning || left === 0) return rows.map(toEvent)
+    const others = await pageOf({ ...page, from: Number(rows.at(-1)?.[3]) + 1, limit: left })
+    return [...rows, ...others].map(toEvent)
+  }
+
   return {
     /** A page of one stream, regardless of what is being written elsewhere. */
-    stream: (stream: string, { from, direction = 'forwards', limit = defaultLimit }: Page) => {
-      const isForwards = direction === 'forwards'
-      const statement = {
-        name: `event-log-stream-${direction}`,
-        text: `
-          select ${columns} from event_log.event
-          where stream = $1 and revision ${isForwards ? '>=' : '<='} $2
-          order by revision ${isForwards ? 'asc' : 'desc'} limit $3`,
-        values: [stream, from ?? (isForwards ? 0 : Number.MAX_SAFE_INTEGER), limit],
-      }
-      return events(withDeadline(statement, soonMs))
+    stream: async (stream: string, { from, direction = 'forwards', limit = defaultLimit }: Page) => {
+      if (direction === 'forwards') return forwards({ stream, from: from ?? 0, limit })
+      const rows = await pageOf({ stream, from: from ?? Number.MAX_SAFE_INTEGER, limit }, direction)
+      return rows.map(toEvent)
     },
 
     /** A page of the whole log, as far as its order is settled. */
