@@ -14,7 +14,7 @@ import type { PaymentDesks } from '../payment-desk.ts'
 import { accessToQuote as access, type Applications } from './applications.ts'
 import { digest } from './digest.ts'
 import { forPayer, payerOf } from './payer.ts'
-import { doneOr } from './provider-answers.ts'
+import { doneOr, requireDesk } from './provider-answers.ts'
 
 const path = z.object({ id: QuoteId })
 const headers = { 'Idempotency-Key': 'The first answer again, for the same key and the same quote.' }
@@ -85,17 +85,7 @@ export const takenAtProvider = (
 export const cardRoutes = ({ applications, desks }: Deps): Route[] => {
   const { findByQuote, handle, releaseOf, contextOf } = applications
 
-  const deskOf = (
-    { organisation_id, stripe_test_mode }: ApplicationState['record'],
-    code: 'payment_setup_failed' | 'payment_failed',
-  ) => {
-    const desk = desks(organisation_id, stripe_test_mode)
-    if (desk) return desk
-    throw new Problem(
-      code,
-      'The organisation has no account with the payment provider. Tell the operator of the service.',
-    )
-  }
+  const deskOf = requireDesk(desks)
 
   /** The payment of the quote that can still be paid, or is paid; one that was given back is as good as none. */
   const readOpen = async (provider: Provider, card: CardPayment | undefined): Promise<ProviderPayment | undefined> => {

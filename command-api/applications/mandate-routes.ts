@@ -12,7 +12,7 @@ import type { PaymentDesks } from '../payment-desk.ts'
 import { accessToQuote as access, type Applications } from './applications.ts'
 import { digest } from './digest.ts'
 import { forPayer, payerOf } from './payer.ts'
-import { doneOr } from './provider-answers.ts'
+import { doneOr, requireDesk } from './provider-answers.ts'
 
 const path = z.object({ id: QuoteId })
 const OpenedSession = z.object({
@@ -32,17 +32,7 @@ export const mandateIdOf = (organisation_id: OrganisationId, provider_id: string
 export const mandateRoutes = ({ applications, desks }: Deps): Route[] => {
   const { findByQuote, handle, contextOf } = applications
 
-  const deskOf = (
-    { organisation_id, stripe_test_mode }: ApplicationState['record'],
-    code: 'bacs_setup_failed' | 'bacs_mandate_failed',
-  ) => {
-    const desk = desks(organisation_id, stripe_test_mode)
-    if (desk) return desk
-    throw new Problem(
-      code,
-      'The organisation has no account with the payment provider. Tell the operator of the service.',
-    )
-  }
+  const deskOf = requireDesk(desks)
 
   /** The session that was opened last for the quote, while the form can still be filled in. */
   const openSession = async (provider: Provider, { payments }: ApplicationState, quote_id: QuoteId) => {

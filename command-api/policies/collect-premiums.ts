@@ -1,7 +1,7 @@
 import { idOf } from '#domain/event.ts'
 import { hasEnded } from '#domain/policies/ended.ts'
 import { policy, type PolicyCommand } from '#domain/policies/policy.ts'
-import { premiumOf } from '#domain/policies/premiums.ts'
+import { premiumOf } from '#domain/policies/premium.ts'
 import type { PolicyState } from '#domain/policies/state.ts'
 import { PremiumId, PremiumRefundId } from '#domain/premiums/events.ts'
 import type { Premium } from '#domain/premiums/record.ts'

@@ -1,37 +1,23 @@
 import { z } from 'zod'
-import { policy, unknownPolicy, type PolicyCommand } from '#domain/policies/policy.ts'
-import { premiumOf } from '#domain/policies/premiums.ts'
+import { premiumOf } from '#domain/policies/premium.ts'
 import { Policy, renderPolicy } from '#domain/policies/record.ts'
 import type { PolicyState } from '#domain/policies/state.ts'
 import { PremiumId, PremiumRefundId } from '#domain/premiums/events.ts'
 import { Premium } from '#domain/premiums/record.ts'
-import { OrganisationId, PolicyId } from '#domain/values.ts'
 import { derivedId, newId } from '#infra/ids.ts'
-import { route, type RequestFacts, type Route } from '#infra/http/route.ts'
-import { commandHandler, type Writer } from '../handle.ts'
+import { route, type Route } from '#infra/http/route.ts'
+import type { Writer } from '../handle.ts'
 import { keyInHeader } from '../idempotency-key.ts'
-import { operatorContext, operatorRoute } from '../operator.ts'
+import { operatorRoute } from '../operator.ts'
+import { makeAct, policyAddress, policyPath } from './act.ts'
 
 type Deps = { readonly writer: Writer; readonly baseUrl: string }
 
-const policyPath = z.object({ organisation_id: OrganisationId, id: PolicyId })
 const premiumPath = policyPath.extend({ premium_id: PremiumId })
-const address = '/admin/v1/organisations/:organisation_id/policies/:id'
 
 /** What the operator does about premiums, and about cover that depends on them. */
 export const premiumRoutes = ({ writer, baseUrl }: Deps): Route[] => {
-  const { handle, load } = commandHandler(writer, policy)
-
-  const act = async (
-    { organisation_id, id }: z.output<typeof policyPath>,
-    command: PolicyCommand,
-    facts: RequestFacts,
-  ): Promise<PolicyState> => {
-    if ((await load(id))?.organisation_id !== organisation_id) throw unknownPolicy()
-    const { state } = await handle(id, command, operatorContext(organisation_id, facts))
-    if (!state) throw unknownPolicy()
-    return state
-  }
+  const act = makeAct(writer)
   const shownPremium = (state: PolicyState, id: PremiumId) => ({
     status: 200 as const,
     body: { data: Premium.parse(premiumOf(state, id)) },
@@ -45,7 +31,7 @@ export const premiumRoutes = ({ writer, baseUrl }: Deps): Route[] => {
       {
         ...operatorRoute,
         method: 'post',
-        address: `${address}/premiums/:premium_id/retry`,
+        address: `${policyAddress}/premiums/:premium_id/retry`,
         summary: 'Have a premium that has failed collected again now; else nothing changes',
         path: premiumPath,
         answers: premiumAnswers,
@@ -63,7 +49,7 @@ export const premiumRoutes = ({ writer, baseUrl }: Deps): Route[] => {
       {
         ...operatorRoute,
         method: 'post',
-        address: `${address}/premiums/:premium_id/refund`,
+        address: `${policyAddress}/premiums/:premium_id/refund`,
         summary: 'Give a collected premium back, whole or in part',
         path: premiumPath,
         headers: { 'Idempotency-Key': 'One refund for the same key.' },
@@ -90,7 +76,7 @@ export const premiumRoutes = ({ writer, baseUrl }: Deps): Route[] => {
       {
         ...operatorRoute,
         method: 'post',
-        address: `${address}/premiums/:premium_id/refunds/:refund_id/retry`,
+        address: `${policyAddress}/premiums/:premium_id/refunds/:refund_id/retry`,
         summary: 'Have a refund tried once more, after it was left to the team; else nothing changes',
         path: premiumPath.extend({ refund_id: PremiumRefundId }),
         answers: premiumAnswers,
@@ -104,7 +90,7 @@ export const premiumRoutes = ({ writer, baseUrl }: Deps): Route[] => {
       {
         ...operatorRoute,
         method: 'post',
-        address: `${address}/premiums/:premium_id/write_off`,
+        address: `${policyAddress}/premiums/:premium_id/write_off`,
         summary: 'Ask for a premium no more',
         path: premiumPath,
         answers: premiumAnswers,
@@ -122,7 +108,7 @@ export const premiumRoutes = ({ writer, baseUrl }: Deps): Route[] => {
       {
         ...operatorRoute,
         method: 'post',
-        address: `${address}/suspension`,
+        address: `${policyAddress}/suspension`,
         summary: 'Suspend the cover of an active policy',
         path: policyPath,
         answers: policyAnswers,
@@ -134,7 +120,7 @@ export const premiumRoutes = ({ writer, baseUrl }: Deps): Route[] => {
       {
         ...operatorRoute,
         method: 'post',
-        address: `${address}/reinstatement`,
+        address: `${policyAddress}/reinstatement`,
         summary: 'Reinstate a policy that is suspended, or has lapsed not long ago',
         path: policyPath,
         answers: policyAnswers,

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { CancellationReason } from '#domain/policies/events.ts'
-import { policy, unknownPolicy } from '#domain/policies/policy.ts'
 import { Policy, renderPolicy } from '#domain/policies/record.ts'
-import { OrganisationId, PolicyId } from '#domain/values.ts'
+import type { OrganisationId } from '#domain/values.ts'
 import { route, type Route } from '#infra/http/route.ts'
-import { commandHandler, type Writer } from '../handle.ts'
-import { operatorContext, operatorRoute } from '../operator.ts'
+import type { Writer } from '../handle.ts'
+import { operatorRoute } from '../operator.ts'
+import { makeAct, policyAddress, policyPath } from './act.ts'
 
 type Deps = {
   readonly writer: Writer
@@ -16,33 +16,31 @@ type Deps = {
 
 /** What the operator does about policies. */
 export const policyAdminRoutes = ({ writer, baseUrl, dateAt }: Deps): Route[] => {
-  const { handle, load } = commandHandler(writer, policy)
+  const act = makeAct(writer)
 
   return [
     route(
       {
         ...operatorRoute,
         method: 'post',
-        address: '/admin/v1/organisations/:organisation_id/policies/:id/mandate',
+        address: `${policyAddress}/mandate`,
         summary: 'Have the Direct Debit mandate made once more, after it was refused; else nothing changes',
-        path: z.object({ organisation_id: OrganisationId, id: PolicyId }),
+        path: policyPath,
         answers: { 200: z.object({ data: Policy }) },
         errors: ['conflict'],
       },
-      async ({ path: { organisation_id, id }, ...facts }) => {
-        if ((await load(id))?.organisation_id !== organisation_id) throw unknownPolicy()
-        const { state } = await handle(id, { type: 'RequestMandate' }, operatorContext(organisation_id, facts))
-        if (!state) throw unknownPolicy()
-        return { status: 200, body: { data: renderPolicy(state, baseUrl) } }
-      },
+      async ({ path, ...facts }) => ({
+        status: 200,
+        body: { data: renderPolicy(await act(path, { type: 'RequestMandate' }, facts), baseUrl) },
+      }),
     ),
     route(
       {
         ...operatorRoute,
         method: 'post',
-        address: '/admin/v1/organisations/:organisation_id/policies/:id/cancellation',
+        address: `${policyAddress}/cancellation`,
         summary: 'Cancel a policy; within the cooling-off period all that was paid is to be given back',
-        path: z.object({ organisation_id: OrganisationId, id: PolicyId }),
+        path: policyPath,
         body: z.object({
           reason: CancellationReason,
           note: z.string().max(500).nullish().describe('For the team; shown to nobody else.'),
@@ -52,14 +50,9 @@ export const policyAdminRoutes = ({ writer, baseUrl, dateAt }: Deps): Route[] =>
         },
         errors: ['conflict'],
       },
-      async ({ path: { organisation_id, id }, body: { reason, note }, ...facts }) => {
-        if ((await load(id))?.organisation_id !== organisation_id) throw unknownPolicy()
-        const { state } = await handle(
-          id,
-          { type: 'CancelPolicy', reason, note: note ?? null, today: dateAt(organisation_id, facts.now) },
-          operatorContext(organisation_id, facts),
-        )
-        if (!state) throw unknownPolicy()
+      async ({ path, body: { reason, note }, ...facts }) => {
+        const today = dateAt(path.organisation_id, facts.now)
+        const state = await act(path, { type: 'CancelPolicy', reason, note: note ?? null, today }, facts)
         const shown = renderPolicy(state, baseUrl)
         return { status: 200, body: { data: { policy: shown, refund_pence: state.refund_pence } } }
       },

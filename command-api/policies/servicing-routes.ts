@@ -2,15 +2,15 @@ import { z } from 'zod'
 import { ClaimId } from '#domain/claims/events.ts'
 import { Claim } from '#domain/claims/record.ts'
 import { unknownClaim } from '#domain/policies/claims.ts'
-import { policy, unknownPolicy, type PolicyCommand } from '#domain/policies/policy.ts'
 import { Policy, renderPolicy } from '#domain/policies/record.ts'
 import type { PolicyState } from '#domain/policies/state.ts'
-import { CalendarDate, CoverType, OrganisationId, Pence, PolicyId } from '#domain/values.ts'
+import { CalendarDate, CoverType, Pence, type OrganisationId } from '#domain/values.ts'
 import { derivedId, newId } from '#infra/ids.ts'
-import { route, type RequestFacts, type Route } from '#infra/http/route.ts'
-import { commandHandler, type Writer } from '../handle.ts'
+import { route, type Route } from '#infra/http/route.ts'
+import type { Writer } from '../handle.ts'
 import { keyInHeader } from '../idempotency-key.ts'
-import { operatorContext, operatorRoute } from '../operator.ts'
+import { operatorRoute } from '../operator.ts'
+import { makeAct, policyAddress, policyPath } from './act.ts'
 
 type Deps = {
   readonly writer: Writer
@@ -19,8 +19,6 @@ type Deps = {
   readonly dateAt: (organisation_id: OrganisationId, now: string) => string
 }
 
-const path = z.object({ organisation_id: OrganisationId, id: PolicyId })
-const address = '/admin/v1/organisations/:organisation_id/policies/:id'
 const text = z.string().trim().min(1).max(500)
 const nullable = <Schema extends z.ZodType>(schema: Schema) => schema.nullable().default(null)
 
@@ -37,18 +35,7 @@ const Components = z
 
 /** What the operator does about policies that go on, and about claims on them. */
 export const servicingRoutes = ({ writer, baseUrl, dateAt }: Deps): Route[] => {
-  const { handle, load } = commandHandler(writer, policy)
-
-  const act = async (
-    { organisation_id, id }: z.output<typeof path>,
-    command: PolicyCommand,
-    facts: RequestFacts,
-  ): Promise<PolicyState> => {
-    if ((await load(id))?.organisation_id !== organisation_id) throw unknownPolicy()
-    const { state } = await handle(id, command, operatorContext(organisation_id, facts))
-    if (!state) throw unknownPolicy()
-    return state
-  }
+  const act = makeAct(writer)
   const shown = (state: PolicyState) => ({ status: 200 as const, body: { data: renderPolicy(state, baseUrl) } })
   const claimOf = (state: PolicyState, id: ClaimId): Claim => {
     const claim = state.claims.find(({ claim_id }) => claim_id === id)
@@ -62,9 +49,9 @@ export const servicingRoutes = ({ writer, baseUrl, dateAt }: Deps): Route[] => {
       {
         ...operatorRoute,
         method: 'post',
-        address: `${address}/amendment`,
+        address: `${policyAddress}/amendment`,
         summary: 'Change covers, premiums or the day of collection from the next premium on',
-        path,
+        path: policyPath,
         body: z.object({
           components: Components.default([]),
           collection_day: nullable(z.int().min(1).max(28)),
@@ -79,9 +66,9 @@ export const servicingRoutes = ({ writer, baseUrl, dateAt }: Deps): Route[] => {
       {
         ...operatorRoute,
         method: 'post',
-        address: `${address}/review`,
+        address: `${policyAddress}/review`,
         summary: 'Conclude the review of reviewable premiums, with the premiums from then on',
-        path,
+        path: policyPath,
         body: z.object({ components: Components.default([]) }),
         answers,
         errors: ['conflict'],
@@ -93,9 +80,9 @@ export const servicingRoutes = ({ writer, baseUrl, dateAt }: Deps): Route[] => {
       {
         ...operatorRoute,
         method: 'post',
-        address: `${address}/claims`,
+        address: `${policyAddress}/claims`,
         summary: 'Open a claim on a policy',
-        path,
+        path: policyPath,
         headers: { 'Idempotency-Key': 'One claim for the same key.' },
         body: z.object({
           claim_type: CoverType,
@@ -118,9 +105,9 @@ export const servicingRoutes = ({ writer, baseUrl, dateAt }: Deps): Route[] => {
       {
         ...operatorRoute,
         method: 'post',
-        address: `${address}/claims/:claim_id/decisions`,
+        address: `${policyAddress}/claims/:claim_id/decisions`,
         summary: 'Decide about a claim; the same decision again changes nothing',
-        path: path.extend({ claim_id: ClaimId }),
+        path: policyPath.extend({ claim_id: ClaimId }),
         body: z.object({
           decision: z.enum(['request_evidence', 'approve', 'decline', 'pay', 'close', 'reopen']),
           amount_pence: nullable(Pence.min(1)).describe('approve, pay: by default what was claimed or approved.'),

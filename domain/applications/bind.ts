@@ -1,5 +1,4 @@
 import type { Release, ReleaseJourney } from '../catalogue/events.ts'
-import { owedEvidence } from '../checkout/record.ts'
 import { cardPaymentOf } from '../payments/record.ts'
 import type { Quote } from '../quotes/record.ts'
 import { price } from '../rating/price.ts'
@@ -7,7 +6,7 @@ import type { RateTable } from '../rating/events.ts'
 import { Rejection, type Fields } from '../rejection.ts'
 import type { ApiApplicationId, PolicyId, QuoteId } from '../values.ts'
 import { requireBindable, unknownQuote, type BindableAt } from './bindable.ts'
-import { refuseUnsellable } from './confirm-steps.ts'
+import { refuseStepsOwed, refuseUnsellable } from './confirm-steps.ts'
 import { daysAfter, latestStartDays, pricingRequest } from './quote.ts'
 import { isJoint, type ApplicationStreamEvent } from './record.ts'
 import type { ApplicationState } from './state.ts'
@@ -43,7 +42,7 @@ export const bindQuote = (command: BindQuote, state: ApplicationState): readonly
   const start_date = asked.start_date ?? (quote.start_date < today ? daysAfter(today, 1) : quote.start_date)
   const expires_on = endsFrom(start_date, quote, command, state)
   refuseUnsellable(release)
-  refuseOwed(command, state, quote)
+  refuseStepsOwed(state, release, quote, command.digest)
   refuseIncomplete(state, release)
   refuseUnpaid(state, quote_id)
 
@@ -118,15 +117,6 @@ const endsFrom = (start_date: string, quote: Quote, command: BindQuote, state: A
       `Cover that starts on ${start_date} has another price. Quote the application again with that start date.`,
     )
   return endsOf([...after.components])
-}
-
-const refuseOwed = ({ release, digest }: BindQuote, { record }: ApplicationState, quote: Quote): void => {
-  const owed = owedEvidence({ release, quote, confirmed: record.confirmed }, digest).map(({ step }) => step)
-  if (owed.length === 0) return
-  throw new Rejection(
-    'steps_owed',
-    `The customer has not confirmed ${owed.join(', ')}. Show what before_you_buy holds, then confirm.`,
-  )
 }
 
 const neededOfCustomer = ['first_name', 'last_name', 'email', 'dob'] as const

@@ -1,6 +1,7 @@
 import type { PaymentEvent, PaymentId, ReturnReason } from '../payments/events.ts'
 import { unusedAt, type CardPayment } from '../payments/record.ts'
 import { Rejection } from '../rejection.ts'
+import { retryAt } from '../retry.ts'
 import type { QuoteId } from '../values.ts'
 import type { ApplicationState } from './state.ts'
 
@@ -162,18 +163,13 @@ export const recordCardReturn = ({ type: _type, ...returned }: RecordCardReturn,
     : []
 }
 
-const minute = 60_000
-/** After so many failures it is left to the team. */
-const retryDelaysMs = [1, 5, 30, 120, 360, 720, 1440, 1440, 1440].map((minutes) => minutes * minute)
-
 export const recordSettlementFailure = (
   { payment_id, failure_code, now }: RecordSettlementFailure,
   state: ApplicationState,
 ): Decision => {
   const card = cardOf(state, payment_id)
   if (!card || card.status === 'returned') return []
-  const delay = retryDelaysMs[card.failed_attempts]
-  const retry_at = delay === undefined ? null : new Date(Date.parse(now) + delay).toISOString()
+  const retry_at = retryAt(card.failed_attempts, now)
   const attempt = card.failed_attempts + 1
   return [{ type: 'CardPaymentSettlementFailed', payment_id, failure_code, attempt, retry_at }]
 }

@@ -1,4 +1,5 @@
 import { Rejection } from '../rejection.ts'
+import { retryAt } from '../retry.ts'
 import type { MandateId } from '../payments/events.ts'
 import { hasEnded } from './ended.ts'
 import type { MandateStatus, PolicyEvent, ProviderMandate } from './events.ts'
@@ -54,19 +55,14 @@ export const changeMandate = ({ mandate_id, status }: ChangeMandate, { payment_m
     ? [{ type: 'PolicyMandateChanged', mandate_id, status }]
     : []
 
-const minute = 60_000
-/** After so many failures it is left to the team. */
-const retryDelaysMs = [1, 5, 30, 120, 360, 720, 1440, 1440, 1440].map((minutes) => minutes * minute)
-
 export const recordMandateFailure = (
   { failure_code, is_final, now }: RecordMandateFailure,
   policy: PolicyRecord,
 ): Decision => {
   if (!needsMandate(policy)) return []
-  const delay = retryDelaysMs[policy.mandate_attempts]
+  const retry_at = is_final ? null : retryAt(policy.mandate_attempts, now)
   const attempt = policy.mandate_attempts + 1
-  if (is_final || delay === undefined) return [{ type: 'PolicyMandateRefused', failure_code, attempt }]
-  const retry_at = new Date(Date.parse(now) + delay).toISOString()
+  if (retry_at === null) return [{ type: 'PolicyMandateRefused', failure_code, attempt }]
   return [{ type: 'PolicyMandateDelayed', failure_code, attempt, retry_at }]
 }
 

@@ -5,6 +5,7 @@ import { disputeCode, type Premium } from '../premiums/record.ts'
 import { daysAfter, firstOnDay, monthsAfter } from './dates.ts'
 import { hasEnded } from './ended.ts'
 import { nextNumber, type PolicyState } from './state.ts'
+import { about, premiumOf } from './premium.ts'
 import { refundOwed } from './refunds.ts'
 
 /** Sent when the day has come on which a premium is due. */
@@ -65,23 +66,6 @@ export type WriteOffPremium = {
 export type RecordCardCharged = { readonly type: 'RecordCardCharged'; readonly collected_at: string }
 
 type Decision = readonly PremiumEvent[]
-
-export const unknownPremium = () =>
-  new Rejection('not_found', 'This policy has no premium with this id. Check the address.')
-
-export const premiumOf = ({ premiums }: PolicyState, id: PremiumId): Premium => {
-  const premium = premiums.find(({ premium_id }) => premium_id === id)
-  if (!premium) throw unknownPremium()
-  return premium
-}
-
-/** What every event about a premium repeats of it. */
-export const about = ({ premium_id, number, amount_pence, due_on }: Premium) => ({
-  premium_id,
-  number,
-  amount_pence,
-  due_on,
-})
 
 /** The first day that the premium of this number pays for. */
 const coversFrom = ({ paid_from }: PolicyState, number: number): string =>

@@ -1,7 +1,9 @@
 import { Rejection } from '../rejection.ts'
+import { retryAt } from '../retry.ts'
 import type { PremiumEvent, PremiumId, PremiumRefundId, RefundReason } from '../premiums/events.ts'
 import { PremiumRefundId as RefundId } from '../premiums/events.ts'
 import { refundable, type Premium, type PremiumRefund } from '../premiums/record.ts'
+import { about, premiumOf } from './premium.ts'
 import type { PolicyState } from './state.ts'
 
 /** The operator's act. */
@@ -52,14 +54,6 @@ export type RequestRefund = {
 
 type Decision = readonly PremiumEvent[]
 
-const about = ({ premium_id, number, amount_pence, due_on }: Premium) => ({ premium_id, number, amount_pence, due_on })
-
-const find = ({ premiums }: PolicyState, id: PremiumId): Premium => {
-  const premium = premiums.find(({ premium_id }) => premium_id === id)
-  if (!premium) throw new Rejection('not_found', 'This policy has no premium with this id. Check the address.')
-  return premium
-}
-
 /** A premium is given back whole once: the id of that refund is the premium's own. */
 export const wholeRefundId = ({ premium_id }: Premium): PremiumRefundId => RefundId.parse(premium_id)
 
@@ -82,7 +76,7 @@ export const refundOwed = (
 
 export const refundPremium = (command: RefundPremium, policy: PolicyState): Decision => {
   const { premium_id, refund_id } = command
-  const premium = find(policy, premium_id)
+  const premium = premiumOf(policy, premium_id)
   if (premium.refunds.some((each) => each.refund_id === refund_id)) return []
   if (premium.status !== 'collected') throw new Rejection('conflict', 'This premium was not collected.')
   const left = refundable(premium)
@@ -110,7 +104,7 @@ type Owed = Pick<PremiumRefund, 'refund_id' | 'refund_pence' | 'reason'>
 const isOwed = ({ status }: PremiumRefund): boolean => status === 'owed'
 
 export const recordPremiumRefund = ({ premium_id, refund_id }: RecordPremiumRefund, policy: PolicyState): Decision => {
-  const premium = find(policy, premium_id)
+  const premium = premiumOf(policy, premium_id)
   const owed = premium.refunds.find((each) => each.refund_id === refund_id && isOwed(each))
   return owed ? [refunded(premium, owed)] : []
 }
@@ -118,7 +112,7 @@ export const recordPremiumRefund = ({ premium_id, refund_id }: RecordPremiumRefu
 /** What is owed by us was given back by us: only what goes beyond it was given back by somebody else. */
 export const recordProviderRefund = (command: RecordProviderRefund, policy: PolicyState): Decision => {
   const { premium_id, refund_id, total_pence } = command
-  const premium = find(policy, premium_id)
+  const premium = premiumOf(policy, premium_id)
   if (premium.status !== 'collected') return []
   const beyond = total_pence - (premium.amount_pence - refundable(premium))
   return beyond > 0 ? [refunded(premium, { refund_id, refund_pence: beyond, reason: 'provider' })] : []
@@ -138,22 +132,17 @@ export const recordCardReturned = (
     : []
 }
 
-const minute = 60_000
-/** After so many failures it is left to the team. */
-const retryDelaysMs = [1, 5, 30, 120, 360, 720, 1440, 1440, 1440].map((minutes) => minutes * minute)
-
 export const delayRefund = (command: DelayRefund, policy: PolicyState): Decision => {
   const { premium_id, refund_id, failure_code, now } = command
-  const owed = find(policy, premium_id).refunds.find((each) => each.refund_id === refund_id && isOwed(each))
+  const owed = premiumOf(policy, premium_id).refunds.find((each) => each.refund_id === refund_id && isOwed(each))
   if (!owed || owed.is_left) return []
-  const delay = retryDelaysMs[owed.failed_attempts]
-  const retry_at = delay === undefined ? null : new Date(Date.parse(now) + delay).toISOString()
+  const retry_at = retryAt(owed.failed_attempts, now)
   const attempt = owed.failed_attempts + 1
   return [{ type: 'PremiumRefundDelayed', premium_id, refund_id, failure_code, attempt, retry_at }]
 }
 
 export const requestRefund = ({ premium_id, refund_id }: RequestRefund, policy: PolicyState): Decision => {
-  const refund = find(policy, premium_id).refunds.find((each) => each.refund_id === refund_id)
+  const refund = premiumOf(policy, premium_id).refunds.find((each) => each.refund_id === refund_id)
   if (!refund) throw new Rejection('not_found', 'This premium has no refund with this id. Check the address.')
   return refund.is_left ? [{ type: 'PremiumRefundRequested', premium_id, refund_id }] : []
 }

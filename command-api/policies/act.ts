@@ -1,0 +1,27 @@
+import { z } from 'zod'
+import { policy, unknownPolicy, type PolicyCommand } from '#domain/policies/policy.ts'
+import type { PolicyState } from '#domain/policies/state.ts'
+import { OrganisationId, PolicyId } from '#domain/values.ts'
+import type { RequestFacts } from '#infra/http/route.ts'
+import { commandHandler, type Writer } from '../handle.ts'
+import { operatorContext } from '../operator.ts'
+
+/** Where the operator's acts upon a policy are. */
+export const policyAddress = '/admin/v1/organisations/:organisation_id/policies/:id'
+export const policyPath = z.object({ organisation_id: OrganisationId, id: PolicyId })
+
+/** Does what the operator asks of a policy. Throws `not_found` when the organisation has no such policy. */
+export const makeAct = (writer: Writer) => {
+  const { handle, load } = commandHandler(writer, policy)
+
+  return async (
+    { organisation_id, id }: z.output<typeof policyPath>,
+    command: PolicyCommand,
+    facts: RequestFacts,
+  ): Promise<PolicyState> => {
+    if ((await load(id))?.organisation_id !== organisation_id) throw unknownPolicy()
+    const { state } = await handle(id, command, operatorContext(organisation_id, facts))
+    if (!state) throw unknownPolicy()
+    return state
+  }
+}

@@ -1,0 +1,8 @@
+const minuteMs = 60_000
+const delays = [1, 5, 30, 120, 360, 720, 1440, 1440, 1440].map((minutes) => minutes * minuteMs)
+
+/** When what an outside party has not done is tried again after so many failures; null: it is left to the team. */
+export const retryAt = (failures: number, now: string): string | null => {
+  const delay = delays[failures]
+  return delay === undefined ? null : new Date(Date.parse(now) + delay).toISOString()
+}
