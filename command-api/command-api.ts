@@ -29,6 +29,7 @@ import { inboundWebhook } from './custom-integrations/inbound-webhook.ts'
 import { type IntegrationLog, makeIntegrationLog } from './custom-integrations/integration-log.ts'
 import { makePeople } from './customers/people.ts'
 import { withdrawByLink } from './customers/withdraw-by-link.ts'
+import { whenErasureRequestedErasePerson } from './erasures/when-erasure-requested-erase-person.ts'
 import { makeRecentContent } from './ingests/recent-content.ts'
 import { intakeProcessing, intakeRoutes } from './intake.ts'
 import { followEndpointConnections } from './integrations/live-connections.ts'
@@ -178,6 +179,7 @@ const startWork = (shared: Shared) => {
       ...salesReactions(shared),
       ...loyaltyReactions(shared),
       ...crmReactions({ ...shared, models: crmModels }),
+      whenErasureRequestedErasePerson(shared),
       ...intake.reactions,
       ...outreachReactions({ ...ofOutreach, keys, workflows, personOf: makeLifecyclePerson(writer) }),
     ],

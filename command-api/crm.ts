@@ -13,6 +13,7 @@ import { sql } from '#infra/postgres/postgres.ts'
 import { makeApplicationConsent } from './application-consent.ts'
 import { consentRoutes } from './customers/consent-routes.ts'
 import { makePeople } from './customers/people.ts'
+import { erasureRoutes } from './erasures/routes.ts'
 import { whenCustomerSavedRecordCustomer } from './customers/when-customer-saved-record-customer.ts'
 import { whenQuoteIssuedRecordSoftOptIn } from './customers/when-quote-issued-record-soft-opt-in.ts'
 import type { Catalogue } from './live-catalogue.ts'
@@ -90,8 +91,10 @@ const outcomesDepsOf = ({ writer, pool, directory, catalogue, dataKeys, models, 
 export const crmRoutes = (deps: CrmDeps): readonly Route[] => {
   const { directory, models } = deps
   const outcomesDeps = outcomesDepsOf(deps)
+  const people = makePeople({ writer: deps.writer, digest: deps.dataKeys.digest })
   return [
-    ...consentRoutes({ people: makePeople({ writer: deps.writer, digest: deps.dataKeys.digest }), directory }),
+    ...consentRoutes({ people, directory }),
+    ...erasureRoutes({ ...deps, people }),
     ...leadAdminRoutes({ leads: outcomesDeps.leads, pipelines: models.pipelines, directory }),
     ...outcomeRoutes(outcomesDeps),
     ...outcomeAdminRoutes(outcomesDeps),

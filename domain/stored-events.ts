@@ -16,6 +16,7 @@ import {
   deliveryRecoveryEvents,
   deliverySettingsEvents,
 } from './deliveries/events.ts'
+import { erasureEvents } from './erasures/events.ts'
 import type { EventShapes } from './event.ts'
 import { ingestEvents } from './ingests/events.ts'
 import { endpointConnectionEvents } from './integrations/events.ts'
@@ -53,6 +54,7 @@ export const storedEvents: EventShapes = {
   ...deliveryRecoveryEvents,
   ...deliverySettingsEvents,
   ...endpointConnectionEvents,
+  ...erasureEvents,
   ...identityEvents,
   ...inboundEventEvents,
   ...ingestEvents,

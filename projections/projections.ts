@@ -7,6 +7,8 @@ import { keyDocuments, products, releases } from './catalogue/projection.ts'
 import { rateTables } from './catalogue/rate-tables.ts'
 import { consentHistory, customers } from './customers/projection.ts'
 import { dueTimes } from './due-times/projection.ts'
+import { followErasedPeople } from './erased-people.ts'
+import { erasures } from './erasures/projection.ts'
 import { leadFeed, leadRecords, leads } from './leads/projection.ts'
 import { ingests } from './ingests/projection.ts'
 import { heldOutcomes, outcomes } from './outcomes/projection.ts'
@@ -52,6 +54,7 @@ export const allProjections: readonly SomeProjection[] = [
   outcomes,
   heldOutcomes,
   ingests,
+  erasures,
   payments,
   paymentNews,
   memberships,
@@ -67,7 +70,8 @@ export const allProjections: readonly SomeProjection[] = [
 type ProjectionsParts = Omit<Parts, 'progress'> & { readonly progress: Pick<Progress, 'passed'> }
 
 export const startProjections = async (parts: ProjectionsParts): Promise<Role> => {
-  const running = await runProjections(allProjections, { ...parts, leases: makeLeases(parts.pool) })
+  const shared = { ...parts, leases: makeLeases(parts.pool) }
+  const running = [...(await runProjections(allProjections, shared)), followErasedPeople(allProjections, shared)]
   return {
     checks: async () => [checkOutage(parts), ...running.map(checkConsumer)],
     stop: async () => {

@@ -34,6 +34,7 @@ import { deliveryRoutes } from './deliveries/routes.ts'
 import { documentationRoutes, type ExplorerDemo } from './documentation/routes.ts'
 import { accountOpener } from './lookups/accounts.ts'
 import { lookupRoutes, type LookupProviders } from './lookups/routes.ts'
+import { erasureRoutes } from './erasures/routes.ts'
 import { outcomeRoutes } from './outcomes/routes.ts'
 import { leadAdminRoutes } from './leads/admin-routes.ts'
 import { membershipReads } from './loyalty/routes.ts'
@@ -92,6 +93,7 @@ export const queryRoutes = (
   ...ingestRoutes(deps),
   ...ingestAdminRoutes(deps),
   ...customerAdminRoutes(deps),
+  ...erasureRoutes(deps),
 ]
 
 /** `demo`: what the explorer signs in with by itself. */

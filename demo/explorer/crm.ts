@@ -72,6 +72,10 @@ export const prepareLeads = async ({ api, operator }: Callers): Promise<Examples
     ofNobody(),
     ofNobody(),
   ])
+  // Somebody else, who is not needed for anything any more.
+  const [leaving, gone] = await Promise.all([known(), known()])
+  await operator('POST', `${operatorAddress}/people/${gone.contact_id}/erasure`)
+  await until(async () => operator('GET', `${operatorAddress}/erasures/${gone.contact_id}`).catch(() => undefined))
   const oneIngest = inOrganisation({ ingest_id: ingest })
   const workflows = listOf(await operator('GET', `${operatorAddress}/workflows`))
   const runnable = workflows.find(({ name }) => name === "Send this lead to the team's system")
@@ -89,6 +93,9 @@ export const prepareLeads = async ({ api, operator }: Callers): Promise<Examples
       { source_id: proposal, accept: ['first_name'] },
     ),
     getOrganisationConsentHistory: inOrganisation(),
+    postOrganisationPeopleErasure: inOrganisation({ contact_id: leaving.contact_id }),
+    getOrganisationErasures: inOrganisation(),
+    getOrganisationErasure: inOrganisation({ contact_id: gone.contact_id }),
     getOrganisationReadingUse: inOrganisation(),
     postOrganisationPeopleConsent: inOrganisation(
       { contact_id },

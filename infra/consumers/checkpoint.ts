@@ -104,6 +104,15 @@ export const resetCheckpoint = async (
   return toCheckpoint(rows[0])
 }
 
+/** Locks a checkpoint until the end of the transaction: whoever works from it begins anew from where it stands. */
+export const takeOverCheckpoint = async (db: ClientBase, name: string): Promise<Checkpoint> => {
+  const { rows } = await db.query<Row>(sql`
+    update consumer_checkpoint set generation = generation + 1 where name = ${name}
+    returning version, generation, position`)
+  if (!rows[0]) throw new OwnError(`There is no checkpoint of ${name}.`)
+  return toCheckpoint(rows[0])
+}
+
 /** Moves a checkpoint, alone or as a part of another statement, whose first parameters are the values of the move. */
 export const moving = `
     update consumer_checkpoint set position = $4, updated_at = now()

@@ -16,6 +16,7 @@ const lists = [
 const listsOfOrganisation = [
   'consent_history',
   'custom_integrations',
+  'erasures',
   'held_outcomes',
   'ingests',
   'integration_connections',

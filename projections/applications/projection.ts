@@ -20,7 +20,7 @@ type Row = {
 /** Every application, folded from its events. Its presentation is that of its release, and is not repeated here. */
 export const applications: Projection<typeof applicationStreamEvents, Row, 'organisation_id' | 'id'> = {
   name: 'applications',
-  version: 7,
+  version: 8,
   categories: ['application'],
   events: applicationStreamEvents,
   table: {
@@ -41,6 +41,7 @@ export const applications: Projection<typeof applicationStreamEvents, Row, 'orga
     key: ['organisation_id', 'id'],
     indexes: [
       'organisation_id, customer_id',
+      `organisation_id, (document #>> '{partner,id}')`,
       'organisation_id, status, updated_at, id',
       'organisation_id, updated_at, id',
       'organisation_id, product_id, updated_at, id',

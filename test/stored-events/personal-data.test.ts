@@ -64,6 +64,7 @@ const notPersonal: Readonly<Record<string, string>> = {
   'LeadIntakeSet.trap_fields': 'names of form fields, set by the operator',
   'OperatorKeyMade.name': 'names a key, and is set by the operator, so that it says for ever who acted',
   'OperatorKeyMade.made_by': 'names a key',
+  'PersonErasureRequested.requested_by': 'names a key of the operator',
   'OperatorKeyMade.key_digest': 'a digest of random bytes',
   'OperatorKeyEnded.name': 'names a key',
   'ProductDrafted.draft': 'a product of the catalogue, which is published',

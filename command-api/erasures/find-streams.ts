@@ -1,0 +1,110 @@
+import { categoryOf } from '#domain/event.ts'
+import type { CustomerDetails } from '#domain/customers/events.ts'
+import type { CustomerId, OrganisationId } from '#domain/values.ts'
+import type { EventLog } from '#infra/event-log/event-log.ts'
+import type { Database } from '#infra/postgres/lookups.ts'
+import { sql } from '#infra/postgres/postgres.ts'
+
+type Person = { readonly organisation_id: OrganisationId; readonly contact_id: CustomerId }
+
+/** What belongs to the person alone is sealed under a key of its own until it is known whom it is about. */
+const ownCategories: readonly string[] = ['ingest', 'outcome_report', 'inbound_event']
+
+const pageSize = 500
+
+export type PersonStreams = {
+  /** All that tell of the person. */
+  readonly streams: readonly string[]
+  /** Those of them whose own keys go with the person's. */
+  readonly sealed: readonly string[]
+}
+
+/**
+ * The streams that tell of a person: those of their own, those that read models name, and those that these follow from.
+ * It finds the same when nothing of the person can be read any more. Of an application with two persons the key belongs to
+ * the first one.
+ */
+export const findStreams = async (
+  { pool, eventLog }: { readonly pool: Database; readonly eventLog: Pick<EventLog, 'read'> },
+  { organisation_id, contact_id }: Person,
+  known: readonly string[],
+): Promise<PersonStreams> => {
+  const { rows: named } = await pool.query<{ readonly stream: string; readonly is_own: boolean }>(sql`
+    with own_application as (
+      select id, customer_id = ${contact_id} as is_first, document ->> 'policy_id' as policy_id from applications
+      where organisation_id = ${organisation_id} and customer_id = ${contact_id}
+      union all
+      select id, false, document ->> 'policy_id' from applications
+      where organisation_id = ${organisation_id} and document #>> '{partner,id}' = ${contact_id}::text),
+    own_policy as (
+      select id, policy_number from policies
+      where organisation_id = ${organisation_id} and customer_id = ${contact_id}
+      union
+      select id, policy_number from policies
+      where organisation_id = ${organisation_id} and id = any (array(
+        select policy_id::uuid from own_application where policy_id is not null)))
+    select 'application-' || id as stream, bool_or(is_first) as is_own from own_application group by id
+    union all select 'policy-' || id, false from own_policy
+    union all select 'membership-' || memberships.id, false from memberships join own_policy using (policy_number)
+      where memberships.organisation_id = ${organisation_id}
+    union all select 'ingest-' || id, true from ingests
+      where organisation_id = ${organisation_id} and contact_id = ${contact_id}
+    union all select 'outcome_report-' || id, true from outcomes
+      where organisation_id = ${organisation_id} and contact_id = ${contact_id}`)
+
+  const personal = ['customer', 'lead', 'outcomes', 'outreach_person'].map((category) => `${category}-${contact_id}`)
+  const own = new Set(named.filter(({ is_own }) => is_own).map(({ stream }) => stream))
+  const waiting = [...personal, ...named.map(({ stream }) => stream), ...known]
+  const seen = new Set(waiting)
+  const streams: string[] = []
+  for (let stream = waiting.shift(); stream !== undefined; stream = waiting.shift()) {
+    const { length, causes } = await causesOf(eventLog, stream)
+    if (length > 0) streams.push(stream)
+    for (const cause of causes)
+      if (ownCategories.includes(categoryOf(cause)) && !seen.has(cause)) {
+        seen.add(cause)
+        waiting.push(cause)
+      }
+  }
+  const sealed = streams.filter((stream) => own.has(stream) || ownCategories.includes(categoryOf(stream)))
+  return { streams: streams.toSorted(), sealed: sealed.toSorted() }
+}
+
+/** How long a stream is, and the streams that reactions wrote to it because of. */
+const causesOf = async (eventLog: Pick<EventLog, 'read'>, stream: string) => {
+  const causes = new Set<string>()
+  let length = 0
+  for (;;) {
+    const page = await eventLog.read(stream, { from: length, limit: pageSize })
+    for (const { metadata } of page) if (metadata.cause) causes.add(metadata.cause.stream)
+    length += page.length
+    if (page.length < pageSize) return { length, causes }
+  }
+}
+
+/** Outcomes that are held, and by details say of this person whom they are about. */
+export const findHeldReports = async (
+  pool: Database,
+  { organisation_id, contact_id }: Person,
+  { email, phone_number }: Pick<CustomerDetails, 'email' | 'phone_number'>,
+): Promise<readonly string[]> => {
+  const { rows } = await pool.query<{ readonly stream: string }>(sql`
+    select 'outcome_report-' || id as stream from held_outcomes
+    where organisation_id = ${organisation_id} and (
+      document #>> '{lead,contact_id}' = ${contact_id}::text or document #>> '{sent,lead,id}' = ${contact_id}::text
+      or lower(document #>> '{lead,email}') = ${email} or lower(document #>> '{sent,lead,email}') = ${email}
+      or document #>> '{lead,phone}' = ${phone_number} or document #>> '{sent,lead,phone}' = ${phone_number})`)
+  return rows.map(({ stream }) => stream)
+}
+
+/** How many policies there are that need the person's details. */
+export const countPoliciesInForce = async (
+  pool: Database,
+  { organisation_id, contact_id }: Person,
+): Promise<number> => {
+  const { rows } = await pool.query<{ readonly count: number }>(sql`
+    select count(*)::integer as count from policies
+    where organisation_id = ${organisation_id} and customer_id = ${contact_id}
+      and status in ('pending_start', 'active', 'suspended')`)
+  return rows[0]?.count ?? 0
+}

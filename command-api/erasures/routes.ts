@@ -1,0 +1,48 @@
+import { z } from 'zod'
+import { erasure } from '#domain/erasures/erasure.ts'
+import { Erasure } from '#domain/erasures/record.ts'
+import { CustomerId, OrganisationId } from '#domain/values.ts'
+import { notFound } from '#infra/http/problem.ts'
+import { route, type Route } from '#infra/http/route.ts'
+import type { Database } from '#infra/postgres/lookups.ts'
+import { commandHandler, type Writer } from '../handle.ts'
+import { operatorContext, operatorRoute } from '../operator.ts'
+import { countPoliciesInForce, findHeldReports } from './find-streams.ts'
+import type { People } from './people.ts'
+
+type Deps = { readonly writer: Writer; readonly pool: Database; readonly people: People }
+
+/** Erasing a person, for ever. */
+export const erasureRoutes = ({ writer, pool, people }: Deps): Route[] => {
+  const { handle, load } = commandHandler(writer, erasure)
+
+  return [
+    route(
+      {
+        ...operatorRoute,
+        method: 'post',
+        address: '/admin/v1/organisations/:organisation_id/people/:contact_id/erasure',
+        summary: 'Erase a person for ever: nothing that tells of them can be read any more, by nobody',
+        path: z.object({ organisation_id: OrganisationId, contact_id: CustomerId }),
+        errors: ['conflict'],
+        answers: { 202: z.object({ data: Erasure }) },
+      },
+      async ({ path, ...facts }) => {
+        const { organisation_id, contact_id } = path
+        const begun = await load(contact_id)
+        if (begun?.organisation_id === organisation_id) return { status: 202, body: { data: begun } }
+        const person = await people.record(organisation_id, contact_id)
+        if (!person) throw notFound('person')
+        const [policies, streams] = await Promise.all([
+          countPoliciesInForce(pool, path),
+          findHeldReports(pool, path, person),
+        ])
+        const context = operatorContext(organisation_id, facts)
+        const requested = { ...path, requested_by: context.actor.id, policies, streams }
+        const { state } = await handle(contact_id, { type: 'RequestErasure', ...requested }, context)
+        if (!state) throw notFound('person')
+        return { status: 202, body: { data: state } }
+      },
+    ),
+  ]
+}

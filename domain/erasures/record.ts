@@ -1,0 +1,34 @@
+import { z } from 'zod'
+import { CustomerId, OrganisationId } from '../values.ts'
+import type { ErasureEvent } from './events.ts'
+
+/** That a person is erased, by whom, and how far it has come. */
+export const Erasure = z
+  .object({
+    contact_id: CustomerId,
+    organisation_id: OrganisationId,
+    requested_at: z.iso.datetime(),
+    requested_by: z.string().nullable().describe('The name of the operator’s key.'),
+    erased_at: z.iso.datetime().nullable().describe('When the keys were destroyed; null: that is still to come.'),
+    records: z.int().describe('How many records told of the person: applications, leads, policies and so on.'),
+  })
+  .meta({ id: 'Erasure' })
+export type Erasure = z.infer<typeof Erasure>
+
+type Recorded = { readonly occurred_at: string }
+
+/** What an erasure's events add up to, for the command side and the read model alike. */
+export const evolveErasure = (
+  erasure: Erasure | undefined,
+  event: ErasureEvent,
+  { occurred_at }: Recorded,
+): Erasure | undefined => {
+  switch (event.type) {
+    case 'PersonErasureRequested': {
+      const { organisation_id, contact_id, requested_by } = event
+      return { contact_id, organisation_id, requested_at: occurred_at, requested_by, erased_at: null, records: 0 }
+    }
+    case 'PersonErased':
+      return erasure && { ...erasure, erased_at: occurred_at, records: erasure.records + event.streams.length }
+  }
+}

@@ -1,0 +1,95 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { categoryOf, fromStored, type Position, type RecordedEvent } from '#domain/event.ts'
+import { erasureEvents } from '#domain/erasures/events.ts'
+import { findCheckpoint, takeOverCheckpoint } from '#infra/consumers/checkpoint.ts'
+import { consume, type Consuming, type ConsumerParts } from '#infra/consumers/consumer.ts'
+import { setAside, waitingEvents, type Unhandled } from '#infra/consumers/set-aside.ts'
+import type { DataKeys } from '#infra/crypto/data-keys.ts'
+import { OwnError } from '#domain/own-error.ts'
+import { reasonOf } from '#infra/reason.ts'
+import { transaction } from '#infra/postgres/postgres.ts'
+import { refoldEvents } from './fold.ts'
+import type { SomeProjection } from './projection.ts'
+import { tableOf } from './table.ts'
+
+/** The consumer that takes the people who were erased out of the read models. */
+export const erasedPeople = 'erased-people'
+
+const { PersonErased } = erasureEvents
+const lookAgainMs = 100
+
+type Parts = ConsumerParts & { readonly dataKeys: Pick<DataKeys, 'forget'> }
+
+/**
+ * Folds the streams that told of an erased person again, in every read model, as a rebuild would: what was personal is empty.
+ * A read model that several streams share a row of holds nothing of persons.
+ */
+export const followErasedPeople = (projections: readonly SomeProjection[], parts: Parts): Consuming =>
+  consume({
+    ...parts,
+    name: erasedPeople,
+    version: 1,
+    categories: ['erasure'],
+    types: Object.keys({ PersonErased }),
+    react: async (recorded, signal) => {
+      const { streams } = fromStored({ PersonErased }, recorded)
+      // Their keys are destroyed; whoever still remembers them would read as before.
+      parts.dataKeys.forget()
+      const touched = projections.flatMap((projection) => {
+        const own = streams.filter((stream) => projection.categories.includes(categoryOf(stream)))
+        return own.length > 0 && !projection.sharesRows ? [{ projection, own }] : []
+      })
+      const { position } = recorded
+      await Promise.all(touched.map(async ({ projection }) => untilPassed(projection, position, { ...parts, signal })))
+      for (const { projection, own } of touched) await refoldStreams(projection, own, position, { ...parts, signal })
+    },
+  })
+
+/** Waits until a read model shows everything up to a position. */
+const untilPassed = async (
+  { name, version }: SomeProjection,
+  position: Position,
+  { pool, signal }: Pick<Parts, 'pool' | 'signal'>,
+): Promise<void> => {
+  for (;;) {
+    const checkpoint = await findCheckpoint(pool, name)
+    if (checkpoint?.version === version && (checkpoint.position ?? '') >= position) return
+    await pause(lookAgainMs, undefined, { signal })
+  }
+}
+
+const refoldStreams = async (
+  projection: SomeProjection,
+  streams: readonly string[],
+  position: Position,
+  { pool, eventLog, leases, signal: ending }: Parts,
+): Promise<void> => {
+  const { name } = projection
+  // A table that is being rebuilt meanwhile may have been filled with what is gone now.
+  const lease = await leases.take(`rebuild ${name}`, ending)
+  if (!lease) throw ending.reason
+  const signal = AbortSignal.any([ending, lease.signal])
+  const table = tableOf(projection)
+  const isWanted = ({ type }: RecordedEvent): boolean => Object.hasOwn(projection.events, type)
+  try {
+    await untilPassed(projection, position, { pool, signal })
+    for (const stream of streams)
+      await transaction(pool, async (db) => {
+        // Whoever keeps the table has worked from rows that are replaced here, and begins again.
+        const { position: upTo } = await takeOverCheckpoint(db, name)
+        if (upTo === undefined) throw new OwnError(`${name} has gone back to the beginning of the log.`)
+        const pages = async function* () {
+          for await (const { events } of waitingEvents(eventLog, [{ stream, revision: 0 }], upTo))
+            yield events.filter(isWanted)
+        }
+        const failed: Unhandled[] = []
+        await refoldEvents(db, projection, table, pages(), {
+          setEventAside: (event, error) => failed.push({ event, record: stream, reason: reasonOf(error) }),
+        })
+        await setAside(db, name, failed)
+        signal.throwIfAborted()
+      })
+  } finally {
+    await lease.release()
+  }
+}

@@ -1,0 +1,171 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import type { Erasure } from '#domain/erasures/record.ts'
+import { makeLeases } from '#infra/consumers/lease.ts'
+import { sql } from '#infra/postgres/postgres.ts'
+import { compareWithRebuild } from '../../projections/compare.ts'
+import { allProjections } from '../../projections/projections.ts'
+import { leadService, type LeadService } from '../ingests/fixture.ts'
+
+let service: LeadService
+beforeAll(async () => {
+  service = await leadService()
+}, 60_000)
+afterAll(() => service[Symbol.asyncDispose]())
+
+const patience = { timeout: 30_000, interval: 50 }
+
+const erase = (contact_id: string) =>
+  service.send<Erasure>('POST', `${service.admin}/people/${contact_id}/erasure`, { body: {} })
+const erasureOf = (contact_id: string) =>
+  service.send<Erasure & { finished: boolean }>('GET', `${service.admin}/erasures/${contact_id}`)
+
+const finished = async (contact_id: string): Promise<Erasure> =>
+  vi.waitFor(async () => {
+    const { body } = await erasureOf(contact_id)
+    expect(body.data).toMatchObject({ finished: true })
+    return body.data
+  }, patience)
+
+/** Whatever of these words stands anywhere in the database, with the table that it stands in. */
+const readable = async (words: RegExp) => {
+  const { pool } = service.parts
+  const { rows: tables } = await pool.query<{ name: string }>(`
+    select format('%I.%I', schemaname, tablename) as name from pg_tables
+    where schemaname not in ('pg_catalog', 'information_schema')`)
+  const found: string[] = []
+  for (const { name } of tables) {
+    const { rows } = await pool.query<{ text: string | null }>(
+      `select string_agg(rows::text, E'\\n') as text from ${name} as rows`,
+    )
+    const word = words.exec(rows[0]?.text ?? '')?.[0]
+    if (word !== undefined) found.push(`${name}: ${word}`)
+  }
+  return found
+}
+
+/** Of whom these tell, and what stands in their read models. */
+const told: readonly string[] = ['customer', 'lead', 'outcomes', 'outcome_report', 'ingest', 'erasure']
+
+/** Somebody of whom every kind of record of leads tells. */
+const somebody = async (name: string, phone: string) => {
+  const email = `${name.toLowerCase()}@example.com`
+  const identity = { email, first_name: name, last_name: `${name}son`, external_id: `CRM-${name}` }
+  const consent = { method: `asked ${name}`, wording: `${name} agrees`, service: { phone: true } }
+  const { contact_id = '', id } = await service.process({
+    identity: { ...identity, phone },
+    declared: { pet: `${name} the cat` },
+    data: { wish: `${name} wants a call` },
+    text: `I am ${name}.`,
+    source_reference: `ref-${name}`,
+    consent,
+  })
+  await service.process({ identity: { ...identity, first_name: `${name}line` }, declared: { pet: `${name} the dog` } })
+  const held = await service.process({ campaign: 'spring', identity: { email }, data: { BirthDate: '01/01/2020' } })
+  await service.send('POST', `${service.admin}/ingests/${held.id}/accept`, { body: {} })
+  await service.settled(held.id)
+  const acts = [
+    { act: 'record_activity', kind: 'call', summary: `Called ${name}`, direction: 'outbound' },
+    { act: 'add_task', title: `Ring ${name}` },
+    { act: 'flag_vulnerability', flagged: true, details: `${name} is ill` },
+    { act: 'set_next_action', next_action: { type: 'call', summary: `To ${name}`, due_at: '2199-01-01T00:00:00Z' } },
+    { act: 'change_status', status: 'lost', reason: `${name} said no` },
+  ]
+  await service.send('POST', `${service.admin}/leads/${contact_id}/acts`, { body: { acts } })
+  const occurred_at = '2026-01-15'
+  const report = (body: object) =>
+    service.send<{ id: string }>('POST', '/api/v1/crm/outcomes', {
+      token: service.sender.token,
+      body: { type: 'quoted', occurred_at, ...body },
+    })
+  await report({ contact_id, event_id: `E-${name}`, deal_ref: `D-${name}`, note: `of ${name}`, reason: name })
+  const unknown = { email: `${name.toLowerCase()}.other@example.com`, match_on_details: true }
+  const { body } = await report({ lead: unknown, event_id: `H-${name}`, note: `held of ${name}` })
+  await service.send('POST', `${service.admin}/held_outcomes/${body.data.id}/match`, { body: { contact_id } })
+  // Two have this phone, so that nobody knows which of them is meant.
+  await report({ lead: { email, phone, match_on_details: true }, note: `for ${name}` })
+  return { contact_id, ingest_id: id, email, identity }
+}
+
+test('202: a person is erased, and nothing of them can be read anywhere; what is shown is what a rebuild makes of it', async () => {
+  const zelda = await somebody('Zelda', '07700 900321')
+  const yorick = await somebody('Yorick', '07700 900654')
+  expect(await readable(/zelda|7700900321/i)).not.toEqual([])
+
+  const { status, body } = await erase(zelda.contact_id)
+  expect([status, body.data]).toMatchObject([
+    202,
+    {
+      contact_id: zelda.contact_id,
+      organisation_id: service.organisation_id,
+      requested_by: expect.any(String) as string,
+    },
+  ])
+  const { records, erased_at } = await finished(zelda.contact_id)
+
+  expect(erased_at).not.toBeNull()
+  expect(records).toBeGreaterThanOrEqual(8)
+  expect(await readable(/zelda|7700900321/i)).toEqual([])
+  expect(await readable(/yorick/i)).not.toEqual([])
+  const { pool, eventLog, signal } = service.parts
+  for (const projection of allProjections.filter(({ categories }) => categories.some((each) => told.includes(each)))) {
+    const compared = await compareWithRebuild(projection, { pool, eventLog, leases: makeLeases(pool), signal })
+    expect([projection.name, compared.differences]).toEqual([projection.name, []])
+  }
+
+  const shown = await service.get(zelda.ingest_id)
+  expect(shown.body.data).toMatchObject({ status: 'applied', contact_id: zelda.contact_id })
+  expect(JSON.stringify(shown.body)).not.toMatch(/zelda/i)
+  const content = await service.send('GET', `${service.admin}/ingest_contents/${zelda.ingest_id}`)
+  expect(JSON.stringify(content.body)).not.toMatch(/zelda/i)
+  const work = { acts: [{ act: 'add_task', title: 'Ring again' }] }
+  expect((await service.send('POST', `${service.admin}/leads/${zelda.contact_id}/acts`, { body: work })).status).toBe(
+    404,
+  )
+  const again = await service.process({ identity: zelda.identity })
+  expect(again.contact_id).not.toBe(zelda.contact_id)
+  expect((await service.process({ identity: yorick.identity })).contact_id).toBe(yorick.contact_id)
+}, 60_000)
+
+test('20 requests at once erase once, and one that comes later is answered the same', async () => {
+  const { contact_id = '' } = await service.process({ identity: { email: 'wanda@example.com' } })
+
+  const answers = await Promise.all(Array.from({ length: 20 }, () => erase(contact_id)))
+  await finished(contact_id)
+
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202]))
+  const stream = await service.parts.eventLog.read(`erasure-${contact_id}`)
+  expect(stream.map(({ type }) => type)).toEqual(['PersonErasureRequested', 'PersonErased'])
+  const later = await erase(contact_id)
+  expect([later.status, later.body.data.erased_at]).toEqual([202, (await erasureOf(contact_id)).body.data.erased_at])
+})
+
+test('404: a person of another organisation, or of none; 409 conflict: a policy is in force', async () => {
+  const { contact_id = '' } = await service.process({ identity: { email: 'vera@example.com' } })
+  const other = await service.organisation('other')
+  const elsewhere = `/admin/v1/organisations/${other}/people/${contact_id}/erasure`
+  expect((await service.send('POST', elsewhere, { body: {} })).status).toBe(404)
+  expect((await erase(crypto.randomUUID())).status).toBe(404)
+  expect((await erasureOf(contact_id)).status).toBe(404)
+
+  const { pool } = service.parts
+  const policy = crypto.randomUUID()
+  const known = await pool.query(sql`
+    insert into policies (organisation_id, id, customer_id, status, created_at)
+    values (${service.organisation_id}, ${policy}, ${contact_id}, 'active', now())`)
+  expect(known.rowCount).toBe(1)
+  const refused = await erase(contact_id)
+  expect([refused.status, refused.body.error?.code]).toEqual([409, 'conflict'])
+  await pool.query(sql`update policies set status = 'cancelled' where id = ${policy}`)
+  expect((await erase(contact_id)).status).toBe(202)
+  await finished(contact_id)
+  await pool.query(sql`delete from policies where id = ${policy}`)
+})
+
+test('erasures are listed, oldest first, with cursors', async () => {
+  const { body } = await service.send<Erasure[]>('GET', `${service.admin}/erasures?limit=2`)
+  const rest = await service.send<Erasure[]>('GET', `${service.admin}/erasures?limit=2&cursor=${body.next_cursor}`)
+
+  const all = [...body.data, ...rest.body.data].map(({ requested_at }) => requested_at)
+  expect(all).toHaveLength(3)
+  expect(all).toEqual(all.toSorted())
+})
