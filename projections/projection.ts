@@ -3,8 +3,8 @@ import type { EventOf, EventShapes, RecordedEvent } from '#domain/event.ts'
 /**
  * What the runner can write in one statement for many rows. Rows come back as they were written: `integer` and `bigint`
  * as numbers, `date` as `YYYY-MM-DD`, `timestamptz` as an ISO 8601 instant in UTC with milliseconds (whatever its form
- * when it was written), `json` as any JSON value with its keys in order, and nothing as null. PostgreSQL knows no U+0000
- * in a `text`: it is kept as U+FFFD.
+ * when it was written), `json` as any JSON value with its keys in order, and nothing as null. PostgreSQL can work with
+ * neither U+0000 nor half of a surrogate pair: they are kept as U+FFFD.
  */
 export type ColumnType = 'uuid' | 'text' | 'boolean' | 'integer' | 'bigint' | 'date' | 'timestamptz' | 'json'
 

@@ -45,7 +45,7 @@ const row: Row = {
   pence: Number.MAX_SAFE_INTEGER,
   born_on: '1999-12-31',
   seen_at: '2026-01-15T12:00:00.125Z',
-  document: { z: null, a: ['NUL \u0000, half a pair \ud800', { deep: [1.5, 'NULL'] }], 7: 'first' },
+  document: { z: null, a: ['a pair \u{1F600}, a backslash \\u0000', { deep: [1.5, 'NULL'] }], 7: 'first' },
   order: null,
 }
 
@@ -62,6 +62,19 @@ test('a row comes back as it was written', async () => {
   await using database = await testDatabase()
 
   expect(await saved(database.pool, ['id'], [row])).toEqual([row])
+})
+
+test('what PostgreSQL cannot read any part of is kept as U+FFFD, so that all else of the row can be read', async () => {
+  await using database = await testDatabase()
+  const text = 'NUL \u0000, half a pair \ud800 \udc00, escaped \\u0000 \\\ud800, 😀'
+  const document = { [text]: [text], last: 1 }
+
+  const [found] = await saved(database.pool, ['id'], [{ ...row, document }])
+
+  const kept = 'NUL \uFFFD, half a pair \uFFFD \uFFFD, escaped \\u0000 \\\uFFFD, 😀'
+  expect(found?.['document']).toEqual({ [kept]: [kept], last: 1 })
+  const { rows } = await database.pool.query(`select document ->> 'last' as last from everything`)
+  expect(rows).toEqual([{ last: '1' }])
 })
 
 test('a row of nothing but its key comes back with nulls', async () => {
