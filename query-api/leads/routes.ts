@@ -186,6 +186,14 @@ const merged = (table: string, conditions: readonly (readonly string[])[]): stri
   return `select * from (${pages.join(' union all ')}) as found order by ${position} limit $4`
 }
 
+/**
+ * Where a feed begins with what is of a time or later. The clocks of processes differ a little, so the first by time need
+ * not be the first in the feed: it is among the first ones by time. No more are looked at, however many there are.
+ */
+const firstSince = (table: string, own: string, time: string, since: string): string => `(
+  select min(${position}) from (
+    select "position" from ${table} where ${own} and ${time} >= ${since} order by ${time}, ${position} limit 1000) as early)`
+
 /** A page of the feed of leads. It costs the same however many leads are of other statuses or campaigns. */
 export const leadPage = ({
   organisation_id,
@@ -201,7 +209,7 @@ export const leadPage = ({
   const from =
     since === undefined
       ? `${position} > $3`
-      : `${position} > $3 and ${position} >= (select min(${position}) from leads where ${own} and updated_at >= ${value(since)})`
+      : `${position} > $3 and ${position} >= ${firstSince('leads', own, 'updated_at', value(since))}`
   const campaign = campaign_id === undefined ? [] : [`campaign_id = ${value(campaign_id)}`]
   const wanted = status ?? (campaign_id === undefined ? undefined : LeadStatus.options)
   const statuses = wanted?.map((each) => [`status = ${value(each)}`]) ?? [[]]
@@ -230,7 +238,7 @@ export const eventPage = ({ organisation_id, viewer_id, contact_id, campaign_id,
   const from =
     page.since === undefined
       ? `${position} > $3`
-      : `${position} > $3 and ${position} >= (select min(${position}) from lead_events where ${own} and recorded_at >= ${value(page.since)})`
+      : `${position} > $3 and ${position} >= ${firstSince('lead_events', own, 'recorded_at', value(page.since))}`
   const narrowed = [
     ...(contact_id === undefined ? [] : [`contact_id = ${value(contact_id)}`]),
     ...(campaign_id === undefined ? [] : [`campaign_id = ${value(campaign_id)}`]),
