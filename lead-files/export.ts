@@ -49,7 +49,7 @@ export const exportAll = async (service: Service, what: Exportable, format: stri
     const lines =
       format === 'jsonl'
         ? data.map((item) => `${JSON.stringify(item)}\n`).join('')
-        : stringify(data.map((item) => columns[what].map((column) => cellOf(item, column))))
+        : stringify(data.map((item) => cellsOf(item, columns[what])))
     // What reads us may be slower than we are: no more than a page is kept.
     if (!process.stdout.write(lines)) await new Promise((resolve) => process.stdout.once('drain', resolve))
     if (data.length < 200 || next_cursor === null || next_cursor === cursor) return
@@ -57,14 +57,21 @@ export const exportAll = async (service: Service, what: Exportable, format: stri
   }
 }
 
-const Shown = z.record(z.string(), z.unknown())
+type Item = Readonly<Record<string, unknown>>
+const isItem = (value: unknown): value is Item => typeof value === 'object' && value !== null
 
-const cellOf = (item: Readonly<Record<string, unknown>>, column: string): string => {
-  const shown = Shown.safeParse(item['shown']).data ?? {}
-  const value = item[column] ?? shown[column] ?? ''
-  const named = Shown.safeParse(value).data
-  const text = column === 'stage' || column === 'campaign' ? (named?.['key'] ?? '') : value
-  const written = typeof text === 'string' ? text : JSON.stringify(text)
+/** Called for every row of a large file, so nothing is parsed here. */
+const cellsOf = (item: Item, wanted: readonly string[]): string[] => {
+  const shown = isItem(item['shown']) ? item['shown'] : {}
+  return wanted.map((column) => {
+    const value = item[column] ?? shown[column] ?? ''
+    const isNamed = column === 'stage' || column === 'campaign'
+    return written(isNamed && isItem(value) ? value['key'] : value)
+  })
+}
+
+const written = (value: unknown): string => {
+  const text = typeof value === 'string' ? value : JSON.stringify(value ?? '')
   // A spreadsheet would take it for a formula.
-  return /^[=+\-@\t\r]/.test(written) ? `'${written}` : written
+  return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
 }
