@@ -1,7 +1,7 @@
 import { Pool } from 'pg'
 import { afterEach, expect, test, vi } from 'vitest'
 import { makeLog } from '#infra/log.ts'
-import { addressOf, makeRateLimit, type RateLimit } from '#infra/http/rate-limit.ts'
+import { addressOf, makeRateLimit, rateLimitHeaders, type RateLimit } from '#infra/http/rate-limit.ts'
 import { testDatabase } from '../database.ts'
 import { accessApi, asOperator } from './access-api.ts'
 
@@ -50,6 +50,19 @@ test('429: 300 requests in 5 minutes from one IP address, counting all requests 
     error_description: expect.stringMatching(/Too many requests/) as unknown,
   })
   expect(Number(ofToken.headers.get('x-ratelimit-reset'))).toBe(reset)
+})
+
+test('Retry-After is the time until the window ends, which RateLimit-Reset says too', () => {
+  const use = { limit: 300, remaining: 0, resetSeconds: 12 }
+  const standing = { 'RateLimit-Limit': '300', 'RateLimit-Remaining': '0', 'RateLimit-Reset': '12' }
+
+  expect(rateLimitHeaders({ served: true, use })).toEqual(standing)
+  expect(rateLimitHeaders({ served: false, use, resumesAt: 1_900_000_012 })).toEqual({
+    ...standing,
+    'X-RateLimit-Reset': '1900000012',
+    'Retry-After': '12',
+  })
+  expect(rateLimitHeaders({ served: true })).toEqual({})
 })
 
 test('200: every answer says how many requests are left in the window, and when it ends', async () => {
