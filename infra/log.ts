@@ -73,9 +73,17 @@ let shared: ReturnType<typeof pino.destination> | undefined
 
 const output = (): DestinationStream => {
   if (!shared) {
-    const written = pino.destination({ dest: 1, sync: true, minLength: gatheredBytes, periodicFlush: gatheredMs })
-    process.on('exit', () => written.flushSync())
-    shared = written
+    shared = pino.destination({ dest: 1, sync: true, minLength: gatheredBytes, periodicFlush: gatheredMs })
+    process.on('exit', writeLog)
   }
   return shared
+}
+
+/** Writes what was logged up to now: before another line that must come after it, and at the end. */
+export const writeLog = (): void => {
+  try {
+    shared?.flushSync()
+  } catch {
+    // Nobody reads it any more.
+  }
 }

@@ -1,5 +1,6 @@
 import { BadConfiguration, describeConfig } from './config.ts'
 import { LogMisconfigured } from './event-log/event-log.ts'
+import { writeLog } from './log.ts'
 import { lookForParentMs, parentOfShell } from './shell-parent.ts'
 
 type Running = { readonly stop: () => Promise<void> }
@@ -25,6 +26,7 @@ const whenNpmIsGone = (gone: () => void): void => {
 }
 
 const lastLine = (name: string, text: string) => {
+  writeLog()
   process.stderr.write(`\n${name} ${text}\n`)
 }
 

@@ -30,6 +30,19 @@ test('a value that cannot be used stops the process with the variable named', as
   expect(said).toMatch(/^\nX cannot start:\nPORT: .+\nMASTER_KEY: .+\n$/)
 })
 
+test('what was logged comes before the last line, where both are read together', async () => {
+  const program = `import { runProcess } from './infra/process.ts'
+    import { makeLog } from './infra/log.ts'
+    runProcess('X', async () => { makeLog('info', 'x').info('begun'); throw new Error('no luck') })`
+  const command = ['-c', '"$0" --input-type=module --eval "$1" 2>&1', process.execPath, program]
+
+  const said = await new Promise<string>((resolve) => {
+    execFile('sh', command, { cwd: root }, (_error, stdout) => resolve(stdout))
+  })
+
+  expect(said).toMatch(/"begun"[\s\S]+X failed: Error: no luck/)
+})
+
 test('what fails at the start is the last line', async () => {
   const { code, said } = await run(`runProcess('X', async () => { throw new Error('no luck') })`)
 
