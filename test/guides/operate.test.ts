@@ -66,7 +66,7 @@ const isPresent = (command: string): boolean => spawnSync(command, ['--version']
 const psql = isPresent('psql')
 const title = 'the size of the log and of the database is shown as the guide says'
 
-test.skipIf(!psql)(psql ? title : `${title} (SKIPPED: no psql was found)`, async () => {
+test.skipIf(!psql)(psql ? title : `${title} (SKIPPED: no psql was found)`, { timeout: 120_000 }, async () => {
   await using service = await wholeService()
   const [sizes = ''] = await commandsOf('docs/operate.md', 'PostgreSQL, and how large')
 
