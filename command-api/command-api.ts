@@ -5,6 +5,7 @@ import { type Programme, programmesFold } from '#domain/loyalty/record.ts'
 import { type OperatorKey, operatorKeysFold } from '#domain/operator-keys/record.ts'
 import { paymentAccountsFold } from '#domain/payment-accounts/record.ts'
 import { accountOf, providerAccountsFold } from '#domain/provider-accounts/record.ts'
+import { outreachPerson } from '#domain/outreach/person.ts'
 import type { CustomerId, OrganisationId } from '#domain/values.ts'
 import { makeLeases } from '#infra/consumers/lease.ts'
 import { makeSecretCheck, type SecretCheck } from '#infra/crypto/secret-hash.ts'
@@ -28,8 +29,10 @@ import { type CrmModels, crmReactions, crmRoutes, crmTimers, followCrmModels } f
 import { inboundWebhook } from './custom-integrations/inbound-webhook.ts'
 import { type IntegrationLog, makeIntegrationLog } from './custom-integrations/integration-log.ts'
 import { makePeople } from './customers/people.ts'
-import { withdrawByLink } from './customers/withdraw-by-link.ts'
 import { whenErasureRequestedErasePerson } from './erasures/when-erasure-requested-erase-person.ts'
+import { whenMessageNewsReceivedWithdrawConsent } from './customers/when-message-news-received-withdraw-consent.ts'
+import { withdrawBy } from './customers/withdraw.ts'
+import { commandHandler } from './handle.ts'
 import { makeRecentContent } from './ingests/recent-content.ts'
 import { intakeProcessing, intakeRoutes } from './intake.ts'
 import { followEndpointConnections } from './integrations/live-connections.ts'
@@ -46,10 +49,12 @@ import { operatorKeyRoutes } from './operator-keys/routes.ts'
 import { outreachReactions, outreachRoutes, outreachTimersOf, startOutreach } from './outreach/outreach.ts'
 import { followOutreach, type LiveOutreach } from './outreach/streams.ts'
 import { makePaymentDesks } from './payment-desk.ts'
+import { messageNewsWebhook } from './message-news/webhook.ts'
 import { paymentWebhook } from './payment-news/webhook.ts'
 import { makeSetUp } from './policies/set-up.ts'
 import { makeQuoteOwner } from './quote-owner.ts'
 import { runReactions } from './reaction.ts'
+import { makeMessageNews } from './receive-message-news.ts'
 import { makePaymentNews } from './receive-payment-news.ts'
 import { salesReactions, salesRoutes, salesTimers } from './sales.ts'
 import { setupSections } from './setup-sections.ts'
@@ -87,7 +92,7 @@ export const commandRoutes = (deps: RouteDeps): readonly Route[] => {
       live: outreach,
       organisations: directory.organisations,
       recordOf: people.record,
-      withdraw: withdrawByLink(people),
+      withdraw: withdrawBy('link', people),
     }),
     ...crmRoutes({ ...deps, models: crmModels }),
     ...setupRoutes({ planOrganisation: organisationPlanner({ writer, directory }), sections: setupSections(deps) }),
@@ -181,6 +186,7 @@ const startWork = (shared: Shared) => {
       ...crmReactions({ ...shared, models: crmModels }),
       whenErasureRequestedErasePerson(shared),
       ...intake.reactions,
+      whenMessageNewsReceivedWithdrawConsent(people),
       ...outreachReactions({ ...ofOutreach, keys, workflows, personOf: makeLifecyclePerson(writer) }),
     ],
     shared,
@@ -239,6 +245,24 @@ const ownForms = (shared: Shared, checkSecret: SecretCheck, integrationLog: Inte
       paymentAccounts: shared.paymentAccounts,
       rateLimit: limit('payment_news', 3_000),
       receive: makePaymentNews({ writer, desks, mandateOwner: makeMandateOwner(shared), setUp }),
+      clock,
+      log,
+    }),
+    messageNewsWebhook({
+      keys,
+      accounts: shared.accounts,
+      directory,
+      requireCurrent: (organisation_id) => folds.requireCurrent(providerAccountsFold.name, organisation_id),
+      rateLimit: limit('message_news', 3_000, { pool }),
+      receive: makeMessageNews({
+        writer,
+        keys,
+        pool,
+        digest: shared.dataKeys.digest,
+        people: shared.people,
+        outreachOf: commandHandler(writer, outreachPerson).load,
+        streams: shared.outreach.streams,
+      }),
       clock,
       log,
     }),

@@ -21,6 +21,7 @@ import type { EventShapes } from './event.ts'
 import { ingestEvents } from './ingests/events.ts'
 import { endpointConnectionEvents } from './integrations/events.ts'
 import { paymentAccountEvents } from './payment-accounts/events.ts'
+import { messageNewsEvents } from './message-news/events.ts'
 import { paymentNewsEvents } from './payment-news/events.ts'
 import { paymentEvents } from './payments/events.ts'
 import { operatorKeyEvents } from './operator-keys/events.ts'
@@ -65,6 +66,7 @@ export const storedEvents: EventShapes = {
   ...operatorKeyEvents,
   ...organisationEvents,
   ...paymentAccountEvents,
+  ...messageNewsEvents,
   ...paymentNewsEvents,
   ...paymentEvents,
   ...outcomeEvents,

@@ -23,6 +23,7 @@ import { outreachQueue } from './outreach/queue.ts'
 import { outreachStreams } from './outreach/streams.ts'
 import type { SomeProjection } from './projection.ts'
 import { setUpChanges } from './set-up-changes/projection.ts'
+import { messageNews } from './message-news/projection.ts'
 import { paymentNews } from './payment-news/projection.ts'
 import { claims } from './claims/projection.ts'
 import { premiums } from './premiums/projection.ts'
@@ -56,6 +57,7 @@ export const allProjections: readonly SomeProjection[] = [
   ingests,
   erasures,
   payments,
+  messageNews,
   paymentNews,
   memberships,
   membershipEntries,

@@ -44,6 +44,7 @@ import { ingestRoutes, ownerOfIngest } from './ingests/routes.ts'
 import { outreachReads } from './outreach/routes.ts'
 import { ownerOfPolicy, policyRoutes } from './policies/routes.ts'
 import { marketSearchRoutes } from './market-quotes/routes.ts'
+import { messageNewsRoutes } from './message-news/routes.ts'
 import { paymentNewsRoutes } from './payment-news/routes.ts'
 import { setUpChangeRoutes } from './set-up-changes/routes.ts'
 import { claimListRoutes } from './claims/routes.ts'
@@ -69,6 +70,7 @@ export const queryRoutes = (
   ...paymentRoutes(deps),
   ...premiumListRoutes(deps),
   ...claimListRoutes(deps),
+  ...messageNewsRoutes(deps),
   ...paymentNewsRoutes(deps),
   ...setUpChangeRoutes(deps),
   ...customIntegrationReads(deps),

@@ -9,6 +9,7 @@ import { noIntegrations } from '#domain/custom-integrations/record.ts'
 import { pipelinesOf } from '#domain/pipeline/record.ts'
 import { commandRoutes } from '../command-api/command-api.ts'
 import { makeWriter } from '../command-api/writer.ts'
+import { messageNewsSpec } from '../command-api/message-news/news-spec.ts'
 import { inboundSpec } from '../command-api/custom-integrations/inbound-spec.ts'
 import { webhookSpecs } from '../delivery-worker/webhook-specs.ts'
 import { queryRoutes } from '../query-api/query-api.ts'
@@ -113,7 +114,7 @@ export const currentDocument = (): string =>
     openApiDocument(
       allRoutes().map(({ spec }) => spec),
       webhookSpecs,
-      [inboundSpec],
+      [inboundSpec, messageNewsSpec],
       tags,
     ),
     null,

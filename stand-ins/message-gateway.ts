@@ -1,3 +1,4 @@
+import { createHmac, randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { startStandIn, type StandIn, type StandInAnswer } from './stand-in.ts'
 
@@ -9,8 +10,12 @@ const Message = z.object({
   subject: z.string().nullable(),
   text: z.string(),
   unsubscribe_url: z.url(),
+  reference: z.string(),
 })
 type Message = z.infer<typeof Message>
+
+/** Where a service takes news, and what it is signed with. */
+export type NewsWebhook = { readonly url: string; readonly secret: string }
 
 export type MessageGateway = StandIn & {
   /** What it passed on, each message once, by its Idempotency-Key. */
@@ -25,9 +30,32 @@ const magic: readonly (readonly [pattern: RegExp, answer: StandInAnswer])[] = [
   [/(97|^limited@.*)$/, { status: 429, body: { message: 'Too many messages.' } }],
 ]
 
+/** And so does what it tells of afterwards, where it has a webhook. */
+const magicNews: readonly (readonly [pattern: RegExp, news: object])[] = [
+  [/(91|^keen@.*)$/, { type: 'reply', text: 'Yes, please call me.' }],
+  [/(92|^weary@.*)$/, { type: 'reply', text: 'STOP' }],
+  [/(93|^gone@.*)$/, { type: 'undeliverable', reason: 'There is no such recipient any more.' }],
+]
+
+/** Tells a service of something, signed. */
+export const tell = async ({ url, secret }: NewsWebhook, news: object): Promise<Response> => {
+  const body = JSON.stringify({ id: randomUUID(), ...news })
+  const t = Math.floor(Date.now() / 1_000)
+  const v1 = createHmac('sha256', secret).update(`${t}.${body}`).digest('hex')
+  const headers = { 'content-type': 'application/json', 'x-integrations-signature': `t=${t},v1=${v1}` }
+  return fetch(url, { method: 'POST', headers, body, signal: AbortSignal.timeout(5_000) })
+}
+
 /** Speaks docs/message-gateway.md. The key `wrong` is refused. */
-export const startMessageGateway = async (port?: number): Promise<MessageGateway> => {
+export const startMessageGateway = async (port?: number, webhook?: NewsWebhook): Promise<MessageGateway> => {
   const sent = new Map<string, Message>()
+
+  const tellOf = ({ channel, to, reference }: Message): void => {
+    const news = magicNews.find(([pattern]) => pattern.test(to))?.[1]
+    // A service that is gone by then is told nothing.
+    if (news && webhook) tell(webhook, { channel, reference, from: to, to, ...news }).catch(() => undefined)
+  }
+
   const standIn = await startStandIn(({ method, url, header, text }): StandInAnswer => {
     if (method !== 'POST' || !url.pathname.endsWith('/messages')) return { status: 404, body: {} }
     const authorization = header('authorization') ?? ''
@@ -38,7 +66,10 @@ export const startMessageGateway = async (port?: number): Promise<MessageGateway
     if (key === undefined || !message) return { status: 400, body: { message: 'The message is not whole.' } }
     const failing = magic.find(([pattern]) => pattern.test(message.to))?.[1]
     if (failing) return failing
-    if (!sent.has(key)) sent.set(key, message)
+    if (!sent.has(key)) {
+      sent.set(key, message)
+      tellOf(message)
+    }
     return { status: 202, body: { id: `gw-${key}` } }
   }, port)
   return { ...standIn, sent }

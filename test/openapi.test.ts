@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { messageNewsSpec } from '../command-api/message-news/news-spec.ts'
 import { inboundSpec } from '../command-api/custom-integrations/inbound-spec.ts'
 import { allRoutes, currentDocument } from '../scripts/openapi.ts'
 
@@ -38,7 +39,11 @@ test('the router and the OpenAPI document name the same operations', () => {
   const served = specs.map(({ method, address }) => `${method} ${address.replaceAll(/:(\w+)/g, '{$1}')}`)
 
   expect(operations.map(({ method, address }) => `${method} ${address}`).toSorted()).toEqual(
-    [...served, 'post /oauth/token', `post ${inboundSpec.address}`].toSorted(),
+    [
+      ...served,
+      'post /oauth/token',
+      ...[inboundSpec, messageNewsSpec].map(({ address }) => `post ${address}`),
+    ].toSorted(),
   )
 })
 

@@ -23,8 +23,8 @@ import { derivedId } from '#infra/ids.ts'
 import type { Log } from '#infra/log.ts'
 import { commandHandler, type Context, type Writer } from '../handle.ts'
 import type { IntegrationLog } from './integration-log.ts'
-import { readWhole } from './read-whole.ts'
-import { signatureFault, type SignatureFault } from './signature.ts'
+import { readWhole } from '../read-whole.ts'
+import { signatureFault, type SignatureFault } from '../signature.ts'
 
 export type InboundDeps = {
   readonly writer: Writer

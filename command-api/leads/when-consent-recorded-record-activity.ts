@@ -15,6 +15,7 @@ const actors: Readonly<Record<Recorded['source']['type'], LeadActor['type']>> = 
   application: 'contact',
   operator: 'user',
   link: 'contact',
+  reply: 'contact',
 }
 
 const summaryOf = ({ entries, method }: Recorded): string => {
@@ -32,7 +33,9 @@ export const whenConsentRecordedRecordActivity = (leads: Leads): Reaction<typeof
     const contact_id = CustomerId.parse(idOf(stream))
     if (event.source.type === 'ingest') return
     if (!(await leads.find(OrganisationId.parse(context.organisation_id), contact_id))) return
-    const isUnsubscribing = event.source.type === 'link' && event.entries.every(({ state }) => state === 'withdrawn')
+    const isUnsubscribing =
+      (event.source.type === 'link' || event.source.type === 'reply') &&
+      event.entries.every(({ state }) => state === 'withdrawn')
     await leads.handle(
       {
         contact_id,

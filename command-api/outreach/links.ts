@@ -18,6 +18,7 @@ export const makeLinks =
     return {
       unsubscribe: `${baseUrl}${unsubscribeAddress}?t=${token('unsubscribe')}`,
       landing: landing_url === null ? null : withParameter(landing_url, 'ol', token('landing')),
+      news: token('news'),
       survey: survey ? `${baseUrl}${surveyAddress}?t=${token('survey')}` : null,
     }
   }

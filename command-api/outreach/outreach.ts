@@ -30,6 +30,10 @@ import {
 } from './reactions.ts'
 import { makeStreams } from './streams.ts'
 import { outreachTimers } from './timers.ts'
+import {
+  whenMessageNewsReceivedNoteUndelivered,
+  whenMessageNewsReceivedRecordActivity,
+} from './when-message-news-received.ts'
 import { whenLeadChangedJoinStreams } from './when-lead-changed-join-streams.ts'
 import { whenLifecycleHappenedJoinStreams } from './when-lifecycle-happened-join-streams.ts'
 import { makeWork } from './work.ts'
@@ -66,6 +70,8 @@ export const outreachReactions = (deps: ReactionDeps): readonly SomeReaction[] =
     whenApplicationStartedNoteLanding(people, keys),
     whenConsentRecordedEndMembership(people, live, recordOf),
     whenOutreachHappenedRecordActivity(leads, live),
+    whenMessageNewsReceivedRecordActivity(leads, live),
+    whenMessageNewsReceivedNoteUndelivered(people),
   ]
 }
 

@@ -1,6 +1,6 @@
 import type { ConsentEntry, CustomerDetails } from '#domain/customers/events.ts'
 import type { JoinedBy, OutreachChannel } from '#domain/outreach/events.ts'
-import type { Member } from '#domain/outreach/member.ts'
+import type { Member, Person } from '#domain/outreach/member.ts'
 import { outreachPerson, type Circumstances, type Join } from '#domain/outreach/person.ts'
 import type { OutreachStream } from '#domain/outreach/record.ts'
 import type { CustomerId, OrganisationId } from '#domain/values.ts'
@@ -48,10 +48,12 @@ const dateOf = (value: unknown): string | null => {
 export const makeOutreachPeople = ({ writer, leads, recordOf, live, organisations }: OutreachPeopleDeps) => {
   const { handle, load } = commandHandler(writer, outreachPerson)
 
+  /** By default with what is between them already. */
   const factsOf = async (
     stream: OutreachStream,
     contact_id: CustomerId,
-    columns: Member['columns'],
+    person: Person,
+    columns: Member['columns'] = person.members[stream.id]?.columns ?? {},
   ): Promise<Facts> => {
     const { organisation_id, purpose, date_column, date_field } = stream
     const known = await recordOf(organisation_id, contact_id)
@@ -63,7 +65,10 @@ export const makeOutreachPeople = ({ writer, leads, recordOf, live, organisation
       stream,
       time_zone: timeZoneOf(organisations, organisation_id),
       reachable: stream.channels.filter(
-        (channel) => addresses[channel] !== null && isGranted(known?.consent ?? [], purpose, channel),
+        (channel) =>
+          addresses[channel] !== null &&
+          addresses[channel] !== person.undelivered[channel]?.address &&
+          isGranted(known?.consent ?? [], purpose, channel),
       ),
       known: { ...columns, first_name: known?.first_name ?? null, last_name: known?.last_name ?? null },
       date: dateOf(date),
@@ -77,9 +82,10 @@ export const makeOutreachPeople = ({ writer, leads, recordOf, live, organisation
     contact_id: CustomerId,
     { columns, by }: Pick<Join, 'columns' | 'by'>,
     now: string,
+    person: Person,
   ): Promise<Join> => {
     const { organisation_id, id } = stream
-    const { addresses: _addresses, ...facts } = await factsOf(stream, contact_id, columns)
+    const { addresses: _addresses, ...facts } = await factsOf(stream, contact_id, person, columns)
     const member_id = outreachMemberIdOf(organisation_id, id, contact_id)
     return { type: 'Join', organisation_id, contact_id, member_id, columns, by, ...facts, now }
   }
@@ -103,7 +109,8 @@ export const makeOutreachPeople = ({ writer, leads, recordOf, live, organisation
       context: Context,
     ): Promise<Member | undefined> => {
       if (!(await canJoin(stream.organisation_id, contact_id))) return undefined
-      const { state } = await handle(contact_id, await joinOf(stream, contact_id, told, context.now), context)
+      const joining = await joinOf(stream, contact_id, told, context.now, await load(contact_id))
+      const { state } = await handle(contact_id, joining, context)
       return state.members[stream.id]
     },
 
@@ -115,8 +122,9 @@ export const makeOutreachPeople = ({ writer, leads, recordOf, live, organisation
       context: Context,
     ): Promise<void> => {
       if (streams.length === 0 || !(await canJoin(organisation_id, contact_id))) return
+      const person = await load(contact_id)
       const joins = await Promise.all(
-        streams.map(async ({ stream, by }) => joinOf(stream, contact_id, { columns: {}, by }, context.now)),
+        streams.map(async ({ stream, by }) => joinOf(stream, contact_id, { columns: {}, by }, context.now, person)),
       )
       await handle(contact_id, { type: 'JoinSeveral', joins }, context)
     },

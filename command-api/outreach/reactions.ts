@@ -114,16 +114,13 @@ export const whenLeadFactsRecordedRescheduleReminders = (
   target: (_event, { stream }) => people.stream(idOf(stream)),
   react: async ({ keys }, { stream }, context) => {
     const contact_id = CustomerId.parse(idOf(stream))
-    const { members } = await people.load(contact_id)
-    const concerned = Object.values(members).flatMap(({ stream_id, columns }) => {
+    const person = await people.load(contact_id)
+    const concerned = Object.values(person.members).flatMap(({ stream_id }) => {
       const of = live.streams.get(stream_id)
-      return of?.kind === 'reminder' && of.date_field !== null && keys.includes(of.date_field) ? [{ of, columns }] : []
+      return of?.kind === 'reminder' && of.date_field !== null && keys.includes(of.date_field) ? [of] : []
     })
     const reminders = await Promise.all(
-      concerned.map(async ({ of, columns }) => ({
-        ...(await people.factsOf(of, contact_id, columns)),
-        now: context.now,
-      })),
+      concerned.map(async (of) => ({ ...(await people.factsOf(of, contact_id, person)), now: context.now })),
     )
     await people.handle(contact_id, { type: 'Reschedule', reminders }, context)
   },

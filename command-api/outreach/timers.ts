@@ -19,11 +19,11 @@ export const outreachTimers = ({ people, streams, live, organisations, clock }: 
     kind: 'outreach_next',
     fire: async ({ id: member_id, stream: ownStream }, context) => {
       const contact_id = CustomerId.parse(idOf(ownStream))
-      const { members } = await people.load(contact_id)
-      const member = Object.values(members).find((each) => each.member_id === member_id)
+      const person = await people.load(contact_id)
+      const member = Object.values(person.members).find((each) => each.member_id === member_id)
       const stream = member && live.streams.get(member.stream_id)
       if (!stream) return
-      const facts = await people.factsOf(stream, contact_id, member.columns)
+      const facts = await people.factsOf(stream, contact_id, person)
       await people.handle(contact_id, { type: 'NextDue', ...facts, now: context.now }, context)
     },
   },

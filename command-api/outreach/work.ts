@@ -85,12 +85,12 @@ export const makeWork = (deps: WorkDeps) => {
     return found.flat()
   }
 
-  const columnsOf = async (stream: OutreachStream, contact_id: CustomerId) =>
-    (await people.load(contact_id)).members[stream.id]?.columns ?? {}
+  const factsOf = async (stream: OutreachStream, contact_id: CustomerId) =>
+    people.factsOf(stream, contact_id, await people.load(contact_id))
 
   /** The facts of a message that is to go on; undefined when it was skipped. */
   const checked = async (stream: OutreachStream, { contact_id, message: { message_id } }: Waiting) => {
-    const facts = await people.factsOf(stream, contact_id, await columnsOf(stream, contact_id))
+    const facts = await factsOf(stream, contact_id)
     const check = { type: 'CheckMessage', message_id, ...facts, now: now() } as const
     const { events } = await people.handle(contact_id, check, contextOf(stream))
     return events.length > 0 ? undefined : facts
@@ -149,7 +149,7 @@ export const makeWork = (deps: WorkDeps) => {
     const { message_id } = message
     // What was permitted longer ago does not count within the hour any more.
     if (clock.now().getTime() - permittedAt > permitGoodForMs) return false
-    const facts = await people.factsOf(stream, contact_id, await columnsOf(stream, contact_id))
+    const facts = await factsOf(stream, contact_id)
     const circumstances = { stream, message_id, reachable: facts.reachable }
     const context = contextOf(stream)
     const begin = { type: 'BeginSending', ...circumstances, now: context.now } as const
@@ -170,6 +170,7 @@ export const makeWork = (deps: WorkDeps) => {
       subject: channel === 'email' ? written.subject : null,
       text: sentText(written, stream.survey, links),
       unsubscribe_url: links.unsubscribe,
+      reference: links.news,
       sent_at: now(),
     })
     const after = contextOf(stream)
@@ -195,7 +196,7 @@ export const makeWork = (deps: WorkDeps) => {
     if (waiting.length === 0) return
     const requests = await Promise.all(
       waiting.map(async ({ contact_id, message }) => {
-        const { reachable } = await people.factsOf(stream, contact_id, {})
+        const { reachable } = await factsOf(stream, contact_id)
         return { message_id: message.message_id, messages: messagesOf(stream, message, reachable) }
       }),
     )
@@ -220,7 +221,7 @@ export const makeWork = (deps: WorkDeps) => {
     const { contacts, isComplete } = await queue.subscribersWithout(organisation_id, id, issue, subscribersAtOnce)
     await eachOf(contacts, async (each) => {
       const contact_id = CustomerId.parse(each)
-      const facts = await people.factsOf(stream, contact_id, await columnsOf(stream, contact_id))
+      const facts = await factsOf(stream, contact_id)
       const context = contextOf(stream)
       await people.handle(contact_id, { type: 'GiveIssue', issue, ...facts, now: context.now }, context)
     })

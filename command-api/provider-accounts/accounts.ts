@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Provider, ProviderAccountId } from '#domain/provider-accounts/events.ts'
 import { providerAccount, type ProviderAccountCommand } from '#domain/provider-accounts/provider-account.ts'
-import { accountSecretPlace } from '#domain/provider-accounts/record.ts'
+import { accountSecretPlace, type SealedAccount } from '#domain/provider-accounts/record.ts'
 import type { OrganisationId } from '#domain/values.ts'
 import type { Keys } from '#infra/crypto/keys.ts'
 import { holdsSecret, seal } from '#infra/crypto/seal.ts'
@@ -26,6 +26,13 @@ export const GivenAccount = z.strictObject({
     .default(null)
     .describe('Where the provider has one: for Twilio its SID.'),
   secret: z.string().min(1).max(500).describe('The key or token; it is never shown.'),
+  webhook_secret: z
+    .string()
+    .min(16)
+    .max(500)
+    .nullable()
+    .default(null)
+    .describe('Of message_gateway and smtp: what their news is signed with; never shown. Without it none is taken.'),
 })
 type GivenAccount = z.output<typeof GivenAccount>
 
@@ -49,14 +56,21 @@ export const providerAccountIdOf = (organisation_id: OrganisationId, provider: P
 export const makeAccounts = ({ writer, keys, allowsHttp }: ProviderAccountsDeps) => {
   const handler = commandHandler(writer, providerAccount)
 
+  const holds = (existing: SealedAccount, name: 'secret' | 'webhook_secret', given: string | null): boolean => {
+    const sealed = name === 'secret' ? existing.sealed_secret : existing.sealed_webhook_secret
+    if (sealed === null || given === null) return sealed === given
+    return holdsSecret(keys, sealed, accountSecretPlace(existing.organisation_id, existing.id, name), given)
+  }
+
   const commandFor = async (
     organisation_id: OrganisationId,
     provider: Provider,
-    { base_url, account, secret }: GivenAccount,
+    { base_url, account, secret, webhook_secret }: GivenAccount,
   ): Promise<ProviderAccountCommand> => {
     const provider_account_id = providerAccountIdOf(organisation_id, provider)
     const address = base_url ?? addresses[provider] ?? ''
-    const place = accountSecretPlace(organisation_id, provider_account_id)
+    const sealed = (name: 'secret' | 'webhook_secret', given: string) =>
+      seal(keys, given, accountSecretPlace(organisation_id, provider_account_id, name))
     const existing = await handler.load(provider_account_id)
     return {
       type: 'SetProviderAccount',
@@ -66,8 +80,12 @@ export const makeAccounts = ({ writer, keys, allowsHttp }: ProviderAccountsDeps)
       base_url: address,
       http_allowed: allowsHttp(address),
       account,
-      sealed_secret: seal(keys, secret, place),
-      is_same_secret: existing !== undefined && holdsSecret(keys, existing.sealed_secret, place, secret),
+      sealed_secret: sealed('secret', secret),
+      sealed_webhook_secret: webhook_secret === null ? null : sealed('webhook_secret', webhook_secret),
+      are_same_secrets:
+        existing !== undefined &&
+        holds(existing, 'secret', secret) &&
+        holds(existing, 'webhook_secret', webhook_secret),
     }
   }
 

@@ -16,7 +16,8 @@ const address = '/admin/v1/organisations/:organisation_id/provider_accounts'
 const ListPath = z.object({ organisation_id: OrganisationId })
 const AccountPath = ListPath.extend({ provider: Provider })
 
-const shown = ({ sealed_secret: _secret, ...account }: SealedAccount): ProviderAccount => account
+const shown = (account: SealedAccount): ProviderAccount =>
+  ProviderAccount.parse({ ...account, takes_news: account.sealed_webhook_secret !== null })
 
 /** What the operator does about the accounts of an organisation with outside parties. */
 export const providerAccountRoutes = ({ directory, accounts, ...deps }: Deps): Route[] => {

@@ -59,6 +59,7 @@ export const prepareOutreach = async ({ api, operator }: Callers): Promise<Examp
     patchOrganisationOutreachStream: ofStream(toChange, { pace_per_hour: 100 }),
     postOrganisationOutreachStreamActs: ofStream(toStart, { act: 'start' }),
     getOrganisationOutreachOutbox: inOrganisation(),
+    getOrganisationMessageNews: inOrganisation(),
     postOrganisationOutreachStreamMembers: ofStream(running, { people: [{ contact_id }] }),
     postOrganisationOutreachStreamMemberMessageActs: inOrganisation(
       { stream_id: running ?? '', contact_id, message_id },

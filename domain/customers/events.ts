@@ -74,7 +74,10 @@ export const customerEvents = {
       method: personal(z.string()),
       wording: personal(z.string()).nullable(),
       said_at: z.iso.datetime(),
-      source: z.object({ type: z.enum(['ingest', 'application', 'operator', 'link']), id: z.uuid().nullable() }),
+      source: z.object({
+        type: z.enum(['ingest', 'application', 'operator', 'link', 'reply']),
+        id: z.uuid().nullable(),
+      }),
     },
     ownStream,
   ),

@@ -241,6 +241,16 @@ export const outreachPersonEvents = {
     },
     own,
   ),
+  /** It was sent, and could not be delivered: nothing more goes to that address. */
+  OutreachMessageUndelivered: event(
+    {
+      ...message,
+      channel: OutreachChannel,
+      address: personal(z.string()),
+      reason: personal(z.string()).nullable(),
+    },
+    own,
+  ),
   /** It is not sent at all. */
   OutreachMessageSkipped: event(
     {

@@ -42,15 +42,29 @@ export type Member = {
   readonly survey: { readonly answer: string; readonly follow_up_answer: string | null } | null
 }
 
+type LastSent = Pick<Message, 'stream_id' | 'message_id'> & { readonly at: string }
+type Undelivered = Pick<Message, 'message_id'> & { readonly address: string }
+
 /** All that is between a person and outreach streams. */
 export type Person = {
   readonly organisation_id: OrganisationId | null
   readonly contact_id: CustomerId | null
   readonly members: Readonly<Record<string, Member>>
   readonly messages: Readonly<Record<string, Message>>
+  /** The last message that went out over each channel. */
+  readonly last_sent: Readonly<Partial<Record<OutreachChannel, LastSent>>>
+  /** The last message over each channel that could not be delivered, and to what address. */
+  readonly undelivered: Readonly<Partial<Record<OutreachChannel, Undelivered>>>
 }
 
-export const nobody: Person = { organisation_id: null, contact_id: null, members: {}, messages: {} }
+export const nobody: Person = {
+  organisation_id: null,
+  contact_id: null,
+  members: {},
+  messages: {},
+  last_sent: {},
+  undelivered: {},
+}
 
 const without = <Value>(record: Readonly<Record<string, Value>>, key: string): Readonly<Record<string, Value>> =>
   Object.fromEntries(Object.entries(record).filter(([each]) => each !== key))
@@ -134,12 +148,17 @@ export const evolvePerson = (
     case 'OutreachSendingBegun':
       return withMessage(person, event.message_id, { sending: { channel: event.channel, at: occurred_at } })
     case 'OutreachMessageSent': {
-      const sent = [...(person.messages[event.message_id]?.sent ?? []), event.channel]
+      const { message_id, channel } = event
+      const sent = [...(person.messages[message_id]?.sent ?? []), channel]
       const after = event.is_last
-        ? { ...person, messages: without(person.messages, event.message_id) }
-        : withMessage(person, event.message_id, { sent, sending: null, attempts: 0 })
+        ? { ...person, messages: without(person.messages, message_id) }
+        : withMessage(person, message_id, { sent, sending: null, attempts: 0 })
       const first_sent_at = person.members[stream_id]?.first_sent_at ?? occurred_at
-      return withMember(after, stream_id, { first_sent_at, ...(event.is_last && { next_at: event.next_at }) })
+      const last_sent = { ...person.last_sent, [channel]: { stream_id, message_id, at: occurred_at } }
+      return withMember({ ...after, last_sent }, stream_id, {
+        first_sent_at,
+        ...(event.is_last && { next_at: event.next_at }),
+      })
     }
     case 'OutreachSendingFailed': {
       if (event.is_last)
@@ -152,6 +171,10 @@ export const evolvePerson = (
           ? { refused: [...(message?.refused ?? []), event.channel], attempts: 0, retry_at: null }
           : { attempts: (message?.attempts ?? 0) + 1, retry_at: event.retry_at }
       return withMessage(person, event.message_id, { sending: null, ...failed })
+    }
+    case 'OutreachMessageUndelivered': {
+      const { channel, message_id, address } = event
+      return { ...person, undelivered: { ...person.undelivered, [channel]: { message_id, address } } }
     }
     case 'OutreachEngaged':
       return withMember(person, stream_id, { is_engaged: true, next_at: event.next_at })

@@ -1,6 +1,6 @@
 import type { Decider } from '../decider.ts'
 import { Rejection } from '../rejection.ts'
-import type { CustomerId, OrganisationId } from '../values.ts'
+import type { CustomerId, OrganisationId, OutreachStreamId } from '../values.ts'
 import {
   outreachPersonEvents,
   type JoinedBy,
@@ -82,6 +82,15 @@ export type PersonCommand =
       readonly messageIdOf: (stream_id: string, role: Role, number: number) => string
     }
   | { readonly type: 'NoteLanding'; readonly stream_id: string }
+  /** What was sent could not be delivered. */
+  | {
+      readonly type: 'NoteUndelivered'
+      readonly stream_id: OutreachStreamId
+      readonly message_id: string
+      readonly channel: OutreachChannel
+      readonly address: string
+      readonly reason: string | null
+    }
   | {
       readonly type: 'NoteConsent'
       readonly streams: (id: string) => OutreachStream | undefined
@@ -145,6 +154,13 @@ const decide = (command: PersonCommand, person: Person): Decision => {
       const { stream_id } = command
       const member = person.members[stream_id]
       return member?.state === 'in' && !member.is_engaged ? [engaged(member, 'landing')] : []
+    }
+    case 'NoteUndelivered': {
+      const { type: _type, ...told } = command
+      const member = person.members[command.stream_id]
+      const isKnown = person.undelivered[command.channel]?.message_id === command.message_id
+      if (!member || member.first_sent_at === null || isKnown) return []
+      return [{ type: 'OutreachMessageUndelivered', member_id: member.member_id, ...told }]
     }
     case 'NoteConsent':
       return noteConsent(command, person)

@@ -21,15 +21,20 @@ export type Provider = z.infer<typeof Provider>
 
 /** Stream `provider_account-<id>`, the id made from organisation and provider: an organisation has one account with each. */
 export const providerAccountEvents = {
-  ProviderAccountSet: event({
-    provider_account_id: ProviderAccountId,
-    organisation_id: OrganisationId,
-    provider: Provider,
-    base_url: z.string(),
-    /** The name of the account, where the provider has one beside the secret. */
-    account: z.string().nullable(),
-    sealed_secret: z.string().min(1),
-  }),
+  ProviderAccountSet: event(
+    {
+      provider_account_id: ProviderAccountId,
+      organisation_id: OrganisationId,
+      provider: Provider,
+      base_url: z.string(),
+      /** The name of the account, where the provider has one beside the secret. */
+      account: z.string().nullable(),
+      sealed_secret: z.string().min(1),
+      /** Null: news of the provider is not taken. */
+      sealed_webhook_secret: z.string().min(1).nullable(),
+    },
+    { upcasts: [(v1) => ({ ...v1, sealed_webhook_secret: null })] },
+  ),
   ProviderAccountRemoved: event({ organisation_id: OrganisationId, provider: Provider }),
 }
 export type ProviderAccountEvent = EventOf<typeof providerAccountEvents>

@@ -16,8 +16,9 @@ export type ProviderAccountCommand =
       readonly http_allowed: boolean
       readonly account: string | null
       readonly sealed_secret: string
-      /** Whether it is the secret that is held, sealed anew. */
-      readonly is_same_secret: boolean
+      readonly sealed_webhook_secret: string | null
+      /** Whether these are the secrets that are held, sealed anew. */
+      readonly are_same_secrets: boolean
     }
   | { readonly type: 'RemoveProviderAccount' }
 
@@ -36,12 +37,21 @@ const decide = (
         ]
       : []
 
-  const { http_allowed, is_same_secret, type: _type, ...account } = command
+  const { http_allowed, are_same_secrets, type: _type, ...account } = command
   if (account.provider === 'smtp') refuseMailServer(account.base_url)
   else refuseAddress(account.base_url, http_allowed)
+  if (account.sealed_webhook_secret !== null && !tellers.includes(account.provider)) refuseWebhookSecret()
   const isSame =
-    existing && is_same_secret && existing.base_url === account.base_url && existing.account === account.account
+    existing && are_same_secrets && existing.base_url === account.base_url && existing.account === account.account
   return isSame ? [] : [{ type: 'ProviderAccountSet', ...account }]
+}
+
+/** Those that tell of something by themselves: see docs/message-gateway.md. */
+const tellers: readonly Provider[] = ['message_gateway', 'smtp']
+
+const refuseWebhookSecret = () => {
+  const reason = `is only for ${tellers.join(' and ')}`
+  throw new Rejection('validation_failed', `A webhook secret ${reason}: leave it out.`, { webhook_secret: reason })
 }
 
 const refuseAddress = (base_url: string, http_allowed: boolean): void => {

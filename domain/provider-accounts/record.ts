@@ -10,13 +10,17 @@ export const ProviderAccount = z
     provider: Provider,
     base_url: z.string(),
     account: z.string().nullable(),
+    takes_news: z.boolean().describe('Whether it has a secret that news of the provider is signed with.'),
     updated_at: z.iso.datetime(),
   })
   .meta({ id: 'ProviderAccount' })
 export type ProviderAccount = z.infer<typeof ProviderAccount>
 
 /** The account with its sealed secret, as processes that call the provider keep it. */
-export type SealedAccount = ProviderAccount & { readonly sealed_secret: string }
+export type SealedAccount = Omit<ProviderAccount, 'takes_news'> & {
+  readonly sealed_secret: string
+  readonly sealed_webhook_secret: string | null
+}
 
 export const evolveProviderAccount = (
   event: ProviderAccountEvent,
@@ -24,20 +28,20 @@ export const evolveProviderAccount = (
 ): SealedAccount | undefined => {
   switch (event.type) {
     case 'ProviderAccountSet': {
-      const { provider_account_id: id, organisation_id, provider, base_url, account, sealed_secret } = event
-      return { id, organisation_id, provider, base_url, account, sealed_secret, updated_at: occurred_at }
+      const { type: _type, provider_account_id: id, ...account } = event
+      return { id, ...account, updated_at: occurred_at }
     }
     case 'ProviderAccountRemoved':
       return undefined
   }
 }
 
-/** What the secret of an account is sealed for: put elsewhere, it cannot be opened. */
-export const accountSecretPlace = (organisationId: string, accountId: string): readonly string[] => [
-  organisationId,
-  `provider_account-${accountId}`,
-  'secret',
-]
+/** What a secret of an account is sealed for: put elsewhere, it cannot be opened. */
+export const accountSecretPlace = (
+  organisationId: string,
+  accountId: string,
+  name: 'secret' | 'webhook_secret' = 'secret',
+): readonly string[] => [organisationId, `provider_account-${accountId}`, name]
 
 const keyOf = (organisation_id: string, provider: Provider) => `${organisation_id} ${provider}`
 
@@ -53,7 +57,7 @@ export const accountOf = (
 /** How events change the accounts, in place. */
 export const providerAccountsFold = {
   name: 'provider accounts',
-  version: 1,
+  version: 2,
   categories: ['provider_account'],
   events: providerAccountEvents,
   apply: (

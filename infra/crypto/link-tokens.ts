@@ -1,16 +1,17 @@
 import { createHmac, timingSafeEqual, type KeyObject } from 'node:crypto'
 import type { Keys } from './keys.ts'
 
-/** What a link of a message stands for. */
+/** What a link of a message stands for; `news`: what its gateway sends back with news of it. */
 export type LinkSubject = {
-  readonly purpose: 'landing' | 'survey' | 'unsubscribe'
+  readonly purpose: (typeof purposes)[number]
   readonly organisation_id: string
   readonly contact_id: string
   readonly stream_id: string
   readonly message_id: string
 }
 
-const purposes = ['landing', 'survey', 'unsubscribe'] as const
+// By their places in it they stand in tokens.
+const purposes = ['landing', 'survey', 'unsubscribe', 'news'] as const
 
 const idBytes = 16
 const payloadBytes = 1 + 4 * idBytes

@@ -24,6 +24,7 @@ const listsOfOrganisation = [
   'lead_events',
   'leads',
   'memberships',
+  'message_news',
   'outcomes',
   'outreach_outbox',
   'outreach_streams',

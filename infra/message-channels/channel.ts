@@ -12,6 +12,8 @@ export type OutgoingMessage = {
   readonly text: string
   /** Where the person withdraws their consent, in one step. */
   readonly unsubscribe_url: string
+  /** Comes back with news of the message. */
+  readonly reference: string
   /** Business time, ISO 8601. */
   readonly sent_at: string
 }

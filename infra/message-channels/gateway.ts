@@ -10,13 +10,13 @@ const Refused = z.object({ message: z.string().max(500) })
 export const sendByGateway = async (
   http: Pick<GuardedHttp, 'request'>,
   { base_url, account, secret }: OpenedAccount,
-  { id, channel, to, from_name, subject, text, unsubscribe_url }: OutgoingMessage,
+  { id, channel, to, from_name, subject, text, unsubscribe_url, reference }: OutgoingMessage,
 ): Promise<SendResult> => {
   const answer = await askJson(http, {
     method: 'POST',
     url: `${base_url}/messages`,
     headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json', 'idempotency-key': id },
-    body: JSON.stringify({ channel, from: account, from_name, to, subject, text, unsubscribe_url }),
+    body: JSON.stringify({ channel, from: account, from_name, to, subject, text, unsubscribe_url, reference }),
   })
   if (!answer) return { outcome: 'unanswered', reason: 'the message gateway did not answer' }
   const { status, body } = answer

@@ -23,9 +23,9 @@ const placeOf = (organisation_id: string, id: string): Buffer => placeBytes([org
 export const makeOutbox = ({ pool, dataKeys }: Deps) => ({
   send: async (message: OutgoingMessage): Promise<SendResult> => {
     const { organisation_id, contact_id, id, channel, sent_at } = message
-    const { to, from_name, subject, text, unsubscribe_url } = message
+    const { to, from_name, subject, text, unsubscribe_url, reference } = message
     const { id: key_id, key } = await dataKeys.of({ organisation_id, subject: `person:${contact_id}` })
-    const content = JSON.stringify({ to, from_name, subject, text, unsubscribe_url })
+    const content = JSON.stringify({ to, from_name, subject, text, unsubscribe_url, reference })
     const sealed = encrypt(key, Buffer.from(content), placeOf(organisation_id, id))
     await pool.query(sql`
       insert into outreach_outbox (organisation_id, id, contact_id, channel, sent_at, key_id, sealed)

@@ -44,7 +44,7 @@ export const makeSmtp = ({ stepMs = 5_000, wholeMs = 15_000, ca, ...allowance }:
 
   return async (
     { base_url, account, secret },
-    { id, to, from_name, subject, text, unsubscribe_url },
+    { id, to, from_name, subject, text, unsubscribe_url, reference },
   ): Promise<SendResult> => {
     if (!isOneAddress(to)) return { outcome: 'refused', reason: 'it is not one email address' }
     const address = new URL(base_url)
@@ -76,6 +76,7 @@ export const makeSmtp = ({ stepMs = 5_000, wholeMs = 15_000, ca, ...allowance }:
         headers: {
           'List-Unsubscribe': `<${unsubscribe_url}>`,
           'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+          'X-Message-Reference': reference,
         },
         disableFileAccess: true,
         disableUrlAccess: true,

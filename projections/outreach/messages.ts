@@ -23,6 +23,7 @@ const {
   OutreachSendingBegun,
   OutreachMessageSent,
   OutreachSendingFailed,
+  OutreachMessageUndelivered,
   OutreachMessageSkipped,
   OutreachEnded,
 } = outreachPersonEvents
@@ -36,6 +37,7 @@ const events = {
   OutreachSendingBegun,
   OutreachMessageSent,
   OutreachSendingFailed,
+  OutreachMessageUndelivered,
   OutreachMessageSkipped,
   OutreachEnded,
 }
@@ -46,7 +48,7 @@ const stateOf = { draft: 'drafting', approval: 'awaiting_approval', sending: 'to
 /** Every message of every outreach stream. */
 export const outreachMessages: Projection<typeof events, Row, 'organisation_id' | 'stream_id' | 'id'> = {
   name: 'outreach_messages',
-  version: 1,
+  version: 2,
   categories: ['outreach_person'],
   events,
   table: {
@@ -123,6 +125,8 @@ const changeOf = (
       const { is_errored, is_last, reason } = event
       return { state: is_errored ? 'errored' : is_last ? 'sent' : 'to_send', reason }
     }
+    case 'OutreachMessageUndelivered':
+      return { state: 'errored', reason: event.reason ?? 'undeliverable' }
     case 'OutreachMessageSkipped':
       return { state: 'skipped', reason: event.reason }
     case 'OutreachEnded':

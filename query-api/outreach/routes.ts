@@ -51,6 +51,7 @@ const OutboxShown = z
         subject: z.string().nullable(),
         text: z.string(),
         unsubscribe_url: z.string(),
+        reference: z.string().nullable().default(null).describe('Comes back with news of the message.'),
       })
       .nullable()
       .describe('Null once the person was erased.'),

@@ -46,6 +46,7 @@ const exceptions: Readonly<Record<string, string>> = {
   postApplicationMarketQuotesSelect:
     'the providers of the market take seconds to answer: their results have no ids before',
   postInboundWebhook: 'only the other system has the secret that signs',
+  postMessageNews: 'only the message gateway has the secret that signs',
   postOrganisationPolicyReview: 'premiums are reviewed after years: before, there is nothing to conclude',
   postOrganisationPolicyPremiumWriteOff: 'the banks take days to refuse a premium: before, it is not written off',
 }

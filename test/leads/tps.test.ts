@@ -39,6 +39,7 @@ const giveAccount = () => {
     base_url: tps.url,
     account: null,
     sealed_secret,
+    sealed_webhook_secret: null,
   } as const
   accounts.set(`${organisation_id} tpsclear`, { ...account, updated_at: noon })
 }

@@ -15,6 +15,7 @@ const details = {
   base_url: 'https://api.example.com',
   account: null,
   sealed_secret: 'sealed',
+  sealed_webhook_secret: null,
 } as const
 
 type SetAccount = Extract<ProviderAccountCommand, { type: 'SetProviderAccount' }>
@@ -22,13 +23,13 @@ const set = (changes: Partial<SetAccount> = {}): SetAccount => ({
   type: 'SetProviderAccount',
   ...details,
   http_allowed: false,
-  is_same_secret: false,
+  are_same_secrets: false,
   ...changes,
 })
 const wasSet: ProviderAccountEvent = { type: 'ProviderAccountSet', ...details }
 
 scenario('an account is set', { given: [], when: set(), then: [wasSet] })
-scenario('the same account again changes nothing', { given: [wasSet], when: set({ is_same_secret: true }), then: [] })
+scenario('the same account again changes nothing', { given: [wasSet], when: set({ are_same_secrets: true }), then: [] })
 scenario('another secret replaces the former', {
   given: [wasSet],
   when: set({ sealed_secret: 'another' }),
@@ -38,6 +39,16 @@ scenario('an account that is removed can be set again', {
   given: [wasSet, { type: 'ProviderAccountRemoved', organisation_id, provider }],
   when: set(),
   then: [wasSet],
+})
+scenario('an account that messages leave by takes news with a webhook secret', {
+  given: [],
+  when: set({ provider: 'smtp', base_url: 'smtps://mail.example.com', sealed_webhook_secret: 'sealed, too' }),
+  then: [{ ...wasSet, provider: 'smtp', base_url: 'smtps://mail.example.com', sealed_webhook_secret: 'sealed, too' }],
+})
+scenario('others do not', {
+  given: [],
+  when: set({ sealed_webhook_secret: 'sealed, too' }),
+  then: rejected('validation_failed', { webhook_secret: 'message_gateway and smtp' }),
 })
 scenario('what is not there is removed already', { given: [], when: { type: 'RemoveProviderAccount' }, then: [] })
 for (const [base_url, says] of [

@@ -18,6 +18,7 @@ const message: OutgoingMessage = {
   subject: 'Hello Ann',
   text: 'A word from us.',
   unsubscribe_url: 'https://firm.example/outreach/unsubscribe?t=token',
+  reference: 'reference-of-the-message',
   sent_at: '2026-01-16T12:00:00.000Z',
 }
 const to = (address: string) => ({ ...message, to: address })
@@ -161,6 +162,7 @@ describe('a message gateway', async () => {
       subject: null,
       text: 'A word from us.',
       unsubscribe_url: sms.unsubscribe_url,
+      reference: sms.reference,
     })
   })
 

@@ -22,6 +22,7 @@ const messageTo = (contact_id: string, number: number): OutgoingMessage => ({
   subject: 'Hello',
   text: `A word to person ${number}.`,
   unsubscribe_url: 'https://firm.example/outreach/unsubscribe?t=token',
+  reference: 'reference-of-the-message',
   sent_at: `2026-01-16T12:00:0${number}.000Z`,
 })
 

@@ -85,6 +85,7 @@ const notPersonal: Readonly<Record<string, string>> = {
   'PaymentAccountSet.base_url': 'the address of a server',
   'PaymentAccountSet.sealed_secret_key': 'encrypted already',
   'PaymentAccountSet.sealed_webhook_secret': 'encrypted already',
+  'ProviderAccountSet.sealed_webhook_secret': 'encrypted already',
   'PolicyBound.time_zone': 'an IANA name',
   'CustomIntegrationCreated.name': 'names an integration, and is set by the operator',
   'CustomIntegrationCreated.inbound': 'where in an event things are, set by the operator',

@@ -3,11 +3,18 @@ import type { CustomerId, OrganisationId } from '#domain/values.ts'
 import type { Context } from '../handle.ts'
 import type { makePeople } from './people.ts'
 
-type Withdrawn = { readonly entries: ConsentEntry[]; readonly said_at: string; readonly message_id: string }
+type Withdrawn = {
+  readonly entries: ConsentEntry[]
+  readonly said_at: string
+  /** The message that has the link, or that they replied to. */
+  readonly message_id: string | null
+}
 
-/** Records that a person withdrew consent by the link of a message. Again, it changes nothing. */
-export const withdrawByLink =
-  (people: Pick<ReturnType<typeof makePeople>, 'handle' | 'record'>) =>
+const methods = { link: 'unsubscribe link', reply: 'reply to a message' } as const
+
+/** Records that a person withdrew consent by the link of a message, or by a reply. Again, it changes nothing. */
+export const withdrawBy =
+  (type: keyof typeof methods, people: Pick<ReturnType<typeof makePeople>, 'handle' | 'record'>) =>
   async (
     organisation_id: OrganisationId,
     contact_id: CustomerId,
@@ -23,7 +30,7 @@ export const withdrawByLink =
       )
     const fresh = entries.filter((entry) => !isWithdrawn(entry))
     if (fresh.length === 0) return
-    const source = { type: 'link', id: message_id } as const
-    const said = { entries: fresh, method: 'unsubscribe link', wording: null, said_at, source }
+    const source = { type, id: message_id }
+    const said = { entries: fresh, method: methods[type], wording: null, said_at, source }
     await people.handle(contact_id, { type: 'RecordConsent', said }, context)
   }

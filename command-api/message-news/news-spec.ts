@@ -1,0 +1,27 @@
+import { z } from 'zod'
+import { OrganisationId } from '#domain/values.ts'
+import type { SignedSpec } from '#infra/http/openapi.ts'
+import { GatewayNews } from '#infra/message-channels/news.ts'
+import { messageNewsAddress } from './webhook.ts'
+
+/** Where message gateways post their news, as the OpenAPI document shows it. */
+export const messageNewsSpec: SignedSpec = {
+  address: messageNewsAddress.replace(':organisation_id', '{organisation_id}'),
+  operationId: 'postMessageNews',
+  tag: 'Webhooks',
+  summary: 'Tell of a reply to a message, of who asks to receive no more, or of what could not be delivered, signed',
+  description: 'For message gateways and mail services. See docs/message-gateway.md.',
+  path: z.object({ organisation_id: OrganisationId }),
+  headers: {
+    'X-Integrations-Signature':
+      't=<unix seconds>,v1=<HMAC-SHA256 of t, a full stop and the raw body, in lower-case hex>, by the webhook secret.',
+  },
+  body: GatewayNews,
+  answers: {
+    200: 'Recorded, now or before; acted upon a moment later. Other types are ignored.',
+    403: 'No signature, a malformed one, one of another secret or of another time.',
+    404: 'There is no such organisation.',
+    422: 'The body is not usable: the error names the field.',
+    429: 'More than 3,000 deliveries in 5 minutes: see X-RateLimit-Reset.',
+  },
+}

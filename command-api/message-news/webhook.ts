@@ -1,0 +1,117 @@
+import { Router, type Request } from 'express'
+import type { Provider } from '#domain/provider-accounts/events.ts'
+import { accountOf, accountSecretPlace, type SealedAccount } from '#domain/provider-accounts/record.ts'
+import type { Directory } from '#domain/access/record.ts'
+import { OrganisationId } from '#domain/values.ts'
+import type { Clock } from '#infra/clock.ts'
+import type { Keys } from '#infra/crypto/keys.ts'
+import { unseal } from '#infra/crypto/seal.ts'
+import { isNestedTooDeep } from '#infra/http/nesting.ts'
+import { notFound, notJson, parseRequest, Problem, problems } from '#infra/http/problem.ts'
+import { addressOf, type RateLimit } from '#infra/http/rate-limit.ts'
+import type { Log } from '#infra/log.ts'
+import { GatewayNews } from '#infra/message-channels/news.ts'
+import type { Context } from '../handle.ts'
+import { readWhole } from '../read-whole.ts'
+import { signatureFault } from '../signature.ts'
+
+type Deps = {
+  readonly keys: Pick<Keys, 'sealing'>
+  readonly accounts: ReadonlyMap<string, SealedAccount>
+  readonly directory: Pick<Directory, 'organisations'>
+  /** Throws when what this process knows of the accounts is too old to decide on. */
+  readonly requireCurrent: (organisation_id: OrganisationId) => void
+  /** Counts by itself: these are no requests to the API. */
+  readonly rateLimit: RateLimit
+  readonly receive: (organisation_id: OrganisationId, news: GatewayNews, context: Context) => Promise<void>
+  readonly clock: Clock
+  /** The time by which signatures are judged. */
+  readonly realTime?: () => Date
+  readonly log: Log
+}
+
+export const messageNewsAddress = '/api/v1/webhooks/messages/:organisation_id'
+const header = 'x-integrations-signature'
+/** The accounts that messages leave by. */
+const providers = ['message_gateway', 'smtp'] as const satisfies readonly Provider[]
+
+/**
+ * Where message gateways tell of replies, of who asks to receive no more, and of what could not be delivered. The signature
+ * is checked on the bytes as they came, before they are read. What could not be recorded is answered 5xx, so that it is sent
+ * again.
+ */
+export const messageNewsWebhook = (deps: Deps): Router => {
+  const { rateLimit, receive, requireCurrent, clock, log } = deps
+  const router = Router({ caseSensitive: true, strict: true })
+  router.post(messageNewsAddress, async (request, response) => {
+    response.locals['address'] = messageNewsAddress
+    const { success, data: organisation_id } = OrganisationId.safeParse(request.params['organisation_id'])
+    if (!success) throw notFound('organisation')
+    const decision = await rateLimit(`${organisation_id} ${addressOf(request)}`)
+    if (!decision.served)
+      throw new Problem('rate_limited', 'Too many deliveries for this organisation from this address.', {
+        headers: { 'X-RateLimit-Reset': String(decision.resumesAt) },
+      })
+    requireCurrent(organisation_id)
+    const body = await readWhole(request)
+    if (body === 'too_large') throw new Problem('validation_failed', 'The body is larger than 256 KB. Send less.')
+    refuseUnsigned(deps, organisation_id, body, request)
+    const news = readNews(body)
+    if (news)
+      await receive(organisation_id, news, {
+        organisation_id,
+        actor: { type: 'system', id: 'message_gateway' },
+        correlation_id: String(response.locals['request_id']),
+        now: clock.now().toISOString(),
+      })
+    response.json({ received: true })
+  })
+  return router.use(problems(log))
+}
+
+const refuseUnsigned = (
+  { keys, accounts, directory, realTime = () => new Date() }: Deps,
+  organisation_id: OrganisationId,
+  body: Buffer,
+  request: Request,
+): void => {
+  const isActive = directory.organisations.get(organisation_id)?.active === true
+  const secrets = providers.flatMap((provider) => {
+    const account = accountOf(accounts, organisation_id, provider)
+    if (!account || account.sealed_webhook_secret === null) return []
+    return [
+      unseal(keys, account.sealed_webhook_secret, accountSecretPlace(organisation_id, account.id, 'webhook_secret')),
+    ]
+  })
+  const headers = request.headersDistinct[header] ?? []
+  const isSigned = secrets
+    .map((secret) => signatureFault(secret, body, headers, realTime()) === undefined)
+    .includes(true)
+  if (!isActive || !isSigned)
+    throw new Problem(
+      'forbidden',
+      'The signature is missing, malformed, too old, or not that of an account of this organisation. Sign the body with its webhook secret.',
+    )
+}
+
+const known: ReadonlySet<unknown> = new Set(GatewayNews.options.map(({ shape }) => shape.type.value))
+
+/** Undefined: of a kind that is no concern of ours. */
+const readNews = (body: Buffer): GatewayNews | undefined => {
+  const parsed = parsedObject(body)
+  return typeof parsed['type'] === 'string' && !known.has(parsed['type'])
+    ? undefined
+    : parseRequest(GatewayNews, parsed, 'validation_failed')
+}
+
+const parsedObject = (body: Buffer): Readonly<Record<string, unknown>> => {
+  try {
+    const value: unknown = isNestedTooDeep(body)
+      ? undefined
+      : JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
+  } catch {
+    // It is refused like any other body that is none.
+  }
+  throw new Problem('validation_failed', notJson)
+}

@@ -1,0 +1,17 @@
+import type { Decider } from '../decider.ts'
+import { messageNewsEvents, type MessageNewsEvent } from './events.ts'
+
+export type ReceiveMessageNews = {
+  readonly type: 'ReceiveMessageNews'
+  readonly news: readonly Omit<MessageNewsEvent, 'type'>[]
+}
+
+/** What is told more than once is recorded once. */
+export const messageNews: Decider<ReceiveMessageNews, typeof messageNewsEvents, { readonly isReceived: boolean }> = {
+  category: 'message_news',
+  events: messageNewsEvents,
+  initialState: { isReceived: false },
+  decide: ({ news }, { isReceived }) =>
+    isReceived ? [] : news.map((each) => ({ type: 'MessageNewsReceived', ...each })),
+  evolve: () => ({ isReceived: true }),
+}

@@ -1,0 +1,38 @@
+import { organisationOf } from '#domain/event.ts'
+import { messageNewsEvents, type MessageNewsEvent } from '#domain/message-news/events.ts'
+import type { Projection } from '../projection.ts'
+
+type Row = {
+  readonly organisation_id: string
+  readonly id: string
+  readonly contact_id: string | null
+  readonly received_at: string
+  readonly document: Omit<MessageNewsEvent, 'type'>
+}
+
+/** What message gateways have told, and of whom. */
+export const messageNews: Projection<typeof messageNewsEvents, Row, 'organisation_id' | 'id'> = {
+  name: 'message_news',
+  version: 1,
+  categories: ['message_news'],
+  events: messageNewsEvents,
+  awaited: false,
+  table: {
+    columns: {
+      organisation_id: 'uuid',
+      id: 'uuid',
+      contact_id: 'uuid',
+      received_at: 'timestamptz',
+      document: 'json',
+    },
+    key: ['organisation_id', 'id'],
+    indexes: ['organisation_id, received_at, id', 'organisation_id, contact_id, received_at, id'],
+  },
+
+  keys: (_event, recorded) => [{ organisation_id: organisationOf(recorded), id: recorded.id }],
+
+  project: (_row, { type: _type, ...document }, { metadata: { occurred_at: received_at } }, key) => {
+    const { contact_id } = document
+    return { ...key, contact_id, received_at, document }
+  },
+}

@@ -1,0 +1,324 @@
+import { createHmac } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { startMessageGateway, tell, type MessageGateway } from '../../stand-ins/message-gateway.ts'
+import { openFirm, type Firm } from './firm.ts'
+
+vi.setConfig({ testTimeout: 120_000 })
+
+const secret = 'the webhook secret of the firm'
+const otherSecret = 'the webhook secret of another'
+let gateway: MessageGateway
+let firm: Firm
+let other: string
+
+beforeAll(async () => {
+  gateway = await startMessageGateway()
+  firm = await openFirm({ DELIVERY_ALLOWED_HOSTS: '127.0.0.1', DELIVERY_ALLOW_HTTP: 'true' })
+  other = await firm.service.organisation('other')
+  await setAccount(firm.id, secret)
+  await setAccount(other, otherSecret)
+}, 90_000)
+afterAll(async () => {
+  await firm[Symbol.asyncDispose]()
+  await gateway.close()
+})
+
+const setAccount = (organisation_id: string, webhook_secret: string | null) =>
+  firm.service.send('PUT', `/admin/v1/organisations/${organisation_id}/provider_accounts/message_gateway`, {
+    body: { base_url: gateway.url, account: 'FIRM', secret: 'key', webhook_secret },
+  })
+
+let told = 0
+const newId = () => `news-${++told}`
+const urlOf = (id: string) => `${firm.service.origin}/api/v1/webhooks/messages/${id}`
+const say = (news: object, by = secret, to = firm.id) => tell({ url: urlOf(to), secret: by }, news)
+
+const consents = { email: true, sms: true }
+const write = async (changes: object = {}, name?: string) => {
+  const stream = await firm.stream({ channels: ['sms'], ...changes })
+  const contact = await firm.lead({ consents }, name)
+  await firm.join(stream, contact)
+  return { stream, contact, sent: await receivedBy(contact, stream) }
+}
+const receivedBy = async (contact: string, stream: string) => {
+  await counted(stream, 'sent_count', 1)
+  const { rows } = await firm.service.database.pool.query<{ reference: string }>(
+    'select document->$3->0->>$4 as reference from outreach_messages where stream_id = $1 and document->>$5 = $2',
+    [stream, contact, 'sent', 'reference', 'contact_id'],
+  )
+  const message = gateway.sent.get(String(rows[0]?.reference).replace('gw-', ''))
+  if (!message) throw new Error('The gateway has not received the message.')
+  return message
+}
+const counted = (stream: string, field: string, value: unknown) =>
+  firm.until(`${field} is ${JSON.stringify(value)}`, async () => {
+    const shown = await firm.read(stream)
+    return JSON.stringify(shown[field]) === JSON.stringify(value) ? shown : undefined
+  })
+const replied = (count: number) => ({ replied: count, booked: 0, applications: 0, bound: 0 })
+
+type Activity = { readonly type: string; readonly payload: Readonly<Record<string, unknown>> }
+const timeline = async (contact: string) => {
+  const path = `${firm.admin}/lead_events?contact_id=${contact}&limit=200`
+  const { body } = await firm.service.send<readonly { event_type: string; payload: Activity['payload'] }[]>('GET', path)
+  return body.data.map(({ event_type: type, payload }): Activity => ({ type, payload }))
+}
+const onTimeline = (contact: string, type: string) =>
+  firm.until(`${type} stands on the timeline`, async () => (await timeline(contact)).find((each) => each.type === type))
+type News = {
+  readonly kind: string
+  readonly contact_id: string | null
+  readonly text: string | null
+  readonly id: string
+}
+const news = async (query = '') =>
+  (await firm.service.send<readonly News[]>('GET', `${firm.admin}/message_news?limit=200${query}`)).body.data
+
+describe('a reply', () => {
+  test('is counted for the stream, stands on the timeline of the lead and is listed', async () => {
+    const { stream, contact, sent } = await write()
+
+    const { status } = await say({
+      type: 'reply',
+      channel: 'sms',
+      reference: sent.reference,
+      from: sent.to,
+      text: 'Yes!',
+    })
+
+    expect(status).toBe(200)
+    await counted(stream, 'outcomes', replied(1))
+    expect((await onTimeline(contact, 'activity.reply')).payload).toMatchObject({
+      summary: 'Yes!',
+      channel: 'sms',
+      direction: 'inbound',
+      related: { type: 'outreach_stream', id: stream },
+    })
+    const listed = await firm.until('it is listed', async () => (await news(`&contact_id=${contact}`))[0])
+    expect(listed).toMatchObject({
+      kind: 'reply',
+      contact_id: contact,
+      stream_id: stream,
+      text: 'Yes!',
+      address: sent.to,
+    })
+  })
+
+  test('that is told twice, with one id, is recorded once', async () => {
+    const { stream, contact, sent } = await write()
+    const one = { id: newId(), type: 'reply', channel: 'sms', reference: sent.reference, from: sent.to, text: 'Once' }
+
+    const answers = await Promise.all([say(one), say(one), say(one)])
+    await counted(stream, 'outcomes', replied(1))
+    await say({ ...one, id: newId(), text: 'Twice' })
+
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
+    const both = await firm.until('both are listed', async () => {
+      const listed = await news(`&contact_id=${contact}`)
+      return listed.length > 1 ? listed : undefined
+    })
+    expect(both.map(({ text }) => text)).toEqual(['Twice', 'Once'])
+  })
+
+  test('without the reference is that of the person who was sent something at the address', async () => {
+    const { stream, contact, sent } = await write()
+    await say({ type: 'reply', channel: 'sms', from: sent.to, text: 'By number' })
+    await counted(stream, 'outcomes', replied(1))
+    expect((await onTimeline(contact, 'activity.reply')).payload['summary']).toBe('By number')
+  })
+
+  test('by email is found by the address, whatever its case', async () => {
+    const { stream, contact } = await write({ channels: ['email'] }, 'bella')
+    await say({ type: 'reply', channel: 'email', from: 'Bella@Example.com', text: 'By mail\n\n> quoted' })
+    await counted(stream, 'outcomes', replied(1))
+    expect((await onTimeline(contact, 'activity.reply')).payload['channel']).toBe('email')
+  })
+
+  test('of somebody unknown is listed with nothing personal', async () => {
+    await say({ type: 'reply', channel: 'sms', from: '+447400999999', text: 'Who are you?' })
+    const [unknown] = await firm.until('it is listed', async () => {
+      const listed = (await news()).filter(({ contact_id }) => contact_id === null)
+      return listed.length > 0 ? listed : undefined
+    })
+    expect(unknown).toMatchObject({ kind: 'reply', channel: 'sms', text: null, address: null, stream_id: null })
+  })
+
+  test('of a drafted conversation is answered', async () => {
+    const { stream, contact, sent } = await write({
+      kind: 'conversation',
+      message_mode: 'drafted',
+      cost_ceiling_pence: 100,
+    })
+    await say({ type: 'reply', channel: 'sms', reference: sent.reference, from: sent.to, text: 'What does it cost?' })
+    const answer = await firm.until('an answer is sent', async () =>
+      (await firm.messages(stream, 'sent')).find((each) => each['role'] === 'answer'),
+    )
+    expect(answer).toMatchObject({ contact_id: contact, answers: 'What does it cost?' })
+  })
+})
+
+describe('who asks to receive no more', () => {
+  const withdrawn = (contact: string) =>
+    firm.until('consent is withdrawn', async () => {
+      type Lead = { readonly consent: readonly { purpose: string; channel: string; state: string }[] }
+      const { body } = await firm.service.send<Lead>('GET', `${firm.admin}/leads/${contact}`)
+      const found = body.data.consent.filter(({ state }) => state === 'withdrawn')
+      return found.length > 0 ? found.map(({ purpose, channel }) => `${purpose} ${channel}`).toSorted() : undefined
+    })
+  const all = ['email', 'sms', 'whatsapp'].map((channel) => `first_party_marketing ${channel}`)
+
+  test.each([
+    [
+      'with STOP by sms',
+      'sms',
+      (to: string, reference: string) => ({ type: 'reply', from: to, reference, text: ' Stop. ' }),
+    ],
+    [
+      'with UNSUBSCRIBE by email',
+      'email',
+      (to: string) => ({ type: 'reply', from: to, text: 'Unsubscribe please\n> Hello' }),
+    ],
+    ['as the gateway says', 'sms', (to: string) => ({ type: 'unsubscribe', from: to })],
+  ])('%s withdraws consent, leaves the stream and is sent nothing more', async (_how, channel, saying) => {
+    const waiting = await firm.stream({ channels: [channel], auto_send: false })
+    const { stream, contact, sent } = await write({ channels: [channel] })
+    await firm.join(waiting, contact)
+    await counted(waiting, 'awaiting_approval_count', 1)
+
+    await say({ channel, ...saying(sent.to, sent.reference) })
+
+    expect(await withdrawn(contact)).toEqual(all)
+    await counted(waiting, 'awaiting_approval_count', 0)
+    await onTimeline(contact, 'activity.unsubscribed')
+    expect((await timeline(contact)).map(({ type }) => type)).not.toContain('activity.reply')
+    expect((await firm.read(stream))['outcomes']).toEqual(replied(0))
+    const [joined] = (await firm.join(await firm.stream({ channels: [channel] }), contact)).body.data
+    expect(joined?.state).toBe('refused')
+  })
+
+  test('by a number that several people have withdraws for all of them', async () => {
+    const one = await write()
+    const another = await firm.lead({ consents })
+    const { pool } = firm.service.database
+    await pool.query('update customers set phone_number = $1 where id = $2', [one.sent.to, another])
+
+    await say({ type: 'unsubscribe', channel: 'sms', from: one.sent.to })
+
+    expect(await withdrawn(one.contact)).toEqual(all)
+    expect((await withdrawn(another)).length).toBeGreaterThan(0)
+  })
+})
+
+describe('what could not be delivered', () => {
+  test('is counted as errored, stands on the timeline, and nothing more is sent to that address', async () => {
+    const { stream, contact, sent } = await write({ channels: ['sms', 'email'] })
+    const undeliverable = { type: 'undeliverable', channel: 'sms', to: sent.to, reason: 'No such number' }
+
+    await say({ ...undeliverable, reference: sent.reference })
+    await counted(stream, 'errored_count', 1)
+    await say(undeliverable)
+
+    expect((await onTimeline(contact, 'activity.bounced')).payload['summary']).toMatch(/: No such number$/)
+    const [message] = await firm.messages(stream)
+    expect(message).toMatchObject({ state: 'errored', reason: 'No such number' })
+    const bySms = (await firm.join(await firm.stream({ channels: ['sms'] }), contact)).body.data
+    const byEmail = (await firm.join(await firm.stream({ channels: ['sms', 'email'] }), contact)).body.data
+    expect([bySms[0]?.state, byEmail[0]?.state]).toEqual(['refused', 'in'])
+    expect(await firm.read(stream)).toMatchObject({ sent_count: 1, errored_count: 1 })
+  })
+})
+
+describe('a delivery', () => {
+  const reply = { type: 'reply', channel: 'sms', from: '+447400100001', text: 'Yes' }
+  const post = (body: string, signature: string | undefined, to = firm.id) =>
+    fetch(urlOf(to), {
+      method: 'POST',
+      body,
+      ...(signature !== undefined && { headers: { 'X-Integrations-Signature': signature } }),
+    })
+  const signed = (body: string, t = Math.floor(Date.now() / 1_000), by = secret) =>
+    `t=${t},v1=${createHmac('sha256', by).update(`${t}.${body}`).digest('hex')}`
+  const fault = async (answer: Response) => {
+    const { error } = (await answer.json()) as { error: { code: string; fields?: object } }
+    return [answer.status, error.code, ...Object.keys(error.fields ?? {})]
+  }
+  const whole = JSON.stringify({ id: 'whole', ...reply })
+
+  test.each([
+    ['without a signature', () => post(whole, undefined)],
+    ['with a malformed signature', () => post(whole, 'v1=00')],
+    ['with a signature of other bytes', () => post(whole, signed(`${whole} `))],
+    ['six minutes old', () => post(whole, signed(whole, Math.floor(Date.now() / 1_000) - 360))],
+    ['of another organisation', () => post(whole, signed(whole, undefined, otherSecret))],
+    ['to another organisation', () => post(whole, signed(whole), other)],
+    ['to an organisation that is not there', () => post(whole, signed(whole), 'c0000000-0000-4000-8000-0000000000ff')],
+    ['that is no JSON, and not signed', () => post('{', undefined)],
+  ])('%s is refused with 403, and records nothing', async (_what, send) => {
+    expect(await fault(await send())).toEqual([403, 'forbidden'])
+  })
+
+  test.each([
+    ['{', []],
+    ['[]', []],
+    ['"text"', []],
+    [`${'['.repeat(100)}${']'.repeat(100)}`, []],
+    [JSON.stringify(reply), ['id']],
+    [JSON.stringify({ ...reply, id: 'x', channel: 'post' }), ['channel']],
+    [JSON.stringify({ id: 'x', type: 'reply', channel: 'sms', text: 'Yes' }), ['from']],
+    [JSON.stringify({ id: 'x', type: 'undeliverable', channel: 'sms' }), ['to']],
+    [JSON.stringify({ ...reply, id: 'x', text: 'y'.repeat(300_000) }), []],
+  ])('that is signed but unusable names the field: %.60s', async (body, fields) => {
+    expect(await fault(await post(body, signed(body)))).toEqual([422, 'validation_failed', ...fields])
+  })
+
+  test('of a type that is no concern of ours is accepted and ignored', async () => {
+    const body = JSON.stringify({ id: 'read', type: 'opened', channel: 'email' })
+    expect((await post(body, signed(body))).status).toBe(200)
+  })
+
+  test('404: what is no organisation’s address', async () => {
+    expect(await fault(await post(whole, signed(whole), 'nobody'))).toEqual([404, 'not_found'])
+  })
+
+  test('of another organisation names nobody of ours, also by our reference', async () => {
+    const { stream, contact, sent } = await write()
+    const answer = await say({ ...reply, from: sent.to, reference: sent.reference }, otherSecret, other)
+    expect(answer.status).toBe(200)
+    const list = `/admin/v1/organisations/${other}/message_news`
+    await firm.until('it is listed there', async () => {
+      const { body } = await firm.service.send<readonly News[]>('GET', list)
+      return body.data[0]?.contact_id === null ? true : undefined
+    })
+    expect(await news(`&contact_id=${contact}`)).toEqual([])
+    expect((await firm.read(stream))['outcomes']).toEqual(replied(0))
+  })
+
+  test('without a webhook secret is not taken; the account says whether it takes news', async () => {
+    const accounts = async () =>
+      (
+        await firm.service.send<readonly { takes_news: boolean }[]>(
+          'GET',
+          `/admin/v1/organisations/${other}/provider_accounts`,
+        )
+      ).body
+    const before = await accounts()
+    await setAccount(other, null)
+    const refused = await say(reply, otherSecret, other)
+    expect([before.data[0]?.takes_news, (await accounts()).data[0]?.takes_news, refused.status]).toEqual([
+      true,
+      false,
+      403,
+    ])
+    expect(JSON.stringify(before)).not.toContain('secret')
+  })
+
+  test('is listed with cursors, newest first', async () => {
+    const [first] = await news()
+    const path = `${firm.admin}/message_news?limit=1`
+    const one = await firm.service.send<readonly News[]>('GET', path)
+    const two = await firm.service.send<readonly News[]>('GET', `${path}&cursor=${one.body.next_cursor}`)
+    expect(one.body.data[0]?.id).toBe(first?.id)
+    expect(two.body.data[0]?.id).not.toBe(first?.id)
+    expect((await firm.service.send('GET', `${path}&cursor=none`)).status).toBe(422)
+  })
+})
