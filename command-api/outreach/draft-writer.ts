@@ -27,11 +27,16 @@ export type Draft =
   | { readonly outcome: 'failed'; readonly reason: string; readonly usd_micros: number; readonly model: string }
 
 /** Writes a draft. `most_usd_micros` bounds what one call can cost. */
-export type DraftWriter = { readonly most_usd_micros: number; readonly write: (brief: Brief) => Promise<Draft> }
+export type DraftWriter = {
+  readonly most_usd_micros: number
+  readonly model: string
+  readonly write: (brief: Brief) => Promise<Draft>
+}
 
 /** Writes what it is told to say, and costs nothing: for organisations without an account with a writer. */
 export const deterministicWriter: DraftWriter = {
   most_usd_micros: 0,
+  model: 'deterministic',
   write: async ({ text, known, answers }) => {
     const greeting = filledIn(known['first_name'] ? 'Hello {{first_name}},' : 'Hello,', known)
     const thanks = answers === null ? '' : 'Thank you for your message. '
@@ -67,6 +72,7 @@ const costOf = ({ writer_price }: OutreachSettings, read: number, written: numbe
 /** A language model of the organisation's own, at the prices that are set up. */
 export const modelWriter = (ask: AskModel, account: OpenedAccount, settings: OutreachSettings): DraftWriter => ({
   most_usd_micros: costOf(settings, mostBytesRead, mostTokensWritten),
+  model: account.account ?? 'default',
   write: async ({ id, stream, text, known, answers }) => {
     const material = JSON.stringify({
       to: known['first_name'] ?? null,

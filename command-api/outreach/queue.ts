@@ -44,6 +44,22 @@ export const makeQueue = (pool: Pick<Pool, 'query'>) => ({
     return rows
   },
 
+  /** People of a stream after one of them; `isComplete` says that the read model knows all who joined before the change. */
+  membersAfter: async (
+    organisation_id: string,
+    stream_id: string,
+    timing: number,
+    after: string,
+    most: number,
+  ): Promise<{ readonly contacts: readonly string[]; readonly isComplete: boolean }> => {
+    const isComplete = await isPassed(pool, organisation_id, stream_id, timing)
+    const { rows } = await pool.query<{ contact_id: string }>(sql`
+      select contact_id from outreach_members
+      where organisation_id = ${organisation_id} and stream_id = ${stream_id} and contact_id > ${after}
+      order by contact_id limit ${most}`)
+    return { contacts: rows.map(({ contact_id }) => contact_id), isComplete }
+  },
+
   /** Subscribers who have not been given an issue; `isComplete` says that the read model knows all who joined before it. */
   subscribersWithout: async (
     organisation_id: string,
@@ -51,16 +67,26 @@ export const makeQueue = (pool: Pick<Pool, 'query'>) => ({
     issue: number,
     most: number,
   ): Promise<{ readonly contacts: readonly string[]; readonly isComplete: boolean }> => {
-    // What the list is behind of is asked first: who joins in between joins after the issue.
-    const { rows: passed } = await pool.query(sql`
-      select from outreach_queue as queue join consumer_checkpoint as checkpoint on checkpoint.name = 'outreach_members'
-      where queue.organisation_id = ${organisation_id} and queue.stream_id = ${stream_id} and queue.id = ${stream_id}
-        and queue.issue = ${issue} and checkpoint.position >= queue.position`)
+    const isComplete = await isPassed(pool, organisation_id, stream_id, issue)
     const { rows } = await pool.query<{ contact_id: string }>(sql`
       select contact_id from outreach_members
       where organisation_id = ${organisation_id} and stream_id = ${stream_id} and subscribes and last_issue < ${issue}
       limit ${most}`)
-    return { contacts: rows.map(({ contact_id }) => contact_id), isComplete: passed.length > 0 }
+    return { contacts: rows.map(({ contact_id }) => contact_id), isComplete }
   },
 })
+/** Whether the list of people has come as far. It is asked before the list: who joins in between joins afterwards. */
+const isPassed = async (
+  pool: Pick<Pool, 'query'>,
+  organisation_id: string,
+  stream_id: string,
+  number: number,
+): Promise<boolean> => {
+  const { rows } = await pool.query(sql`
+    select from outreach_queue as queue join consumer_checkpoint as checkpoint on checkpoint.name = 'outreach_members'
+    where queue.organisation_id = ${organisation_id} and queue.stream_id = ${stream_id} and queue.id = ${stream_id}
+      and queue.issue = ${number} and checkpoint.position >= queue.position`)
+  return rows.length > 0
+}
+
 export type QueuedWork = ReturnType<typeof makeQueue>

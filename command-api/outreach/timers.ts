@@ -13,7 +13,7 @@ type Deps = {
   readonly clock: Clock
 }
 
-/** What falls due of outreach: a person's next message of a stream, and the next issue of a newsletter. */
+/** What falls due of outreach: a person's next message of a stream, the next issue of a newsletter, what drafts cost. */
 export const outreachTimers = ({ people, streams, live, organisations, clock }: Deps): readonly Timer[] => [
   {
     kind: 'outreach_next',
@@ -26,6 +26,12 @@ export const outreachTimers = ({ people, streams, live, organisations, clock }: 
       const facts = await people.factsOf(stream, contact_id, person)
       await people.handle(contact_id, { type: 'NextDue', ...facts, now: context.now }, context)
     },
+  },
+  {
+    // Whoever made the call has died, or was cut off.
+    kind: 'outreach_draft',
+    fire: async ({ stream }, context) =>
+      streams.handle(idOf(stream), { type: 'SettleDrafts', now: clock.now().toISOString() }, context),
   },
   {
     kind: 'outreach_issue',

@@ -1,7 +1,7 @@
 import type { Message } from '#domain/outreach/member.ts'
 import { textOf } from '#domain/outreach/message-text.ts'
 import { microPenceOf, rateOn } from '#domain/outreach/money.ts'
-import { isWorking, type OutreachStream } from '#domain/outreach/record.ts'
+import { isWorking, noSettings, type OutreachStream } from '#domain/outreach/record.ts'
 import { messagesOf } from '#domain/outreach/sending.ts'
 import { permitGoodForMs } from '#domain/outreach/stream.ts'
 import { dateIn } from '#domain/time-zone.ts'
@@ -36,6 +36,8 @@ const draftsAtOnce = 8
 const sendsAtOnce = 50
 const concurrency = 8
 const subscribersAtOnce = 100
+const membersAtOnce = 500
+const lowestId = '00000000-0000-0000-0000-000000000000'
 
 const retryMinutes = [1, 5, 30, 120]
 
@@ -96,25 +98,26 @@ export const makeWork = (deps: WorkDeps) => {
     return events.length > 0 ? undefined : facts
   }
 
-  const draftOne = async (stream: OutreachStream, waiting: Waiting): Promise<void> => {
+  const draftOne = async (stream: OutreachStream, waiting: Waiting, call_id: string): Promise<void> => {
     const { contact_id, message } = waiting
     const { message_id, answers } = message
-    const facts = await checked(stream, waiting)
+    const release = async () => streams.handle(stream.id, { type: 'ReleaseDraft', call_id }, contextOf(stream))
+    const facts = await checked(stream, waiting).catch(async (error: unknown) => {
+      await release()
+      throw error
+    })
     if (!facts) {
-      await streams.handle(stream.id, { type: 'ReleaseDraft', message_id }, contextOf(stream))
+      await release()
       return
     }
     const { known } = facts
     const text = textOf(stream, message.role, message.number)
     const draft = await writerFor(stream.organisation_id).write({ id: message_id, stream, text, known, answers })
     const { usd_micros, model } = draft
-    const settings = live.settings.get(stream.organisation_id)
-    if (usd_micros > 0 && settings) {
-      const { day: rate_day, usd_rate } = rateOn(settings, dateIn(facts.time_zone, now()))
-      const micro_pence = microPenceOf(usd_micros, usd_rate)
-      const cost = { message_id, contact_id, usd_micros, usd_rate, rate_day, micro_pence, model }
-      await streams.handle(stream.id, { type: 'ChargeDraft', ...cost }, contextOf(stream))
-    } else await streams.handle(stream.id, { type: 'ReleaseDraft', message_id }, contextOf(stream))
+    if (usd_micros > 0) {
+      const cost = costOf(stream, usd_micros, model, facts.time_zone)
+      await streams.handle(stream.id, { type: 'ChargeDraft', call_id, cost }, contextOf(stream))
+    } else await release()
     if (draft.outcome === 'written') {
       const { subject, body } = draft
       const record = { type: 'RecordDraft', message_id, subject, body, auto_send: stream.auto_send } as const
@@ -127,21 +130,37 @@ export const makeWork = (deps: WorkDeps) => {
     await people.handle(contact_id, fail, contextOf(stream))
   }
 
+  /** At the rate of today. */
+  const costOf = ({ organisation_id }: OutreachStream, usd_micros: number, model: string, time_zone = 'UTC') => {
+    const { day: rate_day, usd_rate } = rateOn(
+      live.settings.get(organisation_id) ?? noSettings,
+      dateIn(time_zone, now()),
+    )
+    return { usd_micros, usd_rate, rate_day, micro_pence: microPenceOf(usd_micros, usd_rate), model }
+  }
+
   const draft = async (stream: OutreachStream): Promise<void> => {
     const waiting = await stillWaiting(stream, 'draft', draftsAtOnce)
     if (waiting.length === 0) return
     const context = contextOf(stream)
-    const settings = live.settings.get(stream.organisation_id)
-    const { usd_rate } = settings ? rateOn(settings, dateIn('UTC', context.now)) : { usd_rate: '1' }
-    const each_micro_pence = microPenceOf(writerFor(stream.organisation_id).most_usd_micros, usd_rate)
-    const message_ids = waiting.map(({ message }) => message.message_id)
-    const reserve = { type: 'ReserveDrafts', message_ids, each_micro_pence, now: context.now } as const
+    const { most_usd_micros, model } = writerFor(stream.organisation_id)
+    const drafts = waiting.map(({ contact_id, message: { message_id } }) => ({
+      call_id: newId(),
+      message_id,
+      contact_id,
+    }))
+    const most = costOf(stream, most_usd_micros, model)
+    const reserve = { type: 'ReserveDrafts', drafts, most, now: context.now } as const
     const { events } = await streams.handle(stream.id, reserve, context)
-    const granted = events.flatMap((event) => (event.type === 'OutreachDraftsReserved' ? event.message_ids : []))
-    await eachOf(
-      waiting.filter(({ message }) => granted.includes(message.message_id)),
-      (each) => draftOne(stream, each),
+    const granted = new Map(
+      events
+        .flatMap((event) => (event.type === 'OutreachDraftsReserved' ? event.drafts : []))
+        .map(({ message_id, call_id }) => [message_id, call_id]),
     )
+    await eachOf(waiting, async (each) => {
+      const call_id = granted.get(each.message.message_id)
+      if (call_id !== undefined) await draftOne(stream, each, call_id)
+    })
   }
 
   /** Sends a message over one channel; false when that was not to be. */
@@ -229,9 +248,35 @@ export const makeWork = (deps: WorkDeps) => {
       await streams.handle(id, { type: 'IssueHandedOut', issue }, contextOf(stream))
   }
 
+  /** How far the move of a stream's reminders has come. A process that takes it over begins anew: again, nothing changes. */
+  const moves = new Map<string, { readonly timing: number; readonly after: string }>()
+
+  /** Has the reminders of people be due at the times that the stream says now. */
+  const moveReminders = async (stream: OutreachStream): Promise<void> => {
+    const { organisation_id, id, timing, timing_moved } = stream
+    if (timing <= timing_moved) return
+    const known = moves.get(id)
+    const after = known?.timing === timing ? known.after : lowestId
+    const { contacts, isComplete } = await queue.membersAfter(organisation_id, id, timing, after, membersAtOnce)
+    await eachOf(contacts, async (each) => {
+      const contact_id = CustomerId.parse(each)
+      const context = contextOf(stream)
+      const reminders = [{ ...(await factsOf(stream, contact_id)), now: context.now }]
+      await people.handle(contact_id, { type: 'Reschedule', reminders }, context)
+    })
+    const last = contacts.at(-1)
+    if (last !== undefined) moves.set(id, { timing, after: last })
+    else if (isComplete) {
+      await streams.handle(id, { type: 'RemindersMoved', timing }, contextOf(stream))
+      moves.delete(id)
+    }
+  }
+
   return async (stream_id: string): Promise<void> => {
     const { stream } = await streams.load(stream_id)
-    if (!stream || !live.settings.get(stream.organisation_id)?.is_on || !isWorking(stream)) return
+    if (!stream || !live.settings.get(stream.organisation_id)?.is_on) return
+    await moveReminders(stream)
+    if (!isWorking(stream)) return
     await handOut(stream)
     await draft(stream)
     await sendDue(stream)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { CampaignKey, ConsentPurpose } from '../campaigns/events.ts'
-import { event, personal, type EventOf } from '../event.ts'
+import { event, personal, type EventOf, type Json } from '../event.ts'
 import { CalendarDate, CustomerId, OrganisationId, OutreachStreamId, Slug } from '../values.ts'
 
 export const StreamKind = z.enum(['conversation', 'sequence', 'mailshot', 'reminder', 'newsletter', 'survey'])
@@ -82,6 +82,20 @@ export const StreamChoices = z.object({
 })
 export type StreamChoices = Readonly<z.infer<typeof StreamChoices>>
 
+/** Millionths of a dollar, and of a penny at the rate of that day. */
+export const DraftCost = z.object({
+  usd_micros: z.int().min(0),
+  /** So many of the organisation's currency for a dollar, as a decimal. */
+  usd_rate: z.string(),
+  rate_day: CalendarDate.nullable(),
+  micro_pence: z.int().min(0),
+  model: z.string(),
+})
+export type DraftCost = z.infer<typeof DraftCost>
+const nothing: DraftCost = { usd_micros: 0, usd_rate: '1', rate_day: null, micro_pence: 0, model: '' }
+
+const callOfMessage = (v1: Json): Json => ({ ...v1, call_id: v1['message_id'] })
+
 /** When the next issue of a newsletter goes out. */
 const next_issue_at = z.iso.datetime().nullable()
 const stream_id = OutreachStreamId
@@ -96,6 +110,10 @@ export const outreachEvents = {
     choices: StreamChoices,
   }),
   OutreachStreamChanged: event({ choices: StreamChoices, next_issue_at }),
+  /** The reminders of its people are due at other times from now on. */
+  OutreachRemindersToMove: event({ stream_id, timing: z.int().min(1) }),
+  /** Everybody's reminder has been moved. */
+  OutreachRemindersMoved: event({ stream_id, timing: z.int().min(1) }),
   OutreachStreamStarted: event({ stream_id, next_issue_at }),
   OutreachStreamPaused: event({ stream_id }),
   OutreachStreamResumed: event({ stream_id, next_issue_at }),
@@ -107,21 +125,18 @@ export const outreachEvents = {
   OutreachWorkCancelled: event({ stream_id }),
   /** So many messages may be sent, at once: the pace is decided here. */
   OutreachSendsPermitted: event({ permits: z.array(z.object({ message_id: z.uuid(), messages: z.int().min(1) })) }),
-  /** The writer may be asked for these drafts; each may cost so much. In millionths of a penny. */
-  OutreachDraftsReserved: event({ message_ids: z.array(z.uuid()), each_micro_pence: z.int().min(0) }),
+  /** The writer may be asked for these drafts; each call may cost so much. Before version 2 calls had no ids. */
+  OutreachDraftsReserved: event(
+    { drafts: z.array(z.object({ call_id: z.uuid(), message_id: z.uuid(), contact_id: CustomerId })), most: DraftCost },
+    { upcasts: [() => ({ drafts: [], most: nothing })] },
+  ),
   /** A reserved draft was not asked for, or cost nothing. */
-  OutreachDraftReleased: event({ message_id: z.uuid() }),
-  /** What a call of the writer cost: millionths of a dollar, and of a penny at the rate of that day. */
-  OutreachDraftCharged: event({
-    message_id: z.uuid(),
-    contact_id: CustomerId,
-    usd_micros: z.int().min(0),
-    /** So many of the organisation's currency for a dollar, as a decimal. */
-    usd_rate: z.string(),
-    rate_day: CalendarDate.nullable(),
-    micro_pence: z.int().min(0),
-    model: z.string(),
-  }),
+  OutreachDraftReleased: event({ call_id: z.uuid(), message_id: z.uuid() }, { upcasts: [callOfMessage] }),
+  /** What a call of the writer cost; of one that nobody heard the end of, the most that it can have cost. */
+  OutreachDraftCharged: event(
+    { call_id: z.uuid(), message_id: z.uuid(), contact_id: CustomerId, ...DraftCost.shape },
+    { upcasts: [callOfMessage] },
+  ),
   OutreachBudgetExceeded: event({ total_micro_pence: z.int(), cost_ceiling_pence: z.int() }),
   /** With what it says. */
   NewsletterIssueReleased: event({ stream_id, issue: z.int().min(1), texts: z.array(StreamText), next_issue_at }),

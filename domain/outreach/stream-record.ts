@@ -28,6 +28,9 @@ export type OutreachStream = StreamChoices & {
   readonly issue: number
   readonly issue_texts: readonly StreamText[] | null
   readonly issue_handed_out: number
+  /** So often did the reminders of its people have to be moved, and so often were they. */
+  readonly timing: number
+  readonly timing_moved: number
   /** In millionths of a penny. */
   readonly total_micro_pence: number
   readonly budget_exceeded: boolean
@@ -57,6 +60,8 @@ export const evolveStream = (
       issue: 0,
       issue_texts: null,
       issue_handed_out: 0,
+      timing: 0,
+      timing_moved: 0,
       total_micro_pence: 0,
       budget_exceeded: false,
       created_at: occurred_at,
@@ -82,6 +87,10 @@ const changeOf = (
         budget_exceeded: isSpent(total_micro_pence, choices) && total_micro_pence > 0,
       }
     }
+    case 'OutreachRemindersToMove':
+      return { timing: event.timing }
+    case 'OutreachRemindersMoved':
+      return { timing_moved: event.timing }
     case 'OutreachStreamStarted':
       return { started_at: occurred_at, next_issue_at: event.next_issue_at }
     case 'OutreachStreamPaused':
@@ -137,7 +146,7 @@ const {
 /** The streams of all organisations, for a process that keeps them in memory. */
 export const outreachStreamsFold = {
   name: 'outreach streams',
-  version: 1,
+  version: 2,
   categories: ['outreach'],
   events: settingEvents,
   apply: (streams: Streams, event: OutreachEvent, { stream, metadata }: RecordedEvent) => {

@@ -1,10 +1,11 @@
 import { isSameJson } from '../canonical-json.ts'
 import type { Decider } from '../decider.ts'
 import { Rejection } from '../rejection.ts'
-import type { CustomerId, OrganisationId, OutreachStreamId } from '../values.ts'
+import type { OrganisationId, OutreachStreamId } from '../values.ts'
+import { decideOnDrafts, evolveReserved, type DraftCommand, type Reserved } from './budget.ts'
 import { choiceFaults } from './choice-faults.ts'
 import { outreachEvents, StreamChoices, type OutreachEvent } from './events.ts'
-import { evolveStream, isOpen, isSpent, isWorking, type OutreachStream } from './stream-record.ts'
+import { evolveStream, isOpen, isWorking, type OutreachStream } from './stream-record.ts'
 import { nextIssueAfter } from './schedule.ts'
 
 /** Business time, and the organisation's time zone. */
@@ -28,34 +29,18 @@ export type OutreachCommand =
       readonly requests: readonly { readonly message_id: string; readonly messages: number }[]
       readonly now: string
     }
-  | {
-      readonly type: 'ReserveDrafts'
-      readonly message_ids: readonly string[]
-      readonly each_micro_pence: number
-      readonly now: string
-    }
-  | { readonly type: 'ReleaseDraft'; readonly message_id: string }
-  | {
-      readonly type: 'ChargeDraft'
-      readonly message_id: string
-      readonly contact_id: CustomerId
-      readonly usd_micros: number
-      readonly usd_rate: string
-      readonly rate_day: string | null
-      readonly micro_pence: number
-      readonly model: string
-    }
+  | DraftCommand
   | (Moment & { readonly type: 'ReleaseIssue' })
   | { readonly type: 'IssueHandedOut'; readonly issue: number }
+  | { readonly type: 'RemindersMoved'; readonly timing: number }
 
 type Permits = { readonly at: string; readonly messages: number }
-type Reservation = { readonly micro_pence: number; readonly at: string }
 
 /** What decisions about a stream rest on: itself, what was permitted lately, and the drafts that are being written. */
 export type StreamState = {
   readonly stream: OutreachStream | undefined
   readonly permits: readonly Permits[]
-  readonly reserved: Readonly<Record<string, Reservation>>
+  readonly reserved: Reserved
 }
 
 const minuteMs = 60_000
@@ -69,9 +54,6 @@ export const permitGoodForMs = minuteMs
  */
 const permitWindowMs = 62 * minuteMs
 
-/** A draft that was reserved so long ago and not charged was given up by the process that asked for it. */
-const reservationMs = 10 * minuteMs
-
 const decide = (command: OutreachCommand, state: StreamState): readonly OutreachEvent[] => {
   const { stream } = state
   if (command.type === 'CreateStream') return create(command, stream)
@@ -84,16 +66,19 @@ const decide = (command: OutreachCommand, state: StreamState): readonly Outreach
     case 'PermitSends':
       return permit(command, state, stream)
     case 'ReserveDrafts':
-      return reserve(command, state, stream)
     case 'ReleaseDraft':
-      return state.reserved[command.message_id] ? [{ ...command, type: 'OutreachDraftReleased' }] : []
     case 'ChargeDraft':
-      return charge(command, stream)
+    case 'SettleDrafts':
+      return decideOnDrafts(command, state.reserved, stream)
     case 'ReleaseIssue':
       return releaseIssue(command, stream)
     case 'IssueHandedOut':
       return command.issue > stream.issue_handed_out
         ? [{ type: 'NewsletterIssueHandedOut', stream_id: stream.id, issue: command.issue }]
+        : []
+    case 'RemindersMoved':
+      return command.timing > stream.timing_moved
+        ? [{ type: 'OutreachRemindersMoved', stream_id: stream.id, timing: command.timing }]
         : []
   }
 }
@@ -132,8 +117,21 @@ const change = (
       purpose: 'is fixed once the stream was started',
     })
   refuseFaults(stream.kind, choices)
-  return [{ type: 'OutreachStreamChanged', choices, next_issue_at: issueAt({ ...stream, ...choices }, moment) }]
+  const { id: stream_id, kind, started_at, timing } = stream
+  const isMoved = kind === 'reminder' && started_at !== null && !isSameJson(timingOf(choices), timingOf(before))
+  return [
+    { type: 'OutreachStreamChanged', choices, next_issue_at: issueAt({ ...stream, ...choices }, moment) },
+    ...(isMoved ? [{ type: 'OutreachRemindersToMove', stream_id, timing: timing + 1 } as const] : []),
+  ]
 }
+
+/** What decides when a reminder is due. */
+const timingOf = ({ date_column, date_field, offset_days, send_at_local_time }: StreamChoices) => ({
+  date_column,
+  date_field,
+  offset_days,
+  send_at_local_time,
+})
 
 /** When the next issue goes out: null for what is no newsletter, or does not go out at present. */
 const issueAt = (stream: OutreachStream, { now, time_zone }: Moment): string | null => {
@@ -209,40 +207,6 @@ const recent = (permits: readonly Permits[], now: string): readonly Permits[] =>
   return permits.filter(({ at }) => at > since)
 }
 
-/**
- * A draft may be written while what was spent, and the most that drafts under way can cost, is below the ceiling. So it is
- * passed by the cost of one draft at most.
- */
-const reserve = (
-  { message_ids, each_micro_pence, now }: Extract<OutreachCommand, { type: 'ReserveDrafts' }>,
-  { reserved }: StreamState,
-  stream: OutreachStream,
-): readonly OutreachEvent[] => {
-  if (!isWorking(stream)) return []
-  const since = new Date(Date.parse(now) - reservationMs).toISOString()
-  const others = Object.entries(reserved).filter(([id, { at }]) => at > since && !message_ids.includes(id))
-  let taken = stream.total_micro_pence + others.reduce((sum, [, { micro_pence }]) => sum + micro_pence, 0)
-  const granted = []
-  for (const message_id of message_ids) {
-    if (isSpent(taken, stream)) break
-    granted.push(message_id)
-    taken += each_micro_pence
-  }
-  return granted.length > 0 ? [{ type: 'OutreachDraftsReserved', message_ids: granted, each_micro_pence }] : []
-}
-
-const charge = (
-  command: Extract<OutreachCommand, { type: 'ChargeDraft' }>,
-  { total_micro_pence, budget_exceeded, cost_ceiling_pence }: OutreachStream,
-): readonly OutreachEvent[] => {
-  const total = total_micro_pence + command.micro_pence
-  const isExceeded = !budget_exceeded && isSpent(total, { cost_ceiling_pence })
-  return [
-    { ...command, type: 'OutreachDraftCharged' },
-    ...(isExceeded ? [{ type: 'OutreachBudgetExceeded', total_micro_pence: total, cost_ceiling_pence } as const] : []),
-  ]
-}
-
 const releaseIssue = (moment: Moment, stream: OutreachStream): readonly OutreachEvent[] => {
   const { id: stream_id, next_issue_at, texts, issue, issue_texts, skip_if_unchanged } = stream
   if (next_issue_at === null || next_issue_at > moment.now) return []
@@ -256,20 +220,14 @@ const evolve = (
   event: OutreachEvent,
   recorded: { readonly occurred_at: string },
 ): StreamState => {
-  const evolved = { stream: evolveStream(stream, event, recorded), permits, reserved }
+  const evolved = {
+    stream: evolveStream(stream, event, recorded),
+    permits,
+    reserved: evolveReserved(reserved, event, recorded.occurred_at),
+  }
   const { occurred_at: at } = recorded
   if (event.type === 'OutreachSendsPermitted')
     return { ...evolved, permits: [...recent(permits, at), { at, messages: sumOf(event.permits) }] }
-  if (event.type === 'OutreachDraftsReserved') {
-    const since = new Date(Date.parse(at) - reservationMs).toISOString()
-    const live = Object.entries(reserved).filter((entry) => entry[1].at > since)
-    const added = event.message_ids.map((id) => [id, { micro_pence: event.each_micro_pence, at }] as const)
-    return { ...evolved, reserved: Object.fromEntries([...live, ...added]) }
-  }
-  if (event.type === 'OutreachDraftReleased' || event.type === 'OutreachDraftCharged') {
-    const left = Object.entries(reserved).filter(([id]) => id !== event.message_id)
-    return { ...evolved, reserved: Object.fromEntries(left) }
-  }
   return evolved
 }
 

@@ -17,7 +17,7 @@ import type { Projection } from '../projection.ts'
 import { leadDueTimes } from './leads.ts'
 import { cardPaymentDue, cardPaymentKinds, isCardEvent, isCardPaymentKind } from './card-payments.ts'
 import { policyDueTimes, premiumDueTimes } from './policies.ts'
-import { isOfOutreach, outreachDueEvents, outreachDueTime, outreachTimer, type OutreachDueEvent } from './outreach.ts'
+import { isOfOutreach, outreachDueEvents, outreachDueTime, outreachTimers, type OutreachDueEvent } from './outreach.ts'
 import type { Row } from './row.ts'
 
 const { IngestDeferred, IngestRetried, IngestFailed } = ingestEvents
@@ -50,7 +50,7 @@ const isOfCycle = (event: DueEvent): event is OfCycle => event.type in cycleEven
 /** What will be due, and when. A row goes when what it waits for has happened, or can happen no more. */
 export const dueTimes: Projection<typeof dueTimeEvents, Row, 'organisation_id' | 'kind' | 'id'> = {
   name: 'due_times',
-  version: 14,
+  version: 15,
   categories: ['application', 'policy', 'lead', 'ingest', 'membership', 'outreach', 'outreach_person'],
   events: dueTimeEvents,
   awaited: false,
@@ -69,7 +69,7 @@ export const dueTimes: Projection<typeof dueTimeEvents, Row, 'organisation_id' |
 
   keys: (event, recorded) => {
     const organisation_id = organisationOf(recorded)
-    if (isOfOutreach(event)) return [{ organisation_id, ...outreachTimer(event, recorded) }]
+    if (isOfOutreach(event)) return outreachTimers(event, recorded).map((timer) => ({ organisation_id, ...timer }))
     if (isOfPremium(event))
       return premiumTimesOf(event, recorded).map(({ kind, id }) => ({ organisation_id, kind, id }))
     if (isOfLead(event) || isOfPolicy(event))
@@ -99,7 +99,7 @@ export const dueTimes: Projection<typeof dueTimeEvents, Row, 'organisation_id' |
       return due_at ? { ...place, due_at, after_days: null } : undefined
     }
     if (isOfOutreach(event)) {
-      const due_at = outreachDueTime(event)
+      const due_at = outreachDueTime(event, occurred_at)
       if (due_at === undefined) return row
       return due_at === null ? undefined : { ...place, due_at, after_days: null }
     }

@@ -170,7 +170,7 @@ export const outreachCosts: Projection<
     { organisation_id: organisationOf(recorded), stream_id: idOf(recorded.stream), id: recorded.id },
   ],
 
-  project: (_row, { type: _type, ...charged }, { metadata: { occurred_at: charged_at } }, key) => ({
+  project: (_row, { type: _type, call_id: _call, ...charged }, { metadata: { occurred_at: charged_at } }, key) => ({
     ...key,
     charged_at,
     document: { id: key.id, ...charged, charged_at },

@@ -10,11 +10,12 @@ import type { Projection } from '../projection.ts'
 type Row = {
   readonly organisation_id: string
   readonly stream_id: string
-  /** Of the message; of an issue that subscribers are still to be given, of the stream. */
+  /** Of the message; of what concerns everybody in the stream, such as an issue that is to be given to them, of the stream. */
   readonly id: string
-  readonly step: 'draft' | 'sending' | 'issue'
+  readonly step: 'draft' | 'sending' | 'issue' | 'reminders'
   readonly due_at: string
   readonly contact_id: string | null
+  /** Of the issue, or of the change of when reminders are due. */
   readonly issue: number | null
   /** Of the event that it comes from. */
   readonly position: string
@@ -32,6 +33,7 @@ const {
   OutreachEnded,
 } = outreachPersonEvents
 const { NewsletterIssueReleased, NewsletterIssueHandedOut } = outreachEvents
+const { OutreachRemindersToMove, OutreachRemindersMoved } = outreachEvents
 const events = {
   OutreachMessageQueued,
   OutreachMessageDrafted,
@@ -44,16 +46,21 @@ const events = {
   OutreachEnded,
   NewsletterIssueReleased,
   NewsletterIssueHandedOut,
+  OutreachRemindersToMove,
+  OutreachRemindersMoved,
 }
 type QueueEvent = Extract<OutreachEvent | OutreachPersonEvent, { type: keyof typeof events }>
 
-const isOfIssue = (event: QueueEvent) =>
-  event.type === 'NewsletterIssueReleased' || event.type === 'NewsletterIssueHandedOut'
+const isOfStream = (event: QueueEvent) =>
+  event.type === 'NewsletterIssueReleased' ||
+  event.type === 'NewsletterIssueHandedOut' ||
+  event.type === 'OutreachRemindersToMove' ||
+  event.type === 'OutreachRemindersMoved'
 
 /** What outreach streams have to do now: drafts to be written, messages to be sent, issues to be handed out. */
 export const outreachQueue: Projection<typeof events, Row, 'organisation_id' | 'stream_id' | 'id'> = {
   name: 'outreach_queue',
-  version: 1,
+  version: 2,
   categories: ['outreach', 'outreach_person'],
   events,
   awaited: false,
@@ -74,7 +81,7 @@ export const outreachQueue: Projection<typeof events, Row, 'organisation_id' | '
 
   keys: (event, recorded) => {
     const place = { organisation_id: organisationOf(recorded), stream_id: event.stream_id }
-    if (isOfIssue(event)) return [{ ...place, id: event.stream_id }]
+    if (isOfStream(event)) return [{ ...place, id: event.stream_id }]
     const ids = event.type === 'OutreachEnded' ? event.dropped.map(({ message_id }) => message_id) : [event.message_id]
     return ids.map((id) => ({ ...place, id }))
   },
@@ -108,6 +115,10 @@ export const outreachQueue: Projection<typeof events, Row, 'organisation_id' | '
         return { ...key, step: 'issue', due_at: occurred_at, contact_id: null, issue: event.issue, position }
       case 'NewsletterIssueHandedOut':
         return row && row.issue !== null && row.issue > event.issue ? row : undefined
+      case 'OutreachRemindersToMove':
+        return { ...key, step: 'reminders', due_at: occurred_at, contact_id: null, issue: event.timing, position }
+      case 'OutreachRemindersMoved':
+        return row && row.issue !== null && row.issue > event.timing ? row : undefined
     }
   },
 }

@@ -35,7 +35,15 @@ afterAll(async () => {
 const accounts = (base_url: string): ReadonlyMap<string, SealedAccount> => {
   const id = ProviderAccountId.parse('50000000-0000-5000-8000-000000000009')
   const sealed_secret = seal(keys, 'panel-key', accountSecretPlace(organisation_id, id))
-  const account = { id, organisation_id, provider: 'market_panel', base_url, account: null, sealed_secret, sealed_webhook_secret: null } as const
+  const account = {
+    id,
+    organisation_id,
+    provider: 'market_panel',
+    base_url,
+    account: null,
+    sealed_secret,
+    sealed_webhook_secret: null,
+  } as const
   return new Map([[`${organisation_id} market_panel`, { ...account, updated_at: '2026-01-15T12:00:00.000Z' }]])
 }
 

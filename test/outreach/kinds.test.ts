@@ -1,6 +1,12 @@
+import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { startDraftWriter } from '../../stand-ins/draft-writer.ts'
 import type { StandIn } from '../../stand-ins/stand-in.ts'
+import { instantIn } from '#domain/time-zone.ts'
+import { outreachStream } from '#domain/outreach/stream.ts'
+import { CustomerId } from '#domain/values.ts'
+import { commandHandler } from '../../command-api/handle.ts'
+import { makeWriter } from '../../command-api/writer.ts'
 import { linkIn, openFirm, type Firm } from './firm.ts'
 
 // A message is drafted, sent and shown by one poll after the other, which takes long on a busy machine.
@@ -41,6 +47,7 @@ const businessTime = async (): Promise<number> => {
 const forwardTo = async (instant: string) =>
   firm.forward(Math.ceil((Date.parse(instant) - (await businessTime())) / 1_000) + 5)
 const dateIn = (ms: number) => new Date(ms).toISOString().slice(0, 10)
+const dayBefore = (date: string, days: number) => dateIn(Date.parse(`${date}T12:00:00.000Z`) - days * day * 1_000)
 const member = async (stream_id: string) => (await firm.members(stream_id))[0]
 
 describe('a stream of drafted messages', () => {
@@ -91,6 +98,28 @@ describe('a stream of drafted messages', () => {
     }
 
     expect(await counted(stream, 'errored_count', 1)).toMatchObject({ sent_count: 0, total_cost_pence: 0 })
+  })
+
+  test('a call whose process died counts as the most that it can have cost, and is listed', async () => {
+    const stream = await firm.stream({ ...drafted, cost_ceiling_pence: 100 })
+    const contact_id = CustomerId.parse(await firm.lead())
+    const { eventLog } = firm.service.parts
+    const { handle } = commandHandler(makeWriter({ log: eventLog, seen: async () => undefined }), outreachStream)
+    const most = { usd_micros: 50_000, usd_rate: '0.8', rate_day: null, micro_pence: 4_000_000, model: 'writer-1' }
+    const now = new Date(await businessTime()).toISOString()
+    const drafts = [{ call_id: randomUUID(), message_id: randomUUID(), contact_id }]
+    const context = {
+      organisation_id: firm.id,
+      actor: { type: 'system', id: 'dead' },
+      correlation_id: 'dead',
+      now,
+    } as const
+    await handle(stream, { type: 'ReserveDrafts', drafts, most, now }, context)
+
+    await firm.forward(10 * 60 + 5)
+
+    expect(await counted(stream, 'total_cost_pence', 4)).toMatchObject({ budget_exceeded: false })
+    expect(await firm.costs(stream)).toMatchObject([{ contact_id, usd_micros: 50_000, micro_pence: 4_000_000 }])
   })
 
   test('in a conversation, what a person writes is answered', async () => {
@@ -204,6 +233,46 @@ describe('a reminder', () => {
   })
 })
 
+describe('a reminder whose offset is changed while the stream runs', () => {
+  const inDays = async (days: number) => dateIn((await businessTime()) + days * day * 1_000)
+
+  test.each([
+    ['a date of the lead', { date_field: 'renewal_on' }],
+    ['a column of the list', { date_column: 'birthday' }],
+  ])('by %s is due at the new time, for everybody in it, earlier or later', async (_what, chosen) => {
+    const stream = await firm.stream({ kind: 'reminder', ...chosen, offset_days: -7, send_at_local_time: '10:00' })
+    const date = await inDays(20)
+    const contacts = [await firm.lead(), await firm.lead()]
+    for (const contact of contacts) {
+      const act = { act: 'record_facts', facts: { renewal_on: date } }
+      await firm.service.send('POST', `${firm.admin}/leads/${contact}/acts`, { body: { acts: [act] } })
+    }
+    const joined = await firm.join(
+      stream,
+      ...contacts.map((contact_id) => ({ contact_id, columns: { birthday: date } })),
+    )
+    expect(joined.body.data.map(({ state }) => state)).toEqual(['in', 'in'])
+    const dueOn = async (offset: number, time: string) => {
+      const expected = instantIn('Europe/London', dayBefore(date, offset), time)
+      await firm.until(`all are due at ${expected}`, async () => {
+        const members = await firm.members(stream)
+        return members.every((each) => each['next_at'] === expected) ? true : undefined
+      })
+      return expected
+    }
+    const change = (body: object) => firm.service.send('PATCH', `${firm.admin}/outreach_streams/${stream}`, { body })
+
+    await dueOn(7, '10:00')
+    await change({ offset_days: -12 })
+    await dueOn(12, '10:00')
+    await change({ offset_days: -2, send_at_local_time: '08:30' })
+    const last = await dueOn(2, '08:30')
+    await forwardTo(last)
+    await Promise.all(contacts.map((contact) => sentTo(contact)))
+    expect((await counted(stream, 'sent_count', 2))['errored_count']).toBe(0)
+  })
+})
+
 describe('a newsletter', () => {
   const weekly = { cadence: 'weekly', weekday: 1, starts_on: '2026-01-05' }
   const newsletter = { kind: 'newsletter', schedule: weekly, send_at_local_time: '09:00', skip_if_unchanged: true }
@@ -242,11 +311,12 @@ describe('a newsletter', () => {
   })
 
   test('keeps its local time over the change of the clocks, and after an outage one issue goes out', async () => {
+    const year = new Date(await businessTime()).getUTCFullYear() + 1
+    await forwardTo(`${year}-01-15T12:00:00.000Z`)
     const stream = await firm.stream({ ...newsletter, skip_if_unchanged: false })
     const contact = await firm.lead()
     await firm.join(stream, contact)
     const winter = await firm.read(stream)
-    const year = new Date(await businessTime()).getUTCFullYear() + 1
 
     await forwardTo(`${year}-06-15T12:00:00.000Z`)
     const summer = await counted(stream, 'issues_sent_count', 1)

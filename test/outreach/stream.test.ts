@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { OutreachEvent, Schedule } from '#domain/outreach/events.ts'
 import { microPenceOf, penceOf, rateOn } from '#domain/outreach/money.ts'
-import { noSettings } from '#domain/outreach/record.ts'
+import { noSettings, type OutreachStream } from '#domain/outreach/record.ts'
 import { nextIssueAfter, reminderAt } from '#domain/outreach/schedule.ts'
 import { outreachStream, type OutreachCommand } from '#domain/outreach/stream.ts'
 import { fromStored } from '#domain/event.ts'
@@ -17,12 +17,12 @@ const at = (ms: number) => new Date(start + ms).toISOString()
 const idOf = (number: number) => `0e200000-0000-4000-8000-${String(number).padStart(12, '0')}`
 
 /** A started stream that commands are put to, one after the other. */
-const open = (changes: object) => {
+const open = (changes: object, kind: OutreachStream['kind'] = 'sequence') => {
   const { decide, evolve, events, initialState } = outreachStream
   const first = fromStored(events, created)
   if (first.type !== 'OutreachStreamCreated') throw new Error('The sample is of another event.')
   const given: readonly OutreachEvent[] = [
-    { ...first, choices: { ...first.choices, ...changes } },
+    { ...first, kind, choices: { ...first.choices, ...changes } },
     { type: 'OutreachStreamStarted', stream_id: first.stream_id, next_issue_at: null },
   ]
   let state = given.reduce((before, event) => evolve(before, event, { occurred_at: at(0) }), initialState)
@@ -69,6 +69,13 @@ test('no hour has more messages than the pace, wherever it begins and whenever w
   )
 })
 
+const callFor = (message_id: string, call_id = message_id) => ({ call_id, message_id, contact_id })
+const costing = (micro_pence: number) => ({ usd_micros: 1, usd_rate: '1', rate_day: null, micro_pence, model: 'm' })
+const reservedBy = (events: readonly OutreachEvent[]) =>
+  events.flatMap((event) =>
+    event.type === 'OutreachDraftsReserved' ? event.drafts.map((each) => each.message_id) : [],
+  )
+
 test('drafts pass the ceiling by one at most, however many are written at the same time', () => {
   const each = fc.integer({ min: 1, max: 900_000 })
   fc.assert(
@@ -77,20 +84,10 @@ test('drafts pass the ceiling by one at most, however many are written at the sa
       let number = 0
       for (const costs of rounds) {
         const wanted = costs.map((cost) => ({ id: idOf(++number), cost }))
-        const message_ids = wanted.map(({ id }) => id)
-        const reserved = put({ type: 'ReserveDrafts', message_ids, each_micro_pence: 900_000, now: at(0) })
-        const granted = reserved.flatMap((event) => (event.type === 'OutreachDraftsReserved' ? event.message_ids : []))
+        const drafts = wanted.map(({ id }) => callFor(id))
+        const granted = reservedBy(put({ type: 'ReserveDrafts', drafts, most: costing(900_000), now: at(0) }))
         for (const { id, cost } of wanted.filter((one) => granted.includes(one.id)))
-          put({
-            type: 'ChargeDraft',
-            message_id: id,
-            contact_id,
-            usd_micros: 1,
-            usd_rate: '1',
-            rate_day: null,
-            micro_pence: cost,
-            model: 'm',
-          })
+          put({ type: 'ChargeDraft', call_id: id, cost: costing(cost) })
       }
       const { total_micro_pence, budget_exceeded } = stream() ?? { total_micro_pence: 0, budget_exceeded: false }
       expect(total_micro_pence).toBeLessThan(5_000_000 + 900_000)
@@ -102,14 +99,93 @@ test('drafts pass the ceiling by one at most, however many are written at the sa
 
 test('a stream whose ceiling is reached permits nothing until it is raised', () => {
   const { put } = open({ cost_ceiling_pence: 1 })
-  const cost = { contact_id, usd_micros: 1, usd_rate: '1', rate_day: null, micro_pence: 1_000_000, model: 'm' }
-  const charged = put({ type: 'ChargeDraft', message_id: idOf(1), ...cost })
+  put({ type: 'ReserveDrafts', drafts: [callFor(idOf(1))], most: costing(1_000_000), now: at(0) })
+  const charged = put({ type: 'ChargeDraft', call_id: idOf(1), cost: costing(1_000_000) })
   const stopped = put({ type: 'PermitSends', requests: requests(1), now: at(1) })
   put({ type: 'ChangeStream', choices: { cost_ceiling_pence: 9 }, now: at(2), time_zone: 'Europe/London' })
   const resumed = put({ type: 'PermitSends', requests: requests(1), now: at(3) })
 
   expect(charged.map(({ type }) => type)).toEqual(['OutreachDraftCharged', 'OutreachBudgetExceeded'])
   expect([permitted(stopped), permitted(resumed)]).toEqual([0, 1])
+})
+
+describe('a call of the writer that nobody hears the end of', () => {
+  const most = costing(700_000)
+  const reserving = (message_id: string, call_id: string, ms = 0): OutreachCommand => ({
+    type: 'ReserveDrafts',
+    drafts: [callFor(message_id, call_id)],
+    most,
+    now: at(ms),
+  })
+  const minutes = (count: number) => count * 60_000
+  const settle = (ms: number): OutreachCommand => ({ type: 'SettleDrafts', now: at(ms) })
+  const [message, first, second] = [idOf(1), idOf(11), idOf(12)]
+  const lost = { type: 'OutreachDraftCharged', ...callFor(message, first), ...most }
+
+  test('costs the most that it can have cost, after ten minutes', () => {
+    const { put, stream } = open({ cost_ceiling_pence: 5 })
+    put(reserving(message, first))
+    expect(put(settle(minutes(9)))).toEqual([])
+    expect(put(settle(minutes(10)))).toEqual([lost])
+    expect(put(settle(minutes(11)))).toEqual([])
+    expect(stream()?.total_micro_pence).toBe(700_000)
+  })
+
+  test('or when the message is asked for again, which may cost as much once more', () => {
+    const { put, stream } = open({ cost_ceiling_pence: 5 })
+    put(reserving(message, first))
+    const again = put(reserving(message, second, minutes(1)), minutes(1))
+    put({ type: 'ChargeDraft', call_id: second, cost: costing(100_000) })
+    expect(again.map(({ type }) => type)).toEqual(['OutreachDraftCharged', 'OutreachDraftsReserved'])
+    expect(stream()?.total_micro_pence).toBe(800_000)
+  })
+
+  test('stays counted as it was when it is heard of after all', () => {
+    const { put, stream } = open({ cost_ceiling_pence: 5 })
+    put(reserving(message, first))
+    put(settle(minutes(10)))
+    expect(put({ type: 'ChargeDraft', call_id: first, cost: costing(1) })).toEqual([])
+    expect(put({ type: 'ReleaseDraft', call_id: first })).toEqual([])
+    expect(stream()?.total_micro_pence).toBe(700_000)
+  })
+
+  test('can reach the ceiling', () => {
+    const { put } = open({ cost_ceiling_pence: 1 })
+    put({ type: 'ReserveDrafts', drafts: [callFor(message, first)], most: costing(1_000_000), now: at(0) })
+    expect(put(settle(minutes(10))).map(({ type }) => type)).toEqual(['OutreachDraftCharged', 'OutreachBudgetExceeded'])
+    expect(put(reserving(message, second, minutes(11)))).toEqual([])
+  })
+})
+
+describe('the reminders of a stream that runs', () => {
+  const texts = [{ after_days: 0, subject: 'Hello', body: 'Hello' }]
+  const reminder = { date_field: 'renewal_on', offset_days: -7, send_at_local_time: '10:00', texts }
+  const change = (choices: object): OutreachCommand => ({ type: 'ChangeStream', choices, now: at(0), time_zone: 'UTC' })
+  const moved = (events: readonly OutreachEvent[]) => events.some(({ type }) => type === 'OutreachRemindersToMove')
+
+  test.each([
+    { offset_days: -3 },
+    { send_at_local_time: '09:00' },
+    { date_field: 'born_on' },
+    { date_field: null, date_column: 'birthday' },
+  ])('are moved when %j is chosen', (choices) => {
+    const { put } = open(reminder, 'reminder')
+    expect([moved(put(change(choices))), moved(put(change(choices)))]).toEqual([true, false])
+  })
+
+  test('stay when something else is chosen', () => {
+    expect(moved(open(reminder, 'reminder').put(change({ name: 'Another name' })))).toBe(false)
+  })
+
+  test('are moved until the last change is over', () => {
+    const { put, stream } = open(reminder, 'reminder')
+    put(change({ offset_days: -3 }))
+    put(change({ offset_days: -2 }))
+    put({ type: 'RemindersMoved', timing: 1 })
+    expect(stream()).toMatchObject({ timing: 2, timing_moved: 1 })
+    put({ type: 'RemindersMoved', timing: 2 })
+    expect(put({ type: 'RemindersMoved', timing: 2 })).toEqual([])
+  })
 })
 
 describe('the next issue of a newsletter', () => {

@@ -78,6 +78,8 @@ const notPersonal: Readonly<Record<string, string>> = {
   'OutreachStreamChanged.choices': 'what a stream is for and says to everybody, set by the operator',
   'NewsletterIssueReleased.texts': 'what an issue says to everybody, set by the operator',
   'OutreachSendsPermitted.permits[].messages': 'a number of messages',
+  'OutreachDraftsReserved.most.model': 'the name of a language model, set by the operator',
+  'OutreachDraftsReserved.most.usd_rate': 'a rate of exchange',
   'OutreachDraftCharged.model': 'the name of a language model, set by the operator',
   'OutreachDraftCharged.usd_rate': 'a rate of exchange',
   'ExchangeRateRecorded.usd_rate': 'a rate of exchange',
