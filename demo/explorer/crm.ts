@@ -1,34 +1,21 @@
 import { randomBytes } from 'node:crypto'
 import {
-  dataOf,
-  demoOrganisation,
   idOf,
+  inOrganisation,
   listOf,
   operatorAddress,
+  sendLead,
   textOf,
   until,
   type Callers,
-  type Example,
   type Examples,
 } from './requests.ts'
 
-const finished: readonly string[] = ['applied', 'needs_review', 'held', 'failed']
-
-const inOrganisation = (path: Readonly<Record<string, string>> = {}, body?: object): Example => ({
-  path: { organisation_id: demoOrganisation, ...path },
-  ...(body && { body }),
-})
-
 /** Leads of the demo organisation: one that is worked, some that wait for the team, and what was reported of them. */
-export const prepareLeads = async ({ api, operator }: Callers): Promise<Examples> => {
+export const prepareLeads = async (callers: Callers): Promise<Examples> => {
+  const { api, operator } = callers
   const named = () => `explorer.${randomBytes(4).toString('hex')}`
-  const send = async (lead: object) => {
-    const id = idOf(await api('POST', '/api/v1/crm/ingests', { source: 'explorer', ...lead }))
-    return until(async () => {
-      const ingest = dataOf(await operator('GET', `${operatorAddress}/ingests/${id}`).catch(() => ({ data: {} })))
-      return finished.includes(String(ingest['status'])) ? ingest : undefined
-    })
-  }
+  const send = async (lead: object) => sendLead(callers, lead)
   const known = async () => {
     const identity = { email: `${named()}@example.com`, first_name: 'Ada', last_name: 'Finch' }
     const first = await send({ identity })

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { demoOrganisation, idOf, listOf, operatorAddress, textOf, type Callers, type Examples } from './requests.ts'
+import { idOf, inOrganisation, listOf, operatorAddress, textOf, type Callers, type Examples } from './requests.ts'
 
 /** Members of the demo organisation's loyalty programme. */
 export const prepareMembers = async ({ api, operator }: Callers): Promise<Examples> => {
@@ -22,7 +22,6 @@ export const prepareMembers = async ({ api, operator }: Callers): Promise<Exampl
     confirmed('4'),
   ])
   const confirmation = (name: string) => ({ external_member_ref: `explorer-${added}-${name}`, status: 'active' })
-  const inOrganisation = { organisation_id: demoOrganisation }
   return {
     getProgrammeMembership: { path: { external_ref: active } },
     patchProgrammeMembership: { path: { external_ref: toConfirm }, body: confirmation('1') },
@@ -36,9 +35,9 @@ export const prepareMembers = async ({ api, operator }: Callers): Promise<Exampl
         ],
       },
     },
-    getOrganisationMemberships: { path: inOrganisation },
-    getOrganisationMembershipEvents: { path: { ...inOrganisation, id: toRead } },
-    getOrganisationProgrammes: { path: inOrganisation },
-    postOrganisationProgrammeMemberships: { path: { ...inOrganisation, programme_id }, body: enrolment('5') },
+    getOrganisationMemberships: inOrganisation(),
+    getOrganisationMembershipEvents: inOrganisation({ id: toRead }),
+    getOrganisationProgrammes: inOrganisation(),
+    postOrganisationProgrammeMemberships: inOrganisation({ programme_id }, enrolment('5')),
   }
 }

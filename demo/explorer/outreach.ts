@@ -1,19 +1,19 @@
 import { randomBytes } from 'node:crypto'
 import {
-  dataOf,
-  demoOrganisation,
   idOf,
+  inOrganisation,
   listOf,
   operatorAddress,
+  sendLead,
   textOf,
   until,
   type Callers,
-  type Example,
   type Examples,
 } from './requests.ts'
 
 /** Outreach streams of the demo organisation: one that runs, and some to be steered. */
-export const prepareOutreach = async ({ api, operator }: Callers): Promise<Examples> => {
+export const prepareOutreach = async (callers: Callers): Promise<Examples> => {
+  const { operator } = callers
   const added = randomBytes(4).toString('hex')
   const stream = (name: string) => ({
     slug: `explorer-${added}-${name}`,
@@ -30,11 +30,7 @@ export const prepareOutreach = async ({ api, operator }: Callers): Promise<Examp
   const lead = async () => {
     const identity = { email: `outreach.${added}@example.com`, first_name: 'Ann', match_on_details: true }
     const consent = { method: 'the explorer', service: { email: true } }
-    const ingest = idOf(await api('POST', '/api/v1/crm/ingests', { source: 'explorer', identity, consent }))
-    return until(async () => {
-      const read = dataOf(await operator('GET', `${operatorAddress}/ingests/${ingest}`).catch(() => ({ data: {} })))
-      return read['status'] === 'applied' ? textOf(read, 'contact_id') : undefined
-    })
+    return textOf(await sendLead(callers, { identity, consent }), 'contact_id')
   }
   const contact_id = await lead()
   await operator('POST', `${streams}/${running}/members`, { people: [{ contact_id }] })
@@ -43,10 +39,6 @@ export const prepareOutreach = async ({ api, operator }: Callers): Promise<Examp
     return message && textOf(message, 'id')
   })
 
-  const inOrganisation = (path: Readonly<Record<string, string>> = {}, body?: object): Example => ({
-    path: { organisation_id: demoOrganisation, ...path },
-    ...(body && { body }),
-  })
   const ofStream = (stream_id: string | undefined, body?: object) =>
     inOrganisation({ stream_id: stream_id ?? '' }, body)
   return {

@@ -31,6 +31,11 @@ export type Callers = { readonly api: Send; readonly operator: Send }
 
 export const demoOrganisation = 'd3e00000-0000-4000-8000-000000000000'
 export const inDemo: Example = { query: { organisation_id: demoOrganisation } }
+/** Below the demo organisation. */
+export const inOrganisation = (path: Readonly<Record<string, string>> = {}, body?: object): Example => ({
+  path: { organisation_id: demoOrganisation, ...path },
+  ...(body && { body }),
+})
 export const operatorAddress = `/admin/v1/organisations/${demoOrganisation}`
 
 const Answer = z.object({ data: z.looseObject({}) })
@@ -51,4 +56,18 @@ export const until = async <Found>(find: () => Promise<Found | undefined>): Prom
     if (Date.now() > deadline) throw new Error('What an example of the explorer needs was not made within a minute.')
     await pause(25)
   }
+}
+
+const finished: readonly string[] = ['applied', 'needs_review', 'held', 'failed']
+
+/** Sends a lead in, and waits until it is known what became of it. */
+export const sendLead = async (
+  { api, operator }: Callers,
+  lead: object,
+): Promise<Readonly<Record<string, unknown>>> => {
+  const id = idOf(await api('POST', '/api/v1/crm/ingests', { source: 'explorer', ...lead }))
+  return until(async () => {
+    const ingest = dataOf(await operator('GET', `${operatorAddress}/ingests/${id}`).catch(() => ({ data: {} })))
+    return finished.includes(String(ingest['status'])) ? ingest : undefined
+  })
 }
