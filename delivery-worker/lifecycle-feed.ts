@@ -1,6 +1,7 @@
 import type { ClientBase } from 'pg'
 import { organisationOf, type Json, type RecordedEvent } from '#domain/event.ts'
 import { consume, type ConsumerParts, type Consuming } from '#infra/consumers/consumer.ts'
+import type { Sender } from '#infra/consumers/consumer-type.ts'
 import { OwnError } from '#domain/own-error.ts'
 import { jsons, texts, uuids } from '#infra/postgres/arrays.ts'
 import { sql } from '#infra/postgres/postgres.ts'
@@ -28,17 +29,19 @@ export const startLifecycleFeed = (subjects: Subjects, parts: ConsumerParts): Co
     restMs: 250,
     categories: [...new Set(subjects.flatMap(({ categories }) => categories))],
     types: [...new Set(subjects.flatMap(({ events }) => events))],
-    handle: async (events, db) => {
+    handle: async (events, db, last) => {
       const own = events.filter((event) => kindOf(subjects, event))
       const known = new Map((await recall(db, subjects, own)).map((each) => [keyOf(each), each]))
       const learned = new Map<string, Remembered>()
       const entries = own.flatMap((event) => {
         const { after, entry } = entryOf(subjects, known, event)
+        // Most events leave the facts as they are.
+        if (known.get(keyOf(after))?.facts !== after.facts) learned.set(keyOf(after), after)
         known.set(keyOf(after), after)
-        learned.set(keyOf(after), after)
         return entry ? [entry] : []
       })
-      await write(db, entries, [...learned.values()])
+      if (entries.length > 0) await writeEntries(last, entries)
+      if (learned.size > 0) await writeLearned(last, [...learned.values()])
     },
   })
 }
@@ -114,7 +117,7 @@ const recall = async (db: ClientBase, subjects: Subjects, events: readonly Recor
   return rows
 }
 
-const write = async (db: ClientBase, entries: readonly Entry[], learned: readonly Remembered[]): Promise<void> => {
+const writeEntries = async (db: Sender, entries: readonly Entry[]): Promise<void> => {
   await db.query({
     name: 'lifecycle-events',
     text: `
@@ -133,6 +136,9 @@ const write = async (db: ClientBase, entries: readonly Entry[], learned: readonl
       jsons(entries.map(({ document }) => document)),
     ],
   })
+}
+
+const writeLearned = async (db: Sender, learned: readonly Remembered[]): Promise<void> => {
   await db.query({
     name: 'lifecycle-subjects',
     text: `

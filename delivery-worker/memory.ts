@@ -1,5 +1,6 @@
 import type { ClientBase, Pool } from 'pg'
 import type { RecordedEvent } from '#domain/event.ts'
+import type { Sender } from '#infra/consumers/consumer-type.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
 import { jsons, texts, uuids } from '#infra/postgres/arrays.ts'
 import { sql } from '#infra/postgres/postgres.ts'
@@ -62,7 +63,7 @@ export const readAgain = async (
   return found
 }
 
-export const remember = async (db: ClientBase, learned: readonly Known[]): Promise<void> => {
+export const remember = async (db: Sender, learned: readonly Known[]): Promise<void> => {
   if (learned.length === 0) return
   const last = (each: Known) => (each.kind === 'subject' ? each : undefined)
   await db.query({

@@ -74,7 +74,7 @@ export const planningOf = (parts: Planning): Extract<InTransaction, { prepareFor
   return async (events) => {
     const known = await recallSubjects(pool, capabilities, forgottenIn(capabilities, [], events))
     const again = await readAgain(eventLog, capabilities, known, events)
-    return async (_events, db) => {
+    return async (_events, db, last) => {
       const planning = await planningFrom(db, source)
       if (!planning) throw new OwnError('It is no longer decided from where deliveries are planned.')
       const knownUpTo = planning.set_up_to ?? ''
@@ -86,7 +86,7 @@ export const planningOf = (parts: Planning): Extract<InTransaction, { prepareFor
       await ensurePartitions(deliveries.map(({ recorded_at }) => recorded_at))
       for (const cancellation of plan.cancellations) await cancel(db, cancellation)
       await enqueue(db, deliveries)
-      await remember(db, plan.learned)
+      await remember(last, plan.learned)
       await forgetStandings(db, idsOf('connection', plan.learned))
       await alsoWrite?.(db, events)
       if (deliveries.length > 0) onPlanned()
