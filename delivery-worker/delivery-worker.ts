@@ -9,7 +9,7 @@ import type { Capabilities } from './capability.ts'
 import { startLifecycleFeed } from './lifecycle-feed.ts'
 import { startNews } from './news.ts'
 import { startOperations } from './operations.ts'
-import { plannerCheck, startPlanning, untilBrokersAnswer } from './start-planning.ts'
+import { plannerCheck, startPlanning, untilBrokersAnswer, onceDatabaseAnswers } from './start-planning.ts'
 import { choice, decideByItself } from './planning.ts'
 import { startRecoveries } from './recovery.ts'
 import { makeSend } from './send.ts'
@@ -41,7 +41,7 @@ export const startDeliveryWorker = async (parts: DeliveryWorkerParts, options: O
 
   const settings = kafkaSettings(config)
   const kafka = settings && { settings, topic: await untilBrokersAnswer(settings, parts) }
-  await decideByItself({ pool, eventLog, capabilities, signal })
+  await onceDatabaseAnswers(parts, () => decideByItself({ pool, eventLog, capabilities, signal }))
 
   const http = makeGuardedHttp({
     allowedHosts: config.DELIVERY_ALLOWED_HOSTS,

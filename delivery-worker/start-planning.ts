@@ -36,14 +36,17 @@ export const startPlanning = ({ kafka, ...parts }: PlanningParts): Planning => {
   }
 }
 
+type Waiting = Pick<Parts, 'pool' | 'log' | 'signal' | 'starting'>
+
+/** Does what a start needs of the database, which may have gone since the process began. */
+export const onceDatabaseAnswers = <Result>(parts: Waiting, work: () => Promise<Result>): Promise<Result> =>
+  waitForStore({ variable: 'DATABASE_URL', url: parts.pool.options.connectionString ?? '' }, work, parts)
+
 /** Waits for the brokers, and finds the topic or makes it. Throws when its partitions are no longer what they were. */
-export const untilBrokersAnswer = async (
-  settings: KafkaSettings,
-  parts: Pick<Parts, 'pool' | 'log' | 'signal' | 'starting'>,
-): Promise<Topic> => {
+export const untilBrokersAnswer = async (settings: KafkaSettings, parts: Waiting): Promise<Topic> => {
   const url = settings.brokers.join(',')
   const store = { variable: 'KAFKA_BROKERS', url, faultOf: misconfiguration } as const
   const topic = await waitForStore(store, () => openTopic(settings), parts)
-  await refuseOtherPartitions(parts.pool, topic)
+  await onceDatabaseAnswers(parts, () => refuseOtherPartitions(parts.pool, topic))
   return topic
 }

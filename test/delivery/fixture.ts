@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { v7 as uuidv7 } from 'uuid'
+import type { Pool } from 'pg'
 import { toStored, type EventOf, type EventShapes } from '#domain/event.ts'
 import { endpointConnectionEvents, EndpointConnectionId } from '#domain/integrations/events.ts'
 import { signingSecretPlace } from '#domain/integrations/record.ts'
@@ -32,6 +33,8 @@ export const secret = 'a signing secret of the firm'
 type WorkerOptions = Parameters<typeof startDeliveryWorker>[1] & {
   readonly concurrency?: number
   readonly environment?: Readonly<Record<string, string>>
+  /** Another pool than that of the fixture. */
+  readonly db?: Pool
 }
 
 type FixtureOptions = {
@@ -166,7 +169,8 @@ export const deliveryFixture = async ({ decided = true, environment = {}, sealed
   }
 
   /** Several workers may stand side by side; each has the parts that a process of its own would have. */
-  const startWorker = async ({ concurrency = 8, environment: ownEnvironment = {}, ...options }: WorkerOptions = {}) => {
+  const startWorker = async (given: WorkerOptions = {}) => {
+    const { concurrency = 8, environment: ownEnvironment = {}, db = pool, ...options } = given
     const ending = new AbortController()
     const worker = await startDeliveryWorker(
       {
@@ -182,7 +186,7 @@ export const deliveryFixture = async ({ decided = true, environment = {}, sealed
         metrics: makeMetrics(),
         eventLog,
         storedLog,
-        pool,
+        pool: db,
         signal: ending.signal,
       },
       options,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { Writable } from 'node:stream'
+import { DatabaseError } from 'pg'
 import { describe, expect, test } from 'vitest'
 import { applicationEvents } from '#domain/applications/events.ts'
 import { OrganisationId } from '#domain/values.ts'
@@ -109,6 +110,24 @@ test('a first start goes on by itself: on an empty log, and on one that was only
   await hooks.untilReceived(1)
 
   expect(await plannerOf(worker)).toMatchObject({ ok: true })
+})
+
+test('a worker that starts while PostgreSQL is shutting down waits until it is back', async () => {
+  await using fixture = await deliveryFixture({ decided: false })
+  const away = Object.assign(new DatabaseError('the database system is shutting down', 0, 'error'), { code: '57P03' })
+  let left = 2
+  const db = new Proxy(fixture.pool, {
+    get: (pool, name) => {
+      if (name === 'query' && left-- > 0) return () => Promise.reject(away)
+      const value: unknown = Reflect.get(pool, name)
+      return typeof value === 'function' ? (value.bind(pool) as unknown) : value
+    },
+  })
+
+  const worker = await fixture.startWorker({ db })
+
+  expect(left).toBeLessThan(0)
+  await eventually(async () => (await worker.checks()).every(({ ok }) => ok))
 })
 
 test('what was decided stays decided', async () => {
