@@ -49,6 +49,8 @@ export const findStreams = async (
       where memberships.organisation_id = ${organisation_id}
     union all select 'ingest-' || id, true from ingests
       where organisation_id = ${organisation_id} and contact_id = ${contact_id}
+    union all select distinct 'message_news-' || news_id, false from message_news
+      where organisation_id = ${organisation_id} and contact_id = ${contact_id}
     union all select 'outcome_report-' || id, true from outcomes
       where organisation_id = ${organisation_id} and contact_id = ${contact_id}`)
 

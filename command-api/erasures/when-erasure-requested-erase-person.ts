@@ -19,7 +19,7 @@ type Deps = {
 const { PersonErasureRequested } = erasureEvents
 
 /** What tells of whom a record is about. */
-const named = ['application', 'ingest', 'policy', 'membership', 'outcomes', 'outcome_report'] as const
+const named = ['application', 'ingest', 'policy', 'membership', 'outcomes', 'outcome_report', 'message_news'] as const
 const readWithinMs = 10_000
 
 /**

@@ -143,6 +143,25 @@ describe('a reply', () => {
     expect(unknown).toMatchObject({ kind: 'reply', channel: 'sms', text: null, address: null, stream_id: null })
   })
 
+  test('of a person who is erased cannot be read any more', async () => {
+    const { contact, sent } = await write()
+    await say({ type: 'reply', channel: 'sms', from: sent.to, text: 'Call me at home' })
+    await firm.until('it is listed', async () => (await news(`&contact_id=${contact}`))[0])
+
+    await firm.service.send('POST', `${firm.admin}/people/${contact}/erasure`, { body: {} })
+
+    await firm.until('it is empty', async () => {
+      const [shown] = await news(`&contact_id=${contact}`)
+      return shown?.text ? undefined : true
+    })
+    const { rows } = await firm.service.database.pool.query<{ text: string }>(
+      'select string_agg(rows::text, $1) as text from message_news as rows',
+      [' '],
+    )
+    expect(rows[0]?.text).not.toContain('Call me at home')
+    expect(rows[0]?.text).not.toContain(sent.to)
+  })
+
   test('of a drafted conversation is answered', async () => {
     const { stream, contact, sent } = await write({
       kind: 'conversation',
