@@ -1,7 +1,7 @@
 import { application } from '#domain/applications/application.ts'
 import type { ApplicationState } from '#domain/applications/state.ts'
 import { idOf } from '#domain/event.ts'
-import type { Mandate } from '#domain/payments/record.ts'
+import { usableMandate, type Mandate } from '#domain/payments/record.ts'
 import { needsMandate } from '#domain/policies/mandate.ts'
 import { policy } from '#domain/policies/policy.ts'
 import type { PolicyRecord } from '#domain/policies/record.ts'
@@ -33,7 +33,10 @@ export const setUpMandates = ({ writer, desks }: Deps): Timer => {
       const state = await applications.load(found.application_id)
       if (!state) throw new Error(`Application ${found.application_id} of policy ${found.id} does not exist.`)
       const desk = desks(found.organisation_id, state.record.stripe_test_mode)
-      const made = usable(state) ?? (desk ? await make(desk.provider, found, state, context) : delayed('no_account'))
+      // It may have been made before the policy has heard of it.
+      const made =
+        usableMandate(state.payments) ??
+        (desk ? await make(desk.provider, found, state, context) : delayed('no_account'))
       if ('failure_code' in made) {
         await policies.handle(found.id, { type: 'RecordMandateFailure', ...made, now: context.now }, context)
         return
@@ -94,10 +97,6 @@ export const setUpMandates = ({ writer, desks }: Deps): Timer => {
 type Failure = { readonly failure_code: string; readonly is_final: boolean }
 
 const delayed = (failure_code: string): Failure => ({ failure_code, is_final: false })
-
-/** The mandate that was made before the policy has heard of it. */
-const usable = ({ payments: { mandate } }: ApplicationState): Mandate | undefined =>
-  mandate && (mandate.status === 'pending' || mandate.status === 'active') ? mandate : undefined
 
 type BankDetails = NonNullable<ApplicationState['payments']['bank_details']>['bank_details']
 

@@ -1,5 +1,5 @@
 import type { Release, ReleaseJourney } from '../catalogue/events.ts'
-import { cardPaymentOf } from '../payments/record.ts'
+import { cardPaymentOf, usableMandate } from '../payments/record.ts'
 import type { Quote } from '../quotes/record.ts'
 import { price } from '../rating/price.ts'
 import type { RateTable } from '../rating/events.ts'
@@ -139,9 +139,7 @@ const refuseIncomplete = ({ record, payments }: ApplicationState, release: Relea
 }
 
 const refuseUnpaid = ({ record, payments }: ApplicationState, quote_id: QuoteId): void => {
-  const { mandate, bank_details } = payments
-  const hasMandate = mandate !== null && (mandate.status === 'pending' || mandate.status === 'active')
-  if (!hasMandate && (record.inline_bacs_mandate || !bank_details))
+  if (!usableMandate(payments) && (record.inline_bacs_mandate || !payments.bank_details))
     throw new Rejection(
       'direct_debit_missing',
       record.inline_bacs_mandate

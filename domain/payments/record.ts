@@ -175,6 +175,10 @@ const settled = { failure_code: null, failed_attempts: 0, is_left: false } as co
 export const cardPaymentOf = ({ cards }: Payments, quote_id: QuoteId): CardPayment | undefined =>
   cards.findLast((card) => card.quote_id === quote_id && (card.status === 'succeeded' || card.status === 'authorised'))
 
+/** The mandate that can be collected on, as far as the banks have said: not one that they refused, or that has ended. */
+export const usableMandate = ({ mandate }: Payments): Mandate | null =>
+  mandate?.status === 'pending' || mandate?.status === 'active' ? mandate : null
+
 /** An authorisation lapses after seven days, and nobody should wait for cover that they have paid for. */
 const unusedAfterMs = 24 * 60 * 60 * 1000
 

@@ -1,6 +1,6 @@
 import type { ApplicationRecord } from '../applications/record.ts'
 import type { Release } from '../catalogue/events.ts'
-import { cardPaymentOf, type CardPayment, type Payments } from '../payments/record.ts'
+import { cardPaymentOf, usableMandate, type CardPayment, type Payments } from '../payments/record.ts'
 import type { QuoteBought } from '../quotes/events.ts'
 import type { Quote } from '../quotes/record.ts'
 import { detailsOf } from '../customers/record.ts'
@@ -47,7 +47,8 @@ export const setUpPolicy = ({
     expires_on: bought.expires_on.find(({ cover_index }) => cover_index === component.cover_index)?.expires_on ?? null,
   }))
   const card = cardPaymentOf(payments, quote.id)
-  const { mandate, bank_details } = payments
+  const { bank_details } = payments
+  const mandate = usableMandate(payments)
   // A card pays for the first month: Direct Debit begins with the second.
   const due = record.direct_debit_first ? start_date : monthsAfter(start_date, 1)
   const first_collection_on = firstOnDay(laterOf(due, daysAfter(bought_on, noticeDays)), collection_day)
