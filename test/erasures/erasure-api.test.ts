@@ -1,9 +1,11 @@
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { Erasure } from '#domain/erasures/record.ts'
 import { makeLeases } from '#infra/consumers/lease.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import { compareWithRebuild } from '../../projections/compare.ts'
 import { allProjections } from '../../projections/projections.ts'
+import { commandsOf, runCommands } from '../guides/guide.ts'
 import { leadService, type LeadService } from '../ingests/fixture.ts'
 
 let service: LeadService
@@ -161,11 +163,29 @@ test('404: a person of another organisation, or of none; 409 conflict: a policy 
   await pool.query(sql`delete from policies where id = ${policy}`)
 })
 
+test('a person is erased as the guide says', async () => {
+  const { contact_id = '' } = await service.process({ identity: { email: 'ursula@example.com' } })
+  const [command = ''] = await commandsOf('docs/keys.md', 'Erase a person')
+
+  const output = await runCommands(command, {
+    cwd: join(import.meta.dirname, '..', '..'),
+    environment: {
+      BASE_URL: service.origin,
+      OPERATOR_KEY: 'the operator key of the tests',
+      ORGANISATION: service.organisation_id,
+      CONTACT: contact_id,
+    },
+  })
+
+  expect(output).toContain(`"contact_id":"${contact_id}"`)
+  await finished(contact_id)
+})
+
 test('erasures are listed, oldest first, with cursors', async () => {
   const { body } = await service.send<Erasure[]>('GET', `${service.admin}/erasures?limit=2`)
   const rest = await service.send<Erasure[]>('GET', `${service.admin}/erasures?limit=2&cursor=${body.next_cursor}`)
 
   const all = [...body.data, ...rest.body.data].map(({ requested_at }) => requested_at)
-  expect(all).toHaveLength(3)
+  expect(all).toHaveLength(4)
   expect(all).toEqual(all.toSorted())
 })

@@ -3,7 +3,6 @@ import { makeDataKeys } from '#infra/crypto/data-keys.ts'
 import { deriveKeys } from '#infra/crypto/keys.ts'
 import { checkMasterKeys } from '#infra/crypto/master-keys.ts'
 import { testDatabase } from '../database.ts'
-import { leadService } from '../ingests/fixture.ts'
 import { wholeService } from '../whole-service.ts'
 import { commandsOf, runCommands } from './guide.ts'
 import { join } from 'node:path'
@@ -20,7 +19,7 @@ test('the secret of an API application is replaced as the guide says, and the fo
     cwd: root,
     environment: {
       BASE_URL: service.origin,
-      KEY: 'the operator key of the tests',
+      OPERATOR_KEY: 'the operator key of the tests',
       ORGANISATION: organisation,
       CLIENT_ID: client_id,
     },
@@ -40,24 +39,6 @@ test('the operator makes, lists and ends keys as the guide says', async () => {
   expect(output.match(/It is not shown again/g)).toHaveLength(2)
   expect(output).toMatch(/^ada {2}all {2}until it is ended/m)
   expect(output).toMatch(/^auditor {2}read_only {2}ended 20/m)
-})
-
-test('a person is erased as the guide says', async () => {
-  await using service = await leadService()
-  const { contact_id = '' } = await service.process({ identity: { email: 'ada@example.com' } })
-  const [command = ''] = await commandsOf('docs/keys.md', 'Erase a person')
-
-  const output = await runCommands(command, {
-    cwd: root,
-    environment: {
-      BASE_URL: service.origin,
-      OPERATOR_KEY: 'the operator key of the tests',
-      ORGANISATION: service.organisation_id,
-      CONTACT: contact_id,
-    },
-  })
-
-  expect(output).toContain(`"contact_id":"${contact_id}"`)
 })
 
 test('the master key is made, rotated and retired as the guide says', { timeout: 60_000 }, async () => {
