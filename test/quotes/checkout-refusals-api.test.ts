@@ -14,6 +14,8 @@ const product = (slug: string, rest: string) => `
         name: ${slug}
         product_type: child_cover
         lifecycle_state: production
+        # Longer than a quote lives, so that only the time of the quote is over.
+        inactive_after_days: 90
 ${rest}
         covers:
           - cover_type: child_benefit
