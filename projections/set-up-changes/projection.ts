@@ -3,7 +3,7 @@ import { campaignEvents, leadIntakeEvents } from '#domain/campaigns/events.ts'
 import { productEvents } from '#domain/catalogue/events.ts'
 import { customIntegrationEvents, integrationConnectionEvents } from '#domain/custom-integrations/events.ts'
 import { deliveryRecoveryEvents, deliverySettingsEvents } from '#domain/deliveries/events.ts'
-import { categoryOf, idOf, type Json } from '#domain/event.ts'
+import { categoryOf, idOf, organisationOf, type Json } from '#domain/event.ts'
 import { endpointConnectionEvents } from '#domain/integrations/events.ts'
 import { programmeEvents } from '#domain/loyalty/events.ts'
 import { outcomeModelEvents } from '#domain/outcomes/events.ts'
@@ -103,8 +103,8 @@ export const setUpChanges: Projection<typeof events, Row, 'organisation_id' | 'i
   },
 
   // What a timer or a worker does by itself is no change of an operator.
-  keys: (_event, { id, metadata: { actor, organisation_id } }) =>
-    actor.type === 'operator' && organisation_id !== null ? [{ organisation_id, id }] : [],
+  keys: (_event, recorded) =>
+    recorded.metadata.actor.type === 'operator' ? [{ organisation_id: organisationOf(recorded), id: recorded.id }] : [],
 
   project: (_row, { type, ...data }, { stream, metadata: { actor, occurred_at, correlation_id } }, key) => ({
     ...key,
