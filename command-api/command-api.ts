@@ -72,6 +72,7 @@ type RouteDeps = Parameters<typeof salesRoutes>[0] &
   Parameters<typeof clockRoutes>[0] &
   Parameters<typeof setupSections>[0] & {
     readonly crmModels: CrmModels
+    readonly progress: Pick<Parts['progress'], 'wait'>
     readonly outreach: LiveOutreach
   }
 

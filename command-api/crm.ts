@@ -6,6 +6,7 @@ import type { OutcomeModel } from '#domain/outcomes/events.ts'
 import { outcomeModelsFold, outcomeModelsOf, type OutcomeModels } from '#domain/outcomes/record.ts'
 import { policy } from '#domain/policies/policy.ts'
 import { CustomerId, type OrganisationId } from '#domain/values.ts'
+import type { Progress } from '#infra/consumers/progress.ts'
 import type { LiveFolds } from '#infra/consumers/live-folds.ts'
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
 import type { Route } from '#infra/http/route.ts'
@@ -88,7 +89,7 @@ const outcomesDepsOf = ({ writer, pool, directory, catalogue, dataKeys, models, 
 })
 
 /** Leads and what becomes of them: the way in. */
-export const crmRoutes = (deps: CrmDeps): readonly Route[] => {
+export const crmRoutes = (deps: CrmDeps & { readonly progress: Pick<Progress, 'wait'> }): readonly Route[] => {
   const { directory, models } = deps
   const outcomesDeps = outcomesDepsOf(deps)
   const people = makePeople({ writer: deps.writer, digest: deps.dataKeys.digest })

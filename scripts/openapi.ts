@@ -56,6 +56,7 @@ export const routesByApi = () => {
     clock: { now: unused },
     isClockMovable: false,
     crmModels: { pipelines: unused, outcomeModels: unused },
+    progress: { wait: unused },
     leads: { stream: unused, handle: unused, find: unused },
     accounts: new Map(),
     claimContent: unused,

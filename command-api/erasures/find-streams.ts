@@ -1,7 +1,8 @@
 import { categoryOf } from '#domain/event.ts'
 import type { CustomerDetails } from '#domain/customers/events.ts'
 import type { CustomerId, OrganisationId } from '#domain/values.ts'
-import type { EventLog } from '#infra/event-log/event-log.ts'
+import type { Progress } from '#infra/consumers/progress.ts'
+import { LogUnavailable, type EventLog } from '#infra/event-log/event-log.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 
@@ -11,6 +12,18 @@ type Person = { readonly organisation_id: OrganisationId; readonly contact_id: C
 const ownCategories: readonly string[] = ['ingest', 'outcome_report', 'inbound_event']
 
 const pageSize = 500
+const readWithinMs = 10_000
+
+/** Waits until the read models show all that was stored so far in streams of these categories. */
+export const untilShown = async (
+  { eventLog, progress }: { readonly eventLog: Pick<EventLog, 'head'>; readonly progress: Pick<Progress, 'wait'> },
+  categories: readonly string[],
+): Promise<void> => {
+  const head = await eventLog.head()
+  if (head === undefined) return
+  const shown = await Promise.all(categories.map(async (category) => progress.wait(category, head, readWithinMs)))
+  if (shown.includes(false)) throw new LogUnavailable('The read models do not show yet what tells of the person.')
+}
 
 export type PersonStreams = {
   /** All that tell of the person. */
@@ -22,14 +35,18 @@ export type PersonStreams = {
 /**
  * The streams that tell of a person: those of their own, those that read models name, and those that these follow from.
  * It finds the same when nothing of the person can be read any more. Of an application with two persons the key belongs to
- * the first one.
+ * the first one, and what it and its policy follow from is about that one.
  */
 export const findStreams = async (
   { pool, eventLog }: { readonly pool: Database; readonly eventLog: Pick<EventLog, 'read'> },
   { organisation_id, contact_id }: Person,
   known: readonly string[],
 ): Promise<PersonStreams> => {
-  const { rows: named } = await pool.query<{ readonly stream: string; readonly is_own: boolean }>(sql`
+  const { rows: named } = await pool.query<{
+    readonly stream: string
+    readonly is_own: boolean
+    readonly is_theirs: boolean
+  }>(sql`
     with own_application as (
       select id, customer_id = ${contact_id} as is_first, document ->> 'policy_id' as policy_id from applications
       where organisation_id = ${organisation_id} and customer_id = ${contact_id}
@@ -37,31 +54,34 @@ export const findStreams = async (
       select id, false, document ->> 'policy_id' from applications
       where organisation_id = ${organisation_id} and document #>> '{partner,id}' = ${contact_id}::text),
     own_policy as (
-      select id, policy_number from policies
+      select id, policy_number, true as is_theirs from policies
       where organisation_id = ${organisation_id} and customer_id = ${contact_id}
       union
-      select id, policy_number from policies
+      select id, policy_number, customer_id = ${contact_id} from policies
       where organisation_id = ${organisation_id} and id = any (array(
         select policy_id::uuid from own_application where policy_id is not null)))
-    select 'application-' || id as stream, bool_or(is_first) as is_own from own_application group by id
-    union all select 'policy-' || id, false from own_policy
-    union all select 'membership-' || memberships.id, false from memberships join own_policy using (policy_number)
-      where memberships.organisation_id = ${organisation_id}
-    union all select 'ingest-' || id, true from ingests
+    select 'application-' || id as stream, bool_or(is_first) as is_own, bool_or(is_first) as is_theirs
+      from own_application group by id
+    union all select 'policy-' || id, false, is_theirs from own_policy
+    union all select 'membership-' || memberships.id, false, is_theirs
+      from memberships join own_policy using (policy_number) where memberships.organisation_id = ${organisation_id}
+    union all select 'ingest-' || id, true, true from ingests
       where organisation_id = ${organisation_id} and contact_id = ${contact_id}
-    union all select distinct 'message_news-' || news_id, false from message_news
+    union all select distinct 'message_news-' || news_id, false, true from message_news
       where organisation_id = ${organisation_id} and contact_id = ${contact_id}
-    union all select 'outcome_report-' || id, true from outcomes
+    union all select 'outcome_report-' || id, true, true from outcomes
       where organisation_id = ${organisation_id} and contact_id = ${contact_id}`)
 
   const personal = ['customer', 'lead', 'outcomes', 'outreach_person'].map((category) => `${category}-${contact_id}`)
   const own = new Set(named.filter(({ is_own }) => is_own).map(({ stream }) => stream))
+  const ofAnother = new Set(named.filter(({ is_theirs }) => !is_theirs).map(({ stream }) => stream))
   const waiting = [...personal, ...named.map(({ stream }) => stream), ...known]
   const seen = new Set(waiting)
   const streams: string[] = []
   for (let stream = waiting.shift(); stream !== undefined; stream = waiting.shift()) {
     const { length, causes } = await causesOf(eventLog, stream)
     if (length > 0) streams.push(stream)
+    if (ofAnother.has(stream)) continue
     for (const cause of causes)
       if (ownCategories.includes(categoryOf(cause)) && !seen.has(cause)) {
         seen.add(cause)
@@ -99,14 +119,29 @@ export const findHeldReports = async (
   return rows.map(({ stream }) => stream)
 }
 
-/** How many policies there are that need the person's details. */
+/** How many policies there are that need the person's details, as their first or second person, those sold just now too. */
 export const countPoliciesInForce = async (
   pool: Database,
   { organisation_id, contact_id }: Person,
 ): Promise<number> => {
   const { rows } = await pool.query<{ readonly count: number }>(sql`
-    select count(*)::integer as count from policies
-    where organisation_id = ${organisation_id} and customer_id = ${contact_id}
-      and status in ('pending_start', 'active', 'suspended')`)
+    with sold as (
+      select (document ->> 'policy_id')::uuid as id from applications
+      where organisation_id = ${organisation_id} and customer_id = ${contact_id}
+      union
+      select (document ->> 'policy_id')::uuid from applications
+      where organisation_id = ${organisation_id} and document #>> '{partner,id}' = ${contact_id}::text)
+    select count(*)::integer as count from (
+      select id from policies
+      where organisation_id = ${organisation_id} and customer_id = ${contact_id}
+        and status in ('pending_start', 'active', 'suspended')
+      union all
+      select id from policies
+      where organisation_id = ${organisation_id} and id = any (array(select id from sold))
+        and document #>> '{joint_customer,id}' = ${contact_id}::text
+        and status in ('pending_start', 'active', 'suspended')
+      union all
+      select id from sold where id is not null and not exists (
+        select from policies where policies.organisation_id = ${organisation_id} and policies.id = sold.id)) as needed`)
   return rows[0]?.count ?? 0
 }

@@ -2,18 +2,27 @@ import { z } from 'zod'
 import { erasure } from '#domain/erasures/erasure.ts'
 import { Erasure } from '#domain/erasures/record.ts'
 import { CustomerId, OrganisationId } from '#domain/values.ts'
+import type { Progress } from '#infra/consumers/progress.ts'
 import { notFound } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { commandHandler, type Writer } from '../handle.ts'
 import { operatorContext, operatorRoute } from '../operator.ts'
-import { countPoliciesInForce, findHeldReports } from './find-streams.ts'
+import { countPoliciesInForce, findHeldReports, untilShown } from './find-streams.ts'
 import type { People } from './people.ts'
 
-type Deps = { readonly writer: Writer; readonly pool: Database; readonly people: People }
+type Deps = {
+  readonly writer: Writer
+  readonly pool: Database
+  readonly people: People
+  readonly progress: Pick<Progress, 'wait'>
+}
+
+/** What a person must not be erased for, and what nothing but their details leads to. */
+const decisive = ['application', 'policy', 'outcome_report'] as const
 
 /** Erasing a person, for ever. */
-export const erasureRoutes = ({ writer, pool, people }: Deps): Route[] => {
+export const erasureRoutes = ({ writer, pool, people, progress }: Deps): Route[] => {
   const { handle, load } = commandHandler(writer, erasure)
 
   return [
@@ -33,6 +42,7 @@ export const erasureRoutes = ({ writer, pool, people }: Deps): Route[] => {
         if (begun?.organisation_id === organisation_id) return { status: 202, body: { data: begun } }
         const person = await people.record(organisation_id, contact_id)
         if (!person) throw notFound('person')
+        await untilShown({ eventLog: writer.log, progress }, decisive)
         const [policies, streams] = await Promise.all([
           countPoliciesInForce(pool, path),
           findHeldReports(pool, path, person),

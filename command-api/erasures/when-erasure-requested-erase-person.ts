@@ -2,11 +2,11 @@ import { erasure } from '#domain/erasures/erasure.ts'
 import { erasureEvents } from '#domain/erasures/events.ts'
 import type { Progress } from '#infra/consumers/progress.ts'
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
-import { LogUnavailable, type EventLog } from '#infra/event-log/event-log.ts'
+import type { EventLog } from '#infra/event-log/event-log.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { commandHandler, type Writer } from '../handle.ts'
 import type { Reaction } from '../reaction.ts'
-import { findStreams } from './find-streams.ts'
+import { findStreams, untilShown } from './find-streams.ts'
 
 type Deps = {
   readonly writer: Writer
@@ -20,7 +20,6 @@ const { PersonErasureRequested } = erasureEvents
 
 /** What tells of whom a record is about. */
 const named = ['application', 'ingest', 'policy', 'membership', 'outcomes', 'outcome_report', 'message_news'] as const
-const readWithinMs = 10_000
 
 /**
  * Destroys the key of the person, so that nothing more is stored of them, and then the keys of all records that are theirs
@@ -41,11 +40,7 @@ export const whenErasureRequestedErasePerson = ({
     target: (_event, { stream }) => stream,
     react: async ({ organisation_id, contact_id, streams: known }, _recorded, context) => {
       await dataKeys.erase({ organisation_id, subject: `person:${contact_id}` })
-      const head = await eventLog.head()
-      const shown = await Promise.all(
-        named.map(async (category) => head === undefined || progress.wait(category, head, readWithinMs)),
-      )
-      if (shown.includes(false)) throw new LogUnavailable('The read models do not show yet what tells of the person.')
+      await untilShown({ eventLog, progress }, named)
       const { streams, sealed } = await findStreams({ pool, eventLog }, { organisation_id, contact_id }, known)
       for (const subject of sealed) await dataKeys.erase({ organisation_id, subject })
       await handle(contact_id, { type: 'ConfirmErasure', streams }, context)

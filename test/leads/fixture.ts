@@ -127,7 +127,16 @@ export const openLeads = async () => {
       ...leadAdminRoutes({ pool: database.pool }),
       ...customerAdminRoutes({ pool: database.pool }),
       ...outcomeRoutes({ pool: database.pool, outcomeModels: models.outcomeModels }),
-      ...crmRoutes({ writer, pool: database.pool, directory, catalogue, dataKeys, models, leads: made }),
+      ...crmRoutes({
+        writer,
+        pool: database.pool,
+        directory,
+        catalogue,
+        dataKeys,
+        models,
+        leads: made,
+        progress: { wait: async () => true },
+      }),
     ],
     (request) => {
       const name = request.get('x-caller') ?? 'website'
