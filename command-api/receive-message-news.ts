@@ -19,7 +19,7 @@ type Deps = {
   readonly digest: DataKeys['digest']
   readonly keys: Pick<Keys, 'links'>
   readonly pool: Pick<Pool, 'query'>
-  readonly people: Pick<ReturnType<typeof makePeople>, 'find' | 'record'>
+  readonly people: Pick<ReturnType<typeof makePeople>, 'find' | 'isErased' | 'record'>
   /** What is between a person and outreach. */
   readonly outreachOf: (contact_id: CustomerId) => Promise<Person>
   readonly streams: ReadonlyMap<string, OutreachStream>
@@ -41,7 +41,8 @@ export const makeMessageNews = ({ writer, digest, keys, pool, people, outreachOf
     const subject = linkSubjectOf(keys, 'news', reference)
     if (subject?.organisation_id !== organisation_id) return undefined
     const contact_id = CustomerId.parse(subject.contact_id)
-    const isKnown = (await people.record(organisation_id, contact_id)) !== undefined
+    const record = await people.record(organisation_id, contact_id)
+    const isKnown = record !== undefined && !(await people.isErased(contact_id))
     const { stream_id, message_id } = subject
     return isKnown ? { contact_id, stream_id: OutreachStreamId.parse(stream_id), message_id } : undefined
   }
@@ -58,7 +59,9 @@ export const makeMessageNews = ({ writer, digest, keys, pool, people, outreachOf
     const { rows } = await pool.query<{ id: CustomerId }>(sql`
       select id from customers where organisation_id = ${organisation_id} and phone_number = ${address}
       order by id limit ${mostPeople}`)
-    return rows.map(({ id }) => id)
+    // The read model may still show somebody who was erased; nothing can be recorded of them.
+    const erased = await Promise.all(rows.map(async ({ id }) => people.isErased(id)))
+    return rows.flatMap(({ id }, index) => (erased[index] ? [] : [id]))
   }
 
   /**

@@ -159,7 +159,9 @@ const decide = (command: PersonCommand, person: Person): Decision => {
       const { type: _type, ...told } = command
       const member = person.members[command.stream_id]
       const isKnown = person.undelivered[command.channel]?.message_id === command.message_id
-      if (!member || member.first_sent_at === null || isKnown) return []
+      if (!member || isKnown) return []
+      // The gateway may tell of it before it is recorded that it took the message.
+      if (member.first_sent_at === null && person.messages[command.message_id] === undefined) return []
       return [{ type: 'OutreachMessageUndelivered', member_id: member.member_id, ...told }]
     }
     case 'NoteConsent':

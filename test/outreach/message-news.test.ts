@@ -226,6 +226,28 @@ describe('who asks to receive no more', () => {
     expect(await withdrawn(one.contact)).toEqual(all)
     expect((await withdrawn(another)).length).toBeGreaterThan(0)
   })
+
+  test('is heard although one of several people who have the number was erased', async () => {
+    const one = await write()
+    const another = await firm.lead({ consents })
+    const { pool } = firm.service.database
+    await firm.service.send('POST', `${firm.admin}/people/${one.contact}/erasure`, { body: {} })
+    await firm.until('the person is erased', async () => {
+      const path = `${firm.admin}/erasures/${one.contact}`
+      const { body } = await firm.service.send<{ finished: boolean }>('GET', path)
+      return body.data.finished ? true : undefined
+    })
+    // As a read model that has not forgotten them yet.
+    await pool.query('update customers set phone_number = $1 where id = any ($2)', [
+      one.sent.to,
+      [one.contact, another],
+    ])
+
+    const { status } = await say({ type: 'unsubscribe', channel: 'sms', from: one.sent.to })
+
+    expect(status).toBe(200)
+    expect((await withdrawn(another)).length).toBeGreaterThan(0)
+  })
 })
 
 describe('what could not be delivered', () => {

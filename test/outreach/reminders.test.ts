@@ -103,3 +103,25 @@ describe('a reminder of somebody whose date', () => {
     expect(put('2026-02-10', now, [joined, left])).toEqual([])
   })
 })
+
+describe('what could not be delivered', () => {
+  const told = {
+    type: 'NoteUndelivered',
+    stream_id: stream.id,
+    message_id,
+    channel: 'sms',
+    address: '+447400100001',
+    reason: null,
+  } as const
+  const note = (given: readonly OutreachPersonEvent[]) =>
+    outreachPerson.decide(told, stateOf(outreachPerson, given, '2026-01-15T12:00:00.000Z')).map(({ type }) => type)
+
+  test('is recorded although the gateway tells of it before it is recorded that the first message was taken', () => {
+    const begun: OutreachPersonEvent = { type: 'OutreachSendingBegun', ...place, message_id, channel: 'sms' }
+    expect(note([joined, queued, begun])).toEqual(['OutreachMessageUndelivered'])
+  })
+
+  test('is of no message that was never on its way', () => {
+    expect(note([joined])).toEqual([])
+  })
+})
