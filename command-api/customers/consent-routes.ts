@@ -28,7 +28,9 @@ export const consentRoutes = ({ people, directory }: Deps): Route[] => [
           .max(30),
         method: z.string().trim().min(1).max(200).describe('How the person said so, for example `by phone`.'),
         wording: z.string().trim().min(1).max(5_000).nullish(),
-        said_at: SentInstant.optional().describe('Now by default. What was said later than this stands.'),
+        said_at: SentInstant.optional().describe(
+          'Now by default, and at the latest. What was said later than this stands.',
+        ),
       }),
       answers: { 200: z.object({ data: z.object({ contact_id: CustomerId, consent: z.array(ConsentHeld) }) }) },
     },
@@ -39,7 +41,8 @@ export const consentRoutes = ({ people, directory }: Deps): Route[] => [
         entries: entries.map((entry) => ({ ...entry, basis: 'consent' as const })),
         method,
         wording: wording ?? null,
-        said_at: said_at ?? facts.now,
+        // What is yet to be said would outlast what the person says next.
+        said_at: said_at !== undefined && said_at < facts.now ? said_at : facts.now,
         source: { type: 'operator' as const, id: null },
       }
       await people.handle(contact_id, { type: 'RecordConsent', said }, operatorContext(organisation_id, facts))

@@ -213,7 +213,10 @@ const consentOf = ({ record, content: { consent } }: IngestState): ConsentGiven 
       basis: 'consent' as const,
     })),
   )
-  const said_at = consent.recorded_at ?? record.happened_at ?? record.received_at
+  const { received_at } = record
+  const told_at = consent.recorded_at ?? record.happened_at ?? received_at
+  // A sender's clock that is ahead would outlast what the person says next.
+  const said_at = told_at < received_at ? told_at : received_at
   const { method, wording } = consent
   return { entries, method, wording, said_at, source: { type: 'ingest', id: record.id } }
 }

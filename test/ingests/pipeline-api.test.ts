@@ -83,6 +83,18 @@ describe('a lead about somebody new', () => {
     ])
   })
 
+  test('whose consent is told to be of the future can withdraw it', async () => {
+    const consent = { method: 'checkbox', recorded_at: '9999-12-31T00:00:00Z', first_party_marketing: { email: true } }
+    const { contact_id } = await service.process({ identity: stranger(), consent })
+    const withdrawn = { purpose: 'first_party_marketing', channel: 'email', state: 'withdrawn' }
+
+    const { body } = await service.send('POST', `${service.admin}/people/${contact_id}/consent`, {
+      body: { entries: [withdrawn], method: 'by phone' },
+    })
+
+    expect(body.data).toMatchObject({ consent: [withdrawn] })
+  })
+
   test('is known by what they wrote, when nothing else says who it is', async () => {
     const who = stranger()
     const shown = await service.process({

@@ -84,6 +84,15 @@ test('what was said earlier than what is held changes nothing, nor does the same
   expect((await history(`?contact_id=${contact_id}`)).data).toMatchObject([{ entries: [{ state: 'refused' }] }])
 })
 
+test('what is told to be said in the future does not outlast what the person says next', async () => {
+  const contact_id = await lead()
+  await say(contact_id, [{ ...email, state: 'granted' }], { said_at: '9999-12-31T00:00:00Z' })
+
+  const { body } = await say(contact_id, [{ ...email, state: 'withdrawn' }])
+
+  expect(body.data.consent).toMatchObject([{ ...email, state: 'withdrawn' }])
+})
+
 test('whoever withdraws by the link of a message is unsubscribed', async () => {
   const contact_id = await lead()
   const people = makePeople({ writer: fixture.writer, digest: async () => Buffer.alloc(32) })
