@@ -28,8 +28,8 @@ type Deps = {
 type News = Omit<MessageNewsEvent, 'type'>
 type About = Pick<News, 'contact_id' | 'stream_id' | 'message_id'>
 
-/** More people than this with one telephone number are no family. */
-const mostPeople = 10
+/** So many people with one telephone number are looked at: more than any household or office has. */
+const mostPeople = 100
 const marketing: News['purposes'] = ['first_party_marketing', 'third_party_marketing']
 const nobody: About = { contact_id: null, stream_id: null, message_id: null }
 

@@ -1,13 +1,10 @@
 import { z } from 'zod'
 
 const text = (most: number) => z.string().trim().min(1).max(most)
-/** Longer ones are cut: what somebody wrote under it is quoted mail. */
+/** Longer ones are cut, not refused: what somebody wrote under it is quoted mail, and the first line may be STOP. */
 const mostText = 2_000
 
-const cut = z
-  .string()
-  .max(65_536)
-  .transform((whole) => whole.replaceAll('\0', '').trim().slice(0, mostText))
+const cut = z.string().transform((whole) => whole.replaceAll('\0', '').trim().slice(0, mostText))
 
 const about = {
   id: text(200).describe('The sender’s own: what is sent again is recorded once.'),

@@ -227,6 +227,23 @@ describe('who asks to receive no more', () => {
     expect((await withdrawn(another)).length).toBeGreaterThan(0)
   })
 
+  test('is heard for a dozen people who have one number, and above a long mail that is quoted', async () => {
+    const one = await write()
+    const others = await Promise.all(Array.from({ length: 11 }, async () => firm.lead({ consents })))
+    const { pool } = firm.service.database
+    await pool.query('update customers set phone_number = $1 where id = any ($2)', [one.sent.to, others])
+
+    const { status } = await say({
+      type: 'reply',
+      channel: 'sms',
+      from: one.sent.to,
+      text: `STOP\n${'> long '.repeat(20_000)}`,
+    })
+
+    expect(status).toBe(200)
+    for (const contact of [one.contact, ...others]) expect((await withdrawn(contact)).length).toBeGreaterThan(0)
+  })
+
   test('is heard although one of several people who have the number was erased', async () => {
     const one = await write()
     const another = await firm.lead({ consents })
