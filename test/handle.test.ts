@@ -53,16 +53,19 @@ test('one decider folds the streams of a category', () => {
   expect(() => commandHandler(writer, { ...note })).toThrow('There are two deciders of note streams.')
 })
 
+/** A log whose appends wait until they are released. */
+const held = (log: EventLog) => {
+  const released = barrier()
+  const append: EventLog['append'] = async (...appended) => {
+    await released.passed
+    return log.append(...appended)
+  }
+  return { slow: { ...log, append }, released }
+}
+
 test('when too many commands wait for one stream, further ones are told to come back later', async () => {
   await using the = await fixture()
-  const released = barrier()
-  const slow: EventLog = {
-    ...the.eventLog,
-    append: async (...append) => {
-      await released.passed
-      return the.eventLog.append(...append)
-    },
-  }
+  const { slow, released } = held(the.eventLog)
   const { handle } = commandHandler(makeWriter({ log: slow, seen }, { waitingMost: 2 }), note)
   const taken = ['a', 'b', 'c'].map((text) => handle('1', { text }, context))
 
@@ -79,14 +82,7 @@ test('when too many commands wait for one stream, further ones are told to come 
 
 test('a command whose turn does not come in time is told to come back later, and changes nothing', async () => {
   await using the = await fixture()
-  const released = barrier()
-  const slow: EventLog = {
-    ...the.eventLog,
-    append: async (...append) => {
-      await released.passed
-      return the.eventLog.append(...append)
-    },
-  }
+  const { slow, released } = held(the.eventLog)
   const { handle } = commandHandler(makeWriter({ log: slow, seen }, { waitingMs: 20 }), note)
   const first = handle('1', { text: 'a' }, context)
 
