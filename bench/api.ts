@@ -87,10 +87,24 @@ const measureSecond = async ({ origin, headers, startAnother }: Roles, { rounds,
 
 type Load = () => Promise<number>
 
+/** Just-in-time compilation goes on for tens of seconds: what is measured sooner says how a start is, not a service. */
 export const afterWarmUp = async (rounds: number, floor: Load, ours: Load) => {
-  await floor()
-  await ours()
+  await untilSteady(floor)
+  await untilSteady(ours)
   return inTurns(rounds, floor, ours)
+}
+
+const gain = 1.03
+const mostLoads = 15
+
+/** Loads again and again, until the best of the last three was hardly better than the best before them. */
+const untilSteady = async (load: Load): Promise<void> => {
+  const rates: number[] = []
+  while (rates.length < mostLoads) {
+    rates.push(await load())
+    const former = Math.max(...rates.slice(0, -3))
+    if (rates.length > 3 && Math.max(...rates.slice(-3)) < former * gain) return
+  }
 }
 
 /** Where the floor is, and what every request to it carries. */

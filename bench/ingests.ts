@@ -17,10 +17,14 @@ const lead = () => {
 }
 
 /** Leads that are accepted while as many as the service takes are sent; they are processed behind it. */
-const measureAccepted = async (service: Service, bare: Bare, { rounds, seconds }: Pace): Promise<Figure> => {
+const measureAccepted = async (service: Service, bare: Bare, database: Client, { rounds, seconds }: Pace) => {
   const { origin: url, headers } = service
   const insert = posting('/rows', () => ({ ...lead(), id: uuidv7() }))
-  const floor = () => load(seconds, { ...bare, connections, requests: [insert] })
+  const floor = async () => {
+    // Otherwise what follows from the leads of the former round would slow the floor down.
+    await untilIdle(database)
+    return load(seconds, { ...bare, connections, requests: [insert] })
+  }
   const ours = () =>
     load(seconds, { url, connections, headers, requests: [posting('/api/v1/crm/ingests', () => lead())] })
   const measured = await afterWarmUp(rounds, floor, ours)
@@ -107,7 +111,7 @@ export const measureIngests = async (environment: Environment, pace: Pace): Prom
   const { bare, child } = await startBare(environment, service)
   const database = new Client({ connectionString: service.database })
   await database.connect()
-  const accepted = await measureAccepted(service, bare, pace)
+  const accepted = await measureAccepted(service, bare, database, pace)
   await untilIdle(database)
   const figures = [accepted, await measureApplied(service, pace), await measureFeed(service, database, pace)]
   await database.end()
