@@ -284,7 +284,7 @@ const ownForms = (shared: Shared, checkSecret: SecretCheck, integrationLog: Inte
 }
 
 export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
-  const { config, log, metrics, folds, clock, rateLimit, pool } = parts
+  const { config, log, metrics, folds, clock, rateLimit, pool, traffic } = parts
   const shared = await makeShared(parts)
   const work = startWork(shared)
   const integrationLog = makeIntegrationLog(pool, log)
@@ -313,6 +313,7 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
       }),
       subjectCheck: makeSubjectCheck({ keys, owners: { quote: shared.quoteOwner } }),
       clock,
+      traffic,
       trustedProxies: config.TRUSTED_PROXIES,
       checkAnswers: false,
       before: ownForms(shared, checkSecret, integrationLog),

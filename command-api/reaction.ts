@@ -3,6 +3,7 @@ import { fromStored, type EventOf, type EventShapes, type RecordedEvent } from '
 import { consume, type ConsumerParts, type Consuming } from '#infra/consumers/consumer.ts'
 import { isTransient } from '#infra/consumers/failures.ts'
 import { isAboutErased, SubjectErased } from '#infra/crypto/erased.ts'
+import type { Traffic } from '#infra/traffic.ts'
 import type { Context } from './handle.ts'
 
 /**
@@ -66,13 +67,15 @@ const restMs = 25
 const attempts = 4
 const againMs = 200
 
+type ReactionParts = ConsumerParts & { readonly traffic?: Pick<Traffic, 'isHeavy'> }
+
 /**
  * Runs reactions, each on its own: one that keeps failing at an event stops and reports it, and the others continue.
  */
-export const runReactions = (reactions: readonly SomeReaction[], parts: ConsumerParts): readonly Consuming[] =>
+export const runReactions = (reactions: readonly SomeReaction[], parts: ReactionParts): readonly Consuming[] =>
   reactions.map((reaction) => runReaction(reaction, parts))
 
-const runReaction = (reaction: SomeReaction, parts: ConsumerParts): Consuming => {
+const runReaction = (reaction: SomeReaction, { traffic, ...parts }: ReactionParts): Consuming => {
   const { log } = parts
   const { name, categories, events: shapes, react, target } = typed(reaction)
 
@@ -84,6 +87,7 @@ const runReaction = (reaction: SomeReaction, parts: ConsumerParts): Consuming =>
     types: Object.keys(shapes),
     batchSize,
     restMs,
+    ...(traffic && { givesWayTo: traffic }),
     concurrency,
     recordOf: (recorded) => target(fromStored(shapes, recorded), recorded),
     react: async (recorded, signal, { resumed }) => {

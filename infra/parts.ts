@@ -27,6 +27,7 @@ import { withTimeout } from './timeout.ts'
 import { waitForStore } from './wait-for-store.ts'
 import { makeProgress, type Progress } from './consumers/progress.ts'
 import { makeRateLimit, type RateLimit } from './http/rate-limit.ts'
+import { makeTraffic, type Traffic } from './traffic.ts'
 
 /** What every role works with. Roles that share a process share these. */
 export type Parts = {
@@ -42,6 +43,7 @@ export type Parts = {
   readonly progress: Progress
   readonly folds: LiveFolds
   readonly rateLimit: RateLimit
+  readonly traffic: Traffic
   /** Business time. */
   readonly clock: Clock
   /** Aborted when the process is to stop: consumers of the log then finish what they are at. */
@@ -114,6 +116,7 @@ export const openParts = async (
     progress,
     folds: makeLiveFolds({ eventLog, log, signal, progress, pool }),
     rateLimit,
+    traffic: makeTraffic(),
     clock,
     signal,
     ...(health.starting && { starting: health.starting }),

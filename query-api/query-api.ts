@@ -153,6 +153,7 @@ export const startQueryApi = async (parts: Parts, demo?: ExplorerDemo): Promise<
       },
     }),
     clock: parts.clock,
+    traffic: parts.traffic,
     trustedProxies: config.TRUSTED_PROXIES,
     checkAnswers: false,
     before: [await documentationRoutes(config.BASE_URL, demo)],

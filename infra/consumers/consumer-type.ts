@@ -6,6 +6,7 @@ import type { Metrics } from '../metrics.ts'
 import type { Move } from './checkpoint.ts'
 import type { Leases } from './lease.ts'
 import type { Progress } from './progress.ts'
+import type { Traffic } from '../traffic.ts'
 
 /** What all consumers of a process share. */
 export type ConsumerParts = {
@@ -110,6 +111,8 @@ export type Consumer = ConsumerParts & {
    * together. For consumers that no command waits for.
    */
   readonly restMs?: number
+  /** Under heavy traffic it takes a small part of the time, so that requests are answered first. Not for one that commands wait for. */
+  readonly givesWayTo?: Pick<Traffic, 'isHeavy'>
   /**
    * How long what it has only passed over stays unsaved; a second by default. For one whose checkpoint other processes wait
    * for, which cannot see how far it really is.

@@ -41,12 +41,15 @@ const lookAgainMs = 500
 const restPerEventMs = 5
 const measureAfterMs = 1_000
 
+/** After so much work: one part of it, four of rest, so that even for hours a consumer is never stopped. */
+const givenWayMs = (workMs: number): number => Math.min(1_000, 4 * workMs)
+
 /**
  * Hands the events of the log to a consumer, from its checkpoint until the signal is aborted. What others have written
  * moves it on too, but the checkpoint only once in a while: to read over such events again costs nothing.
  */
 export const follow = async (consumer: Consumer, signal: AbortSignal, callbacks: FollowCallbacks): Promise<void> => {
-  const { name, categories, types, batchSize = 1_000, restMs = 0, eventLog, pool, log, metrics } = consumer
+  const { name, categories, types, batchSize = 1_000, restMs = 0, givesWayTo, eventLog, pool, log, metrics } = consumer
   const { saveAfterMs = usuallySaveAfterMs } = consumer
   let saved = await claim(consumer)
   let position = saved.position
@@ -261,11 +264,13 @@ export const follow = async (consumer: Consumer, signal: AbortSignal, callbacks:
       }
       const next = await coming
       if (next.done) break
+      const begunAt = performance.now()
       await handle(next.value)
       await resumeRequested()
       await measure(next.value.caughtUp)
       if (next.value.caughtUp) caughtUp()
-      const rest = Math.min(restMs, restPerEventMs * next.value.events.length)
+      const usual = Math.min(restMs, restPerEventMs * next.value.events.length)
+      const rest = givesWayTo?.isHeavy() ? Math.max(usual, givenWayMs(performance.now() - begunAt)) : usual
       if (rest > 0) await pause(rest, undefined, { signal }).catch(() => undefined)
     }
     if (!signal.aborted) throw new OwnError('The log has ended the subscription.')

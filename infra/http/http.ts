@@ -7,6 +7,7 @@ import type { Metrics } from '../metrics.ts'
 import { bodyReader } from './body.ts'
 import { routeFinder } from './find-route.ts'
 import { parseRequest, Problem, problems } from './problem.ts'
+import type { Traffic } from '../traffic.ts'
 import type { Access, Admitted, Answer, Caller, CheckedRequest, Route, RouteSpec } from './route.ts'
 import type { SubjectCheck } from './subject.ts'
 import { unknownKeysOf } from './unknown-keys.ts'
@@ -29,6 +30,8 @@ export type HttpOptions = {
   /** Business time, as of which requests are answered. */
   readonly clock: Clock
   readonly trustedProxies: number
+  /** Counts the requests of the process. */
+  readonly traffic?: Pick<Traffic, 'count'>
   /** What answers in a form of its own (the token endpoint, health): it sees a request before CORS and the rate limit. */
   readonly before?: readonly Router[]
   /** Also check what is answered against the schemas: for tests, since it doubles the work. */
@@ -161,7 +164,7 @@ const callerGone = 499
 
 /** An API: its routes behind one admission, and one way to refuse. */
 export const httpApp = (routes: readonly Route[], options: HttpOptions): Express => {
-  const { log, metrics, admission, trustedProxies, before = [] } = options
+  const { log, metrics, admission, trustedProxies, traffic, before = [] } = options
   const app = express()
     .disable('x-powered-by')
     .disable('etag')
@@ -171,6 +174,7 @@ export const httpApp = (routes: readonly Route[], options: HttpOptions): Express
   /** What every answer begins with, and what is noted of it when it has ended. */
   const begin = (request: Request, response: Response): void => {
     const startedAt = performance.now()
+    traffic?.count()
     const { request_id, answered } = requestIdOf(request)
     response.locals['request_id'] = request_id
     response.setHeader('X-Request-Id', answered)

@@ -51,6 +51,23 @@ test('a reaction sees every event of its kind, in order, also those from while i
   await soon(() => expect(seen).toEqual([1, 2]))
 })
 
+test('under heavy traffic a reaction rests between batches, and still sees every event', async () => {
+  await using the = await fixture()
+  const seen: number[] = []
+  let asked = 0
+  const traffic = { isHeavy: () => ++asked > 0 }
+  const process = the.makeProcess()
+  const reaction = whenRaised((by) => seen.push(by))
+  for (const each of runReactions([reaction], { ...process.parts, traffic })) process.run(() => each)
+  await the.append(1, raised(1))
+  await soon(() => expect(seen).toEqual([1]))
+
+  await the.append(1, raised(2))
+
+  await soon(() => expect(seen).toEqual([1, 2]))
+  expect(asked).toBeGreaterThan(0)
+})
+
 test('a reaction that fails is tried again a few times', async () => {
   await using the = await fixture()
   await the.append(1, raised(1), raised(2))
