@@ -37,6 +37,7 @@ import { whenInboundEventAcceptedUpdatePolicy } from './policies/when-inbound-ev
 import { whenPolicyBoundIssueDocuments } from './policies/when-policy-bound-issue-documents.ts'
 import { whenQuoteBoughtSetUpPolicy } from './policies/when-quote-bought-set-up-policy.ts'
 import { whenTermsChangedIssueSchedule } from './policies/when-terms-changed-issue-schedule.ts'
+import { makeSetUpSold } from './set-up-sold.ts'
 import { setUpMandates } from './policy-mandates.ts'
 import type { QuoteOwner } from './quote-owner.ts'
 import type { SomeReaction } from './reaction.ts'
@@ -103,7 +104,7 @@ export const salesReactions = (deps: ReactionDeps): readonly SomeReaction[] => {
     whenPolicyCancelledReturnCard(writer),
     whenInboundEventAcceptedUpdatePolicy(writer),
     whenPremiumRefundOwedReturnCard(writer),
-    whenCardSettledRecordPremium(writer),
+    whenCardSettledRecordPremium(writer, makeSetUpSold({ writer, setUp: setUpPolicy })),
   ]
 }
 

@@ -1,23 +1,29 @@
+import { idOf } from '#domain/event.ts'
 import { paymentEvents } from '#domain/payments/events.ts'
 import { policy } from '#domain/policies/policy.ts'
 import { PremiumRefundId } from '#domain/premiums/events.ts'
-import { commandHandler, type Writer } from '../handle.ts'
+import { ApplicationId } from '#domain/values.ts'
+import { commandHandler, type Context, type Writer } from '../handle.ts'
 import type { Reaction } from '../reaction.ts'
 
 const { CardPaymentCaptured, CardPaymentReturned } = paymentEvents
 const events = { CardPaymentCaptured, CardPaymentReturned }
 
+type SetUpSold = (application_id: ApplicationId, policy_id: string, context: Context) => Promise<void>
+
 /** The first premium by card is collected once the card is charged, and refunded once that was given back. */
-export const whenCardSettledRecordPremium = (writer: Writer): Reaction<typeof events> => {
-  const { handle } = commandHandler(writer, policy)
+export const whenCardSettledRecordPremium = (writer: Writer, setUpSold: SetUpSold): Reaction<typeof events> => {
+  const { handle, load } = commandHandler(writer, policy)
 
   return {
     name: 'when-card-settled-record-premium',
     categories: ['application'],
     events,
     target: ({ policy_id }, { stream }) => (policy_id === null ? stream : `${policy.category}-${policy_id}`),
-    react: async (event, _recorded, context) => {
+    react: async (event, { stream }, context) => {
       if (event.policy_id === null) return
+      // The sale may be so new that its policy is not set up yet.
+      if (!(await load(event.policy_id))) await setUpSold(ApplicationId.parse(idOf(stream)), event.policy_id, context)
       if (event.type === 'CardPaymentCaptured') {
         await handle(event.policy_id, { type: 'RecordCardCharged', collected_at: context.now }, context)
         return

@@ -6,9 +6,11 @@ import type { SetUp } from './set-up.ts'
 
 const { QuoteBought } = quoteEvents
 
+export const setUpName = 'when-quote-bought-set-up-policy'
+
 /** The sale was decided on the application's stream: the policy follows, also when whoever asked for it is gone. */
 export const whenQuoteBoughtSetUpPolicy = (setUp: SetUp): Reaction<{ QuoteBought: typeof QuoteBought }> => ({
-  name: 'when-quote-bought-set-up-policy',
+  name: setUpName,
   categories: ['application'],
   events: { QuoteBought },
   target: ({ policy_id }) => `policy-${policy_id}`,

@@ -5,9 +5,11 @@ import { categoryOf, fromStored, toStored, type EventOf, type EventShapes } from
 import { PaymentId } from '#domain/payments/events.ts'
 import { policyEvents } from '#domain/policies/events.ts'
 import { policyStreamEvents, type PolicyStreamEvent } from '#domain/policies/record.ts'
+import { quoteEvents } from '#domain/quotes/events.ts'
 import { PremiumId, PremiumRefundId } from '#domain/premiums/events.ts'
 import { ApplicationId, QuoteId } from '#domain/values.ts'
 import { whenPremiumRefundOwedReturnCard } from '../../command-api/applications/when-premium-refund-owed-return-card.ts'
+import { makeSetUpSold } from '../../command-api/set-up-sold.ts'
 import { whenCardSettledRecordPremium } from '../../command-api/policies/when-card-settled-record-premium.ts'
 import { contextOf, type Reaction } from '../../command-api/reaction.ts'
 import { makeWriter } from '../../command-api/writer.ts'
@@ -20,6 +22,9 @@ if (!sample) throw new Error('There is no sample of PolicyBound.')
 const bound = fromStored(policyEvents, sample)
 if (bound.type !== 'PolicyBound') throw new Error('The sample is another event.')
 const { policy_id } = bound
+const saleSample = samples.find(({ event }) => event.type === 'QuoteBought')?.event
+if (!saleSample) throw new Error('There is no sample of QuoteBought.')
+const sale: ApplicationStreamEvent = { ...fromStored({ QuoteBought: quoteEvents.QuoteBought }, saleSample), policy_id }
 
 const application_id = ApplicationId.parse('a0000000-0000-4000-8000-000000000001')
 const payment_id = PaymentId.parse('f0000000-0000-4000-8000-000000000001')
@@ -88,7 +93,7 @@ const returned = (how: 'refunded' | 'released', amount_pence: number): Applicati
 })
 
 /** An application and its policy, in a log in memory. */
-const openWorld = async (ofPolicy: readonly PolicyStreamEvent[]) => {
+const openWorld = async (ofPolicy: readonly PolicyStreamEvent[], isSetUp = true) => {
   const { log, streamOf } = memoryLog()
   const metadata = {
     organisation_id: bound.organisation_id,
@@ -107,7 +112,9 @@ const openWorld = async (ofPolicy: readonly PolicyStreamEvent[]) => {
   }
   const [application, policy] = [`application-${application_id}`, `policy-${policy_id}`]
   await append(application, applicationStreamEvents, paid)
-  await append(policy, policyStreamEvents, [bound, ...ofPolicy])
+  const setUp = () => append(policy, policyStreamEvents, [bound, ...ofPolicy])
+  if (isSetUp) await setUp()
+  const setUps: object[] = []
   const before = { application: streamOf(application).length, policy: streamOf(policy).length }
 
   /** Something happens, and the reaction runs twice, as after a kill: the second time in another process. */
@@ -128,13 +135,27 @@ const openWorld = async (ofPolicy: readonly PolicyStreamEvent[]) => {
     happens: async (event: ApplicationStreamEvent) => {
       await append(application, applicationStreamEvents, [event])
       before.application++
-      await react(whenCardSettledRecordPremium)
+      await react((writer) =>
+        whenCardSettledRecordPremium(
+          writer,
+          makeSetUpSold({
+            writer,
+            setUp: async (application, quote, context) => {
+              setUps.push({ application, quote, reaction: context.cause?.reaction })
+              await setUp()
+              return undefined
+            },
+          }),
+        ),
+      )
     },
     isOwed: async (event: PolicyStreamEvent) => {
       await append(policy, policyStreamEvents, [event])
       before.policy++
       await react(whenPremiumRefundOwedReturnCard)
     },
+    sold: () => append(application, applicationStreamEvents, [sale]),
+    setUps,
     addedToPolicy: () =>
       streamOf(policy)
         .slice(before.policy)
@@ -153,6 +174,17 @@ describe('when a card payment is settled, the premium is recorded', () => {
     expect(addedToPolicy()).toMatchObject([
       { type: 'PremiumCollected', premium_id: premium.premium_id, method: 'card', attempt: 1 },
     ])
+  })
+
+  test('also when the policy is not set up yet: it is set up first', async () => {
+    const { sold, happens, addedToPolicy, setUps } = await openWorld([dueByCard], false)
+    await sold()
+    await happens(captured)
+    const { quote_id } = sale
+    expect(setUps).toEqual([
+      { application: application_id, quote: quote_id, reaction: 'when-quote-bought-set-up-policy' },
+    ])
+    expect(addedToPolicy().map(({ type }) => type)).toEqual(['PolicyBound', 'PremiumDue', 'PremiumCollected'])
   })
 
   test('not at all when the card was charged before there was a policy', async () => {
