@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { Problem } from '#infra/http/problem.ts'
+import { pageSize } from '#infra/http/whole-number.ts'
 
 /** The parameters of a list with cursors. */
 export const pageParameters = {
-  limit: z.coerce.number().int().min(1).max(200).default(50),
+  limit: pageSize(),
   cursor: z.string().optional(),
 }
 

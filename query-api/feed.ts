@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { Problem } from '#infra/http/problem.ts'
+import { pageSize } from '#infra/http/whole-number.ts'
 
 /** How many records a page may hold. */
-export const Limit = z.coerce.number().int().min(1).max(200).default(50)
+export const Limit = pageSize()
 
 /** The place after a page's last item: a position of the log. A cursor of one list is none of another. */
 export const cursorAt = (list: string, position: string): string =>

@@ -1,15 +1,17 @@
 import { z } from 'zod'
 import { Problem } from '#infra/http/problem.ts'
+import { inDigits, pageSize } from '#infra/http/whole-number.ts'
 
 /** A place in a list that is in the order of a time, and of ids where times are equal. */
 export type Place = { readonly at: string; readonly id: string }
 
 /** A cursor of a list that is in the order of a stream: the revision of its last event, as the column can hold it. */
-export const Revision = z.coerce
-  .number()
-  .int()
-  .min(0)
-  .max(2 ** 31 - 1)
+export const Revision = inDigits(
+  z
+    .int()
+    .min(0)
+    .max(2 ** 31 - 1),
+)
 
 const Written = z.tuple([z.iso.datetime(), z.uuid()])
 
@@ -51,6 +53,6 @@ export const highestId = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
 /** The parameters of every list with cursors. */
 export const pageParameters = {
-  limit: z.coerce.number().int().min(1).max(200).default(50),
+  limit: pageSize(),
   cursor: z.string().optional(),
 }

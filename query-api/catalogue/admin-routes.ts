@@ -4,6 +4,7 @@ import { RateTable } from '#domain/rating/events.ts'
 import { OrganisationId, ProductId, ReleaseId } from '#domain/values.ts'
 import { notFound } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
+import { inDigits, pageSize } from '#infra/http/whole-number.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import { listParameters, newestFirst } from '../newest-first.ts'
@@ -45,7 +46,7 @@ export const catalogueHistoryRoutes = ({ pool, db }: Deps): Route[] => [
         product_id: ProductId.optional(),
         ...listParameters,
         // A release can have a hundred kilobytes.
-        limit: z.coerce.number().int().min(1).max(50).default(10),
+        limit: pageSize({ most: 50, byDefault: 10 }),
       }),
       answers: { 200: z.object({ data: z.array(PublishedRelease), next_cursor: z.string().nullable() }) },
     },
@@ -105,11 +106,12 @@ export const catalogueHistoryRoutes = ({ pool, db }: Deps): Route[] => [
       summary: 'Show a version of a rate table with its cells: one of the rate_tables of a quote',
       path: z.object({
         key: z.string(),
-        version: z.coerce
-          .number()
-          .int()
-          .positive()
-          .max(2 ** 31 - 1),
+        version: inDigits(
+          z
+            .int()
+            .positive()
+            .max(2 ** 31 - 1),
+        ),
       }),
       query: z.object({ organisation_id: OrganisationId }),
       answers: { 200: z.object({ data: PublishedRateTable }) },
