@@ -14,15 +14,19 @@ type FeedRow = {
   readonly campaign_id: string | null
   readonly external_system_id: string | null
   readonly document: LeadShown
+  /** When the change was recorded: what happened before may be recorded later than a reader has last asked. */
   readonly updated_at: string
 }
 
 const place = `"position" collate "C"`
 
+/** Business time may run ahead of real time; never behind. */
+const later = (one: string, other: string): string => (one > other ? one : other)
+
 /** Every lead once for each API application that has sent it, as it stands in that application's feed of changes. */
 export const leads: Projection<typeof leadEvents, FeedRow, 'organisation_id' | 'api_application_id' | 'contact_id'> = {
   name: 'leads',
-  version: 1,
+  version: 2,
   categories: ['lead'],
   events: leadEvents,
   table: {
@@ -53,7 +57,7 @@ export const leads: Projection<typeof leadEvents, FeedRow, 'organisation_id' | '
       contact_id: idOf(recorded.stream),
     })),
 
-  project: (row, event, { position, metadata }, key) => {
+  project: (row, event, { position, metadata, recorded_at }, key) => {
     const document = evolveShown(row?.document, event, metadata)
     if (!document) throw new Error(`${event.type} of lead ${key.contact_id}, which was never created.`)
     const { status, campaign_id } = document
@@ -64,7 +68,8 @@ export const leads: Projection<typeof leadEvents, FeedRow, 'organisation_id' | '
           ? event.marks.external_system_id
           : undefined
     const external_system_id = given === undefined ? (row?.external_system_id ?? null) : given
-    return { ...key, position, status, campaign_id, external_system_id, document, updated_at: metadata.occurred_at }
+    const updated_at = later(metadata.occurred_at, recorded_at.toISOString())
+    return { ...key, position, status, campaign_id, external_system_id, document, updated_at }
   },
 }
 
