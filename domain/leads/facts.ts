@@ -10,6 +10,26 @@ type Decision = readonly LeadEvent[]
 const pick = (facts: Facts, wanted: (key: string) => boolean): Facts =>
   Object.fromEntries(Object.entries(facts).filter(([key]) => wanted(key)))
 
+/** Anyone can send ever more about somebody: so much is held of a lead, and as much again is proposed. One ingest fits. */
+const mostFacts = 2_000
+const mostCharacters = 600_000
+
+const sizeOf = (facts: Facts): number => JSON.stringify(facts).length
+
+/** Those of the facts that fit beside what is held, in their order. */
+const fitting = (more: Facts, held: Facts): Facts => {
+  let count = Object.keys(held).length
+  let characters = sizeOf(held)
+  return pick(more, (key) => {
+    const size = JSON.stringify([key, more[key]]).length
+    const isReplaced = held[key] !== undefined
+    if ((!isReplaced && count >= mostFacts) || characters + size > mostCharacters) return false
+    count += isReplaced ? 0 : 1
+    characters += size
+    return true
+  })
+}
+
 /** Facts that nobody held are recorded; a value that differs from the one held replaces it, or is proposed. */
 export const recordFacts = (
   { facts, ingest_id, mode }: RecordFacts,
@@ -18,18 +38,14 @@ export const recordFacts = (
 ): Decision => {
   const { facts: held, proposed: before } = state.record
   const about = aboutOf(state, circumstances)
-  const written = pick(
-    facts,
-    (key) => held[key] === undefined || (mode === 'store' && !isSameJson(held[key], facts[key])),
-  )
-  const proposed = pick(
-    facts,
-    (key) =>
-      mode === 'propose' &&
-      held[key] !== undefined &&
-      !isSameJson(held[key], facts[key]) &&
-      !isSameJson(before[key], facts[key]),
-  )
+  const isNew = (key: string) => held[key] === undefined || (mode === 'store' && !isSameJson(held[key], facts[key]))
+  const differs = (key: string) =>
+    mode === 'propose' &&
+    held[key] !== undefined &&
+    !isSameJson(held[key], facts[key]) &&
+    !isSameJson(before[key], facts[key])
+  const written = fitting(pick(facts, isNew), held)
+  const proposed = fitting(pick(facts, differs), before)
   return [
     ...recorded(written, ingest_id, about),
     ...(Object.keys(proposed).length > 0

@@ -104,3 +104,17 @@ scenario('nothing is recorded of a person who is no lead', {
   when: act(facts({ smoker: 'no' }, 'store')),
   then: rejected('not_found'),
 })
+
+const many = (count: number, text: string) =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`${text.slice(0, 1)}_${index}`, text]))
+const kept = recorded({ ...many(1_500, 'a') })
+scenario('a lead holds 2,000 facts: what is sent beyond them changes nothing', {
+  given: [created, kept, recorded(many(500, 'b'))],
+  when: act(facts({ ...many(10, 'c') }, 'store')),
+  then: [],
+})
+scenario('a lead holds so much of facts, and takes in what still fits', {
+  given: [created, recorded({ long: 'x'.repeat(590_000) })],
+  when: act(facts({ longer: 'y'.repeat(20_000), short: 'z' }, 'propose')),
+  then: [recorded({ short: 'z' })],
+})
