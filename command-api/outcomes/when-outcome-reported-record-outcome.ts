@@ -3,20 +3,25 @@ import { outcomeReportEvents } from '#domain/outcomes/events.ts'
 import type { Reaction } from '../reaction.ts'
 import { makeOutcomes, type OutcomesDeps } from './outcomes.ts'
 
-const { OutcomeReported } = outcomeReportEvents
+const { OutcomeReported, HeldOutcomeMatched, HeldOutcomeCorrected } = outcomeReportEvents
 
-/** What came in an event of another system is recorded with its lead; nobody waits for the answer. */
-export const whenOutcomeReportedRecordOutcome = (
-  deps: OutcomesDeps,
-): Reaction<{ OutcomeReported: typeof OutcomeReported }> => {
+const settled = { OutcomeReported, HeldOutcomeMatched, HeldOutcomeCorrected }
+
+/**
+ * What came in an event of another system is recorded with its lead; nobody waits for the answer. What a person of the
+ * team has matched or corrected is so too, if the process ended before it was: it is held no more, so that nobody would
+ * look at it again. Whoever reports over the API repeats what was not answered.
+ */
+export const whenOutcomeReportedRecordOutcome = (deps: OutcomesDeps): Reaction<typeof settled> => {
   const outcomes = makeOutcomes(deps)
   return {
     name: 'when-outcome-reported-record-outcome',
     categories: ['outcome_report'],
-    events: { OutcomeReported },
+    events: settled,
     target: (_event, { stream }) => stream,
-    react: async ({ source, contact_id }, { stream }, context) => {
-      if (source === 'webhook' && contact_id !== null) await outcomes.settle(idOf(stream), context)
+    react: async (event, { stream }, context) => {
+      if (event.contact_id === null || (event.type === 'OutcomeReported' && event.source !== 'webhook')) return
+      await outcomes.settle(idOf(stream), context)
     },
   }
 }
