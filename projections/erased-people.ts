@@ -40,8 +40,12 @@ export const followErasedPeople = (projections: readonly SomeProjection[], parts
         return own.length > 0 && !projection.sharesRows ? [{ projection, own }] : []
       })
       const { position } = recorded
-      await Promise.all(touched.map(async ({ projection }) => untilPassed(projection, position, { ...parts, signal })))
-      for (const { projection, own } of touched) await refoldStreams(projection, own, position, { ...parts, signal })
+      // None waits for another, which may be rebuilt for a long time.
+      const ended = await Promise.allSettled(
+        touched.map(async ({ projection, own }) => refoldStreams(projection, own, position, { ...parts, signal })),
+      )
+      const failure = ended.find((outcome) => outcome.status === 'rejected')
+      if (failure) throw failure.reason
     },
   })
 
@@ -58,6 +62,10 @@ const untilPassed = async (
   }
 }
 
+/** Whether the table is of this version: not while a newer one is still being built. */
+const isInUse = async ({ name, version }: SomeProjection, pool: Parts['pool']): Promise<boolean> =>
+  (await findCheckpoint(pool, name))?.version === version
+
 const refoldStreams = async (
   projection: SomeProjection,
   streams: readonly string[],
@@ -65,13 +73,9 @@ const refoldStreams = async (
   { pool, eventLog, leases, signal: ending }: Parts,
 ): Promise<void> => {
   const { name } = projection
-  // A table that is being rebuilt meanwhile may have been filled with what is gone now.
-  const lease = await leases.take(`rebuild ${name}`, ending)
-  if (!lease) throw ending.reason
-  const signal = AbortSignal.any([ending, lease.signal])
   const table = tableOf(projection)
   const isWanted = ({ type }: RecordedEvent): boolean => Object.hasOwn(projection.events, type)
-  try {
+  const refold = async (signal: AbortSignal): Promise<void> => {
     await untilPassed(projection, position, { pool, signal })
     for (const stream of streams)
       await transaction(pool, async (db) => {
@@ -89,6 +93,20 @@ const refoldStreams = async (
         await setAside(db, name, failed)
         signal.throwIfAborted()
       })
+  }
+
+  // A table that is being rebuilt may have been filled with what is gone now: it is folded again when it is in use. The one
+  // in use until then is not to show it meanwhile.
+  let meanwhile: Promise<void> | undefined
+  const lease = await leases.take(`rebuild ${name}`, ending, () => {
+    meanwhile ??= isInUse(projection, pool)
+      .then((inUse) => (inUse ? refold(ending) : undefined))
+      .catch(() => undefined) // What could not be done then is done below.
+  })
+  await meanwhile
+  if (!lease) throw ending.reason
+  try {
+    await refold(AbortSignal.any([ending, lease.signal]))
   } finally {
     await lease.release()
   }

@@ -1,5 +1,7 @@
 import { categoryOf } from '#domain/event.ts'
 import type { CustomerDetails } from '#domain/customers/events.ts'
+import type { IngestStatus } from '#domain/ingests/record.ts'
+import { phoneDigits } from '#domain/phone-digits.ts'
 import type { CustomerId, OrganisationId } from '#domain/values.ts'
 import type { Progress } from '#infra/consumers/progress.ts'
 import { LogUnavailable, type EventLog } from '#infra/event-log/event-log.ts'
@@ -104,20 +106,43 @@ const causesOf = async (eventLog: Pick<EventLog, 'read'>, stream: string) => {
   }
 }
 
-/** Outcomes that are held, and by details say of this person whom they are about. */
-export const findHeldReports = async (
+/** A request that finds more of them asks to look at them first. */
+export const mostNamed = 10_000
+
+/**
+ * What says by details alone whom it is about: outcomes that are held, and leads that nobody was found for. A telephone
+ * number says so only while it is nobody else's, and not beside another person's email address.
+ */
+export const findNamed = async (
   pool: Database,
   { organisation_id, contact_id }: Person,
   { email, phone_number }: Pick<CustomerDetails, 'email' | 'phone_number'>,
 ): Promise<readonly string[]> => {
+  const digits = phoneDigits(phone_number)
   const { rows } = await pool.query<{ readonly stream: string }>(sql`
-    select 'outcome_report-' || id as stream from held_outcomes
-    where organisation_id = ${organisation_id} and (
-      document #>> '{lead,contact_id}' = ${contact_id}::text or document #>> '{sent,lead,id}' = ${contact_id}::text
-      or lower(document #>> '{lead,email}') = ${email} or lower(document #>> '{sent,lead,email}') = ${email}
-      or document #>> '{lead,phone}' = ${phone_number} or document #>> '{sent,lead,phone}' = ${phone_number})`)
+    with own_phone as (
+      select ${digits}::text as digits where ${digits}::text is not null and not exists (
+        select from customers
+        where organisation_id = ${organisation_id} and phone_number = ${phone_number} and id <> ${contact_id})),
+    named as (
+      select 'outcome_report-' || id as stream from held_outcomes
+      where organisation_id = ${organisation_id} and named_id = ${contact_id}::text
+      union select 'outcome_report-' || id from held_outcomes
+      where organisation_id = ${organisation_id} and email = ${email}
+      union select 'outcome_report-' || id from held_outcomes
+      where organisation_id = ${organisation_id} and phone_digits = (select digits from own_phone)
+        and (email is null or ${email}::text is null)
+      union select 'ingest-' || id from ingests
+      where organisation_id = ${organisation_id} and email = ${email} and status = any (${atRest})
+      union select 'ingest-' || id from ingests
+      where organisation_id = ${organisation_id} and phone_digits = (select digits from own_phone)
+        and (email is null or ${email}::text is null) and status = any (${atRest}))
+    select stream from named order by stream limit ${mostNamed + 1}`)
   return rows.map(({ stream }) => stream)
 }
+
+/** A lead that is still being worked on finds its person, or somebody new. */
+const atRest: readonly IngestStatus[] = ['held', 'needs_review', 'failed', 'discarded']
 
 /** How many policies there are that need the person's details, as their first or second person, those sold just now too. */
 export const countPoliciesInForce = async (

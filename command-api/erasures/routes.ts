@@ -3,12 +3,12 @@ import { erasure } from '#domain/erasures/erasure.ts'
 import { Erasure } from '#domain/erasures/record.ts'
 import { CustomerId, OrganisationId } from '#domain/values.ts'
 import type { Progress } from '#infra/consumers/progress.ts'
-import { notFound } from '#infra/http/problem.ts'
+import { notFound, Problem } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { commandHandler, type Writer } from '../handle.ts'
 import { operatorContext, operatorRoute } from '../operator.ts'
-import { countPoliciesInForce, findHeldReports, untilShown } from './find-streams.ts'
+import { countPoliciesInForce, findNamed, mostNamed, untilShown } from './find-streams.ts'
 import type { People } from './people.ts'
 
 type Deps = {
@@ -19,7 +19,7 @@ type Deps = {
 }
 
 /** What a person must not be erased for, and what nothing but their details leads to. */
-const decisive = ['application', 'policy', 'outcome_report'] as const
+const decisive = ['application', 'policy', 'outcome_report', 'ingest', 'customer'] as const
 
 /** Erasing a person, for ever. */
 export const erasureRoutes = ({ writer, pool, people, progress }: Deps): Route[] => {
@@ -39,19 +39,21 @@ export const erasureRoutes = ({ writer, pool, people, progress }: Deps): Route[]
       async ({ path, ...facts }) => {
         const { organisation_id, contact_id } = path
         const begun = await load(contact_id)
-        if (begun?.organisation_id === organisation_id) return { status: 202, body: { data: begun } }
+        if (begun?.record.organisation_id === organisation_id) return { status: 202, body: { data: begun.record } }
         const person = await people.record(organisation_id, contact_id)
         if (!person) throw notFound('person')
         await untilShown({ eventLog: writer.log, progress }, decisive)
-        const [policies, streams] = await Promise.all([
-          countPoliciesInForce(pool, path),
-          findHeldReports(pool, path, person),
-        ])
+        const [policies, streams] = await Promise.all([countPoliciesInForce(pool, path), findNamed(pool, path, person)])
+        if (streams.length > mostNamed)
+          throw new Problem(
+            'conflict',
+            `More than ${mostNamed} held outcomes and leads name this person. Match or discard some of them first.`,
+          )
         const context = operatorContext(organisation_id, facts)
         const requested = { ...path, requested_by: context.actor.id, policies, streams }
         const { state } = await handle(contact_id, { type: 'RequestErasure', ...requested }, context)
         if (!state) throw notFound('person')
-        return { status: 202, body: { data: state } }
+        return { status: 202, body: { data: state.record } }
       },
     ),
   ]

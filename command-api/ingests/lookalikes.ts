@@ -94,14 +94,18 @@ export const makeLookalikes = ({ pool, eventLog, progress }: Parts) => {
       organisation_id: OrganisationId,
       known: Partial<Known>,
       signal: AbortSignal,
-      emailOf: (id: CustomerId) => Promise<string | null>,
+      /** Undefined: there is nobody any more. */
+      emailOf: (id: CustomerId) => Promise<string | null | undefined>,
     ): Promise<{ readonly phone: readonly Candidate[]; readonly name: readonly Candidate[] }> => {
       await begin(signal)
       const found = await read(organisation_id, known)
       const keys = keysOf(organisation_id, known)
       const candidates = async (ids: readonly CustomerId[], names: readonly string[]) => {
         const all = new Set([...ids, ...names.flatMap((name) => recent.get(name) ?? [])])
-        return Promise.all([...all].map(async (contact_id) => ({ contact_id, email: await emailOf(contact_id) })))
+        const found = await Promise.all(
+          [...all].map(async (contact_id) => ({ contact_id, email: await emailOf(contact_id) })),
+        )
+        return found.flatMap(({ contact_id, email }) => (email === undefined ? [] : [{ contact_id, email }]))
       }
       const [phone, name] = await Promise.all([candidates(found.phone, keys.phone), candidates(found.name, keys.name)])
       return { phone, name }

@@ -43,7 +43,7 @@ const later = (clock: Pick<Clock, 'now'>, attempt: number): string =>
  * the reaction.
  */
 const orDefer = async (
-  { record }: IngestState,
+  { record, picked }: IngestState,
   step: IngestStep,
   { cause }: Context,
   { log, clock }: Pick<ProcessDeps, 'log' | 'clock'>,
@@ -53,10 +53,14 @@ const orDefer = async (
     return await work()
   } catch (error) {
     if (isTransient(error) || cause?.signal.aborted) throw error
-    if (isAboutErased(error)) return { type: 'FailIngest', step, reason: 'The person whom it is about was erased.' }
+    const isErased = isAboutErased(error)
+    if (isErased && (step === 'extracting' || picked !== undefined))
+      return { type: 'FailIngest', step, reason: 'The person whom it is about was erased.' }
+    const retry = { type: 'DeferIngest', step, retry_after: later(clock, record.attempt), isTry: true } as const
+    // It was sent again by somebody who was erased at this moment: from now on it is about somebody new.
+    if (isErased) return { ...retry, reason: 'The person whom it was about is being erased.' }
     log.error({ error, ingest_id: record.id, step }, 'ingest failed and is tried again')
-    const reason = 'Something went wrong on our side.'
-    return { type: 'DeferIngest', step, reason, retry_after: later(clock, record.attempt), isTry: true }
+    return { ...retry, reason: 'Something went wrong on our side.' }
   }
 }
 

@@ -10,8 +10,8 @@ import { derivedId } from '#infra/ids.ts'
 import type { Context } from '../handle.ts'
 import type { LiveCampaigns } from '../live-campaigns.ts'
 import { dateIn } from '#domain/time-zone.ts'
+import { makeLocks } from '../locks.ts'
 import { makeApply, type ApplyDeps } from './apply.ts'
-import { makeLocks } from './locks.ts'
 import { keysOf, type Lookalikes } from './lookalikes.ts'
 import { makeRepeats } from './repeats.ts'
 import type { ConsentGiven } from './people.ts'
@@ -60,7 +60,9 @@ export const makeResolve = (deps: ResolveDeps) => {
     ])
     const strong = byId ?? byExternalId ?? byEmail
     const signal = cause?.signal ?? AbortSignal.abort()
-    const emailOf = async (id: CustomerId) => (await recordOf(id))?.email ?? null
+    // The read model may still show somebody who was erased a moment ago.
+    const emailOf = async (id: CustomerId) =>
+      (await people.isErased(id)) ? undefined : ((await recordOf(id))?.email ?? null)
     const lookalike =
       strong === undefined ? await lookalikes.find(organisation_id, details, signal, emailOf) : { phone: [], name: [] }
     const lead = strong === undefined ? undefined : await leads.find(organisation_id, strong)

@@ -17,10 +17,19 @@ export type ErasureCommand =
   /** The keys of the person and of these streams are destroyed. */
   | { readonly type: 'ConfirmErasure'; readonly streams: readonly string[] }
 
-/** So many streams are named by one event. */
+/** So many streams are named by one event, and so many events are appended together. */
 const streamsOfAnEvent = 100
+const eventsAtOnce = 10
 
-const decide = (command: ErasureCommand, erasure: Erasure | undefined): readonly ErasureEvent[] => {
+/** An erasure as the command side knows it: what is recorded of it, and the streams that were confirmed. */
+export type ErasureState = { readonly record: Erasure; readonly confirmed: ReadonlySet<string> }
+
+const inParts = (streams: readonly string[]): readonly string[][] =>
+  Array.from({ length: Math.max(1, Math.ceil(streams.length / streamsOfAnEvent)) }, (_, index) =>
+    streams.slice(index * streamsOfAnEvent, (index + 1) * streamsOfAnEvent),
+  )
+
+const decide = (command: ErasureCommand, erasure: ErasureState | undefined): readonly ErasureEvent[] => {
   switch (command.type) {
     case 'RequestErasure': {
       if (erasure) return []
@@ -30,24 +39,36 @@ const decide = (command: ErasureCommand, erasure: Erasure | undefined): readonly
           'conflict',
           'The person has a policy that is in force, for which their details are needed. Cancel it first, or wait until it has ended.',
         )
-      return [{ type: 'PersonErasureRequested', ...requested, streams: [...streams] }]
+      return inParts(streams).map((part) => ({ type: 'PersonErasureRequested', ...requested, streams: part }))
     }
     case 'ConfirmErasure': {
-      if (!erasure || erasure.erased_at !== null) return []
-      const { contact_id } = erasure
-      const events = Math.max(1, Math.ceil(command.streams.length / streamsOfAnEvent))
-      return Array.from({ length: events }, (_, index) => {
-        const streams = command.streams.slice(index * streamsOfAnEvent, (index + 1) * streamsOfAnEvent)
-        return { type: 'PersonErased', contact_id, streams }
-      })
+      if (!erasure) return []
+      const { record, confirmed } = erasure
+      const left = command.streams.filter((stream) => !confirmed.has(stream))
+      if (left.length === 0 && record.erased_at !== null) return []
+      const { contact_id } = record
+      return inParts(left)
+        .slice(0, eventsAtOnce)
+        .map((streams) => ({ type: 'PersonErased', contact_id, streams }))
     }
   }
 }
 
-export const erasure: Decider<ErasureCommand, typeof erasureEvents, Erasure | undefined> = {
+const evolve = (
+  state: ErasureState | undefined,
+  event: ErasureEvent,
+  recorded: { readonly occurred_at: string },
+): ErasureState | undefined => {
+  const record = evolveErasure(state?.record, event, recorded)
+  if (!record) return undefined
+  const { confirmed = new Set<string>() } = state ?? {}
+  return { record, confirmed: event.type === 'PersonErased' ? confirmed.union(new Set(event.streams)) : confirmed }
+}
+
+export const erasure: Decider<ErasureCommand, typeof erasureEvents, ErasureState | undefined> = {
   category: 'erasure',
   events: erasureEvents,
   initialState: undefined,
   decide,
-  evolve: evolveErasure,
+  evolve,
 }

@@ -26,6 +26,8 @@ export const evolveErasure = (
   switch (event.type) {
     case 'PersonErasureRequested': {
       const { organisation_id, contact_id, requested_by } = event
+      // Many records that only details lead to are named by several events.
+      if (erasure) return erasure
       return { contact_id, organisation_id, requested_at: occurred_at, requested_by, erased_at: null, records: 0 }
     }
     case 'PersonErased':

@@ -1,8 +1,19 @@
 import { z } from 'zod'
 import { Provenance } from '../applications/events.ts'
 import { ApiApplicationId, CampaignId, CustomerId, IngestId, OrganisationId } from '../values.ts'
-import { DiscardReason, IngestStep, MatchedBy, ReviewReason, RuleFailure, Source, type IngestEvent } from './events.ts'
+import {
+  DiscardReason,
+  IngestStep,
+  MatchedBy,
+  ReviewReason,
+  RuleFailure,
+  Source,
+  type IngestContent,
+  type IngestEvent,
+} from './events.ts'
+import { sentFields, type DetailName } from './fields.ts'
 import { CampaignKey } from '../campaigns/events.ts'
+import { phoneDigits } from '../phone-digits.ts'
 
 export const IngestStatus = z.enum([
   'received',
@@ -153,6 +164,18 @@ const sum = (before: Written, more: Written): Written => ({
   fields_proposed: before.fields_proposed + more.fields_proposed,
   activities_written: before.activities_written + more.activities_written,
 })
+
+/** Whom a lead names, in a form in which all spellings are equal. */
+export const namedIn = (
+  content: IngestContent,
+): { readonly email: string | null; readonly phone_digits: string | null } => {
+  const { details } = sentFields(content)
+  const text = (name: DetailName): string | null => {
+    const found = details.get(name)
+    return found === undefined ? null : String(found.value).trim()
+  }
+  return { email: text('email')?.toLowerCase() ?? null, phone_digits: phoneDigits(text('phone_number')) }
+}
 
 /** A lead that was sent, as its sender sees it. What there is nothing to say about is left out. */
 export const Ingest = z

@@ -1,6 +1,6 @@
 import { idOf, organisationOf } from '#domain/event.ts'
 import { ingestEvents } from '#domain/ingests/events.ts'
-import { evolveRecord, type IngestRecord } from '#domain/ingests/record.ts'
+import { evolveRecord, namedIn, type IngestRecord } from '#domain/ingests/record.ts'
 import type { Projection } from '../projection.ts'
 
 const { IngestKeyUsed: _, ...events } = ingestEvents
@@ -14,13 +14,18 @@ type Row = {
   readonly campaign_id: string | null
   readonly contact_id: string | null
   readonly received_at: string
+  /** Of somebody who is not known to be one of the organisation's people: so that they can be erased all the same. */
+  readonly email: string | null
+  readonly phone_digits: string | null
   readonly document: IngestRecord
 }
+
+const nobody = { email: null, phone_digits: null }
 
 /** Every lead that was sent, and what became of it; without what was sent of the person. */
 export const ingests: Projection<typeof events, Row, 'organisation_id' | 'id'> = {
   name: 'ingests',
-  version: 1,
+  version: 2,
   categories: ['ingest'],
   events,
   table: {
@@ -33,6 +38,8 @@ export const ingests: Projection<typeof events, Row, 'organisation_id' | 'id'> =
       campaign_id: 'uuid',
       contact_id: 'uuid',
       received_at: 'timestamptz',
+      email: 'text',
+      phone_digits: 'text',
       document: 'json',
     },
     key: ['organisation_id', 'id'],
@@ -40,6 +47,11 @@ export const ingests: Projection<typeof events, Row, 'organisation_id' | 'id'> =
       'organisation_id, received_at, id',
       'organisation_id, status, received_at, id',
       'organisation_id, contact_id, received_at, id',
+      'organisation_id, source, received_at, id',
+      'organisation_id, campaign_id, received_at, id',
+      'organisation_id, api_application_id, received_at, id',
+      'organisation_id, email',
+      'organisation_id, phone_digits',
     ],
   },
 
@@ -49,6 +61,8 @@ export const ingests: Projection<typeof events, Row, 'organisation_id' | 'id'> =
     const document = evolveRecord(row?.document, event, metadata)
     if (!document) throw new Error(`${event.type} of ingest ${key.id}, which was never received.`)
     const { api_application_id, status, source, campaign, contact_id, received_at } = document
+    const named = event.type === 'IngestReceived' ? namedIn(event.content) : row
+    const { email, phone_digits } = contact_id === null && named ? named : nobody
     return {
       ...key,
       api_application_id,
@@ -57,6 +71,8 @@ export const ingests: Projection<typeof events, Row, 'organisation_id' | 'id'> =
       campaign_id: campaign?.id ?? null,
       contact_id,
       received_at,
+      email,
+      phone_digits,
       document,
     }
   },

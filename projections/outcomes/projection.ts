@@ -8,6 +8,7 @@ import {
   type Report,
 } from '#domain/outcomes/events.ts'
 import { outcomeOf, type Outcome } from '#domain/outcomes/record.ts'
+import { phoneDigits } from '#domain/phone-digits.ts'
 import type { Fields } from '#domain/rejection.ts'
 import type { Projection } from '../projection.ts'
 
@@ -69,6 +70,10 @@ type HeldRow = {
   readonly organisation_id: string
   readonly id: string
   readonly position: string
+  /** Whom it names: so that a person can be erased whom nobody knows it to be about. */
+  readonly named_id: string | null
+  readonly email: string | null
+  readonly phone_digits: string | null
   readonly document: {
     readonly reason: HeldReason
     readonly event_id: string | null
@@ -85,16 +90,37 @@ type HeldRow = {
   }
 }
 
+type Names = { readonly named_id: string | null; readonly email: string | null; readonly phone: string | null }
+
+const namesOf = ({ named_id, email, phone }: Names): Pick<HeldRow, 'named_id' | 'email' | 'phone_digits'> => ({
+  named_id: named_id?.toLowerCase() ?? null,
+  email: email?.trim().toLowerCase() ?? null,
+  phone_digits: phoneDigits(phone),
+})
+
 /** Outcomes that wait for a person to say which lead they are about. */
 export const heldOutcomes: Projection<typeof outcomeReportEvents, HeldRow, 'organisation_id' | 'id'> = {
   name: 'held_outcomes',
-  version: 2,
+  version: 3,
   categories: ['outcome_report'],
   events: outcomeReportEvents,
   table: {
-    columns: { organisation_id: 'uuid', id: 'uuid', position: 'text', document: 'json' },
+    columns: {
+      organisation_id: 'uuid',
+      id: 'uuid',
+      position: 'text',
+      named_id: 'text',
+      email: 'text',
+      phone_digits: 'text',
+      document: 'json',
+    },
     key: ['organisation_id', 'id'],
-    indexes: [`organisation_id, ${place}`],
+    indexes: [
+      `organisation_id, ${place}`,
+      'organisation_id, named_id',
+      'organisation_id, email',
+      'organisation_id, phone_digits',
+    ],
   },
 
   keys: (_event, recorded) => [{ organisation_id: organisationOf(recorded), id: idOf(recorded.stream) }],
@@ -105,22 +131,28 @@ export const heldOutcomes: Projection<typeof outcomeReportEvents, HeldRow, 'orga
         const { held: reason, event_id, api_application_id, source, report, lead } = event
         if (reason === null) return undefined
         const origin = { event_id, api_application_id, source, held_at: metadata.occurred_at }
-        return { ...key, position, document: { ...origin, reason, report, lead, sent: null, faults: {} } }
+        const names = namesOf({ ...lead, named_id: lead.contact_id })
+        return { ...key, position, ...names, document: { ...origin, reason, report, lead, sent: null, faults: {} } }
       }
       case 'MatchedOutcomeHeld': {
         const { event_id, api_application_id, source, report, lead, faults } = event
         const origin = { event_id, api_application_id, source, held_at: metadata.occurred_at }
-        return { ...key, position, document: { ...origin, reason: 'invalid', report, lead, sent: null, faults } }
+        const names = namesOf({ ...lead, named_id: lead.contact_id })
+        const document = { ...origin, reason: 'invalid' as const, report, lead, sent: null, faults }
+        return { ...key, position, ...names, document }
       }
       case 'InvalidOutcomeReported': {
         const { event_id, api_application_id, source, sent, faults } = event
         const origin = { event_id, api_application_id, source, held_at: metadata.occurred_at }
-        return { ...key, position, document: { ...origin, reason: 'invalid', report: null, lead: null, sent, faults } }
+        const names = namesOf({ ...sent.lead, named_id: sent.lead.id })
+        const document = { ...origin, reason: 'invalid' as const, report: null, lead: null, sent, faults }
+        return { ...key, position, ...names, document }
       }
       case 'HeldOutcomeCorrected': {
         if (!row || event.held === null) return undefined
         const { held: reason, report, lead } = event
-        return { ...row, document: { ...row.document, reason, report, lead, sent: null, faults: {} } }
+        const names = namesOf({ ...lead, named_id: lead.contact_id })
+        return { ...row, ...names, document: { ...row.document, reason, report, lead, sent: null, faults: {} } }
       }
       case 'HeldOutcomeMatched':
       case 'HeldOutcomeDiscarded':

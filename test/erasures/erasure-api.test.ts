@@ -65,6 +65,9 @@ const somebody = async (name: string, phone: string) => {
   const held = await service.process({ campaign: 'spring', identity: { email }, data: { BirthDate: '01/01/2020' } })
   await service.send('POST', `${service.admin}/ingests/${held.id}/accept`, { body: {} })
   await service.settled(held.id)
+  // Nobody accepts this one.
+  const waiting = await service.process({ campaign: 'spring', identity: { email, first_name: name } })
+  expect(waiting.status).toBe('held')
   const acts = [
     { act: 'record_activity', kind: 'call', summary: `Called ${name}`, direction: 'outbound' },
     { act: 'add_task', title: `Ring ${name}` },
@@ -85,7 +88,7 @@ const somebody = async (name: string, phone: string) => {
   await service.send('POST', `${service.admin}/held_outcomes/${body.data.id}/match`, { body: { contact_id } })
   // Two have this phone, so that nobody knows which of them is meant.
   await report({ lead: { email, phone, match_on_details: true }, note: `for ${name}` })
-  return { contact_id, ingest_id: id, email, identity }
+  return { contact_id, ingest_id: id, held_id: waiting.id, email, identity }
 }
 
 test('202: a person is erased, and nothing of them can be read anywhere; what is shown is what a rebuild makes of it', async () => {
@@ -117,8 +120,11 @@ test('202: a person is erased, and nothing of them can be read anywhere; what is
   const shown = await service.get(zelda.ingest_id)
   expect(shown.body.data).toMatchObject({ status: 'applied', contact_id: zelda.contact_id })
   expect(JSON.stringify(shown.body)).not.toMatch(/zelda/i)
-  const content = await service.send('GET', `${service.admin}/ingest_contents/${zelda.ingest_id}`)
-  expect(JSON.stringify(content.body)).not.toMatch(/zelda/i)
+  for (const id of [zelda.ingest_id, zelda.held_id]) {
+    const content = await service.send('GET', `${service.admin}/ingest_contents/${id}`)
+    expect(content.status).toBe(200)
+    expect(JSON.stringify(content.body)).not.toMatch(/zelda/i)
+  }
   const work = { acts: [{ act: 'add_task', title: 'Ring again' }] }
   expect((await service.send('POST', `${service.admin}/leads/${zelda.contact_id}/acts`, { body: work })).status).toBe(
     404,

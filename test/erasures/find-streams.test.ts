@@ -3,12 +3,13 @@ import { CustomerId, OrganisationId } from '#domain/values.ts'
 import { LogUnavailable, type EventLog } from '#infra/event-log/event-log.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import type { Position } from '#domain/event.ts'
-import { countPoliciesInForce, findStreams, untilShown } from '../../command-api/erasures/find-streams.ts'
+import { countPoliciesInForce, findNamed, findStreams, untilShown } from '../../command-api/erasures/find-streams.ts'
 import { applications } from '../../projections/applications/projection.ts'
 import { ingests } from '../../projections/ingests/projection.ts'
 import { memberships } from '../../projections/loyalty/projection.ts'
 import { messageNews } from '../../projections/message-news/projection.ts'
-import { outcomes } from '../../projections/outcomes/projection.ts'
+import { heldOutcomes, outcomes } from '../../projections/outcomes/projection.ts'
+import { customers } from '../../projections/customers/projection.ts'
 import { policies } from '../../projections/policies/projection.ts'
 import { readModel } from '../read-model.ts'
 import { samples } from '../stored-events/samples.ts'
@@ -22,7 +23,7 @@ const news = 'inbound_event-b0000000-0000-5000-8000-000000000001'
 
 let model: Awaited<ReturnType<typeof readModel>>
 beforeAll(async () => {
-  model = await readModel(applications, policies, memberships, ingests, messageNews, outcomes)
+  model = await readModel(applications, policies, memberships, ingests, messageNews, outcomes, heldOutcomes, customers)
 })
 afterAll(() => model[Symbol.asyncDispose]())
 beforeEach(async () => {
@@ -80,6 +81,65 @@ test('what a joint policy follows from is found for its first person, and stays 
 
   expect(ofSecond).toEqual({ streams: [`application-${application}`, `policy-${policy}`], sealed: [] })
   expect(ofFirst).toEqual({ streams: known.toSorted(), sealed: [`application-${application}`, news] })
+})
+
+describe('what nobody knows to be about the person, by the details that it names', () => {
+  const details = { email: 'zelda@example.com', phone_number: '+447700900321' }
+  const held = async (id: string, named: Readonly<Record<string, string | null>>) => {
+    const { named_id = null, email = null, phone_digits = null } = named
+    await model.pool.query(sql`
+      insert into held_outcomes (organisation_id, id, named_id, email, phone_digits)
+      values (${organisation_id}, ${id}, ${named_id}, ${email}, ${phone_digits})`)
+  }
+  const sent = async (
+    id: string,
+    status: string,
+    { email = null, phone_digits = null }: Record<string, string | null>,
+  ) =>
+    model.pool.query(sql`
+      insert into ingests (organisation_id, id, status, email, phone_digits)
+      values (${organisation_id}, ${id}, ${status}, ${email}, ${phone_digits})`)
+  const id = (place: number) => `00000000-0000-4000-8000-0000000000${String(place).padStart(2, '0')}`
+  const found = async () => {
+    const streams = await findNamed(model.pool, first, details)
+    return streams.map((stream) => [stream.slice(0, stream.indexOf('-')), Number(stream.slice(-2))])
+  }
+
+  beforeEach(async () => {
+    await model.pool.query('truncate held_outcomes, ingests, customers')
+    await held(id(1), { named_id: first.contact_id })
+    await held(id(2), { email: details.email, phone_digits: '700900999' })
+    await held(id(3), { phone_digits: '700900321' })
+    await held(id(4), { email: 'yorick@example.com', phone_digits: '700900321' })
+    await held(id(5), { named_id: second.contact_id, email: 'yorick@example.com' })
+    await sent(id(6), 'held', { email: details.email })
+    await sent(id(7), 'needs_review', { phone_digits: '700900321' })
+    await sent(id(8), 'received', { email: details.email })
+    await sent(id(9), 'failed', { email: 'yorick@example.com', phone_digits: '700900321' })
+  })
+
+  test('is found by id, by email address, and by a telephone number that is nobody else’s', async () => {
+    expect(await found()).toEqual([
+      ['ingest', 6],
+      ['ingest', 7],
+      ['outcome_report', 1],
+      ['outcome_report', 2],
+      ['outcome_report', 3],
+    ])
+  })
+
+  test('is not found by a telephone number that another person has, too', async () => {
+    await model.pool.query(sql`
+      insert into customers (organisation_id, id, phone_number)
+      values (${organisation_id}, ${first.contact_id}, ${details.phone_number}),
+        (${organisation_id}, ${second.contact_id}, ${details.phone_number})`)
+
+    expect(await found()).toEqual([
+      ['ingest', 6],
+      ['outcome_report', 1],
+      ['outcome_report', 2],
+    ])
+  })
 })
 
 test('503: read models that are behind decide nothing', async () => {

@@ -1,0 +1,65 @@
+import { describe, expect, test } from 'vitest'
+import { erasure, type ErasureCommand, type ErasureState } from '#domain/erasures/erasure.ts'
+import { phoneDigits } from '#domain/phone-digits.ts'
+import { CustomerId, OrganisationId } from '#domain/values.ts'
+
+const organisation_id = OrganisationId.parse('6f6c9e0a-3c1b-4d5e-8f70-1a2b3c4d5e6f')
+const contact_id = CustomerId.parse('c0000000-0000-4000-8000-000000000001')
+const at = { occurred_at: '2026-01-15T12:00:00.000Z' }
+const streams = (count: number) => Array.from({ length: count }, () => `ingest-${crypto.randomUUID()}`).toSorted()
+const request = (named: readonly string[]): ErasureCommand => ({
+  type: 'RequestErasure',
+  organisation_id,
+  contact_id,
+  requested_by: 'office',
+  policies: 0,
+  streams: named,
+})
+
+const decide = (command: ErasureCommand, state: ErasureState | undefined) => {
+  const events = erasure.decide(command, state)
+  return { events, state: events.reduce((before, event) => erasure.evolve(before, event, at), state) }
+}
+
+describe('an erasure', () => {
+  test('of whom 2,500 records name is requested and confirmed in events of at most 100 of them, each once', () => {
+    const named = streams(2_500)
+    const requested = decide(request(named), undefined)
+    expect(requested.events.flatMap((event) => event.streams)).toEqual(named)
+    expect(Math.max(...requested.events.map((event) => event.streams.length))).toBe(100)
+
+    const told: string[] = []
+    let { state } = requested
+    for (let appends = 0; ; appends++) {
+      const confirmed = decide({ type: 'ConfirmErasure', streams: named }, state)
+      if (confirmed.events.length === 0) {
+        expect(appends).toBe(3)
+        break
+      }
+      expect(confirmed.events.length).toBeLessThanOrEqual(10)
+      told.push(...confirmed.events.flatMap((event) => event.streams))
+      state = confirmed.state
+    }
+    expect(told).toEqual(named)
+    expect(state?.record).toMatchObject({ records: 2_500, erased_at: at.occurred_at })
+  })
+
+  test('of somebody of whom nothing tells is confirmed once', () => {
+    const { state } = decide(request([]), undefined)
+    const confirmed = decide({ type: 'ConfirmErasure', streams: [] }, state)
+
+    expect(confirmed.events).toEqual([{ type: 'PersonErased', contact_id, streams: [] }])
+    expect(decide({ type: 'ConfirmErasure', streams: [] }, confirmed.state).events).toEqual([])
+    expect(decide(request([]), confirmed.state).events).toEqual([])
+  })
+})
+
+test.each([
+  ['07700 900321', '700900321'],
+  ['+44 (0)7700 900-321', '700900321'],
+  ['00447700900321', '700900321'],
+  ['call me', null],
+  [null, null],
+])('the digits of %s are %s', (written, digits) => {
+  expect(phoneDigits(written)).toBe(digits)
+})
