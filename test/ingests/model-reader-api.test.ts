@@ -100,3 +100,12 @@ test('over its budget a lead waits for the next day, and is read then', async ()
   await forward(24 * 3_600)
   expect(await stateOf(deferred?.id ?? '', ({ status }) => status === 'applied')).toMatchObject({ facts_written: 3 })
 }, 60_000)
+
+test('200: while somebody is asked what a lead says, it is extracting, and known whom it is about', async () => {
+  const { id } = (await service.post({ identity: person(), text: '[[silence]]' })).body.data
+
+  expect(await stateOf(id, ({ status }) => status === 'extracting')).toMatchObject({
+    contact_id: expect.any(String) as unknown,
+    explanation: expect.stringMatching(/reading/) as unknown,
+  })
+})

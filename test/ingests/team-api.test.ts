@@ -23,6 +23,8 @@ describe('a lead that is held', () => {
     const again = await act(id, 'accept')
 
     expect([accepted.status, again.status]).toEqual([200, 200])
+    expect(accepted.body.data.status).toBe('resolving')
+    expect(accepted.body.data.explanation).toMatch(/checking/)
     const shown = await service.settled(id)
     expect(shown).toMatchObject({ status: 'applied', contact_id: expect.any(String) as unknown })
     expect(shown).not.toHaveProperty('validation_failures')
@@ -60,7 +62,7 @@ describe('a lead in review', () => {
     const { id } = await inReview()
     const picked = await act(id, 'pick_person', { contact_id: known.contact_id })
 
-    expect(picked.status).toBe(200)
+    expect([picked.status, picked.body.data.status]).toEqual([200, 'resolving'])
     expect(await service.settled(id)).toMatchObject({
       status: 'applied',
       contact_id: known.contact_id,
