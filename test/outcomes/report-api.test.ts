@@ -255,3 +255,19 @@ test('a held outcome that is about no lead is discarded', async () => {
   expect((await fixture.post(`${admin}/${body.data.id}/match`, { contact_id })).status).toBe(409)
   expect((await fixture.post(`${admin}/${crypto.randomUUID()}/match`, { contact_id })).status).toBe(404)
 })
+
+test('a held outcome that was matched is recorded, although the process ended before it was', async () => {
+  const lead = await fixture.send(website)
+  const unknown = { email: `${fresh()}@example.org`, match_on_details: true }
+  const held = await post({ ...quoted, lead: unknown })
+  await fixture.settled()
+  const { id } = held.body.data
+  const by = { type: 'user', name: 'Olive' }
+  await fixture.append(`outcome_report-${id}`, { type: 'HeldOutcomeMatched', data: { contact_id: lead, by } })
+
+  await fixture.settled()
+  await fixture.reactAgain()
+
+  const { body } = await fixture.get(`${address}?contact_id=${lead}`)
+  expect(body).toMatchObject({ data: [{ id, type: 'quoted' }], next_cursor: expect.any(String) as unknown })
+})
