@@ -7,6 +7,7 @@ import { OrganisationId } from '#domain/values.ts'
 import { Problem } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import type { Catalogue } from '../live-catalogue.ts'
+import { makeLocks } from '../locks.ts'
 import { operatorContext, operatorRoute, refuseUnknownOrganisation } from '../operator.ts'
 import { RowFault, UploadedRows, UploadName, type UploadedRow } from '../uploaded-rows.ts'
 import { OutcomeInput, readReference, readReport } from './inputs.ts'
@@ -98,39 +99,66 @@ export const uploadOutcomesRoute = (deps: Deps): Route => {
       const counts = { taken: 0, known: 0, held: 0 }
       const faults: RowFault[] = []
 
-      const record = async ({ line, fields }: UploadedRow) => {
-        const fault = (reasons: Readonly<Record<string, string>>) => {
-          for (const [field, reason] of Object.entries(reasons)) faults.push({ line, field, reason })
+      const fault = (line: number, reasons: Readonly<Record<string, string>>) => {
+        for (const [field, reason] of Object.entries(reasons)) faults.push({ line, field, reason })
+      }
+      const unlessRefused = async (line: number, work: () => Promise<void>): Promise<void> => {
+        try {
+          await work()
+        } catch (error) {
+          if (!(error instanceof Problem || error instanceof Rejection)) throw error
+          const [field = null] = Object.keys(error.fields ?? {})
+          faults.push({ line, field: field && fieldOf(field.split('.')), reason: error.message })
         }
-        const input = OutcomeInput.safeParse(inputOf(fields, model), { error: plainWords })
-        if (!input.success) {
-          fault(Object.fromEntries(reasonsOf(input.error.issues).map(({ path, reason }) => [fieldOf(path), reason])))
-          return
-        }
-        const read = readReport(input.data, reading)
-        if ('fields' in read) {
-          fault(Object.fromEntries(Object.entries(read.fields).map(([field, why]) => [fieldOf(field.split('.')), why])))
-          return
-        }
-        const lead = readReference(input.data)
-        if (dry_run) {
-          const match = await matchLead(deps, organisation_id, lead, undefined)
-          counts['held' in match ? 'held' : 'taken']++
-          return
-        }
-        const event_id = input.data.event_id ?? `${upload}:${line}`
-        const reported = await outcomes.report(reporter, { ...read, lead, event_id }, context)
-        counts[reported.isReplay ? 'known' : 'held' in reported ? 'held' : 'taken']++
       }
 
-      for (const row of rows)
-        // In their order: what a row says may rest on the one before, as a cancellation does on its sale.
-        await record(row).catch((error: unknown) => {
-          const isRefusal = error instanceof Problem || error instanceof Rejection
-          if (!isRefusal) throw error
-          const [field = null] = Object.keys(error.fields ?? {})
-          faults.push({ line: row.line, field: field && fieldOf(field.split('.')), reason: error.message })
+      /** What a row reports, and whom it is about as far as that is known. */
+      const read = async ({ line, fields }: UploadedRow) => {
+        const input = OutcomeInput.safeParse(inputOf(fields, model), { error: plainWords })
+        if (!input.success) {
+          const reasons = reasonsOf(input.error.issues).map(({ path, reason }) => [fieldOf(path), reason] as const)
+          fault(line, Object.fromEntries(reasons))
+          return []
+        }
+        const reported = readReport(input.data, reading)
+        if ('fields' in reported) {
+          const reasons = Object.entries(reported.fields).map(
+            ([field, why]) => [fieldOf(field.split('.')), why] as const,
+          )
+          fault(line, Object.fromEntries(reasons))
+          return []
+        }
+        const lead = readReference(input.data)
+        const match = await matchLead(deps, organisation_id, lead, undefined)
+        const event_id = input.data.event_id ?? `${upload}:${line}`
+        return [{ line, match, reporting: { ...reported, lead, event_id } }]
+      }
+      const readable: Awaited<ReturnType<typeof read>> = []
+      const readOne = async (row: UploadedRow) =>
+        unlessRefused(row.line, async () => {
+          readable.push(...(await read(row)))
         })
+      await Promise.all(rows.map(readOne))
+
+      if (dry_run) for (const { match } of readable) counts['held' in match ? 'held' : 'taken']++
+      else {
+        const inTurn = makeLocks()
+        readable.sort((one, other) => one.line - other.line)
+        const ended = await Promise.allSettled(
+          // Those of one lead in their order: what a row says may rest on the one before, as a cancellation does on its sale.
+          readable.map(async ({ line, match, reporting }) =>
+            inTurn([reporting.event_id, ...('contact_id' in match ? [match.contact_id] : [])], async () =>
+              unlessRefused(line, async () => {
+                const reported = await outcomes.report(reporter, reporting, context)
+                counts[reported.isReplay ? 'known' : 'held' in reported ? 'held' : 'taken']++
+              }),
+            ),
+          ),
+        )
+        const failure = ended.find((outcome) => outcome.status === 'rejected')
+        if (failure) throw failure.reason
+      }
+      faults.sort((one, other) => one.line - other.line)
       return { status: 200, body: { data: { ...counts, faults } } }
     },
   )
