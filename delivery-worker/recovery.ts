@@ -177,11 +177,15 @@ const resend = async (db: ClientBase, capabilities: Capabilities, deliveries: re
       returning delivery.*, wanted.waits_for
     )
     insert into delivery_queue (id, recorded_at, organisation_id, action_id, connection_id, stream, position, waits_for,
-      attempts_before, in_order)
+      attempts_before, in_order, due_at)
     select again.id, again.recorded_at, again.organisation_id, again.action_id, again.connection_id, stream, position, waits_for,
       (select coalesce(max(number), 0) from delivery_attempt as attempt
         where attempt.delivery_id = again.id and attempt.recorded_at = again.recorded_at),
-      coalesce(setting.in_order, false)
+      coalesce(setting.in_order, false),
+      case when setting.in_order and (rank() over (partition by again.connection_id, stream order by position) > 1
+        or exists (select from delivery_queue as earlier where earlier.in_order
+          and earlier.connection_id = again.connection_id and earlier.stream = again.stream
+          and earlier.position < again.position)) then 'infinity' else now() end
     from again left join delivery_setting as setting using (connection_id)
     on conflict (id) do nothing`)
   return rowCount ?? 0

@@ -121,6 +121,32 @@ describe('what failed', () => {
   })
 })
 
+test('what is sent again over a connection that sends in order waits for what is about the same record and comes before it', async () => {
+  await using own = await deliveryQueue()
+  const connection = await connect(own.pool)
+  const stream = 'application-00000000-0000-4000-8000-000000000001'
+  const deliveries = ['1', '2', '3'].map((position) => planned(connection, { stream, position }))
+  const other = planned(connection, { position: '4' })
+  await own.enqueue(...deliveries, other)
+  await own.complete(...(await own.claim([connection])).map(failure))
+  await own.pool.query(
+    'insert into delivery_setting (connection_id, organisation_id, in_order) values ($1, $2, true)',
+    [connection, organisation_id],
+  )
+
+  await request(own, asked())
+  await recoverAll(own)
+  const sent: string[][] = []
+  for (let round = 0; round < 3; round++) {
+    const claims = await own.claim([connection])
+    sent.push(claims.map(({ id }) => id).toSorted())
+    await own.complete(...claims.map(success))
+  }
+
+  const [first = '', second = '', third = ''] = deliveries.map(({ id }) => id)
+  expect(sent).toEqual([[first, other.id].toSorted(), [second], [third]])
+})
+
 const recoveries = async ({ pool }: DeliveryQueue) =>
   (
     await pool.query<{ resent: number; skipped: number; finished: boolean }>(
