@@ -3,6 +3,7 @@ import { categoryOf, fromStored, type EventOf, type EventShapes, type Json, type
 import { OwnError } from '#domain/own-error.ts'
 import type { Exchange, OutboundRequest } from '#infra/guarded-http.ts'
 import type { Keys } from '#infra/crypto/keys.ts'
+import type { Fill } from './custom-integrations/filling.ts'
 import type { Tokens } from './tokens.ts'
 
 /** A record that something is sent about. */
@@ -155,7 +156,13 @@ export type Sending = {
 }
 
 /** What an attempt may need before it can be sent. */
-export type Outside = { readonly db: Pick<Pool, 'query'>; readonly tokens: Tokens }
+export type Outside = { readonly db: Pick<Pool, 'query'>; readonly tokens: Tokens; readonly fill: Fill }
+
+/** What is sent. */
+export type MadeRequest = OutboundRequest & {
+  /** The address as it is kept with the attempt, where the real one may hold something of a person. */
+  readonly kept_url?: string
+}
 
 type Answered = Extract<Exchange, { outcome: 'answered' }>
 
@@ -167,7 +174,7 @@ export type ConnectionKind = {
   readonly learn: (facts: Json | undefined, recorded: RecordedEvent) => ConnectionFacts
   /** What the request is made of: the facts, and what must be read or asked for at this moment. */
   readonly prepare: (facts: Json, sending: Sending, outside: Outside) => Promise<Json>
-  readonly request: (prepared: Json, sending: Sending) => OutboundRequest
+  readonly request: (prepared: Json, sending: Sending) => MadeRequest
   /** Whether what the request proved itself with is of no use any more, so that it is made once more. */
   readonly isStale: (prepared: Json, sending: Sending, outside: Outside, answer: Answered) => boolean
   /** Whether attempts are written to the integration log, and of which integration. */
@@ -182,7 +189,7 @@ type ConnectionDescription<Shapes extends EventShapes, Facts extends ConnectionF
   /** Undefined when there is no such connection. */
   readonly learn: (facts: Facts | undefined, event: EventOf<Shapes>) => Facts | undefined
   readonly prepare?: (facts: Facts, sending: Sending, outside: Outside) => Promise<Prepared>
-  readonly request: (prepared: Prepared, sending: Sending) => OutboundRequest
+  readonly request: (prepared: Prepared, sending: Sending) => MadeRequest
   readonly isStale?: (prepared: Prepared, sending: Sending, outside: Outside, answer: Answered) => boolean
   readonly integrationOf?: (facts: Facts) => string
 }

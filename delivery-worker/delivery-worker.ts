@@ -6,6 +6,7 @@ import { createPool } from '#infra/postgres/postgres.ts'
 import { kafkaSettings } from '#infra/kafka/settings.ts'
 import { capabilities as ownCapabilities, lifecycleSubjects } from './capabilities.ts'
 import type { Capabilities } from './capability.ts'
+import { makeFilling } from './custom-integrations/filling.ts'
 import { startLifecycleFeed } from './lifecycle-feed.ts'
 import { startNews } from './news.ts'
 import { startOperations } from './operations.ts'
@@ -54,7 +55,8 @@ export const startDeliveryWorker = async (parts: DeliveryWorkerParts, options: O
     byIndex: true,
     onLost: (error) => log.warn({ error }, 'idle database connection lost'),
   })
-  const send = makeSend({ capabilities, http, keys, dataKeys, now, pool, log, metrics })
+  const filling = makeFilling()
+  const send = makeSend({ capabilities, http, fill: filling.fill, keys, dataKeys, now, pool, log, metrics })
   const sender = startSender({ pool: queue, log, now, capabilities, send, concurrency: config.DELIVERY_CONCURRENCY })
   const leases = makeLeases(pool)
   const following = { eventLog, pool, log, metrics, signal, leases }
@@ -98,6 +100,7 @@ export const startDeliveryWorker = async (parts: DeliveryWorkerParts, options: O
     const running = [planning, feed, operations, upkeep, news, recoveries, watch]
     await Promise.all([sender.stop(), ...running.map(async ({ finished }) => finished)])
     await queue.end()
+    await filling.close()
     await http.close()
   }
   let stopping: Promise<void> | undefined

@@ -1,8 +1,11 @@
+import type { Json } from '#domain/event.ts'
 import { encrypt } from '#infra/crypto/aead.ts'
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
-import type { Exchange, OutboundRequest } from '#infra/guarded-http.ts'
+import type { Exchange } from '#infra/guarded-http.ts'
 import { placeBytes } from '#infra/crypto/seal.ts'
+import type { MadeRequest } from './capability.ts'
 import type { Claimed, Completed } from './queue.ts'
+import { peopleShown } from './snapshot.ts'
 
 /** What is kept of an attempt beside its outcome. */
 export type Recorded = Pick<Completed, 'exchange' | 'key_id' | 'sealed'>
@@ -18,34 +21,38 @@ const longestHeader = 500
  */
 const openRequestHeaders = new Set(['content-type', 'idempotency-key', 'x-service-signature', 'x-service-sequence'])
 const secretAnswerHeaders = /cookie|auth|token|secret|key|session/i
+/** Where a record of the other system is: often that of a person, under their own name or address. */
+const addressHeaders = /^(content-location|link|location|refresh)$/i
 
 /**
  * Keeps the heads of an attempt without secrets, and the bodies of one that failed, capped. Bodies are about a person, so they
- * are sealed under that person's key: when the person is erased, they are gone. Of what arrived no body is kept.
+ * are sealed under that person's key: when the person is erased, they are gone. Of what arrived no body is kept, nor of what is
+ * about two people, since each may be erased without the other.
  */
 export const exchangeRecorder =
   (dataKeys: Pick<DataKeys, 'of'>) =>
-  async (claimed: Claimed, message: string, request: OutboundRequest, answer: Exchange): Promise<Recorded> => {
+  async (claimed: Claimed, message: string, request: MadeRequest, answer: Exchange): Promise<Recorded> => {
     const exchange = {
       request: {
         method: request.method,
-        url: storable(withoutQuery(request.url)),
+        url: storable(withoutQuery(request.kept_url ?? request.url)),
         headers: shownHeaders(request.headers, isOpen),
       },
       response:
         answer.outcome === 'answered'
           ? {
               status: answer.status,
-              headers: shownHeaders(answer.headers ?? {}, (name) => !secretAnswerHeaders.test(name)),
+              headers: shownHeaders(answer.headers ?? {}, (name) => showsAnswer(name, request)),
             }
           : null,
     }
     const arrived = answer.outcome === 'answered' && answer.status >= 200 && answer.status < 300
     if (arrived || answer.outcome === 'refused') return { exchange, key_id: null, sealed: null }
+    const subject = subjectOf(claimed, message)
+    if (subject === undefined) return { exchange, key_id: null, sealed: null }
     const response = answer.outcome === 'answered' ? capped(answer.body) : null
     const bodies = JSON.stringify({ request: capped(Buffer.from(request.body ?? '')), response })
     try {
-      const subject = subjectOf(claimed, message)
       const { id: key_id, key } = await dataKeys.of({ organisation_id: claimed.organisation_id, subject })
       const sealed = encrypt(key, Buffer.from(bodies), bodiesPlace(claimed)).toString('base64')
       return { exchange, key_id, sealed }
@@ -58,6 +65,9 @@ export const exchangeRecorder =
 /** What the bodies of an attempt are sealed for. */
 const bodiesPlace = ({ organisation_id, id, number }: Claimed): Buffer =>
   placeBytes([organisation_id, 'delivery', id, String(number)])
+
+const showsAnswer = (name: string, { kept_url }: MadeRequest): boolean =>
+  !secretAnswerHeaders.test(name) && (kept_url === undefined || !addressHeaders.test(name))
 
 const isOpen = (name: string): boolean => openRequestHeaders.has(name.toLowerCase())
 
@@ -78,25 +88,15 @@ const withoutQuery = (address: string): string => {
 
 const capped = (body: Buffer): string => body.subarray(0, mostBodyBytes).toString()
 
-type Named = { readonly id?: unknown } | null | undefined
-type AboutPerson = {
-  readonly contact_id?: unknown
-  readonly customer?: Named
-  readonly policy?: { readonly customer?: Named }
-}
-
-/** Whose key seals a body: the person whom it names, or else the record, as in the log. */
-const subjectOf = ({ stream }: Claimed, body: string | undefined): string => {
-  const person = personIn(body)
+/** Whose key seals a body: the person whom it names, or else the record, as in the log. Undefined: it names two. */
+const subjectOf = ({ stream }: Claimed, body: string): string | undefined => {
+  const [person, ...others] = peopleIn(body)
+  if (others.length > 0) return undefined
   return person === undefined ? stream : `person:${person}`
 }
 
-const personIn = (body: string | undefined): string | undefined => {
-  try {
-    const { contact_id, customer, policy } = JSON.parse(body ?? '{}') as AboutPerson // of our making, mostly
-    const id = contact_id ?? customer?.id ?? policy?.customer?.id
-    return typeof id === 'string' ? id : undefined
-  } catch {
-    return undefined
-  }
+const peopleIn = (body: string): readonly string[] => {
+  const message = JSON.parse(body) as Json // of our making
+  const { contact_id } = message
+  return typeof contact_id === 'string' ? [contact_id] : peopleShown('', message)
 }

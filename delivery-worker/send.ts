@@ -8,6 +8,7 @@ import { reasonOf } from '#infra/reason.ts'
 import { nextDelay, retryAfterSeconds, unsentDelaySeconds, unsentMax, verdictOn } from './backoff.ts'
 import { recordInIntegrationLog } from '#infra/integration-log.ts'
 import { kindNamed, type Capabilities } from './capability.ts'
+import type { Fill } from './custom-integrations/filling.ts'
 import { exchangeRecorder, type Recorded } from './exchange.ts'
 import type { Claimed, Completed } from './queue.ts'
 import { makeTokens } from './tokens.ts'
@@ -15,6 +16,7 @@ import { makeTokens } from './tokens.ts'
 export type SendParts = {
   readonly capabilities: Capabilities
   readonly http: GuardedHttp
+  readonly fill: Fill
   readonly keys: Keys
   readonly dataKeys: Pick<DataKeys, 'of'>
   readonly now: () => Date
@@ -33,8 +35,8 @@ type NotSent = { readonly outcome: 'not_sent'; readonly reason: string; readonly
 const sequenceHeader = 'X-Service-Sequence'
 
 /** Sends a delivery once, signed for this attempt, and says what becomes of it. */
-export const makeSend = ({ capabilities, http, keys, dataKeys, now, pool, log, metrics }: SendParts) => {
-  const outside = { db: pool, tokens: makeTokens(http) }
+export const makeSend = ({ capabilities, http, fill, keys, dataKeys, now, pool, log, metrics }: SendParts) => {
+  const outside = { db: pool, tokens: makeTokens(http), fill }
   const recordExchange = exchangeRecorder(dataKeys)
 
   /** Together with what comes before it, a request ends within the deadline of one. */
@@ -61,7 +63,9 @@ export const makeSend = ({ capabilities, http, keys, dataKeys, now, pool, log, m
       if ('missing' in body) return { answer: notSent(body.missing, body.isForEver), recorded: nothingRecorded }
       const sent = await exchange(claimed, body.text, performance.now())
       if ('outcome' in sent) return { answer: sent, recorded: nothingRecorded }
-      return { answer: sent.answer, recorded: await recordExchange(claimed, body.text, sent.request, sent.answer) }
+      // Whatever becomes of the record, it was sent.
+      const recorded = recordExchange(claimed, body.text, sent.request, sent.answer).catch(() => nothingRecorded)
+      return { answer: sent.answer, recorded: await recorded }
     } catch (error) {
       return { answer: notSent(reasonOf(error)), recorded: nothingRecorded }
     }

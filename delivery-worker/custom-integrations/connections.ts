@@ -1,10 +1,16 @@
-import { customIntegrationEvents, integrationConnectionEvents, Outbound } from '#domain/custom-integrations/events.ts'
+import {
+  customIntegrationEvents,
+  integrationConnectionEvents,
+  Outbound,
+  type IntegrationEndpoint,
+} from '#domain/custom-integrations/events.ts'
 import { integrationSecretPlace } from '#domain/custom-integrations/record.ts'
 import type { Json } from '#domain/event.ts'
 import { OwnError } from '#domain/own-error.ts'
 import { unseal } from '#infra/crypto/seal.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import { connectionKind, endpointKey, type ConnectionFacts, type Outside, type Sending } from '../capability.ts'
+import type { Filled } from './fill.ts'
 import { integrationRequest } from './request.ts'
 import type { TokenRequest } from '../tokens.ts'
 
@@ -28,6 +34,8 @@ type Facts = ConnectionFacts & {
 
 type Prepared = Facts & {
   readonly outbound: Outbound
+  readonly endpoint: IntegrationEndpoint
+  readonly filled: Filled
   readonly credential: Readonly<Record<string, string>>
   /** The access token in it, if it holds one. */
   readonly token: { readonly request: TokenRequest; readonly text: string } | null
@@ -48,21 +56,22 @@ export const integrationConnections = connectionKind<typeof integrationConnectio
         return facts && { ...facts, sealed_secrets: {}, removed: true }
     }
   },
-  prepare: async (facts, sending, { db, tokens }) => {
+  prepare: async (facts, sending, { db, tokens, fill }) => {
     const outbound = await outboundOf(facts, db)
-    const { credential } = outbound
-    if (credential?.type !== 'oauth2')
-      return { ...facts, outbound, credential: headersOf(credential, facts, sending), token: null }
-    const request = tokenRequest(credential, facts, sending)
-    const text = await tokens.tokenFor(request)
-    return { ...facts, outbound, credential: { Authorization: `Bearer ${text}` }, token: { request, text } }
-  },
-  request: ({ outbound, credential }, { body, id }) => {
-    const { [endpointKey]: key, ...envelope } = JSON.parse(body) as Json // what we have made ourselves
+    const { [endpointKey]: key, ...envelope } = JSON.parse(sending.body) as Json // what we have made ourselves
     const endpoint = outbound.endpoints.find((each) => each.key === key)
     if (!endpoint) throw new OwnError(`The integration has no endpoint ${JSON.stringify(key)} any more.`)
-    return integrationRequest({ outbound, endpoint, envelope, idempotency_key: id, credential })
+    const filled = await fill(sending.organisation_id, { endpoint, envelope })
+    const call = { ...facts, outbound, endpoint, filled }
+    const { credential } = outbound
+    if (credential?.type !== 'oauth2')
+      return { ...call, credential: headersOf(credential, facts, sending), token: null }
+    const request = tokenRequest(credential, facts, sending)
+    const text = await tokens.tokenFor(request)
+    return { ...call, credential: { Authorization: `Bearer ${text}` }, token: { request, text } }
   },
+  request: ({ outbound, endpoint, filled, credential }, { id }) =>
+    integrationRequest({ outbound, endpoint, filled, idempotency_key: id, credential }),
   // The other system does not take the token any more, although it has not expired.
   isStale: ({ token }, _sending, { tokens }, { status }) => {
     if (!token || status !== 401) return false

@@ -5,6 +5,8 @@ import { integrationSecretPlace } from '#domain/custom-integrations/record.ts'
 import { deriveKeys } from '#infra/crypto/keys.ts'
 import { seal } from '#infra/crypto/seal.ts'
 import type { Outside } from '../../delivery-worker/capability.ts'
+import { fillEndpoint } from '../../delivery-worker/custom-integrations/fill.ts'
+import type { FillingTask } from '../../delivery-worker/custom-integrations/filling-thread.ts'
 import { integrationConnections } from '../../delivery-worker/custom-integrations/connections.ts'
 
 const keys = deriveKeys(Buffer.alloc(32, 3).toString('base64'))
@@ -34,6 +36,7 @@ const headersOf = async (credential: Outbound['credential'], secrets: Readonly<R
   const outside = {
     db: { query: async () => ({ rows: [{ facts: { outbound, removed: false } }] }) },
     tokens: {},
+    fill: async (_organisation: string, { endpoint, envelope }: FillingTask) => fillEndpoint(endpoint, envelope),
   } as unknown as Outside // all that is asked of it here
   const facts = { custom_integration_id: randomUUID(), sealed_secrets, removed: false }
   const body = JSON.stringify({ event_type: 'lead.created', $endpoint: 'add' })

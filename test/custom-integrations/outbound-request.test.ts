@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { IntegrationEndpoint } from '#domain/custom-integrations/events.ts'
+import { fillEndpoint } from '../../delivery-worker/custom-integrations/fill.ts'
 import { integrationRequest } from '../../delivery-worker/custom-integrations/request.ts'
 
 const envelope = {
@@ -8,19 +9,23 @@ const envelope = {
   contact: { email: 'a"b\\@x.org', name: 'Anna\r\nX-Evil: 1', first_name: '../../admin', last_name: 'ö' },
   lead: { fields: { covers: ['life', 'x"y'], budget: null } },
 }
-const call = (changes: Partial<IntegrationEndpoint>) =>
-  integrationRequest({
+const call = (changes: Partial<IntegrationEndpoint>) => {
+  const own = { key: 'add', method: 'POST', path: '/contacts', headers: {}, body_template: null } as const
+  const endpoint = { ...own, ...changes }
+  return integrationRequest({
     outbound: { base_url: 'https://api.example.com/v1/' },
-    endpoint: { key: 'add', method: 'POST', path: '/contacts', headers: {}, body_template: null, ...changes },
-    envelope,
+    endpoint,
+    filled: fillEndpoint(endpoint, envelope),
     idempotency_key: 'the key',
     credential: { 'X-Api-Key': 'secret' },
   })
+}
 
 test('without a body template the whole envelope is sent as JSON, without a signature', () => {
   expect(call({})).toEqual({
     method: 'POST',
     url: 'https://api.example.com/v1/contacts',
+    kept_url: 'https://api.example.com/v1/contacts',
     headers: { 'Content-Type': 'application/json', 'Idempotency-Key': 'the key', 'X-Api-Key': 'secret' },
     body: JSON.stringify(envelope),
   })

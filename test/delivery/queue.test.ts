@@ -26,6 +26,7 @@ const unused = {
     timeoutMs: 15_000,
     close: async () => undefined,
   },
+  fill: () => Promise.reject(new Error('nothing is filled in')),
   keys: deriveKeys(randomBytes(32).toString('base64')),
   dataKeys: { of: () => Promise.reject(new Error('nothing is sealed')) },
 }
