@@ -1,0 +1,148 @@
+import { Rejection } from '../rejection.ts'
+import type { OutreachStreamId } from '../values.ts'
+import type { OutreachChannel, OutreachOutcome, OutreachPersonEvent } from './events.ts'
+import type { Member, Person } from './member.ts'
+import { ended, queued, type Decision, type Role } from './queueing.ts'
+import { isCancelled } from './sending.ts'
+import type { OutreachStream } from './stream-record.ts'
+import { answerFault } from './survey.ts'
+
+/** What becomes known of a person after messages were sent. */
+export type ResponseCommand =
+  /** What the person did that streams are for. With a text, they wrote it. */
+  | {
+      readonly type: 'NoteActivity'
+      readonly outcome: OutreachOutcome
+      readonly wrote: string | null
+      readonly happened_at: string
+      readonly streams: (id: string) => OutreachStream | undefined
+      readonly messageIdOf: (stream_id: string, role: Role, number: number) => string
+    }
+  | { readonly type: 'NoteLanding'; readonly stream_id: string }
+  /** What was sent could not be delivered. */
+  | {
+      readonly type: 'NoteUndelivered'
+      readonly stream_id: OutreachStreamId
+      readonly message_id: string
+      readonly channel: OutreachChannel
+      readonly address: string
+      readonly reason: string | null
+    }
+  | {
+      readonly type: 'NoteConsent'
+      readonly streams: (id: string) => OutreachStream | undefined
+      readonly isGranted: (purpose: OutreachStream['purpose'], channel: OutreachChannel) => boolean
+    }
+  | {
+      readonly type: 'AnswerSurvey'
+      readonly stream: OutreachStream
+      readonly answer: string
+      readonly follow_up_answer: string | null
+    }
+
+/** A conversation that goes on longer is the team's. */
+const mostAnswers = 10
+
+const engaged = ({ stream_id, member_id }: Member, by: 'landing' | 'survey' | 'activity'): OutreachPersonEvent => ({
+  type: 'OutreachEngaged',
+  stream_id,
+  member_id,
+  by,
+  next_at: null,
+})
+
+export const noteActivity = (
+  command: Extract<ResponseCommand, { type: 'NoteActivity' }>,
+  { members }: Person,
+): Decision =>
+  Object.values(members).flatMap((member): Decision => {
+    const { outcome, wrote, happened_at, streams, messageIdOf } = command
+    const { stream_id, member_id, first_sent_at, outcomes, is_engaged, answers, state } = member
+    if (first_sent_at === null || first_sent_at > happened_at) return []
+    const stream = streams(stream_id)
+    const answersIt =
+      stream?.kind === 'conversation' &&
+      stream.message_mode === 'drafted' &&
+      wrote !== null &&
+      state === 'in' &&
+      answers < mostAnswers &&
+      !isCancelled(stream, member)
+    return [
+      ...(outcomes.includes(outcome)
+        ? []
+        : [
+            {
+              type: 'OutreachOutcomeCounted',
+              stream_id,
+              member_id,
+              outcome,
+            } as const,
+          ]),
+      ...(is_engaged || state !== 'in' ? [] : [engaged(member, 'activity')]),
+      ...(answersIt
+        ? [
+            queued(
+              { stream, known: {}, messageIdOf: (role, number) => messageIdOf(stream_id, role, number) },
+              { ...member, is_first: false },
+              'answer',
+              answers + 1,
+              wrote,
+            ),
+          ]
+        : []),
+    ]
+  })
+
+export const noteLanding = (command: Extract<ResponseCommand, { type: 'NoteLanding' }>, person: Person): Decision => {
+  const { stream_id } = command
+  const member = person.members[stream_id]
+  return member?.state === 'in' && !member.is_engaged ? [engaged(member, 'landing')] : []
+}
+
+export const noteUndelivered = (
+  command: Extract<ResponseCommand, { type: 'NoteUndelivered' }>,
+  person: Person,
+): Decision => {
+  const { type: _type, ...told } = command
+  const member = person.members[command.stream_id]
+  const isKnown = person.undelivered[command.channel]?.message_id === command.message_id
+  if (!member || isKnown) return []
+  // The gateway may tell of it before it is recorded that it took the message.
+  if (member.first_sent_at === null && person.messages[command.message_id] === undefined) return []
+  return [{ type: 'OutreachMessageUndelivered', member_id: member.member_id, ...told }]
+}
+
+export const noteConsent = (
+  { streams, isGranted }: Extract<ResponseCommand, { type: 'NoteConsent' }>,
+  person: Person,
+): Decision =>
+  Object.values(person.members).flatMap((member): Decision => {
+    const stream = streams(member.stream_id)
+    if (member.state !== 'in' || !stream) return []
+    const isReachable = stream.channels.some((channel) => isGranted(stream.purpose, channel))
+    return isReachable ? [] : [ended(member, person, 'consent_withdrawn')]
+  })
+
+export const answerSurvey = (
+  { stream, answer, follow_up_answer }: Extract<ResponseCommand, { type: 'AnswerSurvey' }>,
+  { members }: Person,
+): Decision => {
+  const member = members[stream.id]
+  if (!stream.survey || !member || member.first_sent_at === null)
+    throw new Rejection('not_found', 'There is no survey at this address. Use the link of the message.')
+  const fault = answerFault(stream.survey, answer)
+  if (fault) throw new Rejection('validation_failed', `The answer ${fault}.`, { answer: fault })
+  const { survey, member_id, is_engaged, state } = member
+  if (survey?.answer === answer && survey.follow_up_answer === follow_up_answer) return []
+  return [
+    {
+      type: 'OutreachSurveyAnswered',
+      stream_id: stream.id,
+      member_id,
+      answer,
+      follow_up_answer,
+      is_first: survey === null,
+    },
+    ...(is_engaged || state !== 'in' ? [] : [engaged(member, 'survey')]),
+  ]
+}
