@@ -12,6 +12,7 @@ const monthsAfter = (date: string, months: number): string => {
 }
 
 const dayBefore = (date: string): string => text(new Date(Date.parse(date) - 86_400_000))
+export const dayAfter = (date: string): string => text(new Date(Date.parse(date) + 86_400_000))
 
 /** The cycle of a day. Cycles are counted from the first day, so that a short month moves none of the later ones. */
 export const cycleOf = ({ months, starts }: CycleRule, confirmedOn: string, day: string, timeZone: string): Cycle => {

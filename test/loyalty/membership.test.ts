@@ -172,6 +172,25 @@ describe('a cycle', () => {
     expect(later?.cycle_points).toBe(1_000)
   })
 
+  scenario('begins after the one before, also by a rule that was changed meanwhile: a day is in one cycle', {
+    given: [enrolled, confirmed],
+    when: { ...startCycle('2027-01-16'), cycle: { months: 12, starts: '04-06' } },
+    then: [
+      {
+        type: 'CycleStarted',
+        cycle_started_on: '2027-01-16',
+        cycle_ends_on: '2027-04-05',
+        cycle_over_at: '2027-04-05T23:00:00.000Z',
+      },
+    ],
+  })
+
+  test('keeps one sum for each day after it, however many events there are', () => {
+    const many = Array.from({ length: 50 }, (_, index) => pointsRecorded(`late-${index}`, 2, '2027-01-16'))
+    const { membership: kept } = stateOf(membership, [enrolled, confirmed, ...many])
+    expect(kept?.later).toEqual([{ day: '2027-01-16', points: 100 }])
+  })
+
   test.each([
     [{ months: 12, starts: 'confirmation' }, '2024-02-29', '2025-03-01', '2025-02-28', '2026-02-27'],
     [{ months: 1, starts: 'confirmation' }, '2026-01-31', '2026-03-30', '2026-02-28', '2026-03-30'],
