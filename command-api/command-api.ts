@@ -66,7 +66,7 @@ import { makeWriter } from './writer.ts'
 
 type RouteDeps = Parameters<typeof salesRoutes>[0] &
   Parameters<typeof intakeRoutes>[0] &
-  Parameters<typeof loyaltyRoutes>[0] &
+  Omit<Parameters<typeof loyaltyRoutes>[0], 'isPerson'> &
   Parameters<typeof connectionRoutes>[0] &
   Parameters<typeof operatorKeyRoutes>[0] &
   Parameters<typeof clockRoutes>[0] &
@@ -87,7 +87,11 @@ export const commandRoutes = (deps: RouteDeps): readonly Route[] => {
     ...salesRoutes(deps),
     ...connectionRoutes(deps),
     ...intakeRoutes(deps),
-    ...loyaltyRoutes(deps),
+    ...loyaltyRoutes({
+      ...deps,
+      isPerson: async (organisation_id, id) =>
+        (await people.record(organisation_id, id)) !== undefined && !(await people.isErased(id)),
+    }),
     ...outreachRoutes({
       ...deps,
       live: outreach,

@@ -65,8 +65,11 @@ export const findStreams = async (
     select 'application-' || id as stream, bool_or(is_first) as is_own, bool_or(is_first) as is_theirs
       from own_application group by id
     union all select 'policy-' || id, false, is_theirs from own_policy
-    union all select 'membership-' || memberships.id, false, is_theirs
-      from memberships join own_policy using (policy_number) where memberships.organisation_id = ${organisation_id}
+    union all select 'membership-' || id, bool_or(is_theirs and customer_id is null), bool_or(is_theirs) from (
+        select memberships.id, memberships.customer_id, is_theirs
+          from memberships join own_policy using (policy_number) where memberships.organisation_id = ${organisation_id}
+        union all select id, customer_id, true from memberships
+          where organisation_id = ${organisation_id} and customer_id = ${contact_id}) as own_membership group by id
     union all select 'ingest-' || id, true, true from ingests
       where organisation_id = ${organisation_id} and contact_id = ${contact_id}
     union all select distinct 'message_news-' || news_id, false, true from message_news

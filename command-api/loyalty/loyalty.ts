@@ -4,7 +4,7 @@ import type { DataKeys } from '#infra/crypto/data-keys.ts'
 import type { Route } from '#infra/http/route.ts'
 import type { Leads } from '../live-leads.ts'
 import { makeMemberships } from './memberships.ts'
-import { programmeRoutes } from './operator-routes.ts'
+import { programmeRoutes, type IsPerson } from './operator-routes.ts'
 import { membershipRoutes } from './routes.ts'
 import type { MembershipSnapshots } from './snapshots.ts'
 import { startCycles } from './start-cycles.ts'
@@ -26,12 +26,12 @@ const membershipsOf = ({ writer, dataKeys, programmes, snapshots }: Deps) =>
   makeMemberships({ writer, digest: dataKeys.digest, programmes, snapshots })
 
 /** Memberships and what they earn: the way in. */
-export const loyaltyRoutes = (deps: Deps): readonly Route[] => {
-  const { writer, directory, programmes } = deps
+export const loyaltyRoutes = (deps: Deps & { readonly isPerson: IsPerson }): readonly Route[] => {
+  const { writer, directory, programmes, isPerson } = deps
   const memberships = membershipsOf(deps)
   return [
     ...membershipRoutes({ memberships, organisations: directory.organisations }),
-    ...programmeRoutes({ writer, directory, programmes, memberships }),
+    ...programmeRoutes({ writer, directory, programmes, memberships, isPerson }),
   ]
 }
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { programme, type ProgrammeChoices } from '#domain/loyalty/programme.ts'
 import { Programme, programmesOf, renderMembership, ShownMembership } from '#domain/loyalty/record.ts'
 import { CustomerId, OrganisationId, ProgrammeId } from '#domain/values.ts'
-import { notFound } from '#infra/http/problem.ts'
+import { notFound, Problem } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import { commandHandler, type Writer } from '../handle.ts'
 import { operatorContext, operatorRoute, refuseUnknownOrganisation, type Organisations } from '../operator.ts'
@@ -15,7 +15,11 @@ type Deps = {
   readonly directory: Organisations
   readonly programmes: ReadonlyMap<string, Programme>
   readonly memberships: Memberships
+  readonly isPerson: IsPerson
 }
+
+/** Whether somebody is a person of the organisation, and was not erased. */
+export type IsPerson = (organisation_id: OrganisationId, id: CustomerId) => Promise<boolean>
 
 const programmesAddress = '/admin/v1/organisations/:organisation_id/programmes' as const
 const oneProgramme = `${programmesAddress}/:programme_id` as const
@@ -32,7 +36,7 @@ const Enrolment = z.object({
 const noProgramme = () => notFound('programme')
 
 /** What the operator does about loyalty programmes and their members. */
-export const programmeRoutes = ({ writer, directory, programmes, memberships }: Deps): Route[] => {
+export const programmeRoutes = ({ writer, directory, programmes, memberships, isPerson }: Deps): Route[] => {
   const { handle, load } = commandHandler(writer, programme)
 
   return [
@@ -107,6 +111,10 @@ export const programmeRoutes = ({ writer, directory, programmes, memberships }: 
       async ({ path: { organisation_id, programme_id }, body: { policy_number, customer_id }, ...facts }) => {
         const known = await load(programme_id)
         if (known?.organisation_id !== organisation_id) throw noProgramme()
+        if (customer_id !== null && !(await isPerson(organisation_id, customer_id)))
+          throw new Problem('validation_failed', 'There is no such person. Send the id of one of the organisation.', {
+            fields: { customer_id: 'is no person of the organisation' },
+          })
         const membership_id = membershipIdOf(organisation_id, programme_id, policy_number)
         const command = {
           type: 'Enrol',

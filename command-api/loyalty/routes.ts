@@ -156,9 +156,12 @@ export const membershipRoutes = ({ memberships, organisations }: Deps): Route[] 
         const fresh = new Set(handled.events.flatMap((event) => ('entry_id' in event ? [event.entry_id] : [])))
         const results = entries.map(({ entry_id, entry_type }) => {
           const earlier = handled.known.entries.find(({ id }) => id === entry_id)
-          const { points = null, tier_key = null } = earlier ?? findEntry(handled.state.entries, entry_id) ?? {}
+          // A repeat is answered with what was recorded, whatever it says now.
+          const recorded = earlier ?? findEntry(handled.state.entries, entry_id)
+          const { points = null, tier_key = null } = recorded ?? {}
           // Of one key that stands twice in a batch, the second is a repeat.
-          return { id: entry_id, entry_type, points, tier_key, replayed: !fresh.delete(entry_id) }
+          const replayed = !fresh.delete(entry_id)
+          return { id: entry_id, entry_type: recorded?.entry_type ?? entry_type, points, tier_key, replayed }
         })
         const shown = renderMembership(handled.state.membership ?? membership, programme)
         return { status: 200, body: { data: { events: results, membership: shown } } }

@@ -22,7 +22,7 @@ type Deps = {
 }
 
 /** Raised whenever a membership is folded differently, as the version of its projection is. */
-const version = 1
+const version = 2
 
 type Row = {
   readonly revision: number
@@ -71,10 +71,12 @@ export const makeMembershipSnapshots = ({ pool, dataKeys, log, every = 500 }: De
       pool,
       async (client) => {
         await client.query(sql`
-        insert into membership_entry_key (membership_id, entry_id, points, tier_key)
+        insert into membership_entry_key as kept (membership_id, entry_id, entry_type, points, tier_key)
         select ${id}, * from unnest(${entries.map((each) => each.id)}::uuid[],
+          ${entries.map(({ entry_type }) => entry_type)}::text[],
           ${entries.map(({ points }) => points)}::integer[], ${entries.map(({ tier_key }) => tier_key)}::text[])
-        on conflict do nothing`)
+        on conflict (membership_id, entry_id) do update set entry_type = excluded.entry_type
+        where kept.entry_type is null`)
         await client.query(sql`
         insert into membership_snapshot as kept
           (organisation_id, membership_id, version, revision, event_id, causes, document, key_id, sealed_reference)
@@ -128,15 +130,21 @@ export const makeMembershipSnapshots = ({ pool, dataKeys, log, every = 500 }: De
       // In one statement, so that both are of the same moment.
       const { rows } = await pool.query<{ as_far_as: number | null } & { [Key in keyof Entry]: Entry[Key] | null }>({
         name: 'membership-entries-known',
-        ...sql`select kept.revision as as_far_as, entry.entry_id as id, entry.points, entry.tier_key
+        ...sql`select kept.revision as as_far_as, entry.entry_id as id, entry.entry_type, entry.points, entry.tier_key
           from (select) as one
           left join membership_snapshot as kept on kept.membership_id = ${membership_id} and kept.version = ${version}
           left join membership_entry_key as entry
             on entry.membership_id = ${membership_id} and entry.entry_id = any(${entry_ids}::uuid[])`,
       })
-      const entries = rows.flatMap(({ id, points, tier_key }) => (id === null ? [] : [{ id, points, tier_key }]))
+      const entries = rows.flatMap(({ id, entry_type, points, tier_key }) =>
+        id === null ? [] : [{ id, entry_type: entry_type ?? typeOf(points), points, tier_key }],
+      )
       return { as_far_as: rows[0]?.as_far_as ?? fromTheBeginning, entries }
     },
   }
 }
+/** Of an entry whose type was not kept: as much as can be told. */
+const typeOf = (points: number | null): Entry['entry_type'] =>
+  points === null ? 'tier_asserted' : points < 1 ? 'points_adjusted' : 'points_awarded'
+
 export type MembershipSnapshots = ReturnType<typeof makeMembershipSnapshots>

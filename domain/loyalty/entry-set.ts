@@ -1,3 +1,5 @@
+import type { EntryType } from './record.ts'
+
 /**
  * The entries of a membership by their ids: a tree of small nodes, of which a new entry copies four, so that a hundred
  * thousand entries can be folded one by one.
@@ -10,7 +12,12 @@ export type EntrySet = {
 }
 
 /** What a repeated entry is answered with. */
-export type Entry = { readonly id: string; readonly points: number | null; readonly tier_key: string | null }
+export type Entry = {
+  readonly id: string
+  readonly entry_type: EntryType
+  readonly points: number | null
+  readonly tier_key: string | null
+}
 
 type Branch<Child> = Readonly<Record<string, Child>>
 type Nodes = Branch<Branch<Branch<readonly Entry[]>>>

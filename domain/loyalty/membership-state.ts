@@ -1,6 +1,6 @@
 import { noEntries, withEntry, type EntrySet } from './entry-set.ts'
 import type { MembershipEvent } from './events.ts'
-import { evolveMembership, type Membership } from './record.ts'
+import { entryTypes, evolveMembership, type Membership } from './record.ts'
 
 /** What decisions about a membership rest on: itself, and which of the partner's events it has recorded. */
 export type MembershipState = {
@@ -28,5 +28,6 @@ export const evolveState = (
   if (!('entry_id' in event)) return { membership: evolved, entries, entries_after }
   const points = 'points' in event ? event.points : null
   const tier_key = 'tier_key' in event ? event.tier_key : null
-  return { membership: evolved, entries: withEntry(entries, { id: event.entry_id, points, tier_key }), entries_after }
+  const entry = { id: event.entry_id, entry_type: entryTypes[event.type], points, tier_key }
+  return { membership: evolved, entries: withEntry(entries, entry), entries_after }
 }

@@ -154,8 +154,16 @@ const changeOf = (
 const withPoints = (membership: Membership, points: number, day: string): Partial<Membership> => {
   const { cycle, cycle_points, later } = membership
   if (!cycle || day < cycle.cycle_started_on) return {}
-  if (day > cycle.cycle_ends_on) return { later: [...later, { day, points }] }
+  if (day > cycle.cycle_ends_on) return { later: withLater(later, day, points) }
   return { cycle_points: cycle_points + points }
+}
+
+/** One sum for each day: however many events there are, they lie a day ahead at most. */
+const withLater = (later: Membership['later'], day: string, points: number): Membership['later'] => {
+  const known = later.find((each) => each.day === day)
+  return known
+    ? later.map((each) => (each === known ? { day, points: each.points + points } : each))
+    : [...later, { day, points }]
 }
 
 /** A membership as the partner sees it. */
@@ -195,6 +203,14 @@ export const renderMembership = (
 }
 
 export const EntryType = z.enum(['points_awarded', 'points_adjusted', 'tier_asserted'])
+export type EntryType = z.infer<typeof EntryType>
+
+/** What the partner calls the events of a membership that it sends. */
+export const entryTypes = {
+  PointsAwarded: 'points_awarded',
+  PointsAdjusted: 'points_adjusted',
+  TierAsserted: 'tier_asserted',
+} as const satisfies Partial<Record<MembershipEvent['type'], EntryType>>
 
 /** What became of an event that the partner sent. */
 export const EntryResult = z

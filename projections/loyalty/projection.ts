@@ -1,12 +1,13 @@
 import { idOf, organisationOf } from '#domain/event.ts'
 import { membershipEvents } from '#domain/loyalty/events.ts'
-import { evolveMembership, type EntryShown, type Membership } from '#domain/loyalty/record.ts'
+import { entryTypes, evolveMembership, type EntryShown, type Membership } from '#domain/loyalty/record.ts'
 import type { Projection } from '../projection.ts'
 
 type Row = {
   readonly organisation_id: string
   readonly id: string
   readonly programme_id: string
+  readonly customer_id: string | null
   readonly external_member_ref: string | null
   readonly policy_number: string
   readonly document: Membership
@@ -16,7 +17,7 @@ type Row = {
 /** Every membership. */
 export const memberships: Projection<typeof membershipEvents, Row, 'organisation_id' | 'id'> = {
   name: 'memberships',
-  version: 1,
+  version: 2,
   categories: ['membership'],
   events: membershipEvents,
   table: {
@@ -24,6 +25,7 @@ export const memberships: Projection<typeof membershipEvents, Row, 'organisation
       organisation_id: 'uuid',
       id: 'uuid',
       programme_id: 'uuid',
+      customer_id: 'uuid',
       external_member_ref: 'text',
       policy_number: 'text',
       document: 'json',
@@ -34,6 +36,7 @@ export const memberships: Projection<typeof membershipEvents, Row, 'organisation
       'organisation_id, external_member_ref',
       'organisation_id, created_at desc, id desc',
       'organisation_id, policy_number',
+      'organisation_id, customer_id',
     ],
   },
 
@@ -42,8 +45,8 @@ export const memberships: Projection<typeof membershipEvents, Row, 'organisation
   project: (row, event, { metadata }, key) => {
     const document = evolveMembership(row?.document, event, metadata)
     if (!document) throw new Error(`${event.type} of membership ${key.id}, which was never enrolled.`)
-    const { programme_id, external_member_ref, policy_number, created_at } = document
-    return { ...key, programme_id, external_member_ref, policy_number, document, created_at }
+    const { programme_id, customer_id, external_member_ref, policy_number, created_at } = document
+    return { ...key, programme_id, customer_id, external_member_ref, policy_number, document, created_at }
   },
 }
 
@@ -84,9 +87,7 @@ export const membershipEntries: Projection<
     ...key,
     document: {
       id: event.entry_id,
-      entry_type: { PointsAwarded: 'points_awarded', PointsAdjusted: 'points_adjusted', TierAsserted: 'tier_asserted' }[
-        event.type
-      ] as EntryShown['entry_type'],
+      entry_type: entryTypes[event.type],
       points: 'points' in event ? event.points : null,
       tier_key: 'tier_key' in event ? event.tier_key : null,
       idempotency_key: event.idempotency_key,

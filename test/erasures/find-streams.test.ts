@@ -65,6 +65,35 @@ describe('a policy in force', () => {
   })
 })
 
+describe('a membership of the person', () => {
+  const enrol = async (customer_id: string | null, policy_number: string) => {
+    const id = 'ae000000-0000-4000-8000-000000000001'
+    await model.pool.query(sql`
+      insert into memberships (organisation_id, id, programme_id, customer_id, policy_number, document)
+      values (${organisation_id}, ${id}, ${id}, ${customer_id}, ${policy_number}, '{}')`)
+    const [sample] = samples
+    if (!sample) throw new Error('There is no sample.')
+    const stream = `membership-${id}`
+    const read = async (asked: string) => (asked === stream ? [sample.event] : [])
+    return { stream, find: async (of: typeof first) => findStreams({ pool: model.pool, eventLog: { read } }, of, []) }
+  }
+  beforeEach(async () => {
+    await model.pool.query('truncate memberships')
+  })
+
+  test('is found also where the policy was sold elsewhere', async () => {
+    const { stream, find } = await enrol(first.contact_id, 'OLD-000000001')
+    expect(await find(first)).toEqual({ streams: [stream], sealed: [] })
+    expect(await find(second)).toEqual({ streams: [], sealed: [] })
+  })
+
+  test('that was enrolled by the number of the policy alone has a key of its own, which goes with theirs', async () => {
+    await bound('cancelled', null)
+    const { stream, find } = await enrol(null, 'POL-000000000')
+    expect(await find(first)).toEqual({ streams: [stream], sealed: [stream] })
+  })
+})
+
 test('what a joint policy follows from is found for its first person, and stays readable when the second is erased', async () => {
   await bound('cancelled')
   const [sample] = samples

@@ -173,6 +173,16 @@ describe('POST /programme_memberships/{external_ref}/events', () => {
     expect((await send('GET', 'batch')).body.data).toMatchObject({ cycle_points: 71 })
   })
 
+  test('a repeated key is answered with what was recorded, whatever is sent with it now', async () => {
+    await active('said-before')
+    await post('said-before', [award('one', 100)])
+    const again = await post('said-before', [{ idempotency_key: 'one', entry_type: 'tier_asserted', tier_key: 'gold' }])
+    expect(again.body.data).toMatchObject({
+      events: [{ entry_type: 'points_awarded', points: 100, tier_key: null, replayed: true }],
+      membership: { current_tier_key: null },
+    })
+  })
+
   test('409 membership_pending: nothing is recorded', async () => {
     const { id } = await enrolled()
     const refused = await post(id, [award('early')])
@@ -226,6 +236,13 @@ describe('POST /programme_memberships/{external_ref}/events', () => {
     const { body } = await service.send<readonly ShownMembership[]>('GET', found)
     expect(body.data.map((each) => each.id)).toEqual([id])
   })
+})
+
+test('422: the operator enrols nobody who is no person of the organisation', async () => {
+  const path = `/admin/v1/organisations/${organisation_id}/programmes/${programme_id}/memberships`
+  const body = { policy_number: 'P-of-nobody', customer_id: 'c0000000-0000-4000-8000-0000000000ff' }
+  const { status, body: answer } = await service.send<ShownMembership>('POST', path, { body })
+  expect([status, answer.error?.fields]).toEqual([422, { customer_id: 'is no person of the organisation' }])
 })
 
 describe('a reference is unique in its programme', () => {
