@@ -4,6 +4,7 @@ import { accountOf, accountSecretPlace, type SealedAccount } from '#domain/provi
 import type { Directory } from '#domain/access/record.ts'
 import { OrganisationId } from '#domain/values.ts'
 import type { Clock } from '#infra/clock.ts'
+import { CannotUnseal } from '#infra/crypto/aead.ts'
 import type { Keys } from '#infra/crypto/keys.ts'
 import { unseal } from '#infra/crypto/seal.ts'
 import { isNestedTooDeep } from '#infra/http/nesting.ts'
@@ -79,19 +80,31 @@ const refuseUnsigned = (
   const secrets = providers.flatMap((provider) => {
     const account = accountOf(accounts, organisation_id, provider)
     if (!account || account.sealed_webhook_secret === null) return []
-    return [
-      unseal(keys, account.sealed_webhook_secret, accountSecretPlace(organisation_id, account.id, 'webhook_secret')),
-    ]
+    const place = accountSecretPlace(organisation_id, account.id, 'webhook_secret')
+    return [opened(() => unseal(keys, account.sealed_webhook_secret ?? '', place))]
   })
   const headers = request.headersDistinct[header] ?? []
   const isSigned = secrets
-    .map((secret) => signatureFault(secret, body, headers, realTime()) === undefined)
+    .map((secret) => typeof secret === 'string' && signatureFault(secret, body, headers, realTime()) === undefined)
     .includes(true)
-  if (!isActive || !isSigned)
-    throw new Problem(
-      'forbidden',
-      'The signature is missing, malformed, too old, or not that of an account of this organisation. Sign the body with its webhook secret.',
-    )
+  if (isActive && isSigned) return
+  // It may be signed by the one that cannot be opened: it is to be sent again, not given up.
+  const closed = secrets.find((secret) => secret instanceof CannotUnseal)
+  if (isActive && closed && headers.length > 0) throw closed
+  throw new Problem(
+    'forbidden',
+    'The signature is missing, malformed, too old, or not that of an account of this organisation. Sign the body with its webhook secret.',
+  )
+}
+
+/** A secret, or why it cannot be opened: that of one account keeps nobody from using the other. */
+const opened = (unsealed: () => string): string | CannotUnseal => {
+  try {
+    return unsealed()
+  } catch (error) {
+    if (error instanceof CannotUnseal) return error
+    throw error
+  }
 }
 
 const known: ReadonlySet<unknown> = new Set(GatewayNews.options.map(({ shape }) => shape.type.value))
