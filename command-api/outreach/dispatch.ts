@@ -7,8 +7,10 @@ import type { QueuedWork } from './queue.ts'
 
 type Parts = {
   readonly queue: Pick<QueuedWork, 'streams'>
-  /** Does what a stream has to do now. */
-  readonly work: (stream_id: string) => Promise<void>
+  /** Does what a stream has to do now, until the signal is aborted. */
+  readonly work: (stream_id: string, signal: AbortSignal) => Promise<void>
+  /** Whether a stream can do anything: one that waits, such as a paused one, takes no place. */
+  readonly canWork: (stream_id: string) => boolean
   readonly leases: Leases
   readonly log: Log
   readonly signal: AbortSignal
@@ -25,15 +27,15 @@ const mostRetryMs = 5_000
  * Has outreach streams draft and send what is due, in one process at a time. A stream goes on by itself and is passed over
  * while it does, so that a slow writer or channel of one delays no other.
  */
-export const runOutreach = ({ queue, work, leases, log, signal, pollMs = 1_000 }: Parts): RunningOutreach => {
+export const runOutreach = ({ queue, work, canWork, leases, log, signal, pollMs = 1_000 }: Parts): RunningOutreach => {
   const underWay = new Map<string, { readonly organisation_id: string; readonly finished: Promise<void> }>()
   let outage: string | undefined
   let failed: string | undefined
 
-  const begin = (organisation_id: string, stream_id: string): void => {
+  const begin = (organisation_id: string, stream_id: string, ending: AbortSignal): void => {
     const own = [...underWay.values()].filter((each) => each.organisation_id === organisation_id)
     if (underWay.has(stream_id) || underWay.size >= most.all || own.length >= most.each) return
-    const finished = work(stream_id)
+    const finished = work(stream_id, ending)
       .then(() => {
         failed = undefined
       })
@@ -47,17 +49,17 @@ export const runOutreach = ({ queue, work, leases, log, signal, pollMs = 1_000 }
 
   /** Those that had to wait for a place come first the next time. */
   let turn = 0
-  const sweep = async (): Promise<void> => {
-    const busy = await queue.streams()
+  const sweep = async (ending: AbortSignal): Promise<void> => {
+    const busy = (await queue.streams()).filter(({ stream_id }) => canWork(stream_id))
     turn = busy.length === 0 ? 0 : (turn + most.all) % busy.length
     const inTurn = [...busy.slice(turn), ...busy.slice(0, turn)]
-    for (const { organisation_id, stream_id } of inTurn) begin(organisation_id, stream_id)
+    for (const { organisation_id, stream_id } of inTurn) begin(organisation_id, stream_id, ending)
   }
 
   const sweepWhileLeased = async (lease: Lease): Promise<void> => {
     const ending = AbortSignal.any([signal, lease.signal])
     while (!ending.aborted) {
-      await sweep()
+      await sweep(ending)
       outage = undefined
       await pause(pollMs, undefined, { signal: ending }).catch(() => undefined)
     }

@@ -13,6 +13,8 @@ const address = '/admin/v1/organisations/:organisation_id/outreach_streams/:stre
 const StreamPath = z.object({ organisation_id: OrganisationId, stream_id: OutreachStreamId })
 const MessagePath = StreamPath.extend({ contact_id: CustomerId, message_id: z.uuid().toLowerCase() })
 
+const atOnce = 16
+
 const Joined = z.object({
   contact_id: CustomerId,
   state: z.enum(['in', 'refused', 'ended', 'no_lead']).describe('refused: no consent, or no date that lies ahead.'),
@@ -61,11 +63,15 @@ export const outreachMemberRoutes = ({ people, streams, live }: Deps): Route[] =
           throw new Problem('conflict', 'Outreach is not switched on for the organisation. Switch it on first.')
         const context = operatorContext(organisation_id, facts)
         const by = { type: 'operator', id: null } as const
-        const data = []
-        for (const { contact_id, columns } of body.people) {
-          const member = await people.join(stream, contact_id, { columns, by }, context)
-          data.push({ contact_id, state: member?.state ?? ('no_lead' as const) })
+        const data: z.output<typeof Joined>[] = []
+        const waiting = body.people.entries()
+        const join = async () => {
+          for (const [index, { contact_id, columns }] of waiting) {
+            const member = await people.join(stream, contact_id, { columns, by }, context)
+            data[index] = { contact_id, state: member?.state ?? 'no_lead' }
+          }
         }
+        await Promise.all(Array.from({ length: atOnce }, join))
         return { status: 200, body: { data } }
       },
     ),

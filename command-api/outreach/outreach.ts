@@ -6,7 +6,7 @@ import { makeOutbox } from '#infra/message-channels/outbox.ts'
 import { makeSmtp } from '#infra/message-channels/smtp.ts'
 import type { OrganisationId } from '#domain/values.ts'
 import type { Workflow } from '#domain/workflows/record.ts'
-import { noSettings } from '#domain/outreach/record.ts'
+import { isWorking, noSettings } from '#domain/outreach/record.ts'
 import type { Directory } from '#domain/access/record.ts'
 import type { Route } from '#infra/http/route.ts'
 import type { LifecyclePerson } from '../lifecycle-people.ts'
@@ -71,7 +71,7 @@ export const outreachReactions = (deps: ReactionDeps): readonly SomeReaction[] =
     whenConsentRecordedEndMembership(people, live, recordOf),
     whenOutreachHappenedRecordActivity(leads, live),
     whenMessageNewsReceivedRecordActivity(leads, live),
-    whenMessageNewsReceivedNoteUndelivered(people),
+    whenMessageNewsReceivedNoteUndelivered(people, live),
   ]
 }
 
@@ -109,5 +109,12 @@ export const startOutreach = (deps: RunDeps): RunningOutreach => {
     send: makeChannels({ openAccount, http: deps.http, sendMail, outbox }),
     linksOf: makeLinks({ keys, baseUrl: config.BASE_URL }),
   })
-  return runOutreach({ ...deps, queue, work })
+  /** As far as this process knows; of one that it does not know yet, more is known when it is read. */
+  const canWork = (stream_id: string): boolean => {
+    const stream = live.streams.get(stream_id)
+    if (!stream) return true
+    const isOn = live.settings.get(stream.organisation_id)?.is_on === true
+    return isOn && (isWorking(stream) || stream.timing > stream.timing_moved)
+  }
+  return runOutreach({ ...deps, queue, work, canWork })
 }

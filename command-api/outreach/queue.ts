@@ -1,6 +1,11 @@
 import type { Pool } from 'pg'
 import { sql } from '#infra/postgres/postgres.ts'
 
+export const lowestId = '00000000-0000-0000-0000-000000000000'
+
+/** A place in the order of what is due. */
+export type Place = { readonly due_at: string; readonly id: string }
+
 /** What waits to be done for outreach streams, as the read model shows it: it may be a moment behind. */
 export const makeQueue = (pool: Pick<Pool, 'query'>) => ({
   /** The streams that have something to do, found from one to the next without a look at what each has. */
@@ -27,66 +32,66 @@ export const makeQueue = (pool: Pick<Pool, 'query'>) => ({
     }
   },
 
+  /** What is due, that before an item left out: the first of a run begin at the beginning. */
   next: async (
     organisation_id: string,
     stream_id: string,
     step: 'draft' | 'sending',
     now: string,
+    after: Place | undefined,
     most: number,
-  ): Promise<readonly { readonly id: string; readonly contact_id: string }[]> => {
-    const { rows } = await pool.query<{ id: string; contact_id: string }>({
+  ): Promise<readonly (Place & { readonly contact_id: string })[]> => {
+    const { due_at, id } = after ?? { due_at: '-infinity', id: lowestId }
+    const { rows } = await pool.query<{ id: string; contact_id: string; due_at: Date }>({
       name: 'outreach-next-work',
       ...sql`
-        select id, contact_id from outreach_queue
+        select id, contact_id, due_at from outreach_queue
         where organisation_id = ${organisation_id} and stream_id = ${stream_id} and step = ${step} and due_at <= ${now}
+          and (due_at, id) > (${due_at}, ${id})
         order by due_at, id limit ${most}`,
     })
-    return rows
+    return rows.map((row) => ({ ...row, due_at: row.due_at.toISOString() }))
   },
 
-  /** People of a stream after one of them; `isComplete` says that the read model knows all who joined before the change. */
+  /** People of a stream after one of them. */
   membersAfter: async (
     organisation_id: string,
     stream_id: string,
-    timing: number,
+    _number: number,
     after: string,
     most: number,
-  ): Promise<{ readonly contacts: readonly string[]; readonly isComplete: boolean }> => {
-    const isComplete = await isPassed(pool, organisation_id, stream_id, timing)
+  ): Promise<readonly string[]> => {
     const { rows } = await pool.query<{ contact_id: string }>(sql`
       select contact_id from outreach_members
       where organisation_id = ${organisation_id} and stream_id = ${stream_id} and contact_id > ${after}
       order by contact_id limit ${most}`)
-    return { contacts: rows.map(({ contact_id }) => contact_id), isComplete }
+    return rows.map(({ contact_id }) => contact_id)
   },
 
-  /** Subscribers who have not been given an issue; `isComplete` says that the read model knows all who joined before it. */
+  /** Subscribers who have not been given an issue, after one of them. */
   subscribersWithout: async (
     organisation_id: string,
     stream_id: string,
     issue: number,
+    after: string,
     most: number,
-  ): Promise<{ readonly contacts: readonly string[]; readonly isComplete: boolean }> => {
-    const isComplete = await isPassed(pool, organisation_id, stream_id, issue)
+  ): Promise<readonly string[]> => {
     const { rows } = await pool.query<{ contact_id: string }>(sql`
       select contact_id from outreach_members
       where organisation_id = ${organisation_id} and stream_id = ${stream_id} and subscribes and last_issue < ${issue}
-      limit ${most}`)
-    return { contacts: rows.map(({ contact_id }) => contact_id), isComplete }
+        and contact_id > ${after}
+      order by contact_id limit ${most}`)
+    return rows.map(({ contact_id }) => contact_id)
+  },
+
+  /** Whether the list of people has come as far as an issue, or a change of their reminders. Who joins later joins afterwards. */
+  isPassed: async (organisation_id: string, stream_id: string, number: number): Promise<boolean> => {
+    const { rows } = await pool.query(sql`
+      select from outreach_queue as queue join consumer_checkpoint as checkpoint on checkpoint.name = 'outreach_members'
+      where queue.organisation_id = ${organisation_id} and queue.stream_id = ${stream_id} and queue.id = ${stream_id}
+        and queue.issue = ${number} and checkpoint.position >= queue.position`)
+    return rows.length > 0
   },
 })
-/** Whether the list of people has come as far. It is asked before the list: who joins in between joins afterwards. */
-const isPassed = async (
-  pool: Pick<Pool, 'query'>,
-  organisation_id: string,
-  stream_id: string,
-  number: number,
-): Promise<boolean> => {
-  const { rows } = await pool.query(sql`
-    select from outreach_queue as queue join consumer_checkpoint as checkpoint on checkpoint.name = 'outreach_members'
-    where queue.organisation_id = ${organisation_id} and queue.stream_id = ${stream_id} and queue.id = ${stream_id}
-      and queue.issue = ${number} and checkpoint.position >= queue.position`)
-  return rows.length > 0
-}
 
 export type QueuedWork = ReturnType<typeof makeQueue>
