@@ -1,6 +1,7 @@
 import { idOf } from '#domain/event.ts'
 import { CustomerId } from '#domain/values.ts'
 import type { Clock } from '#infra/clock.ts'
+import { isAboutErased } from '#infra/crypto/erased.ts'
 import type { Timer } from '../timers.ts'
 import type { OutreachPeople } from './people.ts'
 import { timeZoneOf, type LiveOutreach, type Organisations, type Streams } from './streams.ts'
@@ -24,7 +25,11 @@ export const outreachTimers = ({ people, streams, live, organisations, clock }: 
       const stream = member && live.streams.get(member.stream_id)
       if (!stream) return
       const facts = await people.factsOf(stream, contact_id, person)
-      await people.handle(contact_id, { type: 'NextDue', ...facts, now: context.now }, context)
+      await people.handle(contact_id, { type: 'NextDue', ...facts, now: context.now }, context).catch(async (error) => {
+        if (!isAboutErased(error)) throw error
+        // Otherwise it would be due for ever.
+        await people.handle(contact_id, { type: 'EndAll' }, context)
+      })
     },
   },
   {

@@ -56,8 +56,8 @@ export const whenMessageNewsReceivedRecordActivity = (
   }
 }
 
-/** What could not be delivered is counted, and nothing more is sent to that address. */
-export const whenMessageNewsReceivedNoteUndelivered = (people: OutreachPeople): NewsReaction => ({
+/** What could not be delivered goes by the next channel, or is counted, and nothing more is sent to that address. */
+export const whenMessageNewsReceivedNoteUndelivered = (people: OutreachPeople, live: LiveOutreach): NewsReaction => ({
   name: 'when-message-news-received-note-undelivered',
   categories: ['message_news'],
   events: messageNewsEvents,
@@ -65,7 +65,10 @@ export const whenMessageNewsReceivedNoteUndelivered = (people: OutreachPeople): 
   react: async ({ kind, contact_id, stream_id, message_id, channel, address, text: reason }, _recorded, context) => {
     const isPlaced = contact_id !== null && stream_id !== null && message_id !== null && address !== null
     if (kind !== 'undeliverable' || !isPlaced) return
-    const about = { stream_id, message_id, channel, address, reason }
+    const stream = live.streams.get(stream_id)
+    const person = await people.load(contact_id)
+    const reachable = stream ? (await people.factsOf(stream, contact_id, person)).reachable : []
+    const about = { stream_id, message_id, channel, address, reason, stream, reachable }
     await people.handle(contact_id, { type: 'NoteUndelivered', ...about }, context)
   },
 })

@@ -78,11 +78,16 @@ const reserve = (
   let taken = stream.total_micro_pence + sumOf(given) + sumOf(others)
   const drafts = []
   for (const draft of asked) {
-    if (isSpent(taken, stream)) break
+    // What costs nothing passes no ceiling.
+    if (most.micro_pence > 0 && isSpent(taken, stream)) break
     drafts.push(draft)
     taken += most.micro_pence
   }
-  return drafts.length > 0 ? [...costs, { type: 'OutreachDraftsReserved', drafts, most }] : costs
+  if (drafts.length > 0) return [...costs, { type: 'OutreachDraftsReserved', drafts, most }]
+  const { total_micro_pence, cost_ceiling_pence } = stream
+  // Without a ceiling above zero nothing can be written: it is shown why.
+  const isStopped = costs.length === 0 && isSpent(total_micro_pence, stream)
+  return isStopped ? [{ type: 'OutreachBudgetExceeded', total_micro_pence, cost_ceiling_pence }] : costs
 }
 
 const sumOf = (calls: readonly Pick<Reservation, 'most'>[]): number =>

@@ -263,8 +263,10 @@ export const outreachPersonEvents = {
       channel: OutreachChannel,
       address: personal(z.string()),
       reason: personal(z.string()).nullable(),
+      /** It is sent over another channel. Before version 2 it never was. */
+      goes_on: z.boolean(),
     },
-    own,
+    { ...own, upcasts: [(v1: Json): Json => ({ ...v1, goes_on: false })] },
   ),
   /** It is not sent at all. */
   OutreachMessageSkipped: event(

@@ -42,7 +42,11 @@ export type Member = {
   readonly survey: { readonly answer: string; readonly follow_up_answer: string | null } | null
 }
 
-type LastSent = Pick<Message, 'stream_id' | 'message_id'> & { readonly at: string }
+type LastSent = Pick<Message, 'stream_id' | 'message_id'> & {
+  readonly at: string
+  /** As it was: should it come back, it goes by another channel. */
+  readonly message: Message | null
+}
 type Undelivered = Pick<Message, 'message_id'> & { readonly address: string }
 
 /** All that is between a person and outreach streams. */
@@ -154,7 +158,8 @@ export const evolvePerson = (
         ? { ...person, messages: without(person.messages, message_id) }
         : withMessage(person, message_id, { sent, sending: null, attempts: 0 })
       const first_sent_at = person.members[stream_id]?.first_sent_at ?? occurred_at
-      const last_sent = { ...person.last_sent, [channel]: { stream_id, message_id, at: occurred_at } }
+      const message = person.messages[message_id] ?? null
+      const last_sent = { ...person.last_sent, [channel]: { stream_id, message_id, at: occurred_at, message } }
       return withMember({ ...after, last_sent }, stream_id, {
         first_sent_at,
         ...(event.is_last && { next_at: event.next_at }),
@@ -174,7 +179,12 @@ export const evolvePerson = (
     }
     case 'OutreachMessageUndelivered': {
       const { channel, message_id, address } = event
-      return { ...person, undelivered: { ...person.undelivered, [channel]: { message_id, address } } }
+      const noted = { ...person, undelivered: { ...person.undelivered, [channel]: { message_id, address } } }
+      const message = person.last_sent[channel]?.message
+      if (!event.goes_on || person.messages[message_id] || message?.message_id !== message_id) return noted
+      const refused = [...message.refused, channel]
+      const again: Message = { ...message, refused, sending: null, attempts: 0, retry_at: null }
+      return { ...noted, messages: { ...person.messages, [message_id]: again } }
     }
     case 'OutreachEngaged':
       return withMember(person, stream_id, { is_engaged: true, next_at: event.next_at })

@@ -6,6 +6,7 @@ import { evolvePerson, nobody, type Message, type Person } from './member.ts'
 import { placeOf, type Circumstances, type Decision } from './queueing.ts'
 import {
   answerSurvey,
+  endAll,
   noteActivity,
   noteConsent,
   noteLanding,
@@ -62,6 +63,8 @@ const decide = (command: PersonCommand, person: Person): Decision => {
       return noteLanding(command, person)
     case 'NoteUndelivered':
       return noteUndelivered(command, person)
+    case 'EndAll':
+      return endAll(person)
     case 'NoteConsent':
       return noteConsent(command, person)
     case 'AnswerSurvey':

@@ -3,7 +3,7 @@ import type { OutreachStreamId } from '../values.ts'
 import type { OutreachChannel, OutreachOutcome, OutreachPersonEvent } from './events.ts'
 import type { Member, Person } from './member.ts'
 import { ended, queued, type Decision, type Role } from './queueing.ts'
-import { isCancelled } from './sending.ts'
+import { goesOn, isCancelled } from './sending.ts'
 import type { OutreachStream } from './stream-record.ts'
 import { answerFault } from './survey.ts'
 
@@ -27,7 +27,12 @@ export type ResponseCommand =
       readonly channel: OutreachChannel
       readonly address: string
       readonly reason: string | null
+      /** The channels by which the person can be reached for the purpose of the stream. */
+      readonly stream: OutreachStream | undefined
+      readonly reachable: readonly OutreachChannel[]
     }
+  /** The person was erased. */
+  | { readonly type: 'EndAll' }
   | {
       readonly type: 'NoteConsent'
       readonly streams: (id: string) => OutreachStream | undefined
@@ -103,14 +108,25 @@ export const noteUndelivered = (
   command: Extract<ResponseCommand, { type: 'NoteUndelivered' }>,
   person: Person,
 ): Decision => {
-  const { type: _type, ...told } = command
+  const { type: _type, stream, reachable, ...told } = command
+  const { channel, message_id } = told
   const member = person.members[command.stream_id]
-  const isKnown = person.undelivered[command.channel]?.message_id === command.message_id
+  const isKnown = person.undelivered[channel]?.message_id === message_id
   if (!member || isKnown) return []
   // The gateway may tell of it before it is recorded that it took the message.
-  if (member.first_sent_at === null && person.messages[command.message_id] === undefined) return []
-  return [{ type: 'OutreachMessageUndelivered', member_id: member.member_id, ...told }]
+  const waiting = person.messages[message_id]
+  if (member.first_sent_at === null && !waiting) return []
+  const last = person.last_sent[channel]?.message
+  const message = waiting ?? (last?.message_id === message_id ? last : undefined)
+  const goes_on =
+    stream !== undefined && message !== undefined && goesOn({ stream, reachable, channel }, message, person)
+  return [{ type: 'OutreachMessageUndelivered', member_id: member.member_id, ...told, goes_on }]
 }
+
+export const endAll = (person: Person): Decision =>
+  Object.values(person.members)
+    .filter(({ state }) => state === 'in')
+    .map((member) => ended(member, person, 'consent_withdrawn'))
 
 export const noteConsent = (
   { streams, isGranted }: Extract<ResponseCommand, { type: 'NoteConsent' }>,

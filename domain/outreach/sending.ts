@@ -98,8 +98,9 @@ export const beginSending = (command: Extract<SendingCommand, { type: 'BeginSend
   return [{ type: 'OutreachSendingBegun', ...place, channel: next }]
 }
 
-/** When the person is due the next message by time, after this one was sent. */
+/** When the person is due the next message by time, after this one was sent: never, when they have left meanwhile. */
 const nextAfter = (stream: OutreachStream, message: Message, member: Member, now: string): string | null => {
+  if (member.state !== 'in') return null
   if (message.role === 'answer' || message.role === 'issue' || message.role === 'follow_up') return member.next_at
   if (member.is_engaged) return null
   const following = stream.kind === 'sequence' ? stream.texts[message.number + 1] : undefined
@@ -113,7 +114,9 @@ export const recordSent = (command: Extract<SendingCommand, { type: 'RecordSent'
   const member = person.members[stream.id]
   if (!message || !member || message.sending?.channel !== channel) return []
   const others = channelsLeft(stream, message, reachable).filter((each) => each !== channel)
-  const is_last = !stream.all_channels || others.length === 0
+  // The gateway may have told already that it could not deliver it.
+  const isReturned = person.undelivered[channel]?.message_id === message_id
+  const is_last = others.length === 0 || !(stream.all_channels || isReturned)
   return [
     {
       type: 'OutreachMessageSent',
@@ -126,6 +129,16 @@ export const recordSent = (command: Extract<SendingCommand, { type: 'RecordSent'
     },
   ]
 }
+
+/** Whether a message that could not be delivered over a channel goes by another one. */
+export const goesOn = (
+  { stream, reachable, channel }: Pick<OfMessage, 'stream' | 'reachable'> & { readonly channel: OutreachChannel },
+  message: Message,
+  person: Person,
+): boolean =>
+  !stream.all_channels &&
+  skipReason({ stream, reachable }, message, person) === undefined &&
+  channelsLeft(stream, message, reachable).some((each) => each !== channel)
 
 export const recordFailure = (
   command: Extract<SendingCommand, { type: 'RecordFailure' }>,

@@ -104,7 +104,7 @@ const changeOf = (
     case 'OutreachStreamArchived':
       return { archived_at: occurred_at, next_issue_at: null }
     case 'OutreachWorkCancelled':
-      return { work_cancelled_at: occurred_at, issue_handed_out: stream.issue }
+      return { work_cancelled_at: occurred_at, issue_handed_out: stream.issue, next_issue_at: null }
     case 'OutreachSendsPermitted':
     case 'OutreachDraftsReserved':
     case 'OutreachDraftReleased':

@@ -9,7 +9,7 @@ import {
 const { OutreachJoined, OutreachRescheduled, OutreachMessageQueued, OutreachMessageSent } = outreachPersonEvents
 const { OutreachSendingFailed, OutreachEngaged, OutreachEnded } = outreachPersonEvents
 const { OutreachStreamChanged, OutreachStreamStarted, OutreachStreamPaused, OutreachStreamResumed } = outreachEvents
-const { OutreachStreamReopened, OutreachStreamArchived } = outreachEvents
+const { OutreachStreamReopened, OutreachStreamArchived, OutreachWorkCancelled } = outreachEvents
 const { NewsletterIssueReleased, NewsletterIssueSkipped } = outreachEvents
 const { OutreachDraftsReserved, OutreachDraftReleased, OutreachDraftCharged } = outreachEvents
 
@@ -29,6 +29,7 @@ const streamDueEvents = {
   OutreachStreamResumed,
   OutreachStreamReopened,
   OutreachStreamArchived,
+  OutreachWorkCancelled,
   NewsletterIssueReleased,
   NewsletterIssueSkipped,
 }
@@ -77,6 +78,7 @@ export const outreachDueTime = (event: OutreachDueEvent, occurred_at: string): s
     case 'OutreachEnded':
     case 'OutreachStreamPaused':
     case 'OutreachStreamArchived':
+    case 'OutreachWorkCancelled':
       return null
     case 'OutreachStreamChanged':
     case 'OutreachStreamStarted':

@@ -48,7 +48,7 @@ const stateOf = { draft: 'drafting', approval: 'awaiting_approval', sending: 'to
 /** Every message of every outreach stream. */
 export const outreachMessages: Projection<typeof events, Row, 'organisation_id' | 'stream_id' | 'id'> = {
   name: 'outreach_messages',
-  version: 2,
+  version: 3,
   categories: ['outreach_person'],
   events,
   table: {
@@ -119,6 +119,8 @@ const changeOf = (
     case 'OutreachMessageSent': {
       const { channel, reference, is_last } = event
       const sent = [...message.sent, { channel, sent_at, reference }]
+      // News of it may come before it is recorded that it was sent.
+      if (is_last && message.state === 'errored') return { sent }
       return { state: is_last ? 'sent' : 'to_send', sent, reason: null }
     }
     case 'OutreachSendingFailed': {
@@ -126,7 +128,7 @@ const changeOf = (
       return { state: is_errored ? 'errored' : is_last ? 'sent' : 'to_send', reason }
     }
     case 'OutreachMessageUndelivered':
-      return { state: 'errored', reason: event.reason ?? 'undeliverable' }
+      return { state: event.goes_on ? 'to_send' : 'errored', reason: event.reason ?? 'undeliverable' }
     case 'OutreachMessageSkipped':
       return { state: 'skipped', reason: event.reason }
     case 'OutreachEnded':

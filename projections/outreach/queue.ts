@@ -29,6 +29,7 @@ const {
   OutreachMessageDiscarded,
   OutreachMessageSent,
   OutreachSendingFailed,
+  OutreachMessageUndelivered,
   OutreachMessageSkipped,
   OutreachEnded,
 } = outreachPersonEvents
@@ -42,6 +43,7 @@ const events = {
   OutreachMessageDiscarded,
   OutreachMessageSent,
   OutreachSendingFailed,
+  OutreachMessageUndelivered,
   OutreachMessageSkipped,
   OutreachEnded,
   NewsletterIssueReleased,
@@ -60,7 +62,7 @@ const isOfStream = (event: QueueEvent) =>
 /** What outreach streams have to do now: drafts to be written, messages to be sent, issues to be handed out. */
 export const outreachQueue: Projection<typeof events, Row, 'organisation_id' | 'stream_id' | 'id'> = {
   name: 'outreach_queue',
-  version: 2,
+  version: 3,
   categories: ['outreach', 'outreach_person'],
   events,
   awaited: false,
@@ -107,6 +109,8 @@ export const outreachQueue: Projection<typeof events, Row, 'organisation_id' | '
         return event.is_last ? undefined : row
       case 'OutreachSendingFailed':
         return event.is_last ? undefined : queued('sending', event.retry_at ?? occurred_at)
+      case 'OutreachMessageUndelivered':
+        return event.goes_on ? queued('sending') : row
       case 'OutreachMessageDiscarded':
       case 'OutreachMessageSkipped':
       case 'OutreachEnded':

@@ -33,7 +33,7 @@ const isOfStream = (event: OfStream | OfPerson): event is OfStream => event.type
 /** Every outreach stream, with what its people's events add up to. */
 export const outreachStreams: Projection<typeof events, Row, 'organisation_id' | 'id'> = {
   name: 'outreach_streams',
-  version: 2,
+  version: 3,
   categories: ['outreach', 'outreach_person'],
   events,
   sharesRows: true,
@@ -101,7 +101,7 @@ const addedBy = (event: Exclude<OfPerson, { type: 'OutreachOutcomeCounted' }>): 
     case 'OutreachSendingFailed':
       return event.is_errored ? { errored: 1 } : {}
     case 'OutreachMessageUndelivered':
-      return { errored: 1 }
+      return event.goes_on ? {} : { errored: 1 }
     case 'OutreachMessageSkipped':
       return event.is_person_skipped ? { skipped: 1, ...(event.was_unwritten && { analysed: 1 }) } : {}
     case 'OutreachSurveyAnswered':

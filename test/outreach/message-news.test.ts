@@ -268,13 +268,25 @@ describe('who asks to receive no more', () => {
 })
 
 describe('what could not be delivered', () => {
-  test('is counted as errored, stands on the timeline, and nothing more is sent to that address', async () => {
-    const { stream, contact, sent } = await write({ channels: ['sms', 'email'] })
-    const undeliverable = { type: 'undeliverable', channel: 'sms', to: sent.to, reason: 'No such number' }
+  const undeliverable = { type: 'undeliverable', channel: 'sms', reason: 'No such number' }
 
-    await say({ ...undeliverable, reference: sent.reference })
+  test('goes by the next channel that reaches, and is no error then', async () => {
+    const { stream, sent } = await write({ channels: ['sms', 'email'] })
+
+    await say({ ...undeliverable, to: sent.to, reference: sent.reference })
+    await counted(stream, 'sent_count', 2)
+
+    const [message] = await firm.messages(stream)
+    expect(message).toMatchObject({ state: 'sent', sent: [{ channel: 'sms' }, { channel: 'email' }] })
+    expect(await firm.read(stream)).toMatchObject({ errored_count: 0 })
+  })
+
+  test('is counted as errored, stands on the timeline, and nothing more is sent to that address', async () => {
+    const { stream, contact, sent } = await write()
+
+    await say({ ...undeliverable, to: sent.to, reference: sent.reference })
     await counted(stream, 'errored_count', 1)
-    await say(undeliverable)
+    await say({ ...undeliverable, to: sent.to })
 
     expect((await onTimeline(contact, 'activity.bounced')).payload['summary']).toMatch(/: No such number$/)
     const [message] = await firm.messages(stream)

@@ -109,6 +109,52 @@ test('a stream whose ceiling is reached permits nothing until it is raised', () 
   expect([permitted(stopped), permitted(resumed)]).toEqual([0, 1])
 })
 
+describe('a stream of drafted messages without a ceiling above zero', () => {
+  const reserving = (micro_pence: number): OutreachCommand => ({
+    type: 'ReserveDrafts',
+    drafts: [callFor(idOf(1))],
+    most: costing(micro_pence),
+    now: at(0),
+  })
+
+  test('stops at once, and shows it, where drafts cost something', () => {
+    const { put, stream } = open({ cost_ceiling_pence: 0 })
+    const stopped = put(reserving(1))
+    put({ type: 'ChangeStream', choices: { cost_ceiling_pence: 5 }, now: at(1), time_zone: 'Europe/London' })
+    const raised = put(reserving(1))
+
+    expect(stopped).toMatchObject([{ type: 'OutreachBudgetExceeded', cost_ceiling_pence: 0 }])
+    expect(reservedBy(raised)).toEqual([idOf(1)])
+    expect(stream()?.budget_exceeded).toBe(false)
+  })
+
+  test('is written where they cost nothing', () => {
+    expect(reservedBy(open({ cost_ceiling_pence: 0 }).put(reserving(0)))).toEqual([idOf(1)])
+  })
+})
+
+test('a newsletter whose work is cancelled has no further issue, until it is reopened', () => {
+  const schedule = { cadence: 'weekly', weekday: 1, starts_on: '2026-01-01' } as const
+  const { put, stream } = open({ schedule, send_at_local_time: '09:00', skip_if_unchanged: false }, 'newsletter')
+  const steer = (act: 'pause' | 'resume' | 'stop' | 'cancel_work' | 'reopen') =>
+    put({ type: 'SteerStream', act, now: at(0), time_zone: 'Europe/London' })
+  steer('pause')
+  steer('resume')
+  steer('stop')
+  const carriesOn = stream()?.next_issue_at
+  steer('cancel_work')
+  const cancelled = stream()?.next_issue_at
+  const released = put({ type: 'ReleaseIssue', now: '2026-01-19T09:00:00.000Z', time_zone: 'Europe/London' })
+  steer('reopen')
+
+  expect([carriesOn, cancelled, stream()?.next_issue_at]).toEqual([
+    '2026-01-19T09:00:00.000Z',
+    null,
+    '2026-01-19T09:00:00.000Z',
+  ])
+  expect(released).toEqual([])
+})
+
 describe('a call of the writer that nobody hears the end of', () => {
   const most = costing(700_000)
   const reserving = (message_id: string, call_id: string, ms = 0): OutreachCommand => ({
