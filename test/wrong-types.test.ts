@@ -16,7 +16,8 @@ const misshapen = (schema: Shape | boolean, depth: number, value: unknown, defin
     return named ? misshapen(named, depth, value, definitions) : [value]
   }
   const forms = [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])]
-  if (forms.length > 0) return forms.flatMap((each) => misshapen(each, depth, value, definitions))
+  // Forms beside properties only say which of these belong together.
+  if (forms.length > 0 && !schema.properties) return forms.flatMap((each) => misshapen(each, depth, value, definitions))
   if (schema.items && !Array.isArray(schema.items))
     return misshapen(schema.items, depth - 1, value, definitions).map((item) => [item])
   if (!schema.properties) return schema.const === undefined ? [value] : [schema.const]

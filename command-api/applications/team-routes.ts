@@ -23,11 +23,23 @@ const Loading = TeamLoading.extend({
     .describe('percent: a whole percentage, such as 50. per_mille: pounds a year for each £1,000, such as 1.50.'),
   cover_types: TeamLoading.shape.cover_types.default(null),
   life: TeamLoading.shape.life.default(1),
-}).refine(
-  ({ basis, value }) =>
-    basis === 'percent' ? /^[1-9]\d{0,2}$/.test(value) : /^\d{1,3}\.\d{2}$/.test(value) && value !== '0.00',
-  { path: ['value'], error: 'must be a whole percentage from 1 to 999, or pounds and pence such as 1.50' },
-)
+})
+  .refine(
+    ({ basis, value }) =>
+      basis === 'percent' ? /^[1-9]\d{0,2}$/.test(value) : /^\d{1,3}\.\d{2}$/.test(value) && Number(value) > 0,
+    { path: ['value'], error: 'must be a whole percentage from 1 to 999, or pounds and pence such as 1.50' },
+  )
+  .meta({
+    anyOf: [
+      { properties: { basis: { const: 'percent' }, value: { pattern: '^[1-9][0-9]{0,2}$' } } },
+      {
+        properties: {
+          basis: { const: 'per_mille' },
+          value: { pattern: String.raw`^([1-9][0-9]{0,2}\.[0-9]{2}|[0-9]{1,3}\.([1-9][0-9]|[0-9][1-9]))$` },
+        },
+      },
+    ],
+  })
 
 const DecisionRequest = z.discriminatedUnion('decision', [
   z.object({

@@ -83,7 +83,9 @@ export const customIntegrationRoutes = ({ writer, keys, directory, allowsHttp, b
         address: `${organisation}/custom_integrations`,
         summary: 'Define a custom integration, inbound or outbound: which of the two can never be changed',
         path: OrganisationPath,
-        body: z.object({ name: IntegrationName, ...declaredSettings }),
+        body: z
+          .object({ name: IntegrationName, ...declaredSettings })
+          .meta({ oneOf: [{ required: ['inbound'] }, { required: ['outbound'] }] }),
         errors: ['conflict'],
         answers: { 201: OneIntegration },
       },

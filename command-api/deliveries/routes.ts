@@ -29,36 +29,44 @@ const connectionAddress = `${organisationAddress}/connections/:connection_id` as
 const OrganisationPath = z.object({ organisation_id: OrganisationId })
 const ConnectionPath = OrganisationPath.extend({ connection_id: z.uuid() })
 
-const AskedRecovery = z.object({
-  delivery_id: z.uuid().optional().describe('Only this delivery.'),
-  connection_id: z.uuid().optional().describe('Only what is sent over this connection.'),
-  since: SentInstant.optional().describe('From the events that were recorded at or after this time on.'),
-  until: SentInstant.optional().describe('Up to this time; left out: up to now.'),
-  types: z
-    .array(z.string().regex(/^[\w.]{1,100}$/, 'must be an event type such as quote.issued'))
-    .min(1)
-    .max(100)
-    .optional()
-    .describe('Only these types of events.'),
-  states: z
-    .array(EndedState)
-    .min(1)
-    .default(['failed'])
-    .describe('Only what ended like this. What was delivered is sent again only if that is named.'),
-  per_second: z
-    .number()
-    .min(0.1)
-    .max(1_000)
-    .default(50)
-    .describe('At most so many a second. The limits of the connection hold besides.'),
-  missed: z
-    .boolean()
-    .default(false)
-    .describe(
-      'With connection_id: begins again to send over a connection that was disabled, and sends what failed since it began to fail.',
-    ),
-  dry_run: z.boolean().default(false).describe('Only counts, and changes nothing.'),
-})
+const AskedRecovery = z
+  .object({
+    delivery_id: z.uuid().optional().describe('Only this delivery.'),
+    connection_id: z.uuid().optional().describe('Only what is sent over this connection.'),
+    since: SentInstant.optional().describe('From the events that were recorded at or after this time on.'),
+    until: SentInstant.optional().describe('Up to this time; left out: up to now.'),
+    types: z
+      .array(z.string().regex(/^[\w.]{1,100}$/, 'must be an event type such as quote.issued'))
+      .min(1)
+      .max(100)
+      .optional()
+      .describe('Only these types of events.'),
+    states: z
+      .array(EndedState)
+      .min(1)
+      .default(['failed'])
+      .describe('Only what ended like this. What was delivered is sent again only if that is named.'),
+    per_second: z
+      .number()
+      .min(0.1)
+      .max(1_000)
+      .default(50)
+      .describe('At most so many a second. The limits of the connection hold besides.'),
+    missed: z
+      .boolean()
+      .default(false)
+      .describe(
+        'With connection_id: begins again to send over a connection that was disabled, and sends what failed since it began to fail.',
+      ),
+    dry_run: z.boolean().default(false).describe('Only counts, and changes nothing.'),
+  })
+  .meta({
+    anyOf: [
+      { required: ['connection_id', 'missed'] },
+      { required: ['delivery_id'], properties: { missed: { const: false } } },
+      { required: ['since'], properties: { missed: { const: false } } },
+    ],
+  })
 
 const Asked = z
   .object({ id: DeliveryRecoveryId, organisation_id: OrganisationId, per_second: z.number() })

@@ -23,23 +23,39 @@ const age = z.int().min(0).max(150)
 /** What a lead must meet. One that does not is held until a person accepts it. */
 export const LeadRule = z.discriminatedUnion('rule', [
   z.object({ rule: z.literal('required'), field: FieldKey }),
-  z.object({
-    rule: z.literal('format'),
-    field: FieldKey,
-    format: z.enum(['email', 'phone', 'postcode', 'date', 'number', 'pattern']),
-    /** With format `pattern`: what a value must match. */
-    pattern: z.string().optional(),
-  }),
+  z
+    .object({
+      rule: z.literal('format'),
+      field: FieldKey,
+      format: z.enum(['email', 'phone', 'postcode', 'date', 'number', 'pattern']),
+      /** With format `pattern`: what a value must match. */
+      pattern: z.string().optional(),
+    })
+    .meta({
+      anyOf: [
+        { properties: { format: { const: 'pattern' } }, required: ['pattern'] },
+        { properties: { format: { not: { const: 'pattern' } } }, not: { required: ['pattern'] } },
+      ],
+    }),
   z.object({ rule: z.literal('allowed_values'), field: FieldKey, values: z.array(z.string()).min(1) }),
   /** In years on the day on which the lead is checked. */
-  z.object({ rule: z.literal('age_range'), field: FieldKey, min: age.optional(), max: age.optional() }),
+  z
+    .object({ rule: z.literal('age_range'), field: FieldKey, min: age.optional(), max: age.optional() })
+    .meta({ anyOf: [{ required: ['min'] }, { required: ['max'] }] }),
   /** By what a postcode begins with: an area (`LS`) or a district (`LS1`). */
-  z.object({
-    rule: z.literal('postcode_range'),
-    field: FieldKey,
-    allowed: z.array(z.string()).optional(),
-    excluded: z.array(z.string()).optional(),
-  }),
+  z
+    .object({
+      rule: z.literal('postcode_range'),
+      field: FieldKey,
+      allowed: z.array(z.string()).optional(),
+      excluded: z.array(z.string()).optional(),
+    })
+    .meta({
+      anyOf: [
+        { properties: { allowed: { minItems: 1 } }, required: ['allowed'] },
+        { properties: { excluded: { minItems: 1 } }, required: ['excluded'], not: { required: ['allowed'] } },
+      ],
+    }),
   z.object({ rule: z.literal('consent'), purpose: ConsentPurpose, channel: Channel.optional() }),
   /** The same person must not have been sent on this campaign (or at all, where the rule is organisation-wide) within these days. */
   z.object({ rule: z.literal('no_duplicate'), days: z.int().min(1).max(3650) }),

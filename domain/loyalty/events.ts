@@ -17,15 +17,22 @@ export const Tier = z.object({
  * How long a cycle of points lasts, and when the first begins: on the day on which the membership is confirmed, or on a
  * fixed day of the year (`04-06`), from which cycles follow one another.
  */
-export const CycleRule = z.object({
-  months: z.int().min(1).max(60),
-  starts: z.union([
-    z.literal('confirmation'),
-    z
-      .string()
-      .regex(/^(0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])$/, 'must be confirmation or a day of the year such as 04-06'),
-  ]),
-})
+export const CycleRule = z
+  .object({
+    months: z.int().min(1).max(60),
+    starts: z.union([
+      z.literal('confirmation'),
+      z
+        .string()
+        .regex(/^(0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])$/, 'must be confirmation or a day of the year such as 04-06'),
+    ]),
+  })
+  .meta({
+    anyOf: [
+      { properties: { starts: { const: 'confirmation' } } },
+      { properties: { months: { enum: [1, 2, 3, 4, 6, 12] } } },
+    ],
+  })
 export type CycleRule = z.infer<typeof CycleRule>
 
 const choices = {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import {
   createDocument,
+  type CreateDocumentOptions,
   type ZodOpenApiOperationObject,
   type ZodOpenApiPathsObject,
   type ZodOpenApiResponseObject,
@@ -223,6 +224,13 @@ const webhookOperation = ({ name, summary, body, headers }: WebhookSpec): ZodOpe
   },
 })
 
+/** A text that may not be empty once it is trimmed holds something to be seen. */
+const trimmedTexts: CreateDocumentOptions['override'] = ({ jsonSchema, zodSchema }) => {
+  const isTrimmed = zodSchema._zod.def.checks?.some((check) => check._zod.def.check === 'overwrite')
+  if (zodSchema instanceof z.ZodString && isTrimmed && jsonSchema.minLength && !jsonSchema.pattern)
+    jsonSchema.pattern = String.raw`\S`
+}
+
 /** The OpenAPI 3.1 document of these routes and of the token endpoint, made from the schemas that are in use. */
 export const openApiDocument = (
   specs: readonly RouteSpec[],
@@ -239,38 +247,41 @@ export const openApiDocument = (
     paths[address] = { ...paths[address], [spec.method]: operation(spec) }
   }
   for (const spec of signed) paths[spec.address] = { post: signedOperation(spec) }
-  return createDocument({
-    openapi: '3.1.0',
-    info: {
-      title: 'Coverstream',
-      version: '1',
-      contact: { name: 'The operator of this service' },
-      license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
-      description:
-        'An insurance quoting, sales and CRM service. Money is whole pence; times are ISO 8601; every answer carries X-Request-Id.',
-    },
-    servers: [{ url: '/' }],
-    tags,
-    paths,
-    webhooks: Object.fromEntries(webhooks.map((each) => [each.name, { post: webhookOperation(each) }])),
-    components: {
-      securitySchemes: {
-        oauth: {
-          type: 'oauth2',
-          flows: {
-            clientCredentials: {
-              tokenUrl: '/oauth/token',
-              scopes: {
-                read: 'Reads.',
-                write: 'Anything that changes something, and reads.',
-                crm: 'Leads and outcomes of leads that this application sent; server-only applications.',
-                outcomes: 'Outcomes of any lead of the organisation; server-only applications.',
+  return createDocument(
+    {
+      openapi: '3.1.0',
+      info: {
+        title: 'Coverstream',
+        version: '1',
+        contact: { name: 'The operator of this service' },
+        license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
+        description:
+          'An insurance quoting, sales and CRM service. Money is whole pence; times are ISO 8601; every answer carries X-Request-Id.',
+      },
+      servers: [{ url: '/' }],
+      tags,
+      paths,
+      webhooks: Object.fromEntries(webhooks.map((each) => [each.name, { post: webhookOperation(each) }])),
+      components: {
+        securitySchemes: {
+          oauth: {
+            type: 'oauth2',
+            flows: {
+              clientCredentials: {
+                tokenUrl: '/oauth/token',
+                scopes: {
+                  read: 'Reads.',
+                  write: 'Anything that changes something, and reads.',
+                  crm: 'Leads and outcomes of leads that this application sent; server-only applications.',
+                  outcomes: 'Outcomes of any lead of the organisation; server-only applications.',
+                },
               },
             },
           },
+          operator: { type: 'http', scheme: 'bearer', description: 'The operator key.' },
         },
-        operator: { type: 'http', scheme: 'bearer', description: 'The operator key.' },
       },
     },
-  })
+    { override: trimmedTexts },
+  )
 }
