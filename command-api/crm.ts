@@ -9,10 +9,12 @@ import { CustomerId, type OrganisationId } from '#domain/values.ts'
 import type { Progress } from '#infra/consumers/progress.ts'
 import type { LiveFolds } from '#infra/consumers/live-folds.ts'
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
+import type { Keys } from '#infra/crypto/keys.ts'
 import type { Route } from '#infra/http/route.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import { makeApplicationConsent } from './application-consent.ts'
 import { consentRoutes } from './customers/consent-routes.ts'
+import { verificationRoutes } from './customers/verification-routes.ts'
 import { makePeople } from './customers/people.ts'
 import { erasureRoutes } from './erasures/routes.ts'
 import { whenCustomerSavedRecordCustomer } from './customers/when-customer-saved-record-customer.ts'
@@ -89,12 +91,19 @@ const outcomesDepsOf = ({ writer, pool, directory, catalogue, dataKeys, models, 
 })
 
 /** Leads and what becomes of them: the way in. */
-export const crmRoutes = (deps: CrmDeps & { readonly progress: Pick<Progress, 'wait'> }): readonly Route[] => {
+export const crmRoutes = (
+  deps: CrmDeps & {
+    readonly progress: Pick<Progress, 'wait'>
+    readonly keys: Pick<Keys, 'links'>
+    readonly baseUrl: string
+  },
+): readonly Route[] => {
   const { directory, models } = deps
   const outcomesDeps = outcomesDepsOf(deps)
   const people = makePeople({ writer: deps.writer, digest: deps.dataKeys.digest })
   return [
     ...consentRoutes({ people, directory }),
+    ...verificationRoutes({ ...deps, people }),
     ...erasureRoutes({ ...deps, people }),
     ...leadAdminRoutes({ leads: outcomesDeps.leads, pipelines: models.pipelines, directory }),
     ...outcomeRoutes(outcomesDeps),

@@ -5,7 +5,7 @@ import { applications } from './applications/projection.ts'
 import { applicationTimeline } from './applications/timeline.ts'
 import { keyDocuments, products, releases } from './catalogue/projection.ts'
 import { rateTables } from './catalogue/rate-tables.ts'
-import { consentHistory, customers } from './customers/projection.ts'
+import { consentHistory, customers, verificationHistory } from './customers/projection.ts'
 import { dueTimes } from './due-times/projection.ts'
 import { followErasedPeople } from './erased-people.ts'
 import { erasures } from './erasures/projection.ts'
@@ -42,6 +42,7 @@ export const allProjections: readonly SomeProjection[] = [
   applicationTimeline,
   customers,
   consentHistory,
+  verificationHistory,
   quotes,
   policies,
   policyTimeline,

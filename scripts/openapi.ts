@@ -102,6 +102,7 @@ const tags = {
   Lookups: 'Addresses, phone numbers and bank accounts, looked up while a customer types.',
   CRM: 'Leads and what happened to them, for systems of sales teams.',
   Loyalty: 'Memberships, points and rewards.',
+  People: 'Pages on which people confirm what is theirs.',
   Outreach: 'Messages to people, and what they can do about them.',
   'Lifecycle events': 'What happened to applications, quotes and policies, as webhooks send it.',
   Leads: 'Leads that are sent in, and what became of each.',

@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import type { ConsentEntry } from '#domain/customers/events.ts'
 import { Rejection } from '#domain/rejection.ts'
 import { CustomerId, OrganisationId } from '#domain/values.ts'
@@ -6,6 +5,7 @@ import type { Keys } from '#infra/crypto/keys.ts'
 import { linkSubjectOf, type LinkSubject } from '#infra/crypto/link-tokens.ts'
 import { FileBody, route, type RequestFacts, type Route } from '#infra/http/route.ts'
 import type { Context } from '../handle.ts'
+import { answered, escaped, form, publicPage } from '../public-page.ts'
 import { surveyAddress, unsubscribeAddress } from './links.ts'
 import type { OutreachPeople } from './people.ts'
 import type { LiveOutreach, Organisations } from './streams.ts'
@@ -26,28 +26,10 @@ type Deps = {
   readonly withdraw: Withdraw
 }
 
-const Token = z.object({ t: z.string().max(200).optional() })
-const page = { tag: 'Outreach', access: { kind: 'public' }, query: Token, fileTypes: ['text/html'] } as const
-const form = 'application/x-www-form-urlencoded'
-
-const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`)
-
-const headers = {
-  'Content-Type': 'text/html; charset=utf-8',
-  'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'",
-  'Referrer-Policy': 'no-referrer',
-  'X-Robots-Tag': 'noindex',
-}
-
-const answered = (title: string, content: string) => {
-  const style = 'body{font:1.1rem/1.5 system-ui;max-width:36rem;margin:3rem auto;padding:0 1rem}'
-  const text = `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>${escaped(title)}</title><style>${style}</style><h1>${escaped(title)}</h1>${content}</html>`
-  return { status: 200, body: new TextEncoder().encode(text), headers } as const
-}
-
 const unknownLink = () =>
   answered('This link does not work', '<p>Use the whole link of the message that you received.</p>')
+
+const page = { ...publicPage, tag: 'Outreach' } as const
 
 /** The pages that messages link to. Nobody signs in: the token of the link says whom it is about. */
 export const outreachPages = ({ keys, people, live, organisations, withdraw }: Deps): Route[] => {

@@ -1,11 +1,11 @@
-import type { ConsentHeld, Customer } from '#domain/customers/record.ts'
+import { isVerified, type ConsentHeld, type Customer } from '#domain/customers/record.ts'
 import type { Json } from '#domain/event.ts'
 import type { FactValue } from '#domain/leads/events.ts'
 import type { LeadRecord } from '#domain/leads/record.ts'
 import type { CustomField, Pipeline, TeamMember } from '#domain/pipeline/events.ts'
 import { Channel } from '#domain/values.ts'
 
-type PersonOf = Pick<Customer, 'id' | 'first_name' | 'last_name' | 'email' | 'phone_number' | 'consent'>
+type PersonOf = Pick<Customer, 'id' | 'first_name' | 'last_name' | 'email' | 'phone_number' | 'consent' | 'verified'>
 
 /** A lead and the person as receivers are shown them, as they are now. Every key is always there. */
 export const leadSnapshot = (lead: LeadRecord, person: PersonOf | null, pipeline: Pipeline): Json => {
@@ -29,8 +29,8 @@ const contactOf = ({ contact_id, marks, tps }: LeadRecord, person: PersonOf | nu
     last_name,
     email,
     phone: phone_number,
-    email_verified: false,
-    phone_verified: false,
+    email_verified: person !== null && isVerified(person, 'email'),
+    phone_verified: person !== null && isVerified(person, 'phone_number'),
     consent: consentOf(person?.consent ?? []),
     tps_status: isScreened ? tps.status : null,
   }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import {
+  dataOf,
   idOf,
   inOrganisation,
   listOf,
@@ -22,7 +23,7 @@ export const prepareLeads = async (callers: Callers): Promise<Examples> => {
     const contact_id = textOf(first, 'contact_id')
     const again = await send({ identity: { ...identity, first_name: 'Adele' } })
     await until(async () => operator('GET', `${operatorAddress}/leads/${contact_id}`).catch(() => undefined))
-    return { contact_id, ingest: textOf(first, 'id'), proposal: textOf(again, 'id') }
+    return { contact_id, email: identity.email, ingest: textOf(first, 'id'), proposal: textOf(again, 'id') }
   }
   // Without a telephone number, which the rules of this campaign ask for.
   const held = async () =>
@@ -33,7 +34,7 @@ export const prepareLeads = async (callers: Callers): Promise<Examples> => {
   // Nothing in it says whom it is about. The same content again would be the same lead.
   const inReview = async () => textOf(await send({ data: { note: named() } }), 'id')
 
-  const [{ contact_id, ingest, proposal }, toAccept, toDiscard, toPick] = await Promise.all([
+  const [{ contact_id, email, ingest, proposal }, toAccept, toDiscard, toPick] = await Promise.all([
     known(),
     held(),
     held(),
@@ -64,6 +65,10 @@ export const prepareLeads = async (callers: Callers): Promise<Examples> => {
   await operator('POST', `${operatorAddress}/people/${gone.contact_id}/erasure`)
   await until(async () => operator('GET', `${operatorAddress}/erasures/${gone.contact_id}`).catch(() => undefined))
   const oneIngest = inOrganisation({ ingest_id: ingest })
+  const link = dataOf(
+    await operator('POST', `${operatorAddress}/people/${contact_id}/verification_links`, { detail: 'email' }),
+  )
+  const verification = { query: { t: new URL(textOf(link, 'url')).searchParams.get('t') ?? '' } }
   const workflows = listOf(await operator('GET', `${operatorAddress}/workflows`))
   const runnable = workflows.find(({ name }) => name === "Send this lead to the team's system")
   return {
@@ -91,6 +96,14 @@ export const prepareLeads = async (callers: Callers): Promise<Examples> => {
         method: 'by phone',
       },
     ),
+    postOrganisationPeopleVerification: inOrganisation(
+      { contact_id },
+      { detail: 'email', value: email, method: 'they answered a mail' },
+    ),
+    postOrganisationPeopleVerificationLinks: inOrganisation({ contact_id }, { detail: 'email' }),
+    getOrganisationVerificationHistory: inOrganisation(),
+    getPeopleVerification: verification,
+    postPeopleVerification: verification,
     getOrganisationLeads: inOrganisation(),
     getOrganisationLead: inOrganisation({ contact_id }),
     getOrganisationLeadTimeline: inOrganisation({ contact_id }),

@@ -4,6 +4,7 @@ import type { ApplicationId, CustomerId, OrganisationId } from '../values.ts'
 import { customerEvents, type CustomerEvent, type CustomerDetails } from './events.ts'
 import { evolveCustomer, type Customer } from './record.ts'
 import { recordConsent, sendIn, settleProposals, type LaterCustomerCommand } from './send-in.ts'
+import { verifyDetail, withdrawVerification } from './verification.ts'
 
 /** What an application was sent about its customer. */
 export type RecordCustomer = {
@@ -54,6 +55,10 @@ const decide = (command: CustomerCommand, customer: Customer | undefined): reado
       return settleProposals(command, customer)
     case 'RecordConsent':
       return customer ? recordConsent(command.said, customer) : []
+    case 'VerifyDetail':
+      return verifyDetail(command, customer)
+    case 'WithdrawVerification':
+      return withdrawVerification(command, customer)
   }
 }
 

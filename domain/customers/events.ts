@@ -35,6 +35,17 @@ export type ConsentEntry = z.infer<typeof ConsentEntry>
 /** The fields of a person that can be proposed and settled. */
 const Field = CustomerDetails.keyof()
 
+/** What a person can confirm that it is theirs. */
+export const VerifiableDetail = z.enum(['email', 'phone_number'])
+export type VerifiableDetail = z.infer<typeof VerifiableDetail>
+
+const verification = {
+  detail: VerifiableDetail,
+  /** How the team knows it, for example `they called from this number`. */
+  method: personal(z.string()),
+  source: z.object({ type: z.enum(['operator', 'link']), id: z.uuid().nullable() }),
+}
+
 const ownStream = { subject: (_data: unknown, customerId: string) => customerId }
 
 /** Stream `customer-<customer id>`: one for each person, whether they are the first or the second of an application. */
@@ -81,6 +92,10 @@ export const customerEvents = {
     },
     ownStream,
   ),
+  /** The team, or the person by a link, has confirmed that this address or number is theirs. */
+  CustomerDetailVerified: event({ ...verification, value: personal(z.string()) }, ownStream),
+  /** The team takes back that the address or number which was confirmed is theirs. */
+  CustomerVerificationWithdrawn: event(verification, ownStream),
 }
 export type CustomerEvent = EventOf<typeof customerEvents>
 

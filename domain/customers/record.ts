@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { CustomerId, OrganisationId } from '../values.ts'
-import { ConsentEntry, CustomerDetails, type CustomerEvent } from './events.ts'
+import { ConsentEntry, CustomerDetails, VerifiableDetail, type CustomerEvent } from './events.ts'
 
 export const ApplicationCustomer = z
   .object({ id: CustomerId, ...CustomerDetails.shape })
@@ -45,6 +45,27 @@ export const ConsentSaid = z
   .meta({ id: 'ConsentSaid' })
 export type ConsentSaid = z.infer<typeof ConsentSaid>
 
+const Source = z.object({ type: z.string(), id: z.uuid().nullable() })
+
+/** What was confirmed to be a person's. */
+const Verified = z.object({ value: z.string(), method: z.string(), verified_at: z.iso.datetime(), source: Source })
+
+/** That something was confirmed to be a person's, or that this was taken back, as it is listed. */
+export const VerificationSaid = z
+  .object({
+    id: z.uuid(),
+    contact_id: CustomerId,
+    detail: VerifiableDetail,
+    value: z.string().nullable().describe('null: what was confirmed before was taken back.'),
+    verified: z.boolean(),
+    method: z.string(),
+    source: Source,
+    said_at: z.iso.datetime(),
+    recorded_at: z.iso.datetime(),
+  })
+  .meta({ id: 'VerificationSaid' })
+export type VerificationSaid = z.infer<typeof VerificationSaid>
+
 /** A customer as the organisation knows them. */
 export const Customer = ApplicationCustomer.extend({
   organisation_id: OrganisationId,
@@ -52,6 +73,8 @@ export const Customer = ApplicationCustomer.extend({
   proposed: z.record(z.string(), CustomerDetails.partial()),
   /** One entry for each purpose and channel of which something is known. */
   consent: z.array(ConsentHeld),
+  /** What was confirmed last. It says nothing of another address or number that the person has by now. */
+  verified: z.partialRecord(VerifiableDetail, Verified),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
 })
@@ -65,7 +88,7 @@ export const evolveCustomer = (
 ): Customer | undefined => {
   if (event.type === 'CustomerCreated' || event.type === 'CustomerSentIn') {
     const { organisation_id, customer_id: id, details } = event
-    const created = { proposed: {}, consent: [], created_at: occurred_at, updated_at: occurred_at }
+    const created = { proposed: {}, consent: [], verified: {}, created_at: occurred_at, updated_at: occurred_at }
     return { ...details, id, organisation_id, ...created }
   }
   if (!customer) return undefined
@@ -97,6 +120,15 @@ export const evolveCustomer = (
     }
     case 'CustomerConsentRecorded':
       return { ...customer, consent: withConsent(customer.consent, event), updated_at: occurred_at }
+    case 'CustomerDetailVerified': {
+      const { detail, value, method, source } = event
+      const verified = { ...customer.verified, [detail]: { value, method, verified_at: occurred_at, source } }
+      return { ...customer, verified, updated_at: occurred_at }
+    }
+    case 'CustomerVerificationWithdrawn': {
+      const { [event.detail]: _withdrawn, ...verified } = customer.verified
+      return { ...customer, verified, updated_at: occurred_at }
+    }
   }
 }
 
@@ -122,6 +154,12 @@ const withConsent = (
   const said = entries.map((entry) => ({ ...entry, method, wording, said_at, source }))
   return [...held.filter((entry) => !isSaidAnew(entry)), ...said]
 }
+
+/** Whether the email address, or the telephone number, that a person has is the one that was confirmed. */
+export const isVerified = (
+  customer: Pick<Customer, VerifiableDetail | 'verified'>,
+  detail: VerifiableDetail,
+): boolean => customer[detail] !== null && customer.verified[detail]?.value === customer[detail]
 
 export const detailsOf = (customer: CustomerDetails): CustomerDetails => CustomerDetails.parse(customer)
 

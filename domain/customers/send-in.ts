@@ -3,6 +3,7 @@ import { Rejection } from '../rejection.ts'
 import type { CustomerId, IngestId, OrganisationId } from '../values.ts'
 import type { ConsentEntry, CustomerDetails, CustomerEvent } from './events.ts'
 import { nothingKnown, type Customer } from './record.ts'
+import type { VerificationCommand } from './verification.ts'
 
 /** What a person said to being contacted. */
 export type ConsentSaid = Omit<Extract<CustomerEvent, { type: 'CustomerConsentRecorded' }>, 'type'>
@@ -29,6 +30,7 @@ export type LaterCustomerCommand =
       readonly refuse: readonly (keyof CustomerDetails)[]
     }
   | { readonly type: 'RecordConsent'; readonly said: ConsentSaid }
+  | VerificationCommand
 
 type Decision = readonly CustomerEvent[]
 

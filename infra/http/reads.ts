@@ -33,6 +33,7 @@ const listsOfOrganisation = [
   'proposed_details',
   'reading_use',
   'set_up_changes',
+  'verification_history',
 ]
 
 /**

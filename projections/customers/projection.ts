@@ -1,5 +1,11 @@
 import { customerEvents } from '#domain/customers/events.ts'
-import { evolveCustomer, nameKey, type ConsentSaid, type Customer } from '#domain/customers/record.ts'
+import {
+  evolveCustomer,
+  nameKey,
+  type ConsentSaid,
+  type Customer,
+  type VerificationSaid,
+} from '#domain/customers/record.ts'
 import { idOf, organisationOf } from '#domain/event.ts'
 import { CustomerId } from '#domain/values.ts'
 import type { Projection } from '../projection.ts'
@@ -23,7 +29,7 @@ type Row = {
 /** Every customer, with what was proposed of them. */
 export const customers: Projection<typeof customerEvents, Row, 'organisation_id' | 'id'> = {
   name: 'customers',
-  version: 3,
+  version: 4,
   categories: ['customer'],
   events: customerEvents,
   awaitedByDeliveries: true,
@@ -75,28 +81,31 @@ export const customers: Projection<typeof customerEvents, Row, 'organisation_id'
   },
 }
 
-type ConsentRow = {
+/** What is listed in the order in which it was recorded. */
+type SaidRow<Said> = {
   readonly organisation_id: string
   readonly id: string
   readonly contact_id: string
   readonly position: string
-  readonly document: ConsentSaid
+  readonly document: Said
 }
+
+const saidTable = {
+  columns: { organisation_id: 'uuid', id: 'uuid', contact_id: 'uuid', position: 'text', document: 'json' },
+  key: ['organisation_id', 'id'],
+  indexes: [`organisation_id, "position" collate "C"`, `organisation_id, contact_id, "position" collate "C"`],
+} as const
 
 const { CustomerConsentRecorded } = customerEvents
 const consentEvents = { CustomerConsentRecorded }
 
 /** All that people have said to being contacted, in the order in which it was recorded. */
-export const consentHistory: Projection<typeof consentEvents, ConsentRow, 'organisation_id' | 'id'> = {
+export const consentHistory: Projection<typeof consentEvents, SaidRow<ConsentSaid>, 'organisation_id' | 'id'> = {
   name: 'consent_history',
   version: 1,
   categories: ['customer'],
   events: consentEvents,
-  table: {
-    columns: { organisation_id: 'uuid', id: 'uuid', contact_id: 'uuid', position: 'text', document: 'json' },
-    key: ['organisation_id', 'id'],
-    indexes: [`organisation_id, "position" collate "C"`, `organisation_id, contact_id, "position" collate "C"`],
-  },
+  table: saidTable,
 
   keys: (_event, recorded) => [{ organisation_id: organisationOf(recorded), id: recorded.id }],
 
@@ -105,5 +114,33 @@ export const consentHistory: Projection<typeof consentEvents, ConsentRow, 'organ
     const contact_id = CustomerId.parse(idOf(stream))
     const said = { entries, method, wording, said_at, source, recorded_at: recorded_at.toISOString() }
     return { ...key, contact_id, position, document: { id: key.id, contact_id, ...said } }
+  },
+}
+
+const { CustomerDetailVerified, CustomerVerificationWithdrawn } = customerEvents
+const verificationEvents = { CustomerDetailVerified, CustomerVerificationWithdrawn }
+
+/** All that was confirmed to be people's, and what of it was taken back, in the order in which it was recorded. */
+export const verificationHistory: Projection<
+  typeof verificationEvents,
+  SaidRow<VerificationSaid>,
+  'organisation_id' | 'id'
+> = {
+  name: 'verification_history',
+  version: 1,
+  categories: ['customer'],
+  events: verificationEvents,
+  table: saidTable,
+
+  keys: (_event, recorded) => [{ organisation_id: organisationOf(recorded), id: recorded.id }],
+
+  project: (_row, event, { stream, position, recorded_at, metadata }, key) => {
+    const { detail, method, source } = event
+    const contact_id = CustomerId.parse(idOf(stream))
+    const isVerified = event.type === 'CustomerDetailVerified'
+    const value = isVerified ? event.value : null
+    const times = { said_at: metadata.occurred_at, recorded_at: recorded_at.toISOString() }
+    const document = { id: key.id, contact_id, detail, value, verified: isVerified, method, source, ...times }
+    return { ...key, contact_id, position, document }
   },
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { CustomerDetails } from '#domain/customers/events.ts'
-import { ConsentHeld, type Customer } from '#domain/customers/record.ts'
+import { ConsentHeld, isVerified, type Customer } from '#domain/customers/record.ts'
 import { LeadFeedEvent } from '#domain/lead-feed/record.ts'
 import { LeadStatus } from '#domain/leads/events.ts'
 import { LeadRecord, MarketingPermission, marketingPermissions } from '#domain/leads/record.ts'
@@ -30,6 +30,8 @@ const LeadsQuery = z.object({
 const Person = CustomerDetails.nullable().describe('Their details; null while none are known.')
 const WholeLead = LeadRecord.extend({
   person: Person,
+  email_verified: z.boolean().describe('Whether the email address was confirmed to be theirs.'),
+  phone_verified: z.boolean().describe('Whether the telephone number was confirmed to be theirs.'),
   consent: z.array(ConsentHeld).describe('What the person said last, by purpose and channel.'),
   marketing: z.array(MarketingPermission).describe('Whether they may be approached with marketing, by channel.'),
 }).meta({ id: 'LeadWithPerson' })
@@ -86,7 +88,11 @@ export const leadAdminRoutes = ({ pool }: { readonly pool: Database }): Route[] 
       const details = person && CustomerDetails.parse(person)
       const consent = person?.consent ?? []
       const marketing = marketingPermissions(consent, document.tps?.status ?? null)
-      return { status: 200, body: { data: { ...document, person: details, consent, marketing } } }
+      const verified = {
+        email_verified: person !== null && isVerified(person, 'email'),
+        phone_verified: person !== null && isVerified(person, 'phone_number'),
+      }
+      return { status: 200, body: { data: { ...document, person: details, ...verified, consent, marketing } } }
     },
   ),
   route(

@@ -114,6 +114,7 @@ test('a customer is what was told when they were created, with what changed and 
     organisation_id,
     proposed: {},
     consent: [],
+    verified: {},
     created_at: at,
     updated_at: at,
   }

@@ -76,6 +76,8 @@ const somebody = async (name: string, phone: string) => {
     { act: 'change_status', status: 'lost', reason: `${name} said no` },
   ]
   await service.send('POST', `${service.admin}/leads/${contact_id}/acts`, { body: { acts } })
+  const verification = { detail: 'email', value: email, method: `${name} answered` }
+  await service.send('POST', `${service.admin}/people/${contact_id}/verification`, { body: verification })
   const occurred_at = '2026-01-15'
   const report = (body: object) =>
     service.send<{ id: string }>('POST', '/api/v1/crm/outcomes', {

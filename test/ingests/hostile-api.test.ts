@@ -57,6 +57,7 @@ const lists = [
   'held_outcomes',
   'proposed_details',
   'consent_history',
+  'verification_history',
 ]
 
 /** Reads every list to its end. */

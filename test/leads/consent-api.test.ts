@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ConsentEntry } from '#domain/customers/events.ts'
 import type { ConsentHeld, ConsentSaid } from '#domain/customers/record.ts'
 import { CustomerId } from '#domain/values.ts'
@@ -151,4 +151,96 @@ test.each([
   const contact_id = id === 'lead' ? await lead() : id
 
   expect((await say(contact_id, entries)).status).toBe(status)
+})
+
+describe('what is confirmed to be a person’s', () => {
+  type Verification = { readonly email_verified: boolean; readonly phone_verified: boolean }
+  type Answer = { readonly status: number; readonly body: { readonly data: Verification; readonly error?: object } }
+
+  const verify = async (contact_id: string, body: object) => {
+    const answer = await fixture.post(`${operator}/people/${contact_id}/verification`, body)
+    await fixture.settled()
+    return answer as Answer
+  }
+  const linkFor = async (contact_id: string, detail: string) => {
+    const { status, body } = await fixture.post(`${operator}/people/${contact_id}/verification_links`, { detail })
+    const { url, expires_at } = (body as { data: { url: string; expires_at: string } }).data
+    return { status, expires_at, address: url.replace('https://cover.example', '') }
+  }
+  const page = async (method: string, address: string) => {
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+    return (await fetch(fixture.origin + address, { method, ...(method === 'POST' && { headers, body: '' }) })).text()
+  }
+  const shown = async (contact_id: string) =>
+    ((await fixture.get(`${operator}/leads/${contact_id}`)).body as Answer['body']).data
+
+  test('the team confirms what the person has, and takes it back; all of it is listed', async () => {
+    const contact_id = await lead()
+    const number = { detail: 'phone_number', value: '+447700900123', method: 'called back' }
+
+    expect(await verify(contact_id, number)).toMatchObject({
+      status: 200,
+      body: { data: { contact_id, email_verified: false, phone_verified: true } },
+    })
+    expect(await shown(contact_id)).toMatchObject({ email_verified: false, phone_verified: true })
+    await verify(contact_id, number)
+    expect(await verify(contact_id, { detail: 'phone_number', verified: false, method: 'a mistake' })).toMatchObject({
+      body: { data: { phone_verified: false } },
+    })
+
+    const { body } = await fixture.get(`${operator}/verification_history?contact_id=${contact_id}`)
+    const source = { type: 'operator', id: null }
+    expect((body as { data: object[] }).data).toMatchObject([
+      { contact_id, detail: 'phone_number', value: '+447700900123', verified: true, method: 'called back', source },
+      { contact_id, detail: 'phone_number', value: null, verified: false, method: 'a mistake', source },
+    ])
+  })
+
+  test.each([
+    ['another number than the person has', { value: '+447700900999' }, { value: expect.any(String) as unknown }],
+    ['no number', {}, { value: 'required' }],
+    ['no way of knowing', { value: '+447700900123', method: ' ' }, { method: expect.any(String) as unknown }],
+  ])('422: %s is confirmed', async (_what, changes, fields) => {
+    const contact_id = await lead()
+    const body = { detail: 'phone_number', method: 'called back', ...changes }
+
+    expect(await verify(contact_id, body)).toMatchObject({
+      status: 422,
+      body: { error: { code: 'validation_failed', fields } },
+    })
+    expect((await verify(crypto.randomUUID(), { ...body, value: 'x', method: 'x' })).status).toBe(404)
+  })
+
+  test('the person confirms it by a link; looking at its page confirms nothing', async () => {
+    const contact_id = await lead()
+    const { status, address } = await linkFor(contact_id, 'phone_number')
+    expect(status).toBe(201)
+
+    expect(await page('GET', address)).toContain('+447700900123')
+    expect((await shown(contact_id)).phone_verified).toBe(false)
+    expect(await page('POST', address)).toContain('Thank you')
+    expect(await page('POST', address)).toContain('Thank you')
+    await fixture.settled()
+
+    expect((await shown(contact_id)).phone_verified).toBe(true)
+    const { body } = await fixture.get(`${operator}/verification_history?contact_id=${contact_id}`)
+    expect((body as { data: object[] }).data).toMatchObject([{ verified: true, source: { type: 'link' } }])
+  })
+
+  test('a link stops working when the number changes, and says nothing of it then', async () => {
+    const contact_id = await lead()
+    const { address } = await linkFor(contact_id, 'phone_number')
+    await fixture.know(contact_id, { phone_number: '+447700900456' })
+    await fixture.settled()
+    const { address: another } = await linkFor(contact_id, 'phone_number')
+    const changed = `${another.slice(0, -1)}${another.endsWith('A') ? 'Q' : 'A'}`
+
+    for (const dead of [address, changed, '/people/verification', '/people/verification?t=x'])
+      for (const method of ['GET', 'POST']) {
+        const text = await page(method, dead)
+        expect(text).toContain('This link does not work')
+        expect(text).not.toContain('+4477')
+      }
+    expect((await shown(contact_id)).phone_verified).toBe(false)
+  })
 })

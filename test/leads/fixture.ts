@@ -21,7 +21,7 @@ import { commandHandler } from '../../command-api/handle.ts'
 import { contextOf, type SomeReaction } from '../../command-api/reaction.ts'
 import { makeLeads, type OneLeadCommand } from '../../command-api/live-leads.ts'
 import { makeWriter } from '../../command-api/writer.ts'
-import { consentHistory, customers } from '../../projections/customers/projection.ts'
+import { consentHistory, customers, verificationHistory } from '../../projections/customers/projection.ts'
 import { leadFeed, leadRecords, leads } from '../../projections/leads/projection.ts'
 import { heldOutcomes, outcomes } from '../../projections/outcomes/projection.ts'
 import { products } from '../../projections/catalogue/projection.ts'
@@ -81,7 +81,17 @@ export const openLeads = async () => {
   let read: Position | undefined
   const pending: RecordedEvent[] = []
   let reading = Promise.resolve()
-  const projections = [products, customers, consentHistory, leads, leadFeed, leadRecords, outcomes, heldOutcomes]
+  const projections = [
+    products,
+    customers,
+    consentHistory,
+    verificationHistory,
+    leads,
+    leadFeed,
+    leadRecords,
+    outcomes,
+    heldOutcomes,
+  ]
   let reactions: readonly SomeReaction[] = []
   const react = async (recorded: RecordedEvent) => {
     for (const reaction of reactions) {
@@ -110,7 +120,8 @@ export const openLeads = async () => {
     },
   })
   const made = makeLeads(writer, pipelines, () => true)
-  const dataKeys = makeDataKeys({ pool: database.pool, keys: deriveKeys(randomBytes(32).toString('base64')) })
+  const keys = deriveKeys(randomBytes(32).toString('base64'))
+  const dataKeys = makeDataKeys({ pool: database.pool, keys })
   const directory = emptyDirectory()
   directory.organisations.set(organisation_id, northlight)
   directory.organisations.set(strangers, { ...northlight, id: strangers })
@@ -136,6 +147,8 @@ export const openLeads = async () => {
         models,
         leads: made,
         progress: { wait: async () => true },
+        keys,
+        baseUrl: 'https://cover.example',
       }),
     ],
     (request) => {

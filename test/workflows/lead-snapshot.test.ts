@@ -16,6 +16,7 @@ const ada = {
   email: 'ada@example.org',
   phone_number: '+447700900123',
   consent: [] as Customer['consent'],
+  verified: {} as Customer['verified'],
 }
 const fields: Pipeline = {
   ...pipeline,
@@ -67,6 +68,20 @@ describe('the person', () => {
   test('has the name that is known of them', () => {
     expect(shown().contact['name']).toBe('Ada Finch')
     expect(shown([], { ...ada, last_name: null }).contact['name']).toBe('Ada')
+  })
+
+  test('is verified only as far as what they have now was confirmed to be theirs', () => {
+    const confirmed = (value: string) => ({
+      value,
+      method: 'called back',
+      verified_at: '2026-01-15T12:00:00.000Z',
+      source: { type: 'operator', id: null },
+    })
+    const verified = { email: confirmed(ada.email), phone_number: confirmed('+447700900999') }
+
+    const { contact, lead } = shown([], { ...ada, verified })
+
+    for (const part of [contact, lead]) expect(part).toMatchObject({ email_verified: true, phone_verified: false })
   })
 
   test('is told of with what they said last, and third parties are not told of', () => {
