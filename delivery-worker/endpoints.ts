@@ -26,24 +26,25 @@ export const candidateSearch = (pool: Pool, monotonicMs: () => number = () => pe
   let after: Place = { organisation_id: none, connection_id: none }
   let kept: Found | undefined
 
-  const look = async (withUnproven: boolean): Promise<readonly Candidate[]> => {
-    const { found, end } = await search(pool, after, withUnproven)
+  const look = async (withUnproven: boolean, full: readonly string[]): Promise<readonly Candidate[]> => {
+    const { found, end } = await search(pool, after, withUnproven, full)
     if (end || after.connection_id === none) {
       if (end) after = end
       return found
     }
     // The end of the index was reached: the rest comes before the place where the search began.
-    const rest = await search(pool, { organisation_id: none, connection_id: none }, withUnproven)
+    const rest = await search(pool, { organisation_id: none, connection_id: none }, withUnproven, full)
     const seen = new Set(found.map(({ connection_id }) => connection_id))
     return [...found, ...rest.found.filter(({ connection_id }) => !seen.has(connection_id))]
   }
 
   return {
-    find: async (withUnproven: boolean): Promise<readonly Candidate[]> => {
+    /** Of an organisation that is full there is no room for another connection that is not proven. */
+    find: async (withUnproven: boolean, full: readonly string[] = []): Promise<readonly Candidate[]> => {
       const isUsable = kept && monotonicMs() - kept.at < keptMs && (kept.withUnproven || !withUnproven)
       if (kept && isUsable) return turnedTo(kept.candidates, after)
       const at = monotonicMs()
-      const candidates = await look(withUnproven)
+      const candidates = await look(withUnproven, full)
       kept = candidates.length > 0 ? { candidates, withUnproven, at } : undefined
       return candidates
     },
@@ -69,6 +70,7 @@ const search = async (
   pool: Pool,
   { organisation_id, connection_id }: Place,
   withUnproven: boolean,
+  full: readonly string[],
 ): Promise<{ readonly found: readonly Candidate[]; readonly end: Place | undefined }> => {
   const statement = sql`
     with recursive pending as (
@@ -94,11 +96,15 @@ const search = async (
         and (per_second is null
           or next_at <= now() + make_interval(secs => greatest(1, 1 / per_second) - 1 / per_second)) as is_due
     from looked_at left join delivery_endpoint using (connection_id) left join delivery_setting using (connection_id)
-    where is_last or (disabled_at is null and due_at <= now() and (state = 'closed' or ${withUnproven})
+    where is_last or (disabled_at is null and due_at <= now()
+      and (state = 'closed' or (${withUnproven} and looked_at.organisation_id <> all (${full}::uuid[])))
       and (state is distinct from 'half_open' or probe_until <= now()))`
   const { rows } = await pool.query<Row>({ ...statement, name: 'delivery-search' })
   return {
-    found: rows.filter(({ is_due, standing }) => is_due && (withUnproven || standing === 'closed')),
+    found: rows.filter(
+      ({ is_due, standing, organisation_id: organisation }) =>
+        is_due && (standing === 'closed' || (withUnproven && !full.includes(organisation))),
+    ),
     end: rows.find(({ is_last }) => is_last),
   }
 }

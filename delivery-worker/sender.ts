@@ -84,11 +84,17 @@ export const startSender = (parts: SenderParts) => {
 
   /** Claims what there is room for and begins to send it. Returns how many deliveries that were. */
   const begin = async (): Promise<number> => {
-    const hasRoomForUnproven = allot([anyUnproven], [...sends], concurrency).length > 0
-    const candidates = await search.find(hasRoomForUnproven)
+    const hasRoom = (unproven: Candidate) => allot([unproven], [...sends], concurrency).length > 0
+    const troubled = new Set([...sends].flatMap((each) => (each.standing === 'closed' ? [] : [each.organisation_id])))
+    const full = [...troubled].filter((organisation_id) => !hasRoom({ ...anyUnproven, organisation_id }))
+    const candidates = await search.find(hasRoom(anyUnproven), full)
     const allotted = allot(candidates, [...sends], concurrency)
     const last = allotted.at(-1)
-    if (!last) return 0
+    if (!last) {
+      // There is no room for what was found, and what comes next is not to wait until that is forgotten.
+      search.forget()
+      return 0
+    }
     search.moveTo(last)
     const claimedAt = monotonicMs()
     const claimed = await claim(pool, allotted)

@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { makeLog } from '#infra/log.ts'
 import { capabilities } from '../../delivery-worker/capabilities.ts'
 import type { Capabilities } from '../../delivery-worker/capability.ts'
 import type { Claimed } from '../../delivery-worker/queue.ts'
+import { candidateSearch } from '../../delivery-worker/endpoints.ts'
 import { startSender, type SenderParts } from '../../delivery-worker/sender.ts'
 import { eventually } from './fixture.ts'
 import { connect, deliveryQueue, planned, success, type DeliveryQueue } from './queue-fixture.ts'
@@ -82,4 +84,53 @@ test('a connection that succeeds slowly keeps a share of the places, and one tha
 
   await eventually(async () => (await own.rows()).every(({ state }) => state === 'delivered'))
   expect((await standings(own))[0]).toBe('closed')
+})
+
+test('what is planned next to connections that hang is sent at once, and does not wait until they are looked for again', async () => {
+  await using own = await deliveryQueue()
+  const hostile = randomUUID()
+  const hanging = await Promise.all(Array.from({ length: 20 }, () => connect(own.pool, hostile)))
+  await own.enqueue(...hanging.map((connection) => planned(connection, { organisation_id: hostile })))
+  const begun: string[] = []
+  const hung: (() => void)[] = []
+  let isHanging = true
+  await using _sender = sending(own, {
+    // What was found before stays so for ever.
+    monotonicMs: () => 0,
+    slowMs: 600_000,
+    capabilities: shown(),
+    send: (claimed) => {
+      begun.push(claimed.organisation_id)
+      if (claimed.organisation_id !== hostile || !isHanging) return Promise.resolve(success(claimed))
+      return new Promise((resolve) => hung.push(() => resolve(success(claimed))))
+    },
+  })
+  // The places that one organisation may have for connections that are new.
+  await eventually(() => Promise.resolve(begun.length === 6))
+
+  await own.enqueue(planned(await connect(own.pool)))
+  await eventually(() => Promise.resolve(begun.length === 7))
+
+  expect(begun.filter((organisation) => organisation !== hostile)).toHaveLength(1)
+  isHanging = false
+  for (const answer of hung) answer()
+})
+
+test('of an organisation that has all the places it may have for connections that are not proven, no other is looked at', async () => {
+  await using own = await deliveryQueue()
+  const [full, other] = [randomUUID(), randomUUID()]
+  const [proven = '', unproven = '', elsewhere = ''] = await Promise.all(
+    [full, full, other].map((organisation) => connect(own.pool, organisation)),
+  )
+  await own.enqueue(
+    planned(proven, { organisation_id: full }),
+    planned(unproven, { organisation_id: full }),
+    planned(elsewhere, { organisation_id: other }),
+  )
+  await own.pool.query(`insert into delivery_endpoint (connection_id, state) values ($1, 'closed')`, [proven])
+  const found = async (...fulls: readonly string[]) =>
+    (await candidateSearch(own.pool).find(true, fulls)).map(({ connection_id }) => connection_id).toSorted()
+
+  expect(await found()).toEqual([proven, unproven, elsewhere].toSorted())
+  expect(await found(full)).toEqual([proven, elsewhere].toSorted())
 })
