@@ -1,4 +1,4 @@
-import { findPhoneNumbersInText } from 'libphonenumber-js/max'
+import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
 import type { CustomerDetails } from '#domain/customers/events.ts'
 import { detailNamed, isUsableKey, type DetailName, type SentField } from '#domain/ingests/fields.ts'
 import { dateIn, nameParts, tidyDetails } from './tidy.ts'
@@ -19,6 +19,32 @@ const called = /\b(?:[Mm]y name is|I am called|I'm called|[Tt]his is)\s+([A-Z][\
 const born = /\b(?:born(?: on)?|dob|d\.o\.b\.?|date of birth(?: is)?|birthday(?: is)?)\s*[:=-]?\s*([^\n,;]{4,40})/i
 const line = /^\s*([\p{L}][\p{L}\d _/-]{1,40}?)\s*[:=]\s*(\S.*)$/u
 
+const phoneStart = /(?<![\d.,/])(?:\+|\(?0|7)/g
+const digitGroup = /[\d\s().-]*?\d+(?!\d)/y
+const mostPhones = 100
+const longestPhone = 30
+
+/**
+ * The first telephone number in a text: from where one may begin, so many groups of digits as make a valid one. The library
+ * can look for them too, but takes seconds for a text that is made for that.
+ */
+const phoneIn = (text: string): string | undefined => {
+  let starts = 0
+  for (const { index } of text.matchAll(phoneStart)) {
+    if (++starts > mostPhones) return undefined
+    const rest = text.slice(index, index + longestPhone)
+    digitGroup.lastIndex = rest.startsWith('+') ? 1 : 0
+    while (digitGroup.test(rest)) {
+      const written = rest.slice(0, digitGroup.lastIndex)
+      const digits = written.replaceAll(/\D/g, '').length
+      if (digits > 15) break
+      const number = digits < 9 ? undefined : parsePhoneNumberFromString(written, 'GB')
+      if (number?.isValid()) return number.number
+    }
+  }
+  return undefined
+}
+
 /** Reads what people write of themselves: their email address, phone, postcode, birthday and name, and lines of a form. */
 export const readText = (text: string, today: string): TextRead => {
   const read = text.slice(0, longestText)
@@ -37,7 +63,7 @@ export const readText = (text: string, today: string): TextRead => {
     else if (isUsableKey(key) && !Object.hasOwn(facts, key)) facts[key] = value.trim()
   }
   keep('email', email.exec(read)?.[0])
-  keep('phone_number', findPhoneNumbersInText(read, 'GB').find(({ number }) => number.isValid())?.number.number)
+  keep('phone_number', phoneIn(read))
   keep('postal_code', postcode.exec(read)?.[0])
   const birthday = born.exec(read)?.[1]
   keep('dob', birthday === undefined ? undefined : dateIn(birthday, today))
