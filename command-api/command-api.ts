@@ -105,7 +105,7 @@ export const commandRoutes = (deps: RouteDeps): readonly Route[] => {
 }
 
 /** What organisations have set up, as this process knows it from the log. All are asked for at once: the log is read once. */
-const followSetUp = ({ folds, eventLog }: Parts) =>
+export const followSetUp = ({ folds, eventLog }: Pick<Parts, 'folds' | 'eventLog'>) =>
   allOf({
     directory: folds.follow(directoryFold, emptyDirectory()),
     operatorKeys: folds.follow(operatorKeysFold, new Map<string, OperatorKey>()),

@@ -22,7 +22,7 @@ type Deps = {
 }
 
 /** Raised whenever a membership is folded differently, as the version of its projection is. */
-const version = 2
+export const snapshotVersion = 2
 
 type Row = {
   readonly revision: number
@@ -80,7 +80,7 @@ export const makeMembershipSnapshots = ({ pool, dataKeys, log, every = 500 }: De
         await client.query(sql`
         insert into membership_snapshot as kept
           (organisation_id, membership_id, version, revision, event_id, causes, document, key_id, sealed_reference)
-        values (${organisation_id}, ${id}, ${version}, ${revision}, ${event_id}, ${JSON.stringify(causes)},
+        values (${organisation_id}, ${id}, ${snapshotVersion}, ${revision}, ${event_id}, ${JSON.stringify(causes)},
           ${JSON.stringify(document)}, ${key_id}, ${sealed_reference})
         on conflict (membership_id) do update set
           version = excluded.version, revision = excluded.revision, event_id = excluded.event_id,
@@ -97,7 +97,7 @@ export const makeMembershipSnapshots = ({ pool, dataKeys, log, every = 500 }: De
       const { rows } = await pool.query<Row>({
         name: 'membership-snapshot',
         ...sql`select revision, event_id, causes, document, key_id, sealed_reference from membership_snapshot
-          where membership_id = ${idOf(stream)} and version = ${version}`,
+          where membership_id = ${idOf(stream)} and version = ${snapshotVersion}`,
       })
       const [row] = rows
       if (!row) return undefined
@@ -132,7 +132,7 @@ export const makeMembershipSnapshots = ({ pool, dataKeys, log, every = 500 }: De
         name: 'membership-entries-known',
         ...sql`select kept.revision as as_far_as, entry.entry_id as id, entry.entry_type, entry.points, entry.tier_key
           from (select) as one
-          left join membership_snapshot as kept on kept.membership_id = ${membership_id} and kept.version = ${version}
+          left join membership_snapshot as kept on kept.membership_id = ${membership_id} and kept.version = ${snapshotVersion}
           left join membership_entry_key as entry
             on entry.membership_id = ${membership_id} and entry.entry_id = any(${entry_ids}::uuid[])`,
       })
