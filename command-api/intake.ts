@@ -1,4 +1,4 @@
-import type { Directory } from '#domain/access/record.ts'
+import { timeZoneOf, type Directory } from '#domain/access/record.ts'
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
 import type { GuardedHttp } from '#infra/guarded-http.ts'
 import type { Route } from '#infra/http/route.ts'
@@ -66,7 +66,7 @@ export const intakeProcessing = (
     ask: openAiCompatible(models),
     use: makeReadingUse(deps.pool),
     budgetOf: (organisation_id) => pipelines(organisation_id).reading,
-    timeZoneOf: (organisation_id) => organisations.get(organisation_id)?.time_zone ?? 'UTC',
+    timeZoneOf: (organisation_id) => timeZoneOf(organisations, organisation_id),
     clock,
   })
   const lookalikes = makeLookalikes(deps)

@@ -1,4 +1,4 @@
-import type { Directory } from '#domain/access/record.ts'
+import { timeZoneOf, type Directory } from '#domain/access/record.ts'
 import type { BankAccountCheck } from '#domain/bank-account.ts'
 import { dateIn } from '#domain/time-zone.ts'
 import type { OrganisationId } from '#domain/values.ts'
@@ -61,7 +61,7 @@ export const salesRoutes = (deps: RouteDeps): readonly Route[] => {
   const { writer, pool, keys, dataKeys, directory, catalogue, policyRules, baseUrl } = deps
   const { organisations } = directory
   const dateAt = (organisation_id: OrganisationId, now: string) =>
-    dateIn(organisations.get(organisation_id)?.time_zone ?? 'Europe/London', now)
+    dateIn(timeZoneOf(organisations, organisation_id), now)
   return [
     ...applicationRoutes({
       writer,

@@ -1,6 +1,11 @@
 import { z } from 'zod'
 import { Scope } from '#domain/access/events.ts'
-import { ApplicationKind, formerInForce, type ApiApplication as ApiApplicationRecord } from '#domain/access/record.ts'
+import {
+  ApplicationKind,
+  defaultTimeZone,
+  formerInForce,
+  type ApiApplication as ApiApplicationRecord,
+} from '#domain/access/record.ts'
 import { ApiApplicationId, CurrencyCode, OrganisationId, Slug } from '#domain/values.ts'
 
 const Name = z.string().trim().min(1).max(200)
@@ -23,7 +28,7 @@ export const NewOrganisation = z.object({
   slug: Slug,
   ...details,
   currency_code: details.currency_code.default('GBP'),
-  time_zone: details.time_zone.default('Europe/London'),
+  time_zone: details.time_zone.default(defaultTimeZone),
   stripe_test_mode: details.stripe_test_mode.default(false),
   active: z.boolean().default(true).describe('While it is not, every API request of its applications is answered 403.'),
 })

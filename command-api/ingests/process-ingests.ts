@@ -1,3 +1,4 @@
+import { timeZoneOf } from '#domain/access/record.ts'
 import { ingestEvents } from '#domain/ingests/events.ts'
 import { idOf } from '#domain/event.ts'
 import type { CustomerId } from '#domain/values.ts'
@@ -80,7 +81,7 @@ const makeRead = (deps: ProcessDeps) => {
       content,
       fields: sentFields(content, fieldNames),
       wanted: pipelines(organisation_id).custom_fields,
-      today: dateIn(organisations.get(organisation_id)?.time_zone ?? 'UTC', now),
+      today: dateIn(timeZoneOf(organisations, organisation_id), now),
     }
   }
 

@@ -1,3 +1,4 @@
+import { timeZoneOf } from '#domain/access/record.ts'
 import type { RuleFailure } from '#domain/ingests/events.ts'
 import { fillsTrap, sentFields } from '#domain/ingests/fields.ts'
 import type { IngestCommand, IngestState } from '#domain/ingests/ingest.ts'
@@ -110,7 +111,7 @@ export const makeResolve = (deps: ResolveDeps) => {
     if (fillsTrap(content, intake.trap_fields)) return { type: 'DiscardSpam', reason: 'trap_field', note: null }
 
     const campaign = named ? campaigns.campaign(organisation_id, named.key) : undefined
-    const today = dateIn(organisations.get(organisation_id)?.time_zone ?? 'UTC', context.now)
+    const today = dateIn(timeZoneOf(organisations, organisation_id), context.now)
     const fieldNames = campaign?.field_names ?? {}
     const fields = sentFields(content, fieldNames)
     const isJudged = record.accepted || picked !== undefined

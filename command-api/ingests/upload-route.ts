@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { timeZoneOf } from '#domain/access/record.ts'
 import { CampaignKey } from '#domain/campaigns/events.ts'
 import type { IngestContent } from '#domain/ingests/events.ts'
 import { sentFields } from '#domain/ingests/fields.ts'
@@ -55,7 +56,7 @@ export const uploadRoute = ({ writer, campaigns, directory }: Deps): Route => {
       const campaign = key ? campaigns.campaign(organisation_id, key) : undefined
       if (key && !campaign) throw unusable('is not the key of a campaign')
       if (campaign && campaign.state !== 'active') throw unusable(`is ${campaign.state}`)
-      const today = dateIn(directory.organisations.get(organisation_id)?.time_zone ?? 'UTC', facts.now)
+      const today = dateIn(timeZoneOf(directory.organisations, organisation_id), facts.now)
       const rules = [...(campaign?.rules ?? []), ...campaigns.intake(organisation_id).rules]
       const context = operatorContext(organisation_id, facts)
 

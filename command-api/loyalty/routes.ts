@@ -3,8 +3,8 @@ import { findEntry } from '#domain/loyalty/entry-set.ts'
 import { MemberReference, TierKey } from '#domain/loyalty/events.ts'
 import type { NewEntry, UpdateMembership } from '#domain/loyalty/membership.ts'
 import { EntryResult, renderMembership, ShownMembership } from '#domain/loyalty/record.ts'
-import type { Organisation } from '#domain/access/record.ts'
-import { SentInstant, type OrganisationId } from '#domain/values.ts'
+import { timeZoneOf, type Organisation } from '#domain/access/record.ts'
+import { SentInstant } from '#domain/values.ts'
 import { Problem } from '#infra/http/problem.ts'
 import { route, write, type Caller, type RequestFacts, type Route } from '#infra/http/route.ts'
 import { dateIn } from '#domain/time-zone.ts'
@@ -71,9 +71,6 @@ const contextOf = ({ organisation_id, api_application_id }: Caller, { request_id
 
 /** What a loyalty partner tells of its members. */
 export const membershipRoutes = ({ memberships, organisations }: Deps): Route[] => {
-  const timeZoneOf = (organisation_id: OrganisationId) =>
-    organisations.get(organisation_id)?.time_zone ?? 'Europe/London'
-
   const update = async (
     external_ref: string,
     { status, external_member_ref }: z.output<typeof Update>,
@@ -84,7 +81,7 @@ export const membershipRoutes = ({ memberships, organisations }: Deps): Route[] 
     const { membership, programme } = await memberships.find(organisation_id, external_ref)
     const { id: membership_id } = membership
     const context = contextOf(caller, facts)
-    const time_zone = timeZoneOf(organisation_id)
+    const time_zone = timeZoneOf(organisations, organisation_id)
     const command: UpdateMembership = {
       type: 'UpdateMembership',
       status,
@@ -141,7 +138,7 @@ export const membershipRoutes = ({ memberships, organisations }: Deps): Route[] 
       async ({ path: { external_ref }, body: { events }, caller, ...facts }) => {
         const { organisation_id } = caller
         const { membership, programme } = await memberships.find(organisation_id, external_ref)
-        const time_zone = timeZoneOf(organisation_id)
+        const time_zone = timeZoneOf(organisations, organisation_id)
         refuseFuture(events, facts.now)
         const entries = events.map((sent): NewEntry => {
           const { idempotency_key, occurred_at = facts.now, payload = null, ...rest } = sent

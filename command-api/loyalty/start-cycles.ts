@@ -1,4 +1,4 @@
-import type { Organisation } from '#domain/access/record.ts'
+import { timeZoneOf, type Organisation } from '#domain/access/record.ts'
 import { idOf } from '#domain/event.ts'
 import type { Programme } from '#domain/loyalty/record.ts'
 import { dateIn } from '#domain/time-zone.ts'
@@ -20,7 +20,7 @@ export const startCycles = ({ memberships, programmes, organisations }: Deps): T
     const { membership } = await memberships.load(id)
     const cycle = programmes.get(membership?.programme_id ?? '')?.cycle
     if (!cycle) return
-    const time_zone = organisations.get(organisation_id)?.time_zone ?? 'Europe/London'
+    const time_zone = timeZoneOf(organisations, organisation_id)
     await memberships.handle(
       id,
       { type: 'StartCycle', cycle, today: dateIn(time_zone, context.now), time_zone },

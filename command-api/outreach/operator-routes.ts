@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { timeZoneOf } from '#domain/access/record.ts'
 import {
   noCounts,
   OperatedStream,
@@ -15,7 +16,7 @@ import { commandHandler, type Writer } from '../handle.ts'
 import { operatorContext, operatorRoute, refuseUnknownOrganisation, type Organisations } from '../operator.ts'
 import { chosen, DeclaredPrice, DeclaredRate, DeclaredStream, priceOf, withDefaults } from './declared.ts'
 import { outreachStreamIdOf } from './ids.ts'
-import { makeStreams, timeZoneOf } from './streams.ts'
+import { makeStreams } from './streams.ts'
 
 type Deps = { readonly writer: Writer; readonly directory: Organisations }
 

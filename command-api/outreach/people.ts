@@ -1,3 +1,4 @@
+import { timeZoneOf } from '#domain/access/record.ts'
 import type { ConsentEntry, CustomerDetails } from '#domain/customers/events.ts'
 import type { JoinedBy, OutreachChannel } from '#domain/outreach/events.ts'
 import type { Member, Person } from '#domain/outreach/member.ts'
@@ -9,7 +10,7 @@ import type { CustomerId, OrganisationId } from '#domain/values.ts'
 import { commandHandler, type Context, type Writer } from '../handle.ts'
 import type { Leads } from '../live-leads.ts'
 import { outreachMemberIdOf, outreachMessageIdOf } from './ids.ts'
-import { timeZoneOf, type LiveOutreach, type Organisations } from './streams.ts'
+import type { LiveOutreach, Organisations } from './streams.ts'
 
 type Known = Pick<CustomerDetails, 'first_name' | 'last_name' | 'email' | 'phone_number'> & {
   readonly consent: readonly ConsentEntry[]

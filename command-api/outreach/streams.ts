@@ -26,8 +26,5 @@ export const followOutreach = async (folds: LiveFolds): Promise<LiveOutreach> =>
 
 export type Organisations = ReadonlyMap<string, Pick<Organisation, 'time_zone' | 'name'>>
 
-export const timeZoneOf = (organisations: Organisations, organisation_id: string): string =>
-  organisations.get(organisation_id)?.time_zone ?? 'Europe/London'
-
 export const makeStreams = (writer: Writer) => commandHandler(writer, outreachStream)
 export type Streams = ReturnType<typeof makeStreams>

@@ -1,10 +1,11 @@
+import { timeZoneOf } from '#domain/access/record.ts'
 import { idOf } from '#domain/event.ts'
 import { CustomerId } from '#domain/values.ts'
 import type { Clock } from '#infra/clock.ts'
 import { isAboutErased } from '#infra/crypto/erased.ts'
 import type { Timer } from '../timers.ts'
 import type { OutreachPeople } from './people.ts'
-import { timeZoneOf, type LiveOutreach, type Organisations, type Streams } from './streams.ts'
+import type { LiveOutreach, Organisations, Streams } from './streams.ts'
 
 type Deps = {
   readonly people: OutreachPeople

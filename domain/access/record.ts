@@ -19,6 +19,15 @@ export const Organisation = z.object({
 })
 export type Organisation = Readonly<z.infer<typeof Organisation>>
 
+/** Of an organisation that does not say. */
+export const defaultTimeZone = 'Europe/London'
+
+/** What is today for an organisation depends on it, also for one that this process does not know yet. */
+export const timeZoneOf = (
+  organisations: ReadonlyMap<string, Pick<Organisation, 'time_zone'>>,
+  organisation_id: string,
+): string => organisations.get(organisation_id)?.time_zone ?? defaultTimeZone
+
 /** A server-only application has no allowed origins; a browser application has one or more. */
 export const ApplicationKind = z.enum(['server', 'browser'])
 export type ApplicationKind = z.infer<typeof ApplicationKind>
