@@ -65,9 +65,13 @@ const batchSize = 200
 const restMs = 25
 
 const attempts = 4
-const againMs = 200
+const usuallyAgainMs = 200
 
-type ReactionParts = ConsumerParts & { readonly traffic?: Pick<Traffic, 'isHeavy'> }
+type ReactionParts = ConsumerParts & {
+  /** After how long a reaction that failed is tried again for the first time; then after four times as long, and so on. */
+  readonly againMs?: number
+  readonly traffic?: Pick<Traffic, 'isHeavy'>
+}
 
 /**
  * Runs reactions, each on its own: one that keeps failing at an event stops and reports it, and the others continue.
@@ -75,7 +79,8 @@ type ReactionParts = ConsumerParts & { readonly traffic?: Pick<Traffic, 'isHeavy
 export const runReactions = (reactions: readonly SomeReaction[], parts: ReactionParts): readonly Consuming[] =>
   reactions.map((reaction) => runReaction(reaction, parts))
 
-const runReaction = (reaction: SomeReaction, { traffic, ...parts }: ReactionParts): Consuming => {
+const runReaction = (reaction: SomeReaction, given: ReactionParts): Consuming => {
+  const { traffic, againMs = usuallyAgainMs, ...parts } = given
   const { log } = parts
   const { name, categories, events: shapes, react, target } = typed(reaction)
 

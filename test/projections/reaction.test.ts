@@ -22,12 +22,16 @@ const whenRaised = (react: (by: number) => void, name = 'when-tally-raised-note'
   },
 })
 
-const running = (the: Fixture, ...reactions: readonly SomeReaction[]) => {
-  const process = the.makeProcess()
-  const started = runReactions(reactions, process.parts)
-  for (const each of started) process.run(() => each)
-  return { ...process, started }
-}
+/** Reactions, which are tried again so much after they first failed. */
+const runningAgainAfter =
+  (againMs: number) =>
+  (the: Fixture, ...reactions: readonly SomeReaction[]) => {
+    const process = the.makeProcess()
+    const started = runReactions(reactions, { ...process.parts, againMs })
+    for (const each of started) process.run(() => each)
+    return { ...process, started }
+  }
+const running = runningAgainAfter(5)
 
 const state = ([first]: readonly Consuming[]) => first?.status().state
 
@@ -109,7 +113,7 @@ test('a reaction that fails time and again sets the record aside, and others go 
 test('a reaction that is stopped while it fails does not count as failed', async () => {
   await using the = await fixture()
   await the.append(1, raised(1))
-  const failing = running(
+  const failing = runningAgainAfter(60_000)(
     the,
     whenRaised(() => {
       throw new Error('not now')

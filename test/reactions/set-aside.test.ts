@@ -30,7 +30,7 @@ test(
     await the.append(2, raised(30))
     await the.append(3, raised(100))
     const process = the.makeProcess()
-    const [running] = runReactions([refusing], process.parts)
+    const [running] = runReactions([refusing], { ...process.parts, againMs: 5 })
     if (!running) throw new Error('There is one reaction.')
     process.run(() => running)
 
@@ -72,7 +72,7 @@ test(
     }
     const start = () => {
       const process = the.makeProcess()
-      const [running] = runReactions([choosy], process.parts)
+      const [running] = runReactions([choosy], { ...process.parts, againMs: 5 })
       if (!running) throw new Error('There is one reaction.')
       process.run(() => running)
       return { ...process, running }
@@ -106,7 +106,7 @@ test('what an error says that may repeat what a person entered is neither kept n
   }
   await the.append(1, raised(1))
   const process = the.makeProcess()
-  const [running] = runReactions([failing], process.parts)
+  const [running] = runReactions([failing], { ...process.parts, againMs: 5 })
   if (!running) throw new Error('There is one reaction.')
   process.run(() => running)
 
@@ -129,7 +129,7 @@ test('a reason that PostgreSQL cannot hold stops nothing: the record is set asid
   }
   await the.append(1, raised(1))
   const process = the.makeProcess()
-  const [running] = runReactions([failing], process.parts)
+  const [running] = runReactions([failing], { ...process.parts, againMs: 5 })
   if (!running) throw new Error('There is one reaction.')
   process.run(() => running)
   await soon(() => expect(running.status()).toMatchObject({ state: 'live', setAside: 1 }))
