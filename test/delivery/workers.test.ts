@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { describe, expect, test } from 'vitest'
 import { startReceiver, type ReceiverOptions } from '../../demo/receiver.ts'
+import { compiled } from '../compiled.ts'
 import { deliveryFixture, eventually, masterKey, secret, workerEnvironment, type DeliveryFixture } from './fixture.ts'
 
 const receiver = async (options: Partial<ReceiverOptions> = {}) => {
@@ -107,7 +108,8 @@ test('a worker killed while it sends is replaced: each webhook arrives, under on
 /** Workers in processes of their own, one after the other. */
 const workerProcesses = (databaseUrl: string) => {
   const program = new URL('worker-process.ts', import.meta.url).pathname
-  const env = { ...workerEnvironment, DELIVERY_CONCURRENCY: '8', DATABASE_URL: databaseUrl, MASTER_KEY: masterKey }
+  const own = { DELIVERY_CONCURRENCY: '8', DATABASE_URL: databaseUrl, MASTER_KEY: masterKey }
+  const env = { ...compiled(), ...workerEnvironment, ...own }
   let current: ChildProcess | undefined
   let ended: Promise<unknown> = Promise.resolve()
   const killCurrent = () => current?.kill('SIGKILL')

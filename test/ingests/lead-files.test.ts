@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { compiled } from '../compiled.ts'
 import { leadService, type LeadService } from './fixture.ts'
 
 let service: LeadService
@@ -24,7 +25,7 @@ const run = async (...options: readonly string[]) => {
   const where = ['--base-url', service.origin, '--operator-key', 'the operator key of the tests']
   const child = spawn(process.execPath, [program, ...options, '--organisation', service.organisation_id, ...where], {
     cwd: folder,
-    env: {},
+    env: compiled(),
     stdio: 'pipe',
   })
   const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { z } from 'zod'
+import { compiled } from '../compiled.ts'
 import { testDatabase } from '../database.ts'
 import { freePort, untilGone } from './service-process.ts'
 
@@ -23,6 +24,7 @@ test.each([
     const npm = spawn('sh', ['-c', command], {
       cwd: join(import.meta.dirname, '..', '..'),
       env: {
+        ...compiled(),
         PATH: process.env['PATH'],
         npm_lifecycle_event: 'start',
         DATABASE_URL: database.url,

@@ -6,6 +6,7 @@ import { listSetAside } from '#infra/consumers/set-aside.ts'
 import { rewindRelay } from '#infra/kafka/relay.ts'
 import { applicationEvents } from '#domain/applications/events.ts'
 import { changingSetUp } from '../../delivery-worker/set-up.ts'
+import { compiled } from '../compiled.ts'
 import { deliveryFixture, eventually, masterKey, workerEnvironment } from '../delivery/fixture.ts'
 import { findKafka } from './broker.ts'
 import {
@@ -80,7 +81,7 @@ describe.skipIf(why !== '')(`planning through Kafka${why}`, () => {
     await fixture.setUp(hooks.url, ['application.started'])
     const other = await fixture.startWorker()
     const killed = spawn(process.execPath, [new URL('../delivery/worker-process.ts', import.meta.url).pathname], {
-      env: { ...workerEnvironment, ...environment, DATABASE_URL: fixture.url, MASTER_KEY: masterKey },
+      env: { ...compiled(), ...workerEnvironment, ...environment, DATABASE_URL: fixture.url, MASTER_KEY: masterKey },
       stdio: ['ignore', 'ignore', 'inherit'],
     })
     await eventually(async () => (await partitionsOf(other)).length === 2, 25_000)

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { compiled } from '../compiled.ts'
 import { setupApi } from './setup-api.ts'
 import { file, lineOf } from './builders.ts'
 
@@ -17,7 +18,7 @@ const run = async (origin: string, options: readonly string[], input = '') => {
   const program = join(import.meta.dirname, '../../setup/main.ts')
   const child = spawn(process.execPath, [program, '--base-url', origin, '--operator-key', 'any', ...options], {
     cwd: folder,
-    env: {},
+    env: compiled(),
     stdio: 'pipe',
   })
   child.stdin.end(input)

@@ -7,6 +7,7 @@ import type { Ingest } from '#domain/ingests/record.ts'
 import type { Workflow } from '#domain/workflows/record.ts'
 import { startReceiver } from '../../demo/receiver.ts'
 import { startDeliveryWorker } from '../../delivery-worker/delivery-worker.ts'
+import { compiled } from '../compiled.ts'
 import { wholeService } from '../whole-service.ts'
 
 const secret = 'a signing secret of the firm'
@@ -124,6 +125,7 @@ export const workflowService = async ({ workers = 1 }: { readonly workers?: numb
       const child = spawn(process.execPath, ['delivery-worker/main.ts'], {
         cwd: resolve(import.meta.dirname, '../..'),
         env: {
+          ...compiled(),
           ...sending,
           DATABASE_URL: service.database.url,
           MASTER_KEY: Buffer.alloc(32, 5).toString('base64'),
