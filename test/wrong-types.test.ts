@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { ApplicationId } from '#domain/values.ts'
 import type { RouteSpec } from '#infra/http/route.ts'
@@ -55,7 +55,13 @@ const parameterOf = ({ path }: RouteSpec, name: string): string => {
   return name.endsWith('id') ? '0d9e8c7b-6a5f-4e3d-9c2b-1a0f9e8d7c6b' : 'x'
 }
 
-const specs = allRoutes()
+const routes = allRoutes()
+const owner = async () => ({ application_id: ApplicationId.parse('0d9e8c7b-6a5f-4e3d-9c2b-1a0f9e8d7c6b') })
+/** Nothing of what is sent gets as far as a handler, so one does for all. */
+const api = await serve(routes, serverCaller(), { owners: { quote: owner } })
+afterAll(() => api[Symbol.asyncDispose]())
+
+const specs = routes
   .map(({ spec }) => spec)
   // What people open from a message answers with a page.
   .filter(({ address, body, query }) => !address.startsWith('/outreach/') && (body ?? query))
@@ -63,8 +69,6 @@ const specs = allRoutes()
 test.each(specs.map((spec) => ({ name: `${spec.method} ${spec.address}`, spec })))(
   '$name refuses what does not fit in words of ours',
   async ({ spec }) => {
-    const owner = async () => ({ application_id: ApplicationId.parse('0d9e8c7b-6a5f-4e3d-9c2b-1a0f9e8d7c6b') })
-    await using api = await serve(allRoutes(), serverCaller(), { owners: { quote: owner } })
     const address = spec.address.replaceAll(/:(\w+)/g, (_, name: string) => parameterOf(spec, name))
     const requests = [
       ...queriesFor(spec).map((query) => ({ address: address + query, body: undefined })),

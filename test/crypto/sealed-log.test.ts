@@ -160,16 +160,16 @@ describe('a data key', () => {
   })
 
   test.each([
-    ['for a moment', 3, 'appended'],
-    ['for good', Infinity, LogUnavailable],
-  ])('that cannot be reached %s', { timeout: 40_000 }, async (_, failures, outcome) => {
+    ['for a moment', 3, {}, 'appended'],
+    ['for good', Infinity, { keysMs: 300 }, LogUnavailable],
+  ])('that cannot be reached %s', { timeout: 40_000 }, async (_, failures, deadlines, outcome) => {
     await using made = await sealedDatabase()
     let failed = 0
     const of: Made['dataKeys']['of'] = (subject) => {
       if (++failed > failures) return made.dataKeys.of(subject)
       throw Object.assign(new Error('lost'), { code: 'ECONNRESET' })
     }
-    const log = sealedLog(made.plain, { ...made.dataKeys, of }, shapes)
+    const log = sealedLog(made.plain, { ...made.dataKeys, of }, shapes, deadlines)
 
     const appending = log.append(newApplication(), 'no_stream', [saved()])
 

@@ -1,10 +1,16 @@
 import type { ClientBase, QueryConfig } from 'pg'
-import { expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { transaction } from '#infra/postgres/postgres.ts'
 import type { Row } from '../../projections/projection.ts'
 import { allProjections } from '../../projections/projections.ts'
 import { tableOf, type Table } from '../../projections/table.ts'
-import { testDatabase } from '../database.ts'
+import { testDatabase, type TestDatabase } from '../database.ts'
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await testDatabase()
+})
+afterAll(() => database[Symbol.asyncDispose]())
 
 /** What a table asks a connection. */
 const asked = async (ask: (db: ClientBase) => Promise<unknown>): Promise<string> => {
@@ -30,7 +36,6 @@ const readsOf = async (db: ClientBase, table: Table, text: string, values: numbe
 test.each(allProjections.map((projection) => [projection.name, projection] as const))(
   'rows of %s are looked up through the primary key, also while the planner knows nothing of the table',
   async (name, projection) => {
-    await using database = await testDatabase()
     const table = tableOf(projection)
     const { key } = projection.table
     const some: Row = Object.fromEntries(key.map((column) => [column, null]))
