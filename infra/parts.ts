@@ -46,6 +46,8 @@ export type Parts = {
   readonly traffic: Traffic
   /** Business time. */
   readonly clock: Clock
+  /** How often it is looked what has fallen due; every second by default. Tests wait less. */
+  readonly pollMs?: number
   /** Aborted when the process is to stop: consumers of the log then finish what they are at. */
   readonly signal: AbortSignal
   /** Says on the health port why the process is not ready yet. */

@@ -42,7 +42,8 @@ export const wholeService = async (environment: Readonly<Record<string, string>>
   })
   const log = makeLog('silent', 'test')
   const health = { metrics: makeMetrics() }
-  const { parts, close } = await openParts(config, log, ending.signal, database.url, 'one process', health)
+  const { parts: opened, close } = await openParts(config, log, ending.signal, database.url, 'one process', health)
+  const parts = { ...opened, pollMs: 50 }
   const projections = await startProjections(parts)
   const [commandApi, queryApi] = await Promise.all([startCommandApi(parts), startQueryApi(parts)])
   const serve: RequestListener = (request, response) => {
