@@ -134,14 +134,14 @@ const allOf = async <Promises extends Readonly<Record<string, Promise<unknown>>>
 
 /** What several capabilities work with, made of the parts of this process. */
 const makeShared = async (parts: Parts) => {
-  const { config, keys, dataKeys, metrics, eventLog, progress } = parts
+  const { config, keys, dataKeys, metrics, eventLog, progress, signal } = parts
   const known = await followSetUp(parts)
   const outbound = { allowedHosts: config.DELIVERY_ALLOWED_HOSTS, allowHttp: config.DELIVERY_ALLOW_HTTP }
   const writer = makeWriter({
     log: eventLog,
     seen: async (stream, position) => {
       const wasSeen = await progress.wait(categoryOf(stream), position, config.READ_YOUR_WRITES_MS)
-      if (!wasSeen) metrics.unseenWrites.inc()
+      if (!wasSeen && !signal.aborted) metrics.unseenWrites.inc()
     },
   })
   dataKeys.onForget(writer.forget)

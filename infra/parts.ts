@@ -103,7 +103,7 @@ export const openParts = async (
     log,
     ...(deployment === 'many' && { pool }),
   })
-  const progress = makeProgress()
+  const progress = makeProgress(signal)
   const offsetMs = config.BUSINESS_TIME_OFFSET_SECONDS * 1_000
   const clock = await startClock({ pool, log, signal, offsetMs, isMovable: config.ENVIRONMENT !== 'production' })
   const parts: Parts = {

@@ -9,9 +9,10 @@ const furthest = '\uffff' as Position
 
 /**
  * How far the projections have come, as this process knows it, and a wait for it. A position is announced after its
- * transaction has committed, so what was waited for can be read.
+ * transaction has committed, so what was waited for can be read. When the process stops, as the signal says, the
+ * projections do too: nobody waits for them any more.
  */
-export const makeProgress = () => {
+export const makeProgress = (stopping?: AbortSignal) => {
   const consumers = new Map<string, Consumer>()
   const waiting = new Map<string, Set<Waiter>>()
 
@@ -34,6 +35,11 @@ export const makeProgress = () => {
     if (upTo !== undefined) for (const { position, resolve } of waiters ?? []) if (position <= upTo) resolve(true)
   }
 
+  const letGo = () => {
+    for (const waiters of waiting.values()) for (const { resolve } of waiters) resolve(false)
+  }
+  stopping?.addEventListener('abort', letGo, { once: true })
+
   return {
     /** A consumer of these categories has handled everything up to a position. */
     passed: (name: string, categories: readonly string[], position: Position | undefined): void => {
@@ -48,6 +54,7 @@ export const makeProgress = () => {
     /** Whether all consumers of a category passed the position within the time. */
     wait: async (category: string, position: Position, timeoutMs: number): Promise<boolean> => {
       if (hasPassed(category, position)) return true
+      if (stopping?.aborted) return false
       return new Promise((resolve) => {
         const waiters = waiting.get(category) ?? new Set()
         const finish = (seen: boolean) => {
