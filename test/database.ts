@@ -9,6 +9,14 @@ export type TestDatabase = {
   readonly [Symbol.asyncDispose]: () => Promise<void>
 }
 
+/** The server of this worker. */
+const serverUrl = (): string => {
+  const urls = inject('serverUrls')
+  const url = urls[(Number(process.env['VITEST_POOL_ID']) - 1) % urls.length]
+  if (url === undefined) throw new Error('There is no server for this worker.')
+  return url
+}
+
 /** A database with the tables that migrations make, for as long as the test uses it. */
 export const testDatabase = (): Promise<TestDatabase> => databaseFrom(inject('templateDatabase'))
 
@@ -19,7 +27,7 @@ const databaseFrom = async (template: string): Promise<TestDatabase> => {
   const name = `test_${randomUUID().replaceAll('-', '')}`
   // Copying files takes a third of the time of writing each page to the write-ahead log as well.
   await onServer(`create database ${name} template ${template} strategy file_copy`)
-  const url = Object.assign(new URL(inject('serverUrl')), { pathname: name }).href
+  const url = Object.assign(new URL(serverUrl()), { pathname: name }).href
   const pool = createPool(url, { name: 'test' })
 
   return {
@@ -33,7 +41,7 @@ const databaseFrom = async (template: string): Promise<TestDatabase> => {
 }
 
 const onServer = async (statement: string): Promise<void> => {
-  const client = new Client({ connectionString: inject('serverUrl') })
+  const client = new Client({ connectionString: serverUrl() })
   await client.connect()
   try {
     await client.query(statement)

@@ -11,16 +11,16 @@ import { createPool } from '#infra/postgres/postgres.ts'
 declare module 'vitest' {
   // oxlint-disable-next-line typescript/consistent-type-definitions -- only an interface can be added to.
   interface ProvidedContext {
-    /** A database of the server that the tests make their own databases on. */
-    serverUrl: string
-    /** A database of that server with all migrations, which those of the tests are copied from. */
+    /** A database of each server that tests make their own databases on: one server for each worker. */
+    serverUrls: readonly string[]
+    /** A database of every server with all migrations, which those of the tests are copied from. */
     templateDatabase: string
     /** Where the first test that needs Kafka starts it, for all. */
     kafkaDirectory: string
   }
 }
 
-// One server for the whole run. What it forgets in a crash nobody misses.
+// What a server forgets in a crash nobody misses.
 const fast = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', autovacuum_naptime: '10s' }
 
 export const setup = async (project: TestProject) => {
@@ -45,33 +45,39 @@ const endKafka = async (directory: string): Promise<void> => {
 }
 
 const setUpDatabases = async (project: TestProject) => {
+  const template = `template_${randomUUID().replaceAll('-', '')}`
+  project.provide('templateDatabase', template)
   const given = process.env['TEST_DATABASE_URL']
   if (given) {
-    const template = await makeTemplate(given)
-    project.provide('serverUrl', given)
-    project.provide('templateDatabase', template)
+    await makeTemplate(given, template)
+    project.provide('serverUrls', [given])
     return () => onServer(given, `drop database ${template}`)
   }
 
   const directory = await mkdtemp(join(tmpdir(), 'coverstream-test-'))
   // PostgreSQL may run as another user than we do.
   await chmod(directory, 0o755)
-  const { url, stop } = await startEmbeddedPostgres({ dataDir: join(directory, 'postgres'), settings: fast })
-  project.provide('serverUrl', url)
-  project.provide('templateDatabase', await makeTemplate(url))
+  // While a transaction that has written is open, readers of every log on its server wait: no test waits for one of another.
+  const workers = Array.from({ length: Number(project.vitest.config.maxWorkers) }, (_, index) => String(index + 1))
+  const servers = await Promise.all(
+    workers.map(async (worker) => startEmbeddedPostgres({ dataDir: join(directory, worker), settings: fast })),
+  )
+  await Promise.all(servers.map(async ({ url }) => makeTemplate(url, template)))
+  project.provide(
+    'serverUrls',
+    servers.map(({ url }) => url),
+  )
   return async () => {
-    await stop()
+    await Promise.all(servers.map(async ({ stop }) => stop()))
     await rm(directory, { recursive: true, force: true })
   }
 }
 
-const makeTemplate = async (serverUrl: string): Promise<string> => {
-  const name = `template_${randomUUID().replaceAll('-', '')}`
+const makeTemplate = async (serverUrl: string, name: string): Promise<void> => {
   await onServer(serverUrl, `create database ${name} template template0`)
   const pool = createPool(Object.assign(new URL(serverUrl), { pathname: name }).href)
   await migrate(pool)
   await pool.end()
-  return name
 }
 
 const onServer = async (connectionString: string, statement: string): Promise<void> => {
