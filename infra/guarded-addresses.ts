@@ -1,10 +1,9 @@
-import { lookup as resolve } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
 import { callbackify } from 'node:util'
 import { OwnError } from '#domain/own-error.ts'
+import { isLocalName, lookUpName, lookUpOwnName, type Resolved } from './name-lookup.ts'
 import { isPublicAddress, makeAllowList } from './public-address.ts'
 
-export type Resolved = { readonly address: string; readonly family: number }
 export type Lookup = (host: string) => Promise<readonly Resolved[]>
 
 /** What the operator's configuration lets be reached beyond the public internet. */
@@ -25,7 +24,7 @@ type Options = Pick<Allowance, 'allowedHosts'> & { readonly lookup?: Lookup | un
  * Addresses that a server named by an organisation may be reached at: the public internet's, and what the operator allows.
  * Connections go to the very addresses that were checked.
  */
-export const makeAddressGuard = ({ allowedHosts, lookup = (host) => resolve(host, { all: true }) }: Options) => {
+export const makeAddressGuard = ({ allowedHosts, lookup }: Options) => {
   const allowList = makeAllowList(allowedHosts)
 
   return (host: string, port: number) => {
@@ -34,10 +33,12 @@ export const makeAddressGuard = ({ allowedHosts, lookup = (host) => resolve(host
         throw new AddressRefused(`${host} is ${address === host ? '' : `${address}, `}not a public address`)
     }
 
+    const lookUp =
+      lookup ?? (isLocalName(host) || allowList.names(host, port) ? lookUpOwnName : (name) => lookUpName(name))
     let underway: Promise<readonly Resolved[]> | undefined
     /** Those who wait for the name at the same time share one look-up. */
     const checkedAddresses = async (): Promise<Resolved[]> => {
-      underway ??= lookup(host).finally(() => (underway = undefined))
+      underway ??= lookUp(host).finally(() => (underway = undefined))
       const addresses = await underway
       if (addresses.length === 0) throw new Error(`${host} has no address`)
       for (const { address } of addresses) check(address)

@@ -177,7 +177,8 @@ const failed = (error: unknown): Exchange =>
     ? { outcome: 'refused', reason: error.message }
     : { ...unanswered(reasonOf(error)), ...(isOfConnecting(error) && { wasNotSent: true }) }
 
-const codesOfConnecting = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']
+const codesOfNames = ['ENOTFOUND', 'ENODATA', 'ESERVFAIL', 'ETIMEOUT', 'EREFUSED', 'EAI_AGAIN']
+const codesOfConnecting = [...codesOfNames, 'ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH']
 
 const isOfConnecting = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && codesOfConnecting.includes(String(error.code))
