@@ -56,14 +56,19 @@ const engaged = ({ stream_id, member_id }: Member, by: 'landing' | 'survey' | 'a
   next_at: null,
 })
 
-export const noteActivity = (
-  command: Extract<ResponseCommand, { type: 'NoteActivity' }>,
-  { members }: Person,
-): Decision =>
-  Object.values(members).flatMap((member): Decision => {
+/** Since when they may have a message of a stream: it may be there before it is recorded that the channel took it. */
+const reachedAt = ({ stream_id, first_sent_at }: Member, { messages }: Person): string | undefined =>
+  first_sent_at ??
+  Object.values(messages)
+    .flatMap((message) => (message.stream_id === stream_id && message.sending ? [message.sending.at] : []))
+    .toSorted()[0]
+
+export const noteActivity = (command: Extract<ResponseCommand, { type: 'NoteActivity' }>, person: Person): Decision =>
+  Object.values(person.members).flatMap((member): Decision => {
     const { outcome, wrote, happened_at, streams, messageIdOf } = command
-    const { stream_id, member_id, first_sent_at, outcomes, is_engaged, answers, state } = member
-    if (first_sent_at === null || first_sent_at > happened_at) return []
+    const { stream_id, member_id, outcomes, is_engaged, answers, state } = member
+    const reached_at = reachedAt(member, person)
+    if (reached_at === undefined || reached_at > happened_at) return []
     const stream = streams(stream_id)
     const answersIt =
       stream?.kind === 'conversation' &&

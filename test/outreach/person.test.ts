@@ -262,6 +262,9 @@ describe('outcomes', () => {
     expect(decided([joined, queued], note(mailshot))).toEqual([])
     expect(decided(given, note(mailshot, { happened_at: '2026-01-15T11:59:59.999Z' }))).toEqual([])
   })
+  test('what happens before it is recorded that the channel took the message counts', () => {
+    expect(types(decided([joined, queued, begun()], note(mailshot)))).toContain('OutreachOutcomeCounted')
+  })
   test('of somebody who has left still count', () => {
     expect(types(decided([...given, ended()], note(mailshot)))).toEqual(['OutreachOutcomeCounted'])
   })
