@@ -2,14 +2,17 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
 import { readConfig } from '#infra/config.ts'
 import { isCode, standInAddress } from '../stand-ins/demo.ts'
+import { readOwnSecrets } from '#infra/local-installation.ts'
 import { nothingToDeclare } from './answers.ts'
 import { demoApplication, demoReceiver } from './demo.ts'
+import { playMembership, playOutreach } from './members-and-leads.ts'
 import { sales, type Sale } from './products.ts'
 import { startReceiver } from './receiver.ts'
 
 /** Plays the main job against a running service over HTTP, from a token to the signed webhooks, and shows each step. */
 
-const { BASE_URL, DATA_DIR } = readConfig(process.env)
+const { BASE_URL, DATA_DIR, OPERATOR_KEY } = readConfig(process.env)
+const operatorKey = OPERATOR_KEY ?? (await readOwnSecrets(DATA_DIR))?.OPERATOR_KEY
 const [client, connection] = await Promise.all([demoApplication(), demoReceiver()])
 const colour = (code: number, text: string) => (process.stdout.isTTY ? `\u001b[${code}m${text}\u001b[0m` : text)
 const pounds = (pence: number) => `£${(pence / 100).toFixed(2)}`
@@ -76,16 +79,29 @@ const Searched = z.object({
 let token = ''
 let joint = ''
 
-const send = async <Schema extends z.ZodType>(schema: Schema, method: string, path: string, body?: object) => {
+const sendBy = async <Schema extends z.ZodType>(
+  key: string,
+  schema: Schema,
+  method: string,
+  path: string,
+  body?: object,
+) => {
   const response = await fetch(`${BASE_URL}${path}`, {
     method,
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     ...(body && { body: JSON.stringify(body) }),
   }).catch(() => {
     throw new Error(`Nothing answers at ${BASE_URL}. Start the service first (npm start), or name its BASE_URL.`)
   })
   if (!response.ok) throw new Error(`${response.status} ${await response.text()}`)
   return schema.parse(await response.json())
+}
+
+const send = async <Schema extends z.ZodType>(schema: Schema, method: string, path: string, body?: object) =>
+  sendBy(token, schema, method, path, body)
+const operate = async <Schema extends z.ZodType>(schema: Schema, method: string, path: string, body?: object) => {
+  if (operatorKey === undefined) throw new Error('Give the key of the operator with OPERATOR_KEY.')
+  return sendBy(operatorKey, schema, method, path, body)
 }
 
 const answers = nothingToDeclare
@@ -191,9 +207,9 @@ await step('send bank details', async () => {
   return [undefined, `account ending ${data.account_number_last4}`]
 })
 
-await step('set the policy up', async () => {
+const { policy_number } = await step('set the policy up', async () => {
   const { data } = await send(Policy, 'POST', `/api/v1/quotes/${quote.id}/bind`)
-  return [undefined, `${data.policy_number}, from ${data.start_date}, first collection on ${data.first_collection_on}`]
+  return [data, `${data.policy_number}, from ${data.start_date}, first collection on ${data.first_collection_on}`]
 })
 
 await step('read the quote back', async () => {
@@ -336,6 +352,17 @@ await step('receive lead.created', async () => {
   for (let count = 1; !receiver.requests.some(isOwn); count++) await receiver.untilRequested(count)
   return [undefined, `signature verified, Idempotency-Key ${receiver.requests.find(isOwn)?.idempotency_key ?? ''}`]
 })
+
+const organisation_id = await step('act as the operator', async () => {
+  const Organisations = z.object({ data: z.array(z.object({ id: z.uuid(), slug: z.string(), name: z.string() })) })
+  const { data } = await operate(Organisations, 'GET', '/admin/v1/organisations?limit=200')
+  const own = data.find(({ slug }) => slug === 'northlight')
+  if (!own) throw new Error('The demo organisation is not set up.')
+  return [own.id, own.name]
+})
+const journey = { step, send, operate, organisation_id }
+await playMembership(journey, policy_number)
+await playOutreach(journey, { gateway: await standInAddress('messageGateway', DATA_DIR), baseUrl: BASE_URL })
 
 await receiver.close()
 process.stdout.write(`\n${colour(32, 'Every step is green.')}\n`)

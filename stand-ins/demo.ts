@@ -2,8 +2,10 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { startAddresses } from './addresses.ts'
+import { startDraftWriter } from './draft-writer.ts'
 import { startLeadReader } from './lead-reader.ts'
 import { startMarketPanel } from './market-panel.ts'
+import { startMessageGateway } from './message-gateway.ts'
 import { startPhoneValidation } from './phone-validation.ts'
 import { startStripe } from './stripe/stripe.ts'
 import { startTps } from './tps.ts'
@@ -16,12 +18,15 @@ const defaults = {
   stripe: 4024,
   tps: 4025,
   leadReader: 4026,
+  messageGateway: 4027,
+  draftWriter: 4028,
 }
 type Ports = Readonly<Record<keyof typeof defaults, number>>
 const Ports = z.record(z.string(), z.int())
 
-/** What its account of `demo/organisation.yaml` is signed with. */
+/** What news for the accounts of `demo/organisation.yaml` is signed with. */
 const stripeSecret = 'whsec_demo_of_northlight'
+const gatewaySecret = 'demo-secret-of-the-gateway'
 const organisation = 'd3e00000-0000-4000-8000-000000000000'
 
 export const isCode = (error: unknown, code: string): boolean =>
@@ -58,6 +63,7 @@ export const standInAddress = async (name: keyof Ports, dataDir: string): Promis
 export const startStandIns = async (origin: string, dataDir: string): Promise<StandIns> => {
   const known = await knownPorts(dataDir)
   const webhooks = [{ url: `${origin}/api/v1/webhooks/stripe/${organisation}`, secret: stripeSecret }]
+  const news = { url: `${origin}/api/v1/webhooks/messages/${organisation}`, secret: gatewaySecret }
   const started = await Promise.all([
     startOn(known.phoneValidation, startPhoneValidation),
     startOn(known.addresses, startAddresses),
@@ -65,19 +71,17 @@ export const startStandIns = async (origin: string, dataDir: string): Promise<St
     startOn(known.stripe, (port) => startStripe(port, webhooks, { afterMs: 2_000 })),
     startOn(known.tps, startTps),
     startOn(known.leadReader, startLeadReader),
+    startOn(known.messageGateway, (port) => startMessageGateway(port, news)),
+    startOn(known.draftWriter, startDraftWriter),
   ])
-  const [phoneValidation = 0, addresses = 0, marketPanel = 0, stripe = 0, tps = 0, leadReader = 0] = started.map(
-    ({ url }) => Number(new URL(url).port),
-  )
-  const ports: Ports = { phoneValidation, addresses, marketPanel, stripe, tps, leadReader }
+  const names = Object.keys(defaults) as (keyof Ports)[] // in the order in which they were started
+  const portOf = (index: number) => Number(new URL(started[index]?.url ?? '').port)
+  const ports = Object.fromEntries(names.map((name, index) => [name, portOf(index)])) as Ports
   await writeFile(portsFile(dataDir), JSON.stringify(ports))
 
   return {
     addresses: Object.fromEntries(
-      (Object.keys(defaults) as (keyof Ports)[]).map((name) => [
-        `http://127.0.0.1:${defaults[name]}`,
-        `http://127.0.0.1:${ports[name]}`,
-      ]),
+      names.map((name) => [`http://127.0.0.1:${defaults[name]}`, `http://127.0.0.1:${ports[name]}`]),
     ),
     close: async () => {
       await Promise.all(started.map(async ({ close }) => close()))

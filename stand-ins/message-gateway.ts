@@ -37,6 +37,8 @@ const magicNews: readonly (readonly [pattern: RegExp, news: object])[] = [
   [/(93|^gone@.*)$/, { type: 'undeliverable', reason: 'There is no such recipient any more.' }],
 ]
 
+const mostShown = 100
+
 /** Tells a service of something, signed. */
 export const tell = async ({ url, secret }: NewsWebhook, news: object): Promise<Response> => {
   const body = JSON.stringify({ id: randomUUID(), ...news })
@@ -57,6 +59,9 @@ export const startMessageGateway = async (port?: number, webhook?: NewsWebhook):
   }
 
   const standIn = await startStandIn(({ method, url, header, text }): StandInAnswer => {
+    // To be looked at: what it has passed on, the last first.
+    if (method === 'GET' && url.pathname === '/stand-in/messages')
+      return { status: 200, body: { messages: [...sent.values()].toReversed().slice(0, mostShown) } }
     if (method !== 'POST' || !url.pathname.endsWith('/messages')) return { status: 404, body: {} }
     const authorization = header('authorization') ?? ''
     if (!authorization.startsWith('Bearer ') || authorization.endsWith(' wrong'))

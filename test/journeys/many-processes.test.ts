@@ -33,12 +33,12 @@ test(
     const standIns = await startStandIns(pairs.origin, directory)
     await setUpDemo(pairs.origin, pairs.operatorKey, standIns.addresses)
 
-    await playJourney(pairs.origin, directory)
+    await playJourney(pairs.origin, directory, pairs.operatorKey)
     for (const role of roles) {
       const restarted = await Promise.all(ports[role].map((own) => pairs.restart(role, own)))
       await Promise.all(restarted.map(async ({ ready }) => ready))
     }
-    await playJourney(pairs.origin, directory)
+    await playJourney(pairs.origin, directory, pairs.operatorKey)
 
     for (const own of ports['command-api']) expect(await unseenWrites(healthPort(own))).toBe('0')
     for (const role of roles)
