@@ -133,13 +133,15 @@ export const Config = z.object({
     .describe(
       'Whether endpoint connections may use http://, and mail servers no encryption, with the hosts of DELIVERY_ALLOWED_HOSTS.',
     ),
-  KAFKA_BROKERS: list(
-    'host:port of Kafka brokers, comma separated: deliveries are then planned from a topic that the log is published to. See docs/kafka.md.',
-  ).pipe(
-    z.array(
-      z.string().regex(/^(\[[\da-f:]+\]|[^\s:/[\]]+):\d{1,5}$/i, 'must be host:port, several separated by commas'),
+  KAFKA_BROKERS: list('Brokers.')
+    .pipe(
+      z.array(
+        z.string().regex(/^(\[[\da-f:]+\]|[^\s:/[\]]+):\d{1,5}$/i, 'must be host:port, several separated by commas'),
+      ),
+    )
+    .describe(
+      'host:port of Kafka brokers, comma separated: deliveries are then planned from a topic that the log is published to. See docs/kafka.md.',
     ),
-  ),
   KAFKA_TOPIC: z
     .string()
     .regex(/^[\w.-]{1,200}$/, 'must be at most 200 letters, digits, dots, hyphens and underscores')
