@@ -3,21 +3,16 @@ import { isAlias, isMap, isScalar, isSeq, LineCounter, parseAllDocuments, visit,
 /** Something wrong in a set-up file, at its line. */
 export type SetupFault = { readonly line: number; readonly path: readonly PropertyKey[]; readonly reason: string }
 
-export type SetupFile = {
+export type ParsedSetupFile = {
   readonly content: unknown
+  /** A second document. */
+  readonly attached: unknown
   /** The line of a value, or of the nearest value around it. */
   readonly lineOf: (path: readonly PropertyKey[]) => number
-  /** The texts of the files that it names. */
-  readonly files: ReadonlyMap<string, string>
-  /** The bytes of those that are no text. */
-  readonly binaryFiles: ReadonlyMap<string, Buffer>
 }
 
-/**
- * Reads a set-up file. The files that it names may follow as a second YAML document, `files: { name: text }` and
- * `binary_files: { name: base64 }`, so that the lines of the first stay what they are.
- */
-export const parseSetupFile = (text: string): SetupFile | { readonly faults: readonly SetupFault[] } => {
+/** Reads the YAML of a set-up file. */
+export const parseSetupFile = (text: string): ParsedSetupFile | { readonly faults: readonly SetupFault[] } => {
   const lines = new LineCounter()
   const documents = parseAllDocuments(text, { lineCounter: lines, merge: true, prettyErrors: false })
   if ('empty' in documents) return { faults: [{ line: 1, path: [], reason: 'the file is empty' }] }
@@ -27,22 +22,19 @@ export const parseSetupFile = (text: string): SetupFile | { readonly faults: rea
   )
   if (faults.length > 0) return { faults }
 
-  const [main, attachment, ...rest] = documents
+  const [main, attached, ...rest] = documents
   if (main?.contents === null) return { faults: [{ line: 1, path: [], reason: 'the file is empty' }] }
+  if (!main || rest.length > 0) return { faults: [notOneDocument] }
   try {
-    const files = attachment && filesOf(attachment)
-    if (!main || rest.length > 0 || (attachment && !files))
-      return { faults: [{ line: 1, path: [], reason: 'a set-up file is one YAML document' }] }
     return {
       content: toPlain(main),
+      attached: attached && toPlain(attached),
       lineOf: (path) => lineAt(main, lines, path),
-      files: files?.texts ?? new Map(),
-      binaryFiles: files?.binaries ?? new Map(),
     }
   } catch (error) {
     // An alias of an anchor that there is not, or so many that the file would grow without end.
     if (error instanceof ReferenceError)
-      return { faults: [{ line: main ? unresolvedAt(main, lines) : 1, path: [], reason: error.message }] }
+      return { faults: [{ line: unresolvedAt(main, lines), path: [], reason: error.message }] }
     // What stands at `<<`; the library gives no place.
     if (error instanceof Error && error.message.startsWith('Merge sources must be'))
       return {
@@ -51,6 +43,8 @@ export const parseSetupFile = (text: string): SetupFile | { readonly faults: rea
     throw error
   }
 }
+
+export const notOneDocument: SetupFault = { line: 1, path: [], reason: 'a set-up file is one YAML document' }
 
 /** The line of the first alias of an anchor that there is not. */
 const unresolvedAt = (document: Document, lines: LineCounter): number => {
@@ -69,23 +63,6 @@ const toPlain = (document: Document): unknown => {
   const plain: unknown = document.toJS()
   return plain
 }
-
-type Files = { readonly texts: ReadonlyMap<string, string>; readonly binaries: ReadonlyMap<string, Buffer> }
-
-const filesOf = (document: Document): Files | undefined => {
-  const content = toPlain(document)
-  if (typeof content !== 'object' || content === null || !('files' in content)) return undefined
-  const { files, binary_files = {} } = content as { files: unknown; binary_files?: unknown } // it has files
-  if (!isMapping(files) || !isMapping(binary_files)) return undefined
-  return {
-    texts: new Map(Object.entries(files).map(([name, text]) => [name, String(text)] as const)),
-    binaries: new Map(
-      Object.entries(binary_files).map(([name, base64]) => [name, Buffer.from(String(base64), 'base64')] as const),
-    ),
-  }
-}
-
-const isMapping = (value: unknown): value is object => typeof value === 'object' && value !== null
 
 const lineAt = (document: Document, lines: LineCounter, path: readonly PropertyKey[]): number => {
   let node: unknown = document.contents

@@ -11,7 +11,7 @@ export type SetupStep = {
   /** What changes, in words, for the plan that is shown first. */
   readonly details: readonly string[]
   readonly apply: () => Promise<void>
-  /** What is shown once, after it was applied: generated secrets by name. */
+  /** What is shown once, after it was applied: made secrets by name. */
   readonly secrets?: Readonly<Record<string, string>>
 }
 
@@ -31,6 +31,8 @@ export type SetupContext = {
   readonly file: (name: string) => string | undefined
   /** The bytes of a file that the set-up file names; undefined when it was not sent along. */
   readonly bytes: (name: string) => Buffer | undefined
+  /** A secret that the file leaves out: the one that the sender has made up for this step and shown already, or a new one. */
+  readonly makeSecret: (what: string, name: string) => string
 }
 
 /** The part of a set-up file that one capability understands: the list at `key` of an organisation. */

@@ -1,13 +1,17 @@
 import { z } from 'zod'
 import { plainWords, reasonsOf } from '#domain/reasons.ts'
 import { Slug } from '#domain/values.ts'
-import { inputPath, Problem } from '#infra/http/problem.ts'
+import { generateSecret } from '#infra/crypto/secret-hash.ts'
+import { inputPath, Problem, problemOf } from '#infra/http/problem.ts'
 import { route, type RequestFacts, type Route } from '#infra/http/route.ts'
+import { unknownKeysOf } from '#infra/http/unknown-keys.ts'
 import type { organisationPlanner } from './access/organisation-setup.ts'
 import { DeclaredOrganisation } from './access/schemas.ts'
 import { operatorActor } from './operator.ts'
-import { parseSetupFile, type SetupFault, type SetupFile } from './setup-file.ts'
+import { withSetupFile, type SetupFile } from './read-setup-file.ts'
+import type { SetupFault } from './setup-file.ts'
 import type { AnySetupSection, SetupContext, SetupStep } from './setup-section.ts'
+import { unusableTexts } from './unusable-texts.ts'
 
 type Deps = {
   readonly planOrganisation: ReturnType<typeof organisationPlanner>
@@ -28,7 +32,7 @@ class Refused extends Error {
 export const setupPlanner = ({ planOrganisation, sections }: Deps) => {
   const planEntry = async (
     entry: Entry,
-    { files, binaryFiles }: SetupFile,
+    { files, binaryFiles, madeSecrets }: Pick<SetupFile, 'files' | 'binaryFiles' | 'madeSecrets'>,
     report: Report,
     facts: RequestFacts,
   ): Promise<readonly PlannedStep[]> => {
@@ -46,6 +50,7 @@ export const setupPlanner = ({ planOrganisation, sections }: Deps) => {
     const declared = parsePart(DeclaredOrganisation, entry.organisation, at, report)
     const parts = sections.map((section) => {
       const path = [...at, section.key]
+      reportUnknownKeys(section, entry.declared(section.key), path, report)
       return { section, path, items: parsePart(z.array(section.schema), entry.declared(section.key), path, report) }
     })
     if (!declared) return []
@@ -66,6 +71,7 @@ export const setupPlanner = ({ planOrganisation, sections }: Deps) => {
         declared: (other) => z.array(z.unknown()).safeParse(entry.declared(other)).data ?? [],
         file: (name) => files.get(name),
         bytes: (name) => binaryFiles.get(name) ?? bufferOf(files.get(name)),
+        makeSecret: (what, name) => madeSecrets.get(`${declared.slug}: ${what}`)?.[name] ?? generateSecret(),
       }
       // The items have passed the section's own schema.
       steps.push(...((await unlessRefused(() => section.plan(items as never[], setup))) ?? []))
@@ -73,18 +79,20 @@ export const setupPlanner = ({ planOrganisation, sections }: Deps) => {
     return steps.map((each) => ({ ...each, organisation: declared.slug }))
   }
 
-  return async (text: string, facts: RequestFacts): Promise<readonly PlannedStep[]> => {
-    const file = parseSetupFile(text)
-    if ('faults' in file) throw unusable(file.faults)
-    const faults: SetupFault[] = []
-    const report: Report = (path, reason) => faults.push({ line: file.lineOf(path), path, reason })
+  return (text: string, facts: RequestFacts): Promise<readonly PlannedStep[]> =>
+    withSetupFile(text, async (file) => {
+      if ('faults' in file) throw unusable(file.faults)
+      const found: { readonly path: Path; readonly reason: string }[] = []
+      const report: Report = (path, reason) => found.push({ path, reason })
 
-    const entries = entriesOf(file.content, sections, report)
-    const steps: PlannedStep[] = []
-    for (const entry of entries) steps.push(...(await planEntry(entry, file, report, facts)))
-    if (faults.length > 0) throw unusable(faults)
-    return steps
-  }
+      for (const [path, reason] of unusableTexts(file.content)) report(path, reason)
+      const entries = entriesOf(file.content, sections, report)
+      const steps: PlannedStep[] = []
+      for (const entry of entries) steps.push(...(await planEntry(entry, file, report, facts)))
+      if (found.length === 0) return steps
+      const lines = await file.linesOf(found.map(({ path }) => path))
+      throw unusable(found.map((fault, index) => ({ ...fault, line: lines[index] ?? 1 })))
+    })
 }
 
 const bufferOf = (text: string | undefined) => (text === undefined ? undefined : Buffer.from(text))
@@ -138,6 +146,15 @@ const parsePart = <Schema extends z.ZodType>(
   return undefined
 }
 
+/** A misspelt key would leave its default in force. Sections that refuse them by themselves name them deeper down, too. */
+const reportUnknownKeys = ({ schema }: AnySetupSection, declared: unknown, at: Path, report: Report): void => {
+  const unknown = unknownKeysOf(schema)
+  if (!Array.isArray(declared)) return
+  for (const [index, item] of declared.entries())
+    for (const key of unknown.of(item))
+      report([...at, index, key], `is not known here; there are ${unknown.known.join(', ')}`)
+}
+
 const unlessRefused = async <Result>(work: () => Promise<Result>): Promise<Result | undefined> => {
   try {
     return await work()
@@ -164,44 +181,86 @@ const Step = z.object({
   what: z.string(),
   change: z.enum(['create', 'change', 'none']),
   details: z.array(z.string()),
+  makes: z.array(z.string()).describe('The names of the secrets that are made for it.'),
   secrets: z.record(z.string(), z.string()).optional().describe('Shown when they were made, and never again.'),
 })
 
 const Result = z.object({ data: z.object({ applied: z.boolean(), steps: z.array(Step) }) })
 
+const shown = (steps: readonly PlannedStep[], applied: boolean): z.input<typeof Step>[] =>
+  steps.map(({ organisation, what, change, details, secrets }) => ({
+    organisation,
+    what,
+    change,
+    details: [...details],
+    makes: Object.keys(secrets ?? {}),
+    ...(applied && secrets && { secrets }),
+  }))
+
+/**
+ * Makes so what was planned. When a step fails, the steps so far are told with their secrets, that one too: after a 503
+ * nobody knows whether it was applied.
+ */
+const applyAll = async (steps: readonly PlannedStep[]): Promise<void> => {
+  for (const [index, step] of steps.entries())
+    try {
+      if (step.change !== 'none') await step.apply()
+    } catch (error) {
+      const { code, message, fields, headers } = problemOf(error)
+      const place = `What comes before “${step.organisation}: ${step.what}” was applied, what comes after it was not.`
+      throw new Problem(code, `${message} ${place} Send the file again: it goes on from there.`, {
+        fields,
+        headers,
+        data: { applied: false, steps: shown(steps.slice(0, index + 1), true) },
+        ...(!(error instanceof Problem) && { cause: error }),
+      })
+    }
+}
+
 /** The set-up file of the operator: what it declares, held against what there is, and made so. */
 export const setupRoutes = (deps: Deps): Route[] => {
   const plan = setupPlanner(deps)
 
+  const planned = async (text: string | undefined, facts: RequestFacts) => {
+    if (text === undefined)
+      throw new Problem('validation_failed', 'Send the set-up file as the body, with Content-Type: application/yaml.')
+    return plan(text, facts)
+  }
+  const spec = {
+    method: 'post',
+    tag: 'Operator',
+    textBody: 'application/yaml',
+    answers: { 200: Result },
+  } as const
+
   return [
     route(
       {
-        method: 'post',
+        ...spec,
         address: '/admin/v1/setup',
-        tag: 'Operator',
-        summary: 'Plan what a set-up file changes (YAML, as application/yaml), and with apply=true change it',
+        summary:
+          'Plan what a set-up file changes (YAML, as application/yaml), and with apply=true change it. If that fails in the middle, data beside the error has what was applied, with its secrets',
         access: { kind: 'operator' },
         query: z.object({ apply: z.stringbool().default(false) }),
-        textBody: 'application/yaml',
-        answers: { 200: Result },
         errors: ['conflict', 'validation_failed'],
       },
       async ({ query: { apply }, text, ...facts }) => {
-        if (text === undefined)
-          throw new Problem(
-            'validation_failed',
-            'Send the set-up file as the body, with Content-Type: application/yaml.',
-          )
-        const steps = await plan(text, { text, ...facts })
-        if (apply) for (const step of steps) if (step.change !== 'none') await step.apply()
-        const shown = steps.map(({ organisation, what, change, details, secrets }) => ({
-          organisation,
-          what,
-          change,
-          details: [...details],
-          ...(apply && secrets && { secrets }),
-        }))
-        return { status: 200, body: { data: { applied: apply, steps: shown } } }
+        const steps = await planned(text, { text, ...facts })
+        if (apply) await applyAll(steps)
+        return { status: 200, body: { data: { applied: apply, steps: shown(steps, apply) } } }
+      },
+    ),
+    route(
+      {
+        ...spec,
+        address: '/admin/v1/setup/plan',
+        summary: 'Plan what a set-up file changes (YAML, as application/yaml); a read-only key will do',
+        access: { kind: 'operator', changesNothing: true },
+        errors: ['validation_failed'],
+      },
+      async ({ text, ...facts }) => {
+        const steps = await planned(text, { text, ...facts })
+        return { status: 200, body: { data: { applied: false, steps: shown(steps, false) } } }
       },
     ),
   ]

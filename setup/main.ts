@@ -4,8 +4,9 @@ import { createInterface } from 'node:readline/promises'
 import { parseArgs } from 'node:util'
 import { z } from 'zod'
 import { readConfig } from '#infra/config.ts'
+import { generateSecret } from '#infra/crypto/secret-hash.ts'
 import { readOwnSecrets } from '#infra/local-installation.ts'
-import { readSetupText } from './plan-text.ts'
+import { readSetupFile, setupText } from './plan-text.ts'
 
 const usage = `Usage: npm run setup -- FILE [--plan | --yes] [--base-url URL] [--operator-key KEY]
 
@@ -22,6 +23,7 @@ const Step = z.object({
   what: z.string(),
   change: z.enum(['create', 'change', 'none']),
   details: z.array(z.string()),
+  makes: z.array(z.string()),
   secrets: z.record(z.string(), z.string()).optional(),
 })
 type Step = z.infer<typeof Step>
@@ -61,9 +63,9 @@ type Service = { readonly baseUrl: string; readonly operatorKey: string; readonl
 const send = async (
   { baseUrl, operatorKey, file }: Service,
   text: string,
-  apply: boolean,
+  address: 'setup/plan' | 'setup?apply=true',
 ): Promise<readonly Step[]> => {
-  const request = fetch(`${baseUrl}/admin/v1/setup?apply=${apply}`, {
+  const request = fetch(`${baseUrl}/admin/v1/${address}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${operatorKey}`, 'content-type': 'application/yaml' },
     body: text,
@@ -102,12 +104,33 @@ const show = (steps: readonly Step[]) => {
   }
 }
 
-const showSecrets = (steps: readonly Step[]) => {
-  const made = steps.filter(({ secrets }) => secrets && Object.keys(secrets).length > 0)
-  if (made.length === 0) return
-  say('\nThese secrets were made and are not shown again:')
-  for (const { organisation, what, secrets } of made)
-    for (const [name, secret] of Object.entries(secrets ?? {})) say(`  ${organisation}: ${what}: ${name} ${secret}`)
+/** By the step that needs them, and by name. */
+type Secrets = Readonly<Record<string, Readonly<Record<string, string>>>>
+
+const nameOf = ({ organisation, what }: Step): string => `${organisation}: ${what}`
+
+/**
+ * Makes up the secrets that the file leaves out, and shows them before anything is applied: whatever then becomes of the
+ * service or of this command, what it has set up can be used.
+ */
+const makeSecrets = (plan: readonly Step[]): Secrets => {
+  const needing = plan.filter(({ makes }) => makes.length > 0)
+  const made = needing.map((step) => {
+    const own = step.makes.map((name) => [name, generateSecret()] as const)
+    return [nameOf(step), Object.fromEntries(own)] as const
+  })
+  if (made.length > 0) say('\nThese secrets are made and not shown again:')
+  for (const [step, own] of made) for (const [name, secret] of Object.entries(own)) say(`  ${step}: ${name} ${secret}`)
+  return Object.fromEntries(made)
+}
+
+/** What somebody else has applied since the plan has the secrets that they were shown. */
+const showUnused = (secrets: Secrets, applied: readonly Step[]) => {
+  const inForce = new Map(applied.map((step) => [nameOf(step), step.secrets ?? {}]))
+  for (const [step, own] of Object.entries(secrets))
+    for (const [name, secret] of Object.entries(own))
+      if (inForce.get(step)?.[name] !== secret)
+        say(`${step} was set up by somebody else meanwhile: the ${name} above is not in force.`)
 }
 
 /** The input ended before it said yes or no. */
@@ -141,18 +164,27 @@ const setUp = async (): Promise<void> => {
   if (operatorKey === undefined) throw new Failed('Give the operator key with --operator-key or OPERATOR_KEY.')
   const service = { baseUrl: BASE_URL, operatorKey, file: relative('', file) }
 
-  const text = await readSetupText(file)
-  const plan = await send(service, text, false)
+  const read = await readSetupFile(file)
+  const plan = await send(service, setupText(read), 'setup/plan')
   show(plan)
   const changes = plan.filter(({ change }) => change !== 'none').length
   if (changes === 0) return say('\nNothing to change.')
   if (onlyPlans) return undefined
   if (!yes && !(await agreed())) return say('Nothing was changed.')
 
-  const steps = await send(service, text, true)
+  const secrets = makeSecrets(plan)
+  const steps = await send(service, setupText(read, secrets), 'setup?apply=true').catch((error: unknown) => {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new Failed(`${reason}\n\n${notFinished(Object.keys(secrets).length > 0)}`)
+  })
   say(`\nApplied: ${changes} ${changes === 1 ? 'thing' : 'things'} changed.`)
-  showSecrets(steps)
+  showUnused(secrets, steps)
 }
+
+const notFinished = (hasSecrets: boolean): string =>
+  `Perhaps not all was applied. Run the command again: it shows what is left, and goes on from there.${
+    hasSecrets ? ' Keep the secrets above: what was applied has them. What is applied later gets others.' : ''
+  }`
 
 try {
   await setUp()

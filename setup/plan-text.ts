@@ -3,15 +3,17 @@ import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { parseDocument, visit } from 'yaml'
 
-/**
- * A set-up file as it is sent: with the files that it names, relative to itself, as a second YAML document.
- * The lines of the file stay what they are.
- */
-export const readSetupText = async (file: string): Promise<string> => {
+/** A set-up file with the files that it names, relative to itself. */
+export type SetupFile = {
+  readonly text: string
+  readonly files: Readonly<Record<string, string>>
+  /** In base64. */
+  readonly binary_files: Readonly<Record<string, string>>
+}
+
+export const readSetupFile = async (file: string): Promise<SetupFile> => {
   const text = (await contentOf(file))?.toString('utf8')
   if (text === undefined) throw new Error(`There is no file ${file}.`)
-  // What follows would be taken for the file itself.
-  if (parseDocument(text).contents === null) return text
   const names = filesNamedIn(text)
   const found = await Promise.all(
     names.map(async (name) => ({ name, content: await contentOf(resolve(dirname(file), name)) })),
@@ -22,8 +24,23 @@ export const readSetupText = async (file: string): Promise<string> => {
     if (content && isUtf8(content)) files[name] = content.toString('utf8')
     else if (content) binary_files[name] = content.toString('base64')
   }
-  return `${text}\n---\n${JSON.stringify({ files, binary_files })}\n`
+  return { text, files, binary_files }
 }
+
+/**
+ * A set-up file as it is sent: what belongs to it follows as a second document. The lines of the file stay what they are.
+ * `made_secrets` are for what the file leaves out, by the step that needs them.
+ */
+export const setupText = (
+  { text, files, binary_files }: SetupFile,
+  made_secrets: Readonly<Record<string, Readonly<Record<string, string>>>> = {},
+): string =>
+  // What follows an empty file would be taken for the file itself.
+  parseDocument(text).contents === null
+    ? text
+    : `${text}\n---\n${JSON.stringify({ files, binary_files, made_secrets })}\n`
+
+export const readSetupText = async (file: string): Promise<string> => setupText(await readSetupFile(file))
 
 /** Every value at a key `file`, at any depth. Faults of the set-up file are reported by the service. */
 const filesNamedIn = (text: string): readonly string[] => {

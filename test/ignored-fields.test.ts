@@ -16,7 +16,19 @@ const save = route(
   },
   async () => ({ status: 200, body: {} }),
 )
-const api = await serve([save])
+const rotate = route(
+  {
+    method: 'post',
+    address: '/rotated',
+    summary: 'Rotate.',
+    tag: 'Test',
+    access: { kind: 'operator' },
+    body: z.object({ overlap_seconds: z.int().default(0) }),
+    answers: { 200: z.object({ overlap_seconds: z.int() }) },
+  },
+  async ({ body }) => ({ status: 200, body }),
+)
+const api = await serve([save, rotate])
 afterAll(() => api[Symbol.asyncDispose]())
 
 const ignoredOf = async (body: object) => (await api.patch('/saved', body)).headers.get('x-ignored-fields')
@@ -26,6 +38,23 @@ test('a top-level field of a body that is not known is named in a header, while 
 
   expect(answer.status).toBe(200)
   expect(answer.headers.get('x-ignored-fields')).toBe('answres')
+})
+
+test('422: of the operator’s requests it is refused: a misspelt overlap must not end a secret at once', async () => {
+  const { status, body } = await api.post('/rotated', { overlap_second: 86_400 })
+
+  expect(status).toBe(422)
+  expect(body).toEqual({
+    error: {
+      code: 'validation_failed',
+      message: 'Correct overlap_second and send the request again.',
+      fields: { overlap_second: 'is not known here; there are overlap_seconds' },
+    },
+  })
+  expect(await api.post('/rotated', { overlap_seconds: 5 })).toMatchObject({
+    status: 200,
+    body: { overlap_seconds: 5 },
+  })
 })
 
 test('it is named when the request is refused, too: then it is the likeliest reason', async () => {
@@ -48,11 +77,11 @@ test('any name can be told of: as much of it as a header can hold', async () => 
 })
 
 test.each([
-  ['one of several forms', z.union([z.object({ a: z.int() }), z.object({ b: z.int() })]), 'c'],
-  ['chosen by a key', z.discriminatedUnion('a', [z.object({ a: z.literal(1), b: z.int() })]), 'c'],
-  ['changed when it is read', z.object({ a: z.int(), b: z.int() }).transform(({ a }) => a), 'c'],
-  ['with any further keys', z.looseObject({ a: z.int() }), undefined],
-  ['with any keys', z.record(z.string(), z.int()), undefined],
+  ['one of several forms', z.union([z.object({ a: z.int() }), z.object({ b: z.int() })]), ['c']],
+  ['chosen by a key', z.discriminatedUnion('a', [z.object({ a: z.literal(1), b: z.int() })]), ['c']],
+  ['changed when it is read', z.object({ a: z.int(), b: z.int() }).transform(({ a }) => a), ['c']],
+  ['with any further keys', z.looseObject({ a: z.int() }), []],
+  ['with any keys', z.record(z.string(), z.int()), []],
 ])('of a body that is %s, the keys are known', (_what, schema, unknown) => {
-  expect(unknownKeysOf(schema)({ a: 1, b: 1, c: 1 })).toBe(unknown)
+  expect(unknownKeysOf(schema).of({ a: 1, b: 1, c: 1 })).toEqual(unknown)
 })

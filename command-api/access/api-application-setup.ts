@@ -2,7 +2,7 @@ import { apiApplication, type ApiApplicationCommand } from '#domain/access/api-a
 import type { ApiApplication } from '#domain/access/record.ts'
 import { ApiApplicationId, type OrganisationId } from '#domain/values.ts'
 import { derivedId } from '#infra/ids.ts'
-import { generateSecret, hashSecret, type SecretCheck } from '#infra/crypto/secret-hash.ts'
+import { hashSecret, type SecretCheck } from '#infra/crypto/secret-hash.ts'
 import { commandHandler, type Writer } from '../handle.ts'
 import type { SetupContext, SetupSection, SetupStep } from '../setup-section.ts'
 import { differences, orSay, unchanged } from './declared.ts'
@@ -32,9 +32,10 @@ export const apiApplicationsSection = ({ writer, checkSecret }: Deps): SetupSect
   const create = async (
     { name, scopes, allowed_origins, client_secret }: DeclaredApiApplication,
     api_application_id: ApiApplicationId,
-    { organisation_id, context }: SetupContext,
+    { organisation_id, context, makeSecret }: SetupContext,
   ): Promise<SetupStep> => {
-    const secret = client_secret ?? generateSecret()
+    const what = `API application ${name}`
+    const secret = client_secret ?? makeSecret(what, 'client_secret')
     const command: ApiApplicationCommand = {
       type: 'CreateApiApplication',
       organisation_id,
@@ -46,7 +47,7 @@ export const apiApplicationsSection = ({ writer, checkSecret }: Deps): SetupSect
     }
     await preview(api_application_id, command)
     return {
-      what: `API application ${name}`,
+      what,
       change: 'create',
       details: [
         `client_id: ${api_application_id}`,

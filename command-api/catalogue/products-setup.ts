@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { v7 as uuidv7 } from 'uuid'
 import { draftFaults } from '#domain/catalogue/draft-faults.ts'
 import type { Draft, ProductEvent } from '#domain/catalogue/events.ts'
@@ -41,6 +42,7 @@ export const productsSection = ({ writer, hasSold, documentFiles }: Deps): Setup
         if (published) known.set(nameOf(key, version), published)
       }
     for (const each of setup.declared('rate_tables')) {
+      await setImmediate()
       const declared = DeclaredRateTable.safeParse(each).data
       const table = declared && tableOf(declared, setup)
       if (!table) continue

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { z } from 'zod'
 import { rateTable } from '#domain/catalogue/rate-table.ts'
 import { parseRateCsv } from '#domain/rating/rate-table-csv.ts'
@@ -97,7 +98,14 @@ export const rateTablesSection = (writer: Writer): SetupSection<DeclaredRateTabl
   return {
     key: 'rate_tables',
     schema: DeclaredRateTable,
-    plan: async (declared, setup) =>
-      (await Promise.all(declared.map((_each, index) => planAt(declared, index, setup)))).flat(),
+    plan: async (declared, setup) => {
+      const steps: SetupStep[] = []
+      for (const index of declared.keys()) {
+        // A large table takes a moment to read: requests of others come in between.
+        await setImmediate()
+        steps.push(...[await planAt(declared, index, setup)].flat())
+      }
+      return steps
+    },
   }
 }

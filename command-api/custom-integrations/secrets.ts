@@ -11,9 +11,12 @@ type Secrets = Readonly<Record<string, string>>
 export type Given = Readonly<Record<string, string | null>>
 
 /** The secrets to set, with those that were left blank made. */
-export const chosenSecrets = (given: Given): { readonly secrets: Secrets; readonly generated: Secrets } => {
+export const chosenSecrets = (
+  given: Given,
+  make: (name: string) => string = generateSecret,
+): { readonly secrets: Secrets; readonly generated: Secrets } => {
   const generated = Object.fromEntries(
-    Object.entries(given).flatMap(([name, secret]) => (secret ? [] : [[name, generateSecret()] as const])),
+    Object.entries(given).flatMap(([name, secret]) => (secret ? [] : [[name, make(name)] as const])),
   )
   const known = Object.entries(given).flatMap(([name, secret]) => (secret ? [[name, secret] as const] : []))
   return { secrets: { ...Object.fromEntries(known), ...generated }, generated }

@@ -52,12 +52,13 @@ export const customIntegrationsSection = ({ writer, keys, allowsHttp }: Deps): S
     { name, secrets: given }: DeclaredConnection,
     integration: string,
     custom_integration_id: CustomIntegrationId,
-    { organisation_id, context }: SetupContext,
+    { organisation_id, context, makeSecret }: SetupContext,
   ): Promise<SetupStep> => {
+    const what = `connection ${name} of ${integration}`
     const id = integrationConnectionIdOf(organisation_id, custom_integration_id, name)
     const existing = await connections.load(id)
     const missing = existing ? secretsToSet(keys, given, existing) : given
-    const { secrets, generated } = chosenSecrets(missing)
+    const { secrets, generated } = chosenSecrets(missing, (secret) => makeSecret(what, secret))
     const sealed_secrets = sealSecrets(keys, secrets, organisation_id, id)
     const command = existing
       ? ({ type: 'SetIntegrationSecrets', sealed_secrets } as const)
@@ -71,7 +72,7 @@ export const customIntegrationsSection = ({ writer, keys, allowsHttp }: Deps): S
         } as const)
     const events = await connections.preview(id, command)
     return {
-      what: `connection ${name} of ${integration}`,
+      what,
       change: events.length === 0 ? 'none' : existing ? 'change' : 'create',
       details: Object.keys(missing).map((each) => `${each}: set`),
       apply: async () => {

@@ -41,9 +41,11 @@ export const endpointConnectionsSection = (deps: Deps): SetupSection<DeclaredEnd
   const planCreation = async (
     { name, base_url, signing_secret: given }: DeclaredEndpointConnection,
     endpoint_connection_id: EndpointConnectionId,
-    { organisation_id, context }: SetupContext,
+    { organisation_id, context, makeSecret }: SetupContext,
   ): Promise<SetupStep> => {
-    const { secret: signing_secret, generated } = chosenSecret(given)
+    const what = `endpoint connection ${name}`
+    const make = () => makeSecret(what, 'signing_secret')
+    const { secret: signing_secret, generated } = chosenSecret(given, make)
     const command: EndpointConnectionCommand = {
       type: 'CreateEndpointConnection',
       endpoint_connection_id,
@@ -55,7 +57,7 @@ export const endpointConnectionsSection = (deps: Deps): SetupSection<DeclaredEnd
     }
     await preview(endpoint_connection_id, command)
     return {
-      what: `endpoint connection ${name}`,
+      what,
       change: 'create',
       details: [`base_url: ${base_url}`],
       apply: async () => {

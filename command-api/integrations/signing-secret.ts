@@ -12,9 +12,12 @@ export const GivenSecret = z
 
 export type SealingKeys = Pick<Keys, 'sealing'>
 
-/** Separates given secrets from those to generate. */
-export const chosenSecret = (given: string | undefined): { readonly secret: string; readonly generated: boolean } =>
-  given ? { secret: given, generated: false } : { secret: generateSecret(), generated: true }
+/** Separates given secrets from those to make. */
+export const chosenSecret = (
+  given: string | undefined,
+  make: () => string = generateSecret,
+): { readonly secret: string; readonly generated: boolean } =>
+  given ? { secret: given, generated: false } : { secret: make(), generated: true }
 
 export const sealSigningSecret = (keys: SealingKeys, secret: string, organisationId: string, id: string): string =>
   seal(keys, secret, signingSecretPlace(organisationId, id))

@@ -1,14 +1,17 @@
 import { randomBytes } from 'node:crypto'
 import { dataOf, idOf, listOf, textOf, until, type Callers, type Example, type Examples } from './requests.ts'
 
-const firm = (slug: string) => `organisations:
+const slug = 'explorer'
+
+const firm = `organisations:
   - slug: ${slug}
     name: Explorer firm
+    active: true
     products:
       - slug: simple-life
         name: Simple Life
         product_type: term
-        lifecycle_state: sandbox
+        lifecycle_state: production
         rate_tables: { level: 1 }
         covers:
           - cover_type: life
@@ -25,11 +28,13 @@ const firm = (slug: string) => `organisations:
       - { key: level, version: 1, csv: "term,rate_e4\\n10,12000\\n20,14000\\n" }
 `
 
-/** A firm of its own for the operator's operations, so that nothing of the demo organisation is changed or removed. */
+/**
+ * What the operator's operations are about, in a firm of its own, so that nothing of the demo organisation is changed or
+ * removed. The firm is the same for every page.
+ */
 export const prepareFirm = async ({ operator }: Callers): Promise<Examples> => {
   const added = randomBytes(4).toString('hex')
-  const slug = `explorer-${added}`
-  await operator('POST', '/admin/v1/setup?apply=true', firm(slug))
+  await operator('POST', '/admin/v1/setup?apply=true', firm)
   const all = listOf(await operator('GET', '/admin/v1/organisations'))
   const id = textOf(
     all.find((each) => each['slug'] === slug),
@@ -40,25 +45,35 @@ export const prepareFirm = async ({ operator }: Callers): Promise<Examples> => {
     textOf(dataOf(await operator('POST', `${own}/api_applications`, { name, scopes: ['read', 'write'] })), 'client_id')
   const made = async (path: string, body: object) => idOf(await operator('POST', `${own}/${path}`, body))
   const connection = async (name: string) =>
-    made('endpoint_connections', { name, base_url: 'https://receiver.example.com/hooks' })
+    made('endpoint_connections', { name: `${name}-${added}`, base_url: 'https://receiver.example.com/hooks' })
+  const endpoint_connection = `kept-${added}`
   const action = async (name: string) =>
-    made('lifecycle_actions', { name, event_types: ['quote.accepted'], endpoint_connection: 'kept' })
+    made('lifecycle_actions', {
+      name: `${name} ${added}`,
+      event_types: ['quote.accepted'],
+      endpoint_connection,
+    })
+  const spring = `spring-${added}`
   const [kept, removed, keptConnection, removedConnection, campaign, programme_id] = await Promise.all([
     application('Kept'),
     application('To delete'),
     connection('kept'),
     connection('to-delete'),
-    made('campaigns', { key: 'spring', name: 'Spring' }),
-    made('programmes', { slug: 'explorer-club', name: 'Explorer club' }),
+    made('campaigns', { key: spring, name: 'Spring' }),
+    made('programmes', { slug: `explorer-club-${added}`, name: 'Explorer club' }),
     operator('PUT', `${own}/provider_accounts/os_places`, { secret: 'example-key' }),
   ])
   const endable = `to-end-${added}`
   await operator('POST', '/admin/v1/operator_keys', { name: endable })
-  const actions = [{ kind: 'webhook', endpoint_connection: 'kept' }]
+  const actions = [{ kind: 'webhook', endpoint_connection }]
   const [keptAction, removedAction, workflow_id] = await Promise.all([
     action('Kept'),
     action('To delete'),
-    made('workflows', { name: 'Kept', trigger: { event_type: 'lead.created', campaign: 'spring' }, actions }),
+    made('workflows', {
+      name: `Kept ${added}`,
+      trigger: { event_type: 'lead.created', campaign: spring },
+      actions,
+    }),
   ])
 
   const recovery = async () => {
@@ -106,7 +121,7 @@ export const prepareFirm = async ({ operator }: Callers): Promise<Examples> => {
     deleteOrganisationProviderAccount: inFirm({ provider: 'os_places' }),
     postOrganisationLifecycleActions: inFirm(
       {},
-      { name: `Action ${added}`, event_types: ['quote.issued'], endpoint_connection: 'kept' },
+      { name: `Action ${added}`, event_types: ['quote.issued'], endpoint_connection },
     ),
     getOrganisationLifecycleAction: inFirm({ lifecycle_action_id: keptAction }),
     patchOrganisationLifecycleAction: inFirm({ lifecycle_action_id: keptAction }, { active: false }),
@@ -122,7 +137,8 @@ export const prepareFirm = async ({ operator }: Callers): Promise<Examples> => {
     getOrganisationCampaign: inFirm({ campaign_id: campaign }),
     patchOrganisationCampaign: inFirm({ campaign_id: campaign }, { name: 'Spring, renamed' }),
     patchOrganisationLeadIntake: inFirm({}, { blocked_sources: ['spam'] }),
-    postSetup: { query: { apply: 'false' }, body: firm(slug) },
+    postSetup: { query: { apply: 'false' }, body: firm },
+    postSetupPlan: { body: firm },
     getOrganisationPaymentAccounts: inFirm(),
     putOrganisationPaymentAccount: inFirm({ mode: 'test' }, { secret_key: 'sk_test_explorer' }),
     deleteOrganisationPaymentAccount: inFirm({ mode: 'live' }),

@@ -7,6 +7,9 @@ type RateCsv = { readonly dimensions: Dimension[]; readonly cells: RateCells }
 
 const wholeNumber = /^(0|[1-9]\d{0,14})$/
 
+/** A table by age, term and smoker has some 5,000; one by a variant, too, so many times more. */
+export const mostRates = 50_000
+
 /** Reads `age,term,smoker,rate_e4`; the columns before the rate are the table's dimensions. Says all that is wrong. */
 export const parseRateCsv = (text: string): RateCsv | { readonly faults: readonly CsvFault[] } => {
   const [header = '', ...lines] = text.split(/\r?\n/)
@@ -18,6 +21,16 @@ export const parseRateCsv = (text: string): RateCsv | { readonly faults: readonl
   const headerFaults = faultsOfHeader(columns, dimensions)
   if (headerFaults.length > 0) return { faults: headerFaults }
   if (lines.length === 0) return { faults: [{ line: 2, column: columns[0] ?? '', message: 'there are no rates' }] }
+  if (lines.length > mostRates)
+    return {
+      faults: [
+        {
+          line: mostRates + 2,
+          column: columns[0] ?? '',
+          message: `a table has at most ${mostRates} rates, and this one ${lines.length}: make a table of each variant, and name it after the answer, as ip.to65.d{deferred_weeks}`,
+        },
+      ],
+    }
 
   const faults: CsvFault[] = []
   const cells: RateCells = {}

@@ -70,7 +70,7 @@ export const makeAdmission = ({
           headers: { 'WWW-Authenticate': 'Bearer realm="Coverstream operator"' },
         })
       if (operator.name !== firstKey) requireCurrentKeys?.()
-      if (operator.scope === 'read_only' && !isReading(request))
+      if (operator.scope === 'read_only' && !access.changesNothing && !isReading(request))
         throw forbidden(`The operator key ${operator.name} may only read. Use one whose scope is all.`)
       return { operator: operator.name }
     },

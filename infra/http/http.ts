@@ -10,7 +10,7 @@ import { parseRequest, Problem, problems } from './problem.ts'
 import type { Traffic } from '../traffic.ts'
 import type { Access, Admitted, Answer, Caller, CheckedRequest, Route, RouteSpec } from './route.ts'
 import type { SubjectCheck } from './subject.ts'
-import { unknownKeysOf } from './unknown-keys.ts'
+import { headerOf, unknownKeysOf } from './unknown-keys.ts'
 
 /** What every request passes before a route sees it. Each throws a Problem to refuse it. */
 export type Admission = {
@@ -71,6 +71,13 @@ const parsePart = (schema: ZodType | undefined, value: unknown, code: 'invalid_p
   return parseRequest(schema, value, code)
 }
 
+const unknownKeysRefused = (unknown: readonly string[], known: readonly string[] = []): Problem => {
+  const reason = known.length === 0 ? 'is not known here' : `is not known here; there are ${known.join(', ')}`
+  return new Problem('validation_failed', `Correct ${unknown.join(', ')} and send the request again.`, {
+    fields: Object.fromEntries(unknown.map((key) => [key, reason])),
+  })
+}
+
 const checkAnswer = ({ answers, method, address }: RouteSpec, { status, body }: Answer): void => {
   const schema = answers[status]
   if (!schema) throw new Error(`${method} ${address} answers ${status}, which it does not document.`)
@@ -100,8 +107,10 @@ const serve = (
     await subjectCheck.refuseHidden(spec.access, { caller: locals.caller, shareToken, path: request.params })
     const query = parsePart(spec.query, request.query, 'invalid_parameter')
     const body: unknown = hasBody(request) ? request.body : {}
-    const ignored = unknownKeys?.(body)
-    if (ignored !== undefined) response.setHeader('X-Ignored-Fields', ignored)
+    const unknown = unknownKeys?.of(body) ?? []
+    // Of the operator's, a misspelt key would let the act do its worst: a rotation without its overlap, a key without its end.
+    if (unknown.length > 0 && spec.access.kind === 'operator') throw unknownKeysRefused(unknown, unknownKeys?.known)
+    if (unknown.length > 0) response.setHeader('X-Ignored-Fields', headerOf(unknown))
     const facts: CheckedRequest = {
       path,
       query,

@@ -70,13 +70,24 @@ export class Problem extends OwnError {
   readonly code: ErrorCode
   readonly fields: Fields | undefined
   readonly headers: Headers
+  /** What the answer holds beside the error: what was done before it. */
+  readonly data: unknown
 
-  constructor(code: ErrorCode, message: string, { fields, headers = {} }: { fields?: Fields; headers?: Headers } = {}) {
-    super(message)
+  constructor(code: ErrorCode, message: string, { fields, headers = {}, data, cause }: Told = {}) {
+    super(message, { cause })
     this.code = code
     this.fields = fields
     this.headers = headers
+    this.data = data
   }
+}
+
+type Told = {
+  readonly fields?: Fields | undefined
+  readonly headers?: Headers
+  readonly data?: unknown
+  /** The error that the log is to name in its place. */
+  readonly cause?: unknown
 }
 
 export const notFound = (what: string) =>
@@ -119,7 +130,12 @@ export const parseRequest = <Schema extends z.ZodType>(
   throw new Problem(code, message, named.length > 0 ? { fields } : {})
 }
 
-const toProblem = (error: unknown): Problem | undefined => {
+/** What a failed request is answered. An error that nobody expected is ours. */
+export const problemOf = (error: unknown): Problem =>
+  expected(error) ??
+  new Problem('internal_error', 'Something went wrong on our side. Try again, and quote X-Request-Id if it stays so.')
+
+const expected = (error: unknown): Problem | undefined => {
   if (error instanceof Problem) return error
   if (error instanceof Rejection)
     return new Problem(error.code, error.message, error.fields ? { fields: error.fields } : {})
@@ -163,24 +179,19 @@ export const problems =
       next(error)
       return
     }
-    const problem =
-      toProblem(error) ??
-      new Problem(
-        'internal_error',
-        'Something went wrong on our side. Try again, and quote X-Request-Id if it stays so.',
-      )
+    const problem = problemOf(error)
     const status = statusOf[problem.code]
     const { request_id }: { request_id?: unknown } = response.locals
     const about = { method: request.method, path: request.path, request_id }
-    const { code, message, fields, headers } = problem
+    const { code, message, fields, headers, data } = problem
+    const fault = error instanceof Problem ? error.cause : error
     // What our own code refuses for a moment is no fault that somebody should look at.
-    if (status >= 500 && error instanceof Problem)
-      log.info({ ...about, reason: message }, 'request refused for a moment')
-    else if (status >= 500) log.error({ error, ...about }, 'request failed')
+    if (status >= 500 && fault === undefined) log.info({ ...about, reason: message }, 'request refused for a moment')
+    else if (status >= 500) log.error({ error: fault, ...about }, 'request failed')
 
     response.locals['error_code'] = code
     response
       .status(status)
       .set(code === 'unavailable' ? { 'Retry-After': '1', ...headers } : headers)
-      .json({ error: { code, message, ...(fields && { fields }) } })
+      .json({ error: { code, message, ...(fields && { fields }) }, ...(data !== undefined && { data }) })
   }

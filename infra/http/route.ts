@@ -43,7 +43,11 @@ export type Access =
       readonly serverOnly: boolean
       readonly subject?: Subject
     }
-  | { readonly kind: 'operator' }
+  | {
+      readonly kind: 'operator'
+      /** Of one that is no GET and still only shows something: a read-only key will do. */
+      readonly changesNothing?: true
+    }
   | { readonly kind: 'public' }
 
 type Schemas = {

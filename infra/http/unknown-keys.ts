@@ -14,21 +14,21 @@ const knownKeys = (schema: z.core.$ZodType): readonly string[] | undefined => {
 const mostNamed = 10
 const longest = 100
 
-/**
- * The top-level keys of a body that its schema does not know and that are therefore ignored, as the value of a header:
- * percent-encoded where a header cannot hold them. Undefined when there are none.
- */
-export const unknownKeysOf = (schema: z.ZodType): ((body: unknown) => string | undefined) => {
+/** The top-level keys of a body that its schema does not know, the first of them; and those that it knows. */
+export const unknownKeysOf = (schema: z.ZodType) => {
   const keys = knownKeys(schema)
-  if (!keys) return () => undefined
   const known = new Set(keys)
-  return (body) => {
-    if (typeof body !== 'object' || body === null || Array.isArray(body)) return undefined
-    const unknown = Object.keys(body).filter((key) => !known.has(key))
-    if (unknown.length === 0) return undefined
-    return unknown
-      .slice(0, mostNamed)
-      .map((key) => encodeURIComponent(key.slice(0, longest).toWellFormed()))
-      .join(', ')
+  return {
+    known: [...known],
+    of: (body: unknown): readonly string[] =>
+      !keys || typeof body !== 'object' || body === null || Array.isArray(body)
+        ? []
+        : Object.keys(body)
+            .filter((key) => !known.has(key))
+            .slice(0, mostNamed)
+            .map((key) => key.slice(0, longest).toWellFormed()),
   }
 }
+
+/** Names as the value of a header: percent-encoded where a header cannot hold them. */
+export const headerOf = (keys: readonly string[]): string => keys.map(encodeURIComponent).join(', ')

@@ -30,6 +30,7 @@ const setupOf = (organisation_id: SetupContext['organisation_id'], faults: strin
   context: { ...context, organisation_id },
   refuse,
   bytes: () => undefined,
+  makeSecret: () => 'a secret of the tests',
   report: (path, reason) => {
     faults.push(`${inputPath(path)} ${reason}`)
   },

@@ -27,6 +27,7 @@ test('a set-up file says how deliveries are sent over a connection; applied agai
     declared: () => [{ name: 'CRM', base_url: 'https://crm.example.com/' }],
     file: () => undefined,
     bytes: () => undefined,
+    makeSecret: () => 'a secret of the tests',
   }
   const plan = async (...declared: readonly object[]) =>
     section.plan(

@@ -1,5 +1,6 @@
 import { directoryFold, emptyDirectory } from '#domain/access/record.ts'
 import { categoryOf } from '#domain/event.ts'
+import type { EventLog } from '#infra/event-log/event-log.ts'
 import { postgresLog, prepareLog } from '#infra/event-log/postgres/postgres-log.ts'
 import { deriveKeys } from '#infra/crypto/keys.ts'
 import { makeLiveFolds } from '#infra/consumers/live-folds.ts'
@@ -19,7 +20,10 @@ import { serve } from '../serve.ts'
 const keys = deriveKeys('bWFzdGVyIGtleSBvZiB0aGUgdGVzdHMsIDMyIGJ5dGVzIGxvbmc=')
 
 /** The operator's routes for setting a firm up, on a log of their own. */
-export const setupApi = async ({ sold = false } = {}) => {
+export const setupApi = async ({
+  sold = false,
+  logOf = (log: EventLog) => log,
+}: { readonly sold?: boolean; readonly logOf?: (log: EventLog) => EventLog } = {}) => {
   const database = await testDatabase()
   await prepareLog(database.pool)
   const eventLog = wholeLog(postgresLog({ url: database.url }), database.pool)
@@ -30,7 +34,7 @@ export const setupApi = async ({ sold = false } = {}) => {
   const directory = await folds.follow(directoryFold, emptyDirectory())
   const catalogue = await followCatalogue(eventLog, folds)
   const writer = makeWriter({
-    log: eventLog,
+    log: logOf(eventLog),
     seen: async (stream, position) => {
       await progress.wait(categoryOf(stream), position, 5000)
     },

@@ -126,6 +126,49 @@ refused(
   },
 )
 
+refused('the character U+0000, at its line', withLine('    name: Acme Life', '    name: "Acme\\0Life"'), {
+  'organisations[0].name': [4, 'must not hold the character U+0000'],
+})
+refused(
+  'half of a surrogate pair, in a list',
+  withLine('        scopes: [read, write]', '        scopes: [read, write]\n        allowed_origins: ["\\ud83d"]'),
+  {
+    'organisations[0].api_applications[0].allowed_origins[0]': [8, 'must be valid Unicode'],
+  },
+)
+refused('a key that holds U+0000', withLine('    name: Acme Life', '    name: Acme Life\n    "na\\0me": x'), {
+  'organisations[0]': [3, 'has a key that must not hold the character U+0000'],
+  'organisations[0].na\0me': [5, 'is not known'],
+})
+refused(
+  'a misspelt key of an API application',
+  withLine('        scopes: [read, write]', '        scopes: [read, write]\n        allowed_origin: []'),
+  {
+    'organisations[0].api_applications[0].allowed_origin': [8, 'is not known here; there are '],
+  },
+)
+refused('a million characters and more', `${file}# ${'x'.repeat(1_000_000)}\n`, {
+  file: [1, 'and at most 1,000,000 are read: put rates into CSV files beside it'],
+})
+refused(
+  'a rate table of very many rates',
+  withLine('          30,10,n,23360', `          30,10,n,23360\n${'          4,1,n,1\n'.repeat(50_000).trimEnd()}`),
+  {
+    'organisations[0].rate_tables[0].csv': [
+      lineOf(file, 'csv: |'),
+      'csv:50002: age: a table has at most 50000 rates, and this one 50002',
+    ],
+  },
+)
+refused(
+  'a fault in a file that is parsed beside the requests of others, at its line',
+  `# ${'x'.repeat(110_000)}\n${withLine('    name: Acme Life', '    name: Acme Life\n    nmae: x')}`,
+  { 'organisations[0].nmae': [6, 'is not known'] },
+)
+refused('what is no YAML in such a file', `# ${'x'.repeat(110_000)}\norganisations: [\n`, {
+  file: [3, 'Flow sequence'],
+})
+
 /** A value with all that lies at a depth, and all above that holds nothing more, replaced. */
 const replacedAt = (depth: number, within: unknown, value: unknown): unknown => {
   if (depth === 0 || typeof within !== 'object' || within === null) return value
@@ -144,4 +187,4 @@ test('422: values of other types, at any depth, in words of ours', async () => {
 
   expect([...new Set(answers.map(({ status }) => status))]).toEqual([422])
   expect(answers.flatMap(({ body }) => JSON.stringify(body).match(wordsOfZod) ?? [])).toEqual([])
-}, 60_000)
+}, 120_000)

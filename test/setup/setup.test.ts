@@ -25,23 +25,32 @@ test('200: a plan says what would change, and changes nothing', async () => {
     data: {
       applied: false,
       steps: [
-        { organisation: 'acme', what: 'organisation acme', change: 'create', details: expect.any(Array) as unknown },
+        {
+          organisation: 'acme',
+          what: 'organisation acme',
+          change: 'create',
+          details: expect.any(Array) as unknown,
+          makes: [],
+        },
         {
           organisation: 'acme',
           what: 'API application Server',
           change: 'create',
           details: expect.any(Array) as unknown,
+          makes: ['client_secret'],
         },
         {
           organisation: 'acme',
           what: 'rate table life.level version 1',
           change: 'create',
           details: ['publishes 2 rates by age, term, smoker'],
+          makes: [],
         },
         {
           organisation: 'acme',
           what: 'product term',
           change: 'create',
+          makes: [],
           details: [
             'drafts 1 cover, 1 journey and 1 question',
             'publishes release 1',

@@ -1,0 +1,146 @@
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
+import { z } from 'zod'
+import { Problem } from '#infra/http/problem.ts'
+import { notOneDocument, parseSetupFile, type SetupFault } from './setup-file.ts'
+
+export type SetupFile = {
+  readonly content: unknown
+  /** The lines of values, or of the nearest values around them. */
+  readonly linesOf: (paths: readonly (readonly PropertyKey[])[]) => Promise<readonly number[]>
+  /** The texts of the files that it names. */
+  readonly files: ReadonlyMap<string, string>
+  /** The bytes of those that are no text. */
+  readonly binaryFiles: ReadonlyMap<string, Buffer>
+  /** What the sender has made up where the file leaves a secret out: by the step that needs it, and by its name. */
+  readonly madeSecrets: ReadonlyMap<string, Readonly<Record<string, string>>>
+}
+
+type Faulty = { readonly faults: readonly SetupFault[] }
+
+/**
+ * The demo's file has 56,000 characters; what is large in practice, rates and documents, has files of its own. A million
+ * take seconds to parse.
+ */
+export const mostSetupCharacters = 1_000_000
+
+/** Parsed at once, in a tenth of a second as a rule; what is longer is parsed beside the requests of others. */
+const mostAtOnce = 100_000
+const withinMs = 30_000
+const mostMegabytes = 512
+
+/**
+ * Reads a set-up file. The files that it names may follow as a second document, `files: { name: text }`,
+ * `binary_files: { name: base64 }` and `made_secrets: { step: { name: secret } }`, so that the lines of the first stay what
+ * they are. In JSON, it may be as long as a request.
+ */
+export const withSetupFile = async <Result>(
+  sent: string,
+  use: (file: SetupFile | Faulty) => Promise<Result>,
+): Promise<Result> => {
+  const { text, json } = withoutJson(sent)
+  if (text.length > mostSetupCharacters) return use({ faults: [{ line: 1, path: [], reason: tooLong(text.length) }] })
+  const parsed = text.length > mostAtOnce ? await parseBeside(text) : parseHere(text)
+  try {
+    if ('faults' in parsed) return await use(parsed)
+    const { content, attached, linesOf } = parsed
+    const files = filesOf(json ?? attached)
+    if (!files || (json !== undefined && attached !== undefined)) return await use({ faults: [notOneDocument] })
+    return await use({ content, linesOf, ...files })
+  } finally {
+    await parsed.close()
+  }
+}
+
+type Parsed = { readonly close: () => Promise<unknown> } & (
+  Faulty | (Pick<SetupFile, 'content' | 'linesOf'> & { readonly attached: unknown })
+)
+
+const parseHere = (text: string): Parsed => {
+  const parsed = parseSetupFile(text)
+  const nothing = { close: async () => undefined }
+  if ('faults' in parsed) return { ...parsed, ...nothing }
+  return { ...parsed, linesOf: async (paths) => paths.map(parsed.lineOf), ...nothing }
+}
+
+/** In a thread of its own. */
+const parseBeside = async (text: string): Promise<Parsed> => {
+  const worker = new Worker(new URL('setup-file-thread.ts', import.meta.url), {
+    workerData: text,
+    resourceLimits: { maxOldGenerationSizeMb: mostMegabytes },
+  })
+  // Whoever waits for an answer is told; an error that nobody waits for must not end the process.
+  worker.on('error', () => undefined)
+  const answer = async <Answer>(): Promise<Answer> => {
+    const signal = AbortSignal.timeout(withinMs)
+    try {
+      const [message] = (await once(worker, 'message', { signal })) as [Answer] // what the thread posts
+      return message
+    } catch (error) {
+      throw signal.aborted || isOutOfMemory(error) ? tooMuch() : error
+    }
+  }
+  const close = () => worker.terminate()
+  try {
+    const parsed = await answer<Faulty | { readonly content: unknown; readonly attached: unknown }>()
+    if ('faults' in parsed) return { ...parsed, close }
+    const linesOf: SetupFile['linesOf'] = async (paths) => {
+      worker.postMessage(paths)
+      return answer<readonly number[]>()
+    }
+    return { ...parsed, linesOf, close }
+  } catch (error) {
+    await worker.terminate()
+    throw error
+  }
+}
+
+const isOutOfMemory = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY'
+
+const tooMuch = () =>
+  new Problem(
+    'validation_failed',
+    'The set-up file holds too much to be read at once. Put each firm into a file of its own.',
+  )
+
+const tooLong = (length: number): string =>
+  `the file has ${counted(length)} characters, and at most ${counted(mostSetupCharacters)} are read: put rates into CSV files beside it, named with file, and each firm into a file of its own`
+
+const counted = (length: number): string => length.toLocaleString('en-GB')
+
+const mark = '\n---\n'
+
+/** Separates what follows in JSON: nothing but the start of another document can begin with this mark. */
+const withoutJson = (sent: string): { readonly text: string; readonly json?: unknown } => {
+  const at = sent.lastIndexOf(mark)
+  const second = at === -1 ? '' : sent.slice(at + mark.length)
+  if (!second.startsWith('{')) return { text: sent }
+  try {
+    return { text: sent.slice(0, at), json: JSON.parse(second) as unknown }
+  } catch {
+    return { text: sent }
+  }
+}
+
+type Files = Pick<SetupFile, 'files' | 'binaryFiles' | 'madeSecrets'>
+
+const noFiles: Files = { files: new Map(), binaryFiles: new Map(), madeSecrets: new Map() }
+
+const Attached = z.object({
+  files: z.record(z.string(), z.coerce.string()),
+  binary_files: z.record(z.string(), z.base64()).default({}),
+  made_secrets: z.record(z.string(), z.record(z.string(), z.string().min(16).max(500))).default({}),
+})
+
+const filesOf = (content: unknown): Files | undefined => {
+  if (content === undefined) return noFiles
+  const { data } = Attached.safeParse(content)
+  if (!data) return undefined
+  const binaries = Object.entries(data.binary_files)
+  return {
+    files: new Map(Object.entries(data.files)),
+    binaryFiles: new Map(binaries.map(([name, base64]) => [name, Buffer.from(base64, 'base64')] as const)),
+    madeSecrets: new Map(Object.entries(data.made_secrets)),
+  }
+}
