@@ -1,4 +1,7 @@
-import type { EventOf, EventShapes } from './event.ts'
+import type { Actor, EventOf, EventShapes } from './event.ts'
+
+/** When an event happened, and because of whom. */
+export type Recorded = { readonly occurred_at: string; readonly actor?: Actor }
 
 /** A pure model of one kind of stream: what a command leads to, and what events add up to. */
 export type Decider<Command, Shapes extends EventShapes, State> = {
@@ -7,5 +10,5 @@ export type Decider<Command, Shapes extends EventShapes, State> = {
   readonly events: Shapes
   readonly initialState: State
   readonly decide: (command: Command, state: State) => readonly EventOf<Shapes>[]
-  readonly evolve: (state: State, event: EventOf<Shapes>, recorded: { readonly occurred_at: string }) => State
+  readonly evolve: (state: State, event: EventOf<Shapes>, recorded: Recorded) => State
 }

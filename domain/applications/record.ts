@@ -4,7 +4,8 @@ import { Presentation } from '../catalogue/record.ts'
 import { CustomerDetails } from '../customers/events.ts'
 import { checkoutEvents, ConfirmedStep } from '../checkout/events.ts'
 import { ApplicationCustomer } from '../customers/record.ts'
-import type { EventOf } from '../event.ts'
+import type { Recorded } from '../decider.ts'
+import { Actor, type EventOf } from '../event.ts'
 import { marketQuoteEvents, type MarketQuoteEvent } from '../market-quotes/events.ts'
 import { evolveMarketSearch, MarketQuotes, MarketSearchRecord, shownMarketQuotes } from '../market-quotes/record.ts'
 import { paymentEvents, type PaymentEvent } from '../payments/events.ts'
@@ -97,6 +98,8 @@ export const ApplicationRecord = Application.omit({ display_id: true, presentati
       /** Of a postponement: the day from which it can be opened again. */
       until: CalendarDate.nullable(),
       decided_at: z.iso.datetime(),
+      /** Whose act it followed from; of an operator the name of the key. */
+      decided_by: Actor.nullable(),
     }),
   ),
   /** The status before it was abandoned. */
@@ -124,19 +127,17 @@ export const applicationStreamEvents = {
 }
 export type ApplicationStreamEvent = EventOf<typeof applicationStreamEvents>
 
-type Recorded = { readonly occurred_at: string }
-
 /** What an application's events add up to, for the command side and the read model alike. */
 export const evolveRecord = (
   record: ApplicationRecord | undefined,
   event: ApplicationStreamEvent,
-  { occurred_at }: Recorded,
+  { occurred_at, actor }: Recorded,
 ): ApplicationRecord | undefined => {
   if (event.type === 'ApplicationStarted') return started(event, occurred_at)
   if (!record) return undefined
   const change = changeBy(record, event, occurred_at)
   const active_at = isActivity(event) ? occurred_at : record.active_at
-  const decisions = withDecision(record.decisions, event, occurred_at)
+  const decisions = withDecision(record.decisions, event, { decided_at: occurred_at, decided_by: actor ?? null })
   const changed = { ...record, ...change, decisions, active_at, updated_at: occurred_at }
   const { joint, partner, risk_factors } = changed
   return { ...changed, joint_customer: joint && isJoint(joint, risk_factors) ? partner : null }
@@ -289,11 +290,11 @@ const mostDecisions = 50
 const withDecision = (
   earlier: ApplicationRecord['decisions'],
   event: ApplicationStreamEvent,
-  decided_at: string,
+  decided: Pick<DecisionOnRecord, 'decided_at' | 'decided_by'>,
 ): ApplicationRecord['decisions'] => {
-  const decided = decisionBy(event)
+  const decision = decisionBy(event)
   const unsaid = { reason_code: null, reason_message: null, until: null }
-  return decided ? [...earlier, { ...unsaid, ...decided, decided_at }].slice(-mostDecisions) : earlier
+  return decision ? [...earlier, { ...unsaid, ...decision, ...decided }].slice(-mostDecisions) : earlier
 }
 
 const decisionBy = (

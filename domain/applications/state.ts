@@ -1,4 +1,5 @@
 import { canonicalJson } from '../canonical-json.ts'
+import type { Recorded } from '../decider.ts'
 import { paymentEvents, type PaymentEvent } from '../payments/events.ts'
 import { evolvePayments, noPayments, type Payments } from '../payments/record.ts'
 import { quoteEvents, type QuoteBought, type QuoteEvent } from '../quotes/events.ts'
@@ -52,7 +53,7 @@ export type ApplicationState = {
 export const evolve = (
   state: ApplicationState | undefined,
   event: ApplicationStreamEvent,
-  recorded: { readonly occurred_at: string },
+  recorded: Recorded,
 ): ApplicationState | undefined => {
   const record = evolveRecord(state?.record, event, recorded)
   if (!record) return undefined

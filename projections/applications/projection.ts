@@ -20,7 +20,7 @@ type Row = {
 /** Every application, folded from its events. Its presentation is that of its release, and is not repeated here. */
 export const applications: Projection<typeof applicationStreamEvents, Row, 'organisation_id' | 'id'> = {
   name: 'applications',
-  version: 8,
+  version: 9,
   categories: ['application'],
   events: applicationStreamEvents,
   table: {

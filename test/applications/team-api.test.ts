@@ -35,7 +35,8 @@ test('200: an application is shown to the team with what callers never see', asy
   await decide(id, { decision: 'decline', reason_code: 'report', reason_message: 'Not at present.' })
   const { body } = await fixture.team('GET', `/${id}?organisation_id=${organisation_id}`)
   const { decisions } = (body as { data: { decisions: unknown[] } }).data
-  expect(decisions.at(-1)).toMatchObject({ outcome: 'declined', cause: 'team', reason_code: 'report' })
+  const decided_by = { type: 'operator', id: 'tester' }
+  expect(decisions.at(-1)).toMatchObject({ outcome: 'declined', cause: 'team', reason_code: 'report', decided_by })
   expect(JSON.stringify((await fixture.get(id)).body)).not.toContain('Not at present.')
 })
 
