@@ -41,6 +41,11 @@ export const makeMetrics = () => {
       labelNames: ['consumer'],
       registers,
     }),
+    heldBack: new Gauge({
+      name: 'coverstream_event_log_held_back_seconds',
+      help: 'How long events are stored that nobody can read yet, because a transaction that began before them is open.',
+      registers,
+    }),
     kafkaLag: new Gauge({
       name: 'coverstream_kafka_partition_lag',
       help: 'Messages of a partition that are not planned yet, where this process plans it.',

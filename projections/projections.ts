@@ -1,4 +1,5 @@
 import { makeLeases } from '#infra/consumers/lease.ts'
+import { watchHeldBack } from '#infra/event-log/postgres/held-back.ts'
 import { checkConsumer, checkOutage, type Parts, type Role } from '#infra/parts.ts'
 import type { Progress } from '#infra/consumers/progress.ts'
 import { applications } from './applications/projection.ts'
@@ -75,10 +76,12 @@ type ProjectionsParts = Omit<Parts, 'progress'> & { readonly progress: Pick<Prog
 export const startProjections = async (parts: ProjectionsParts): Promise<Role> => {
   const shared = { ...parts, leases: makeLeases(parts.pool) }
   const running = [...(await runProjections(allProjections, shared)), followErasedPeople(allProjections, shared)]
+  const watching = parts.config.EVENT_LOG === 'postgres' ? watchHeldBack(parts) : undefined
   return {
     checks: async () => [checkOutage(parts), ...running.map(checkConsumer)],
     stop: async () => {
       await Promise.all(running.map(async ({ finished }) => finished))
+      await watching
     },
   }
 }

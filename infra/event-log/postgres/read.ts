@@ -30,7 +30,7 @@ export const measure = (position: Position): number => Number(fromPosition(posit
  * Of transactions below this, all have ended: what they wrote is there, and nothing more will come. Beyond it an event
  * may still appear before others that can be seen already, so a reader that must not miss one stops here.
  */
-const horizon = `(
+export const horizon = `(
   select pg_snapshot_xmin(pg_current_snapshot())::text::bigint + state.transaction_offset from event_log.state)`
 
 /** Some events in the order of the log. */
