@@ -36,7 +36,8 @@ const contentTypes: Readonly<Record<string, string>> = {
 export const startSalesPage = async ({ port, origin, baseUrl, client }: SalesPageOptions): Promise<SalesPage> => {
   let held: { readonly access_token: string; readonly until: number } | undefined
 
-  const token = async (): Promise<string> => {
+  /** The token, or after how many seconds it can be asked for again. */
+  const token = async (): Promise<string | { readonly retryAfter: string }> => {
     if (held && Date.now() < held.until) return held.access_token
     const body = { grant_type: 'client_credentials', ...client, scope: 'read write', resource: `${baseUrl}/api/v1` }
     const response = await fetch(`${origin}/oauth/token`, {
@@ -44,6 +45,7 @@ export const startSalesPage = async ({ port, origin, baseUrl, client }: SalesPag
       body: new URLSearchParams(body),
       signal: AbortSignal.timeout(10_000),
     })
+    if (response.status === 429) return { retryAfter: response.headers.get('retry-after') ?? '60' }
     const { access_token, expires_in } = Token.parse(await response.json())
     held = { access_token, until: Date.now() + (expires_in - 60) * 1_000 }
     return access_token
@@ -54,7 +56,12 @@ export const startSalesPage = async ({ port, origin, baseUrl, client }: SalesPag
     if (request.method === 'POST' && pathname === '/token') {
       // Whoever holds a token that was revoked asks for another.
       if (request.headers['x-refused'] === held?.access_token) held = undefined
-      const body = JSON.stringify({ access_token: await token(), api: baseUrl })
+      const access_token = await token()
+      if (typeof access_token !== 'string') {
+        response.writeHead(429, { 'Retry-After': access_token.retryAfter }).end()
+        return
+      }
+      const body = JSON.stringify({ access_token, api: baseUrl })
       response.writeHead(200, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' }).end(body)
       return
     }

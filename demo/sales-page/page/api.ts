@@ -28,8 +28,16 @@ type Refusal = {
 
 const askForAccess = async (refused = ''): Promise<Access> => {
   const response = await fetch('/token', { method: 'POST', headers: refused === '' ? {} : { 'X-Refused': refused } })
+  if (response.status === 429) throw tooMany(response)
   if (!response.ok) throw new Refused('unavailable', 'We cannot give you a price at the moment. Please try again.', {})
   return (await response.json()) as Access // of our own server
+}
+
+/** More requests came from the visitor's address than are served: the answer says in how many seconds to go on. */
+const tooMany = (response: Response): Refused => {
+  const minutes = Math.ceil(Number(response.headers.get('Retry-After') ?? 60) / 60)
+  const wait = minutes === 1 ? 'a minute' : `${minutes} minutes`
+  return new Refused('rate_limited', `Too many requests came from your connection. Please try again in ${wait}.`, {})
 }
 
 const deadlineMs = 20_000
@@ -58,6 +66,7 @@ export const openApi = async () => {
   }
 
   const refusedBy = async (response: Response): Promise<Refused> => {
+    if (response.status === 429) return tooMany(response)
     const answered = (await response.json().catch(() => undefined)) as Refusal | undefined
     const {
       code = 'unavailable',

@@ -1,4 +1,4 @@
-import { openApi, type Api } from './api.ts'
+import { openApi, Refused, type Api } from './api.ts'
 import { button, h } from './elements.ts'
 import type { Application, Policy, Question, Stage } from './records.ts'
 import { show, showWaiting } from './screen.ts'
@@ -40,7 +40,11 @@ const start = (api: Api): Promise<Application> =>
   })
 
 const find = (api: Api, { id, share_token }: Kept): Promise<Application | undefined> =>
-  api.send<Application>('GET', `/applications/${id}`, { shareToken: share_token }).catch(() => undefined)
+  api.send<Application>('GET', `/applications/${id}`, { shareToken: share_token }).catch((error: unknown) => {
+    // Whoever is only to wait does not begin anew.
+    if (error instanceof Refused && error.code === 'rate_limited') throw error
+    return undefined
+  })
 
 type Position = {
   readonly application: Application
@@ -116,9 +120,12 @@ const run = async (): Promise<void> => {
   await visitStage(first)
 }
 
-const showFailure = (): void => {
+const showFailure = (error: unknown): void => {
   const again = button('Try again', () => void run().catch(showFailure))
-  show({ title: 'Something went wrong', body: [h('p', {}, 'Your answers are kept.'), again] })
+  const kept = h('p', {}, 'Your answers are kept.')
+  if (error instanceof Refused && error.code === 'rate_limited')
+    return show({ title: 'One moment, please', body: [h('p', {}, error.message), kept, again] })
+  show({ title: 'Something went wrong', body: [kept, again] })
 }
 
 await run().catch(showFailure)

@@ -35,7 +35,7 @@ export const endingOf = ({ status }: Application): Made | undefined => {
 
 /** What is shown where a price cannot be given, with a way back. */
 export const unquotable = (error: unknown, visit: Visit): Made => {
-  if (!(error instanceof Refused)) throw error
+  if (!(error instanceof Refused) || error.code === 'rate_limited') throw error
   return {
     title: 'We cannot show a price yet',
     body: [
