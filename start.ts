@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { startCommandApi } from './command-api/command-api.ts'
 import { startDeliveryWorker } from './delivery-worker/delivery-worker.ts'
 import { demoApplication, setUpDemo } from './demo/demo.ts'
-import { prepareExplorer } from './demo/explorer.ts'
+import { explorerDemo, prepareExplorer } from './demo/explorer.ts'
 import { declaredOrigin, startDemoSalesPage } from './demo/sales-page/start.ts'
 import { readConfig, type Config } from './infra/config.ts'
 import { startEmbeddedPostgres } from './infra/postgres/embedded/embedded-postgres.ts'
@@ -85,13 +85,11 @@ runProcess('Coverstream', async (signal) => {
     config.ENVIRONMENT === 'test' && isLoopback(config.HOST) && isLoopback(new URL(config.BASE_URL).hostname)
   const origin = () => `http://${hostToReach(config.HOST)}:${server.port}`
   const demoOrigin = () => `http://127.0.0.1:${demoServer.port}`
+  const explorer = explorerDemo(() => prepareExplorer(demoOrigin(), config.BASE_URL, operatorKey, log))
   const projections = await startProjections(parts)
   const [commandApi, queryApi, deliveryWorker] = await Promise.all([
     startCommandApi(parts),
-    startQueryApi(
-      parts,
-      isPrivate ? () => prepareExplorer(demoOrigin(), config.BASE_URL, operatorKey, log) : undefined,
-    ),
+    startQueryApi(parts, isPrivate ? explorer.forPage : undefined),
     startDeliveryWorker(parts),
   ])
   const roles: readonly Role[] = [commandApi, queryApi, projections, deliveryWorker]
@@ -104,6 +102,7 @@ runProcess('Coverstream', async (signal) => {
     // Whoever opens the address that the welcome prints sees something.
     if (request.method === 'GET' && request.url === '/')
       return void response.writeHead(302, { location: '/api/v1/explorer' }).end()
+    explorer.pressed(request)
     const { app } = isRead(request.method, request.url) ? queryApi : commandApi
     app(request, response)
   }

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import { z } from 'zod'
 import { Problem } from '#infra/http/problem.ts'
 import type { Log } from '#infra/log.ts'
@@ -44,7 +45,45 @@ const findRecords = async ({ operator }: Callers): Promise<Examples> => {
   }
 }
 
-/** Makes what the examples of the explorer are about. Each page has records of its own, so that every operation succeeds. */
+/** A quote, or a day that was named, does not stay what it was when it was prepared. */
+const freshMs = 15 * 60_000
+
+/**
+ * What pages of the explorer fill in. Pages that only look share it; once something was pressed, the next page gets other
+ * records, which are made at once, so that every operation succeeds and no page waits.
+ */
+export const explorerDemo = (prepare: () => Promise<ExplorerDemo>) => {
+  let prepared: { readonly demo: Promise<ExplorerDemo>; readonly since: number; isShown: boolean } | undefined
+
+  const renew = () => {
+    const next = { demo: prepare(), since: Date.now(), isShown: false }
+    next.demo.catch(() => {
+      if (prepared === next) prepared = undefined
+    })
+    prepared = next
+    return next
+  }
+
+  return {
+    forPage: async (): Promise<ExplorerDemo> => {
+      const shown = prepared && Date.now() - prepared.since < freshMs ? prepared : renew()
+      shown.isShown = true
+      return shown.demo
+    },
+    /** Sees every request, and notes when one of a page changes something. */
+    pressed: ({ method, url = '', headers: { referer = '' } }: Pressed): void => {
+      const isPage = URL.canParse(referer) && new URL(referer).pathname === '/api/v1/explorer'
+      const changes = method !== 'GET' && !url.startsWith('/oauth/')
+      if (isPage && changes && prepared?.isShown) renew()
+    },
+  }
+}
+
+type Pressed = Pick<IncomingMessage, 'method' | 'url'> & {
+  readonly headers: Pick<IncomingMessage['headers'], 'referer'>
+}
+
+/** Makes what the examples of the explorer are about. */
 export const prepareExplorer = async (
   origin: string,
   baseUrl: string,

@@ -60,6 +60,7 @@ const showNotice = (text) => {
   notice.textContent = text
   notice.style.cssText = 'font: 1rem sans-serif; margin: 0; padding: 0.75rem 1.75rem; background: #fff3cd'
   window.document.getElementById('explorer').before(notice)
+  return notice
 }
 
 const showAreas = (chosen) => {
@@ -80,30 +81,42 @@ const showAreas = (chosen) => {
   window.document.getElementById('explorer').before(list)
 }
 
+const fillInAll = (document, demo) => {
+  document.info.description = `${document.info.description ?? ''}\n\nSigned in to the demo organisation, and as the operator.`
+  for (const methods of Object.values(document.paths))
+    for (const operation of Object.values(methods)) fillIn(operation, demo.examples[operation.operationId] ?? {})
+}
+
+/** What to sign in with and to fill in; nothing where there is no demo: whoever looks then signs in with “Authorize”. */
+const prepareDemo = async (resource) => {
+  const notice = showNotice('The examples are being prepared. They are filled in within seconds…')
+  const response = await fetch('/api/v1/explorer/demo.json')
+  if (!response.ok) {
+    if (response.status === 404) notice.remove()
+    else notice.textContent = `The demo could not be prepared (${response.status}). Load the page again in a while.`
+    return {}
+  }
+  const demo = await response.json()
+  const token = await signIn(demo, resource)
+  notice.remove()
+  return { demo, token }
+}
+
 const start = async () => {
   const asked = new URLSearchParams(location.search).get('area')
   const area = Object.hasOwn(areas, asked ?? '') ? asked : 'api'
   showAreas(area)
-  const prepared = fetch('/api/v1/explorer/demo.json')
-  const [document, demo] = await Promise.all([answered(fetch('/api/v1/openapi.json')), answered(prepared)])
+  const document = await answered(fetch('/api/v1/openapi.json'))
   if (document === undefined) {
     window.document.getElementById('explorer').textContent = 'The OpenAPI document was not made. Run npm run openapi.'
     return
   }
   keepOnly(document, area)
-  // Without a demo, whoever looks signs in with “Authorize”.
-  const { status } = await prepared
-  if (!demo && status !== 404) showNotice(`The demo could not be prepared (${status}). Load the page again in a while.`)
   const resource = `${document.servers[0].url}/api/v1`
-  const token = demo && (await signIn(demo, resource))
   document.servers = [{ url: location.origin }]
-  if (demo) {
-    document.info.description = `${document.info.description ?? ''}\n\nSigned in to the demo organisation, and as the operator.`
-    for (const methods of Object.values(document.paths))
-      for (const operation of Object.values(methods)) fillIn(operation, demo.examples[operation.operationId] ?? {})
-  }
+  const prepared = prepareDemo(resource)
 
-  SwaggerUIBundle({
+  const shown = SwaggerUIBundle({
     spec: document,
     dom_id: '#explorer',
     deepLinking: true,
@@ -111,16 +124,25 @@ const start = async () => {
     docExpansion: 'none',
     tryItOutEnabled: true,
     syntaxHighlight: { activated: false },
-    requestInterceptor: (request) => {
+    requestInterceptor: async (request) => {
       const { pathname } = new URL(request.url, location.origin)
       if (pathname === '/oauth/token' && !String(request.body).includes('resource='))
         request.body = `${request.body}&resource=${encodeURIComponent(resource)}`
+      if (pathname === '/oauth/token' || request.headers.Authorization) return request
+      const { demo, token } = await prepared
       const bearer = pathname.startsWith('/admin/') ? demo?.operator_key : token
-      if (bearer && pathname !== '/oauth/token' && !request.headers.Authorization)
-        request.headers.Authorization = `Bearer ${bearer}`
+      if (bearer) request.headers.Authorization = `Bearer ${bearer}`
       return request
     },
   })
+  const { demo } = await prepared
+  if (demo) {
+    const filled = structuredClone(document)
+    fillInAll(filled, demo)
+    shown.specActions.updateJsonSpec(filled)
+  }
+  // For tests: what is pressed from now on has its example.
+  window.document.body.dataset.examples = 'ready'
 }
 
 void start()

@@ -31,7 +31,7 @@ const page = `<!doctype html>
     </style>
   </head>
   <body>
-    <div id="explorer"><p style="font: 1rem sans-serif; padding: 0 1.75rem">Preparing the examples. This takes some seconds…</p></div>
+    <div id="explorer"></div>
     <script src="/api/v1/explorer/swagger-ui-bundle.js"></script>
     <script src="/api/v1/explorer/start.js"></script>
   </body>

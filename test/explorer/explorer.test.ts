@@ -56,10 +56,15 @@ test('the explorer of the demo has a request that succeeds for every operation',
   const demo = Demo.parse(await (await fetch(`${origin}/api/v1/explorer/demo.json`, { headers: fromOwnPage })).json())
   const failures: string[] = []
 
+  const asPage = { origin, referer: `${origin}/api/v1/explorer?area=api` }
   for (const { operationId, method, path, headers, body } of await requestsOf(document, demo, origin)) {
     if (operationId in exceptions) continue
     // As the page sends it: from its own origin.
-    const response = await fetch(`${origin}${path}`, { method, headers: { ...headers, origin }, ...(body && { body }) })
+    const response = await fetch(`${origin}${path}`, {
+      method,
+      headers: { ...headers, ...asPage },
+      ...(body && { body }),
+    })
     if (!response.ok) failures.push(`${operationId}: ${response.status} ${await response.text()}`)
   }
 
@@ -79,6 +84,20 @@ test('the address that the service prints leads to the explorer', async () => {
   const { status, url } = await fetch(`${origin}/`)
 
   expect([status, url]).toEqual([200, `${origin}/api/v1/explorer`])
+})
+
+test('pages share what was prepared until one of them has pressed something', { timeout: 120_000 }, async () => {
+  const examples = async () =>
+    Demo.parse(await (await fetch(`${origin}/api/v1/explorer/demo.json`, { headers: fromOwnPage })).json()).examples
+  const press = async (method: string, page: string) =>
+    fetch(`${origin}/admin/v1/organisations`, { method, headers: { referer: `${origin}${page}` } })
+  const first = await examples()
+
+  await press('GET', '/api/v1/explorer')
+  await press('POST', '/elsewhere')
+  expect(await examples()).toEqual(first)
+  await press('POST', '/api/v1/explorer?area=installation')
+  expect((await examples())['getApplication']).not.toEqual(first['getApplication'])
 })
 
 test('what the demo prepares for a page counts against nobody’s limit', { timeout: 120_000 }, async () => {
@@ -120,7 +139,7 @@ test.skipIf(executable === undefined)(
     const shown: string[] = []
     for (const area of ['api', 'organisation', 'installation']) {
       await page.goto(`${origin}/api/v1/explorer?area=${area}`)
-      await page.waitForSelector('.opblock-tag', { timeout: 120_000 })
+      await page.waitForSelector('body[data-examples=ready] .opblock-tag', { timeout: 120_000 })
       await screenshot(`desktop-${area}`)
       for (const subject of await idsOf('.opblock-tag')) {
         await toggle(subject)
