@@ -231,6 +231,12 @@ const trimmedTexts: CreateDocumentOptions['override'] = ({ jsonSchema, zodSchema
     jsonSchema.pattern = String.raw`\S`
 }
 
+/** How large a whole number can be in JavaScript says nothing about a value, and samples would begin with it. */
+const withoutSafeBounds: CreateDocumentOptions['override'] = ({ jsonSchema }) => {
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
+}
+
 /** The OpenAPI 3.1 document of these routes and of the token endpoint, made from the schemas that are in use. */
 export const openApiDocument = (
   specs: readonly RouteSpec[],
@@ -282,6 +288,11 @@ export const openApiDocument = (
         },
       },
     },
-    { override: trimmedTexts },
+    {
+      override: (rendered) => {
+        trimmedTexts(rendered)
+        withoutSafeBounds(rendered)
+      },
+    },
   )
 }
