@@ -144,7 +144,7 @@ const headMs = 1_500
 /** Whether the database and the log answer, asked in the way that requests ask them. */
 export const checkParts = async (parts: Pick<Parts, 'eventLog'>, db: Database): Promise<readonly Check[]> => {
   const [database, log] = await Promise.all([
-    check('database', async () => db.query(sql`select 1`)),
+    check('database', () => withTimeout(db.query(sql`select 1`), headMs)),
     check('event_log', () => withTimeout(parts.eventLog.head(), headMs)),
   ])
   // The log itself knows since when it is away.
