@@ -69,6 +69,10 @@ test('the ids of operations do not change from release to release', () => {
   expect(idOf('get', '/admin/v1/deliveries/{id}')).toBe('getDelivery')
 })
 
+test('a whole number without bounds has none: samples do not begin with -9007199254740991', () => {
+  expect(currentDocument()).not.toContain('9007199254740991')
+})
+
 test('a body is required exactly where a request without one is refused', () => {
   const requiredOf = ({ method, address }: { method: string; address: string }) =>
     document.paths[address.replaceAll(/:(\w+)/g, '{$1}')]?.[method]?.requestBody?.required

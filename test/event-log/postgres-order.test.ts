@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { type RecordedEvent } from '#domain/event.ts'
 import { prepareLog } from '#infra/event-log/postgres/postgres-log.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
+import { heldBackSeconds } from '#infra/event-log/postgres/held-back.ts'
 import { testDatabase } from '../database.ts'
 import { allAfter, appended, eventually, firstEvents, idsOf, newEvent, newEvents, newStream } from './events.ts'
 import { appendOn, connect, dropConnections, openLog, preparedDatabase } from './postgres-log.ts'
@@ -180,4 +181,19 @@ test('several processes prepare the log at once, and again at any time', async (
   await Promise.all(Array.from({ length: 3 }, () => prepareLog(database.pool)))
 
   expect(idsOf(await firstEvents(log, {}, 2))).toEqual(idsOf(events))
+})
+
+test('for how long events are held back by an open transaction is measured', async () => {
+  await using database = await preparedDatabase()
+  await using log = openLog(database.url)
+  await using client = await connect(database.url)
+  const seconds = () => heldBackSeconds(database.pool)
+  await client.query('begin; select pg_current_xact_id()')
+
+  await appended(log, newStream(), newEvents(2))
+
+  await expect.poll(seconds, { timeout: 20_000 }).toBeGreaterThan(0)
+  await client.query('rollback')
+  // Transactions of other tests hold back, too.
+  await expect.poll(seconds, { timeout: 20_000 }).toBe(0)
 })

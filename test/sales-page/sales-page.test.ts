@@ -160,6 +160,26 @@ test.skipIf(executable === undefined)(
   },
 )
 
+test.skipIf(executable === undefined)(
+  named('whoever is over the request limit is told how long to wait, and goes on where they were'),
+  { timeout: 120_000 },
+  async () => {
+    await using browser = await openBrowser(executable ?? '')
+    const page = await browser.newPage({ locale: 'en-GB' })
+    const isOver = { token: true }
+    await page.route('**/token', (route) =>
+      isOver.token ? route.fulfill({ status: 429, headers: { 'Retry-After': '190' } }) : route.continue(),
+    )
+    await page.goto(pageAddress)
+
+    await page.getByText('Please try again in 4 minutes.').waitFor()
+    isOver.token = false
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.waitForSelector('#cover_amount_pence')
+    expect(await page.locator('h1').textContent()).toBe('How much cover would you like?')
+  },
+)
+
 test('the page’s server gives a token to its own page, and keeps the secret', async () => {
   const answer = await fetch(`${pageAddress}/token`, { method: 'POST' })
   const given = z.record(z.string(), z.unknown()).parse(await answer.json())
