@@ -55,6 +55,7 @@ export const keepUp = async ({ pool, log, retentionDays }: Omit<UpkeepParts, 'le
   for (const week of await weeksKept(pool)) {
     if (weekAfter(week) > now - retentionDays * 86_400_000) continue
     if (await drop(pool, week, retentionDays)) log.info({ week: new Date(week) }, 'old deliveries dropped')
+    else await thinOut(pool, week, retentionDays)
   }
 }
 
@@ -68,6 +69,38 @@ const weeksKept = async (pool: Pool): Promise<readonly number[]> => {
     `select inhrelid::regclass::text as name from pg_inherits where inhparent = 'delivery'::regclass order by name`,
   )
   return rows.map(({ name }) => weekOf(Date.parse(`${name.slice('delivery_'.length).replaceAll('_', '-')}T00:00:00Z`)))
+}
+
+const thinnedAtOnce = 2_000
+
+/**
+ * Deletes what ended long ago of a week in which something else is still needed, so that a connection that is switched off
+ * does not keep the deliveries of all others. Again, events of that time are not planned any more.
+ */
+const thinOut = async (pool: Pool, week: number, retentionDays: number): Promise<void> => {
+  const [from, to] = [new Date(week), new Date(weekAfter(week))]
+  await pool.query(sql`
+    update delivery_planning set dropped_before = ${to}
+    where dropped_before is null or dropped_before < ${to}::timestamptz`)
+  const thinFrom = async (after: string): Promise<string | undefined> => {
+    const { rows } = await pool.query<{ id: string }>(sql`
+      with looked_at as materialized (
+        select id from delivery where recorded_at >= ${from} and recorded_at < ${to} and id > ${after}::uuid
+        order by id limit ${thinnedAtOnce}
+      ), gone as (
+        delete from delivery using looked_at
+        where delivery.id = looked_at.id and recorded_at >= ${from} and recorded_at < ${to} and state <> 'pending'
+          and finished_at < now() - make_interval(days => ${retentionDays})
+        returning delivery.id
+      ), attempts as (
+        delete from delivery_attempt using gone
+        where delivery_id = gone.id and recorded_at >= ${from} and recorded_at < ${to}
+      )
+      select id from looked_at order by id offset ${thinnedAtOnce - 1}`)
+    return rows[0]?.id
+  }
+  let after: string | undefined = '00000000-0000-0000-0000-000000000000'
+  while (after !== undefined) after = await thinFrom(after)
 }
 
 /**

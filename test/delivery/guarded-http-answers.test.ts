@@ -3,6 +3,7 @@ import { createServer as createTlsServer } from 'node:https'
 import { createServer as createTcpServer } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
+import { makeGuardedHttp } from '#infra/guarded-http.ts'
 import { certificate, privateKey } from './certificate.ts'
 import { client, listening, local, resolvingTo, saying, serverThat } from './guarded-http.ts'
 
@@ -14,6 +15,13 @@ describe('one deadline', () => {
     await work
     return performance.now() - startedAt
   }
+
+  test('is 15 seconds', async () => {
+    const { timeoutMs: usual, close } = makeGuardedHttp({ allowedHosts: [], allowHttp: false })
+    await close()
+
+    expect(usual).toBe(15_000)
+  })
 
   test('covers the name', async () => {
     await using http = client({ timeoutMs, lookup: () => new Promise(() => undefined) })

@@ -56,6 +56,27 @@ test('never drops what is pending, nor what was finished lately', async () => {
   expect(await own.rows()).toHaveLength(2)
 })
 
+test('what is pending keeps nothing else: the deliveries of others that ended long ago go, with their attempts', async () => {
+  await using own = await deliveryQueue()
+  await own.pool.query('insert into delivery_planning default values')
+  const recorded_at = daysAgo(60)
+  const pending = planned(await connect(own.pool), { recorded_at })
+  await own.enqueue(pending)
+  await deliveredLongAgo(own, recorded_at, 59)
+  const lately = await deliveredLongAgo(own, recorded_at, 1)
+
+  await keepUp({ ...own, log, retentionDays: 30 })
+  await keepUp({ ...own, log, retentionDays: 30 })
+
+  expect((await own.rows()).map(({ id }) => id).toSorted()).toEqual([pending.id, lately.id].toSorted())
+  expect((await own.attempts()).map(({ delivery_id }) => delivery_id)).toEqual([lately.id])
+  const { rows } = await own.pool.query<{ is_dropped: boolean }>(
+    'select dropped_before > $1::timestamptz as is_dropped from delivery_planning',
+    [recorded_at],
+  )
+  expect(rows).toEqual([{ is_dropped: true }])
+})
+
 test('forgets subjects about which nothing happened for long, and nothing else', async () => {
   await using own = await deliveryQueue()
   await connect(own.pool)
