@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { cycleOf } from '#domain/loyalty/cycle.ts'
 import { entriesIn, noEntries, type Entry } from '#domain/loyalty/entry-set.ts'
+import type { MembershipEvent } from '#domain/loyalty/events.ts'
 import { EntriesUnknown, membership } from '#domain/loyalty/membership.ts'
 import { rejected, scenariosOf, stateOf } from '../scenario.ts'
 import {
@@ -185,6 +186,15 @@ describe('a cycle', () => {
     ],
   })
 
+  test('leaves the tier as it is: only tier_asserted sets it, and the last recorded wins', () => {
+    const tierOf = (given: readonly MembershipEvent[]) => stateOf(membership, given).membership?.current_tier_key
+    const started: MembershipEvent = { type: 'CycleStarted', ...next }
+    expect(tierOf([enrolled, confirmed, pointsRecorded('a', 9_000)])).toBeNull()
+    expect(tierOf([enrolled, confirmed, tierRecorded('b', 'gold'), tierRecorded('c', 'silver'), started])).toBe(
+      'silver',
+    )
+  })
+
   test('keeps one sum for each day after it, however many events there are', () => {
     const many = Array.from({ length: 50 }, (_, index) => pointsRecorded(`late-${index}`, 2, '2027-01-16'))
     const { membership: kept } = stateOf(membership, [enrolled, confirmed, ...many])
@@ -258,5 +268,57 @@ test('any interleaving of batches, repeats and status changes gives the sum of d
       expect(state.membership?.cycle_points).toBe([...counted.values()].reduce((sum, value) => sum + value, 0))
       expect(state.entries.size + saved.length).toBe(counted.size)
     }),
+  )
+})
+
+test('and so it does while one cycle follows another, whenever each event comes', () => {
+  const days = [
+    '2026-01-16',
+    '2026-06-30',
+    '2027-01-15',
+    '2027-01-16',
+    '2027-09-01',
+    '2028-01-16',
+    '2028-01-17',
+  ] as const
+  const entry = fc.record({
+    key: fc.integer({ min: 0, max: 20 }),
+    value: fc.integer({ min: -20, max: 20 }),
+    day: fc.constantFrom(...days),
+  })
+  const step = fc.record({
+    today: fc.constantFrom(...days),
+    entries: fc.array(entry, { maxLength: 4 }),
+    act: fc.constantFrom('suspended', 'active', 'cycle' as const),
+  })
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 15 }), (steps) => {
+      let state = stateOf(membership, [enrolled, confirmed])
+      let now: string = days[0]
+      const counted = new Map<number, { readonly value: number; readonly day: string }>()
+      for (const { today, entries, act } of steps) {
+        now = today > now ? today : now
+        // Nothing is told of the future but a day.
+        const told = entries.filter(({ day }) => Date.parse(day) <= Date.parse(now) + 86_400_000)
+        for (const { key, value, day } of told) if (!counted.has(key)) counted.set(key, { value, day })
+        const commands = [
+          act === 'cycle' ? startCycle(now) : update({ status: act }),
+          record(
+            told.map(({ key, value, day }) => points(String(key), value, day)),
+            now,
+          ),
+        ]
+        for (const command of commands)
+          state = membership
+            .decide(command, state)
+            .reduce((before, event) => membership.evolve(before, event, { occurred_at: 'now' }), state)
+      }
+      const { cycle: last, cycle_points } = state.membership ?? {}
+      const inCycle = [...counted.values()].filter(
+        ({ day }) => last && day >= last.cycle_started_on && day <= last.cycle_ends_on,
+      )
+      expect(cycle_points).toBe(inCycle.reduce((sum, { value }) => sum + value, 0))
+    }),
+    { numRuns: 200 },
   )
 })

@@ -100,6 +100,7 @@ describe('GET /programme_memberships/{external_ref}', () => {
       for (const answer of [
         await send('GET', reference, undefined, stranger),
         await send('PATCH', reference, { status: 'suspended' }, stranger),
+        await post(reference, [{ idempotency_key: 'x', entry_type: 'points_awarded', points: 1 }], stranger),
       ])
         expect([answer.status, answer.body.error?.code]).toEqual([404, 'not_found'])
   })

@@ -3,7 +3,7 @@ import { startDraftWriter } from '../../stand-ins/draft-writer.ts'
 import type { StandIn } from '../../stand-ins/stand-in.ts'
 import { openFirm, type Firm, type Sent } from './firm.ts'
 
-// So many leads in the suite; OUTREACH_LEADS=1000 simulates the whole, in some four minutes.
+// So many leads in the suite; OUTREACH_LEADS=1000 simulates the whole, in some two minutes.
 const leads = Number(process.env['OUTREACH_LEADS'] ?? 12)
 const pace_per_hour = Math.max(4, Math.ceil(leads / 10))
 const hour = 3_600

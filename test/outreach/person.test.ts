@@ -96,6 +96,12 @@ describe('each person is checked against consent as each message sends', () => {
       { type: 'OutreachMessageSkipped', reason: 'no_consent', is_person_skipped: true },
     ])
   })
+  test('nor written: that would cost', () => {
+    const check = { type: 'CheckMessage', message_id, ...circumstances(mailshot, { reachable: [] }) } as const
+    expect(decided([joined, { ...queued, waits_for: 'draft' }], check)).toMatchObject([
+      { type: 'OutreachMessageSkipped', reason: 'no_consent', was_unwritten: true },
+    ])
+  })
   test('who has left is sent nothing', () => {
     expect(decided([joined, queued, ended()], begin())).toMatchObject([{ reason: 'ended' }])
   })
