@@ -41,3 +41,15 @@ export const renewHeld = async (pool: Pool, sends: readonly Held[]): Promise<voi
     name: 'delivery-renew',
   })
 }
+
+/**
+ * Gives back what was claimed and is not sent: it is due at once, and no attempt was made. What another worker has claimed
+ * since is left alone.
+ */
+export const giveBack = async (pool: Pool, unsent: readonly Held[]): Promise<void> => {
+  await pool.query(sql`
+    update delivery_queue as queue set leased_until = null, started_at = null, is_counted = false
+    from unnest(${unsent.map(({ id }) => id)}::uuid[], ${unsent.map(({ number }) => number)}::integer[])
+      as given (id, number)
+    where queue.id = given.id and started_at is not null and attempts_before + sent + unsent + 1 = given.number`)
+}

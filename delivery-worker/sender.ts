@@ -6,7 +6,7 @@ import { reasonOf } from '#infra/reason.ts'
 import { readBodies } from './body.ts'
 import type { Capabilities } from './capability.ts'
 import { candidateSearch, type Health, type Standing } from './endpoints.ts'
-import { renewEveryMs, renewHeld, type Held } from './holding.ts'
+import { giveBack, renewEveryMs, renewHeld, type Held } from './holding.ts'
 import { allot, type Allotted, type Candidate } from './places.ts'
 import { claim, type Claimed, type Completed } from './queue.ts'
 import { makeRecorder } from './recorder.ts'
@@ -82,6 +82,15 @@ export const startSender = (parts: SenderParts) => {
     if (health) recorder.ends(place.connection_id, health)
   }
 
+  /** What was claimed and is not sent comes again; if that cannot be written, when its lease ends. */
+  const abandon = async (claimed: readonly Claimed[]): Promise<void> => {
+    for (const { connection_id } of claimed) recorder.stands(connection_id, 'unknown')
+    search.forget()
+    await giveBack(pool, claimed).catch((error: unknown) => {
+      log.warn({ error }, 'what is not sent could not be given back: it comes again when its lease ends')
+    })
+  }
+
   /** Claims what there is room for and begins to send it. Returns how many deliveries that were. */
   const begin = async (): Promise<number> => {
     const hasRoom = (unproven: Candidate) => allot([unproven], [...sends], concurrency).length > 0
@@ -102,12 +111,16 @@ export const startSender = (parts: SenderParts) => {
     if (claimed.length === 0) return 0
 
     const places = new Map<string, Allotted>(allotted.map((each) => [each.connection_id, each]))
-    const bodyOf = await readBodies(pool, capabilities, claimed, now())
+    const late: Claimed[] = []
+    const bodyOf = await readBodies(pool, capabilities, claimed, now()).catch(async (error: unknown) => {
+      await abandon(claimed)
+      throw error
+    })
     for (const each of claimed) {
       const place = places.get(each.connection_id) ?? { ...each, standing: 'new' }
-      // This process was paused. The delivery comes again when its lease ends, here or in another worker.
+      // This process was paused, or PostgreSQL was slow.
       if (monotonicMs() - claimedAt > mostClaimedMs) {
-        recorder.stands(each.connection_id, 'unknown')
+        late.push(each)
         continue
       }
       const end = sendOne(each, bodyOf(each), place).then(() => {
@@ -116,7 +129,8 @@ export const startSender = (parts: SenderParts) => {
       })
       ends.add(end)
     }
-    return claimed.length
+    if (late.length > 0) await abandon(late)
+    return claimed.length - late.length
   }
 
   const run = async () => {

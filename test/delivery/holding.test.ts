@@ -124,22 +124,26 @@ test('a receiver that takes half a minute is sent each delivery once', async () 
   expect((await own.attempts()).map(({ outcome }) => outcome)).toEqual(['answered', 'answered', 'answered'])
 })
 
-test('a worker that was paused before its probe gives the probe back', async () => {
+test('a worker that was paused before its probe gives the probe back, and the delivery', async () => {
   await using own = await deliveryQueue()
   await connectionIn(own, 'open', 1)
   let clockMs = 0
+  let isPaused = true
+  let sent = 0
   await using _sender = senderOf(own, {
     // Each look at the clock comes a minute later.
-    monotonicMs: () => (clockMs += 60_000),
-    send: (claimed) => Promise.resolve(success(claimed)),
+    monotonicMs: () => (clockMs += isPaused ? 60_000 : 0),
+    send: (claimed) => {
+      sent++
+      return Promise.resolve(success(claimed))
+    },
   })
+  // Each round looks at least twice: several probes were claimed and given back.
+  await eventually(() => Promise.resolve(clockMs > 20 * 60_000))
+  expect([sent, (await own.attempts()).length]).toEqual([0, 0])
 
-  const states = async () =>
-    (
-      await own.pool.query<{ state: string; claimed: boolean }>(`
-      select state, started_at is not null as claimed from delivery_endpoint join delivery_queue using (connection_id)`)
-    ).rows
-  await eventually(async () => (await states()).some(({ claimed, state }) => claimed && state === 'open'))
+  isPaused = false
+  await eventually(async () => (await own.rows()).every(({ state }) => state === 'delivered'))
 
-  expect(await own.attempts()).toEqual([])
+  expect((await own.attempts()).map(({ number }) => number)).toEqual([1])
 })

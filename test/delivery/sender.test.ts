@@ -5,15 +5,20 @@ import { capabilities } from '../../delivery-worker/capabilities.ts'
 import type { Capabilities } from '../../delivery-worker/capability.ts'
 import type { Claimed } from '../../delivery-worker/queue.ts'
 import { candidateSearch } from '../../delivery-worker/endpoints.ts'
+import { giveBack } from '../../delivery-worker/holding.ts'
 import { startSender, type SenderParts } from '../../delivery-worker/sender.ts'
 import { eventually } from './fixture.ts'
-import { connect, deliveryQueue, planned, success, type DeliveryQueue } from './queue-fixture.ts'
+import { connect, deliveryQueue, only, planned, success, type DeliveryQueue } from './queue-fixture.ts'
 
 /** The subjects of all deliveries can be shown; `read` is called whenever they are. */
-const shown = (read: () => void = () => undefined): Capabilities => ({
+const shown = (
+  read: () => void = () => undefined,
+  people: (subject_id: string) => readonly string[] = () => [],
+): Capabilities => ({
   ...capabilities,
   subjects: capabilities.subjects.map((subject) => ({
     ...subject,
+    people,
     readSnapshots: () => {
       read()
       return Promise.resolve(() => ({}))
@@ -35,7 +40,7 @@ const sending = (own: DeliveryQueue, parts: Pick<SenderParts, 'capabilities' | '
 const standings = async ({ pool }: DeliveryQueue) =>
   (await pool.query<{ state: string }>('select state from delivery_endpoint')).rows.map(({ state }) => state)
 
-test('a worker that was paused after its claim gives it up: another may have claimed it since', async () => {
+test('a worker that was paused after its claim, or could not read, gives it back: that was no attempt', async () => {
   await using own = await deliveryQueue()
   await own.enqueue(planned(await connect(own.pool)))
   const sent: number[] = []
@@ -43,20 +48,42 @@ test('a worker that was paused after its claim gives it up: another may have cla
   let reads = 0
   await using _sender = sending(own, {
     monotonicMs: () => clockMs,
-    capabilities: shown(() => {
-      if (++reads === 1) clockMs += 2_501
-    }),
+    capabilities: shown(
+      () => {
+        if (++reads === 1) clockMs += 2_501
+      },
+      (subject_id) => {
+        if (reads === 2) throw new Error(`nobody knows the people of ${subject_id}`)
+        return []
+      },
+    ),
     send: (claimed) => {
       sent.push(claimed.number)
       return Promise.resolve(success(claimed))
     },
   })
 
-  await eventually(() => Promise.resolve(reads === 1))
-  await own.passTime(40)
   await eventually(() => Promise.resolve(sent.length > 0))
 
-  expect(sent).toEqual([2])
+  expect(reads).toBe(3)
+  expect(sent).toEqual([1])
+  await eventually(async () => (await own.rows()).every(({ state }) => state === 'delivered'))
+  expect(await own.attempts()).toHaveLength(1)
+})
+
+test('a worker that was paused so long that another has claimed it leaves it to that one', async () => {
+  await using own = await deliveryQueue()
+  const connection = await connect(own.pool)
+  await own.enqueue(planned(connection))
+  const first = only(await own.claim([connection]))
+  await own.passTime(40)
+  const second = only(await own.claim([connection]))
+
+  await giveBack(own.pool, [first])
+
+  expect(await own.claim([connection])).toEqual([])
+  await giveBack(own.pool, [second])
+  expect(await own.claim([connection])).toMatchObject([{ number: 2 }])
 })
 
 test('a connection that succeeds slowly keeps a share of the places, and one that fails slowly its probe', async () => {
