@@ -36,7 +36,19 @@ const addressFault = (address: string, allowsHttp: AllowsHttp): string | undefin
 }
 
 /** What HTTP, the delivery or the credential itself says. */
-const reservedHeaders = ['connection', 'content-length', 'host', 'idempotency-key', 'transfer-encoding']
+const reservedHeaders = [
+  'connection',
+  'content-length',
+  'expect',
+  'host',
+  'idempotency-key',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]
 
 const endpointFaults = (
   { path, headers, body_template, method }: IntegrationEndpoint,
