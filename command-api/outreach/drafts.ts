@@ -3,9 +3,12 @@ import { microPenceOf, rateOn } from '#domain/outreach/money.ts'
 import { noSettings, type OutreachStream } from '#domain/outreach/record.ts'
 import { dateIn } from '#domain/time-zone.ts'
 import { newId } from '#infra/ids.ts'
+import type { DraftWriter } from './draft-writer.ts'
 import type { Turn, Waiting, WorkDeps } from './turn.ts'
 
-const draftsAtOnce = 16
+/** Of those that cost something all are under way at once; none is reserved and not begun. */
+const paidAtOnce = 16
+const freeAtOnce = 100
 const retryMinutes = [1, 5, 30, 120]
 
 /** Has a writer make messages, as far as the ceiling of their stream allows. */
@@ -24,11 +27,18 @@ export const makeDrafts = ({ streams, people, live, writerFor, clock }: WorkDeps
     return events.length > 0 ? undefined : facts
   }
 
-  const draftOne = async (stream: OutreachStream, waiting: Waiting, call_id: string, turn: Turn): Promise<void> => {
+  const draftOne = async (
+    stream: OutreachStream,
+    waiting: Waiting,
+    { writer, call_id }: { readonly writer: DraftWriter; readonly call_id: string | undefined },
+    turn: Turn,
+  ): Promise<void> => {
     const { contextOf } = turn
     const { contact_id, message } = waiting
     const { message_id, answers } = message
-    const release = async () => streams.handle(stream.id, { type: 'ReleaseDraft', call_id }, contextOf(stream))
+    const release = async () => {
+      if (call_id !== undefined) await streams.handle(stream.id, { type: 'ReleaseDraft', call_id }, contextOf(stream))
+    }
     const facts = await checked(stream, waiting, turn).catch(async (error: unknown) => {
       await release()
       throw error
@@ -39,9 +49,9 @@ export const makeDrafts = ({ streams, people, live, writerFor, clock }: WorkDeps
     }
     const { known } = facts
     const text = textOf(stream, message.role, message.number)
-    const draft = await writerFor(stream.organisation_id).write({ id: message_id, stream, text, known, answers })
+    const draft = await writer.write({ id: message_id, stream, text, known, answers })
     const { usd_micros, model } = draft
-    if (usd_micros > 0) {
+    if (usd_micros > 0 && call_id !== undefined) {
       const cost = costOf(stream, usd_micros, model, facts.time_zone)
       await streams.handle(stream.id, { type: 'ChargeDraft', call_id, cost }, contextOf(stream))
     } else await release()
@@ -69,10 +79,19 @@ export const makeDrafts = ({ streams, people, live, writerFor, clock }: WorkDeps
   return {
     /** Writes the next ones; true when there may be more. */
     draft: async (stream: OutreachStream, turn: Turn): Promise<boolean> => {
-      const { waiting, isFull } = await turn.page(stream, 'draft', draftsAtOnce)
+      const writer = writerFor(stream.organisation_id)
+      const { most_usd_micros, model } = writer
+      const isFree = most_usd_micros === 0
+      const { waiting, isFull } = await turn.page(stream, 'draft', isFree ? freeAtOnce : paidAtOnce)
       if (waiting.length === 0) return isFull
+      if (isFree) {
+        const { failure } = await turn.eachOf(waiting, async (each) =>
+          draftOne(stream, each, { writer, call_id: undefined }, turn),
+        )
+        turn.note(failure)
+        return isFull
+      }
       const context = turn.contextOf(stream)
-      const { most_usd_micros, model } = writerFor(stream.organisation_id)
       const drafts = waiting.map(({ contact_id, message: { message_id } }) => ({
         call_id: newId(),
         message_id,
@@ -91,7 +110,7 @@ export const makeDrafts = ({ streams, people, live, writerFor, clock }: WorkDeps
         const { message_id } = each.message
         const call_id = granted.get(message_id)
         notBegun.delete(message_id)
-        if (call_id !== undefined) await draftOne(stream, each, call_id, turn)
+        if (call_id !== undefined) await draftOne(stream, each, { writer, call_id }, turn)
       })
       turn.note(failure)
       // What this process had no time for was not asked for, and costs nothing.
