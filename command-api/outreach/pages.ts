@@ -1,6 +1,7 @@
 import type { ConsentEntry } from '#domain/customers/events.ts'
 import { Rejection } from '#domain/rejection.ts'
 import { CustomerId, OrganisationId } from '#domain/values.ts'
+import { isAboutErased } from '#infra/crypto/erased.ts'
 import type { Keys } from '#infra/crypto/keys.ts'
 import { linkSubjectOf, type LinkSubject } from '#infra/crypto/link-tokens.ts'
 import { FileBody, route, type RequestFacts, type Route } from '#infra/http/route.ts'
@@ -24,6 +25,15 @@ type Deps = {
   readonly live: LiveOutreach
   readonly organisations: Organisations
   readonly withdraw: Withdraw
+}
+
+/** Of somebody who was erased nothing is recorded any more; whoever has the link reads what they always would. */
+const unlessErased = async (work: Promise<unknown>): Promise<void> => {
+  try {
+    await work
+  } catch (error) {
+    if (!isAboutErased(error)) throw error
+  }
 }
 
 const unknownLink = () =>
@@ -94,7 +104,7 @@ export const outreachPages = ({ keys, people, live, organisations, withdraw }: D
           basis: 'consent',
         }))
         const said = { entries, said_at: facts.now, message_id }
-        await withdraw(organisation_id, contact_id, said, contextOf(organisation_id, facts))
+        await unlessErased(withdraw(organisation_id, contact_id, said, contextOf(organisation_id, facts)))
         return answered('Done', `<p>${escaped(firm)} sends you no more messages of this kind.</p>`)
       },
     ),
@@ -146,7 +156,7 @@ export const outreachPages = ({ keys, people, live, organisations, withdraw }: D
           (sent.get('follow_up_answer') ?? '').replaceAll('\0', '').trim().slice(0, 2_000) || null
         const command = { type: 'AnswerSurvey', stream, answer, follow_up_answer } as const
         try {
-          await people.handle(contact_id, command, contextOf(organisation_id, facts))
+          await unlessErased(people.handle(contact_id, command, contextOf(organisation_id, facts)))
         } catch (error) {
           if (!(error instanceof Rejection)) throw error
           return answered('Please try again', `<p>${escaped(error.message)}</p>`)
