@@ -3,6 +3,7 @@ import type { ApplicationState } from '#domain/applications/state.ts'
 import { paymentNews, type ReceivePaymentNews } from '#domain/payment-news/payment-news.ts'
 import type { NewsKind } from '#domain/payment-news/events.ts'
 import { MandateId } from '#domain/payments/events.ts'
+import type { CardPayment } from '#domain/payments/record.ts'
 import { needsMandate } from '#domain/policies/mandate.ts'
 import { policy } from '#domain/policies/policy.ts'
 import { PremiumRefundId } from '#domain/premiums/events.ts'
@@ -210,14 +211,55 @@ export const makePaymentNews = ({ writer, desks, mandateOwner, setUp }: Deps) =>
     const card = state?.payments.cards.find((each) => each.payment_intent_id === payment_intent_id)
     if (!state || !card) return receipt
     const { payment_id } = card
-    // A part that somebody gave back by hand leaves it paid.
-    if (charge.refunded)
+    // A part that somebody gave back by hand leaves it paid. News of a refund may come after that it has failed.
+    if (charge.refunded && (card.failed_refunds.length === 0 || (await isGivenBack(state, card))))
       await handle(
         state.record.id,
         { type: 'RecordCardReturn', payment_id, how: 'refunded', amount_pence: charge.amount_refunded },
         context,
       )
     return { ...receipt, application_id: state.record.id }
+  }
+
+  const isGivenBack = async (
+    { record }: ApplicationState,
+    { payment_intent_id, amount_pence }: CardPayment,
+  ): Promise<boolean> => {
+    const desk = desks(record.organisation_id, record.stripe_test_mode)
+    if (!desk) return false
+    return doneOr('unavailable', await desk.provider.refundedPence(payment_intent_id)) >= amount_pence
+  }
+
+  /** What was given back has come back to the provider, days later: it is owed again. */
+  const onFailedRefund = async (
+    organisation_id: OrganisationId,
+    { livemode, data: { object: refund } }: Extract<ProviderNews, { type: 'refund.failed' }>,
+    context: Context,
+  ): Promise<Receipt> => {
+    const failure_code = refund.failure_reason ?? 'refund_failed'
+    const payment_intent_id = refund.payment_intent ?? null
+    const about = { ...nothing, kind: 'refund_failed' as const, amount_pence: refund.amount, failure_code }
+    const desk = desks(organisation_id, !livemode)
+    if (payment_intent_id === null || !desk) return about
+    // One that was made by hand does not say what the payment was for.
+    const { metadata } = doneOr('unavailable', await desk.provider.readPayment(payment_intent_id))
+    const receipt = { ...about, ...idsIn(metadata), payment_intent_id }
+    const failed = { provider_refund_id: refund.id, failure_code }
+    if (receipt.premium_id === null) {
+      const state = (await concernOf(organisation_id, metadata))?.state
+      const card = state?.payments.cards.find((each) => each.payment_intent_id === payment_intent_id)
+      if (!state || !card) return receipt
+      const { payment_id } = card
+      await handle(state.record.id, { type: 'RecordReturnFailure', payment_id, ...failed }, context)
+      return { ...receipt, application_id: state.record.id, policy_id: card.policy_id }
+    }
+    const concern = await premiumConcernOf(organisation_id, receipt)
+    if (!concern) return receipt
+    const { state, premium } = concern
+    const refund_id = PremiumRefundId.safeParse(refund.metadata['refund_id']).data ?? null
+    const told = { premium_id: premium.premium_id, refund_id, refund_pence: refund.amount, ...failed }
+    await policies.handle(state.id, { type: 'RecordRefundFailure', ...told }, context)
+    return { ...receipt, application_id: state.application_id }
   }
 
   const onMandate = async (
@@ -257,6 +299,10 @@ export const makePaymentNews = ({ writer, desks, mandateOwner, setUp }: Deps) =>
         return onIntent(organisation_id, 'payment_failed', news.data.object, context)
       case 'charge.refunded':
         return onRefund(organisation_id, news.data.object, context)
+      case 'refund.failed':
+      case 'refund.updated':
+      case 'charge.refund.updated':
+        return onFailedRefund(organisation_id, { ...news, type: 'refund.failed' }, context)
       case 'charge.dispute.created':
         return onDispute(organisation_id, news, context)
       case 'mandate.updated':

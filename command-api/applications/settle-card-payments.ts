@@ -10,6 +10,7 @@ import type { DueTime, Timer } from '../timers.ts'
 import { takenAtProvider } from './card-routes.ts'
 
 type Deps = { readonly writer: Writer; readonly desks: PaymentDesks }
+type Found = { readonly state: ApplicationState; readonly card: CardPayment }
 
 /**
  * What is owed about a card payment is done here, however often it takes: it is charged when a policy has followed, and
@@ -18,7 +19,6 @@ type Deps = { readonly writer: Writer; readonly desks: PaymentDesks }
 export const settleCardPayments = ({ writer, desks }: Deps): readonly Timer[] => {
   const { handle, load } = commandHandler(writer, application)
 
-  type Found = { readonly state: ApplicationState; readonly card: CardPayment }
   const find = async ({ stream, id }: DueTime): Promise<Found | undefined> => {
     const state = await load(idOf(stream))
     const card = state?.payments.cards.find(({ payment_id }) => payment_id === id)
@@ -54,13 +54,14 @@ export const settleCardPayments = ({ writer, desks }: Deps): readonly Timer[] =>
     { kind: 'card_payment_capture', fire: settle(async (provider, { card }) => capture(provider, card)) },
     {
       kind: 'card_payment_return',
-      fire: settle(async (provider, { state, card }, context) => {
+      fire: settle(async (provider, found, context) => {
+        const { state, card } = found
         const read = await provider.readPayment(card.payment_intent_id)
         if (read.outcome !== 'done') return failureOf(read)
         // It was paid after all, and nobody has told us.
         const taken = takenAtProvider(state.record.organisation_id, card.quote_id, read.value, context)
         if (taken && card.paid_at === null) await handle(state.record.id, taken, context)
-        return giveBack(provider, card, read.value)
+        return giveBack(provider, found, read.value)
       }),
     },
   ]
@@ -70,8 +71,8 @@ const failureOf = (failed: Exclude<Outcome<unknown>, { outcome: 'done' }>): stri
   failed.outcome === 'refused' ? failed.code : 'unanswered'
 
 /** Each attempt has a key of its own, since the provider remembers what has failed under a key. */
-const keyOf = (what: string, { payment_id, failed_attempts }: CardPayment): string =>
-  failed_attempts === 0 ? `${what}:${payment_id}` : `${what}:${payment_id}:${failed_attempts}`
+const keyOf = (what: string, { payment_id, failed_attempts, failed_refunds }: CardPayment): string =>
+  [what, payment_id, ...failed_refunds.slice(-1), ...(failed_attempts === 0 ? [] : [failed_attempts])].join(':')
 
 /** Charges an authorised payment; says why it cannot. */
 export const capture = async (provider: Provider, card: CardPayment): Promise<ApplicationCommand | string> => {
@@ -84,8 +85,8 @@ export const capture = async (provider: Provider, card: CardPayment): Promise<Ap
 
 const giveBack = async (
   provider: Provider,
-  card: CardPayment,
-  { status, amount_pence, refunded_pence }: ProviderPayment,
+  { state: { record }, card }: Found,
+  { status, amount_pence }: ProviderPayment,
 ): Promise<ApplicationCommand | string> => {
   const { payment_id, payment_intent_id, paid_at } = card
   const returned = (how: 'refunded' | 'released' | 'closed', pence: number) =>
@@ -102,9 +103,13 @@ const giveBack = async (
       return returned(status === 'authorised' ? 'released' : 'closed', 0)
     }
     case 'succeeded': {
-      const left = amount_pence - refunded_pence
+      const given = await provider.refundedPence(payment_intent_id)
+      if (given.outcome !== 'done') return failureOf(given)
+      const left = amount_pence - given.value
       if (left <= 0) return returned('refunded', amount_pence)
-      const refunded = await provider.refund(payment_intent_id, left, keyOf('refund', card))
+      const { organisation_id, id: application_id } = record
+      const metadata = { organisation_id, application_id, quote_id: card.quote_id, payment_id }
+      const refunded = await provider.refund(payment_intent_id, left, keyOf('refund', card), metadata)
       return refunded.outcome === 'done' ? returned('refunded', amount_pence) : failureOf(refunded)
     }
   }

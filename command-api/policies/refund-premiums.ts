@@ -1,6 +1,7 @@
 import { idOf } from '#domain/event.ts'
 import { policy, type PolicyCommand } from '#domain/policies/policy.ts'
 import type { Premium, PremiumRefund } from '#domain/premiums/record.ts'
+import type { PolicyState } from '#domain/policies/state.ts'
 import type { Provider } from '#infra/stripe/provider.ts'
 import { commandHandler, type Context, type Writer } from '../handle.ts'
 import type { PaymentDesks } from '../payment-desk.ts'
@@ -21,30 +22,35 @@ export const refundPremiums = ({ writer, desks }: Deps): Timer => {
       const refund = premium?.refunds.find(({ status, is_left }) => status === 'owed' && !is_left)
       if (!state || !premium || refund?.refund_id !== id) return
       const desk = desks(state.organisation_id, state.test)
-      await handle(state.id, await giveBack(desk?.provider, premium, refund, context), context)
+      await handle(state.id, await giveBack(desk?.provider, state, premium, refund, context), context)
     },
   }
 }
 
 const giveBack = async (
   provider: Provider | undefined,
+  { organisation_id, id: policy_id }: PolicyState,
   premium: Premium,
-  { refund_id, refund_pence, failed_attempts }: PremiumRefund,
+  { refund_id, refund_pence, failed_attempts, failed_provider_refunds }: PremiumRefund,
   { now }: Context,
 ): Promise<PolicyCommand> => {
   const { premium_id, payment_intent_id, refunded_pence } = premium
-  const done = { type: 'RecordPremiumRefund', premium_id, refund_id } as const
+  const failed_before = failed_provider_refunds.length
+  const done = { type: 'RecordPremiumRefund', premium_id, refund_id, failed_before } as const
   const delayed = (failure_code: string) => ({ type: 'DelayRefund', premium_id, refund_id, failure_code, now }) as const
   if (!provider) return delayed('no_account')
   if (payment_intent_id === null) return delayed('no_payment')
-  const read = await provider.readPayment(payment_intent_id)
+  const read = await provider.refundedPence(payment_intent_id)
   if (read.outcome !== 'done') return delayed(read.outcome === 'refused' ? read.code : 'unanswered')
   // What somebody gave back by hand meanwhile counts towards it, and so does what was done and never recorded.
-  const needed = refunded_pence + refund_pence - read.value.refunded_pence
+  const needed = refunded_pence + refund_pence - read.value
   if (needed <= 0) return done
   // Each attempt has a key of its own, since the provider remembers what has failed under a key.
-  const key = `premium_refund:${refund_id}:${failed_attempts}:${needed}`
-  const refunded = await provider.refund(payment_intent_id, needed, key)
+  const attempt = failed_before === 0 ? `${failed_attempts}` : `${failed_before}.${failed_attempts}`
+  const key = `premium_refund:${refund_id}:${attempt}:${needed}`
+  // By these the provider's news tells which refund it is about.
+  const metadata = { organisation_id, policy_id, premium_id, refund_id }
+  const refunded = await provider.refund(payment_intent_id, needed, key, metadata)
   if (refunded.outcome === 'done') return done
   return delayed(refunded.outcome === 'refused' ? refunded.code : 'unanswered')
 }

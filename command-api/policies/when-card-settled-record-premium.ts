@@ -6,12 +6,12 @@ import { ApplicationId } from '#domain/values.ts'
 import { commandHandler, type Context, type Writer } from '../handle.ts'
 import type { Reaction } from '../reaction.ts'
 
-const { CardPaymentCaptured, CardPaymentReturned } = paymentEvents
-const events = { CardPaymentCaptured, CardPaymentReturned }
+const { CardPaymentCaptured, CardPaymentReturned, CardPaymentReturnFailed } = paymentEvents
+const events = { CardPaymentCaptured, CardPaymentReturned, CardPaymentReturnFailed }
 
 type SetUpSold = (application_id: ApplicationId, policy_id: string, context: Context) => Promise<void>
 
-/** The first premium by card is collected once the card is charged, and refunded once that was given back. */
+/** The first premium by card is collected once the card is charged, and refunded while that is given back. */
 export const whenCardSettledRecordPremium = (writer: Writer, setUpSold: SetUpSold): Reaction<typeof events> => {
   const { handle, load } = commandHandler(writer, policy)
 
@@ -26,6 +26,12 @@ export const whenCardSettledRecordPremium = (writer: Writer, setUpSold: SetUpSol
       if (!(await load(event.policy_id))) await setUpSold(ApplicationId.parse(idOf(stream)), event.policy_id, context)
       if (event.type === 'CardPaymentCaptured') {
         await handle(event.policy_id, { type: 'RecordCardCharged', collected_at: context.now }, context)
+        return
+      }
+      if (event.type === 'CardPaymentReturnFailed') {
+        const { provider_refund_id, failure_code } = event
+        const failure = { type: 'RecordCardReturnFailure', provider_refund_id, failure_code } as const
+        await handle(event.policy_id, failure, context)
         return
       }
       const refund_id = PremiumRefundId.parse(event.payment_id)

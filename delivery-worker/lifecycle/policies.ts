@@ -74,6 +74,10 @@ const toldOf = (event: EventOf<typeof sent>, policy_number: string): Json & { re
       return { ...premium(event), attempt: event.attempt, failure_code: event.failure_code }
     case 'PremiumRefunded':
       return { ...premium(event), attempt: event.attempt, amount_pence: event.refund_pence }
+    case 'PremiumRefundFailed': {
+      const { attempt, refund_pence: amount_pence, failure_code } = event
+      return { ...premium(event), attempt, amount_pence, failure_code }
+    }
     case 'ClaimOpened':
     case 'ClaimEvidenceRequested':
     case 'ClaimApproved':

@@ -102,6 +102,7 @@ const decide = (command: ApplicationCommand, state: ApplicationState | undefined
     case 'ReturnUnusedCardPayment':
     case 'CloseQuotePayments':
     case 'RecordCardReturn':
+    case 'RecordReturnFailure':
     case 'RecordSettlementFailure':
     case 'RequestSettlement':
       return decidePayment(command, state)

@@ -60,6 +60,14 @@ export type RecordCardReturn = {
   readonly amount_pence: number
 }
 
+/** The provider tells, often days later, that what it gave back has come back to it. */
+export type RecordReturnFailure = {
+  readonly type: 'RecordReturnFailure'
+  readonly payment_id: PaymentId
+  readonly provider_refund_id: string
+  readonly failure_code: string
+}
+
 /** What a payment owed could not be done. */
 export type RecordSettlementFailure = {
   readonly type: 'RecordSettlementFailure'
@@ -160,6 +168,18 @@ export const recordCardReturn = ({ type: _type, ...returned }: RecordCardReturn,
   const card = cardOf(state, returned.payment_id)
   return card && card.status !== 'returned'
     ? [{ type: 'CardPaymentReturned', ...returned, policy_id: card.policy_id }]
+    : []
+}
+
+/** A part that somebody gave back by hand has left it paid, and so does its failure. */
+export const recordReturnFailure = (
+  { type: _type, ...failed }: RecordReturnFailure,
+  state: ApplicationState,
+): Decision => {
+  const card = cardOf(state, failed.payment_id)
+  const isOwed = card?.status === 'returned' || card?.status === 'returning'
+  return isOwed && !card.failed_refunds.includes(failed.provider_refund_id)
+    ? [{ type: 'CardPaymentReturnFailed', ...failed, policy_id: card.policy_id }]
     : []
 }
 

@@ -19,6 +19,7 @@ export type PaymentCommand =
   | cards.ReturnUnusedCardPayment
   | cards.CloseQuotePayments
   | cards.RecordCardReturn
+  | cards.RecordReturnFailure
   | cards.RecordSettlementFailure
   | cards.RequestSettlement
 
@@ -48,6 +49,8 @@ export const decidePayment = (command: PaymentCommand, state: ApplicationState):
       return cards.closeQuotePayments(command, state)
     case 'RecordCardReturn':
       return cards.recordCardReturn(command, state)
+    case 'RecordReturnFailure':
+      return cards.recordReturnFailure(command, state)
     case 'RecordSettlementFailure':
       return cards.recordSettlementFailure(command, state)
     case 'RequestSettlement':

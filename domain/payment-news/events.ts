@@ -8,6 +8,7 @@ export const NewsKind = z.enum([
   'payment_authorised',
   'payment_failed',
   'payment_refunded',
+  'refund_failed',
   'payment_disputed',
   'mandate_updated',
 ])

@@ -124,6 +124,13 @@ export const paymentEvents = {
     attempt: z.int().positive(),
     retry_at: z.iso.datetime().nullable(),
   }),
+  /** It was refunded, and days later the provider had it back from the card: it is owed, and left to the team. */
+  CardPaymentReturnFailed: event({
+    ...payment,
+    policy_id: z.uuid().nullable(),
+    failure_code: ProviderWord,
+    provider_refund_id: ProviderId,
+  }),
   /** The team has it tried once more. */
   CardPaymentSettlementRequested: event({ ...payment, work: z.enum(['capture', 'return']) }),
 }

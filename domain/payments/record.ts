@@ -50,8 +50,10 @@ export type CardPayment = {
   /** Why the last attempt to pay, or to settle what was owed, has failed. */
   readonly failure_code: string | null
   readonly failed_attempts: number
-  /** What is owed has failed so often that it is left to the team. */
+  /** What is owed has failed so often, or after it was given back, that it is left to the team. */
   readonly is_left: boolean
+  /** What the provider calls its refunds that have failed after they were made. */
+  readonly failed_refunds: readonly string[]
   readonly idempotency_key: string | null
   /** The idempotency key of the request by which it was taken. */
   readonly taken_with: string | null
@@ -135,6 +137,7 @@ const opened = (event: Of<'CardPaymentOpened'>, opened_at: string): CardPayment 
     failure_code: null,
     failed_attempts: 0,
     is_left: false,
+    failed_refunds: [],
     taken_with: null,
   }
 }
@@ -164,6 +167,12 @@ const cardChange = (
       return { status: 'returned', returned_at: occurred_at, returned_pence: event.amount_pence, ...settled }
     case 'CardPaymentSettlementFailed':
       return { failure_code: event.failure_code, failed_attempts: event.attempt, is_left: event.retry_at === null }
+    case 'CardPaymentReturnFailed': {
+      const { failure_code, provider_refund_id } = event
+      const failed_refunds = [...card.failed_refunds, provider_refund_id]
+      const owed = { status: 'returning', returned_at: null, returned_pence: 0, failed_attempts: 0 } as const
+      return { ...owed, failure_code, is_left: true, failed_refunds }
+    }
     case 'CardPaymentSettlementRequested':
       return { is_left: false }
   }

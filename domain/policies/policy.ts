@@ -47,6 +47,8 @@ export type PolicyCommand =
   | refunds.RefundPremium
   | refunds.RecordPremiumRefund
   | refunds.RecordProviderRefund
+  | refunds.RecordRefundFailure
+  | refunds.RecordCardReturnFailure
   | refunds.RecordCardReturned
   | refunds.DelayRefund
   | refunds.RequestRefund
@@ -107,6 +109,10 @@ const decided = (command: PolicyCommand, state: PolicyState | undefined): readon
       return refunds.recordPremiumRefund(command, state)
     case 'RecordProviderRefund':
       return refunds.recordProviderRefund(command, state)
+    case 'RecordRefundFailure':
+      return refunds.recordRefundFailure(command, state)
+    case 'RecordCardReturnFailure':
+      return refunds.recordCardReturnFailure(command, state)
     case 'RecordCardReturned':
       return refunds.recordCardReturned(command, state)
     case 'DelayRefund':

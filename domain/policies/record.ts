@@ -177,6 +177,7 @@ const changeBy = (
     case 'PremiumRefundOwed':
     case 'PremiumRefunded':
     case 'PremiumRefundDelayed':
+    case 'PremiumRefundFailed':
     case 'PremiumRefundRequested':
       return {}
     case 'ClaimOpened':

@@ -20,6 +20,26 @@ export type RecordPremiumRefund = {
   readonly type: 'RecordPremiumRefund'
   readonly premium_id: PremiumId
   readonly refund_id: PremiumRefundId
+  /** How many refunds of it had failed when the provider was asked: one that has failed since is not done. */
+  readonly failed_before: number
+}
+
+/** The provider tells, often days later, that what it gave back has come back to it. */
+export type RecordRefundFailure = {
+  readonly type: 'RecordRefundFailure'
+  readonly premium_id: PremiumId
+  /** Null: it was made by hand at the provider. */
+  readonly refund_id: PremiumRefundId | null
+  readonly refund_pence: number
+  readonly provider_refund_id: string
+  readonly failure_code: string
+}
+
+/** The same of the card that paid the first premium. */
+export type RecordCardReturnFailure = {
+  readonly type: 'RecordCardReturnFailure'
+  readonly provider_refund_id: string
+  readonly failure_code: string
 }
 
 /** The provider tells how much of a premium was given back in all, by whomever. */
@@ -103,10 +123,53 @@ type Owed = Pick<PremiumRefund, 'refund_id' | 'refund_pence' | 'reason'>
 
 const isOwed = ({ status }: PremiumRefund): boolean => status === 'owed'
 
-export const recordPremiumRefund = ({ premium_id, refund_id }: RecordPremiumRefund, policy: PolicyState): Decision => {
+export const recordPremiumRefund = (command: RecordPremiumRefund, policy: PolicyState): Decision => {
+  const { premium_id, refund_id, failed_before } = command
   const premium = premiumOf(policy, premium_id)
   const owed = premium.refunds.find((each) => each.refund_id === refund_id && isOwed(each))
-  return owed ? [refunded(premium, owed)] : []
+  return owed?.failed_provider_refunds.length === failed_before ? [refunded(premium, owed)] : []
+}
+
+export const recordRefundFailure = (command: RecordRefundFailure, policy: PolicyState): Decision => {
+  const { premium_id, refund_id, refund_pence } = command
+  const premium = premiumOf(policy, premium_id)
+  const isFailed = (each: PremiumRefund): boolean =>
+    refund_id === null ? each.status === 'refunded' && each.refund_pence === refund_pence : each.refund_id === refund_id
+  return refundFailed(premium, premium.refunds.findLast(isFailed), command)
+}
+
+export const recordCardReturnFailure = (command: RecordCardReturnFailure, policy: PolicyState): Decision => {
+  const premium = policy.premiums.find(({ method }) => method === 'card')
+  return premium
+    ? refundFailed(
+        premium,
+        premium.refunds.findLast(({ status }) => status === 'refunded'),
+        command,
+      )
+    : []
+}
+
+/** The provider says it under several names and more than once: each of its refunds fails once. */
+const refundFailed = (
+  premium: Premium,
+  failed: PremiumRefund | undefined,
+  { provider_refund_id, failure_code }: Pick<RecordRefundFailure, 'provider_refund_id' | 'failure_code'>,
+): Decision => {
+  const isKnown = premium.refunds.some((each) => each.failed_provider_refunds.includes(provider_refund_id))
+  if (!failed || isKnown) return []
+  const { refund_id, refund_pence } = failed
+  const { attempt } = premium
+  return [
+    {
+      type: 'PremiumRefundFailed',
+      ...about(premium),
+      refund_id,
+      attempt,
+      refund_pence,
+      failure_code,
+      provider_refund_id,
+    },
+  ]
 }
 
 /** What is owed by us was given back by us: only what goes beyond it was given back by somebody else. */
@@ -142,7 +205,15 @@ export const delayRefund = (command: DelayRefund, policy: PolicyState): Decision
 }
 
 export const requestRefund = ({ premium_id, refund_id }: RequestRefund, policy: PolicyState): Decision => {
-  const refund = premiumOf(policy, premium_id).refunds.find((each) => each.refund_id === refund_id)
+  const premium = premiumOf(policy, premium_id)
+  const refund = premium.refunds.find((each) => each.refund_id === refund_id)
   if (!refund) throw new Rejection('not_found', 'This premium has no refund with this id. Check the address.')
+  if (refund.is_left && premium.method === 'card') throw paidByCard(policy)
   return refund.is_left ? [{ type: 'PremiumRefundRequested', premium_id, refund_id }] : []
 }
+
+const paidByCard = ({ card_payment_id, application_id }: PolicyState) =>
+  new Rejection(
+    'conflict',
+    `This premium was paid by card: have card payment ${card_payment_id} of application ${application_id} settled once more.`,
+  )

@@ -90,6 +90,15 @@ export const premiumEvents = {
     attempt: Attempt,
     retry_at: z.iso.datetime().nullable(),
   }),
+  /** It was given back, and days later the provider had it back from the payer's bank: it is owed, and left to the team. */
+  PremiumRefundFailed: event({
+    ...premium,
+    ...refund,
+    attempt: Attempt,
+    refund_pence: Pence,
+    failure_code: ProviderWord,
+    provider_refund_id: ProviderId,
+  }),
   /** The team has it tried once more. */
   PremiumRefundRequested: event(refund),
 }

@@ -21,7 +21,10 @@ export const PremiumRefund = z.object({
   status: z.enum(['owed', 'refunded']),
   failure_code: z.string().nullable(),
   failed_attempts: z.int(),
-  is_left: z.boolean().describe('It has failed so often that it is left to the team.'),
+  is_left: z.boolean().describe('It has failed so often, or after it was given back, that it is left to the team.'),
+  failed_provider_refunds: z
+    .array(z.string())
+    .describe('What the provider calls its refunds that have failed after they were made.'),
 })
 export type PremiumRefund = z.infer<typeof PremiumRefund>
 
@@ -132,12 +135,23 @@ const changeBy = (premium: Premium, event: Exclude<PremiumEvent, Of<'PremiumDue'
     case 'PremiumRefunded': {
       const { refund_id, refund_pence, reason } = event
       const others = premium.refunds.filter((each) => each.refund_id !== refund_id)
-      const refunds = [...others, { ...untried, refund_id, refund_pence, reason, status: 'refunded' as const }]
+      const { failed_provider_refunds } = refundOf(premium, event) ?? untried
+      const given = { refund_id, refund_pence, reason, status: 'refunded' as const, failed_provider_refunds }
+      const refunds = [...others, { ...untried, ...given }]
       return { refunds, refunded_pence: premium.refunded_pence + refund_pence }
     }
     case 'PremiumRefundDelayed': {
       const { failure_code, attempt: failed_attempts, retry_at } = event
       return { refunds: changed(premium, event, { failure_code, failed_attempts, is_left: retry_at === null }) }
+    }
+    case 'PremiumRefundFailed': {
+      const before = refundOf(premium, event)
+      if (!before) return {}
+      const { failure_code, provider_refund_id } = event
+      const failed_provider_refunds = [...before.failed_provider_refunds, provider_refund_id]
+      const owed = { status: 'owed', failure_code, failed_attempts: 0, is_left: true, failed_provider_refunds } as const
+      const standing = before.status === 'refunded' ? before.refund_pence : 0
+      return { refunds: changed(premium, event, owed), refunded_pence: premium.refunded_pence - standing }
     }
     case 'PremiumRefundRequested':
       return { refunds: changed(premium, event, { is_left: false }) }
@@ -145,7 +159,15 @@ const changeBy = (premium: Premium, event: Exclude<PremiumEvent, Of<'PremiumDue'
 }
 
 const settled = { retry_at: null, delays: 0 } as const
-const untried = { failure_code: null, failed_attempts: 0, is_left: false } as const
+const untried: Pick<PremiumRefund, 'failure_code' | 'failed_attempts' | 'is_left' | 'failed_provider_refunds'> = {
+  failure_code: null,
+  failed_attempts: 0,
+  is_left: false,
+  failed_provider_refunds: [],
+}
+
+const refundOf = ({ refunds }: Premium, { refund_id }: { readonly refund_id: string }): PremiumRefund | undefined =>
+  refunds.find((each) => each.refund_id === refund_id)
 
 const changed = (
   { refunds }: Premium,

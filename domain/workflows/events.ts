@@ -84,6 +84,7 @@ export const lifecycle = {
     PremiumFailed: [premium.PremiumFailed, 'premium.failed'],
     PremiumRetried: [premium.PremiumRetried, 'premium.retried'],
     PremiumRefunded: [premium.PremiumRefunded, 'premium.refunded'],
+    PremiumRefundFailed: [premium.PremiumRefundFailed, 'premium.refund_failed'],
     PremiumWrittenOff: [premium.PremiumWrittenOff, 'premium.written_off'],
     ClaimOpened: [claim.ClaimOpened, 'claim.opened'],
     ClaimEvidenceRequested: [claim.ClaimEvidenceRequested, 'claim.evidence_requested'],

@@ -23,6 +23,15 @@ const Charge = z.object({
   payment_intent: Reference,
   metadata: Metadata,
 })
+/** Of a refund only that it has failed concerns us. */
+const FailedRefund = z.object({
+  id: Id,
+  amount: z.int(),
+  status: z.enum(['failed', 'canceled']),
+  failure_reason: Word,
+  payment_intent: Reference,
+  metadata: Metadata.nullable().transform((metadata) => metadata ?? {}),
+})
 const Dispute = z.object({ id: Id, amount: z.int(), payment_intent: Reference })
 const Mandate = z.object({
   id: Id,
@@ -48,6 +57,10 @@ const ProviderNews = z.discriminatedUnion('type', [
   envelope('payment_intent.amount_capturable_updated', Intent),
   envelope('payment_intent.payment_failed', Intent),
   envelope('charge.refunded', Charge),
+  // Which of these comes depends on how it was paid, and several may: for some, `refund.updated` alone tells.
+  envelope('refund.failed', FailedRefund),
+  envelope('refund.updated', FailedRefund),
+  envelope('charge.refund.updated', FailedRefund),
   envelope('charge.dispute.created', Dispute),
   envelope('mandate.updated', Mandate),
 ])

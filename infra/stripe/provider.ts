@@ -192,10 +192,30 @@ export const makeStripe = (timeoutMs = askedBySomebodyMs) => {
       cancel: (id: string, idempotencyKey: string) =>
         ask(async () => payment(await stripe.paymentIntents.cancel(id, {}, { idempotencyKey }))),
 
-      refund: (id: string, amount_pence: number, idempotencyKey: string) =>
+      refund: async (
+        id: string,
+        amount_pence: number,
+        idempotencyKey: string,
+        metadata: ProviderMetadata = {},
+      ): Promise<Outcome<{ readonly refund_id: string }>> => {
+        const asked = await ask(async () =>
+          stripe.refunds.create(
+            { payment_intent: id, amount: amount_pence, metadata: { ...metadata } },
+            { idempotencyKey },
+          ),
+        )
+        if (asked.outcome !== 'done') return asked
+        const { id: refund_id, failure_reason } = asked.value
+        if (!hasFailed(asked.value)) return { outcome: 'done', value: { refund_id } }
+        const message = 'The payment provider could not give this back.'
+        return { outcome: 'refused', code: wordOf(failure_reason) ?? 'refund_failed', message }
+      },
+
+      /** How much of a payment was given back in all, by whomever: what has failed later counts no more. */
+      refundedPence: (id: string) =>
         ask(async () => {
-          const refund = await stripe.refunds.create({ payment_intent: id, amount: amount_pence }, { idempotencyKey })
-          return { refund_id: refund.id, status: refund.status }
+          const { data } = await stripe.refunds.list({ payment_intent: id, limit: 100 })
+          return data.filter((refund) => !hasFailed(refund)).reduce((sum, { amount }) => sum + amount, 0)
         }),
 
       /** What was collected with this metadata, of the last hundred payments of a customer. */
@@ -231,6 +251,8 @@ export const makeStripe = (timeoutMs = askedBySomebodyMs) => {
   }
 }
 export type Provider = ReturnType<ReturnType<typeof makeStripe>>
+
+const hasFailed = ({ status }: Stripe.Refund): boolean => status === 'failed' || status === 'canceled'
 
 const withoutNulls = (address: Payer['address']): Record<string, string> =>
   Object.fromEntries(

@@ -40,6 +40,7 @@ export const cardPaymentDue = (
     case 'CardPaymentReturnOwed':
       return kind === 'card_payment_return' ? due(occurred_at) : undefined
     case 'CardPaymentReturned':
+    case 'CardPaymentReturnFailed':
       return undefined
     case 'CardPaymentSettlementFailed':
       if (!row || kind === 'card_payment_unused') return row

@@ -108,6 +108,7 @@ export const premiumDueTimes = (
         ? [{ kind: 'premium_refund', id: event.refund_id, due_at: occurred_at }]
         : []
     case 'PremiumRefunded':
+    case 'PremiumRefundFailed':
       return [{ kind: 'premium_refund', id: event.refund_id, due_at: null }]
     case 'PremiumRefundDelayed':
       return [{ kind: 'premium_refund', id: event.refund_id, due_at: event.retry_at }]

@@ -313,7 +313,31 @@ const createRefund = (account: Account, form: Form): StripeObject => {
   const refunded = Number(charge['amount_refunded']) + amount
   const after = change(account, charge, { amount_refunded: refunded, refunded: refunded === charge['amount'] })
   account.announce('charge.refunded', after)
-  return create(account, 're', 'refund', { amount, charge: charge.id, payment_intent: intent.id, status: 'succeeded' })
+  const about = { charge: charge.id, payment_intent: intent.id, currency: charge['currency'] }
+  return create(account, 're', 'refund', { amount, ...about, status: 'succeeded', metadata: metadataOf(form) })
+}
+
+/** The bank or the card does not take what was given back, which the provider learns days later. */
+const failRefund = (account: Account, form: Form, id: string): StripeObject => {
+  const refund = find(account, 'refund', id)
+  if (refund['status'] === 'failed') throw invalid('This refund has failed.')
+  const charge = find(account, 'charge', String(refund['charge']))
+  const amount_refunded = Number(charge['amount_refunded']) - Number(refund['amount'])
+  change(account, charge, { amount_refunded, refunded: false })
+  const failure_reason = textOf(form, 'failure_reason') ?? 'expired_or_canceled_card'
+  const failed = change(account, refund, { status: 'failed', failure_reason })
+  for (const type of ['refund.updated', 'charge.refund.updated', 'refund.failed']) account.announce(type, failed)
+  return failed
+}
+
+/** The refunds of a payment, the last one first. */
+const listRefunds = ({ objects }: Account, form: Form): StripeObject => {
+  const payment_intent = required(form, 'payment_intent')
+  const data = [...objects.values()]
+    .filter((each) => each.object === 'refund' && each['payment_intent'] === payment_intent)
+    .toReversed()
+    .slice(0, Number(textOf(form, 'limit') ?? 10))
+  return { id: 'list', object: 'list', url: '/v1/refunds', has_more: false, data }
 }
 
 /** The payments of a customer, the last one first. */
@@ -347,9 +371,11 @@ export const operations: readonly Operation[] = [
   { method: 'POST', path: /^\/v1\/payment_intents\/(\w+)\/capture$/, act: captureIntent },
   { method: 'POST', path: /^\/v1\/payment_intents\/(\w+)\/cancel$/, act: cancelIntent },
   { method: 'POST', path: /^\/v1\/refunds$/, act: createRefund },
+  { method: 'GET', path: /^\/v1\/refunds$/, act: listRefunds },
   { method: 'POST', path: /^\/stand-in\/checkout\/sessions\/(\w+)\/complete$/, act: completeSession },
   { method: 'POST', path: /^\/stand-in\/payment_intents\/(\w+)\/confirm$/, act: confirmIntent },
   { method: 'POST', path: /^\/stand-in\/payment_intents\/(\w+)\/settle$/, act: settle },
   { method: 'POST', path: /^\/stand-in\/payment_intents\/(\w+)\/dispute$/, act: dispute },
+  { method: 'POST', path: /^\/stand-in\/refunds\/(\w+)\/fail$/, act: failRefund },
   { method: 'POST', path: /^\/stand-in\/mandates\/(\w+)$/, act: answerMandate },
 ]

@@ -145,6 +145,28 @@ describe('late news of the provider', () => {
     expect((again.body.data as unknown as Opened).payment_intent.id).not.toBe(intent)
   })
 
+  test('tells of a refund that failed days later, and of the first one late', async () => {
+    const { application_id, intent } = await opened()
+    await pay(intent)
+    await desk.desk().provider.refund(intent, 1250, `by hand ${intent}`)
+    await desk.stripe.announced()
+    const objects = desk.stripe.objects()
+    const refund = objects.find(({ object, payment_intent }) => object === 'refund' && payment_intent === intent)
+    const charge = objects.find(({ object, payment_intent }) => object === 'charge' && payment_intent === intent)
+    await desk.act(`refunds/${refund?.id}/fail`, { failure_reason: 'lost_or_stolen_card' })
+    await desk.stripe.announced()
+    const late = JSON.stringify(eventOf('charge.refunded', charge ?? expect.fail()))
+    await post(late, signatureOf(secret, late))
+
+    expect((await desk.eventsOf(application_id)).slice(-2)).toMatchObject([
+      { type: 'CardPaymentReturned' },
+      {
+        type: 'CardPaymentReturnFailed',
+        data: { failure_code: 'lost_or_stolen_card', provider_refund_id: refund?.id },
+      },
+    ])
+  })
+
   test('that a payment was refunded may never come: what was given back buys nothing', async () => {
     const { quote_id, intent } = await opened()
     desk.stripe.announceTo([])

@@ -141,7 +141,40 @@ describe('what was paid ends in a policy or is given back', () => {
   })
 })
 
+/** As the operator has what was left to the team tried once more. */
+const requested = async (application_id: ApplicationId, payment_id: string, now: string) => {
+  const command = { type: 'RequestSettlement', payment_id: payment_id as never } as const
+  const [first] = await desk.eventsOf(application_id)
+  const context = { ...first?.metadata, actor: { type: 'operator', id: null }, now }
+  await desk.applications.handle(application_id, command, context as never)
+}
+
 describe('what the provider does not do is tried again', () => {
+  test('a refund that failed days later is left to the team, and then made anew', async () => {
+    const given = await taken()
+    const { application_id, payment_id } = given
+    await reject(given)
+    await settle(application_id)
+    const [refund] = refunds(given.intent)
+    await desk.act(`refunds/${refund?.id}/fail`, {})
+    const [first] = await desk.eventsOf(application_id)
+    const failed = { provider_refund_id: String(refund?.id), failure_code: 'expired_or_canceled_card' }
+    const command = { type: 'RecordReturnFailure', payment_id: payment_id as never, ...failed } as const
+    const context = { ...first?.metadata, now: quotedAt } as never
+    for (let told = 0; told < 2; told++) await desk.applications.handle(application_id, command, context)
+    await settle(application_id)
+    expect((await fate(application_id)).at(-1)).toMatchObject({ type: 'CardPaymentReturnFailed', ...failed })
+
+    await requested(application_id, payment_id, quotedAt)
+    await settle(application_id)
+
+    expect((await fate(application_id)).slice(-2)).toMatchObject([
+      { type: 'CardPaymentSettlementRequested', work: 'return' },
+      { type: 'CardPaymentReturned', how: 'refunded', amount_pence: 1250 },
+    ])
+    expect(refunds(given.intent).map(({ status }) => status)).toEqual(['failed', 'succeeded'])
+  })
+
   test('later and later, and then left to the team, which can have it tried once more', async () => {
     const given = await taken()
     await reject(given)
@@ -166,10 +199,7 @@ describe('what the provider does not do is tried again', () => {
     expect(last).toMatchObject({ attempt: 10, retry_at: null })
     expect(refunds(given.intent)).toHaveLength(0)
 
-    const command = { type: 'RequestSettlement', payment_id: given.payment_id as never } as const
-    const [first] = await desk.eventsOf(given.application_id)
-    const context = { ...first?.metadata, actor: { type: 'operator', id: null }, now: '2026-06-20T09:00:00.000Z' }
-    await desk.applications.handle(given.application_id, command, context as never)
+    await requested(given.application_id, given.payment_id, '2026-06-20T09:00:00.000Z')
     await settle(given.application_id, '2026-06-20T09:00:00.000Z')
     expect((await fate(given.application_id)).at(-1)).toMatchObject({ type: 'CardPaymentReturned', how: 'refunded' })
     expect(refunds(given.intent)).toHaveLength(1)

@@ -80,6 +80,17 @@ describe('a card payment through the official library', () => {
     expect(await provider().refund(id, 1250, 'refund 5 again')).toMatchObject({ code: 'charge_already_refunded' })
   })
 
+  test('is not given back by a refund that fails after it was made, and can be given back anew', async () => {
+    const { id } = await open('pay 7')
+    await act(`payment_intents/${id}/confirm`, { payment_method: 'pm_card_visa' })
+    const { refund_id } = done(await provider().refund(id, 1250, 'refund 7', { refund_id: 'ours' }))
+    expect(done(await provider().refundedPence(id))).toBe(1250)
+    await act(`refunds/${refund_id}/fail`, {})
+    expect(done(await provider().refundedPence(id))).toBe(0)
+    expect((await provider().refund(id, 1250, 'refund 7 again')).outcome).toBe('done')
+    expect(done(await provider().refundedPence(id))).toBe(1250)
+  })
+
   test('is opened once under one name, and anew when what is asked for differs', async () => {
     const [one, same] = [await open('pay 6'), await open('pay 6')]
     expect(same.id).toBe(one.id)

@@ -8,9 +8,18 @@ type Intent = Omit<ProviderPayment, 'status' | 'refunded_pence'> & {
   refunded_pence: number
 }
 
+type Refund = {
+  readonly refund_id: string
+  readonly intent: string
+  readonly pence: number
+  readonly metadata: Readonly<Record<string, string>>
+  has_failed: boolean
+}
+
 /** What a payment provider remembers, without HTTP: payments, refunds, and what was asked for under which key. */
 export const makeBank = () => {
   const intents: Intent[] = []
+  const refunds: Refund[] = []
   const byKey = new Map<string, unknown>()
   const silent = { collections: 0, refunds: 0 }
   const done = <Value>(value: Value): Outcome<Value> => ({ outcome: 'done', value })
@@ -51,12 +60,15 @@ export const makeBank = () => {
       const found = intents.find((each) => names.every((name) => each.metadata[name] === metadata[name]))
       return done<ProviderPayment | null>(found ? { ...found } : null)
     },
-    refund: async (id: string, pence: number, key: string) => {
+    refundedPence: async (id: string) => done(intents.find((each) => each.id === id)?.refunded_pence ?? 0),
+    refund: async (id: string, pence: number, key: string, metadata: Readonly<Record<string, string>>) => {
       const refund = once(key, () => {
         const intent = intents.find((each) => each.id === id)
         if (intent?.status !== 'succeeded' || intent.refunded_pence + pence > intent.amount_pence) return undefined
         intent.refunded_pence += pence
-        return { refund_id: `re_${key}`, status: 'succeeded' }
+        const made = { refund_id: `re_${refunds.length + 1}`, intent: id, pence, metadata, has_failed: false }
+        refunds.push(made)
+        return made
       })
       if (!refund) return { outcome: 'refused', code: 'charge_already_refunded', message: '' } as const
       return silent.refunds-- > 0 ? lost : done(refund)
@@ -64,7 +76,14 @@ export const makeBank = () => {
   }
   return {
     intents,
+    refunds,
     silent,
+    /** The payer's bank does not take it. */
+    failRefund: (refund: Refund) => {
+      refund.has_failed = true
+      const intent = intents.find(({ id }) => id === refund.intent)
+      if (intent) intent.refunded_pence -= refund.pence
+    },
     // Nothing else of the provider is called for premiums.
     provider: provider as unknown as Provider,
     holds: () =>

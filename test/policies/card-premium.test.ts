@@ -209,6 +209,30 @@ describe('when a card payment is settled, the premium is recorded', () => {
     ])
   })
 
+  test('as owed again, once, when what was given back has failed', async () => {
+    const refunded: PolicyStreamEvent = {
+      type: 'PremiumRefunded',
+      ...premium,
+      attempt: 1,
+      refund_id: owed.refund_id,
+      refund_pence: 2875,
+      reason: 'cooling_off',
+    }
+    const { happens, addedToPolicy } = await openWorld([dueByCard, collected, owed, refunded])
+    const failure = { failure_code: 'lost_or_stolen_card', provider_refund_id: 're_1' }
+    await happens({ type: 'CardPaymentReturnFailed', payment_id, policy_id, ...failure })
+    expect(addedToPolicy()).toEqual([
+      {
+        type: 'PremiumRefundFailed',
+        ...premium,
+        refund_id: owed.refund_id,
+        attempt: 1,
+        refund_pence: 2875,
+        ...failure,
+      },
+    ])
+  })
+
   test('not as refunded when an authorisation was let go, of which nothing was collected', async () => {
     const { happens, addedToPolicy } = await openWorld([dueByCard])
     await happens(returned('released', 0))

@@ -17,7 +17,9 @@ const day = 86_400
 const types = [
   ...['bound', 'activated', 'expired', 'amended', 'indexed', 'reviewed', 'suspended'].map((name) => `policy.${name}`),
   ...['reinstated', 'lapsed', 'cancelled', 'document_issued'].map((name) => `policy.${name}`),
-  ...['due', 'collected', 'failed', 'retried', 'refunded', 'written_off'].map((name) => `premium.${name}`),
+  ...['due', 'collected', 'failed', 'retried', 'refunded', 'refund_failed', 'written_off'].map(
+    (name) => `premium.${name}`,
+  ),
   ...['opened', 'evidence_requested', 'approved', 'declined', 'paid', 'closed', 'reopened'].map((n) => `claim.${n}`),
 ]
 
@@ -79,6 +81,8 @@ type Premium = {
   attempt: number
   covers_from: string
   payment_intent_id: string
+  refunded_pence: number
+  refunds: { refund_id: string }[]
 }
 
 let service: Awaited<ReturnType<typeof wholeService>>
@@ -326,6 +330,20 @@ test('a premium that is given back and a policy that is cancelled are told of', 
     .objects()
     .filter(({ object, payment_intent }) => object === 'refund' && payment_intent === payment_intent_id)
   expect(refunds).toMatchObject([{ amount: premium_pence }])
+
+  // Days later the payer's bank does not take it: it is owed again until the team has it tried once more.
+  const body = { failure_reason: 'expired_or_canceled_card' }
+  await fetch(`${stripe.url}/stand-in/refunds/${refunds[0]?.id}/fail`, {
+    method: 'POST',
+    body: new URLSearchParams(body),
+  })
+  expect(await told('premium.refund_failed')).toMatchObject([
+    { payload: { premium_id, amount_pence: premium_pence, failure_code: body.failure_reason } },
+  ])
+  const left = await untilPremium(1, 'collected')
+  expect(left).toMatchObject({ refunded_pence: 0, refunds: [{ status: 'owed', is_left: true }] })
+  await operate(`${id}/premiums/${premium_id}/refunds/${left.refunds[0]?.refund_id}/retry`)
+  await until(async () => (await untilPremium(1, 'collected')).refunded_pence === premium_pence)
 
   await operate(`${id}/cancellation`, { reason: 'customer_request' })
   expect(await told('policy.cancelled')).toMatchObject([

@@ -107,12 +107,30 @@ const openWorld = async () => {
     const news = { id, livemode: false, type: 'charge.refunded' as const, data: { object } }
     await attempt(async ({ receive }) => receive(OrganisationId.parse(organisation_id), news, context()))
   }
+  /** Under each of its names, and all of it twice. */
+  const tellOfFailedRefunds = async () => {
+    for (const { refund_id: id, intent, pence, metadata, has_failed } of bank.refunds)
+      for (const type of has_failed ? (['refund.failed', 'refund.updated', 'charge.refund.updated'] as const) : []) {
+        const status = 'failed' as const
+        const object = {
+          id,
+          amount: pence,
+          status,
+          payment_intent: intent,
+          metadata: { ...metadata },
+          failure_reason: null,
+        }
+        const news = { id: `evt_${type}_${id}`.replaceAll('.', '_'), livemode: false, type, data: { object } }
+        await attempt(async ({ receive }) => receive(OrganisationId.parse(organisation_id), news, context()))
+      }
+  }
   return {
     bank,
     clock,
     fire,
     tell,
     tellOfRefunds,
+    tellOfFailedRefunds,
     attempt,
     due: () => dueOf(streamOf(stream)),
     state: async () => start().load(policy_id),
@@ -163,6 +181,8 @@ const step = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.record({ act: fc.constant('refund at the provider' as const), at: fc.nat(9) }) },
+  { weight: 2, arbitrary: fc.record({ act: fc.constant('refund fails' as const), at: fc.nat(9), told: fc.boolean() }) },
+  { weight: 1, arbitrary: fc.record({ act: fc.constant('refund again' as const), at: fc.nat(9) }) },
   { weight: 1, arbitrary: fc.record({ act: fc.constant('retry' as const), at: fc.nat(9) }) },
   { weight: 1, arbitrary: fc.record({ act: fc.constant('write off' as const), at: fc.nat(9) }) },
   {
@@ -172,6 +192,13 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ act: fc.constant('cancel' as const), cooling_off: fc.boolean() }) },
 )
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never
+
+const operator = (now: string) => ({
+  organisation_id,
+  actor: { type: 'operator', id: null } as const,
+  correlation_id: 'test',
+  now,
+})
 
 const take = async (world: World, given: Step, count: number): Promise<void> => {
   const { bank, clock, attempt } = world
@@ -193,14 +220,27 @@ const take = async (world: World, given: Step, count: number): Promise<void> => 
           handle(
             policy_id,
             { type: 'RefundPremium', premium_id, refund_id, refund_pence: given.pence },
-            { organisation_id, actor: { type: 'operator', id: null }, correlation_id: 'test', now: clock.at },
+            operator(clock.at),
           ),
       )
     }
     case 'refund at the provider': {
       const index = given.at % Math.max(bank.intents.length, 1)
-      await bank.provider.refund(bank.intents[index]?.id ?? '', 50, `by hand ${count}`)
+      await bank.provider.refund(bank.intents[index]?.id ?? '', 50, `by hand ${count}`, {})
       return world.tellOfRefunds(index)
+    }
+    case 'refund fails': {
+      const standing = bank.refunds.filter(({ has_failed }) => !has_failed)
+      const refund = standing[given.at % Math.max(standing.length, 1)]
+      if (refund) bank.failRefund(refund)
+      return given.told ? world.tellOfFailedRefunds() : undefined
+    }
+    case 'refund again': {
+      const refund_id = premiums.flatMap(({ refunds }) => refunds).find(({ is_left }) => is_left)?.refund_id
+      const of = premiums.find(({ refunds }) => refunds.some((each) => each.refund_id === refund_id))
+      if (!of || !refund_id) return
+      const command = { type: 'RequestRefund', premium_id: of.premium_id, refund_id } as const
+      return attempt(async ({ handle }) => handle(policy_id, command, operator(clock.at)))
     }
     case 'retry':
     case 'write off':
@@ -212,7 +252,7 @@ const take = async (world: World, given: Step, count: number): Promise<void> => 
             given.act === 'retry'
               ? { type: 'RetryPremium', premium_id, by: 'operator', now: clock.at }
               : { type: 'WriteOffPremium', premium_id, reason: 'operator' },
-            { organisation_id, actor: { type: 'operator', id: null }, correlation_id: 'test', now: clock.at },
+            operator(clock.at),
           ),
       )
     case 'lose answers':
@@ -228,7 +268,7 @@ const take = async (world: World, given: Step, count: number): Promise<void> => 
             note: null,
             today: clock.at.slice(0, 10),
           },
-          { organisation_id, actor: { type: 'operator', id: null }, correlation_id: 'test', now: clock.at },
+          operator(clock.at),
         ),
       )
   }
@@ -238,6 +278,7 @@ const take = async (world: World, given: Step, count: number): Promise<void> => 
 const finish = async (world: World): Promise<void> => {
   const { bank } = world
   Object.assign(bank.silent, { collections: 0, refunds: 0 })
+  await world.tellOfFailedRefunds()
   for (let round = 0; round < 100; round++) {
     for (const index of bank.intents.keys()) await settle(world, index, true, 1)
     const rows = world.due().filter(({ kind }) => kind === 'premium' || kind === 'premium_refund')

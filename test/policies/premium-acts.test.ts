@@ -157,3 +157,108 @@ describe('a refund', () => {
     then: [{ ...cancelled(), effective_on: '2026-02-20', refund_pence: 2875 }, owed('cooling_off')],
   })
 })
+
+describe('a refund that fails after it was made', () => {
+  const refund_id = PremiumRefundId.parse(premium_id)
+  const given = {
+    type: 'PremiumRefunded',
+    ...first,
+    attempt: 1,
+    refund_id,
+    refund_pence: 2875,
+    reason: 'operator',
+  } as const
+  const failure = { failure_code: 'expired_or_canceled_card', provider_refund_id: 're_1' }
+  const failed = {
+    type: 'PremiumRefundFailed',
+    ...first,
+    refund_id,
+    attempt: 1,
+    refund_pence: 2875,
+    ...failure,
+  } as const
+  const told = (change: object = {}) =>
+    ({ type: 'RecordRefundFailure', premium_id, refund_id, refund_pence: 2875, ...failure, ...change }) as const
+  const refunded = [...active, due, collected, owed('operator'), given]
+  const again = { type: 'PremiumRefundRequested', premium_id, refund_id } as const
+  const done = (failed_before: number) =>
+    ({ type: 'RecordPremiumRefund', premium_id, refund_id, failed_before }) as const
+
+  scenario('is owed again', { given: refunded, when: told(), then: [failed] })
+  scenario('also when it was never recorded as made', {
+    given: refunded.slice(0, -1),
+    when: told(),
+    then: [failed],
+  })
+  scenario('fails once, however often the provider says so', { given: [...refunded, failed], when: told(), then: [] })
+  scenario('is left to the team, which has it tried once more', {
+    given: [...refunded, failed],
+    when: { type: 'RequestRefund', premium_id, refund_id },
+    then: [again],
+  })
+  scenario('is not done by who asked the provider before', { given: [...refunded, failed], when: done(0), then: [] })
+  scenario('is done by who asks it afterwards', { given: [...refunded, failed, again], when: done(1), then: [given] })
+  scenario('late news of the first does not touch the second', {
+    given: [...refunded, failed, again, given],
+    when: told(),
+    then: [],
+  })
+  scenario('the second can fail as well', {
+    given: [...refunded, failed, again, given],
+    when: told({ provider_refund_id: 're_2' }),
+    then: [{ ...failed, provider_refund_id: 're_2' }],
+  })
+  scenario('one that was made by hand is known by its amount', {
+    given: refunded,
+    when: told({ refund_id: null }),
+    then: [failed],
+  })
+  scenario('one of another amount is none of ours', {
+    given: refunded,
+    when: told({ refund_id: null, refund_pence: 2874 }),
+    then: [],
+  })
+  scenario('counts as owed: nothing more of the premium can be given back', {
+    given: [...refunded, failed],
+    when: {
+      type: 'RefundPremium',
+      premium_id,
+      refund_id: PremiumRefundId.parse(first.premium_id.replace('b1', 'b9')),
+      refund_pence: 1,
+    },
+    then: rejected('conflict'),
+  })
+  test('does not stand as refunded, and says why', () => {
+    const state = [...refunded, failed].reduce<PolicyState | undefined>(
+      (before, event) => evolvePolicyState(before, event, { occurred_at: now }),
+      undefined,
+    )
+    expect(state?.premiums[0]).toMatchObject({
+      refunded_pence: 0,
+      refunds: [{ status: 'owed', is_left: true, failure_code: 'expired_or_canceled_card' }],
+    })
+  })
+
+  describe('on a card', () => {
+    const byCard = [
+      ...active,
+      { ...due, method: 'card' },
+      { ...collected, method: 'card' },
+      owed('operator'),
+      given,
+    ] as const
+    const card = { type: 'RecordCardReturnFailure', ...failure } as const
+    scenario('is owed again by the policy, too', { given: byCard, when: card, then: [failed] })
+    scenario('once', { given: [...byCard, failed], when: card, then: [] })
+    scenario('409 conflict: it is the payment that is tried once more', {
+      given: [...byCard, failed],
+      when: { type: 'RequestRefund', premium_id, refund_id },
+      then: rejected('conflict', undefined, 'card payment'),
+    })
+    scenario('is refunded once the card was given back', {
+      given: [...byCard, failed],
+      when: { type: 'RecordCardReturned', refund_id, returned_pence: 2875 },
+      then: [given],
+    })
+  })
+})
