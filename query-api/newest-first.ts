@@ -1,6 +1,6 @@
 import { SentInstant, type OrganisationId } from '#domain/values.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
-import { highestId, pageOf, pageParameters, placeOf } from './page.ts'
+import { highestId, lowestId, pageOf, pageParameters, placeOf, type Place } from './page.ts'
 
 /** The parameters of every list that `newestFirst` reads. */
 export const listParameters = {
@@ -46,11 +46,10 @@ export const newestFirst = async <Document, Besides = unknown>(
   db: Database,
   { table, time, besides = [], organisation_id, filters, since, until, limit, cursor }: List,
 ): Promise<{ readonly page: readonly Row<Document, Besides>[]; readonly next_cursor: string | null }> => {
-  const { at, id } = cursor === undefined ? { at: 'infinity', id: highestId } : placeOf(cursor)
+  const { at, id } = beginning(cursor, until)
   const conditions = [
     ...Object.entries(filters).map(([column, value]) => [`${column} =`, value] as const),
     [`${time} >=`, since] as const,
-    [`${time} <`, until] as const,
   ].filter(([, value]) => value !== undefined)
   const asked = conditions.map(([condition], index) => `and ${condition} $${index + 5}`).join(' ')
   const { rows } = await db.query<Row<Document, Besides>>({
@@ -60,4 +59,14 @@ export const newestFirst = async <Document, Besides = unknown>(
     values: [organisation_id, at, id, limit + 1, ...conditions.map(([, value]) => value)],
   })
   return pageOf(rows, limit, (row) => row)
+}
+
+/**
+ * The place before which a page begins. Only one condition may say so: of two, PostgreSQL begins at the first and passes over
+ * all that is newer than the other.
+ */
+const beginning = (cursor: string | undefined, until: string | undefined): Place => {
+  const place = cursor === undefined ? { at: 'infinity', id: highestId } : placeOf(cursor)
+  const isNarrower = until !== undefined && (cursor === undefined || until <= place.at)
+  return isNarrower ? { at: until, id: lowestId } : place
 }

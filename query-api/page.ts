@@ -51,6 +51,9 @@ export const pageOf = <Row>(
 /** After every other. */
 export const highestId = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
+/** Before every other. */
+export const lowestId = '00000000-0000-0000-0000-000000000000'
+
 /** The parameters of every list with cursors. */
 export const pageParameters = {
   limit: pageSize(),

@@ -17,7 +17,7 @@ type Row = {
 /** Every policy folded from its events. */
 export const policies: Projection<typeof policyStreamEvents, Row, 'organisation_id' | 'id'> = {
   name: 'policies',
-  version: 6,
+  version: 7,
   categories: ['policy'],
   events: policyStreamEvents,
   awaitedByDeliveries: true,
@@ -39,6 +39,7 @@ export const policies: Projection<typeof policyStreamEvents, Row, 'organisation_
       'organisation_id, status, created_at, id',
       'organisation_id, customer_id, created_at, id',
       'organisation_id, product_id, created_at, id',
+      'organisation_id, product_id, status, created_at, id',
       'organisation_id, policy_number',
     ],
   },

@@ -14,10 +14,14 @@ const common = {
   created_at: z.iso.datetime(),
 }
 
+const cardStatuses = ['open', 'authorised', 'succeeded', 'returning', 'returned'] as const
+const mandateStatuses = ['pending', 'active', 'failed', 'cancelled'] as const
+const statuses: Readonly<Record<string, readonly string[]>> = { card_payment: cardStatuses, mandate: mandateStatuses }
+
 const CardPayment = z.object({
   kind: z.literal('card_payment'),
   ...common,
-  status: z.enum(['open', 'authorised', 'succeeded', 'returning', 'returned']),
+  status: z.enum(cardStatuses),
   amount_pence: Pence,
   currency_code: CurrencyCode,
   card_brand: z.string().nullable(),
@@ -35,7 +39,7 @@ const CardPayment = z.object({
 const Mandate = z.object({
   kind: z.literal('mandate'),
   ...common,
-  status: z.enum(['pending', 'active', 'failed', 'cancelled']),
+  status: z.enum(mandateStatuses),
   account_number_last4: z.string().nullable(),
 })
 
@@ -54,6 +58,11 @@ const address = '/admin/v1/organisations/:organisation_id/payments'
 
 type Deps = { readonly pool: Database; readonly db: Database }
 
+const nothing: { status: 200; body: { data: Payment[]; next_cursor: null } } = {
+  status: 200,
+  body: { data: [], next_cursor: null },
+}
+
 /** Card payments and mandates, for the operator. */
 export const paymentRoutes = ({ pool, db }: Deps): Route[] => [
   route(
@@ -67,19 +76,21 @@ export const paymentRoutes = ({ pool, db }: Deps): Route[] => [
       query: z.object({
         ...listParameters,
         kind: z.enum(['card_payment', 'mandate']).optional(),
-        status: z.string().max(20).optional(),
+        status: z.enum([...cardStatuses, ...mandateStatuses]).optional(),
         application_id: ApplicationId.optional(),
       }),
       answers: { 200: z.object({ data: z.array(Payment), next_cursor: z.string().nullable() }) },
     },
     async ({ path: { organisation_id }, query: { kind, status, application_id, ...asked } }) => {
+      // Each status is of one kind. Nothing has a status of the other kind, and looking for it would read them all.
+      if (kind && status && statuses[kind]?.includes(status) !== true) return nothing
       const { page, next_cursor } = await newestFirst<object, Besides>(pool, {
         ...asked,
         organisation_id,
         table: 'payments',
         time: 'created_at',
         besides,
-        filters: { kind, status, application_id },
+        filters: { ...(status === undefined ? { kind } : { status }), application_id },
       })
       return { status: 200, body: { data: page.map(shown), next_cursor } }
     },

@@ -268,11 +268,15 @@ test('the operator lists payments and mandates, newest first, and reads each', a
 
   const list = await served.get(`${address}?application_id=${application_id}`)
   const one = await served.get(`${address}/${payment_id}`)
+  const none = await served.get(`${address}?kind=mandate&status=succeeded`)
+  const unknown = await served.get(`${address}?status=paid`)
 
   expect(list.body).toMatchObject({
     data: [{ kind: 'card_payment', id: payment_id, provider_reference: intent, amount_pence: 1250 }],
     next_cursor: null,
   })
+  expect(none.body).toEqual({ data: [], next_cursor: null })
+  expect(unknown.status).toBe(422)
   expect(one.body).toEqual({ data: (list.body as { data: readonly unknown[] }).data[0] })
   expect((await served.get(`${address}/${mandateIdOf(organisation_id, 'mandate_1')}`)).status).toBe(404)
   expect(paymentAccountOf(accounts, organisation_id, 'live')).toBeUndefined()
