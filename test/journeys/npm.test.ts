@@ -1,6 +1,4 @@
 import { spawn } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { z } from 'zod'
@@ -8,8 +6,11 @@ import { compiled } from '../compiled.ts'
 import { testDatabase } from '../database.ts'
 import { freePort, untilGone } from './service-process.ts'
 
-/** Starts the service, and says its number. A shell that is killed stands for npm, which may have another one between. */
-const service = `${process.execPath} start.ts & echo "service $!"; wait`
+/**
+ * Starts a role, which goes about it as every process of ours does, and says its number. A shell that is killed stands for
+ * npm, which may have another one between.
+ */
+const service = `${process.execPath} query-api/main.ts & echo "service $!"; wait`
 
 test.each([
   ['npm', service],
@@ -19,8 +20,6 @@ test.each([
   { timeout: 120_000 },
   async (_who, command) => {
     await using database = await testDatabase()
-    const DATA_DIR = await mkdtemp(join(tmpdir(), 'coverstream-npm-'))
-    await using _directory = { [Symbol.asyncDispose]: () => rm(DATA_DIR, { recursive: true, force: true }) }
     const npm = spawn('sh', ['-c', command], {
       cwd: join(import.meta.dirname, '..', '..'),
       env: {
@@ -28,7 +27,7 @@ test.each([
         PATH: process.env['PATH'],
         npm_lifecycle_event: 'start',
         DATABASE_URL: database.url,
-        DATA_DIR,
+        MASTER_KEY: Buffer.alloc(32, 'a master key for tests ').toString('base64'),
         PORT: String(await freePort()),
         HEALTH_PORT: '0',
       },
@@ -36,7 +35,7 @@ test.each([
     })
     let output = ''
     npm.stdout.setEncoding('utf8').on('data', (text: string) => (output += text))
-    await vi.waitUntil(() => output.includes('is ready at'), { timeout: 100_000 })
+    await vi.waitUntil(() => output.includes('role ready'), { timeout: 100_000 })
     const pid = z.coerce.number().parse(/^service (\d+)$/m.exec(output)?.[1])
 
     npm.kill('SIGKILL')

@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest'
+import { expect, test as alone, vi } from 'vitest'
 import { LogUnavailable } from '#infra/event-log/event-log.ts'
 import { postgresLog, type PostgresLogOptions } from '#infra/event-log/postgres/postgres-log.ts'
 import { makeLeases } from '#infra/consumers/lease.ts'
@@ -12,6 +12,9 @@ import { testDatabase } from '../database.ts'
 import { appended, idsOf, newEvent, newEvents, newStream } from '../event-log/events.ts'
 import { serve } from '../serve.ts'
 import { wayTo } from './way.ts'
+
+// They wait for deadlines, each with a database of its own.
+const test = alone.concurrent
 
 /** A database, and a way to it that can lose packets. */
 const lossy = async () => {
