@@ -126,7 +126,7 @@ const onceFree = async <Started>(start: () => Promise<Started>, seconds = 90): P
   })
 
 const receiver = await step('listen for webhooks', async () => {
-  const { port } = new URL(connection.base_url)
+  const { port } = new URL(await standInAddress('receiver', DATA_DIR))
   const started = await onceFree(() => startReceiver({ port: Number(port), secret: connection.signing_secret }))
   return [started, started.url]
 })

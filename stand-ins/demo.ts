@@ -10,8 +10,9 @@ import { startPhoneValidation } from './phone-validation.ts'
 import { startStripe } from './stripe/stripe.ts'
 import { startTps } from './tps.ts'
 
-/** Where the demo organisation's accounts point: see `demo/organisation.yaml`. */
+/** Where the demo organisation's accounts point, and its webhooks go: see `demo/organisation.yaml`. */
 const defaults = {
+  receiver: 4010,
   phoneValidation: 4021,
   addresses: 4022,
   marketPanel: 4023,
@@ -22,6 +23,7 @@ const defaults = {
   draftWriter: 4028,
 }
 type Ports = Readonly<Record<keyof typeof defaults, number>>
+type StandInName = Exclude<keyof Ports, 'receiver'>
 const Ports = z.record(z.string(), z.int())
 
 /** What news for the accounts of `demo/organisation.yaml` is signed with. */
@@ -55,7 +57,7 @@ const knownPorts = async (dataDir: string): Promise<Ports> => {
   return { ...defaults, ...(text !== undefined && Ports.parse(JSON.parse(text))) }
 }
 
-/** Where one of them is for the demo that keeps its data there. */
+/** Where one of them, or the receiver of webhooks that the journey starts, is for the demo that keeps its data there. */
 export const standInAddress = async (name: keyof Ports, dataDir: string): Promise<string> =>
   `http://127.0.0.1:${(await knownPorts(dataDir))[name]}`
 
@@ -64,24 +66,29 @@ export const startStandIns = async (origin: string, dataDir: string): Promise<St
   const known = await knownPorts(dataDir)
   const webhooks = [{ url: `${origin}/api/v1/webhooks/stripe/${organisation}`, secret: stripeSecret }]
   const news = { url: `${origin}/api/v1/webhooks/messages/${organisation}`, secret: gatewaySecret }
-  const started = await Promise.all([
-    startOn(known.phoneValidation, startPhoneValidation),
-    startOn(known.addresses, startAddresses),
-    startOn(known.marketPanel, startMarketPanel),
-    startOn(known.stripe, (port) => startStripe(port, webhooks, { afterMs: 2_000 })),
-    startOn(known.tps, startTps),
-    startOn(known.leadReader, startLeadReader),
-    startOn(known.messageGateway, (port) => startMessageGateway(port, news)),
-    startOn(known.draftWriter, startDraftWriter),
-  ])
-  const names = Object.keys(defaults) as (keyof Ports)[] // in the order in which they were started
-  const portOf = (index: number) => Number(new URL(started[index]?.url ?? '').port)
-  const ports = Object.fromEntries(names.map((name, index) => [name, portOf(index)])) as Ports
+  const starting: Readonly<
+    Record<StandInName, Promise<{ readonly url: string; readonly close: () => Promise<void> }>>
+  > = {
+    phoneValidation: startOn(known.phoneValidation, startPhoneValidation),
+    addresses: startOn(known.addresses, startAddresses),
+    marketPanel: startOn(known.marketPanel, startMarketPanel),
+    stripe: startOn(known.stripe, (port) => startStripe(port, webhooks, { afterMs: 2_000 })),
+    tps: startOn(known.tps, startTps),
+    leadReader: startOn(known.leadReader, startLeadReader),
+    messageGateway: startOn(known.messageGateway, (port) => startMessageGateway(port, news)),
+    draftWriter: startOn(known.draftWriter, startDraftWriter),
+  }
+  const started = await Promise.all(Object.entries(starting).map(async ([name, each]) => ({ name, ...(await each) })))
+  const own = Object.fromEntries(started.map(({ name, url }) => [name, Number(new URL(url).port)]))
+  const ports: Ports = { ...known, ...own }
   await writeFile(portsFile(dataDir), JSON.stringify(ports))
 
   return {
     addresses: Object.fromEntries(
-      names.map((name) => [`http://127.0.0.1:${defaults[name]}`, `http://127.0.0.1:${ports[name]}`]),
+      (Object.keys(defaults) as (keyof Ports)[]).map((name) => [
+        `http://127.0.0.1:${defaults[name]}`,
+        `http://127.0.0.1:${ports[name]}`,
+      ]),
     ),
     close: async () => {
       await Promise.all(started.map(async ({ close }) => close()))

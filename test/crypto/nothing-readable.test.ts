@@ -10,6 +10,7 @@ import { allProjections } from '../../projections/projections.ts'
 import { testDatabase, type TestDatabase } from '../database.ts'
 import { allAfter, eventually } from '../event-log/events.ts'
 import { eventStoreDbTarget } from '../eventstoredb/target.ts'
+import { withOwnReceiver } from '../journeys/own-receiver.ts'
 import { playJourney } from '../journeys/play-journey.ts'
 import { freePort, startServiceProcess } from '../journeys/service-process.ts'
 
@@ -49,6 +50,7 @@ const listenTo = async (url: string) => {
 /** The whole service at its most talkative. */
 const talkativeService = async (database: TestDatabase, environment: Readonly<Record<string, string>>) => {
   const dataDir = await mkdtemp(join(tmpdir(), 'coverstream-keys-'))
+  await withOwnReceiver(dataDir)
   const port = await freePort()
   const service = startServiceProcess({
     dataDir,

@@ -6,6 +6,7 @@ import { setUpDemo } from '../../demo/demo.ts'
 import { startStandIns } from '../../stand-ins/demo.ts'
 import { testDatabase } from '../database.ts'
 import { eventStoreDbTarget } from '../eventstoredb/target.ts'
+import { withOwnReceiver } from './own-receiver.ts'
 import { roles, startPairs } from './pairs.ts'
 import { playJourney } from './play-journey.ts'
 
@@ -30,14 +31,14 @@ test(
     })
     const { ports, healthPort } = pairs
     const directory = await mkdtemp(join(tmpdir(), 'coverstream-pairs-'))
+    await withOwnReceiver(directory)
     const standIns = await startStandIns(pairs.origin, directory)
     await setUpDemo(pairs.origin, pairs.operatorKey, standIns.addresses)
 
     await playJourney(pairs.origin, directory, pairs.operatorKey)
-    for (const role of roles) {
-      const restarted = await Promise.all(ports[role].map((own) => pairs.restart(role, own)))
-      await Promise.all(restarted.map(async ({ ready }) => ready))
-    }
+    const all = roles.flatMap((role) => ports[role].map((own) => ({ role, own })))
+    const restarted = await Promise.all(all.map(async ({ role, own }) => pairs.restart(role, own)))
+    await Promise.all(restarted.map(async ({ ready }) => ready))
     await playJourney(pairs.origin, directory, pairs.operatorKey)
 
     for (const own of ports['command-api']) expect(await unseenWrites(healthPort(own))).toBe('0')

@@ -87,7 +87,7 @@ export const startPairs = async (stores: Readonly<Record<string, string>>) => {
     proxy.close()
   }
   try {
-    for (const role of roles) await Promise.all(ports[role].map((own) => startOne(role, own).ready))
+    await Promise.all(roles.flatMap((role) => ports[role].map((own) => startOne(role, own).ready)))
   } catch (error) {
     await end()
     throw error

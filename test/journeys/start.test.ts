@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { makeCaller } from './load.ts'
+import { withOwnReceiver } from './own-receiver.ts'
 import { playJourney } from './play-journey.ts'
 import { alive, freePort, startServiceProcess, untilGone, type ServiceProcess } from './service-process.ts'
 
@@ -12,6 +13,7 @@ const newPlace = async () => {
   // PostgreSQL may run as another user than we do.
   await chmod(directory, 0o755)
   const options = { dataDir: join(directory, 'data'), port: await freePort() }
+  await withOwnReceiver(options.dataDir)
   const started: ServiceProcess[] = []
   return {
     dataDir: options.dataDir,
