@@ -10,7 +10,7 @@ export class TemplateFault extends OwnError {
 }
 
 const longestResult = 262_144
-const usualMs = 100
+const usualMs = 250
 
 const textOf = (value: unknown): string => {
   if (value === null || value === undefined) return ''

@@ -12,7 +12,7 @@ export type Filled = {
 
 const longestHeader = 4_000
 /** For all templates of an endpoint together. */
-const withinMs = 100
+const withinMs = 250
 
 /** Whether there is anything to be filled in. */
 export const hasTemplates = ({ path, headers, body_template }: IntegrationEndpoint): boolean =>

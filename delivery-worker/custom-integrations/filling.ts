@@ -14,7 +14,7 @@ type Waiting = FillingTask & {
 }
 
 type Options = {
-  /** A task that takes longer ends with its thread. Templates keep to a tenth of it unless they were made not to. */
+  /** A task that takes longer ends with its thread. Templates keep to a small part of it unless they were made not to. */
   readonly mostMs?: number
   /** For so long nothing is filled in then for the organisation. */
   readonly restMs?: number
@@ -33,7 +33,7 @@ const organisationsKnown = 10_000
  * the places of the sender.
  */
 export const makeFilling = (options: Options = {}) => {
-  const { mostMs = 1_000, restMs = 60_000, monotonicMs = () => performance.now() } = options
+  const { mostMs = 3_000, restMs = 60_000, monotonicMs = () => performance.now() } = options
   const queues = new Map<string, Waiting[]>()
   /** Whoever comes anew begins where the last one began, not at nothing. */
   const used = new LRUCache<string, number>({ max: organisationsKnown })
