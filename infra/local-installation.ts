@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import { BadConfiguration } from './config.ts'
 import { keptFile, textOf } from './kept-file.ts'
@@ -37,11 +37,31 @@ const makeSecrets = (): Secrets => ({
 /** The secrets of this installation, made at its first start. */
 export const ownSecrets = async (dataDir: string): Promise<Secrets> => {
   const text = await inDataDir(dataDir, async () => {
-    await mkdir(dataDir, { recursive: true })
+    await makeFolder(dataDir)
     return keptFile(secretsFile(dataDir), () => JSON.stringify(makeSecrets()))
   })
   return parseSecrets(dataDir, text)
 }
+
+/** As `mkdir` does with `recursive`, which never ends where a folder cannot be made in one that is there, as in /proc. */
+const makeFolder = async (folder: string): Promise<void> => {
+  try {
+    await mkdir(folder)
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    if (code === 'EEXIST') return
+    const parent = dirname(folder)
+    if (code !== 'ENOENT' || (await isThere(parent))) throw error
+    await makeFolder(parent)
+    await mkdir(folder)
+  }
+}
+
+const isThere = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  )
 
 const unusable = /^(EACCES|EEXIST|EISDIR|ENOENT|ENOSPC|ENOTDIR|EPERM|EROFS)$/
 

@@ -25,6 +25,10 @@ test('first starts at the same moment have the same keys, which only their owner
   expect(mode & 0o777).toBe(process.platform === 'win32' ? 0o666 : 0o600)
 })
 
+test('a folder that cannot be made in one that is there is named, and the start does not hang', async () => {
+  await expect(ownSecrets('/proc/nothing/here')).rejects.toThrow(/^DATA_DIR: \/proc\/nothing\/here cannot be used \(E/)
+})
+
 test('a file of keys that is cut short is named, and never replaced', async () => {
   await writeFile(join(directory, 'secrets.json'), '{"MASTER_KEY":"abc')
 
