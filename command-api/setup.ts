@@ -5,13 +5,13 @@ import { generateSecret } from '#infra/crypto/secret-hash.ts'
 import { inputPath, Problem, problemOf } from '#infra/http/problem.ts'
 import { route, type RequestFacts, type Route } from '#infra/http/route.ts'
 import { unknownKeysOf } from '#infra/http/unknown-keys.ts'
+import { unusableTexts } from '#infra/http/unusable-texts.ts'
 import type { organisationPlanner } from './access/organisation-setup.ts'
 import { DeclaredOrganisation } from './access/schemas.ts'
 import { operatorActor } from './operator.ts'
 import { withSetupFile, type SetupFile } from './read-setup-file.ts'
 import type { SetupFault } from './setup-file.ts'
 import type { AnySetupSection, SetupContext, SetupStep } from './setup-section.ts'
-import { unusableTexts } from './unusable-texts.ts'
 
 type Deps = {
   readonly planOrganisation: ReturnType<typeof organisationPlanner>

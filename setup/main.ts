@@ -31,11 +31,17 @@ type Step = z.infer<typeof Step>
 const Answer = z.object({ data: z.object({ steps: z.array(Step) }) })
 const Refusal = z.object({
   error: z.object({ message: z.string(), fields: z.record(z.string(), z.string()).default({}) }),
+  data: z.unknown().optional(),
 })
 
 /** What ends the program with exit code 1, as it is written to the terminal. */
 class Failed extends Error {
-  override readonly name = 'Failed'
+  override readonly name: string = 'Failed'
+}
+
+/** The service has refused a request as a whole. */
+class Refused extends Failed {
+  override readonly name = 'Refused'
 }
 
 const say = (text: string): void => {
@@ -77,10 +83,13 @@ const send = async (
     throw new Failed(`What answers at ${baseUrl} is not this service. Name its address with --base-url.`)
   })
   if (response.ok) return Answer.parse(body).data.steps
-  const { message, fields } = Refusal.parse(body).error
+  const { error, data } = Refusal.parse(body)
+  const { message, fields } = error
   const hint =
     response.status === 404 ? [`The address was ${baseUrl}: name it as callers use it, without /api/v1.`] : []
-  throw new Failed([...linesOf(file, fields), message, ...hint].join('\n'))
+  const said = [...linesOf(file, fields), message, ...hint].join('\n')
+  // What was done before a fault is told beside it.
+  throw response.status < 500 && data === undefined ? new Refused(said) : new Failed(said)
 }
 
 /** `line 12: is not known` at an input → `organisation.yaml:12: input: is not known`, in the order of the lines. */
@@ -175,11 +184,16 @@ const setUp = async (): Promise<void> => {
   const secrets = makeSecrets(plan)
   const steps = await send(service, setupText(read, secrets), 'setup?apply=true').catch((error: unknown) => {
     const reason = error instanceof Error ? error.message : String(error)
-    throw new Failed(`${reason}\n\n${notFinished(Object.keys(secrets).length > 0)}`)
+    const hasSecrets = Object.keys(secrets).length > 0
+    const end = error instanceof Refused ? nothingDone(hasSecrets) : notFinished(hasSecrets)
+    throw new Failed(`${reason}\n\n${end}`)
   })
   say(`\nApplied: ${changes} ${changes === 1 ? 'thing' : 'things'} changed.`)
   showUnused(secrets, steps)
 }
+
+const nothingDone = (hasSecrets: boolean): string =>
+  `Nothing was applied.${hasSecrets ? ' The secrets above are not in force.' : ''}`
 
 const notFinished = (hasSecrets: boolean): string =>
   `Perhaps not all was applied. Run the command again: it shows what is left, and goes on from there.${

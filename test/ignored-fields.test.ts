@@ -23,7 +23,7 @@ const rotate = route(
     summary: 'Rotate.',
     tag: 'Test',
     access: { kind: 'operator' },
-    body: z.object({ overlap_seconds: z.int().default(0) }),
+    body: z.object({ overlap_seconds: z.int().default(0), note: z.unknown().optional() }),
     answers: { 200: z.object({ overlap_seconds: z.int() }) },
   },
   async ({ body }) => ({ status: 200, body }),
@@ -48,13 +48,25 @@ test('422: of the operator’s requests it is refused: a misspelt overlap must n
     error: {
       code: 'validation_failed',
       message: 'Correct overlap_second and send the request again.',
-      fields: { overlap_second: 'is not known here; there are overlap_seconds' },
+      fields: { overlap_second: 'is not known here; there are overlap_seconds, note' },
     },
   })
   expect(await api.post('/rotated', { overlap_seconds: 5 })).toMatchObject({
     status: 200,
     body: { overlap_seconds: 5 },
   })
+})
+
+test('422: a text of the operator’s that cannot be stored is refused with its place', async () => {
+  const fieldsOf = async (note: unknown) => (await api.post('/rotated', { overlap_seconds: 5, note })).body
+
+  expect(await fieldsOf([{ name: 'a\0b' }])).toMatchObject({
+    error: { code: 'validation_failed', fields: { 'note[0].name': 'must not hold the character U+0000' } },
+  })
+  expect(await fieldsOf({ 'x\ud83d': 1 })).toMatchObject({
+    error: { fields: { note: 'has a key that must be valid Unicode: it holds half of a surrogate pair' } },
+  })
+  expect(await fieldsOf({ 'x🎉': 'y🎉' })).toMatchObject({ overlap_seconds: 5 })
 })
 
 test('it is named when the request is refused, too: then it is the likeliest reason', async () => {

@@ -6,11 +6,12 @@ import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import { bodyReader } from './body.ts'
 import { routeFinder } from './find-route.ts'
-import { parseRequest, Problem, problems } from './problem.ts'
+import { inputPath, parseRequest, Problem, problems } from './problem.ts'
 import type { Traffic } from '../traffic.ts'
 import type { Access, Admitted, Answer, Caller, CheckedRequest, Route, RouteSpec } from './route.ts'
 import type { SubjectCheck } from './subject.ts'
 import { headerOf, unknownKeysOf } from './unknown-keys.ts'
+import { unusableTexts } from './unusable-texts.ts'
 
 /** What every request passes before a route sees it. Each throws a Problem to refuse it. */
 export type Admission = {
@@ -71,6 +72,15 @@ const parsePart = (schema: ZodType | undefined, value: unknown, code: 'invalid_p
   return parseRequest(schema, value, code)
 }
 
+/** What the operator declares is shown to others and stored as it is: it must be text that can be stored. */
+const refuseUnusableTexts = (body: unknown): void => {
+  const unusable = unusableTexts(body)
+  if (unusable.length === 0) return
+  const fields = Object.fromEntries(unusable.map(([path, reason]) => [inputPath(path) || 'body', reason]))
+  const message = `Correct ${Object.keys(fields).join(', ')} and send the request again.`
+  throw new Problem('validation_failed', message, { fields })
+}
+
 const unknownKeysRefused = (unknown: readonly string[], known: readonly string[] = []): Problem => {
   const reason = known.length === 0 ? 'is not known here' : `is not known here; there are ${known.join(', ')}`
   return new Problem('validation_failed', `Correct ${unknown.join(', ')} and send the request again.`, {
@@ -110,6 +120,7 @@ const serve = (
     const unknown = unknownKeys?.of(body) ?? []
     // Of the operator's, a misspelt key would let the act do its worst: a rotation without its overlap, a key without its end.
     if (unknown.length > 0 && spec.access.kind === 'operator') throw unknownKeysRefused(unknown, unknownKeys?.known)
+    if (spec.body && spec.access.kind === 'operator') refuseUnusableTexts(body)
     if (unknown.length > 0) response.setHeader('X-Ignored-Fields', headerOf(unknown))
     const facts: CheckedRequest = {
       path,

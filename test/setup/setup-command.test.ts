@@ -4,7 +4,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import express from 'express'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { serveApp } from '../serve.ts'
 import { compiled } from '../compiled.ts'
 import { setupApi } from './setup-api.ts'
 import { file, lineOf } from './builders.ts'
@@ -26,6 +28,21 @@ const run = async (origin: string, options: readonly string[], input = '') => {
   return { code: child.exitCode, output, errors }
 }
 
+/** Passes plans on, and refuses whatever applies something, as a read-only key is. */
+const refusing = (origin: string) =>
+  serveApp(
+    express()
+      .use(express.text({ type: '*/*' }))
+      .post('/admin/v1/setup/plan', async (request, response) => {
+        const headers = { 'content-type': 'application/yaml' }
+        const answer = await fetch(`${origin}${request.url}`, { method: 'POST', headers, body: String(request.body) })
+        response.json(await answer.json())
+      })
+      .post('/admin/v1/setup', (_request, response) => {
+        response.status(403).json({ error: { code: 'forbidden', message: 'Only read.' } })
+      }),
+  )
+
 test('the plan is shown, applied without being asked, and secrets are shown once', async () => {
   await using api = await setupApi()
 
@@ -39,6 +56,17 @@ test('the plan is shown, applied without being asked, and secrets are shown once
   expect(again).toMatchObject({ code: 0, errors: '' })
   expect(again.output).toContain('Nothing to change.')
   expect(again.output).not.toContain('client_secret')
+})
+
+test('a set-up that is refused as a whole says that nothing was applied', async () => {
+  await using api = await setupApi()
+  await using proxy = await refusing(api.origin)
+
+  const { code, output, errors } = await run(proxy.origin, ['acme.yaml', '--yes'])
+
+  expect(code).toBe(1)
+  expect(output).toContain('client_secret')
+  expect(errors).toContain('Only read.\n\nNothing was applied. The secrets above are not in force.')
 })
 
 test('nothing is applied without a yes', async () => {
