@@ -1,7 +1,9 @@
+import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { Client } from 'pg'
 import type { TestProject } from 'vitest/node'
 import { startEmbeddedPostgres } from '#infra/postgres/embedded/embedded-postgres.ts'
@@ -23,17 +25,28 @@ declare module 'vitest' {
 // What a server forgets in a crash nobody misses.
 const fast = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', autovacuum_naptime: '10s' }
 
-export const setup = async (project: TestProject) => {
-  // Tests start many processes, and a second of each start is the compiling of the same modules.
-  const compiled = await mkdtemp(join(tmpdir(), 'coverstream-compiled-'))
+const root = join(import.meta.dirname, '..')
+
+/**
+ * Tests start many processes, and a second of each start is the compiling of the same modules. What was compiled is written
+ * when a process ends by itself, which most of them do not: so the first run has one that only says how it is configured.
+ */
+const keepCompiled = async (): Promise<void> => {
+  const compiled = join(root, 'node_modules', '.cache', 'coverstream-compiled')
+  const isFirst = (await mkdir(compiled, { recursive: true })) !== undefined
   process.env['NODE_COMPILE_CACHE'] = compiled
+  // Without it the run only takes longer.
+  if (isFirst) await promisify(execFile)(process.execPath, ['start.ts', '--help'], { cwd: root }).catch(() => undefined)
+}
+
+export const setup = async (project: TestProject) => {
+  await keepCompiled()
   const kafkaDirectory = await mkdtemp(join(tmpdir(), 'coverstream-kafka-'))
   project.provide('kafkaDirectory', kafkaDirectory)
   const endDatabases = await setUpDatabases(project)
   return async () => {
     await endKafka(kafkaDirectory)
     await endDatabases()
-    await rm(compiled, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
   }
 }
 

@@ -121,13 +121,16 @@ test('the guide for operators shows what is printed for each', async () => {
   )
 })
 
-test.each(triedWhenUsed)('%s=%s ends the start of a role with one line that names it', async (name, value, line) => {
-  await using database = await testDatabase()
-  await using role = await startRole({ DATABASE_URL: database.url, [name]: value }, 'command-api/main.ts')
+test.concurrent.each(triedWhenUsed)(
+  '%s=%s ends the start of a role with one line that names it',
+  async (name, value, line) => {
+    await using database = await testDatabase()
+    await using role = await startRole({ DATABASE_URL: database.url, [name]: value }, 'command-api/main.ts')
 
-  expect(await role.ended).toEqual({ code: 1, signal: null })
-  expect(role.output()).toBe(`\ncommand-api cannot start:\n${line}\n`)
-})
+    expect(await role.ended).toEqual({ code: 1, signal: null })
+    expect(role.output()).toBe(`\ncommand-api cannot start:\n${line}\n`)
+  },
+)
 
 test('npm start works at HOST=::1 with an OPERATOR_KEY of one’s own', async () => {
   await using database = await testDatabase()
