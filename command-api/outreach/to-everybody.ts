@@ -87,4 +87,3 @@ export const makeToEverybody = ({ streams, people, queue }: Pick<WorkDeps, 'stre
     },
   }
 }
-export type ToEverybody = ReturnType<typeof makeToEverybody>
