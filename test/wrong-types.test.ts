@@ -64,7 +64,7 @@ afterAll(() => api[Symbol.asyncDispose]())
 const specs = routes
   .map(({ spec }) => spec)
   // What people open from a message answers with a page.
-  .filter(({ address, body, query }) => !address.startsWith('/outreach/') && (body ?? query))
+  .filter(({ fileTypes, body, query }) => !fileTypes?.includes('text/html') && (body ?? query))
 
 test.each(specs.map((spec) => ({ name: `${spec.method} ${spec.address}`, spec })))(
   '$name refuses what does not fit in words of ours',
