@@ -93,7 +93,10 @@ export const wholeService = async (environment: Readonly<Record<string, string>>
     send,
     /** Applies a set-up file and answers the id of its first organisation. */
     setUp: async (file: string): Promise<void> => {
-      const answer = await send('POST', '/admin/v1/setup?apply=true', { body: file })
+      const apply = () => send('POST', '/admin/v1/setup?apply=true', { body: file })
+      let answer = await apply()
+      // On a busy machine the database may not answer in time; it says so, and a repeat is safe.
+      for (let again = 0; again < 5 && answer.status === 503; again++) answer = await apply()
       if (answer.status !== 200) throw new Error(JSON.stringify(answer.body))
     },
     /** An API application of an organisation, and a token with all of its scopes. */

@@ -6,6 +6,7 @@ import { sql } from '#infra/postgres/postgres.ts'
 import { compareWithRebuild } from '../../projections/compare.ts'
 import { allProjections } from '../../projections/projections.ts'
 import { commandsOf, runCommands } from '../guides/guide.ts'
+import { startEventStoreDb } from '../eventstoredb/server.ts'
 import { leadService, type LeadService } from '../ingests/fixture.ts'
 
 let service: LeadService
@@ -197,3 +198,33 @@ test('erasures are listed, oldest first, with cursors', async () => {
   expect(all).toHaveLength(4)
   expect(all).toEqual(all.toSorted())
 })
+
+test('a person is erased from the log of EventStoreDB as from that of PostgreSQL', async () => {
+  await using server = await startEventStoreDb()
+  await using over = await leadService({ EVENT_LOG: 'eventstoredb', EVENTSTOREDB_URL: server.url })
+  const identity = { email: 'tamara@example.com', first_name: 'Tamara' }
+  const { contact_id = '', id } = await over.process({
+    identity,
+    text: 'I am Tamara.',
+    declared: { pet: 'Tamara the cat' },
+  })
+  const held = await over.process({ campaign: 'spring', identity })
+  const told = async () => {
+    const streams = [`customer-${contact_id}`, `lead-${contact_id}`, `ingest-${id}`, `ingest-${held.id}`]
+    return JSON.stringify(await Promise.all(streams.map(async (stream) => over.parts.eventLog.read(stream))))
+  }
+  expect(await told()).toMatch(/Tamara the cat/)
+
+  const path = `${over.admin}/people/${contact_id}/erasure`
+  expect((await over.send('POST', path, { body: {} })).status).toBe(202)
+  await vi.waitFor(async () => {
+    const { body } = await over.send('GET', `${over.admin}/erasures/${contact_id}`)
+    expect(body.data).toMatchObject({ finished: true })
+  }, patience)
+
+  expect(await told()).not.toMatch(/tamara/i)
+  const lead = await over.send('GET', `${over.admin}/leads/${contact_id}`)
+  expect(JSON.stringify(lead.body)).not.toMatch(/tamara/i)
+  const again = await over.process({ identity })
+  expect([again.status, again.contact_id === contact_id]).toEqual(['applied', false])
+}, 60_000)
