@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { listen } from '#infra/http/listen.ts'
+import { send } from '../../lead-files/service.ts'
 import { compiled } from '../compiled.ts'
 import { leadService, type LeadService } from './fixture.ts'
 
@@ -161,4 +163,30 @@ test('what cannot be done is said', async () => {
   expect((await run('import', 'broken.csv')).errors).toContain('broken.csv: Quote')
   expect((await run('import', 'leads.csv', '--campaign', 'paused')).errors).toContain('paused')
   expect((await run('export', '--format', 'xml')).errors).toContain('csv or jsonl')
+})
+
+test('rows are sent again while the service asks for that, and while it is away for a moment', async () => {
+  const answers = [
+    { status: 200, body: '{"data":1}' },
+    { status: 503, body: '{"error":{"message":"Send the request again."}}' },
+    { status: 502, body: '<html>Bad gateway</html>' },
+    undefined,
+    { status: 200, body: '{"data":2}' },
+    { status: 422, body: '{"error":{"message":"Correct campaign."}}' },
+  ].values()
+  const { port, close } = await listen(
+    (request, response) => {
+      const answer = answers.next().value
+      if (!answer) request.socket.destroy()
+      else response.writeHead(answer.status).end(answer.body)
+    },
+    '127.0.0.1',
+    0,
+  )
+  const away = { address: `http://127.0.0.1:${port}`, operatorKey: 'key' }
+
+  expect(await send(away, '/leads')).toEqual({ data: 1 })
+  expect(await send(away, '/leads', {})).toEqual({ data: 2 })
+  await expect(send(away, '/leads', {})).rejects.toThrow('Correct campaign.')
+  await close()
 })
