@@ -22,6 +22,8 @@ const startProxy = async (port: number, ports: Ports): Promise<Server> => {
     const chosen = ports[isRead(method, url) ? 'query-api' : 'command-api'][requests++ % 2 === 0 ? 0 : 1]
     const target = { host: '127.0.0.1', port: chosen, method, path: url, headers }
     const passed = request(target, (answer) => {
+      // A caller that has gone meanwhile waits for nothing.
+      if (outgoing.destroyed) return void answer.destroy()
       outgoing.writeHead(answer.statusCode ?? 502, answer.headers)
       // An answer that breaks off in the middle breaks off for the caller, too.
       pipeline(answer, outgoing, () => undefined)
