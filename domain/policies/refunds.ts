@@ -131,45 +131,55 @@ export const recordPremiumRefund = (command: RecordPremiumRefund, policy: Policy
 }
 
 export const recordRefundFailure = (command: RecordRefundFailure, policy: PolicyState): Decision => {
-  const { premium_id, refund_id, refund_pence } = command
-  const premium = premiumOf(policy, premium_id)
-  const isFailed = (each: PremiumRefund): boolean =>
-    refund_id === null ? each.status === 'refunded' && each.refund_pence === refund_pence : each.refund_id === refund_id
-  return refundFailed(premium, premium.refunds.findLast(isFailed), command)
+  const premium = premiumOf(policy, command.premium_id)
+  return refundsFailed(premium, failedOf(premium, command), command)
+}
+
+/**
+ * One that was made by hand may have counted towards ours, or be recorded in parts: as many stand no more as hold its amount.
+ * That is safe, since only what the provider has not given back is given back anew.
+ */
+const failedOf = ({ refunds }: Premium, { refund_id, refund_pence }: RecordRefundFailure): readonly PremiumRefund[] => {
+  if (refund_id !== null) return refunds.filter((each) => each.refund_id === refund_id)
+  const standing = refunds.filter(({ status }) => status === 'refunded').toReversed()
+  const same = standing.find((each) => each.refund_pence === refund_pence)
+  if (same) return [same]
+  let left = refund_pence
+  return standing.filter((each) => {
+    const isNeeded = left > 0
+    left -= each.refund_pence
+    return isNeeded
+  })
 }
 
 export const recordCardReturnFailure = (command: RecordCardReturnFailure, policy: PolicyState): Decision => {
   const premium = policy.premiums.find(({ method }) => method === 'card')
   return premium
-    ? refundFailed(
+    ? refundsFailed(
         premium,
-        premium.refunds.findLast(({ status }) => status === 'refunded'),
+        premium.refunds.filter(({ status }) => status === 'refunded'),
         command,
       )
     : []
 }
 
 /** The provider says it under several names and more than once: each of its refunds fails once. */
-const refundFailed = (
+const refundsFailed = (
   premium: Premium,
-  failed: PremiumRefund | undefined,
+  failed: readonly PremiumRefund[],
   { provider_refund_id, failure_code }: Pick<RecordRefundFailure, 'provider_refund_id' | 'failure_code'>,
 ): Decision => {
-  const isKnown = premium.refunds.some((each) => each.failed_provider_refunds.includes(provider_refund_id))
-  if (!failed || isKnown) return []
-  const { refund_id, refund_pence } = failed
+  if (premium.refunds.some((each) => each.failed_provider_refunds.includes(provider_refund_id))) return []
   const { attempt } = premium
-  return [
-    {
-      type: 'PremiumRefundFailed',
-      ...about(premium),
-      refund_id,
-      attempt,
-      refund_pence,
-      failure_code,
-      provider_refund_id,
-    },
-  ]
+  return failed.map(({ refund_id, refund_pence }) => ({
+    type: 'PremiumRefundFailed',
+    ...about(premium),
+    refund_id,
+    attempt,
+    refund_pence,
+    failure_code,
+    provider_refund_id,
+  }))
 }
 
 /** What is owed by us was given back by us: only what goes beyond it was given back by somebody else. */

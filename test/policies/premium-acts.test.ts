@@ -213,10 +213,24 @@ describe('a refund that fails after it was made', () => {
     when: told({ refund_id: null }),
     then: [failed],
   })
-  scenario('one of another amount is none of ours', {
+  scenario('one that was made by hand and counted towards another takes that with it', {
     given: refunded,
     when: told({ refund_id: null, refund_pence: 2874 }),
-    then: [],
+    then: [failed],
+  })
+  const part = (id: string, refund_pence: number) =>
+    ({ ...given, refund_id: PremiumRefundId.parse(first.premium_id.replace('b1', id)), refund_pence }) as const
+  const [small, large] = [part('b8', 100), part('b9', 900)]
+  const failedPart = ({ refund_id: id, refund_pence }: typeof small) => ({ ...failed, refund_id: id, refund_pence })
+  scenario('one that was recorded in parts takes as many with it as hold its amount, the last first', {
+    given: [...active, due, collected, small, large],
+    when: told({ refund_id: null, refund_pence: 1000 }),
+    then: [failedPart(large), failedPart(small)],
+  })
+  scenario('and no more than these', {
+    given: [...active, due, collected, small, large],
+    when: told({ refund_id: null, refund_pence: 899 }),
+    then: [failedPart(large)],
   })
   scenario('counts as owed: nothing more of the premium can be given back', {
     given: [...refunded, failed],
