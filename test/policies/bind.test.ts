@@ -133,6 +133,17 @@ describe('the day of collection', () => {
     expect(bought(ready(), bind({ asked: asked(28) })).collection_day).toBe(28)
   })
 
+  test.each([
+    ['2026-06-20', 21],
+    ['2026-06-21', 21],
+    ['2026-06-22', 28],
+    ['2026-06-28', 28],
+    ['2026-06-29', 1],
+    ['2026-06-30', 1],
+  ])('is else the first possible one from the day on which cover starts: %s gives %i', (start_date, day) => {
+    expect(bought(ready({ start_date })).collection_day).toBe(day)
+  })
+
   scenario('422 validation_failed: a day that the product does not allow', {
     given: ready(),
     at: now,
