@@ -118,3 +118,47 @@ describe('what the banks say of a mandate', () => {
     then: [],
   })
 })
+
+describe('a review of premiums', () => {
+  if (bound.type !== 'PolicyBound') throw new Error('The sample is another event.')
+  const sold = bound
+  const { premium_pence, annual_premium_pence } = sold
+  const components = sold.components.map((component) => ({
+    ...component,
+    premium_basis: 'reviewable' as const,
+    review_period_years: 1,
+  }))
+  const until = (end_date: string): readonly PolicyEvent[] => [
+    { ...sold, components, end_date, next_review_on: '2027-02-02' },
+    ...active.slice(1),
+  ]
+  const review = (date: string) => ({ type: 'ReviewPolicy', components: [], now: at(date) }) as const
+  const reviewed = (next_review_on: string | null): PolicyEvent => ({
+    type: 'PolicyReviewed',
+    premium_pence,
+    annual_premium_pence,
+    components: components.map(({ cover_index, cover_amount_pence, monthly_benefit_pence, ...each }) => ({
+      cover_index,
+      cover_amount_pence,
+      monthly_benefit_pence,
+      premium_pence: each.premium_pence,
+    })),
+    next_review_on,
+    next_review_at: next_review_on === null ? null : `${next_review_on}T00:00:00.000Z`,
+  })
+  scenario('409 conflict: is not concluded on the day before', {
+    given: until('2051-02-02'),
+    when: review('2027-02-01'),
+    then: rejected('conflict', undefined, '2027-02-02'),
+  })
+  scenario('is concluded on its day, and the next one follows while cover goes on', {
+    given: until('2028-02-03'),
+    when: review('2027-02-02'),
+    then: [reviewed('2028-02-02')],
+  })
+  scenario('is the last one when cover ends with the next', {
+    given: until('2028-02-02'),
+    when: review('2027-02-02'),
+    then: [reviewed(null)],
+  })
+})
