@@ -146,13 +146,12 @@ const parsePart = <Schema extends z.ZodType>(
   return undefined
 }
 
-/** A misspelt key would leave its default in force. Sections that refuse them by themselves name them deeper down, too. */
+/** A misspelt key would leave its default in force. */
 const reportUnknownKeys = ({ schema }: AnySetupSection, declared: unknown, at: Path, report: Report): void => {
-  const unknown = unknownKeysOf(schema)
   if (!Array.isArray(declared)) return
   for (const [index, item] of declared.entries())
-    for (const key of unknown.of(item))
-      report([...at, index, key], `is not known here; there are ${unknown.known.join(', ')}`)
+    for (const { path, known } of unknownKeysOf(schema, item))
+      report([...at, index, ...path], `is not known here; there are ${known.join(', ')}`)
 }
 
 const unlessRefused = async <Result>(work: () => Promise<Result>): Promise<Result | undefined> => {

@@ -10,7 +10,7 @@ import { inputPath, parseRequest, Problem, problems } from './problem.ts'
 import type { Traffic } from '../traffic.ts'
 import type { Access, Admitted, Answer, Caller, CheckedRequest, Route, RouteSpec } from './route.ts'
 import type { SubjectCheck } from './subject.ts'
-import { headerOf, unknownKeysOf } from './unknown-keys.ts'
+import { headerOf, nameOf, unknownKeysOf, type UnknownKey } from './unknown-keys.ts'
 import { unusableTexts } from './unusable-texts.ts'
 
 /** What every request passes before a route sees it. Each throws a Problem to refuse it. */
@@ -81,10 +81,11 @@ const refuseUnusableTexts = (body: unknown): void => {
   throw new Problem('validation_failed', message, { fields })
 }
 
-const unknownKeysRefused = (unknown: readonly string[], known: readonly string[] = []): Problem => {
-  const reason = known.length === 0 ? 'is not known here' : `is not known here; there are ${known.join(', ')}`
-  return new Problem('validation_failed', `Correct ${unknown.join(', ')} and send the request again.`, {
-    fields: Object.fromEntries(unknown.map((key) => [key, reason])),
+const unknownKeysRefused = (unknown: readonly UnknownKey[]): Problem => {
+  const reasonOf = ({ known }: UnknownKey) =>
+    known.length === 0 ? 'is not known here' : `is not known here; there are ${known.join(', ')}`
+  return new Problem('validation_failed', `Correct ${unknown.map(nameOf).join(', ')} and send the request again.`, {
+    fields: Object.fromEntries(unknown.map((key) => [nameOf(key), reasonOf(key)])),
   })
 }
 
@@ -108,7 +109,6 @@ const serve = (
   served: Route,
   { checkAnswers, subjectCheck, clock }: Pick<HttpOptions, 'checkAnswers' | 'subjectCheck' | 'clock'>,
 ) => {
-  const unknownKeys = served.spec.body && unknownKeysOf(served.spec.body)
   return async (request: Request, response: Response): Promise<void> => {
     const locals = response.locals as Locals // set below, for every request
     const { spec, handle } = served
@@ -117,11 +117,11 @@ const serve = (
     await subjectCheck.refuseHidden(spec.access, { caller: locals.caller, shareToken, path: request.params })
     const query = parsePart(spec.query, request.query, 'invalid_parameter')
     const body: unknown = hasBody(request) ? request.body : {}
-    const unknown = unknownKeys?.of(body) ?? []
+    const unknown = spec.body ? unknownKeysOf(spec.body, body) : []
     // Of the operator's, a misspelt key would let the act do its worst: a rotation without its overlap, a key without its end.
-    if (unknown.length > 0 && spec.access.kind === 'operator') throw unknownKeysRefused(unknown, unknownKeys?.known)
+    if (unknown.length > 0 && spec.access.kind === 'operator') throw unknownKeysRefused(unknown)
     if (spec.body && spec.access.kind === 'operator') refuseUnusableTexts(body)
-    if (unknown.length > 0) response.setHeader('X-Ignored-Fields', headerOf(unknown))
+    if (unknown.length > 0) response.setHeader('X-Ignored-Fields', headerOf(unknown.map(nameOf)))
     const facts: CheckedRequest = {
       path,
       query,
