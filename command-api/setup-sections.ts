@@ -52,9 +52,9 @@ export const setupSections = ({
   lifecycleActionsSection({ writer, catalogue }),
   campaignsSection(writer),
   ...leadIntakeSections(writer),
-  loyaltyProgrammesSection(writer),
+  loyaltyProgrammesSection({ writer, targets: namedTargets(writer.log, catalogue) }),
   ...crmSections(writer),
   policyRulesSection(writer),
   workflowsSection({ writer, targets: namedTargets(writer.log, catalogue) }),
-  ...outreachSections(writer),
+  ...outreachSections({ writer, targets: namedTargets(writer.log, catalogue) }),
 ]

@@ -1,8 +1,11 @@
 import { customIntegration, type CustomIntegrationCommand } from '#domain/custom-integrations/custom-integration.ts'
 import type { CustomIntegrationId } from '#domain/custom-integrations/events.ts'
 import { integrationConnection } from '#domain/custom-integrations/integration-connection.ts'
+import { outcomeModel } from '#domain/outcomes/model.ts'
+import { seededModel } from '#domain/outcomes/record.ts'
 import { commandHandler, type Writer } from '../handle.ts'
 import { reportRefusal, type SetupContext, type SetupSection, type SetupStep } from '../setup-section.ts'
+import { namesIn } from '../setup-names.ts'
 import { DeclaredIntegration, settingsOf } from './declared.ts'
 import { customIntegrationIdOf, integrationConnectionIdOf } from './ids.ts'
 import { outboundFaults } from './outbound-faults.ts'
@@ -21,6 +24,27 @@ type DeclaredConnection = DeclaredIntegration['connections'][number]
 export const customIntegrationsSection = ({ writer, keys, allowsHttp }: Deps): SetupSection<DeclaredIntegration> => {
   const integrations = commandHandler(writer, customIntegration)
   const connections = commandHandler(writer, integrationConnection)
+  const models = commandHandler(writer, outcomeModel)
+
+  /** An outcome of a type, or a value of a measure, that the firm does not have would be held each time. */
+  const reportUnknownOutcomes = async (
+    { inbound }: DeclaredIntegration,
+    index: number,
+    { organisation_id, declared, report }: SetupContext,
+  ): Promise<void> => {
+    const { type, values } = inbound?.outcome_mapping ?? {}
+    const model = (await models.load(organisation_id)) ?? seededModel
+    const keysIn = (section: string, known: readonly { readonly key: string }[]) => {
+      const inFile = namesIn(declared(section), 'key')
+      return inFile.length > 0 ? inFile : known.map(({ key }) => key)
+    }
+    const path = [index, 'inbound', 'outcome_mapping']
+    const types = keysIn('outcome_types', model.types)
+    if (type && !types.includes(type)) report([...path, 'type'], `there is no outcome type ${type}`)
+    const measures = keysIn('outcome_measures', model.measures)
+    for (const key of Object.keys(values ?? {}))
+      if (!measures.includes(key)) report([...path, 'values', key], `there is no measure ${key}`)
+  }
 
   const planIntegration = async (
     declared: DeclaredIntegration,
@@ -50,11 +74,11 @@ export const customIntegrationsSection = ({ writer, keys, allowsHttp }: Deps): S
 
   const planConnection = async (
     { name, secrets: given }: DeclaredConnection,
-    integration: string,
+    integration: DeclaredIntegration,
     custom_integration_id: CustomIntegrationId,
     { organisation_id, context, makeSecret }: SetupContext,
   ): Promise<SetupStep> => {
-    const what = `connection ${name} of ${integration}`
+    const what = `connection ${name} of ${integration.name}`
     const id = integrationConnectionIdOf(organisation_id, custom_integration_id, name)
     const existing = await connections.load(id)
     const missing = existing ? secretsToSet(keys, given, existing) : given
@@ -74,7 +98,12 @@ export const customIntegrationsSection = ({ writer, keys, allowsHttp }: Deps): S
     return {
       what,
       change: events.length === 0 ? 'none' : existing ? 'change' : 'create',
-      details: Object.keys(missing).map((each) => `${each}: set`),
+      details: [
+        ...Object.keys(missing).map((each) => `${each}: set`),
+        ...secretsNamedBy(integration)
+          .filter((each) => !(each in given) && existing?.sealed_secrets[each] === undefined)
+          .map((each) => `${each}: named by the integration, and missing: nothing gets through until it is set`),
+      ],
       apply: async () => {
         await connections.handle(id, command, context)
       },
@@ -92,14 +121,13 @@ export const customIntegrationsSection = ({ writer, keys, allowsHttp }: Deps): S
           setup.report([index, 'name'], `is that of custom_integrations[${earlier}]`)
           return []
         }
+        await reportUnknownOutcomes(each, index, setup)
         const own = await reportRefusal(setup, [index], () => planIntegration(each, setup))
         const id = customIntegrationIdOf(setup.organisation_id, each.name)
         const ofConnections = each.connections.map(async (connection, place) => {
           const before = each.connections.findIndex(({ name }) => name === connection.name)
           if (before !== place) setup.report([index, 'connections', place, 'name'], `is that of connections[${before}]`)
-          return reportRefusal(setup, [index, 'connections', place], () =>
-            planConnection(connection, each.name, id, setup),
-          )
+          return reportRefusal(setup, [index, 'connections', place], () => planConnection(connection, each, id, setup))
         })
         return [own, ...(await Promise.all(ofConnections))]
       })
@@ -107,3 +135,7 @@ export const customIntegrationsSection = ({ writer, keys, allowsHttp }: Deps): S
     },
   }
 }
+
+/** The secrets that an integration needs of each of its connections. */
+const secretsNamedBy = ({ inbound, outbound }: DeclaredIntegration): readonly string[] =>
+  [inbound?.signing_secret, outbound?.credential?.secret].filter((name) => typeof name === 'string')

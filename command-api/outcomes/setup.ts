@@ -126,8 +126,8 @@ export const outcomeModelSections = (writer: Writer): readonly AnySetupSection[]
         for (const [at, { key, formula }] of values.entries()) {
           if (!measures.includes(key)) report([index, 'values', at, 'key'], `there is no measure ${key}`)
           for (const operand of Object.values(formula ?? {}).flat())
-            if (typeof operand === 'string' && !values.some((value) => value.key === operand))
-              report([index, 'values', at, 'formula'], `${operand} is no value of this type`)
+            if (typeof operand === 'string' && !values.slice(0, at).some((value) => value.key === operand))
+              report([index, 'values', at, 'formula'], `${operand} is no value of this type that stands before ${key}`)
         }
         if (effect === 'stage' && stage === null) report([index, 'stage'], 'is needed with effect stage')
         if (stage !== null && !stages.includes(stage)) report([index, 'stage'], `there is no stage ${stage}`)

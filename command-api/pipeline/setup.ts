@@ -1,3 +1,4 @@
+import { ActivityKind } from '#domain/leads/events.ts'
 import { z } from 'zod'
 import { pipeline } from '#domain/pipeline/pipeline.ts'
 import {
@@ -83,7 +84,7 @@ const DeclaredRule = z.strictObject({
   points: ScoreRule.shape.points,
   fact: ScoreRule.shape.fact.default(null),
   equals: ScoreRule.shape.equals.default(null),
-  activity: ScoreRule.shape.activity.default(null),
+  activity: ActivityKind.nullable().default(null),
   source: ScoreRule.shape.source.default(null),
 })
 

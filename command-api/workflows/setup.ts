@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import {
   lifecycleAction,
   type LifecycleActionCommand,
@@ -7,6 +6,7 @@ import {
 import { productIdOf } from '../catalogue/ids.ts'
 import { endpointConnectionIdOf } from '../integrations/ids.ts'
 import { commandHandler, type Writer } from '../handle.ts'
+import { namesIn } from '../setup-names.ts'
 import { reportRefusal, type SetupContext, type SetupSection, type SetupStep } from '../setup-section.ts'
 import { connectionExists, DeclaredLifecycleAction, lifecycleActionIdOf, type NamedThings } from './choices.ts'
 
@@ -80,7 +80,3 @@ export const lifecycleActionsSection = (deps: Deps): SetupSection<DeclaredLifecy
     },
   }
 }
-
-/** The names of what the same file declares elsewhere. */
-const namesIn = (declared: readonly unknown[], field: 'slug' | 'name'): readonly string[] =>
-  declared.flatMap((each) => z.object({ [field]: z.string().trim() }).safeParse(each).data?.[field] ?? [])

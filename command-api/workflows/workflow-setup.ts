@@ -2,18 +2,10 @@ import { z } from 'zod'
 import { workflow, type WorkflowCommand } from '#domain/workflows/workflow.ts'
 import { commandHandler, type Writer } from '../handle.ts'
 import { reportRefusal, type SetupContext, type SetupSection, type SetupStep } from '../setup-section.ts'
+import { isDeclaredIn, namesIn } from '../setup-names.ts'
 import { DeclaredWorkflow, resolveNames, workflowIdOf, type NamedTargets } from './workflow-choices.ts'
 
 type Deps = { readonly writer: Writer; readonly targets: NamedTargets }
-
-/** The sections of a set-up file in which what a workflow names is declared, and by which field. */
-const declaredIn: Readonly<Record<keyof NamedTargets, readonly [section: string, field: string]>> = {
-  campaign: ['campaigns', 'key'],
-  product: ['products', 'slug'],
-  endpoint_connection: ['endpoint_connections', 'name'],
-  integration: ['custom_integrations', 'name'],
-  stream: ['outreach_streams', 'slug'],
-}
 
 /** What happens when something happens. */
 export const workflowsSection = ({ writer, targets }: Deps): SetupSection<DeclaredWorkflow> => {
@@ -22,21 +14,24 @@ export const workflowsSection = ({ writer, targets }: Deps): SetupSection<Declar
   const planOne = async (
     { name, state, ...declared }: DeclaredWorkflow,
     index: number,
-    { organisation_id, context, declared: declaredAt, report }: SetupContext,
+    setup: SetupContext,
   ): Promise<SetupStep | undefined> => {
+    const { organisation_id, context, declared: declaredAt, report } = setup
     const workflow_id = workflowIdOf(organisation_id, name)
     const { unknown, ...found } = await resolveNames(
       targets,
       { organisation_id, workflow_id },
       declared,
-      (word, named) => {
-        const [section, field] = declaredIn[word]
-        // An integration may be named together with its connection.
-        const [name = named] = word === 'integration' ? named.split('/') : [named]
-        return namesIn(declaredAt(section), field).includes(name.trim())
-      },
+      // An integration may be named together with its connection.
+      (word, named) => isDeclaredIn(setup, word, word === 'integration' ? (named.split('/')[0] ?? named) : named),
     )
     for (const { path, reason } of unknown) report([index, ...path], reason)
+    for (const [at, action] of declared.actions.entries()) {
+      if (action.kind !== 'integration') continue
+      const endpoints = endpointsOf(declaredAt('custom_integrations'), action.integration)
+      if (endpoints?.includes(action.endpoint) === false)
+        report([index, 'actions', at, 'endpoint'], endpointReason(action, endpoints))
+    }
     if (unknown.length > 0) return undefined
 
     const choices = { ...found, state }
@@ -89,6 +84,15 @@ const detailsOf = ({ trigger, actions, state }: DeclaredWorkflow): string[] => {
   ]
 }
 
-/** The names of what the same file declares elsewhere. */
-const namesIn = (declared: readonly unknown[], field: string): readonly string[] =>
-  declared.flatMap((each) => z.object({ [field]: z.string().trim() }).safeParse(each).data?.[field] ?? [])
+/** The endpoints that an integration of the same file has; undefined where it declares none of this name. */
+const endpointsOf = (integrations: readonly unknown[], integration: string): readonly string[] | undefined => {
+  const [name = ''] = integration.split('/')
+  const declared = integrations.find((each) => namesIn([each], 'name').includes(name.trim()))
+  if (declared === undefined) return undefined
+  return namesIn(DeclaredEndpoints.safeParse(declared).data?.outbound.endpoints ?? [], 'key')
+}
+const endpointReason = ({ integration }: { readonly integration: string }, endpoints: readonly string[]): string =>
+  endpoints.length === 0
+    ? `${integration} is inbound: only an outbound integration has endpoints`
+    : `${integration} has the endpoints ${endpoints.join(', ')}`
+const DeclaredEndpoints = z.object({ outbound: z.object({ endpoints: z.array(z.unknown()) }) })

@@ -74,6 +74,36 @@ test.each([
   ],
   ['custom_fields: [{ key: colour, label: Colour, type: choice }]', 'organisations[0].custom_fields[0].options'],
   ['score_rules: [{ points: 10 }]', 'organisations[0].score_rules[0]'],
+  ['score_rules: [{ points: 10, activity: dance }]', 'organisations[0].score_rules[0].activity'],
+  [
+    'outcome_types: [{ key: x, label: X, values: [{ key: fee, formula: { product: [fee, 12] } }] }]',
+    'organisations[0].outcome_types[0].values[0].formula',
+  ],
+  [
+    'loyalty_programmes: [{ slug: p, name: P, tiers: [{ key: t, name: T }], cycle: { months: 12, starts: confirmation }, products: [nope] }]',
+    'organisations[0].loyalty_programmes[0].products[0]',
+  ],
+  [
+    'outreach_streams: [{ slug: s, kind: mailshot, name: S, purpose: service, campaigns: [nope], texts: [{ subject: S, body: B }] }]',
+    'organisations[0].outreach_streams[0].campaigns[0]',
+  ],
+  [
+    'outreach_streams: [{ slug: s, kind: newsletter, name: S, purpose: service, send_at_local_time: "09:00", schedule: { cadence: weekly, weekday: 1, starts_on: 2026-01-05, send_at: "09:00" }, texts: [{ subject: S, body: B }] }]',
+    'organisations[0].outreach_streams[0].schedule.send_at',
+  ],
+  [
+    'custom_integrations: [{ name: I, inbound: { event_type_path: t, outcome_event_types: [a], outcome_mapping: { lead: { id: i }, type: nope, occurred_at: o } } }]',
+    'organisations[0].custom_integrations[0].inbound.outcome_mapping.type',
+  ],
+  [
+    'custom_integrations: [{ name: I, inbound: { event_type_path: t, outcome_event_types: [a], outcome_mapping: { lead: { id: i }, type: sold, occurred_at: o, values: { nope: v } } } }]',
+    'organisations[0].custom_integrations[0].inbound.outcome_mapping.values.nope',
+  ],
+  [
+    `custom_integrations: [{ name: I, outbound: { base_url: 'https://example.com', endpoints: [{ key: add, path: / }] }, connections: [{ name: main }] }]
+workflows: [{ name: W, trigger: { event_type: lead.created }, actions: [{ kind: integration, integration: I, endpoint: nope }] }]`,
+    'organisations[0].workflows[0].actions[0].endpoint',
+  ],
   ['grades: [{ a: 10, b: 20, c: 30, d: 40 }]', 'organisations[0].grades[0]'],
   [
     'outcome_types: [{ key: x, label: X, values: [{ key: boats }] }]',
