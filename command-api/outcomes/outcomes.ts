@@ -56,7 +56,10 @@ const isRefusal = (code: ErrorCode): boolean => code === 'not_repeatable' || cod
 const noOutcome = () => notFound('outcome')
 
 const noLead = () =>
-  new Problem('not_found', 'There is no lead with this id. Use a contact_id that GET /api/v1/crm/leads has shown.')
+  new Problem(
+    'not_found',
+    'There is no lead with this id. Use a contact_id that GET /api/v1/crm/leads has shown, or the external_id that the lead was sent with.',
+  )
 
 /** An outcome that is or was to be recorded. */
 type Recordable = Pick<

@@ -118,7 +118,11 @@ const statusAfter = (effect: OutcomeEffect, cancels: Known | undefined, state: O
 const reverse = (command: ReverseOutcome, state: OutcomesState): readonly OutcomeEvent[] => {
   const { outcome_id, reversal_id, note, api_application_id, source, by, now } = command
   const known = find(state, outcome_id)
-  if (!known) throw new Rejection('not_found', 'There is no outcome with this id. Check the address.')
+  if (!known)
+    throw new Rejection(
+      'not_found',
+      'There is no outcome with this id. Check the event_id that it was sent with, or the id in the address.',
+    )
   const { outcome, recorded } = known
   if (!recorded) throw new Rejection('already_reversed', 'This outcome is a reversal, which cannot be reversed.')
   if (outcome.reversed)

@@ -111,15 +111,22 @@ test('a price is explained, and told how it came about, as the guide says', { ti
   )
 })
 
-test('a server sends leads and reports outcomes as the guide says', { timeout: 180_000 }, async () => {
-  const headings = ['Set it up', 'Send a lead', 'Report an outcome', 'Follow your leads', 'Files']
-  const output = await goOnWith('docs/leads.md', ...headings)
+test(
+  'a server sends leads and reports outcomes, and leads are written to, as the guides say',
+  { timeout: 180_000 },
+  async () => {
+    const headings = ['Set it up', 'Send a lead', 'Report an outcome', 'Follow your leads', 'Files']
+    const leads = await commands('docs/leads.md', ...headings)
+    const output = await goOn(`${leads}\n${await commands('docs/outreach.md', 'Who is in a stream')}`)
 
-  expect(output).toContain('"event_id":"sale-1","type":"sold"')
-  expect(output).toMatch(/"reversal_of":"[0-9a-f-]{36}"/)
-  expect(output).toContain('1 lead was taken in, 0 were known, 0 faults.')
-  expect(output).toMatch(/^[0-9a-f-]{36},open,new,.*,upload,spring,/m)
-})
+    expect(output).toContain('"event_id":"sale-1","type":"sold"')
+    expect(output).toMatch(/"reversal_of":"[0-9a-f-]{36}"/)
+    expect(output).toContain('1 lead was taken in, 0 were known, 0 faults.')
+    expect(output).toMatch(/^[0-9a-f-]{36},open,new,.*,upload,spring,/m)
+    expect(output).toMatch(/"contact_id":"[0-9a-f-]{36}","state":"in"/)
+    expect(output).toContain('"act":"approve"')
+  },
+)
 
 test('a partner confirms members and sends points as the guide says', { timeout: 120_000 }, async () => {
   const output = await goOnWith('docs/loyalty.md', 'Set it up', 'Confirm a member', 'Send points and tiers')
