@@ -26,14 +26,17 @@ export const namesIn = (declared: readonly unknown[], field: string): readonly s
   declared.flatMap((each) => z.object({ [field]: z.string().trim() }).safeParse(each).data?.[field] ?? [])
 
 /** Reports each name of a list that neither the file nor the organisation has. */
-export const reportUnknownNames = async (
-  targets: NamedTargets,
+export type ReportUnknownNames = (
   setup: SetupContext,
   word: keyof NamedTargets,
   names: readonly string[],
   path: readonly PropertyKey[],
-): Promise<void> => {
-  for (const [index, name] of names.entries())
-    if (!isDeclaredIn(setup, word, name) && !(await targets[word].exists(setup.organisation_id, name)))
-      setup.report([...path, index], `there is no ${word} ${name}`)
-}
+) => Promise<void>
+
+export const makeReportUnknownNames =
+  (targets: NamedTargets): ReportUnknownNames =>
+  async (setup, word, names, path) => {
+    for (const [index, name] of names.entries())
+      if (!isDeclaredIn(setup, word, name) && !(await targets[word].exists(setup.organisation_id, name)))
+        setup.report([...path, index], `there is no ${word} ${name}`)
+  }

@@ -1,3 +1,5 @@
+import { outcomeModel } from '#domain/outcomes/model.ts'
+import { seededModel } from '#domain/outcomes/record.ts'
 import type { SecretCheck } from '#infra/crypto/secret-hash.ts'
 import type { Parts } from '#infra/parts.ts'
 import { apiApplicationsSection } from './access/api-application-setup.ts'
@@ -9,6 +11,7 @@ import { crmSections } from './crm.ts'
 import { customIntegrationsSection } from './custom-integrations/setup.ts'
 import { deliverySettingsSection } from './deliveries/setup.ts'
 import { makeDocumentFiles } from './document-files.ts'
+import { commandHandler } from './handle.ts'
 import { endpointConnectionsSection } from './integrations/setup.ts'
 import type { Catalogue } from './live-catalogue.ts'
 import { loyaltyProgrammesSection } from './loyalty/setup.ts'
@@ -17,6 +20,7 @@ import { paymentAccountsSection } from './payment-accounts/setup.ts'
 import { makeHasSold } from './policies/has-sold.ts'
 import { policyRulesSection } from './policy-rules/setup.ts'
 import { providerAccountsSection } from './provider-accounts/setup.ts'
+import { makeReportUnknownNames } from './setup-names.ts'
 import { lifecycleActionsSection } from './workflows/setup.ts'
 import { namedTargets } from './workflows/workflow-choices.ts'
 import { workflowsSection } from './workflows/workflow-setup.ts'
@@ -48,13 +52,19 @@ export const setupSections = ({
   productsSection({ writer, hasSold, documentFiles: makeDocumentFiles(pool) }),
   endpointConnectionsSection({ writer, keys, allowsHttp }),
   deliverySettingsSection(writer),
-  customIntegrationsSection({ writer, keys, allowsHttp }),
+  customIntegrationsSection({
+    writer,
+    keys,
+    allowsHttp,
+    outcomesOf: async (organisation_id) =>
+      (await commandHandler(writer, outcomeModel).load(organisation_id)) ?? seededModel,
+  }),
   lifecycleActionsSection({ writer, catalogue }),
   campaignsSection(writer),
   ...leadIntakeSections(writer),
-  loyaltyProgrammesSection({ writer, targets: namedTargets(writer.log, catalogue) }),
+  loyaltyProgrammesSection({ writer, reportUnknownNames: makeReportUnknownNames(namedTargets(writer.log, catalogue)) }),
   ...crmSections(writer),
   policyRulesSection(writer),
   workflowsSection({ writer, targets: namedTargets(writer.log, catalogue) }),
-  ...outreachSections({ writer, targets: namedTargets(writer.log, catalogue) }),
+  ...outreachSections({ writer, reportUnknownNames: makeReportUnknownNames(namedTargets(writer.log, catalogue)) }),
 ]

@@ -1,8 +1,7 @@
 import { customIntegration, type CustomIntegrationCommand } from '#domain/custom-integrations/custom-integration.ts'
 import type { CustomIntegrationId } from '#domain/custom-integrations/events.ts'
 import { integrationConnection } from '#domain/custom-integrations/integration-connection.ts'
-import { outcomeModel } from '#domain/outcomes/model.ts'
-import { seededModel } from '#domain/outcomes/record.ts'
+import type { OrganisationId } from '#domain/values.ts'
 import { commandHandler, type Writer } from '../handle.ts'
 import { reportRefusal, type SetupContext, type SetupSection, type SetupStep } from '../setup-section.ts'
 import { namesIn } from '../setup-names.ts'
@@ -16,15 +15,22 @@ type Deps = {
   readonly keys: SealingKeys
   /** Whether the operator's configuration permits plain http to an address. */
   readonly allowsHttp: (address: string) => boolean
+  /** The outcome types and measures of an organisation. */
+  readonly outcomesOf: (organisation_id: OrganisationId) => Promise<{ readonly types: Keyed; readonly measures: Keyed }>
 }
+type Keyed = readonly { readonly key: string }[]
 
 type DeclaredConnection = DeclaredIntegration['connections'][number]
 
 /** What other systems post to us, and what we call of theirs. A connection that the file does not name stays as it is. */
-export const customIntegrationsSection = ({ writer, keys, allowsHttp }: Deps): SetupSection<DeclaredIntegration> => {
+export const customIntegrationsSection = ({
+  writer,
+  keys,
+  allowsHttp,
+  outcomesOf,
+}: Deps): SetupSection<DeclaredIntegration> => {
   const integrations = commandHandler(writer, customIntegration)
   const connections = commandHandler(writer, integrationConnection)
-  const models = commandHandler(writer, outcomeModel)
 
   /** An outcome of a type, or a value of a measure, that the firm does not have would be held each time. */
   const reportUnknownOutcomes = async (
@@ -33,8 +39,8 @@ export const customIntegrationsSection = ({ writer, keys, allowsHttp }: Deps): S
     { organisation_id, declared, report }: SetupContext,
   ): Promise<void> => {
     const { type, values } = inbound?.outcome_mapping ?? {}
-    const model = (await models.load(organisation_id)) ?? seededModel
-    const keysIn = (section: string, known: readonly { readonly key: string }[]) => {
+    const model = await outcomesOf(organisation_id)
+    const keysIn = (section: string, known: Keyed) => {
       const inFile = namesIn(declared(section), 'key')
       return inFile.length > 0 ? inFile : known.map(({ key }) => key)
     }

@@ -1,15 +1,14 @@
 import { programme, type ProgrammeCommand } from '#domain/loyalty/programme.ts'
 import { commandHandler, type Writer } from '../handle.ts'
-import { reportUnknownNames } from '../setup-names.ts'
+import type { ReportUnknownNames } from '../setup-names.ts'
 import { reportRefusal, type SetupContext, type SetupSection, type SetupStep } from '../setup-section.ts'
-import type { NamedTargets } from '../workflows/workflow-choices.ts'
 import { DeclaredProgramme } from './declared.ts'
 import { programmeIdOf } from './ids.ts'
 
-type Deps = { readonly writer: Writer; readonly targets: NamedTargets }
+type Deps = { readonly writer: Writer; readonly reportUnknownNames: ReportUnknownNames }
 
 /** Loyalty programmes, with their tiers and cycles. */
-export const loyaltyProgrammesSection = ({ writer, targets }: Deps): SetupSection<DeclaredProgramme> => {
+export const loyaltyProgrammesSection = ({ writer, reportUnknownNames }: Deps): SetupSection<DeclaredProgramme> => {
   const { handle, load, preview } = commandHandler(writer, programme)
 
   const planOne = async (
@@ -45,7 +44,7 @@ export const loyaltyProgrammesSection = ({ writer, targets }: Deps): SetupSectio
     schema: DeclaredProgramme.strict(),
     plan: async (declared, setup) => {
       const plans = declared.map(async (each, index) => {
-        await reportUnknownNames(targets, setup, 'product', each.products, [index, 'products'])
+        await reportUnknownNames(setup, 'product', each.products, [index, 'products'])
         const earlier = declared.findIndex(({ slug }) => slug === each.slug)
         if (earlier === index) return reportRefusal(setup, [index], () => planOne(each, setup))
         setup.report([index, 'slug'], `is that of loyalty_programmes[${earlier}]`)

@@ -3,7 +3,7 @@ import { outreachSettings } from '#domain/outreach/settings.ts'
 import { outreachStream, type OutreachCommand } from '#domain/outreach/stream.ts'
 import { Rejection } from '#domain/rejection.ts'
 import { commandHandler, type Writer } from '../handle.ts'
-import { reportUnknownNames } from '../setup-names.ts'
+import type { ReportUnknownNames } from '../setup-names.ts'
 import {
   reportRefusal,
   type AnySetupSection,
@@ -11,7 +11,6 @@ import {
   type SetupSection,
   type SetupStep,
 } from '../setup-section.ts'
-import type { NamedTargets } from '../workflows/workflow-choices.ts'
 import { DeclaredOutreach, DeclaredStream, priceOf, withDefaults } from './declared.ts'
 import { outreachStreamIdOf } from './ids.ts'
 
@@ -20,12 +19,12 @@ const DeclaredInFile = DeclaredStream.extend({
 }).strict()
 type DeclaredInFile = z.output<typeof DeclaredInFile>
 
-type Deps = { readonly writer: Writer; readonly targets: NamedTargets }
+type Deps = { readonly writer: Writer; readonly reportUnknownNames: ReportUnknownNames }
 
 /** Outreach as a whole, and its streams. */
-export const outreachSections = ({ writer, targets }: Deps): readonly AnySetupSection[] => [
+export const outreachSections = ({ writer, reportUnknownNames }: Deps): readonly AnySetupSection[] => [
   settingsSection(writer),
-  streamsSection({ writer, targets }),
+  streamsSection({ writer, reportUnknownNames }),
 ]
 
 const settingsSection = (writer: Writer): SetupSection<z.output<typeof DeclaredOutreach>> => {
@@ -57,7 +56,7 @@ const settingsSection = (writer: Writer): SetupSection<z.output<typeof DeclaredO
   }
 }
 
-const streamsSection = ({ writer, targets }: Deps): SetupSection<DeclaredInFile> => {
+const streamsSection = ({ writer, reportUnknownNames }: Deps): SetupSection<DeclaredInFile> => {
   const { handle, load, preview } = commandHandler(writer, outreachStream)
 
   const planOne = async (
@@ -94,7 +93,7 @@ const streamsSection = ({ writer, targets }: Deps): SetupSection<DeclaredInFile>
     schema: DeclaredInFile,
     plan: async (declared, setup) => {
       const plans = declared.map(async (each, index) => {
-        await reportUnknownNames(targets, setup, 'campaign', each.campaigns, [index, 'campaigns'])
+        await reportUnknownNames(setup, 'campaign', each.campaigns, [index, 'campaigns'])
         const earlier = declared.findIndex(({ slug }) => slug === each.slug)
         if (earlier === index) return reportRefusal(setup, [index], () => planOne(each, setup))
         setup.report([index, 'slug'], `is that of outreach_streams[${earlier}]`)
