@@ -84,7 +84,7 @@ export const DeclaredRate = z.strictObject({
     .string()
     .regex(/^\d{1,6}(\.\d{1,8})?$/, 'must be a decimal above zero, such as 0.7912')
     .refine((rate) => Number(rate) > 0, 'must be above zero')
-    .meta({ pattern: String.raw`^([0-9]{1,6}\.[0-9]{0,7}[1-9][0-9]{0,7}|[0-9]{0,5}[1-9][0-9]{0,5}(\.[0-9]{1,8})?)$` })
+    .meta({ pattern: String.raw`^([1-9][0-9]{0,5}(\.[0-9]{1,8})?|0\.[0-9]{0,7}[1-9])$` })
     .describe('So much of the organisation’s currency for a US dollar from this day on.'),
 })
 
