@@ -103,7 +103,7 @@ export const playOutreach = async (
 
   const stream = await step('create an outreach stream', async () => {
     const { data } = await operate(Created, 'POST', `${admin}/outreach_streams`, {
-      slug: `journey-${run}`,
+      slug: `letter-${run}`,
       kind: 'mailshot',
       name: 'A letter of the journey',
       purpose: 'first_party_marketing',

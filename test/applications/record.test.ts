@@ -12,7 +12,10 @@ import { anna, application_id, given, save, saveCustomer, start } from './builde
 
 /** What comes of commands one after another, those that are refused left out. */
 const happened = (commands: readonly ApplicationCommand[]) => {
-  const at = (index: number) => ({ occurred_at: new Date(Date.UTC(2026, 0, 15, 12, index)).toISOString() })
+  const at = (index: number) => ({
+    occurred_at: new Date(Date.UTC(2026, 0, 15, 12, index)).toISOString(),
+    actor: { type: 'system', id: null } as const,
+  })
   const events: (readonly [ApplicationStreamEvent, { readonly occurred_at: string }])[] = []
   let state = application.initialState
   commands.forEach((command, index) => {

@@ -57,8 +57,8 @@ test('each matching event is recorded once on the timeline of the firm’s polic
   })
 
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
-  expect(types).toEqual(['PolicyBound', 'PolicyUpdated'])
-  expect(later).toEqual(['PolicyBound', 'PolicyUpdated', 'PolicyUpdated'])
+  expect(types.filter((type) => type === 'PolicyUpdated')).toHaveLength(1)
+  expect(later.filter((type) => type === 'PolicyUpdated')).toHaveLength(2)
 })
 
 test('events with no policy id, or for a policy that is not the firm’s, are accepted and ignored', async () => {

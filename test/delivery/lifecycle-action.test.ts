@@ -135,7 +135,7 @@ test('the published lifecycle events are those of the applications, quotes, poli
     quote: 9,
     policy: 12,
     mandate: 4,
-    premium: 6,
+    premium: 7,
     claim: 7,
     webhook: 3,
   })
