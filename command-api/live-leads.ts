@@ -1,7 +1,7 @@
 import type { OneLeadCommand } from '#domain/leads/commands.ts'
 import type { CampaignRef, LeadActor, LeadEvent } from '#domain/leads/events.ts'
 import { lead } from '#domain/leads/lead.ts'
-import type { LeadState } from '#domain/leads/state.ts'
+import type { LeadState, LeadStreamState } from '#domain/leads/state.ts'
 import { OrganisationId, type CustomerId } from '#domain/values.ts'
 import { commandHandler, type Context, type Handled, type Writer } from './handle.ts'
 import type { Pipelines } from './live-pipelines.ts'
@@ -20,7 +20,7 @@ export type LeadActs = {
 /** Leads, for every capability that brings them about or tells them what happened. */
 export type Leads = {
   readonly stream: (contact_id: CustomerId) => string
-  readonly handle: (acts: LeadActs, context: Context) => Promise<Handled<LeadState | undefined, LeadEvent>>
+  readonly handle: (acts: LeadActs, context: Context) => Promise<Handled<LeadStreamState, LeadEvent>>
   /** Undefined: the person is no lead. */
   readonly find: (organisation_id: OrganisationId, contact_id: CustomerId) => Promise<LeadState | undefined>
 }
@@ -40,7 +40,7 @@ export const makeLeads = (writer: Writer, pipelines: Pipelines, screensTps: Scre
     },
     find: async (organisation_id, contact_id) => {
       const state = await load(contact_id)
-      return state?.record.organisation_id === organisation_id ? state : undefined
+      return state?.record && state.record.organisation_id === organisation_id ? state : undefined
     },
   }
 }

@@ -64,9 +64,9 @@ const LeadShown = z.object({
   follow_up: z.boolean().nullable(),
   outcome_reason: Text,
   priority: Text,
-  vulnerable: z.boolean(),
+  vulnerable: z.boolean().nullable(),
   snoozed_until: Instant,
-  archived: z.boolean(),
+  archived: z.boolean().nullable(),
   next_action: NextAction.nullable(),
   fields: z.record(z.string(), FieldValue).describe('Every field the firm set up, by key; null when unknown.'),
 })

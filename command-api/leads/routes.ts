@@ -38,7 +38,7 @@ export const leadAdminRoutes = ({ leads, pipelines, directory }: Deps): Route[] 
         },
         operatorContext(organisation_id, facts),
       )
-      if (!state) throw notFound('lead')
+      if (!state?.record) throw notFound('lead')
       return { status: 200, body: { data: state.record } }
     },
   ),

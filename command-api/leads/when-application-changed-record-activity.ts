@@ -3,7 +3,7 @@ import { idOf, type EventOf, type RecordedEvent } from '#domain/event.ts'
 import type { ActivityKind, LeadActor } from '#domain/leads/events.ts'
 import { marketQuoteEvents } from '#domain/market-quotes/events.ts'
 import { quoteEvents } from '#domain/quotes/events.ts'
-import { OrganisationId, type CustomerId } from '#domain/values.ts'
+import type { CustomerId } from '#domain/values.ts'
 import { derivedId } from '#infra/ids.ts'
 import type { Leads } from '../live-leads.ts'
 import type { Reaction } from '../reaction.ts'
@@ -59,9 +59,9 @@ type Deps = {
 }
 
 /**
- * What happens with an application stands on the timeline of its person, where that person is a lead. Applications of one
- * person are followed at the same time and in no order, so the lead's stream is no target: an activity is recorded once
- * because its id follows from what it tells of.
+ * What happens with an application stands on the timeline of its person, who need not be a lead and becomes none by it.
+ * Applications of one person are followed at the same time and in no order, so the person's stream is no target: an
+ * activity is recorded once because its id follows from what it tells of.
  */
 export const whenApplicationChangedRecordActivity = ({ leads, customerOf }: Deps): Reaction<typeof followed> => ({
   name: 'when-application-changed-record-activity',
@@ -71,7 +71,7 @@ export const whenApplicationChangedRecordActivity = ({ leads, customerOf }: Deps
   react: async (event, recorded, { cause: _cause, ...context }) => {
     const activity = told(event)
     const contact_id = activity && (await customerOf(recorded))
-    if (!contact_id || !(await leads.find(OrganisationId.parse(context.organisation_id), contact_id))) return
+    if (!contact_id) return
     const { kind, summary, by } = activity
     const application_id = idOf(recorded.stream)
     const isStart = event.type === 'CustomerSaved'

@@ -1,19 +1,17 @@
 import { policyEvents } from '#domain/policies/events.ts'
-import { OrganisationId } from '#domain/values.ts'
 import { derivedId } from '#infra/ids.ts'
 import type { Leads } from '../live-leads.ts'
 import type { Reaction } from '../reaction.ts'
 
 const { PolicyBound } = policyEvents
 
-/** A person who bought is a lead won, if they were one. */
+/** A sale stands on the timeline of whoever bought, and makes them a lead won, if they were a lead. */
 export const whenPolicyBoundWinLead = (leads: Leads): Reaction<{ PolicyBound: typeof PolicyBound }> => ({
   name: 'when-policy-bound-win-lead',
   categories: ['policy'],
   events: { PolicyBound },
   target: ({ customer_id }) => leads.stream(customer_id),
   react: async ({ customer_id, policy_id, policy_number }, _recorded, context) => {
-    if (!(await leads.find(OrganisationId.parse(context.organisation_id), customer_id))) return
     const activity = {
       type: 'RecordActivity',
       activity_id: derivedId('policy_activity', policy_id),

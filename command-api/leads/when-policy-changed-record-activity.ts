@@ -4,7 +4,6 @@ import type { ActivityKind } from '#domain/leads/events.ts'
 import { policyEvents } from '#domain/policies/events.ts'
 import type { PolicyRecord } from '#domain/policies/record.ts'
 import { premiumEvents } from '#domain/premiums/events.ts'
-import { OrganisationId } from '#domain/values.ts'
 import { derivedId } from '#infra/ids.ts'
 import type { Leads } from '../live-leads.ts'
 import type { Reaction } from '../reaction.ts'
@@ -61,7 +60,7 @@ type Deps = {
   readonly policyOf: (policy_id: string) => Promise<PolicyRecord | undefined>
 }
 
-/** What happens with a policy stands on the timeline of its person, where that person is a lead. Its sale does by itself. */
+/** What happens with a policy stands on the timeline of its person, lead or not. Its sale does by itself. */
 export const whenPolicyChangedRecordActivity = ({ leads, policyOf }: Deps): Reaction<typeof followed> => ({
   name: 'when-policy-changed-record-activity',
   categories: ['policy'],
@@ -70,7 +69,7 @@ export const whenPolicyChangedRecordActivity = ({ leads, policyOf }: Deps): Reac
   react: async (event, { stream, id }, { cause: _cause, ...context }) => {
     const policy = await policyOf(idOf(stream))
     const contact_id = policy?.customer.id
-    if (!contact_id || !(await leads.find(OrganisationId.parse(context.organisation_id), contact_id))) return
+    if (!contact_id) return
     const { kind, summary } = told(event, policy.policy_number)
     const activity_id = derivedId('policy_activity', id)
     const related = { type: 'policy', id: policy.id }

@@ -6,9 +6,10 @@ import { leadEvents, type CampaignRef } from '#domain/leads/events.ts'
 import type { LeadRecord } from '#domain/leads/record.ts'
 import type { Pipeline } from '#domain/pipeline/events.ts'
 import { seededPipeline } from '#domain/pipeline/record.ts'
+import { CustomerId } from '#domain/values.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import { subjectKind, type Wanted } from '../capability.ts'
-import { leadSnapshot } from './snapshot.ts'
+import { leadSnapshot, personSnapshot } from './snapshot.ts'
 
 /** Of the last event, since what it says decides which workflows it triggers. */
 type Facts = {
@@ -16,6 +17,8 @@ type Facts = {
   readonly campaign: CampaignRef | null
   /** The workflow that somebody ran for the lead by it. */
   readonly run_workflow_id: string | null
+  /** Nothing but activities was recorded so far, as of somebody who is no lead. */
+  readonly only_activities?: true
 }
 
 /** Stands for the organisation's own team among those who see an event. */
@@ -30,8 +33,9 @@ type Row = {
 }
 
 /**
- * Leads. What an event says of a person, such as the title of a task, is not kept with the delivery: it is read when the
- * event is sent, like the lead itself, so that nothing of it is left after an erasure.
+ * Leads, and people who are none and did something. What an event says of a person, such as the title of a task, is not
+ * kept with the delivery: it is read when the event is sent, like the lead itself, so that nothing of it is left after an
+ * erasure.
  */
 export const leads = subjectKind<typeof leadEvents, Facts>({
   type: 'lead',
@@ -39,23 +43,27 @@ export const leads = subjectKind<typeof leadEvents, Facts>({
   events: leadEvents,
   readModels: ['lead_events', 'lead_records'],
   idOf: (_event, { stream }) => idOf(stream),
-  remember: (_facts, event) => ({
+  remember: (facts, event) => ({
     campaign: event.campaign,
     run_workflow_id: event.type === 'LeadRunByHand' ? event.workflow_id : null,
+    ...(event.type === 'LeadActivityRecorded' && (!facts || facts.only_activities) && { only_activities: true }),
   }),
-  happening: (event) => {
+  happening: (event, { only_activities = false }) => {
     const published = publishedLeadEvent(event)
-    // These follow from what became known of the person just before.
-    const isAboutDetails = event.type === 'LeadCreated' || event.type === 'ContactDetailsChanged'
+    // These follow from what became known of the person just before; so may what is recorded of somebody who is no lead.
+    const isAboutDetails = event.type === 'LeadCreated' || event.type === 'ContactDetailsChanged' || only_activities
     return published && { type: published.type, payload: {}, alsoWaitsFor: isAboutDetails ? ['customers'] : [] }
   },
   people: (contact_id) => [contact_id],
   readSnapshots: async (pool, subjects) => {
     const rows = await read(pool, subjects)
-    return (_contact_id, _now, event_id) => {
-      const { lead, customer, pipeline, event } = rows.get(event_id) ?? {}
-      if (!lead || !event) return undefined
-      return { payload: event.payload, ...leadSnapshot(lead, customer ?? null, pipeline ?? seededPipeline) }
+    return (contact_id, _now, event_id) => {
+      const { lead, customer = null, pipeline, event } = rows.get(event_id) ?? {}
+      if (!event) return undefined
+      const snapshot = lead
+        ? leadSnapshot(lead, customer, pipeline ?? seededPipeline)
+        : personSnapshot(CustomerId.parse(contact_id), customer, pipeline ?? seededPipeline)
+      return { payload: event.payload, ...snapshot }
     }
   },
 })

@@ -3,27 +3,46 @@ import type { Json } from '#domain/event.ts'
 import type { FactValue } from '#domain/leads/events.ts'
 import type { LeadRecord } from '#domain/leads/record.ts'
 import type { CustomField, Pipeline, TeamMember } from '#domain/pipeline/events.ts'
-import { Channel } from '#domain/values.ts'
+import { Channel, type CustomerId } from '#domain/values.ts'
 
 type PersonOf = Pick<Customer, 'id' | 'first_name' | 'last_name' | 'email' | 'phone_number' | 'consent' | 'verified'>
 
+type OfLead = Pick<LeadRecord, 'contact_id' | 'facts'> & {
+  readonly external_system_id: string | null
+  readonly tps: LeadRecord['tps']
+  readonly work: Work
+}
+
 /** A lead and the person as receivers are shown them, as they are now. Every key is always there. */
 export const leadSnapshot = (lead: LeadRecord, person: PersonOf | null, pipeline: Pipeline): Json => {
+  const { marks, ...known } = lead
+  return shownOf(
+    { ...known, external_system_id: marks.external_system_id, work: workOf(lead, pipeline) },
+    person,
+    pipeline,
+  )
+}
+
+/** The same of a person who has no lead record: nobody works with them, and nothing beside their details is known. */
+export const personSnapshot = (contact_id: CustomerId, person: PersonOf | null, pipeline: Pipeline): Json =>
+  shownOf({ contact_id, facts: {}, external_system_id: null, tps: null, work: noWork }, person, pipeline)
+
+const shownOf = (lead: OfLead, person: PersonOf | null, pipeline: Pipeline): Json => {
   const contact = contactOf(lead, person)
   return {
     contact,
-    lead: { ...contact, ...workOf(lead, pipeline), fields: fieldsOf(lead, pipeline) },
+    lead: { ...contact, ...lead.work, fields: fieldsOf(lead, pipeline) },
     facts: displayed(lead, pipeline),
   }
 }
 
-const contactOf = ({ contact_id, marks, tps }: LeadRecord, person: PersonOf | null): Json => {
+const contactOf = ({ contact_id, external_system_id, tps }: OfLead, person: PersonOf | null): Json => {
   const { first_name = null, last_name = null, email = null, phone_number = null } = person ?? {}
   // Another number was never screened.
   const isScreened = tps !== null && tps.phone_number === phone_number
   return {
     contact_id,
-    external_system_id: marks.external_system_id,
+    external_system_id,
     name: [first_name, last_name].filter((each) => each !== null).join(' ') || null,
     first_name,
     last_name,
@@ -52,7 +71,25 @@ const consentOf = (held: readonly ConsentHeld[]): Json =>
     ]),
   )
 
-const workOf = (lead: LeadRecord, { team_members }: Pipeline): Json => {
+const noWork = {
+  stage: null,
+  status: null,
+  score: null,
+  owner_id: null,
+  owner: null,
+  last_touched_at: null,
+  buying_signal: null,
+  follow_up: null,
+  outcome_reason: null,
+  priority: null,
+  vulnerable: null,
+  snoozed_until: null,
+  archived: null,
+  next_action: null,
+} as const
+type Work = Readonly<Record<keyof typeof noWork, Json[string]>>
+
+const workOf = (lead: LeadRecord, { team_members }: Pipeline): Work => {
   const { shown, marks, owner_id, outcome_reason, vulnerable, snoozed_until, next_action } = lead
   return {
     stage: shown.stage.key,
@@ -83,7 +120,7 @@ const ownerOf = (owner_id: string | null, team: readonly TeamMember[]): Json | n
 }
 
 /** Every field that the organisation has set up, in its type; null when it is not known. */
-const fieldsOf = ({ facts }: LeadRecord, { custom_fields }: Pipeline): Json =>
+const fieldsOf = ({ facts }: Pick<LeadRecord, 'facts'>, { custom_fields }: Pipeline): Json =>
   Object.fromEntries(custom_fields.map((field) => [field.key, typed(field, facts[field.key])]))
 
 /** A value in the type of its field. One that was told in another form, and cannot be read in this one, is not known. */
@@ -118,7 +155,7 @@ const booleanIn = (value: FactValue): boolean | null => {
 }
 
 /** The fields that have a value, as a person would read them. */
-const displayed = ({ facts }: LeadRecord, { custom_fields }: Pipeline): Json =>
+const displayed = ({ facts }: Pick<LeadRecord, 'facts'>, { custom_fields }: Pipeline): Json =>
   Object.fromEntries(
     custom_fields.flatMap((field) => {
       const value = typed(field, facts[field.key])

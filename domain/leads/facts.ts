@@ -3,7 +3,7 @@ import { aboutOf, dormantAt } from './about.ts'
 import type { Circumstances, RecordActivity, RecordFacts, WorkLead } from './commands.ts'
 import type { ActivityKind, Facts, LeadEvent } from './events.ts'
 import { wakeUp } from './status.ts'
-import type { LeadState } from './state.ts'
+import type { BeforeLead, LeadState } from './state.ts'
 
 type Decision = readonly LeadEvent[]
 
@@ -108,26 +108,48 @@ const firstContacts: ReadonlySet<ActivityKind> = new Set([
   'booking_attended',
 ])
 
+/** The timeline of somebody who is no lead: no application sees it in its feeds, and it sets no deadline. */
+export const recordActivityBeforeLead = (
+  act: RecordActivity,
+  state: BeforeLead | undefined,
+  { by, campaign = null }: Circumstances,
+): Decision =>
+  state?.seen_activities.includes(act.activity_id)
+    ? []
+    : [
+        {
+          type: 'LeadActivityRecorded',
+          seen_by: [],
+          campaign,
+          by,
+          ...activityOf(act),
+          touches: !withoutContact.has(act.kind),
+          is_first_contact: false,
+          dormant_at: null,
+        },
+      ]
+
+const activityOf = ({
+  activity_id,
+  kind,
+  summary,
+  channel = null,
+  direction = null,
+  related = null,
+  happened_at,
+}: RecordActivity) => ({ activity_id, kind, summary, channel, direction, related, happened_at })
+
 /** An activity stands on the timeline once. Whatever the person does wakes a dormant lead up. */
-export const recordActivity = (
-  { activity_id, kind, summary, channel = null, direction = null, related = null, happened_at }: RecordActivity,
-  state: LeadState,
-  circumstances: Circumstances,
-): Decision => {
-  if (state.seen_activities.includes(activity_id)) return []
+export const recordActivity = (act: RecordActivity, state: LeadState, circumstances: Circumstances): Decision => {
+  if (state.seen_activities.includes(act.activity_id)) return []
   const { record } = state
+  const { kind, direction, happened_at } = act
   const touches = !withoutContact.has(kind)
   const isContact = firstContacts.has(kind) && direction !== 'inbound'
   const activity: LeadEvent = {
     type: 'LeadActivityRecorded',
     ...aboutOf(state, circumstances),
-    activity_id,
-    kind,
-    summary,
-    channel,
-    direction,
-    related,
-    happened_at,
+    ...activityOf(act),
     touches,
     is_first_contact: isContact && record.first_contacted_at === null,
     dormant_at: dormantAfter(touches, happened_at, record, circumstances),

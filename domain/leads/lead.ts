@@ -1,12 +1,12 @@
 import type { Decider } from '../decider.ts'
 import { Rejection } from '../rejection.ts'
-import { recordActivity, recordFacts, settleProposals } from './facts.ts'
+import { recordActivity, recordActivityBeforeLead, recordFacts, settleProposals } from './facts.ts'
 import { fallDue } from './fall-due.ts'
 import { leadEvents, type LeadEvent } from './events.ts'
 import type { Circumstances, LeadCommand, OneLeadCommand } from './commands.ts'
 import { receiveLead } from './receive.ts'
 import { scoreChange } from './score.ts'
-import { evolve, type LeadState } from './state.ts'
+import { evolve, type BeforeLead, type LeadStreamState } from './state.ts'
 import { planScreening } from './screening.ts'
 import { changeStatus, followOutcome, moveToStage } from './status.ts'
 import { workLead } from './work.ts'
@@ -15,9 +15,9 @@ type Decision = readonly LeadEvent[]
 
 export const unknownLead = () => new Rejection('not_found', 'There is no lead with this id. Check the address.')
 
-const decideOne = (act: OneLeadCommand, state: LeadState | undefined, circumstances: Circumstances): Decision => {
-  if (act.type === 'ReceiveLead') return receiveLead(act, state, circumstances)
-  if (!state) throw unknownLead()
+const decideOne = (act: OneLeadCommand, state: LeadStreamState, circumstances: Circumstances): Decision => {
+  if (act.type === 'ReceiveLead') return receiveLead(act, state?.record && state, circumstances)
+  if (!state?.record) return decideBeforeLead(act, state, circumstances)
 
   switch (act.type) {
     case 'RecordFacts':
@@ -54,22 +54,33 @@ const decideOne = (act: OneLeadCommand, state: LeadState | undefined, circumstan
   }
 }
 
-const decide = ({ acts, ...circumstances }: LeadCommand, before: LeadState | undefined): Decision => {
+/** What happens with a person who is no lead is recorded; it makes them none, and nothing follows from it. */
+const decideBeforeLead = (
+  act: OneLeadCommand,
+  state: BeforeLead | undefined,
+  circumstances: Circumstances,
+): Decision => {
+  if (act.type === 'RecordActivity') return recordActivityBeforeLead(act, state, circumstances)
+  if (act.type === 'FollowOutcome') return []
+  throw unknownLead()
+}
+
+const decide = ({ acts, ...circumstances }: LeadCommand, before: LeadStreamState): Decision => {
   const recorded = { occurred_at: circumstances.now }
   const events: LeadEvent[] = []
   let state = before
   const take = (decided: Decision) => {
     events.push(...decided)
-    state = decided.reduce<LeadState | undefined>((so_far, event) => evolve(so_far, event, recorded), state)
+    state = decided.reduce<LeadStreamState>((so_far, event) => evolve(so_far, event, recorded), state)
   }
   for (const act of acts) take(decideOne(act, state, circumstances))
   // What happened may have changed the score, and is all that can.
-  if (events.length > 0 && state) take(scoreChange(state, circumstances))
-  if (events.length > 0 && state) take(planScreening(events, state, circumstances))
+  if (events.length > 0 && state?.record) take(scoreChange(state, circumstances))
+  if (events.length > 0 && state?.record) take(planScreening(events, state, circumstances))
   return events
 }
 
-export const lead: Decider<LeadCommand, typeof leadEvents, LeadState | undefined> = {
+export const lead: Decider<LeadCommand, typeof leadEvents, LeadStreamState> = {
   category: 'lead',
   events: leadEvents,
   initialState: undefined,

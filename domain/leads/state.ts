@@ -10,25 +10,31 @@ export type LeadState = {
   readonly runs: readonly string[]
 }
 
+/** Somebody of whom activities are recorded and who is no lead. */
+export type BeforeLead = { readonly record: undefined } & Pick<LeadState, 'seen_activities'>
+
+/** What a stream adds up to; undefined while nothing is recorded of the person. */
+export type LeadStreamState = LeadState | BeforeLead | undefined
+
 // A reaction repeats itself within moments; who repeats an act a thousand acts later has it recorded twice.
 const remembered = 1_000
 
 export const evolve = (
-  state: LeadState | undefined,
+  state: LeadStreamState,
   event: LeadEvent,
   recorded: { readonly occurred_at: string },
-): LeadState | undefined => {
+): LeadStreamState => {
   const record = evolveLead(state?.record, event, recorded)
-  if (!record) return undefined
-  const { ingests = [], seen_activities = [], runs = [] } = state ?? {}
+  const before = state?.seen_activities ?? []
+  const seen_activities =
+    event.type === 'LeadActivityRecorded' ? [...before, event.activity_id].slice(-remembered) : before
+  if (!record) return { record, seen_activities }
+  const { ingests, runs } = state?.record ? state : { ingests: [], runs: [] }
   const isSending = event.type === 'LeadCreated' || event.type === 'LeadSentAgain'
   return {
     record,
     ingests: isSending && event.ingest_id !== null ? [...ingests, event.ingest_id].slice(-remembered) : ingests,
-    seen_activities:
-      event.type === 'LeadActivityRecorded'
-        ? [...seen_activities, event.activity_id].slice(-remembered)
-        : seen_activities,
+    seen_activities,
     runs: event.type === 'LeadRunByHand' ? [...runs, event.run_id].slice(-remembered) : runs,
   }
 }

@@ -90,7 +90,7 @@ type EventRow = {
   readonly document: unknown
 }
 
-/** What happened to leads, as published: once for each API application that saw it, and once for the team. */
+/** What happened to leads, and to people who are none, as published: once for each API application that saw it, and once for the team. */
 export const leadFeed: Projection<typeof leadEvents, EventRow, 'organisation_id' | 'viewer_id' | 'event_id'> = {
   name: 'lead_events',
   version: 1,
@@ -187,6 +187,8 @@ export const leadRecords: Projection<typeof leadEvents, RecordRow, 'organisation
   keys: (_event, recorded) => [{ organisation_id: organisationOf(recorded), contact_id: idOf(recorded.stream) }],
 
   project: (row, event, { position, metadata }, key) => {
+    // Of somebody who is no lead.
+    if (!row && event.type === 'LeadActivityRecorded') return undefined
     const document = evolveLead(row?.document, event, metadata)
     if (!document) throw new Error(`${event.type} of lead ${key.contact_id}, which was never created.`)
     const { shown, owner_id, updated_at } = document

@@ -100,7 +100,7 @@ export const leadAdminRoutes = ({ pool }: { readonly pool: Database }): Route[] 
       ...operator,
       method: 'get',
       address: `${address}/:contact_id/timeline`,
-      summary: 'List what happened to a lead, oldest first',
+      summary: 'List what happened to a lead, or to a person who is none, oldest first',
       path: LeadPath,
       query: z.object({ cursor: z.string().optional(), limit: Limit }),
       answers: { 200: z.object({ data: z.array(LeadFeedEvent), next_cursor: z.string().nullable() }) },
@@ -118,7 +118,8 @@ export const leadAdminRoutes = ({ pool }: { readonly pool: Database }): Route[] 
       ...operator,
       method: 'get',
       address: '/admin/v1/organisations/:organisation_id/lead_events',
-      summary: 'List what happened to the leads of an organisation, whoever sent them, oldest first',
+      summary:
+        'List what happened to the leads of an organisation, whoever sent them, and to people who are none, oldest first',
       path: OrganisationPath,
       query: EventsQuery,
       answers: { 200: z.object({ data: z.array(LeadFeedEvent), next_cursor: z.string().nullable() }) },

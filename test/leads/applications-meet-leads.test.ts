@@ -108,13 +108,33 @@ test('reacting once more to all that has happened changes nothing', async () => 
   expect([await typesOf(fixture), await outcomesOf(fixture)]).toEqual(before)
 })
 
-test('a person who is no lead does not become one by applying; the outcome stands with the person', async () => {
+test('a person who is no lead does not become one by applying: their activities and the outcome stand with the person', async () => {
   await using fixture = await openLeads()
+  const timeline = async () => {
+    const { body } = await fixture.get(`/admin/v1/organisations/${organisation_id}/leads/${contact_id}/timeline`)
+    return (body as { data: readonly { event_type: string }[] }).data.map(({ event_type }) => event_type)
+  }
+  const activities = ['application_started', 'quote_issued', 'quote_accepted', 'policy_bound'].map(
+    (kind) => `activity.${kind}`,
+  )
 
   await sale(fixture)
+  await fixture.reactAgain()
+  await fixture.settled()
 
   expect(await fixture.leads.find(organisation_id, contact_id)).toBeUndefined()
   expect(await outcomesOf(fixture)).toHaveLength(1)
+  expect((await timeline()).toSorted()).toEqual(activities.toSorted())
+  const listed = async () => (await fixture.get(`/admin/v1/organisations/${organisation_id}/leads`)).body
+  expect(await listed()).toMatchObject({ data: [] })
+  expect((await fixture.get('/api/v1/crm/leads')).body).toMatchObject({ data: [] })
+  expect(await typesOf(fixture)).toEqual([])
+
+  await fixture.send(website, { contact_id })
+
+  expect((await timeline()).toSorted()).toEqual([...activities, 'lead.created'].toSorted())
+  expect(await typesOf(fixture)).toEqual(['lead.created'])
+  expect(await listed()).toMatchObject({ data: [{ contact_id, shown: { status: 'open' }, activities: {} }] })
 })
 
 test('the feed tells which details of the person have changed, never what they are', async () => {

@@ -3,6 +3,7 @@ import { OrganisationId } from '#domain/values.ts'
 import { derivedId } from '#infra/ids.ts'
 import { startReceiver, type Receiver } from '../../demo/receiver.ts'
 import { startDeliveryWorker } from '../../delivery-worker/delivery-worker.ts'
+import { LeadWebhook } from '../../delivery-worker/webhook-specs.ts'
 import { startStripe, type StripeStandIn } from '../../stand-ins/stripe/stripe.ts'
 import { wholeService } from '../whole-service.ts'
 
@@ -15,6 +16,7 @@ const patience = { timeout: 100_000, interval: 50 }
 const day = 86_400
 
 const types = [
+  'activity.policy_bound',
   ...['bound', 'activated', 'expired', 'amended', 'indexed', 'reviewed', 'suspended'].map((name) => `policy.${name}`),
   ...['reinstated', 'lapsed', 'cancelled', 'document_issued'].map((name) => `policy.${name}`),
   ...['due', 'collected', 'failed', 'retried', 'refunded', 'refund_failed', 'written_off'].map(
@@ -140,19 +142,19 @@ const until = async (isSo: () => Promise<boolean>): Promise<void> => {
 /** The afternoon of that day. */
 const forwardTo = async (date: string) => forward((Date.parse(`${date}T15:00:00Z`) - (await now())) / 1000)
 
-const bought = async (term_years = 25) => {
+const bought = async (term_years = 25, { email = 'anna@example.org', isLead = true } = {}) => {
   const born = new Date((await now()) - 40 * day * 1000)
   born.setUTCFullYear(born.getUTCFullYear() - 34)
   const customer = {
     first_name: 'Anna',
     last_name: 'Ash',
-    email: 'anna@example.org',
+    email,
     dob: born.toISOString().slice(0, 10),
     address_line1: '1 High Street',
     city: 'London',
     postal_code: 'SW1A 1AA',
   }
-  await api('POST', 'crm/ingests', { source: 'website', identity: { email: customer.email, first_name: 'Anna' } })
+  if (isLead) await api('POST', 'crm/ingests', { source: 'website', identity: { email, first_name: 'Anna' } })
   const { id } = await api<{ id: string }>('POST', 'applications', {
     product_slug: 'term',
     journey_slug: 'standard',
@@ -378,4 +380,20 @@ test('what happened to the policy stands on the timeline of its person', { timeo
   await vi.waitUntil(async () => (await missing()).length === 0, patience)
 
   expect(await missing()).toEqual([])
+})
+
+test('a buyer who never was a lead: the sale is told of without a lead record', { timeout: 120_000 }, async () => {
+  const { id } = await bought(25, { email: 'never@example.org', isLead: false })
+  const told = () =>
+    hooks.received.filter((body) => body['event_type'] === 'activity.policy_bound' && JSON.stringify(body).includes(id))
+  await vi.waitUntil(() => told().length > 0, patience)
+
+  const { contact_id, contact, lead } = LeadWebhook.parse(told()[0])
+
+  expect(contact).toMatchObject({ name: 'Anna Ash', email: 'never@example.org', external_system_id: null })
+  expect(lead).toEqual({ ...lead, ...contact, stage: null, status: null, score: null, owner: null, priority: null })
+  const listed = await service.send('GET', `${admin}/leads/${contact_id}`)
+  const timeline = await service.send<{ event_type: string }[]>('GET', `${admin}/leads/${contact_id}/timeline`)
+  expect(listed.status).toBe(404)
+  expect(timeline.body.data.map(({ event_type }) => event_type)).toContain('activity.policy_bound')
 })

@@ -4,7 +4,7 @@ import type { Customer } from '#domain/customers/record.ts'
 import type { FactValue, LeadEvent } from '#domain/leads/events.ts'
 import { evolveLead, type LeadRecord } from '#domain/leads/record.ts'
 import type { Pipeline } from '#domain/pipeline/events.ts'
-import { leadSnapshot } from '../../delivery-worker/leads/snapshot.ts'
+import { leadSnapshot, personSnapshot } from '../../delivery-worker/leads/snapshot.ts'
 import { about, contact_id, created, olive, pipeline } from '../leads/builders.ts'
 
 type Shown = Readonly<Record<'contact' | 'lead' | 'facts', Readonly<Record<string, unknown>>>>
@@ -123,6 +123,22 @@ describe('the person', () => {
 
     expect(shown([screened]).contact['tps_status']).toBe('registered')
     expect(shown([screened], { ...ada, phone_number: '+447700900456' }).contact['tps_status']).toBeNull()
+  })
+})
+
+describe('a person who has no lead record yet', () => {
+  test('has the keys of a lead: their details as a contact, and null for what only a lead has', () => {
+    const { contact, lead, facts } = personSnapshot(ada.id, ada, fields) as Shown
+    const known = shown()
+
+    expect(contact).toEqual(known.contact)
+    expect(Object.keys(lead)).toEqual(Object.keys(known.lead))
+    expect(lead).toMatchObject(contact)
+    const { fields: own, ...rest } = lead
+    const ofLead = Object.entries(rest).filter(([key]) => !(key in contact))
+    expect(ofLead.map(([, value]) => value)).toEqual(ofLead.map(() => null))
+    expect(own).toEqual(shown().lead['fields'])
+    expect(facts).toEqual({})
   })
 })
 

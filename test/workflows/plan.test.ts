@@ -13,7 +13,7 @@ import {
 } from '#domain/workflows/events.ts'
 import { capabilities } from '../../delivery-worker/capabilities.ts'
 import { makePlan } from '../../delivery-worker/plan.ts'
-import { about, activity, contact_id, created, user } from '../leads/builders.ts'
+import { about, activity, contact_id, created, form, user } from '../leads/builders.ts'
 import { inStreamOrder, recorded } from '../recorded.ts'
 import { samples } from '../stored-events/samples.ts'
 
@@ -113,6 +113,18 @@ describe('an event of a lead', () => {
 
     for (const deliveries of [sent(set(), happens(created)), sent(details, happens(changed))])
       expect(deliveries.map(({ waits_for }) => waits_for)).toEqual([['lead_events', 'lead_records', 'customers']])
+  })
+
+  test('that tells of a person who is no lead yet waits for their details, too', () => {
+    const forms = set({ trigger: { ...anything, event_type: 'activity.form' } })
+    const waits = (...events: readonly LeadEvent[]) =>
+      sent(forms, recorded(leadEvents, `lead-${contact_id}`, events, of)).map(({ waits_for }) => waits_for)
+
+    expect(waits(form, form)).toEqual([
+      ['lead_events', 'lead_records', 'customers'],
+      ['lead_events', 'lead_records', 'customers'],
+    ])
+    expect(waits(form, created, form).at(-1)).toEqual(['lead_events', 'lead_records'])
   })
 
   test('is not sent for another trigger, nor when only the team is concerned', () => {
