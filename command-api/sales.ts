@@ -28,6 +28,7 @@ import { makeClaimNumber } from './policies/number.ts'
 import { premiumRoutes } from './policies/premium-routes.ts'
 import { makeWaitUntilReadable } from './policies/readable.ts'
 import { refundPremiums } from './policies/refund-premiums.ts'
+import { reviewRoutes } from './policies/review-routes.ts'
 import { policyAdminRoutes } from './policies/routes.ts'
 import { servicingRoutes } from './policies/servicing-routes.ts'
 import { makeSetUp } from './policies/set-up.ts'
@@ -37,6 +38,7 @@ import { whenInboundEventAcceptedUpdatePolicy } from './policies/when-inbound-ev
 import { whenPolicyBoundIssueDocuments } from './policies/when-policy-bound-issue-documents.ts'
 import { whenQuoteBoughtSetUpPolicy } from './policies/when-quote-bought-set-up-policy.ts'
 import { whenTermsChangedIssueSchedule } from './policies/when-terms-changed-issue-schedule.ts'
+import { makeNewestVersions, makeReviewBasis } from './review-basis.ts'
 import { makeSetUpSold } from './set-up-sold.ts'
 import { setUpMandates } from './policy-mandates.ts'
 import type { QuoteOwner } from './quote-owner.ts'
@@ -81,6 +83,7 @@ export const salesRoutes = (deps: RouteDeps): readonly Route[] => {
     }),
     ...premiumRoutes({ writer, baseUrl }),
     ...servicingRoutes({ writer, baseUrl, dateAt }),
+    ...reviewRoutes(writer),
     ...policyAdminRoutes({ writer, baseUrl, dateAt }),
     ...catalogueAdminRoutes({ writer, catalogue, hasSold: makeHasSold(pool) }),
   ]
@@ -108,7 +111,7 @@ export const salesReactions = (deps: ReactionDeps): readonly SomeReaction[] => {
   ]
 }
 
-type TimerDeps = Pick<Parts, 'clock' | 'log'> & {
+type TimerDeps = Pick<Parts, 'clock' | 'log' | 'pool'> & {
   readonly writer: Writer
   readonly catalogue: Catalogue
   readonly policyRules: LivePolicyRules
@@ -118,13 +121,14 @@ type TimerDeps = Pick<Parts, 'clock' | 'log'> & {
 }
 
 export const salesTimers = (deps: TimerDeps): readonly Timer[] => {
-  const { writer, catalogue, policyRules, desks, openAccount, outside, clock, log } = deps
+  const { writer, catalogue, policyRules, desks, openAccount, outside, clock, log, pool } = deps
+  const reviewBasis = makeReviewBasis({ writer, catalogue, newestVersions: makeNewestVersions(pool) })
   return [
     expireQuotes(writer),
     abandonInactive(writer),
     searchMarket({ writer, panel: marketPanel(outside), openAccount, clock, log }),
     ...settleCardPayments({ writer, desks }),
-    ...policyTimers({ writer, catalogue, rulesOf: policyRules }),
+    ...policyTimers({ writer, catalogue, rulesOf: policyRules, reviewBasis }),
     setUpMandates({ writer, desks }),
     ...collectPremiums({ writer, desks, clock }),
     refundPremiums({ writer, desks }),

@@ -67,7 +67,8 @@ export const servicingRoutes = ({ writer, baseUrl, dateAt }: Deps): Route[] => {
         ...operatorRoute,
         method: 'post',
         address: `${policyAddress}/review`,
-        summary: 'Conclude the review of reviewable premiums, with the premiums from then on',
+        summary:
+          'Conclude the review of reviewable premiums, with the premiums from then on: one that could not be priced, or in place of its price',
         path: policyPath,
         body: z.object({ components: Components.default([]) }),
         answers,

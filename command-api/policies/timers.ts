@@ -1,8 +1,10 @@
 import { idOf } from '#domain/event.ts'
 import type { PolicyRules } from '#domain/policy-rules/events.ts'
 import { policy } from '#domain/policies/policy.ts'
+import { reviewDue, type ReviewBasis } from '#domain/policies/review.ts'
+import type { PolicyState } from '#domain/policies/state.ts'
 import type { OrganisationId } from '#domain/values.ts'
-import { commandHandler, type Writer } from '../handle.ts'
+import { commandHandler, type Context, type Writer } from '../handle.ts'
 import type { Catalogue } from '../live-catalogue.ts'
 import type { Timer } from '../timers.ts'
 
@@ -10,27 +12,39 @@ type Deps = {
   readonly writer: Writer
   readonly catalogue: Pick<Catalogue, 'release'>
   readonly rulesOf: (organisation_id: OrganisationId) => PolicyRules
+  readonly reviewBasis: (policy: PolicyState, at: string) => Promise<ReviewBasis>
 }
 
 /** Cover starts, and ends, on the day that the policy says. */
-export const policyTimers = ({ writer, catalogue, rulesOf }: Deps): readonly Timer[] => {
+export const policyTimers = ({ writer, catalogue, rulesOf, reviewBasis }: Deps): readonly Timer[] => {
   const { handle, load } = commandHandler(writer, policy)
+
+  const index = async (id: string, now: string, context: Context): Promise<void> => {
+    const state = await load(id)
+    if (!state) return
+    const { organisation_id, product_id, product_release_id } = state
+    const release = await catalogue.release(organisation_id, product_id, product_release_id)
+    if (!release) throw new Error(`Release ${product_release_id} of product ${product_id} does not exist.`)
+    const rules = rulesOf(organisation_id)
+    await handle(state.id, { type: 'IndexPolicy', now, rules, release }, context)
+  }
+
   return [
     {
       kind: 'policy_review',
-      fire: async ({ stream, due_at }, context) => handle(idOf(stream), { type: 'CallReview', now: due_at }, context),
+      fire: async ({ stream, due_at }, context) => {
+        const id = idOf(stream)
+        const state = await load(id)
+        const review_on = state && reviewDue(state, due_at)
+        if (!state || !review_on) return
+        // What covers grow to on the same day is part of what is reviewed, whichever timer comes first.
+        if (state.next_indexation_on === review_on) await index(id, due_at, context)
+        await handle(id, { type: 'CallReview', now: due_at, basis: await reviewBasis(state, due_at) }, context)
+      },
     },
     {
       kind: 'policy_indexation',
-      fire: async ({ stream, due_at }, context) => {
-        const state = await load(idOf(stream))
-        if (!state) return
-        const { organisation_id, product_id, product_release_id } = state
-        const release = await catalogue.release(organisation_id, product_id, product_release_id)
-        if (!release) throw new Error(`Release ${product_release_id} of product ${product_id} does not exist.`)
-        const rules = rulesOf(organisation_id)
-        await handle(state.id, { type: 'IndexPolicy', now: due_at, rules, release }, context)
-      },
+      fire: async ({ stream, due_at }, context) => index(idOf(stream), due_at, context),
     },
     {
       kind: 'policy_start',

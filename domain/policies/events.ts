@@ -3,7 +3,7 @@ import { CustomIntegrationId, IntegrationConnectionId } from '../custom-integrat
 import { CustomerDetails } from '../customers/events.ts'
 import { event, personal, type EventOf } from '../event.ts'
 import { Last4, MandateId, ProviderId, ProviderWord } from '../payments/events.ts'
-import { QuoteComponent } from '../rating/events.ts'
+import { PriceStep, QuoteComponent, RateTableUsed } from '../rating/events.ts'
 import {
   ApiApplicationId,
   ApplicationId,
@@ -95,6 +95,22 @@ export type PolicyDocumentKind = z.infer<typeof PolicyDocumentKind>
 
 export const CancellationReason = z.enum(['cooling_off', 'customer_request', 'arrears', 'claim', 'fraud', 'other'])
 export type CancellationReason = z.infer<typeof CancellationReason>
+
+/** Why a review could not be priced by itself. */
+export const UnpricedReason = z.enum([
+  /** No price is asked for: whoever concludes it, decides. */
+  'by_the_team',
+  /** What the policy was sold on is not known any more. */
+  'no_answers',
+  /** A table that the covers name cannot price them: it is not there, or for other money or other questions. */
+  'no_table',
+  /** The tables have no rate at this age for the years that are left. */
+  'no_rate',
+  /** A reviewable cover falls year by year, or has a price from a list: no table says what it costs from now on. */
+  'no_table_price',
+  'not_offered',
+])
+export type UnpricedReason = z.infer<typeof UnpricedReason>
 
 /** Stream `policy-<policy id>`. */
 export const policyEvents = {
@@ -213,13 +229,31 @@ export const policyEvents = {
     reason: z.enum(['no_figure']),
     retry_at: z.iso.datetime(),
   }),
-  /** The day has come on which reviewable premiums can be reviewed: the team concludes it. */
-  PolicyReviewDue: event({ review_on: CalendarDate }),
+  /** The day has come on which reviewable premiums are reviewed, and they cannot be worked out: the team concludes it. */
+  PolicyReviewDue: event(
+    { review_on: CalendarDate, reason: UnpricedReason },
+    // Before, every review was left to the team.
+    { upcasts: [(v1) => ({ ...v1, reason: 'by_the_team' })] },
+  ),
   PolicyReviewed: event({
     ...PolicyTerms.shape,
     next_review_on: CalendarDate.nullable(),
     next_review_at: z.iso.datetime().nullable(),
   }),
+  /** How a review was priced by itself, for one of the people: the steps of the whole are with those of the first. */
+  PolicyReviewPriced: event(
+    {
+      customer_id: CustomerId,
+      life: z.union([z.literal(1), z.literal(2)]),
+      review_on: CalendarDate,
+      rate_tables: z.array(RateTableUsed),
+      /** They reveal the age and the health of the person. */
+      components: personal(
+        z.array(z.object({ cover_index: z.int(), term_years: z.int().nullable(), steps: z.array(PriceStep) })),
+      ),
+    },
+    { subject: ({ customer_id }) => customer_id },
+  ),
   /** A claim was paid, with which cover ends. */
   PolicyEndedByClaim: event({ claim_id: z.uuid(), ended_on: CalendarDate }),
   PolicySuspended: event({ reason: SuspensionReason, overdue_pence: Pence }),

@@ -4,6 +4,7 @@ import type { PolicyEvent } from './events.ts'
 import { policyStreamEvents, type PolicyStreamEvent } from './record.ts'
 import * as arrears from './arrears.ts'
 import * as claims from './claims.ts'
+import * as review from './review.ts'
 import * as terms from './terms.ts'
 import * as premiums from './premiums.ts'
 import * as refunds from './refunds.ts'
@@ -57,7 +58,7 @@ export type PolicyCommand =
   | arrears.ReinstatePolicy
   | terms.AmendPolicy
   | terms.ReviewPolicy
-  | terms.CallReview
+  | review.CallReview
   | IndexPolicy
   | claims.OpenClaim
   | claims.DecideClaim
@@ -130,7 +131,7 @@ const decided = (command: PolicyCommand, state: PolicyState | undefined): readon
     case 'ReviewPolicy':
       return terms.reviewPolicy(command, state)
     case 'CallReview':
-      return terms.callReview(command, state)
+      return review.callReview(command, state)
     case 'IndexPolicy':
       return indexPolicy(command, state)
     case 'OpenClaim':

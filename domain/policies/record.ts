@@ -42,6 +42,8 @@ export const PolicyRecord = Policy.omit({ display_id: true, premium_frequency: t
   lapsed_on: CalendarDate.nullable(),
   /** The review that the team was told of. */
   review_called_on: CalendarDate.nullable(),
+  /** The latest review, where it was priced by itself and the team has not decided otherwise. */
+  review_priced_on: CalendarDate.nullable(),
   arrears: Arrears,
   given_after_bind: z.array(GivenAfterBind),
   /** To be given back since it was cancelled. */
@@ -116,6 +118,7 @@ const bound = (event: Of<'PolicyBound'>, created_at: string): PolicyRecord => ({
   suspended_for: null,
   lapsed_on: null,
   review_called_on: null,
+  review_priced_on: null,
   arrears: { since: null, overdue_pence: 0, check_at: null },
   documents: [],
   next_review_on: event.next_review_on,
@@ -198,7 +201,9 @@ const changeBy = (
     case 'PolicyReviewDue':
       return { review_called_on: event.review_on }
     case 'PolicyReviewed':
-      return { ...withTerms(policy, event), next_review_on: event.next_review_on }
+      return { ...withTerms(policy, event), next_review_on: event.next_review_on, review_priced_on: null }
+    case 'PolicyReviewPriced':
+      return { review_priced_on: event.review_on }
     case 'PolicyEndedByClaim':
       return {
         ...ended,

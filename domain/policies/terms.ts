@@ -24,8 +24,6 @@ export type ReviewPolicy = {
   readonly components: readonly ComponentChange[]
   readonly now: string
 }
-/** Sent when the day has come on which premiums can be reviewed. */
-export type CallReview = { readonly type: 'CallReview'; readonly now: string }
 
 type Decision = readonly PolicyEvent[]
 
@@ -100,26 +98,35 @@ export const amendPolicy = ({ components, collection_day, note }: AmendPolicy, p
   ]
 }
 
-export const callReview = ({ now }: CallReview, policy: PolicyState): Decision => {
-  const { next_review_on: review_on, time_zone, review_called_on } = policy
-  if (hasEnded(policy) || review_on === null || review_called_on === review_on) return []
-  return review_on <= dateIn(time_zone, now) ? [{ type: 'PolicyReviewDue', review_on }] : []
-}
-
-/** The next review is as long after this one as the shortest period of its covers. */
+/**
+ * Concludes a review that is due. One that was priced by itself can be concluded otherwise: then the next one is due when
+ * it was.
+ */
 export const reviewPolicy = ({ components, now }: ReviewPolicy, policy: PolicyState): Decision => {
   refuseEnded(policy)
-  const { next_review_on: review_on, time_zone, end_date } = policy
-  if (review_on === null || review_on > dateIn(time_zone, now))
+  const { next_review_on: review_on, time_zone, review_priced_on } = policy
+  const isDue = review_on !== null && review_on <= dateIn(time_zone, now)
+  if (!isDue && review_priced_on === null)
     throw new Rejection(
       'conflict',
       review_on === null ? 'The premiums of this policy are guaranteed.' : `A review is due on ${review_on}.`,
     )
-  const periods = policy.components.flatMap(({ premium_basis, review_period_years }) =>
+  const next = isDue ? reviewAfter(policy, review_on) : reviewOn(policy, review_on)
+  return [{ type: 'PolicyReviewed', ...termsWith(policy, components), ...next }]
+}
+
+export const reviewPeriods = ({ components }: Pick<PolicyState, 'components'>): readonly number[] =>
+  components.flatMap(({ premium_basis, review_period_years }) =>
     premium_basis === 'reviewable' && review_period_years !== null ? [review_period_years] : [],
   )
-  const next = yearsAfter(review_on, Math.min(...periods))
-  const next_review_on = end_date !== null && next >= end_date ? null : next
-  const next_review_at = next_review_on === null ? null : startOfDayIn(time_zone, next_review_on)
-  return [{ type: 'PolicyReviewed', ...termsWith(policy, components), next_review_on, next_review_at }]
+
+/** The next review is as long after this one as the shortest period of its covers. */
+export const reviewAfter = (policy: PolicyState, review_on: string) => {
+  const next = yearsAfter(review_on, Math.min(...reviewPeriods(policy)))
+  return reviewOn(policy, policy.end_date !== null && next >= policy.end_date ? null : next)
 }
+
+const reviewOn = ({ time_zone }: PolicyState, next_review_on: string | null) => ({
+  next_review_on,
+  next_review_at: next_review_on === null ? null : startOfDayIn(time_zone, next_review_on),
+})

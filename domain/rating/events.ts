@@ -256,3 +256,26 @@ export type QuoteComponent = z.infer<typeof QuoteComponent>
 /** Which published table a price came from. */
 export const RateTableUsed = z.object({ key: z.string(), version: z.int() })
 export type RateTableUsed = z.infer<typeof RateTableUsed>
+
+/** A step of how a price comes about. */
+export const PriceStep = z.object({
+  step: z.enum([
+    'rate',
+    'loading',
+    'answer_factor',
+    'factor',
+    'journey_loading',
+    'list',
+    'part_of_life_cover',
+    'rounding',
+    'minimum_premium',
+  ]),
+  name: z.string().describe('The cell of the rate table (`life.level 1: 34|25|n`), or which loading or factor.'),
+  value: z.string().describe('What is multiplied by, or added. A rate is in ten-thousandths of a penny for £1,000.'),
+  life: z
+    .union([z.literal(1), z.literal(2)])
+    .nullable()
+    .describe('Of which of two people; null: of the whole.'),
+  adds_pence: z.string().describe('A decimal, for example `-45.818`. The steps of a component add up to its premium.'),
+})
+export type PriceStep = z.infer<typeof PriceStep>

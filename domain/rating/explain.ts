@@ -1,38 +1,20 @@
 import { answerText } from './answers.ts'
 import { priceComponents, type PricedComponent } from './components.ts'
 import { decimalUnits } from './decimal.ts'
-import type { QuoteComponent } from './events.ts'
+import type { PriceStep, QuoteComponent } from './events.ts'
 import { tableOf, type LifeAtStart } from './lives.ts'
 import { answerFactorsOf, journeyUnits } from './premium.ts'
 import { quotableCovers } from './price.ts'
 import { cellKey } from './rate-table.ts'
 import type { PricingRequest } from './request.ts'
 
-/** What a price is made of, one after the other: each step says what it adds, in pence, and they add up to the price. */
-export type PriceStep = {
-  readonly step:
-    | 'rate'
-    | 'loading'
-    | 'answer_factor'
-    | 'factor'
-    | 'journey_loading'
-    | 'list'
-    | 'part_of_life_cover'
-    | 'rounding'
-    | 'minimum_premium'
-  /** The cell of the rate table, or which loading or factor. */
-  readonly name: string
-  /** What is multiplied by, or added: a rate, a percentage, a factor. */
-  readonly value: string
-  /** Whose answers: of the first person or the second. */
-  readonly life: 1 | 2 | null
-  readonly adds_pence: string
-}
-
 export type ExplainedComponent = Pick<
   QuoteComponent,
   'cover_id' | 'cover_index' | 'cover_type' | 'title' | 'premium_pence'
-> & { readonly steps: readonly PriceStep[] }
+> & {
+  /** One after the other: each says what it adds, and they add up to the price. */
+  readonly steps: readonly PriceStep[]
+}
 
 export type Explanation = {
   readonly components: readonly ExplainedComponent[]

@@ -70,6 +70,7 @@ export const policyDueTimes = (event: PolicyEvent, occurred_at: string): DueTime
     case 'PolicyDocumentIssued':
     case 'PolicyMandateChanged':
     case 'PolicySuspended':
+    case 'PolicyReviewPriced':
       return {}
   }
 }

@@ -58,6 +58,7 @@ const exceptions: Readonly<Record<string, string>> = {
   postInboundWebhook: 'only the other system has the secret that signs',
   postMessageNews: 'only the message gateway has the secret that signs',
   postOrganisationPolicyReview: 'premiums are reviewed after years: before, there is nothing to conclude',
+  getOrganisationPolicyReviewExplanation: 'premiums are reviewed after years: before, there is nothing to explain',
   postOrganisationPolicyPremiumWriteOff: 'the banks take days to refuse a premium: before, it is not written off',
 }
 

@@ -25,7 +25,7 @@ const types = [
   ...['opened', 'evidence_requested', 'approved', 'declined', 'paid', 'closed', 'reopened'].map((n) => `claim.${n}`),
 ]
 
-const file = (hooks: string, provider: string) => `
+const file = (hooks: string, provider: string, ofYearTwo = '') => `
 organisations:
   - slug: acme
     name: Acme Life
@@ -40,6 +40,7 @@ ${types.map((type) => `      - { name: ${type}, trigger: { event_type: ${type} }
       - rpi: [${[0, 1, 2, 3].map((more) => `{ year: ${new Date().getUTCFullYear() + more}, percent: '10' }`).join(', ')}]
     rate_tables:
       - { key: life.level, version: 1, csv: "age,smoker,rate_e4\\n34,n,45818\\n34,s,99999\\n" }
+${ofYearTwo}
     products:
       - slug: term
         name: Term
@@ -280,13 +281,24 @@ test(
     expect(await toldOf('policy.amended')).toMatchObject([{ payload: { premium_pence: 1_000 } }])
     await toldOf('policy.document_issued', 3)
 
-    // A year on: cover follows prices, and the premiums are reviewed.
+    // A year on: cover follows prices, and the premiums are reviewed by the rates of then, with the age and the cover of then.
+    const csv = String.raw`"age,smoker,rate_e4\n35,n,60000\n"`
+    await service.setUp(file(hooks.url, stripe.url, `      - { key: life.level, version: 2, csv: ${csv} }`))
+    const table = `/admin/v1/rate_tables/life.level/versions/2?organisation_id=${organisation_id}`
+    await until(async () => (await service.send('GET', table)).status === 200)
     await forwardTo(back.next_indexation_on ?? '')
-    const indexed = await untilPolicy((shown) => shown.premium_pence === 1_100)
-    expect(indexed.next_indexation_on).not.toBe(back.next_indexation_on)
-    await toldOf('policy.indexed')
+    await untilPolicy((shown) => shown.next_indexation_on !== back.next_indexation_on)
+    expect(await toldOf('policy.indexed')).toMatchObject([{ payload: { premium_pence: 1_100 } }])
+    // £220,000 at 35: six pence for each thousand.
+    expect(await toldOf('policy.reviewed')).toMatchObject([{ payload: { premium_pence: 1_320 } }])
+    const address = `${admin}/policies/${id}/reviews/${back.next_indexation_on}/explanation`
+    expect((await service.send('GET', address)).body.data).toMatchObject({
+      rate_tables: [{ key: 'life.level', version: 2 }],
+      components: [{ term_years: 24, steps: [{ step: 'rate', value: '60000' }, ...Array<object>(7).fill({})] }],
+    })
+    // The team decides otherwise.
     await operate(`${id}/review`, { components: [{ cover_index: 0, premium_pence: 1_200 }] })
-    expect(await toldOf('policy.reviewed')).toMatchObject([{ payload: { premium_pence: 1_200 } }])
+    expect(await toldOf('policy.reviewed', 2)).toMatchObject([{}, { payload: { premium_pence: 1_200 } }])
 
     // A claim, from the telephone call to the payment.
     const opened = await operate<{ claim_id: string }>(`${id}/claims`, { claim_type: 'life', happened_on: today })

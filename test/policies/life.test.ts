@@ -210,6 +210,7 @@ describe('over HTTP', () => {
         writer: sales.writer,
         catalogue: sales.catalogue,
         rulesOf: policyRulesOf(new Map()),
+        reviewBasis: async () => ({ reason: 'by_the_team' }),
       }).find((each) => each.kind === kind)
       await timer?.fire({ organisation_id, kind, id, stream: `policy-${id}`, due_at }, context)
       return ((await sales.get(`/api/v1/policies/${id}`)).body as { data: Policy }).data.status

@@ -147,13 +147,8 @@ describe('indexation and review', () => {
   }
   const components = [{ cover_index: 0, cover_amount_pence: null, premium_pence: 3000 }]
 
-  scenario('the team is told of a review, once', {
-    given: [reviewable, activated],
-    when: { type: 'CallReview', now: '2031-02-02T00:00:00.000Z' },
-    then: [{ type: 'PolicyReviewDue', review_on: '2031-02-02' }],
-  })
-  scenario('and concludes it with the premium from then on', {
-    given: [reviewable, activated, { type: 'PolicyReviewDue', review_on: '2031-02-02' }],
+  scenario('the team concludes a review with the premium from then on', {
+    given: [reviewable, activated, { type: 'PolicyReviewDue', review_on: '2031-02-02', reason: 'no_rate' }],
     when: { type: 'ReviewPolicy', components, now: '2031-03-01T00:00:00.000Z' },
     then: [
       {

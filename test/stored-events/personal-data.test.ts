@@ -20,6 +20,7 @@ const notPersonal: Readonly<Record<string, string>> = {
   'PartnerSaved.joint': 'a rule of the release',
   'QuoteIssued.journey_loading': 'a multiplier of the release',
   'QuoteIssued.rate_tables': 'keys of published rate tables',
+  'PolicyReviewPriced.rate_tables': 'keys of published rate tables',
   'OrganisationRegistered.slug': 'names a firm, and is set by the operator',
   'OrganisationRegistered.name': 'names a firm, and is set by the operator',
   'OrganisationRegistered.time_zone': 'an IANA name',
