@@ -91,7 +91,7 @@ export const reinstatePolicy = ({ now }: ReinstatePolicy, policy: PolicyState): 
 }
 
 const reinstatedAs = (policy: PolicyState, next_collection_on: string | null): PolicyEvent => {
-  const { status, time_zone, end_date, next_review_on, next_indexation_on } = policy
+  const { status, time_zone, end_date, next_review_on, review_called_on, next_indexation_on } = policy
   const beginOf = (date: string | null) => (date === null ? null : startOfDayIn(time_zone, date))
   return {
     type: 'PolicyReinstated',
@@ -99,7 +99,8 @@ const reinstatedAs = (policy: PolicyState, next_collection_on: string | null): P
     next_collection_on,
     next_collection_at: beginOf(next_collection_on),
     end_at: beginOf(end_date),
-    review_at: beginOf(next_review_on),
+    // One that the team was told of waits for the team.
+    review_at: review_called_on === next_review_on ? null : beginOf(next_review_on),
     indexation_at: beginOf(next_indexation_on),
   }
 }

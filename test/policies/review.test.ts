@@ -6,6 +6,7 @@ import type { ReviewBasis } from '#domain/policies/review.ts'
 import { price } from '#domain/rating/price.ts'
 import type { PricingRequest } from '#domain/rating/request.ts'
 import type { RatedCover } from '#domain/rating/events.ts'
+import { startOfDayIn } from '#domain/time-zone.ts'
 import { CustomerId } from '#domain/values.ts'
 import { aged, coverOf, published, requestOf, tables } from '../rating/request.ts'
 import { rejected, scenariosOf, stateOf } from '../scenario.ts'
@@ -264,6 +265,25 @@ describe('a review that cannot be priced is left to the team', () => {
     when: call(),
     then: [],
   })
+  const suspended: PolicyEvent = { type: 'PolicySuspended', reason: 'operator', overdue_pence: 0 }
+  const reinstated = (review_at: string | null) => ({
+    type: 'PolicyReinstated' as const,
+    from: 'suspended' as const,
+    next_collection_on: sold.first_collection_on,
+    next_collection_at: startOfDayIn('Europe/London', sold.first_collection_on),
+    end_at: '2051-02-02T00:00:00.000Z',
+    review_at,
+    indexation_at: null,
+  })
+  for (const [name, told, review_at] of [
+    ['is not called again when the policy is reinstated', [due('no_rate')], null],
+    ['is called when a policy is reinstated that nobody was told of', [], now],
+  ] as const)
+    scenario(name, {
+      given: [bound({}), activated, ...told, suspended],
+      when: { type: 'ReinstatePolicy', now: '2031-02-03T09:00:00.000Z' },
+      then: [reinstated(review_at)],
+    })
   scenario('and they are told once', {
     given: [bound({}), activated, due('no_rate')],
     when: call(),
