@@ -199,6 +199,60 @@ test('erasures are listed, oldest first, with cursors', async () => {
   expect(all).toEqual(all.toSorted())
 })
 
+const product = `
+organisations:
+  - slug: firm
+    name: A firm
+    rate_tables:
+      - { key: life.level, version: 1, csv: "age,rate_e4\\n34,45818\\n" }
+    products:
+      - slug: term
+        name: Term
+        product_type: term
+        lifecycle_state: production
+        rate_tables: { life.level: 1 }
+        covers:
+          - cover_type: life
+            rate_table: life.level
+            sum_assured_min_pence: 1000000
+            sum_assured_max_pence: 100000000
+            age_at_entry_min: 18
+            age_at_entry_max: 70
+            term_years_min: 1
+            term_years_max: 40
+        journeys: [{ slug: standard, name: Standard, questions: [] }]
+`
+
+test('what a person did who never was a lead is erased with them', async () => {
+  await service.setUp(product)
+  const identity = { email: 'quentin@example.com', first_name: 'Quentin' }
+  const body = { product_slug: 'term', journey_slug: 'standard', customer: { ...identity, last_name: 'Quentinson' } }
+  const contact_id = await vi.waitFor(async () => {
+    const { token } = service.sender
+    const started = await service.send<{ customer: { id: string } }>('POST', '/api/v1/applications', { token, body })
+    expect(started.status).toBe(201)
+    return started.body.data.customer.id
+  }, patience)
+  const recorded = async () => {
+    const events = await service.parts.eventLog.read(`lead-${contact_id}`)
+    return events.map(({ type, data }) => [type, data['kind'], data['summary']])
+  }
+  await vi.waitFor(async () => {
+    expect(await recorded()).toEqual([['LeadActivityRecorded', 'application_started', 'Started an application']])
+  }, patience)
+
+  expect((await erase(contact_id)).status).toBe(202)
+  await finished(contact_id)
+
+  expect(await recorded()).toEqual([['LeadActivityRecorded', 'application_started', '']])
+  expect(await readable(/quentin/i)).toEqual([])
+  const { pool, eventLog, signal } = service.parts
+  for (const projection of allProjections.filter(({ categories }) => categories.includes('lead'))) {
+    const compared = await compareWithRebuild(projection, { pool, eventLog, leases: makeLeases(pool), signal })
+    expect([projection.name, compared.differences]).toEqual([projection.name, []])
+  }
+}, 60_000)
+
 test('a person is erased from the log of EventStoreDB as from that of PostgreSQL', async () => {
   await using server = await startEventStoreDb()
   await using over = await leadService({ EVENT_LOG: 'eventstoredb', EVENTSTOREDB_URL: server.url })
