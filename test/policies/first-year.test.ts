@@ -6,66 +6,14 @@ import { startDeliveryWorker } from '../../delivery-worker/delivery-worker.ts'
 import { LeadWebhook } from '../../delivery-worker/webhook-specs.ts'
 import { startStripe, type StripeStandIn } from '../../stand-ins/stripe/stripe.ts'
 import { wholeService } from '../whole-service.ts'
+import { firmFile, paymentSecret } from './first-year-firm.ts'
 
 /** A policy's first year, through every role over HTTP: the operator moves the time, the banks answer by themselves. */
 
 const organisation_id = OrganisationId.parse(derivedId('organisation', 'acme'))
 const admin = `/admin/v1/organisations/${organisation_id}`
-const secret = 'whsec_of_acme'
 const patience = { timeout: 100_000, interval: 50 }
 const day = 86_400
-
-const types = [
-  'activity.policy_bound',
-  ...['bound', 'activated', 'expired', 'amended', 'indexed', 'reviewed', 'suspended'].map((name) => `policy.${name}`),
-  ...['reinstated', 'lapsed', 'cancelled', 'document_issued'].map((name) => `policy.${name}`),
-  ...['due', 'collected', 'failed', 'retried', 'refunded', 'refund_failed', 'written_off'].map(
-    (name) => `premium.${name}`,
-  ),
-  ...['opened', 'evidence_requested', 'approved', 'declined', 'paid', 'closed', 'reopened'].map((n) => `claim.${n}`),
-]
-
-const file = (hooks: string, provider: string, ofYearTwo = '') => `
-organisations:
-  - slug: acme
-    name: Acme Life
-    stripe_test_mode: true
-    payment_accounts:
-      - { mode: test, base_url: '${provider}', secret_key: sk_test_acme, webhook_secret: ${secret} }
-    endpoint_connections:
-      - { name: firm, base_url: '${hooks}', signing_secret: the secret of the firm }
-    workflows:
-${types.map((type) => `      - { name: ${type}, trigger: { event_type: ${type} }, actions: [{ kind: webhook, endpoint_connection: firm }] }`).join('\n')}
-    policy_rules:
-      - rpi: [${[0, 1, 2, 3].map((more) => `{ year: ${new Date().getUTCFullYear() + more}, percent: '10' }`).join(', ')}]
-    rate_tables:
-      - { key: life.level, version: 1, csv: "age,smoker,rate_e4\\n34,n,45818\\n34,s,99999\\n" }
-${ofYearTwo}
-    products:
-      - slug: term
-        name: Term
-        product_type: term
-        lifecycle_state: production
-        rate_tables: { life.level: 1 }
-        smoker: { key: smoker, values: [true] }
-        covers:
-          - cover_type: life
-            rate_table: life.level
-            premium_basis: reviewable
-            review_period_years: 1
-            indexation_method: rpi
-            sum_assured_min_pence: 1000000
-            sum_assured_max_pence: 100000000
-            age_at_entry_min: 18
-            age_at_entry_max: 70
-            term_years_min: 1
-            term_years_max: 40
-        journeys:
-          - slug: standard
-            name: Standard
-            questions:
-              - { key: smoker, label: Do you smoke?, question_type: boolean, required: true }
-`
 
 type Policy = {
   id: string
@@ -97,14 +45,14 @@ beforeAll(async () => {
   hooks = await startReceiver({ secret: 'the secret of the firm' })
   stripe = await startStripe(undefined, [], { afterMs: 1 })
   service = await wholeService({ DELIVERY_ALLOWED_HOSTS: '127.0.0.1', DELIVERY_ALLOW_HTTP: 'true' })
-  stripe.announceTo([{ url: `${service.origin}/api/v1/webhooks/stripe/${organisation_id}`, secret }])
+  stripe.announceTo([{ url: `${service.origin}/api/v1/webhooks/stripe/${organisation_id}`, secret: paymentSecret }])
   const ending = new AbortController()
   const worker = await startDeliveryWorker({ ...service.parts, signal: ending.signal })
   stopWorker = async () => {
     ending.abort()
     await worker.stop()
   }
-  await service.setUp(file(hooks.url, stripe.url))
+  await service.setUp(firmFile(hooks.url, stripe.url))
   token = (await service.client(organisation_id, ['read', 'write', 'crm'])).token
   // Another test's transaction may still hide what was set up.
   const body = { product_slug: 'term', journey_slug: 'standard' }
@@ -283,7 +231,7 @@ test(
 
     // A year on: cover follows prices, and the premiums are reviewed by the rates of then, with the age and the cover of then.
     const csv = String.raw`"age,smoker,rate_e4\n35,n,60000\n"`
-    await service.setUp(file(hooks.url, stripe.url, `      - { key: life.level, version: 2, csv: ${csv} }`))
+    await service.setUp(firmFile(hooks.url, stripe.url, `      - { key: life.level, version: 2, csv: ${csv} }`))
     const table = `/admin/v1/rate_tables/life.level/versions/2?organisation_id=${organisation_id}`
     await until(async () => (await service.send('GET', table)).status === 200)
     await forwardTo(back.next_indexation_on ?? '')
