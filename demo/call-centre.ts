@@ -22,7 +22,7 @@ const { BASE_URL, DATA_DIR, OPERATOR_KEY } = readConfig(process.env)
 const operator =
   OPERATOR_KEY ??
   (await readOwnSecrets(DATA_DIR))?.OPERATOR_KEY ??
-  fail('Give the key of the operator with OPERATOR_KEY.')
+  fail('Give OPERATOR_KEY, or the DATA_DIR that npm start was given.')
 const { headers: limits } = await fetch(`${BASE_URL}/api/v1/products`).catch(() =>
   fail(`Nothing answers at ${BASE_URL}. Start the service first (npm start), or name its BASE_URL.`),
 )

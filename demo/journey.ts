@@ -100,7 +100,7 @@ const sendBy = async <Schema extends z.ZodType>(
 const send = async <Schema extends z.ZodType>(schema: Schema, method: string, path: string, body?: object) =>
   sendBy(token, schema, method, path, body)
 const operate = async <Schema extends z.ZodType>(schema: Schema, method: string, path: string, body?: object) => {
-  if (operatorKey === undefined) throw new Error('Give the key of the operator with OPERATOR_KEY.')
+  if (operatorKey === undefined) throw new Error('Give OPERATOR_KEY, or the DATA_DIR that npm start was given.')
   return sendBy(operatorKey, schema, method, path, body)
 }
 
