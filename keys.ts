@@ -46,7 +46,7 @@ runProcess('keys', async (signal) => {
   await migrate(pool)
   await prepareLog(pool)
   await checkMasterKeys(pool, keys)
-  const eventLog = openEventLog(config, url)
+  const eventLog = await openEventLog(config, url)
   const parts = { pool, keys, signal, secretsInUse: () => secretsInUse(eventLog, signal) }
   const code = await keysCommand(command, parts, process.stdout)
   process.exit(code)

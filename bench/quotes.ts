@@ -7,6 +7,7 @@ import type { PricingRequest } from '#domain/rating/request.ts'
 import { standardUnderwriting } from '#domain/rating/underwriting.ts'
 import type { RatedCover } from '#domain/rating/events.ts'
 import { CoverId } from '#domain/values.ts'
+import { lifeTerms } from '../test/rating/cover.ts'
 import { applications as applicationsModel } from '../projections/applications/projection.ts'
 import { dueTimes } from '../projections/due-times/projection.ts'
 import { quotes as quotesModel } from '../projections/quotes/projection.ts'
@@ -116,32 +117,10 @@ const measureFilled = async (bench: Bench, { rounds, seconds, applications: many
 const cover = (cover_index: number, changes: Partial<RatedCover>): RatedCover => ({
   id: CoverId.parse(`00000000-0000-4000-8000-00000000000${cover_index}`),
   display_id: '',
-  cover_type: 'life',
   cover_index,
-  sum_assured_min_pence: 1_000_000,
-  sum_assured_max_pence: 100_000_000,
-  age_at_entry_min: 18,
+  ...lifeTerms,
   age_at_entry_max: 64,
-  term_years_min: 5,
-  term_years_max: 40,
   max_age_at_expiry: 70,
-  premium_basis: 'guaranteed',
-  review_period_years: null,
-  minimum_premium_pence: 500,
-  ci_payout_basis: 'additional',
-  survival_period_days: 14,
-  indexation_method: 'none',
-  benefit_basis: 'lump_sum',
-  title: null,
-  pricing_basis: 'rated',
-  member_premium_pence: null,
-  members_factor: null,
-  opt_in_factor: null,
-  members_min: null,
-  members_max: null,
-  rate_table: 'life.level',
-  indexation_percent: null,
-  tiers: [],
   ...changes,
 })
 

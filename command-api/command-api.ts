@@ -4,10 +4,11 @@ import { categoryOf } from '#domain/event.ts'
 import { type Programme, programmesFold } from '#domain/loyalty/record.ts'
 import { type OperatorKey, operatorKeysFold } from '#domain/operator-keys/record.ts'
 import { paymentAccountsFold } from '#domain/payment-accounts/record.ts'
-import { accountOf, providerAccountsFold } from '#domain/provider-accounts/record.ts'
+import { accountOf, accountOpener, providerAccountsFold } from '#domain/provider-accounts/record.ts'
 import { outreachPerson } from '#domain/outreach/person.ts'
 import type { CustomerId, OrganisationId } from '#domain/values.ts'
 import { makeLeases } from '#infra/consumers/lease.ts'
+import { unseal } from '#infra/crypto/seal.ts'
 import { makeSecretCheck, type SecretCheck } from '#infra/crypto/secret-hash.ts'
 import { makeTokens } from '#infra/crypto/tokens.ts'
 import { plainPermission } from '#infra/guarded-addresses.ts'
@@ -18,7 +19,7 @@ import { makeRateLimit } from '#infra/http/rate-limit.ts'
 import type { Route } from '#infra/http/route.ts'
 import { makeSubjectCheck } from '#infra/http/subject.ts'
 import { makeBankAccountCheck } from '#infra/modulus-weights.ts'
-import { type ApiRole, checkConsumer, checkFolds, checkParts, type Parts } from '#infra/parts.ts'
+import { type ApiRole, checkConsumer, checkFolds, checkParts, logIsHere, type Parts } from '#infra/parts.ts'
 import { tpsClear } from '#infra/tps/tpsclear.ts'
 import { organisationPlanner } from './access/organisation-setup.ts'
 import { accessRoutes } from './access/routes.ts'
@@ -44,7 +45,6 @@ import { followPolicyRules } from './live-policy-rules.ts'
 import { loyaltyReactions, loyaltyRoutes, loyaltyTimers } from './loyalty/loyalty.ts'
 import { makeMembershipSnapshots } from './loyalty/snapshots.ts'
 import { makeMandateOwner } from './mandate-owner.ts'
-import { accountOpener } from './open-account.ts'
 import { operatorKeyRoutes } from './operator-keys/routes.ts'
 import { outreachReactions, outreachRoutes, outreachTimersOf, startOutreach } from './outreach/outreach.ts'
 import { followOutreach, type LiveOutreach } from './outreach/streams.ts'
@@ -160,7 +160,7 @@ const makeShared = async (parts: Parts) => {
     quoteOwner: makeQuoteOwner(parts),
     desks: makePaymentDesks({ keys, paymentAccounts }),
     leases: makeLeases(parts.pool),
-    openAccount: accountOpener(accounts, keys),
+    openAccount: accountOpener(accounts, (sealed, place) => unseal(keys, sealed, place)),
     leads: makeLeads(writer, crmModels.pipelines, hasScreening),
     people: makePeople({ writer, digest: dataKeys.digest }),
     setUpPolicy: makeSetUp({ writer, catalogue, organisations, rulesOf: policyRules }),
@@ -299,7 +299,7 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
       ...shared,
       checkSecret,
       checkBankAccount: makeBankAccountCheck(config),
-      claimContent: makeRecentContent(parts),
+      ...makeRecentContent({ pool, log, logIsHere: logIsHere(config) }),
     }),
     {
       log,

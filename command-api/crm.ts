@@ -36,6 +36,7 @@ import { outcomeAdminRoutes } from './outcomes/admin-routes.ts'
 import { uploadOutcomesRoute } from './outcomes/upload-route.ts'
 import { outcomeRoutes } from './outcomes/routes.ts'
 import { whenInboundEventAcceptedReportOutcome } from './outcomes/when-inbound-event-accepted-report-outcome.ts'
+import { whenLeadSentShowOutcomes } from './outcomes/when-lead-sent-show-outcomes.ts'
 import { whenOutcomeRecordedFollowOutcome } from './outcomes/when-outcome-recorded-follow-outcome.ts'
 import { whenOutcomeReportedRecordOutcome } from './outcomes/when-outcome-reported-record-outcome.ts'
 import { outcomeModelSections } from './outcomes/setup.ts'
@@ -105,7 +106,7 @@ export const crmRoutes = (
     ...consentRoutes({ people, directory }),
     ...verificationRoutes({ ...deps, people }),
     ...erasureRoutes({ ...deps, people }),
-    ...leadAdminRoutes({ leads: outcomesDeps.leads, pipelines: models.pipelines, directory }),
+    ...leadAdminRoutes({ leads: outcomesDeps.leads, pipelines: models.pipelines, directory, claim: people.claim }),
     ...outcomeRoutes(outcomesDeps),
     ...outcomeAdminRoutes(outcomesDeps),
     uploadOutcomesRoute(outcomesDeps),
@@ -131,6 +132,7 @@ export const crmReactions = (deps: ReactionDeps): readonly SomeReaction[] => {
     whenQuoteIssuedRecordSoftOptIn({ people, answersOf, customerOf }),
     whenConsentRecordedRecordActivity(leads),
     whenOutcomeRecordedFollowOutcome(leads),
+    whenLeadSentShowOutcomes(writer, leads),
     whenApplicationChangedRecordActivity({ leads, customerOf }),
     whenCustomerUpdatedRecordChange(leads),
     whenPolicyBoundWinLead(leads),

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { CalendarDate } from '#domain/values.ts'
 import type { CustomerDetails } from '#domain/customers/events.ts'
 import { ageLastBirthday } from '#domain/rating/age.ts'
+import { noDate } from '#domain/reasons.ts'
 
 /** The details of a person, as a caller sends them. They are checked one by one, so that each fault is reported. */
 const CustomerInput = z.object({
@@ -81,7 +82,7 @@ const email = (value: string): Read =>
 const oldest = 120
 
 const dob = (value: string, { today }: Facts): Read => {
-  if (!CalendarDate.safeParse(value).success) return { reason: 'must be a date, as YYYY-MM-DD' }
+  if (!CalendarDate.safeParse(value).success) return { reason: noDate(value) }
   if (value >= today) return { reason: 'must be in the past' }
   return ageLastBirthday(value, today) <= oldest ? { value } : { reason: `must not be more than ${oldest} years ago` }
 }

@@ -24,8 +24,11 @@ export type Cause = {
   /** Whether the event was set aside, so that later causes may have come first. */
   readonly resumed: boolean
   readonly reaction: string
-  /** The only stream that the reaction may write to because of this event. */
-  readonly target: string
+  /**
+   * The only stream that the reaction may write to because of this event; null: it writes to any, and what it asks for is
+   * known to have been done by its content.
+   */
+  readonly target: string | null
   /** Aborted when the process may no longer react, because another may. */
   readonly signal: AbortSignal
 }
@@ -154,7 +157,7 @@ export const commandHandler = <Command, Shapes extends EventShapes, State>(
 
   /** Decides and appends, without waiting until it can be read. */
   const write = async (stream: string, command: Command, context: Context): Promise<Written<State, Event>> => {
-    const { cause } = context
+    const cause = causeWithTarget(context)
     if (cause && cause.target !== stream)
       throw new OwnError(`${cause.reaction} writes to ${stream}, but has not declared it as its target.`)
     const metadata = metadataOf(context)
@@ -182,7 +185,7 @@ export const commandHandler = <Command, Shapes extends EventShapes, State>(
         ...toStored(shapes, event),
         metadata,
       }))
-      cause?.signal.throwIfAborted()
+      context.cause?.signal.throwIfAborted()
       const result = await log.append(stream, loaded.revision ?? 'no_stream', stored)
       if (result.outcome === 'appended') {
         const state = decided.reduce((before, event) => evolve(before, event, metadata), loaded.state)
@@ -226,16 +229,26 @@ export const commandHandler = <Command, Shapes extends EventShapes, State>(
   return { handle, load, loadFrom, preview }
 }
 
+/** For commands that may go to any stream: the event stays known, but what was done because of it is not compared by it. */
+export const withoutTarget = (context: Context): Context =>
+  context.cause ? { ...context, cause: { ...context.cause, target: null } } : context
+
+const causeWithTarget = ({ cause }: Context): Cause | undefined => (cause?.target === null ? undefined : cause)
+
 const withCause = (causes: Causes, { cause }: Metadata): Causes =>
   cause && (causes[cause.reaction] ?? '') < cause.position ? { ...causes, [cause.reaction]: cause.position } : causes
 
-const metadataOf = ({ organisation_id, actor, correlation_id, cause, now }: Context): Metadata => ({
-  organisation_id,
-  actor,
-  correlation_id,
-  causation_id: cause?.event_id ?? null,
-  occurred_at: now,
-  ...(cause && { cause: { reaction: cause.reaction, stream: cause.stream, position: cause.position } }),
-})
+const metadataOf = (context: Context): Metadata => {
+  const { organisation_id, actor, correlation_id, now } = context
+  const cause = causeWithTarget(context)
+  return {
+    organisation_id,
+    actor,
+    correlation_id,
+    causation_id: context.cause?.event_id ?? null,
+    occurred_at: now,
+    ...(cause && { cause: { reaction: cause.reaction, stream: cause.stream, position: cause.position } }),
+  }
+}
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))

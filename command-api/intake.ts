@@ -1,4 +1,5 @@
 import { timeZoneOf, type Directory } from '#domain/access/record.ts'
+import type { OpenAccount } from '#domain/provider-accounts/record.ts'
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
 import type { GuardedHttp } from '#infra/guarded-http.ts'
 import type { Route } from '#infra/http/route.ts'
@@ -12,12 +13,11 @@ import { modelReader } from './ingests/model-reader.ts'
 import { retryIngests, whenIngestReceivedResolveIt, whenIngestResolvedReadIt } from './ingests/process-ingests.ts'
 import { makeReadingUse } from './ingests/reading-use.ts'
 import { receiveRoute } from './ingests/receive-route.ts'
-import type { ClaimContent } from './ingests/recent-content.ts'
+import type { ClaimContent, ReleaseContent } from './ingests/recent-content.ts'
 import { ingestTeamRoutes } from './ingests/team-routes.ts'
 import { uploadRoute } from './ingests/upload-route.ts'
 import type { LiveCampaigns } from './live-campaigns.ts'
 import type { Leads } from './live-leads.ts'
-import { accountOpener } from './open-account.ts'
 import type { SomeReaction } from './reaction.ts'
 import type { Timer } from './timers.ts'
 import type { Writer } from './writer.ts'
@@ -28,15 +28,16 @@ type RouteDeps = {
   readonly directory: Directory
   readonly campaigns: LiveCampaigns
   readonly claimContent: ClaimContent
+  readonly releaseContent: ReleaseContent
   readonly baseUrl: string
 }
 
 /** Leads that others send: the way in. */
 export const intakeRoutes = (deps: RouteDeps): readonly Route[] => {
-  const { writer, dataKeys, directory, campaigns, claimContent, baseUrl } = deps
+  const { writer, dataKeys, directory, campaigns, claimContent, releaseContent, baseUrl } = deps
   return [
     ...campaignRoutes({ writer, directory, campaigns }),
-    receiveRoute({ writer, campaigns, digest: dataKeys.digest, claimContent, baseUrl }),
+    receiveRoute({ writer, campaigns, digest: dataKeys.digest, claimContent, releaseContent, baseUrl }),
     uploadRoute({ writer, campaigns, directory }),
     ...ingestTeamRoutes({ writer, people: makePeople({ writer, digest: dataKeys.digest }) }),
   ]
@@ -49,7 +50,7 @@ type ProcessingDeps = Pick<Parts, 'pool' | 'eventLog' | 'progress' | 'dataKeys' 
   readonly crmModels: CrmModels
   readonly leads: Leads
   readonly people: ReturnType<typeof makePeople>
-  readonly openAccount: ReturnType<typeof accountOpener>
+  readonly openAccount: OpenAccount
   /** For the models that read what was sent. */
   readonly models: GuardedHttp
 }

@@ -1,4 +1,4 @@
-import type { OneLeadCommand } from '#domain/leads/commands.ts'
+import type { LeadCommand, OneLeadCommand } from '#domain/leads/commands.ts'
 import type { CampaignRef, LeadActor, LeadEvent } from '#domain/leads/events.ts'
 import { lead } from '#domain/leads/lead.ts'
 import type { LeadState, LeadStreamState } from '#domain/leads/state.ts'
@@ -21,6 +21,8 @@ export type LeadActs = {
 export type Leads = {
   readonly stream: (contact_id: CustomerId) => string
   readonly handle: (acts: LeadActs, context: Context) => Promise<Handled<LeadStreamState, LeadEvent>>
+  /** Throws what these acts would be refused with, and does none of them. */
+  readonly check: (acts: LeadActs, context: Context) => Promise<void>
   /** Undefined: the person is no lead. */
   readonly find: (organisation_id: OrganisationId, contact_id: CustomerId) => Promise<LeadState | undefined>
 }
@@ -29,14 +31,19 @@ export type Leads = {
 export type ScreensTps = (organisation_id: OrganisationId) => boolean
 
 export const makeLeads = (writer: Writer, pipelines: Pipelines, screensTps: ScreensTps = () => false): Leads => {
-  const { handle, load } = commandHandler(writer, lead)
+  const { handle, load, preview } = commandHandler(writer, lead)
+
+  const commandOf = ({ contact_id: _contact_id, ...acts }: LeadActs, context: Context): LeadCommand => {
+    const organisation_id = OrganisationId.parse(context.organisation_id)
+    const known = { pipeline: pipelines(organisation_id), screens_tps: screensTps(organisation_id) }
+    return { type: 'Lead', ...acts, now: context.now, ...known }
+  }
 
   return {
     stream: (contact_id) => `${lead.category}-${contact_id}`,
-    handle: async ({ contact_id, ...acts }, context) => {
-      const organisation_id = OrganisationId.parse(context.organisation_id)
-      const known = { pipeline: pipelines(organisation_id), screens_tps: screensTps(organisation_id) }
-      return handle(contact_id, { type: 'Lead', ...acts, now: context.now, ...known }, context)
+    handle: async (acts, context) => handle(acts.contact_id, commandOf(acts, context), context),
+    check: async (acts, context) => {
+      await preview(acts.contact_id, commandOf(acts, context))
     },
     find: async (organisation_id, contact_id) => {
       const state = await load(contact_id)

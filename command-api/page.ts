@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Problem } from '#infra/http/problem.ts'
+import { cursorOf, placeAt, unknownCursor } from '#infra/http/cursor.ts'
 import { pageSize } from '#infra/http/whole-number.ts'
 
 /** The parameters of a list with cursors. */
@@ -9,8 +9,6 @@ export const pageParameters = {
 }
 
 const Place = z.tuple([z.string(), z.string()])
-
-const cursorAt = (list: string, name: string): string => Buffer.from(JSON.stringify([list, name])).toString('base64url')
 
 /** A page of what an organisation has set up, in the order of names. A cursor of one list is none of another. */
 export const pageByName = <Item extends { readonly name: string }>(
@@ -24,20 +22,11 @@ export const pageByName = <Item extends { readonly name: string }>(
     .toSorted((one, other) => (one.name < other.name ? -1 : 1))
   const data = left.slice(0, limit)
   const last = left.length > limit ? data.at(-1) : undefined
-  return { data, next_cursor: last ? cursorAt(list, last.name) : null }
+  return { data, next_cursor: last ? cursorOf([list, last.name]) : null }
 }
 
 const placeOf = (list: string, cursor: string): string => {
-  const { data: place } = Place.safeParse(parsed(Buffer.from(cursor, 'base64url').toString()))
-  if (place?.[0] === list) return place[1]
-  const fields = { cursor: 'is not one that this list has given' }
-  throw new Problem('invalid_parameter', 'Use the next_cursor of an earlier answer, or leave cursor out.', { fields })
-}
-
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+  const [of, name] = placeAt(cursor, Place)
+  if (of !== list) throw unknownCursor()
+  return name
 }

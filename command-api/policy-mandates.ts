@@ -1,13 +1,17 @@
+import type { z } from 'zod'
 import { application } from '#domain/applications/application.ts'
 import type { ApplicationState } from '#domain/applications/state.ts'
+import type { BankAccountCheck } from '#domain/bank-account.ts'
 import { idOf } from '#domain/event.ts'
 import { usableMandate, type Mandate } from '#domain/payments/record.ts'
 import { needsMandate } from '#domain/policies/mandate.ts'
 import { policy } from '#domain/policies/policy.ts'
 import type { PolicyRecord } from '#domain/policies/record.ts'
 import type { Provider } from '#infra/stripe/provider.ts'
+import { isTestAccount } from '#infra/stripe/test-accounts.ts'
 import { mandateIdOf } from './applications/mandate-routes.ts'
 import { forPayer, payerOf } from './applications/payer.ts'
+import { readBankDetails, type DirectDebitInput } from './direct-debit-input.ts'
 import { commandHandler, type Context, type Writer } from './handle.ts'
 import type { PaymentDesks } from './payment-desk.ts'
 import type { Timer } from './timers.ts'
@@ -54,7 +58,7 @@ export const setUpMandates = ({ writer, desks }: Deps): Timer => {
 
   async function make(
     provider: Provider,
-    { id, organisation_id }: PolicyRecord,
+    { id, organisation_id, mandate_requests }: PolicyRecord,
     state: ApplicationState,
     context: Context,
   ): Promise<Mandate | Failure> {
@@ -66,7 +70,9 @@ export const setUpMandates = ({ writer, desks }: Deps): Timer => {
     const metadata = { policy_id: id, application_id: record.id, organisation_id }
     const set = await forPayer(provider, payer, async (provider_customer_id) => {
       const given = { provider_customer_id, bank_details, payer: { ...payer, address }, metadata }
-      const outcome = await provider.setUpMandate(`policy:${id}:mandate`, given)
+      // For the same name the provider would give the one again that has ended, or refuse it again.
+      const name = mandate_requests === 0 ? `policy:${id}:mandate` : `policy:${id}:mandate:${mandate_requests}`
+      const outcome = await provider.setUpMandate(name, given)
       return outcome.outcome === 'done' ? { ...outcome, value: { set_up: outcome.value } } : outcome
     })
     if (set.outcome === 'unanswered') return delayed('unanswered')
@@ -74,23 +80,25 @@ export const setUpMandates = ({ writer, desks }: Deps): Timer => {
     const { set_up, provider_customer_id } = set.value
     if (!set_up) return delayed('not_set_up')
     const { mandate, last4, provider_payment_method_id } = set_up
+    const mandate_id = mandateIdOf(organisation_id, mandate?.id ?? provider_payment_method_id)
     const created = await applications.handle(
       record.id,
       {
         type: 'CreateMandate',
         quote_id: sale.quote_id,
-        mandate_id: mandateIdOf(organisation_id, mandate?.id ?? provider_payment_method_id),
+        mandate_id,
         session_id: null,
         provider_mandate_id: mandate?.id ?? null,
         provider_customer_id,
         provider_payment_method_id,
         account_number_last4: last4 ?? payments.bank_details.account_number_last4,
+        made_from: bank_details,
         answer: mandate ?? { network_status: 'pending', active: true },
       },
       context,
     )
-    if (!created.state?.payments.mandate) throw new Error(`The mandate of policy ${id} was created and is not there.`)
-    return created.state.payments.mandate
+    const made = created.state?.payments.mandate
+    return made?.mandate_id === mandate_id ? made : delayed('bank_details_replaced')
   }
 }
 
@@ -107,3 +115,27 @@ const addressOf = ({ address_line1, address_line2, address_city, address_postal_
   postal_code: address_postal_code,
   country: 'GB',
 })
+
+export type ReplaceBankDetails = (
+  policy: PolicyRecord,
+  sent: z.output<typeof DirectDebitInput>,
+  context: Context,
+) => Promise<void>
+
+/** Takes other bank details for a policy whose mandate has ended. Throws `direct_debit_invalid`. */
+export const makeReplaceBankDetails = ({
+  writer,
+  checkBankAccount,
+}: {
+  readonly writer: Writer
+  readonly checkBankAccount: BankAccountCheck
+}): ReplaceBankDetails => {
+  const { handle, load } = commandHandler(writer, application)
+
+  return async ({ application_id }, sent, context) => {
+    const isInTest = (await load(application_id))?.record.stripe_test_mode === true
+    const check: BankAccountCheck = (account) => checkBankAccount(account) || (isInTest && isTestAccount(account))
+    const bank_details = readBankDetails(sent, check)
+    await handle(application_id, { type: 'ReplaceBankDetails', bank_details }, context)
+  }
+}

@@ -16,15 +16,19 @@ export type Reaction<Shapes extends EventShapes> = {
   readonly name: string
   readonly categories: readonly string[]
   readonly events: Shapes
-  /** The stream that the reaction writes to because of an event. Events with the same target are handled in their order. */
-  readonly target: (event: EventOf<Shapes>, recorded: RecordedEvent) => string
+  /**
+   * The stream that the reaction writes to, once, because of an event. Events with the same target are handled in their order.
+   * Without it, the reaction may write to any streams and several times, events of one stream are handled in their order, and
+   * its commands must change nothing when they are repeated.
+   */
+  readonly target?: (event: EventOf<Shapes>, recorded: RecordedEvent) => string
   /** The context is for its commands, which act as of the moment when the event happened. */
   readonly react: (event: EventOf<Shapes>, recorded: RecordedEvent, context: Context) => Promise<unknown>
 }
 
 /** Any reaction, for what runs them all: only the reaction itself knows the types of its events. */
 export type SomeReaction = Omit<Reaction<EventShapes>, 'react' | 'target'> & {
-  readonly target: (event: never, recorded: RecordedEvent) => string
+  readonly target?: (event: never, recorded: RecordedEvent) => string
   readonly react: (event: never, recorded: RecordedEvent, context: Context) => Promise<unknown>
 }
 
@@ -47,7 +51,7 @@ export const contextOf = (
       position,
       resumed,
       reaction: name,
-      target: target(fromStored(reaction.events, recorded), recorded),
+      target: target?.(fromStored(reaction.events, recorded), recorded) ?? null,
       signal,
     },
     now: metadata.occurred_at,
@@ -94,7 +98,7 @@ const runReaction = (reaction: SomeReaction, given: ReactionParts): Consuming =>
     restMs,
     ...(traffic && { givesWayTo: traffic }),
     concurrency,
-    recordOf: (recorded) => target(fromStored(shapes, recorded), recorded),
+    recordOf: (recorded) => target?.(fromStored(shapes, recorded), recorded) ?? recorded.stream,
     react: async (recorded, signal, { resumed }) => {
       const reactOnce = async () => {
         // Empty values are no news of a person.

@@ -16,6 +16,7 @@ import { paymentIdOf, takenAtProvider } from './applications/card-routes.ts'
 import { doneOr } from './applications/provider-answers.ts'
 import { commandHandler, type Context, type Writer } from './handle.ts'
 import type { PaymentDesks } from './payment-desk.ts'
+import { makeProviderRefunds, refundedNow } from './provider-refunds.ts'
 import type { SetUp } from './policies/set-up.ts'
 
 /** The application that a mandate belongs to, by the provider's name for it. */
@@ -30,6 +31,7 @@ type Deps = {
   readonly mandateOwner: MandateOwner
   readonly setUp: SetUp
 }
+
 type Receipt = Omit<ReceivePaymentNews, 'type' | 'organisation_id' | 'provider_event_id'>
 type Of<Type> = Extract<ProviderNews, { type: Type }>['data']['object']
 
@@ -41,6 +43,7 @@ export const makePaymentNews = ({ writer, desks, mandateOwner, setUp }: Deps) =>
   const receipts = commandHandler(writer, paymentNews)
   const { handle, load } = commandHandler(writer, application)
   const policies = commandHandler(writer, policy)
+  const { recordTotal, recordFailure } = makeProviderRefunds(writer)
 
   type Concern = { readonly state: ApplicationState; readonly quote_id: QuoteId }
 
@@ -133,9 +136,8 @@ export const makePaymentNews = ({ writer, desks, mandateOwner, setUp }: Deps) =>
     const result = { outcome: 'collected', payment_intent_id, collected_at: context.now } as const
     const settle = { type: 'SettlePremium', premium_id: premium.premium_id, attempt, now: context.now, result } as const
     await policies.handle(state.id, settle, context)
-    const refund_id = PremiumRefundId.parse(derivedId('provider_refund', premium.premium_id, String(amount_refunded)))
-    const told = { premium_id: premium.premium_id, refund_id, total_pence: amount_refunded }
-    await policies.handle(state.id, { type: 'RecordProviderRefund', ...told }, context)
+    const total_pence = await refundedNow(desks(organisation_id, state.test), payment_intent_id, amount_refunded)
+    await recordTotal(state.id, premium, { attempt, total_pence }, context)
     return { ...receipt, application_id: state.application_id }
   }
 
@@ -186,6 +188,9 @@ export const makePaymentNews = ({ writer, desks, mandateOwner, setUp }: Deps) =>
       await handle(application_id, returned, context)
       return { ...receipt, application_id }
     }
+    // What the bank has taken back is not to be given back as well.
+    const closing = { type: 'CloseCardReturn', payment_id, closing: { how: 'taken_back' } } as const
+    await handle(application_id, closing, context)
     // The sale may be so new that its policy is not set up yet.
     const state = (await policies.load(policy_id)) ?? (await setUp(application_id, card.quote_id, context))
     const policy = state && (await policies.load(policy_id))
@@ -211,23 +216,37 @@ export const makePaymentNews = ({ writer, desks, mandateOwner, setUp }: Deps) =>
     const card = state?.payments.cards.find((each) => each.payment_intent_id === payment_intent_id)
     if (!state || !card) return receipt
     const { payment_id } = card
-    // A part that somebody gave back by hand leaves it paid. News of a refund may come after that it has failed.
-    if (charge.refunded && (card.failed_refunds.length === 0 || (await isGivenBack(state, card))))
-      await handle(
-        state.record.id,
-        { type: 'RecordCardReturn', payment_id, how: 'refunded', amount_pence: charge.amount_refunded },
-        context,
-      )
+    const desk = desks(organisation_id, state.record.stripe_test_mode)
+    const { amount_refunded } = charge
+    // An authorisation that is let go counts as refunded, too, although nothing was charged.
+    const isCharged = card.charged || card.failed_refunds.length > 0
+    const paidFor = isCharged ? await firstPremiumOf(state, card, context) : undefined
+    const amount_pence = isCharged ? await refundedNow(desk, card.payment_intent_id, amount_refunded) : amount_refunded
+    if (isCharged ? amount_pence >= card.amount_pence : charge.refunded)
+      await handle(state.record.id, { type: 'RecordCardReturn', payment_id, how: 'refunded', amount_pence }, context)
+    // A part that somebody gave back by hand leaves the card payment paid.
+    else if (paidFor)
+      await recordTotal(paidFor.policy_id, paidFor.premium, { attempt: 1, total_pence: amount_pence }, context)
     return { ...receipt, application_id: state.record.id }
   }
 
-  const isGivenBack = async (
+  /** What a card payment has paid for; undefined while there is no policy, or once nothing of it is left to give back. */
+  const firstPremiumOf = async (
     { record }: ApplicationState,
-    { payment_intent_id, amount_pence }: CardPayment,
-  ): Promise<boolean> => {
-    const desk = desks(record.organisation_id, record.stripe_test_mode)
-    if (!desk) return false
-    return doneOr('unavailable', await desk.provider.refundedPence(payment_intent_id)) >= amount_pence
+    { policy_id, quote_id, status }: CardPayment,
+    context: Context,
+  ) => {
+    if (policy_id === null || status === 'returned') return undefined
+    // The sale may be so new that its policy is not set up yet.
+    if (!((await policies.load(policy_id)) ?? (await setUp(record.id, quote_id, context)))) return undefined
+    // What is given back was charged, although that may be recorded later.
+    const { state } = await policies.handle(
+      policy_id,
+      { type: 'RecordCardCharged', collected_at: context.now },
+      context,
+    )
+    const premium = state?.premiums.find(({ number }) => number === 1)
+    return premium && { policy_id, premium }
   }
 
   /** What was given back has come back to the provider, days later: it is owed again. */
@@ -250,15 +269,26 @@ export const makePaymentNews = ({ writer, desks, mandateOwner, setUp }: Deps) =>
       const card = state?.payments.cards.find((each) => each.payment_intent_id === payment_intent_id)
       if (!state || !card) return receipt
       const { payment_id } = card
-      await handle(state.record.id, { type: 'RecordReturnFailure', payment_id, ...failed }, context)
+      const { state: after } = await handle(
+        state.record.id,
+        { type: 'RecordReturnFailure', payment_id, ...failed },
+        context,
+      )
+      const isPaid = after?.payments.cards.some((each) => each.payment_id === payment_id && each.status === 'succeeded')
+      const paidFor = isPaid ? await firstPremiumOf(state, card, context) : undefined
+      if (paidFor) {
+        const told = { refund_id: null, refund_pence: refund.amount, attempt: 1, payment_intent_id, ...failed }
+        await recordFailure(paidFor.policy_id, paidFor.premium, told, desk, context)
+      }
       return { ...receipt, application_id: state.record.id, policy_id: card.policy_id }
     }
     const concern = await premiumConcernOf(organisation_id, receipt)
     if (!concern) return receipt
     const { state, premium } = concern
     const refund_id = PremiumRefundId.safeParse(refund.metadata['refund_id']).data ?? null
-    const told = { premium_id: premium.premium_id, refund_id, refund_pence: refund.amount, ...failed }
-    await policies.handle(state.id, { type: 'RecordRefundFailure', ...told }, context)
+    const attempt = Number(metadata['attempt'])
+    const told = { refund_id, refund_pence: refund.amount, attempt, payment_intent_id, ...failed }
+    await recordFailure(state.id, premium, told, desk, context)
     return { ...receipt, application_id: state.application_id }
   }
 

@@ -1,5 +1,6 @@
 import { timeZoneOf, type Directory } from '#domain/access/record.ts'
 import type { BankAccountCheck } from '#domain/bank-account.ts'
+import type { OpenAccount } from '#domain/provider-accounts/record.ts'
 import { dateIn } from '#domain/time-zone.ts'
 import type { OrganisationId } from '#domain/values.ts'
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
@@ -14,13 +15,13 @@ import { applicationRoutes } from './applications/routes.ts'
 import { searchMarket } from './applications/search-market.ts'
 import { settleCardPayments } from './applications/settle-card-payments.ts'
 import { whenPolicyCancelledReturnCard } from './applications/when-policy-cancelled-return-card.ts'
+import { whenPolicyMandateChangedProveMandate } from './applications/when-policy-mandate-changed-prove-mandate.ts'
 import { whenPremiumRefundOwedReturnCard } from './applications/when-premium-refund-owed-return-card.ts'
 import { whenQuoteEndedClosePayments } from './applications/when-quote-ended-close-payments.ts'
 import { catalogueAdminRoutes } from './catalogue/routes.ts'
 import { makePeople } from './customers/people.ts'
 import type { Catalogue } from './live-catalogue.ts'
 import type { LivePolicyRules } from './live-policy-rules.ts'
-import { accountOpener } from './open-account.ts'
 import type { PaymentDesks } from './payment-desk.ts'
 import { collectPremiums } from './policies/collect-premiums.ts'
 import { makeHasSold } from './policies/has-sold.ts'
@@ -40,7 +41,7 @@ import { whenQuoteBoughtSetUpPolicy } from './policies/when-quote-bought-set-up-
 import { whenTermsChangedIssueSchedule } from './policies/when-terms-changed-issue-schedule.ts'
 import { makeNewestVersions, makeReviewBasis } from './review-basis.ts'
 import { makeSetUpSold } from './set-up-sold.ts'
-import { setUpMandates } from './policy-mandates.ts'
+import { makeReplaceBankDetails, setUpMandates } from './policy-mandates.ts'
 import type { QuoteOwner } from './quote-owner.ts'
 import type { SomeReaction } from './reaction.ts'
 import type { Timer } from './timers.ts'
@@ -81,10 +82,15 @@ export const salesRoutes = (deps: RouteDeps): readonly Route[] => {
       organisations,
       people: makePeople({ writer, digest: dataKeys.digest }),
     }),
-    ...premiumRoutes({ writer, baseUrl }),
-    ...servicingRoutes({ writer, baseUrl, dateAt }),
+    ...premiumRoutes({ writer, baseUrl, dateAt }),
+    ...servicingRoutes({ writer, baseUrl, catalogue, dateAt }),
     ...reviewRoutes(writer),
-    ...policyAdminRoutes({ writer, baseUrl, dateAt }),
+    ...policyAdminRoutes({
+      writer,
+      baseUrl,
+      dateAt,
+      replaceBankDetails: makeReplaceBankDetails({ writer, checkBankAccount: deps.checkBankAccount }),
+    }),
     ...catalogueAdminRoutes({ writer, catalogue, hasSold: makeHasSold(pool) }),
   ]
 }
@@ -94,17 +100,19 @@ type ReactionDeps = Pick<Parts, 'pool' | 'dataKeys'> & {
   readonly directory: Directory
   readonly catalogue: Catalogue
   readonly setUpPolicy: ReturnType<typeof makeSetUp>
+  readonly policyRules: LivePolicyRules
 }
 
 export const salesReactions = (deps: ReactionDeps): readonly SomeReaction[] => {
-  const { writer, catalogue, directory, setUpPolicy } = deps
+  const { writer, catalogue, directory, setUpPolicy, policyRules } = deps
   const ofDocuments = { writer, catalogue, files: makeSealedFiles(deps), organisations: directory.organisations }
   return [
     whenQuoteEndedClosePayments(writer),
     whenQuoteBoughtSetUpPolicy(setUpPolicy),
-    whenPolicyBoundIssueDocuments(ofDocuments),
+    whenPolicyBoundIssueDocuments({ ...ofDocuments, rulesOf: policyRules }),
     whenTermsChangedIssueSchedule(ofDocuments),
     whenPolicyCancelledReturnCard(writer),
+    whenPolicyMandateChangedProveMandate(writer),
     whenInboundEventAcceptedUpdatePolicy(writer),
     whenPremiumRefundOwedReturnCard(writer),
     whenCardSettledRecordPremium(writer, makeSetUpSold({ writer, setUp: setUpPolicy })),
@@ -116,7 +124,7 @@ type TimerDeps = Pick<Parts, 'clock' | 'log' | 'pool'> & {
   readonly catalogue: Catalogue
   readonly policyRules: LivePolicyRules
   readonly desks: PaymentDesks
-  readonly openAccount: ReturnType<typeof accountOpener>
+  readonly openAccount: OpenAccount
   readonly outside: GuardedHttp
 }
 

@@ -1,4 +1,5 @@
 import { outcomeModel } from '#domain/outcomes/model.ts'
+import { policyRules } from '#domain/policy-rules/policy-rules.ts'
 import { seededModel } from '#domain/outcomes/record.ts'
 import type { SecretCheck } from '#infra/crypto/secret-hash.ts'
 import type { Parts } from '#infra/parts.ts'
@@ -49,7 +50,13 @@ export const setupSections = ({
   providerAccountsSection({ writer, keys, allowsHttp }),
   paymentAccountsSection({ writer, keys, allowsHttp }),
   rateTablesSection(writer),
-  productsSection({ writer, hasSold, documentFiles: makeDocumentFiles(pool) }),
+  productsSection({
+    writer,
+    hasSold,
+    documentFiles: makeDocumentFiles(pool),
+    hasRpiFigures: async (organisation_id) =>
+      ((await commandHandler(writer, policyRules).load(organisation_id))?.rpi ?? []).length > 0,
+  }),
   endpointConnectionsSection({ writer, keys, allowsHttp }),
   deliverySettingsSection(writer),
   customIntegrationsSection({

@@ -12,6 +12,7 @@ import type { Log } from '#infra/log.ts'
 import { isUnavailable, sql } from '#infra/postgres/postgres.ts'
 import { reasonOf } from '#infra/reason.ts'
 import type { Context } from './handle.ts'
+import { makeOrder } from './timer-order.ts'
 
 /** Something that is due: a row of the read model `due_times`. */
 export type DueTime = {
@@ -48,6 +49,8 @@ export type RunningTimers = { readonly check: () => Check; readonly finished: Pr
 const pageSize = 200
 const concurrency = 32
 const mostRetryMs = 5_000
+/** What waits for its turn does not wait a second for it. */
+const heldMs = 100
 
 // A timer that fails time and again is fired less and less often, and others do not wait behind it each time.
 const restAtFirstMs = 500
@@ -67,6 +70,9 @@ export const runTimers = (timers: readonly Timer[], parts: TimerParts): RunningT
   let failed: { readonly kind: string; readonly message: string } | undefined
   let outage: string | undefined
 
+  const isResting = (due: DueTime): boolean => (resting.get(keyOf(due))?.until ?? 0) > performance.now()
+  const openRound = makeOrder<DueTime>((due) => resting.has(keyOf(due)))
+
   const rest = (due: DueTime): void => {
     const forMs = Math.min(2 * (resting.get(keyOf(due))?.forMs ?? restAtFirstMs / 2), restMostMs)
     // One that is no longer due is forgotten.
@@ -74,7 +80,7 @@ export const runTimers = (timers: readonly Timer[], parts: TimerParts): RunningT
   }
 
   const fire = async (due: DueTime): Promise<void> => {
-    if ((resting.get(keyOf(due))?.until ?? 0) > performance.now()) return
+    if (isResting(due)) return
     try {
       const fireOne = fireByKind.get(due.kind)
       if (!fireOne) throw new OwnError(`There is no timer for ${due.kind}.`)
@@ -91,15 +97,16 @@ export const runTimers = (timers: readonly Timer[], parts: TimerParts): RunningT
     }
   }
 
-  /** Goes once through all that is due now, in the order of its time. */
-  const sweep = async (isOver: () => boolean): Promise<void> => {
+  /** Goes once through all that is due now, in the order of its time; says whether something waits for the next round. */
+  const sweep = async (isOver: () => boolean): Promise<boolean> => {
     const now = clock.now().toISOString()
+    const round = openRound()
     let after: DueTime | undefined
     resting.purgeStale()
     if (resting.size === 0) failed = undefined
     while (!isOver()) {
       const page = await readDue(pool, now, after)
-      const waiting = page.values()
+      const waiting = page.filter(round.isNext).values()
       const work = async () => {
         for (const due of waiting) {
           if (isOver()) return
@@ -111,16 +118,19 @@ export const runTimers = (timers: readonly Timer[], parts: TimerParts): RunningT
       const failure = ended.find((outcome) => outcome.status === 'rejected')
       if (failure) throw failure.reason
       after = page.at(-1)
-      if (page.length < pageSize) return
+      if (page.length < pageSize) break
     }
+    return round.isHeld()
   }
 
   const sweepWhileLeased = async (lease: Lease): Promise<void> => {
     const isOver = () => signal.aborted || lease.signal.aborted
     while (!isOver()) {
-      await sweep(isOver)
+      const isHeld = await sweep(isOver)
       outage = undefined
-      await pause(pollMs, undefined, { signal: AbortSignal.any([signal, lease.signal]) }).catch(() => undefined)
+      await pause(isHeld ? Math.min(pollMs, heldMs) : pollMs, undefined, {
+        signal: AbortSignal.any([signal, lease.signal]),
+      }).catch(() => undefined)
     }
   }
 

@@ -52,7 +52,6 @@ export const startDeliveryWorker = async (parts: DeliveryWorkerParts, options: O
   const queue = createPool(pool.options.connectionString ?? '', {
     name: 'delivery sender',
     max: connectionsOfSender,
-    byIndex: true,
     onLost: (error) => log.warn({ error }, 'idle database connection lost'),
   })
   const filling = makeFilling()
@@ -67,7 +66,7 @@ export const startDeliveryWorker = async (parts: DeliveryWorkerParts, options: O
   const operations = startOperations({ ...following, onPlanned: sender.notify })
   const upkeep = startUpkeep({ pool, leases, log, signal, retentionDays: config.DELIVERY_RETENTION_DAYS })
   let mustChoose = false
-  const planning = startPlanning({
+  const planning = await startPlanning({
     ...parts,
     leases,
     capabilities,

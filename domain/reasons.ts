@@ -80,7 +80,6 @@ const formats: Readonly<Record<string, string>> = {
   uuid: 'a UUID',
   guid: 'a UUID',
   datetime: 'a date and time, as YYYY-MM-DDTHH:MM:SSZ',
-  date: 'a date, as YYYY-MM-DD',
   time: 'a time, as HH:MM:SS',
   duration: 'a duration, such as P1DT2H',
   ipv4: 'an IPv4 address',
@@ -90,13 +89,19 @@ const formats: Readonly<Record<string, string>> = {
   json_string: 'JSON',
 }
 
+/** Why something is no date: 29 February of a common year is written as one. */
+export const noDate = (sent: unknown): string =>
+  typeof sent === 'string' && /^\d{4}-\d\d-\d\d$/.test(sent)
+    ? 'must be a date that is in the calendar'
+    : 'must be a date, as YYYY-MM-DD'
+
 const formatted = (issue: RawIssue & { readonly code: 'invalid_format' }): string => {
   const { format } = issue
   if (format === 'regex') return `must match the pattern ${String(issue.pattern)}`
   if (format === 'starts_with') return `must begin with ${String(issue['prefix'])}`
   if (format === 'ends_with') return `must end with ${String(issue['suffix'])}`
   if (format === 'includes') return `must contain ${String(issue['includes'])}`
-  return `must be ${formats[format] ?? `in the format ${format}`}`
+  return format === 'date' ? noDate(issue.input) : `must be ${formats[format] ?? `in the format ${format}`}`
 }
 
 const units: Readonly<Record<string, readonly [one: string, many: string]>> = {

@@ -19,9 +19,11 @@ export const dateIn = (timeZone: string, instant: string): string => {
 /** The first instant of a date in a time zone, as UTC: `2026-04-05T23:00:00.000Z` for the 6th of April in London. */
 export const startOfDayIn = (timeZone: string, date: string): string => {
   const midnight = Date.parse(`${date}T00:00:00.000Z`)
-  // Where the clock is changed at midnight, the second look sees the offset that holds then.
   const first = midnight - offsetAt(timeZone, midnight)
-  return new Date(midnight - offsetAt(timeZone, first)).toISOString()
+  // Where the clock is changed at midnight, the second look sees the offset that holds then.
+  const second = new Date(midnight - offsetAt(timeZone, first)).toISOString()
+  // Or it sees the one that holds from then on, by which it would still be the day before.
+  return dateIn(timeZone, second) < date ? new Date(first).toISOString() : second
 }
 
 const dayMs = 86_400_000

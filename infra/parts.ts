@@ -6,7 +6,6 @@ import { startClock, type Clock } from './clock.ts'
 import type { Consuming } from './consumers/consumer.ts'
 import { withLiveFeed } from './consumers/live-feed.ts'
 import { makeLiveFolds, type LiveFolds } from './consumers/live-folds.ts'
-import { eventStoreDbLog } from './event-log/eventstoredb/eventstoredb-log.ts'
 import { prepareLog } from './event-log/postgres/schema.ts'
 import { postgresLog } from './event-log/postgres/postgres-log.ts'
 import type { EventLog } from './event-log/event-log.ts'
@@ -89,11 +88,11 @@ export const openParts = async (
     await checkMasterKeys(pool, keys)
   }
   await waitForStore({ variable: 'DATABASE_URL', url: databaseUrl }, prepare, waiting)
-  const dataKeys = makeDataKeys({ pool, keys })
+  const dataKeys = makeDataKeys({ pool, keys, logIsHere: logIsHere(config) })
   const ending = new AbortController()
   const erasures = followErasures({ pool, dataKeys, log, signal: ending.signal })
   // Outermost, so that an event is opened once for all consumers of the process.
-  const storedLog = openEventLog(config, databaseUrl)
+  const storedLog = await openEventLog(config, databaseUrl)
   const eventLog = withLiveFeed(sealedLog(storedLog, dataKeys, storedEvents))
   if (config.EVENTSTOREDB_URL !== undefined && config.EVENT_LOG === 'eventstoredb')
     await waitForStore({ variable: 'EVENTSTOREDB_URL', url: config.EVENTSTOREDB_URL }, eventLog.head, waiting)
@@ -132,11 +131,17 @@ export const openParts = async (
   return { parts, close }
 }
 
+/** Whether events are stored in the database. */
+export const logIsHere = ({ EVENT_LOG }: Pick<Config, 'EVENT_LOG'>): boolean => EVENT_LOG === 'postgres'
+
 /** The log as it is stored, with what is personal sealed. */
-export const openEventLog = (config: Config, databaseUrl: string): EventLog =>
-  config.EVENT_LOG === 'eventstoredb' && config.EVENTSTOREDB_URL !== undefined
-    ? eventStoreDbLog(config.EVENTSTOREDB_URL)
-    : postgresLog({ url: databaseUrl })
+export const openEventLog = async (config: Config, databaseUrl: string): Promise<EventLog> => {
+  if (config.EVENT_LOG !== 'eventstoredb' || config.EVENTSTOREDB_URL === undefined)
+    return postgresLog({ url: databaseUrl })
+  // Loaded where it is used: its client would delay every start.
+  const { eventStoreDbLog } = await import('./event-log/eventstoredb/eventstoredb-log.ts')
+  return eventStoreDbLog(config.EVENTSTOREDB_URL)
+}
 
 // Health answers within two seconds, whatever is away.
 const headMs = 1_500

@@ -1,5 +1,4 @@
 import { fileURLToPath } from 'node:url'
-import PDFDocument from 'pdfkit'
 
 /** A part of a document, from the top down. */
 export type PdfBlock =
@@ -24,6 +23,8 @@ const margin = 56
 /** Renders a document to be read on a screen and printed on A4. */
 export const renderPdf = async ({ title, author, created_at, blocks }: PdfContent): Promise<Buffer> => {
   const created = new Date(created_at)
+  // Loaded with the first document: most processes make none.
+  const { default: PDFDocument } = await import('pdfkit')
   const pdf = new PDFDocument({
     size: 'A4',
     margin,

@@ -2,6 +2,15 @@ import { Presets, SingleBar } from 'cli-progress'
 
 export type Output = NodeJS.WritableStream & { readonly isTTY?: boolean }
 
+/** The output of a command, which ends quietly with whoever reads it: `| head` reads the beginning. */
+export const toReader = <Out extends Output>(output: Out, end: () => void = () => process.exit(0)): Out => {
+  output.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+    end()
+  })
+  return output
+}
+
 type Shown = {
   readonly report: (progress: { readonly done: number; readonly total: number }) => void
   readonly end: () => void

@@ -9,7 +9,26 @@ export type Exportable = keyof typeof paths
 export const isExportable = (what: string): what is Exportable => what in paths
 
 const columns: Readonly<Record<Exportable, readonly string[]>> = {
-  leads: ['contact_id', 'status', 'stage', 'owner_id', 'score', 'grade', 'source', 'campaign', 'facts', 'updated_at'],
+  leads: [
+    'contact_id',
+    'external_system_id',
+    'title',
+    'first_name',
+    'last_name',
+    'email',
+    'phone_number',
+    'dob',
+    'postal_code',
+    'status',
+    'stage',
+    'owner_id',
+    'score',
+    'grade',
+    'source',
+    'campaign',
+    'facts',
+    'updated_at',
+  ],
   outcomes: [
     'id',
     'event_id',
@@ -62,9 +81,9 @@ const isItem = (value: unknown): value is Item => typeof value === 'object' && v
 
 /** Called for every row of a large file, so nothing is parsed here. */
 const cellsOf = (item: Item, wanted: readonly string[]): string[] => {
-  const shown = isItem(item['shown']) ? item['shown'] : {}
+  const parts = [item, item['shown'], item['marks'], item['person']].filter(isItem)
   return wanted.map((column) => {
-    const value = item[column] ?? shown[column] ?? ''
+    const value = parts.find((part) => (part[column] ?? null) !== null)?.[column] ?? ''
     const isNamed = column === 'stage' || column === 'campaign'
     return written(isNamed && isItem(value) ? value['key'] : value)
   })
@@ -72,6 +91,6 @@ const cellsOf = (item: Item, wanted: readonly string[]): string[] => {
 
 const written = (value: unknown): string => {
   const text = typeof value === 'string' ? value : JSON.stringify(value ?? '')
-  // A spreadsheet would take it for a formula.
-  return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  // A spreadsheet would take it for a formula; not so a number, such as that of a telephone.
+  return /^[=+\-@\t\r]/.test(text) && !/^[+-]\d+(\.\d+)?$/.test(text) ? `'${text}` : text
 }

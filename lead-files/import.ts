@@ -24,10 +24,30 @@ const mostBytes = 100_000
 
 type Row = { readonly line: number; readonly fields: Readonly<Record<string, string>> }
 
+/** Reads the file once before anything of it is sent: what is not text of the one encoding would be stored spoilt. */
 const digestOf = async (file: string): Promise<string> => {
   const digest = createHash('sha256')
-  for await (const chunk of createReadStream(file)) digest.update(chunk as Buffer) // without an encoding, it gives those
+  const text = new TextDecoder('utf-8', { fatal: true })
+  try {
+    for await (const chunk of createReadStream(file)) {
+      digest.update(chunk as Buffer) // without an encoding, it gives those
+      text.decode(chunk as Buffer, { stream: true })
+    }
+    text.decode()
+  } catch (error) {
+    if (error instanceof TypeError)
+      throw new Failed(`${basename(file)} is not encoded in UTF-8. Save it as "CSV UTF-8" and import it again.`)
+    throw error
+  }
   return digest.digest('hex')
+}
+
+/** A second column of the same name would take the place of the first. */
+const distinctColumns = (file: string) => (names: readonly string[]) => {
+  const twice = names.find((name, index) => name !== '' && names.indexOf(name) !== index)
+  if (twice !== undefined)
+    throw new Failed(`${basename(file)} has two columns named ${twice}. Rename or remove one, and import it again.`)
+  return [...names]
 }
 
 /** What a file can hold, and where its rows go. */
@@ -67,7 +87,14 @@ export const importFile = async (
   }
 
   const parser = createReadStream(file).pipe(
-    parse({ columns: true, info: true, bom: true, trim: true, skip_empty_lines: true, max_record_size: mostBytes }),
+    parse({
+      columns: distinctColumns(file),
+      info: true,
+      bom: true,
+      trim: true,
+      skip_empty_lines: true,
+      max_record_size: mostBytes,
+    }),
   )
   let rows: Row[] = []
   let bytes = 0
@@ -89,6 +116,11 @@ export const importFile = async (
   } catch (error) {
     if (error instanceof Error && 'code' in error && String(error.code).startsWith('CSV_'))
       throw new Failed(`${basename(file)}: ${error.message}`)
+    const sent = counts.taken + counts.known + counts.held
+    if (error instanceof Failed && sent > 0 && !dry_run)
+      throw new Failed(
+        `${error.message} ${counted(sent, 'row')} ${sent === 1 ? 'is' : 'are'} taken in: import the same file again, and the rest follows.`,
+      )
     throw error
   } finally {
     shown.end()
@@ -96,7 +128,8 @@ export const importFile = async (
   const { one, done: taken } = kinds[what]
   const was = (count: number) => (count === 1 ? 'was' : 'were')
   const are = (now: string) => (dry_run ? 'would be' : now)
-  const held = what === 'outcomes' ? [`${counts.held} ${are(counts.held === 1 ? 'is' : 'are')} held`] : []
+  // Which leads are held is decided after they were taken in: only a dry run can say it here.
+  const held = what === 'outcomes' || dry_run ? [`${counts.held} ${are(counts.held === 1 ? 'is' : 'are')} held`] : []
   const parts = [
     `${counted(counts.taken, one)} ${are(was(counts.taken))} ${taken}`,
     ...held,

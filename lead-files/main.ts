@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { OrganisationId } from '#domain/values.ts'
 import { readConfig } from '#infra/config.ts'
 import { readOwnSecrets } from '#infra/local-installation.ts'
 import { exportAll, isExportable } from './export.ts'
@@ -8,12 +9,17 @@ import { Failed, say } from './service.ts'
 const usage = `Usage: npm run leads -- import FILE.csv --organisation ID [--what leads|outcomes] [--campaign KEY] [--dry-run]
        npm run leads -- export --organisation ID [--what leads|outcomes|events] [--format csv|jsonl]
 
-Imports leads or outcomes from a CSV file whose first line names the fields, or writes all leads, outcomes or events of
-leads to standard output. An import that was interrupted can be run again: what was taken in is not taken in twice.
+Imports leads or outcomes from a CSV file whose first line names the fields, or writes all leads (with the details of the
+person), outcomes or events of leads to standard output. An import that was interrupted can be run again: what was taken in is not taken in twice.
+
+Leads have the columns email, phone, name or first_name and last_name, external_id, and as you like dob, postal_code, those
+of custom fields by their keys and any others; a campaign's field_names hold for them. Consent cannot be imported: where a
+campaign demands it, all leads of a file are held until the team accepts them.
 
 Outcomes have the columns type and occurred_at; contact_id, id, external_id, email or phone to find the lead; and where they
 apply event_id, deal_ref, product, reason, note, currency, and a column for each measure. Money is in pounds: 12.50.
 
+  --organisation ID   its id, as GET /admin/v1/organisations shows it
   --dry-run           only says which rows could not be taken in, or would be held
   --base-url URL      where the service is (BASE_URL)
   --operator-key KEY  the key of the operator (OPERATOR_KEY, or the one that npm start made)
@@ -46,6 +52,10 @@ const main = async (): Promise<void> => {
   const operatorKey = values['operator-key'] ?? OPERATOR_KEY ?? (await readOwnSecrets(DATA_DIR))?.OPERATOR_KEY
   if (operatorKey === undefined) throw new Failed('Give the operator key with --operator-key or OPERATOR_KEY.')
   if (values.organisation === undefined) throw new Failed(`Name the organisation.\n\n${usage}`)
+  if (!OrganisationId.safeParse(values.organisation).success)
+    throw new Failed(
+      `--organisation must be the id of the organisation, as GET /admin/v1/organisations shows it; "${values.organisation}" is none.`,
+    )
   const address = `${BASE_URL}/admin/v1/organisations/${values.organisation}`
   const service = { address, operatorKey }
   if (act === 'export' && isExportable(what)) return exportAll(service, what, values.format)

@@ -19,7 +19,8 @@ const Refusal = z.object({ error: z.object({ message: z.string() }) })
 class Unavailable extends Failed {}
 
 const answersWithinMs = 120_000
-const triedForMs = 120_000
+/** Several answers long: one that never comes must not end a long import. */
+const triedForMs = 600_000
 
 /** Those that have answered once: they are only away for a while. */
 const known = new WeakSet<Service>()

@@ -11,7 +11,9 @@ const shownSetAside = 20
 
 type Parts = Pick<ConsumerParts, 'eventLog' | 'pool' | 'leases' | 'signal' | 'log'>
 
-const usage = `
+/** As `--help` prints them. */
+export const usage = `Commands for the read models:
+
   status               how far each consumer of the log has come
   rebuild <name>|all   rebuilds a read model from the first event, next to the one in use
   compare <name>|all   compares a read model, row by row, with a rebuilt one
@@ -51,6 +53,11 @@ export const projectionsCommand = async (
         write(`Records of ${name} that are resumed: ${count}. The command status lists those that stay set aside.`)
         return 0
       }
+      const known = (await consumerHealth(parts.pool)).map((each) => each.name)
+      if (!known.includes(name)) {
+        write(`There is no consumer called ${JSON.stringify(name)}. There are: ${known.join(', ')}.`)
+        return 2
+      }
       write(
         `Nothing${record === undefined ? '' : ` of ${record}`} is set aside by ${JSON.stringify(name)}. See the command status.`,
       )
@@ -70,7 +77,7 @@ export const projectionsCommand = async (
       return isWell ? 0 : 1
     }
     default:
-      write(`Commands for the read models:\n${usage}`)
+      write(usage)
       return 2
   }
 }

@@ -6,9 +6,11 @@ import { readOwnSecrets, runningClusterUrl } from '#infra/local-installation.ts'
 import { openParts } from '#infra/parts.ts'
 import { runProcess } from '#infra/process.ts'
 import { announceProgress } from '#infra/consumers/shared-progress.ts'
+import { toReader } from '#infra/shown-progress.ts'
 import { runRole } from '#infra/run-role.ts'
-import { projectionsCommand } from './commands.ts'
-import { allProjections, startProjections } from './projections.ts'
+import { projectionsCommand, usage } from './commands.ts'
+import { allProjections } from './all-projections.ts'
+import { startProjections } from './projections.ts'
 
 const [, , ...command] = process.argv
 
@@ -22,7 +24,7 @@ const runCommand = () => {
       metrics: makeMetrics(),
     })
     const given = { ...parts, leases: makeLeases(parts.pool) }
-    const code = await projectionsCommand(command, allProjections, given, process.stdout)
+    const code = await projectionsCommand(command, allProjections, given, toReader(process.stdout))
     await close()
     process.exit(code)
   })
@@ -42,5 +44,6 @@ const run = () => {
   })
 }
 
+if (command.includes('--help')) process.stdout.write(`${usage}\n`)
 if (command.length > 0 && command[0] !== '--help') runCommand()
 else run()

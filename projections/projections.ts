@@ -2,74 +2,9 @@ import { makeLeases } from '#infra/consumers/lease.ts'
 import { watchHeldBack } from '#infra/event-log/postgres/held-back.ts'
 import { checkConsumer, checkOutage, type Parts, type Role } from '#infra/parts.ts'
 import type { Progress } from '#infra/consumers/progress.ts'
-import { applications } from './applications/projection.ts'
-import { applicationTimeline } from './applications/timeline.ts'
-import { keyDocuments, products, releases } from './catalogue/projection.ts'
-import { rateTables } from './catalogue/rate-tables.ts'
-import { consentHistory, customers, verificationHistory } from './customers/projection.ts'
-import { dueTimes } from './due-times/projection.ts'
+import { allProjections } from './all-projections.ts'
 import { followErasedPeople } from './erased-people.ts'
-import { erasures } from './erasures/projection.ts'
-import { leadFeed, leadRecords, leads } from './leads/projection.ts'
-import { ingests } from './ingests/projection.ts'
-import { heldOutcomes, outcomes } from './outcomes/projection.ts'
-import { policies } from './policies/projection.ts'
-import { policyTimeline } from './policies/timeline.ts'
-import { marketSearches } from './market-quotes/projection.ts'
-import { membershipEntries, memberships } from './loyalty/projection.ts'
-import { pipelines } from './pipeline/projection.ts'
-import { outreachMembers } from './outreach/members.ts'
-import { outreachCosts, outreachMessages } from './outreach/messages.ts'
-import { outreachQueue } from './outreach/queue.ts'
-import { outreachStreams } from './outreach/streams.ts'
-import type { SomeProjection } from './projection.ts'
-import { setUpChanges } from './set-up-changes/projection.ts'
-import { messageNews } from './message-news/projection.ts'
-import { paymentNews } from './payment-news/projection.ts'
-import { claims } from './claims/projection.ts'
-import { premiums } from './premiums/projection.ts'
-import { payments } from './payments/projection.ts'
-import { quotes } from './quotes/projection.ts'
 import { runProjections } from './runner.ts'
-
-/** Every read model that there is. */
-export const allProjections: readonly SomeProjection[] = [
-  products,
-  releases,
-  keyDocuments,
-  rateTables,
-  setUpChanges,
-  applications,
-  applicationTimeline,
-  customers,
-  consentHistory,
-  verificationHistory,
-  quotes,
-  policies,
-  policyTimeline,
-  premiums,
-  claims,
-  marketSearches,
-  leads,
-  leadFeed,
-  leadRecords,
-  pipelines,
-  outcomes,
-  heldOutcomes,
-  ingests,
-  erasures,
-  payments,
-  messageNews,
-  paymentNews,
-  memberships,
-  membershipEntries,
-  outreachStreams,
-  outreachMembers,
-  outreachMessages,
-  outreachCosts,
-  outreachQueue,
-  dueTimes,
-]
 
 type ProjectionsParts = Omit<Parts, 'progress'> & { readonly progress: Pick<Progress, 'passed'> }
 

@@ -1,6 +1,6 @@
 import { SentInstant, type OrganisationId } from '#domain/values.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
-import { highestId, lowestId, pageOf, pageParameters, placeOf, type Place } from './page.ts'
+import { beginning, pageOf, pageParameters } from './page.ts'
 
 /** The parameters of every list that `newestFirst` reads. */
 export const listParameters = {
@@ -59,14 +59,4 @@ export const newestFirst = async <Document, Besides = unknown>(
     values: [organisation_id, at, id, limit + 1, ...conditions.map(([, value]) => value)],
   })
   return pageOf(rows, limit, (row) => row)
-}
-
-/**
- * The place before which a page begins. Only one condition may say so: of two, PostgreSQL begins at the first and passes over
- * all that is newer than the other.
- */
-const beginning = (cursor: string | undefined, until: string | undefined): Place => {
-  const place = cursor === undefined ? { at: 'infinity', id: highestId } : placeOf(cursor)
-  const isNarrower = until !== undefined && (cursor === undefined || until <= place.at)
-  return isNarrower ? { at: until, id: lowestId } : place
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Problem } from '#infra/http/problem.ts'
+import { cursorOf, placeAt } from '#infra/http/cursor.ts'
 import { inDigits, pageSize } from '#infra/http/whole-number.ts'
 
 /** A place in a list that is in the order of a time, and of ids where times are equal. */
@@ -16,23 +16,12 @@ export const Revision = inDigits(
 const Written = z.tuple([z.iso.datetime(), z.uuid()])
 
 /** The cursor of what comes after a row: opaque to callers. */
-export const cursorAfter = (at: Date, id: string): string =>
-  Buffer.from(JSON.stringify([at.toISOString(), id])).toString('base64url')
+export const cursorAfter = (at: Date, id: string): string => cursorOf([at.toISOString(), id])
 
 /** Throws `invalid_parameter` for what is no cursor of ours. */
 export const placeOf = (cursor: string): Place => {
-  const { data } = Written.safeParse(parsed(Buffer.from(cursor, 'base64url').toString()))
-  if (data) return { at: data[0], id: data[1] }
-  const fields = { cursor: 'is not one that this list has given' }
-  throw new Problem('invalid_parameter', 'Use the next_cursor of an earlier answer, or leave cursor out.', { fields })
-}
-
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+  const [at, id] = placeAt(cursor, Written)
+  return { at, id }
 }
 
 /** A page of rows of which one more was read than are shown, and the cursor of the next one. */
@@ -58,4 +47,14 @@ export const lowestId = '00000000-0000-0000-0000-000000000000'
 export const pageParameters = {
   limit: pageSize(),
   cursor: z.string().optional(),
+}
+
+/**
+ * The place before which a page begins. Only one condition may say so: of two, PostgreSQL begins at the first and passes over
+ * all that is newer than the other.
+ */
+export const beginning = (cursor: string | undefined, until: string | undefined): Place => {
+  const place = cursor === undefined ? { at: 'infinity', id: highestId } : placeOf(cursor)
+  const isNarrower = until !== undefined && (cursor === undefined || until <= place.at)
+  return isNarrower ? { at: until, id: lowestId } : place
 }

@@ -1,6 +1,6 @@
 import { directoryFold, emptyDirectory } from '#domain/access/record.ts'
 import { integrationsFold, noIntegrations, type Integrations } from '#domain/custom-integrations/record.ts'
-import { providerAccountsFold } from '#domain/provider-accounts/record.ts'
+import { accountOpener, providerAccountsFold } from '#domain/provider-accounts/record.ts'
 import { idealPostcodes } from '#infra/addresses/ideal-postcodes.ts'
 import { osPlaces } from '#infra/addresses/os-places.ts'
 import { makeGuardedHttp } from '#infra/guarded-http.ts'
@@ -16,6 +16,7 @@ import { makeSealedFiles } from '#infra/crypto/sealed-files.ts'
 import { makeSubjectCheck } from '#infra/http/subject.ts'
 import { programmesFold, type Programme } from '#domain/loyalty/record.ts'
 import { outreachSettingsFold, type OutreachSettings } from '#domain/outreach/record.ts'
+import { unseal } from '#infra/crypto/seal.ts'
 import { openLookups, type Database } from '#infra/postgres/lookups.ts'
 import { twilioLookup } from '#infra/phone-validation/twilio.ts'
 import { checkFolds, checkParts, type ApiRole, type Parts } from '#infra/parts.ts'
@@ -32,7 +33,6 @@ import { deliveryRecoveryRoutes } from './deliveries/recovery-routes.ts'
 import { customIntegrationReads } from './custom-integrations/routes.ts'
 import { deliveryRoutes } from './deliveries/routes.ts'
 import { documentationRoutes, type ExplorerDemo } from './documentation/routes.ts'
-import { accountOpener } from './lookups/accounts.ts'
 import { lookupRoutes, type LookupProviders } from './lookups/routes.ts'
 import { erasureRoutes } from './erasures/routes.ts'
 import { outcomeRoutes } from './outcomes/routes.ts'
@@ -133,7 +133,7 @@ export const startQueryApi = async (parts: Parts, demo?: ExplorerDemo): Promise<
     bodyLimitBytes: 2 ** 20,
   })
   const providers: LookupProviders = {
-    openAccount: accountOpener(accounts, keys),
+    openAccount: accountOpener(accounts, (sealed, place) => unseal(keys, sealed, place)),
     twilio_lookup: twilioLookup(outside),
     ideal_postcodes: idealPostcodes(outside),
     os_places: osPlaces(outside),

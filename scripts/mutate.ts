@@ -3,15 +3,17 @@ import { Stryker } from '@stryker-mutator/core'
 
 /**
  * Changes the files named in one small place at a time, runs the tests that need no database, and lists the changes that
- * no test notices: `npm run mutate -- domain/rating domain/quotes/record.ts`.
+ * no test notices: `npm run mutate -- rating domain/quotes/record.ts`. A capability is its folder in the domain.
  */
-const named = process.argv.slice(2)
+const named = process.argv.slice(2).map((name) => (existsSync(name) ? name : `domain/${name}`))
 const absent = named.filter((path) => !existsSync(path))
 if (named.length === 0 || absent.length > 0) {
   const what = absent.length > 0 ? `${absent.join(', ')} is not there. ` : ''
-  process.stderr.write(`${what}Name a folder or a file of the domain: npm run mutate -- domain/rating\n`)
+  process.stderr.write(`${what}Name a folder or a file of the domain: npm run mutate -- rating\n`)
   process.exit(2)
 }
+
+process.env['MUTATED'] = named.join(',')
 
 await new Stryker({
   mutate: named.map((path) =>
@@ -24,6 +26,8 @@ await new Stryker({
   vitest: { configFile: 'vitest.pure.config.ts', related: false },
   coverageAnalysis: 'perTest',
   concurrency: 1,
+  // All tests that concern what is changed, on a machine that may be busy with something else.
+  dryRunTimeoutMinutes: 60,
   tempDirName: '.stryker',
   // Stryker rewrites tsconfig.json through an interface that TypeScript 7 does not have; the tests run without it.
   disableTypeChecks: false,

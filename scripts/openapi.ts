@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises'
+import { rename, writeFile } from 'node:fs/promises'
 import { emptyDirectory } from '#domain/access/record.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
 import { deriveKeys } from '#infra/crypto/keys.ts'
@@ -57,9 +57,10 @@ export const routesByApi = () => {
     isClockMovable: false,
     crmModels: { pipelines: unused, outcomeModels: unused },
     progress: { wait: unused },
-    leads: { stream: unused, handle: unused, find: unused },
+    leads: { stream: unused, handle: unused, check: unused, find: unused },
     accounts: new Map(),
     claimContent: unused,
+    releaseContent: unused,
     programmes: new Map(),
     snapshots: { read: unused, compact: unused, known: unused },
     operatorKeys: new Map(),
@@ -123,4 +124,11 @@ export const currentDocument = (): string =>
     2,
   )}\n`
 
-if (import.meta.main) await writeFile(file, currentDocument())
+/** At once, since other processes that start meanwhile read the file. */
+const write = async (document: string): Promise<void> => {
+  const unfinished = new URL(`${file.href}.${process.pid}`)
+  await writeFile(unfinished, document)
+  await rename(unfinished, file)
+}
+
+if (import.meta.main) await write(currentDocument())

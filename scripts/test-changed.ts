@@ -1,10 +1,13 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, globSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { longest } from '../test/longest.ts'
+import { importsOf, isPure, reachedFrom } from './imports.ts'
 
 /**
- * Runs the tests of what was changed since main and is not committed: those of the capability or room, and of all pure
- * tests those that import a changed file. The whole suite is `npm test`.
+ * Runs the tests of what was changed since main and is not committed, in about a minute: of the pure tests all that depend
+ * on a changed file; of the others those of its capability or room that do, and those that import it themselves or by a
+ * helper of their own folder. What takes longest, and what else may notice the change, is left to the whole suite.
  */
 
 const root = join(import.meta.dirname, '..')
@@ -21,43 +24,61 @@ const changed = [
   ]),
 ]
 
-/** Whole processes are started and killed there: that takes minutes. */
-const slow = new Set(['journeys', 'embedded-postgres'])
-
+/** The folders of tests that bear the name of a capability or room. */
 const foldersOf = (file: string): readonly string[] =>
   file
     .split('/')
     .slice(1, -1)
-    .filter((name) => !slow.has(name) && existsSync(join(root, 'test', name)))
+    .filter((name) => existsSync(join(root, 'test', name)))
     .map((name) => `test/${name}/`)
 
-const run = (...args: readonly string[]): Promise<number> =>
+/** What a test imports itself, or by a helper of its own folder. */
+const nearest = (path: string): readonly string[] => {
+  const own = importsOf(path)
+  const helpers = own.filter((name) => dirname(name) === dirname(path) && dirname(name) !== join(root, 'test'))
+  return [...own, ...helpers.flatMap(importsOf)]
+}
+
+const always = (test: string): boolean => test === 'test/boundaries.test.ts' || test.startsWith('test/stored-events/')
+
+/** Whether a test is to run for a changed file. */
+const concerns = (test: string, file: string): boolean => {
+  if (test === file) return true
+  const path = join(root, test)
+  const isOfIts = foldersOf(file).some((folder) => test.startsWith(folder))
+  // What is read and not imported shows nowhere.
+  if (!file.endsWith('.ts')) return isOfIts
+  const reached = reachedFrom(path)
+  if (!reached.has(join(root, file))) return false
+  if (isOfIts || isPure(reached)) return true
+  // Nearly everything imports values and events of the domain: the pure tests show what they do.
+  return !file.startsWith('domain/') && nearest(path).includes(join(root, file))
+}
+
+const run = (tests: readonly string[]): Promise<number> =>
   new Promise((resolve) => {
-    const vitest = spawn('npx', ['vitest', ...args], { cwd: root, stdio: 'inherit' })
+    const vitest = spawn('npx', ['vitest', 'run', ...tests], { cwd: root, stdio: 'inherit' })
     vitest.once('close', (code) => resolve(code ?? 1))
   })
 
 const main = async (): Promise<number> => {
-  const code = changed.filter((file) => file.endsWith('.ts'))
-  if (code.length === 0) {
+  if (!changed.some((file) => file.endsWith('.ts') || foldersOf(file).length > 0)) {
     process.stdout.write('No code was changed since main.\n')
     return 0
   }
-  const folders = new Set(code.flatMap(foldersOf))
-  const files = code.filter((file) => /^test\/[^/]+\.test\.ts$/.test(file))
-  // Those of the folders below run there.
-  const elsewhere = [...folders].flatMap((folder) => ['--exclude', `${folder}**`])
-  const pure = await run(
-    'related',
-    '--run',
-    '--config',
-    'vitest.pure.config.ts',
-    '--passWithNoTests',
-    ...elsewhere,
-    ...code,
-  )
-  const own = await run('run', 'test/boundaries.test.ts', 'test/stored-events/', ...folders, ...files)
-  return pure || own
+  const tests = globSync('test/**/*.test.ts', { cwd: root }).toSorted()
+  const concerned = tests.filter((test) => always(test) || changed.some((file) => concerns(test, file)))
+  const left = concerned.filter((test) => longest.includes(test) && !changed.includes(test))
+  const chosen = concerned.filter((test) => !left.includes(test))
+  const depend = tests.filter((test) => changed.some((file) => reachedFrom(join(root, test)).has(join(root, file))))
+  const others = depend.filter((test) => !chosen.includes(test))
+  process.stdout.write(`Runs ${chosen.length} files of tests.`)
+  if (others.length > 0) {
+    process.stdout.write(` Left to npm test: ${others.length} others that depend on what was changed`)
+    process.stdout.write(left.length > 0 ? `, among them the longest of its own: ${left.join(', ')}.` : '.')
+  }
+  process.stdout.write('\n')
+  return run(chosen)
 }
 
 process.exit(await main())

@@ -42,6 +42,11 @@ const forbidden: IForbiddenRuleType[] = [
     from: { path: '^infra/' },
     to: { path: `^(${processes}|domain/[^/]+)/` },
   },
+  {
+    name: 'what sets up, shows, tests or measures the service is no part of it',
+    from: { path: `^(${processes}|domain|infra)/` },
+    to: { path: '^(bench|demo|lead-files|scripts|setup|stand-ins|test)/' },
+  },
   { name: 'nothing imports a main', from: {}, to: { path: '/main\\.ts$' } },
   { name: 'nothing goes in circles', from: {}, to: { circular: true } },
 ]

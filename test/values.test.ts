@@ -76,7 +76,8 @@ test.each([
 
 test('a date is of the calendar', () => {
   expect(reasonFor(CalendarDate, '2028-02-29')).toBeUndefined()
-  expect(reasonFor(CalendarDate, '2027-02-29')).toBe('must be a date, as YYYY-MM-DD')
+  expect(reasonFor(CalendarDate, '2027-02-29')).toBe('must be a date that is in the calendar')
+  expect(reasonFor(CalendarDate, '29.2.2028')).toBe('must be a date, as YYYY-MM-DD')
   expect(reasonFor(CalendarDate, '0001-01-01')).toBeUndefined()
   expect(reasonFor(CalendarDate, '0000-02-29')).toBe('must be a date after the year 0000')
 })

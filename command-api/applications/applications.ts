@@ -1,7 +1,7 @@
 import { application } from '#domain/applications/application.ts'
 import {
-  presentationOfApplication,
   renderApplication,
+  shownPresentation,
   type Application,
   type ApplicationRecord,
 } from '#domain/applications/record.ts'
@@ -9,7 +9,7 @@ import { unknownQuote } from '#domain/applications/bindable.ts'
 import { unknownApplication } from '#domain/applications/refusals.ts'
 import type { ApplicationState } from '#domain/applications/state.ts'
 import type { Release } from '#domain/catalogue/events.ts'
-import { presentationRecord, type Presentation } from '#domain/catalogue/record.ts'
+import type { Presentation } from '#domain/catalogue/record.ts'
 import type { ApplicationId, OrganisationId, QuoteId } from '#domain/values.ts'
 import type { Keys } from '#infra/crypto/keys.ts'
 import { write, type Access, type Caller, type RequestFacts } from '#infra/http/route.ts'
@@ -77,8 +77,7 @@ export const makeApplications = ({ writer, keys, catalogue, quoteOwner, organisa
     const key = `${organisation_id} ${release_id} ${presentation_id}`
     const known = presentations.get(key)
     if (known) return known.shown
-    const presentation = presentationOfApplication(await releaseOf(record), record)
-    const shown = presentation && presentationRecord(presentation)
+    const shown = shownPresentation(await releaseOf(record), record)
     presentations.set(key, { shown })
     return shown
   }

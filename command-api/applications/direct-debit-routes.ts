@@ -6,7 +6,7 @@ import { derivedId } from '#infra/ids.ts'
 import { isTestAccount } from '#infra/stripe/test-accounts.ts'
 import { accessToQuote as access, type Applications } from './applications.ts'
 import { digest } from './digest.ts'
-import { DirectDebitInput, readBankDetails } from './direct-debit-input.ts'
+import { DirectDebitInput, readBankDetails } from '../direct-debit-input.ts'
 
 const DirectDebitDetails = z
   .object({

@@ -123,6 +123,7 @@ export const mandateRoutes = ({ applications, desks }: Deps): Route[] => {
             provider_customer_id,
             provider_payment_method_id,
             account_number_last4: last4,
+            made_from: null,
             answer: mandate ?? { network_status: 'pending', active: true },
           },
           contextOf(caller, facts),

@@ -2,10 +2,14 @@ import type { ApplicationState } from '#domain/applications/state.ts'
 import { Problem } from '#infra/http/problem.ts'
 import type { Outcome, Payer, Provider } from '#infra/stripe/provider.ts'
 
+const needed = ['customer.first_name', 'customer.last_name', 'customer.email']
+
 /** Who pays: the application's own copy of the customer. Throws `customer_missing` while there is none. */
 export const payerOf = ({ record: { customer } }: ApplicationState): Payer => {
   if (!customer)
-    throw new Problem('customer_missing', 'Save the customer on the application first, then send the request again.')
+    throw new Problem('customer_missing', `Save ${needed.join(', ')} on the application first.`, {
+      fields: Object.fromEntries(needed.map((name) => [name, 'required'])),
+    })
   return {
     customer_id: customer.id,
     email: customer.email,

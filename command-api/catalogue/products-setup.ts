@@ -1,13 +1,15 @@
 import { setImmediate } from 'node:timers/promises'
 import { v7 as uuidv7 } from 'uuid'
+import { z } from 'zod'
 import { draftFaults } from '#domain/catalogue/draft-faults.ts'
 import type { Draft, ProductEvent } from '#domain/catalogue/events.ts'
 import { lifecyclePath } from '#domain/catalogue/lifecycle.ts'
 import { missingRates, mostMissing } from '#domain/catalogue/missing-rates.ts'
 import { product, type ProductCommand, type ProductState } from '#domain/catalogue/product.ts'
 import { rateTable } from '#domain/catalogue/rate-table.ts'
+import { unfinished } from '#domain/catalogue/unfinished.ts'
 import type { RateTable } from '#domain/rating/events.ts'
-import { ReleaseId } from '#domain/values.ts'
+import { ReleaseId, type OrganisationId } from '#domain/values.ts'
 import { counted } from '#infra/counted.ts'
 import {
   documentFile,
@@ -26,10 +28,21 @@ import type { HasSold } from './routes.ts'
 
 type FindTable = (key: string, version: number) => Pick<RateTable, 'dimensions' | 'currency_code' | 'cells'> | undefined
 
-type Deps = { readonly writer: Writer; readonly hasSold: HasSold; readonly documentFiles: DocumentFiles }
+type Deps = {
+  readonly writer: Writer
+  readonly hasSold: HasSold
+  readonly documentFiles: DocumentFiles
+  /** Whether an organisation has set up the retail prices index of any year. */
+  readonly hasRpiFigures: (organisation_id: OrganisationId) => Promise<boolean>
+}
 
 /** The products of an organisation: what the file declares is drafted, published unless it says otherwise, and put into its state. */
-export const productsSection = ({ writer, hasSold, documentFiles }: Deps): SetupSection<DeclaredProduct> => {
+export const productsSection = ({
+  writer,
+  hasSold,
+  documentFiles,
+  hasRpiFigures,
+}: Deps): SetupSection<DeclaredProduct> => {
   const products = commandHandler(writer, product)
   const rateTables = commandHandler(writer, rateTable)
 
@@ -58,7 +71,7 @@ export const productsSection = ({ writer, hasSold, documentFiles }: Deps): Setup
     draft: Draft,
     index: number,
     setup: SetupContext,
-    table: FindTable,
+    { table, ...known }: { readonly table: FindTable; readonly hasRpiFigures: boolean },
   ): Promise<SetupStep | undefined> => {
     const files = filesOf(declared, setup)
     const { organisation_id, context, report } = setup
@@ -81,7 +94,9 @@ export const productsSection = ({ writer, hasSold, documentFiles }: Deps): Setup
       change: events.length === 0 ? 'none' : state ? 'change' : 'create',
       details: [
         ...events.flatMap((event) => detailsOf(event, state)),
-        ...(events.some(({ type }) => type === 'ReleasePublished') ? withoutRates(draft, table) : []),
+        ...(events.some(({ type }) => type === 'ReleasePublished')
+          ? [...withoutRates(draft, table), ...unfinished(draft, known)]
+          : []),
         ...(state ? [] : leftOut(declared)),
       ],
       apply: async () => {
@@ -97,6 +112,13 @@ export const productsSection = ({ writer, hasSold, documentFiles }: Deps): Setup
     plan: async (declared, setup) => {
       const drafts = declared.map((each) => draftOf(each, { ...setup, findFile: (name) => fileOf(name, setup) }))
       const table = await findTables(drafts, setup)
+      const rules = z
+        .array(z.object({ rpi: z.array(z.unknown()).default([]) }))
+        .safeParse(setup.declared('policy_rules'))
+      const known = {
+        table,
+        hasRpiFigures: rules.data?.[0] ? rules.data[0].rpi.length > 0 : await hasRpiFigures(setup.organisation_id),
+      }
       const plans = declared.map(async (each, index) => {
         const draft = drafts[index]
         if (!draft) return []
@@ -105,7 +127,7 @@ export const productsSection = ({ writer, hasSold, documentFiles }: Deps): Setup
         if (earlier !== index) setup.report([index, 'slug'], `is that of products[${earlier}]`)
         for (const { path, reason } of faults) setup.report([index, ...path], reason)
         if (earlier !== index || faults.length > 0) return []
-        return (await reportRefusal(setup, [index], () => planOne(each, draft, index, setup, table))) ?? []
+        return (await reportRefusal(setup, [index], () => planOne(each, draft, index, setup, known))) ?? []
       })
       return (await Promise.all(plans)).flat()
     },

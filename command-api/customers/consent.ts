@@ -1,6 +1,6 @@
 import type { ConsentEntry } from '#domain/customers/events.ts'
 import type { ApplicationId, CustomerId } from '#domain/values.ts'
-import type { Context } from '../handle.ts'
+import { withoutTarget, type Context } from '../handle.ts'
 import type { makePeople } from './people.ts'
 
 /** What an application's customer said about being contacted, and to which words. */
@@ -10,18 +10,17 @@ export type Answered = {
   readonly wording: string | null
 }
 
-/** Records what the customer of an application said in the person's own record; what is there already is not recorded. */
+/** Records what the customer of an application said in the person's own record; what is there already is not recorded again. */
 export const recordAnswers = async (
   people: Pick<ReturnType<typeof makePeople>, 'handle'>,
   customer_id: CustomerId,
   application_id: ApplicationId,
   answered: readonly Answered[],
-  // The record belongs to no one cause: what is recorded once is recognised by its content.
-  { cause: _cause, ...context }: Context,
+  context: Context,
 ): Promise<void> => {
   const source = { type: 'application', id: application_id } as const
   for (const { entries, method, wording } of answered) {
     const said = { entries: [...entries], method, wording, said_at: context.now, source }
-    await people.handle(customer_id, { type: 'RecordConsent', said }, context)
+    await people.handle(customer_id, { type: 'RecordConsent', said }, withoutTarget(context))
   }
 }

@@ -26,7 +26,6 @@ export const whenQuoteIssuedRecordSoftOptIn = ({
   name: 'when-quote-issued-record-soft-opt-in',
   categories: ['application'],
   events: { QuoteIssued },
-  target: (_event, { stream }) => stream,
   react: async (_event, recorded, context) => {
     const customer_id = await customerOf(recorded)
     if (!customer_id) return

@@ -37,16 +37,14 @@ export const whenErasureRequestedErasePerson = ({
     name: 'when-erasure-requested-erase-person',
     categories: ['erasure'],
     events: { PersonErasureRequested },
-    target: (_event, { stream }) => stream,
     react: async ({ organisation_id, contact_id, streams: known }, _recorded, context) => {
       await dataKeys.erase({ organisation_id, subject: `person:${contact_id}` })
       await untilShown({ eventLog, progress }, named)
       const { streams, sealed } = await findStreams({ pool, eventLog }, { organisation_id, contact_id }, known)
       for (const subject of sealed) await dataKeys.erase({ organisation_id, subject })
       // Which of them were confirmed before is known from the erasure itself, however many appends that takes.
-      const { cause: _cause, ...own } = context
       for (;;) {
-        const { events } = await handle(contact_id, { type: 'ConfirmErasure', streams }, own)
+        const { events } = await handle(contact_id, { type: 'ConfirmErasure', streams }, context)
         if (events.length === 0) return
       }
     },

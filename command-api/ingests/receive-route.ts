@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { CampaignState } from '#domain/campaigns/events.ts'
 import { canonicalJson } from '#domain/canonical-json.ts'
+import { IngestContent } from '#domain/ingests/events.ts'
 import { ingest, isIngest, unknownIngest, type IngestState } from '#domain/ingests/ingest.ts'
 import { Ingest, renderIngest, type IngestRecord } from '#domain/ingests/record.ts'
 import { Rejection } from '#domain/rejection.ts'
@@ -9,17 +10,19 @@ import type { DataKeys } from '#infra/crypto/data-keys.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import { newId } from '#infra/ids.ts'
 import { commandHandler, type Context, type Writer } from '../handle.ts'
+import { tooManyAtOnce } from '../writer.ts'
 import { keyInHeader } from '../idempotency-key.ts'
 import type { LiveCampaigns } from '../live-campaigns.ts'
 import { ingestIdOfKey } from './ids.ts'
 import { contentOf, IngestInput } from './inputs.ts'
-import type { ClaimContent } from './recent-content.ts'
+import type { ClaimContent, ReleaseContent } from './recent-content.ts'
 
 type Deps = {
   readonly writer: Writer
   readonly campaigns: LiveCampaigns
   readonly digest: DataKeys['digest']
   readonly claimContent: ClaimContent
+  readonly releaseContent: ReleaseContent
   readonly baseUrl: string
   /** Real time, in which a retry is told from a new lead. */
   readonly realTime?: () => number
@@ -31,11 +34,14 @@ const Sent = z.object({
   }).meta({ id: 'SentIngest' }),
 })
 
+/** Another one is needed only where a key is used for two contents at the same moment. */
+const mostAttempts = 3
+
 const replayMs = 10 * 60_000
 
 /** Takes a lead in. All that costs time is done behind it. */
 export const receiveRoute = (deps: Deps): Route => {
-  const { writer, campaigns, digest, claimContent, baseUrl, realTime = Date.now } = deps
+  const { writer, campaigns, digest, claimContent, releaseContent, baseUrl, realTime = Date.now } = deps
   const { handle, load } = commandHandler(writer, ingest)
 
   /** The lead that a key stands for; undefined when it has not been used. */
@@ -106,38 +112,55 @@ export const receiveRoute = (deps: Deps): Route => {
         correlation_id: request_id,
         now,
       }
-      const { identity, data, text, declared, consent } = content
-      const same = [source, source_reference ?? null, campaign?.key ?? null, identity, data, text, declared, consent]
-      const ingest_id = await claimContent({
+      const sent = { source, source_reference: source_reference ?? null, campaign, content }
+      const own = {
         api_application_id,
-        digest: (await digest(organisation_id, 'ingest content', canonicalJson(same))).toString('base64'),
+        digest: (await digest(organisation_id, 'ingest content', toldBy(sent))).toString('base64'),
         ingest_id: idOfKey ?? IngestId.parse(newId()),
-      })
-      const received = await handle(
-        ingest_id,
-        {
-          type: 'ReceiveIngest',
+      }
+      for (let attempt = 1; attempt <= mostAttempts; attempt++) {
+        const ingest_id = await claimContent(own)
+        const received = await handle(
           ingest_id,
-          organisation_id,
-          api_application_id,
-          source,
-          source_reference: source_reference ?? null,
-          campaign,
-          happened_at: occurred_at ?? null,
-          accepted_at: new Date(realTime()).toISOString(),
-          content,
-        },
-        context,
-      )
-      const isFirst = received.events.length > 0
-      if (idOfKey && idOfKey !== ingest_id)
-        await handle(idOfKey, { type: 'UseKeyFor', first_ingest_id: ingest_id }, context)
-      const state = isIngest(received.state) ? received.state : await findByKey(ingest_id)
-      if (!state) throw unknownIngest()
-      return answer(state, !isFirst)
+          {
+            type: 'ReceiveIngest',
+            ingest_id,
+            organisation_id,
+            api_application_id,
+            ...sent,
+            happened_at: occurred_at ?? null,
+            accepted_at: new Date(realTime()).toISOString(),
+          },
+          context,
+        )
+        const isFirst = received.events.length > 0
+        const state = isIngest(received.state) ? received.state : await findByKey(ingest_id)
+        if (!state) throw unknownIngest()
+        const isSame = isFirst || isOf(state, sent)
+        // The key was used for another content at the same moment: what was sent here has not been received.
+        if (!isSame) await releaseContent({ ...own, ingest_id })
+        if (!isSame && ingest_id !== own.ingest_id) continue
+        if (idOfKey && idOfKey !== ingest_id)
+          await handle(idOfKey, { type: 'UseKeyFor', first_ingest_id: ingest_id }, context)
+        return answer(state, !isFirst)
+      }
+      throw tooManyAtOnce()
     },
   )
 }
+
+type SentLead = Pick<IngestRecord, 'source' | 'source_reference' | 'campaign'> & { readonly content: IngestContent }
+
+/** By what a lead is known when it is sent again. */
+const toldBy = ({ source, source_reference, campaign, content }: SentLead): string => {
+  const { identity, data, text, declared, consent } = content
+  return canonicalJson([source, source_reference, campaign?.key ?? null, identity, data, text, declared, consent])
+}
+
+/** Whether it is this lead that was received, as far as it was stored. */
+const isOf = ({ record, content }: IngestState, sent: SentLead): boolean =>
+  toldBy({ ...record, content }) === toldBy({ ...sent, content: IngestContent.parse(sent.content) }) ||
+  toldBy({ ...record, content }) === toldBy(sent)
 
 const refuseClosed = (state: CampaignState): void => {
   switch (state) {

@@ -3,7 +3,7 @@ import { batched } from '#infra/batched.ts'
 import type { Log } from '#infra/log.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { texts, uuids } from '#infra/postgres/arrays.ts'
-import { sql } from '#infra/postgres/postgres.ts'
+import { committedWithLog, sql } from '#infra/postgres/postgres.ts'
 
 /** What an API application has sent: a keyed hash of the content, and the ingest that it is to become. */
 export type SentContent = {
@@ -15,18 +15,30 @@ export type SentContent = {
 /** Answers which ingest a content belongs to: that of the same content sent within the last 5 minutes, or the given one. */
 export type ClaimContent = (sent: SentContent) => Promise<IngestId>
 
+/** Takes back that a content belongs to an ingest, which has turned out to be of another. */
+export type ReleaseContent = (sent: SentContent) => Promise<void>
+
 const sweepEveryMs = 60_000
 const sweptAtOnce = 10_000
 
 const nameOf = ({ api_application_id, digest }: SentContent): string => `${api_application_id} ${digest}`
 
-type Parts = { readonly pool: Database; readonly log: Pick<Log, 'warn'> }
+type Parts = {
+  readonly pool: Database
+  readonly log: Pick<Log, 'warn'>
+  /** Whether events are stored in the same database. */
+  readonly logIsHere?: boolean
+}
 
 /**
  * Tells retries from new leads by their content, in real time. Many share a statement. Whoever is told another ingest
  * than its own may find that this was never stored, because its process died: it then stores it.
  */
-export const makeRecentContent = ({ pool, log }: Parts): ClaimContent => {
+export const makeRecentContent = ({
+  pool,
+  log,
+  logIsHere = false,
+}: Parts): { readonly claimContent: ClaimContent; readonly releaseContent: ReleaseContent } => {
   let sweptAt = 0
 
   const sweep = () => {
@@ -57,11 +69,12 @@ export const makeRecentContent = ({ pool, log }: Parts): ClaimContent => {
             then known.ingest_id else excluded.ingest_id end,
           received_at = case when known.received_at > clock_timestamp() - interval '5 minutes'
             then known.received_at else excluded.received_at end
-        returning api_application_id, digest, ingest_id`,
+        returning api_application_id, digest, ingest_id, ${committedWithLog('$4')}`,
       values: [
         uuids(sorted.map(({ api_application_id }) => api_application_id)),
         texts(sorted.map(({ digest }) => digest)),
         uuids(sorted.map(({ ingest_id }) => ingest_id)),
+        logIsHere,
       ],
     })
     sweep()
@@ -69,5 +82,12 @@ export const makeRecentContent = ({ pool, log }: Parts): ClaimContent => {
     return sent.map((each) => found.get(nameOf(each)) ?? each.ingest_id)
   }
 
-  return batched(claim, { mostAtOnce: 500, mostWaiting: 10_000, mostInFlight: 2 })
+  return {
+    claimContent: batched(claim, { mostAtOnce: 500, mostWaiting: 10_000, mostInFlight: 2 }),
+    releaseContent: async ({ api_application_id, digest, ingest_id }) => {
+      await pool.query(sql`
+        delete from ingest_content
+        where api_application_id = ${api_application_id} and digest = ${digest} and ingest_id = ${ingest_id}`)
+    },
+  }
 }

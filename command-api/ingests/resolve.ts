@@ -8,7 +8,7 @@ import { whoIsIt, type Who } from '#domain/ingests/who.ts'
 import type { Facts, FactValue } from '#domain/leads/events.ts'
 import { CustomerId, type OrganisationId } from '#domain/values.ts'
 import { derivedId } from '#infra/ids.ts'
-import type { Context } from '../handle.ts'
+import { withoutTarget, type Context } from '../handle.ts'
 import type { LiveCampaigns } from '../live-campaigns.ts'
 import { dateIn } from '#domain/time-zone.ts'
 import { makeLocks } from '../locks.ts'
@@ -86,7 +86,7 @@ export const makeResolve = (deps: ResolveDeps) => {
   ) => {
     const { organisation_id } = record
     // Claims are safe to repeat, and belong to no one stream.
-    const { cause: _, ...own } = context
+    const own = withoutTarget(context)
     let contact_id = known ?? newPersonId(record)
     const contested: 'email'[] = []
     const { email } = details
@@ -106,16 +106,16 @@ export const makeResolve = (deps: ResolveDeps) => {
     const { record, content, picked } = state
     const { organisation_id, campaign: named } = record
     const intake = campaigns.intake(organisation_id)
-    if (intake.blocked_sources.includes(record.source))
-      return { type: 'DiscardSpam', reason: 'blocked_source', note: null }
-    if (fillsTrap(content, intake.trap_fields)) return { type: 'DiscardSpam', reason: 'trap_field', note: null }
-
     const campaign = named ? campaigns.campaign(organisation_id, named.key) : undefined
     const today = dateIn(timeZoneOf(organisations, organisation_id), context.now)
     const fieldNames = campaign?.field_names ?? {}
     const fields = sentFields(content, fieldNames)
+    // What a person of the team has judged is not judged again, whatever is blocked or demanded since.
     const isJudged = record.accepted || picked !== undefined
     if (!isJudged) {
+      if (intake.blocked_sources.includes(record.source))
+        return { type: 'DiscardSpam', reason: 'blocked_source', note: null }
+      if (fillsTrap(content, intake.trap_fields)) return { type: 'DiscardSpam', reason: 'trap_field', note: null }
       const rules = [...(campaign?.rules ?? []), ...intake.rules]
       const facts = { fields, consent: content.consent, fieldNames, formats: formatsOn(today), today }
       const failures = distinct(unmetRules(rules, facts))

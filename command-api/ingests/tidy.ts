@@ -1,4 +1,4 @@
-import * as chrono from 'chrono-node'
+import { GB } from 'chrono-node/en'
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
 import { parse as parsePostcode } from 'postcode'
 import { z } from 'zod'
@@ -13,7 +13,7 @@ export const dateIn = (text: string, today = '9999-12-31'): string | undefined =
   const written = text.trim().slice(0, 100)
   const iso = /^\d{4}-\d{2}-\d{2}(?=$|T)/.exec(written)?.[0]
   if (iso !== undefined) return CalendarDate.safeParse(iso).success ? iso : undefined
-  const [found] = chrono.en.GB.parse(written.replaceAll('.', '/'))
+  const [found] = GB.parse(written.replaceAll('.', '/'))
   const start = found?.start
   if (!start?.isCertain('day') || !start.isCertain('month') || !start.isCertain('year')) return undefined
   const [year, month, day] = [start.get('year') ?? 0, start.get('month') ?? 0, start.get('day') ?? 0]

@@ -1,9 +1,10 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
 import { timeZoneOf } from '#domain/access/record.ts'
 import { CampaignKey } from '#domain/campaigns/events.ts'
 import type { IngestContent } from '#domain/ingests/events.ts'
 import { sentFields } from '#domain/ingests/fields.ts'
-import { ingest } from '#domain/ingests/ingest.ts'
+import { ingest, isIngest } from '#domain/ingests/ingest.ts'
 import { unmetRules } from '#domain/ingests/rules.ts'
 import { dateIn } from '#domain/time-zone.ts'
 import { IngestId, OrganisationId } from '#domain/values.ts'
@@ -33,13 +34,31 @@ const Result = z.object({
   data: z.object({
     taken: z.int().describe('Rows that were taken in now; in a dry run, that would be.'),
     known: z.int().describe('Rows that were taken in before.'),
+    held: z
+      .int()
+      .describe('In a dry run: of those that would be taken in, the ones that the team would have to accept.'),
     faults: z.array(RowFault),
   }),
 })
 
+const waitsAtMostMs = 10_000
+const looksAgainMs = 40
+
 /** Takes in rows of a file of leads, as the source `upload`. */
 export const uploadRoute = ({ writer, campaigns, directory }: Deps): Route => {
-  const { handle } = commandHandler(writer, ingest)
+  const { handle, load } = commandHandler(writer, ingest)
+
+  /**
+   * Leads are processed in the order in which they came, whosever they are. Whoever sends a file waits until it is the turn
+   * of what was sent, so that the leads of others never stand behind a whole file.
+   */
+  const untilTurn = async (ingest_id: IngestId): Promise<void> => {
+    const until = performance.now() + waitsAtMostMs
+    for (let state = await load(ingest_id); performance.now() < until; state = await load(ingest_id)) {
+      if (!isIngest(state) || state.record.status !== 'received') return
+      await pause(looksAgainMs)
+    }
+  }
 
   return route(
     {
@@ -61,7 +80,8 @@ export const uploadRoute = ({ writer, campaigns, directory }: Deps): Route => {
       const context = operatorContext(organisation_id, facts)
 
       const faults: RowFault[] = []
-      let [taken, known] = [0, 0]
+      let [taken, known, held] = [0, 0, 0]
+      let first: IngestId | undefined
       const takeIn = async ({ line, fields }: UploadedRow) => {
         const content = contentOf(fields)
         if (!content) {
@@ -75,7 +95,10 @@ export const uploadRoute = ({ writer, campaigns, directory }: Deps): Route => {
           for (const { field, reason } of unmet)
             faults.push({ line, field, reason: reason ?? 'does not meet the rules' })
           if (sent.details.size === 0) faults.push({ line, field: null, reason: 'says of nobody who they are' })
-          if (unmet.length === 0 && sent.details.size > 0) taken++
+          else {
+            taken++
+            if (unmet.length > 0) held++
+          }
           return
         }
         const ingest_id = IngestId.parse(derivedId('upload', organisation_id, upload, String(line)))
@@ -95,12 +118,16 @@ export const uploadRoute = ({ writer, campaigns, directory }: Deps): Route => {
           },
           context,
         )
-        if (events.length > 0) taken++
-        else known++
+        if (events.length === 0) known++
+        else {
+          taken++
+          first ??= ingest_id
+        }
       }
       await Promise.all(rows.map(takeIn))
+      if (first) await untilTurn(first)
       faults.sort((one, other) => one.line - other.line)
-      return { status: 200, body: { data: { taken, known, faults } } }
+      return { status: 200, body: { data: { taken, known, held, faults } } }
     },
   )
 }

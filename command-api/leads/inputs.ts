@@ -14,6 +14,7 @@ import { Key, type CustomField, type Pipeline } from '#domain/pipeline/events.ts
 import { Rejection } from '#domain/rejection.ts'
 import { SentInstant } from '#domain/values.ts'
 import { newId } from '#infra/ids.ts'
+import { noDate } from '#domain/reasons.ts'
 
 const text = (most: number) => z.string().trim().min(1).max(most)
 const Id = z.uuid().toLowerCase()
@@ -133,7 +134,7 @@ const factFault = ({ type, options }: CustomField, value: FactValue): string | u
     case 'money':
       return typeof value === 'number' && Number.isSafeInteger(value) ? undefined : 'must be whole pence'
     case 'date':
-      return z.iso.date().safeParse(value).success ? undefined : 'must be a date, as YYYY-MM-DD'
+      return z.iso.date().safeParse(value).success ? undefined : noDate(value)
     case 'boolean':
       return typeof value === 'boolean' ? undefined : 'must be true or false'
     case 'choice':

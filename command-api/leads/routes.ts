@@ -2,16 +2,46 @@ import { z } from 'zod'
 import { LeadRecord } from '#domain/leads/record.ts'
 import type { Pipelines } from '#domain/pipeline/record.ts'
 import { CustomerId, OrganisationId } from '#domain/values.ts'
-import { notFound } from '#infra/http/problem.ts'
+import { notFound, Problem } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
-import type { Leads } from '../live-leads.ts'
+import type { Context } from '../handle.ts'
+import type { LeadActs, Leads } from '../live-leads.ts'
 import { operatorContext, operatorRoute, refuseUnknownOrganisation, type Organisations } from '../operator.ts'
 import { commandOf, LeadAct } from './inputs.ts'
 
-type Deps = { readonly leads: Leads; readonly pipelines: Pipelines; readonly directory: Organisations }
+type ExternalId = {
+  readonly organisation_id: OrganisationId
+  readonly kind: 'external_id'
+  readonly value: string
+}
+
+type Deps = {
+  readonly leads: Leads
+  readonly pipelines: Pipelines
+  readonly directory: Organisations
+  /** Assigns the identity to a person, unless it is another's already. Returns the person who has it. */
+  readonly claim: (identity: ExternalId, id: CustomerId, context: Context) => Promise<CustomerId>
+}
+
+/** By the id in the organisation's own CRM a lead is found from now on: when it is sent in, when an outcome is reported. */
+const claimExternalIds = async (
+  { claim }: Pick<Deps, 'claim'>,
+  { contact_id, acts }: Pick<LeadActs, 'contact_id' | 'acts'>,
+  context: Context,
+): Promise<void> => {
+  const organisation_id = OrganisationId.parse(context.organisation_id)
+  for (const [index, act] of acts.entries()) {
+    const value = act.type === 'Mark' ? act.marks.external_system_id : undefined
+    if (!value || (await claim({ organisation_id, kind: 'external_id', value }, contact_id, context)) === contact_id)
+      continue
+    throw new Problem('conflict', 'Another person has this external_system_id already. Check whose it is.', {
+      fields: { [`acts[${index}].external_system_id`]: 'is that of another person' },
+    })
+  }
+}
 
 /** What the team does with a lead. */
-export const leadAdminRoutes = ({ leads, pipelines, directory }: Deps): Route[] => [
+export const leadAdminRoutes = ({ leads, pipelines, directory, claim }: Deps): Route[] => [
   route(
     {
       ...operatorRoute,
@@ -24,20 +54,22 @@ export const leadAdminRoutes = ({ leads, pipelines, directory }: Deps): Route[] 
         by: z.string().trim().min(1).max(100).nullish().describe('The member of the team who does it.'),
       }),
       answers: { 200: z.object({ data: LeadRecord }) },
-      errors: ['invalid_transition'],
+      errors: ['invalid_transition', 'conflict'],
     },
     async ({ path: { organisation_id, contact_id }, body: { acts, by = null }, ...facts }) => {
       refuseUnknownOrganisation(directory, organisation_id)
       if (!(await leads.find(organisation_id, contact_id))) throw notFound('lead')
       const pipeline = pipelines(organisation_id)
-      const { state } = await leads.handle(
-        {
-          contact_id,
-          acts: acts.map((act) => commandOf(act, pipeline, facts.now)),
-          by: { type: 'user', name: by },
-        },
-        operatorContext(organisation_id, facts),
-      )
+      const context = operatorContext(organisation_id, facts)
+      const work: LeadActs = {
+        contact_id,
+        acts: acts.map((act) => commandOf(act, pipeline, facts.now)),
+        by: { type: 'user', name: by },
+      }
+      // What is refused must claim no id.
+      await leads.check(work, context)
+      await claimExternalIds({ claim }, work, context)
+      const { state } = await leads.handle(work, context)
       if (!state?.record) throw notFound('lead')
       return { status: 200, body: { data: state.record } }
     },

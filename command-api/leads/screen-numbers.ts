@@ -1,5 +1,6 @@
 import type { OneLeadCommand } from '#domain/leads/commands.ts'
 import type { TpsStatus } from '#domain/leads/events.ts'
+import type { OpenAccount } from '#domain/provider-accounts/record.ts'
 import { CustomerId, OrganisationId } from '#domain/values.ts'
 import type { OpenedAccount } from '#infra/ask-json.ts'
 import type { Clock } from '#infra/clock.ts'
@@ -7,7 +8,6 @@ import { batched } from '#infra/batched.ts'
 import type { Log } from '#infra/log.ts'
 import type { Context } from '../handle.ts'
 import type { Leads } from '../live-leads.ts'
-import type { OpenAccount } from '../open-account.ts'
 import type { DueTime, Timer } from '../timers.ts'
 
 /** The lists of those who want no calls: which of these numbers are on them. Undefined: it cannot be said at the moment. */

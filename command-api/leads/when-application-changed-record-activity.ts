@@ -60,15 +60,14 @@ type Deps = {
 
 /**
  * What happens with an application stands on the timeline of its person, who need not be a lead and becomes none by it.
- * Applications of one person are followed at the same time and in no order, so the person's stream is no target: an
- * activity is recorded once because its id follows from what it tells of.
+ * Applications of one person are followed at the same time and in no order, so there is no target: an activity is recorded
+ * once because its id follows from what it tells of.
  */
 export const whenApplicationChangedRecordActivity = ({ leads, customerOf }: Deps): Reaction<typeof followed> => ({
   name: 'when-application-changed-record-activity',
   categories: ['application'],
   events: followed,
-  target: (_event, { stream }) => stream,
-  react: async (event, recorded, { cause: _cause, ...context }) => {
+  react: async (event, recorded, context) => {
     const activity = told(event)
     const contact_id = activity && (await customerOf(recorded))
     if (!contact_id) return

@@ -65,8 +65,7 @@ export const whenPolicyChangedRecordActivity = ({ leads, policyOf }: Deps): Reac
   name: 'when-policy-changed-record-activity',
   categories: ['policy'],
   events: followed,
-  target: (_event, { stream }) => stream,
-  react: async (event, { stream, id }, { cause: _cause, ...context }) => {
+  react: async (event, { stream, id }, context) => {
     const policy = await policyOf(idOf(stream))
     const contact_id = policy?.customer.id
     if (!contact_id) return

@@ -51,8 +51,7 @@ export const whenMembershipChangedRecordActivity = ({
   name: 'when-membership-changed-record-activity',
   categories: ['membership'],
   events: followed,
-  target: (_event, { stream }) => stream,
-  react: async (event, { stream, id }, { cause: _cause, ...context }) => {
+  react: async (event, { stream, id }, context) => {
     const { membership } = await memberships.load(MembershipId.parse(idOf(stream)))
     const contact_id = membership?.customer_id
     if (!contact_id || !(await leads.find(OrganisationId.parse(context.organisation_id), contact_id))) return

@@ -17,8 +17,7 @@ export const whenPolicyBoundEnrolMember = (
   name: 'when-policy-bound-enrol-member',
   categories: ['policy'],
   events: { PolicyBound },
-  target: (_event, { stream }) => stream,
-  react: async ({ product_id, policy_id, policy_number, customer_id }, recorded, { cause: _cause, ...context }) => {
+  react: async ({ product_id, policy_id, policy_number, customer_id }, recorded, context) => {
     const organisation_id = OrganisationId.parse(organisationOf(recorded))
     const linked = programmesOf(programmes, organisation_id).filter(({ products }) =>
       products.some((slug) => productIdOf(organisation_id, slug) === product_id),

@@ -4,9 +4,8 @@ import { accountOf, accountSecretPlace, type SealedAccount } from '#domain/provi
 import type { Directory } from '#domain/access/record.ts'
 import { OrganisationId } from '#domain/values.ts'
 import type { Clock } from '#infra/clock.ts'
-import { CannotUnseal } from '#infra/crypto/aead.ts'
 import type { Keys } from '#infra/crypto/keys.ts'
-import { unseal } from '#infra/crypto/seal.ts'
+import { unsealOrFault } from '#infra/crypto/seal.ts'
 import { isNestedTooDeep } from '#infra/http/nesting.ts'
 import { notFound, notJson, parseRequest, Problem, problems } from '#infra/http/problem.ts'
 import { addressOf, type RateLimit } from '#infra/http/rate-limit.ts'
@@ -81,30 +80,20 @@ const refuseUnsigned = (
     const account = accountOf(accounts, organisation_id, provider)
     if (!account || account.sealed_webhook_secret === null) return []
     const place = accountSecretPlace(organisation_id, account.id, 'webhook_secret')
-    return [opened(() => unseal(keys, account.sealed_webhook_secret ?? '', place))]
+    return [unsealOrFault(keys, account.sealed_webhook_secret, place)]
   })
   const headers = request.headersDistinct[header] ?? []
   const isSigned = secrets
-    .map((secret) => typeof secret === 'string' && signatureFault(secret, body, headers, realTime()) === undefined)
+    .map((opened) => 'secret' in opened && signatureFault(opened.secret, body, headers, realTime()) === undefined)
     .includes(true)
   if (isActive && isSigned) return
   // It may be signed by the one that cannot be opened: it is to be sent again, not given up.
-  const closed = secrets.find((secret) => secret instanceof CannotUnseal)
-  if (isActive && closed && headers.length > 0) throw closed
+  const closed = secrets.find((opened) => 'fault' in opened)
+  if (isActive && closed && headers.length > 0) throw closed.fault
   throw new Problem(
     'forbidden',
     'The signature is missing, malformed, too old, or not that of an account of this organisation. Sign the body with its webhook secret.',
   )
-}
-
-/** A secret, or why it cannot be opened: that of one account keeps nobody from using the other. */
-const opened = (unsealed: () => string): string | CannotUnseal => {
-  try {
-    return unsealed()
-  } catch (error) {
-    if (error instanceof CannotUnseal) return error
-    throw error
-  }
 }
 
 const known: ReadonlySet<unknown> = new Set(GatewayNews.options.map(({ shape }) => shape.type.value))

@@ -10,7 +10,7 @@ import { CustomerId, type ApiApplicationId, type OrganisationId } from '#domain/
 import { notFound, Problem } from '#infra/http/problem.ts'
 import { derivedId, newId } from '#infra/ids.ts'
 import { sql } from '#infra/postgres/postgres.ts'
-import { commandHandler, type Context, type Writer } from '../handle.ts'
+import { commandHandler, withoutTarget, type Context, type Writer } from '../handle.ts'
 import { matchLead, type MatchingDeps } from './matching.ts'
 
 export type OutcomesDeps = MatchingDeps & {
@@ -76,7 +76,7 @@ export const makeOutcomes = (deps: OutcomesDeps) => {
   const idOf = ({ organisation_id, api_application_id }: Reporter, event_id: string): string =>
     derivedId('outcome', organisation_id, api_application_id ?? '', event_id)
 
-  const recordCommand = (id: string, state: Recordable, contact_id: CustomerId) => {
+  const recordCommand = async (id: string, state: Recordable, contact_id: CustomerId) => {
     const { organisation_id, api_application_id, source, event_id, report, by } = state
     if (!report)
       throw new Problem('conflict', 'What was sent cannot be recorded for any lead. Correct it, or discard it.')
@@ -86,13 +86,14 @@ export const makeOutcomes = (deps: OutcomesDeps) => {
       throw new Problem('validation_failed', `The outcome model has no type ${report.type} any more.`, {
         fields: { type: 'is no type of the outcome model' },
       })
-    const origin = { organisation_id, outcome_id: id, api_application_id, source, event_id, by }
+    const seen_by = [...((await leads.find(organisation_id, contact_id))?.record.senders ?? [])]
+    const origin = { organisation_id, outcome_id: id, api_application_id, source, event_id, by, seen_by }
     return { type: 'RecordOutcome', ...origin, contact_id, report, outcome_type, model } as const
   }
 
   /** Records what a report says of its lead, unless that was done before. */
   const record = async (id: string, state: ReportState, contact_id: CustomerId, context: Context): Promise<Outcome> => {
-    const ledger = await ledgers.handle(contact_id, recordCommand(id, state, contact_id), context)
+    const ledger = await ledgers.handle(contact_id, await recordCommand(id, state, contact_id), context)
     const outcome = outcomeIn(ledger.state, id)
     if (!outcome) throw new Error(`Outcome ${id} was not recorded.`)
     return outcome
@@ -154,7 +155,10 @@ export const makeOutcomes = (deps: OutcomesDeps) => {
       const content = { organisation_id, api_application_id, source, event_id, report, lead, by, outcome_id: id }
       // What is refused must not use the event id up.
       if (matched.contact_id !== null)
-        await ledgers.preview(matched.contact_id, recordCommand(id, { ...content, ...matched }, matched.contact_id))
+        await ledgers.preview(
+          matched.contact_id,
+          await recordCommand(id, { ...content, ...matched }, matched.contact_id),
+        )
       const { state, events } = await reports.handle(
         id,
         { type: 'ReportOutcome', ...content, ...matched, held },
@@ -197,9 +201,8 @@ export const makeOutcomes = (deps: OutcomesDeps) => {
       const state = await reports.load(id)
       if (state?.status !== 'matched' || state.contact_id === null) return
       // The ledger knows the outcome by its id, so that it counts once whoever records it.
-      const { cause: _cause, ...own } = context
       try {
-        await record(id, state, state.contact_id, own)
+        await record(id, state, state.contact_id, withoutTarget(context))
       } catch (error) {
         if (!(error instanceof Rejection || error instanceof Problem) || !isRefusal(error.code)) throw error
         await reports.handle(id, { type: 'HoldMatchedOutcome', faults: { type: error.message } }, context)
@@ -219,7 +222,7 @@ export const makeOutcomes = (deps: OutcomesDeps) => {
       if ('held' in match && match.isUnknownId) throw noLead()
       const found = 'contact_id' in match ? { ...match, held: null } : { contact_id: null, held: match.held }
       if (found.contact_id)
-        await ledgers.preview(found.contact_id, recordCommand(id, { ...held, report }, found.contact_id))
+        await ledgers.preview(found.contact_id, await recordCommand(id, { ...held, report }, found.contact_id))
       const command = { type: 'CorrectHeldOutcome', report, lead, ...found, by } as const
       const { state, events } = await reports.handle(id, command, context)
       if (!state) throw noOutcome()
@@ -235,7 +238,7 @@ export const makeOutcomes = (deps: OutcomesDeps) => {
         throw new Problem('validation_failed', 'Correct contact_id: there is no such lead.', {
           fields: { contact_id: 'is no lead' },
         })
-      await ledgers.preview(contact_id, recordCommand(id, report, contact_id))
+      await ledgers.preview(contact_id, await recordCommand(id, report, contact_id))
       const { state } = await reports.handle(id, { type: 'MatchHeldOutcome', contact_id, by }, context)
       if (!state) throw noOutcome()
       return record(id, state, contact_id, context)

@@ -141,5 +141,6 @@ const keyOf = ({ header }: RequestFacts): string | null => {
   const key = header('Idempotency-Key')?.trim()
   if (!key) return null
   if (key.length <= 200) return key
-  throw new Problem('validation_failed', 'Send an Idempotency-Key of at most 200 characters.')
+  const fields = { 'Idempotency-Key': 'must be at most 200 characters' }
+  throw new Problem('validation_failed', 'Send an Idempotency-Key of at most 200 characters.', { fields })
 }

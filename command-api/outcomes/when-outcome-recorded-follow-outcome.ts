@@ -4,14 +4,18 @@ import { derivedId } from '#infra/ids.ts'
 import type { Leads, OneLeadCommand } from '../live-leads.ts'
 import type { Reaction } from '../reaction.ts'
 
+const { OutcomeRecorded, OutcomeReversed } = outcomeEvents
+
+const followed = { OutcomeRecorded, OutcomeReversed }
+
 /**
  * The lead follows what became of it: its stage or status, and the timeline. A reversal changes nothing about the lead, but
  * somebody is asked to look at one that the outcome had closed. A person who is no lead has nothing to follow with.
  */
-export const whenOutcomeRecordedFollowOutcome = (leads: Leads): Reaction<typeof outcomeEvents> => ({
+export const whenOutcomeRecordedFollowOutcome = (leads: Leads): Reaction<typeof followed> => ({
   name: 'when-outcome-recorded-follow-outcome',
   categories: ['outcomes'],
-  events: outcomeEvents,
+  events: followed,
   target: ({ contact_id }) => leads.stream(contact_id),
   react: async (event, _recorded, context) => {
     const { contact_id, outcome_id, outcome_type, by } = event

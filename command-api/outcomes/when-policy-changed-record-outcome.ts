@@ -49,8 +49,7 @@ const valuesOf = (policy: PolicyRecord, { values }: OutcomeType): Report['values
 
 /**
  * A policy that is sold here is an outcome of its person, whether they are a lead or not, and its number is the deal; when
- * it is cancelled, so is the deal. Each is recorded once, since its id follows from the policy's; what happens with a
- * policy is followed in its order, so the policy's stream is what the reaction goes by.
+ * it is cancelled, so is the deal. Each is recorded once, since its id follows from the policy's.
  */
 export const whenPolicyChangedRecordOutcome = ({
   writer,
@@ -65,7 +64,7 @@ export const whenPolicyChangedRecordOutcome = ({
     outcome_type: OutcomeType,
     model: OutcomeModel,
     told: Pick<Report, 'product' | 'reason' | 'values'> & { readonly outcome_id: string },
-    { cause: _cause, ...context }: Context,
+    context: Context,
   ) => {
     const { outcome_id, ...said } = told
     const contact_id = policy.customer.id
@@ -80,6 +79,8 @@ export const whenPolicyChangedRecordOutcome = ({
         source: 'policy',
         event_id: null,
         by: { type: 'system', name: null },
+        // Whoever sent the person is told when it is recorded.
+        seen_by: [],
         outcome_type,
         model,
         report: {
@@ -99,7 +100,6 @@ export const whenPolicyChangedRecordOutcome = ({
     name: 'when-policy-changed-record-outcome',
     categories: ['policy'],
     events: followed,
-    target: (_event, { stream }) => stream,
     react: async (event, { stream }, context) => {
       const policy = await policyOf(idOf(stream))
       if (!policy) return

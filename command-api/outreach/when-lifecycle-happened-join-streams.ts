@@ -38,8 +38,7 @@ export const whenLifecycleHappenedJoinStreams = ({
   name: 'when-lifecycle-happened-join-streams',
   categories: ['application', 'policy'],
   events: followed,
-  target: (_event, { stream }) => stream,
-  react: async (event, recorded, { cause: _cause, ...context }) => {
+  react: async (event, recorded, context) => {
     const organisation_id = OrganisationId.parse(context.organisation_id)
     if (!live.settings.get(organisation_id)?.is_on) return
     const asking = [...workflows.values()].filter(

@@ -10,7 +10,7 @@ type NewsReaction = Reaction<typeof messageNewsEvents>
 
 /** Events of nobody lead to nothing: they stay with themselves. */
 const targetBy =
-  (streamOf: (contact_id: CustomerId) => string): NewsReaction['target'] =>
+  (streamOf: (contact_id: CustomerId) => string): NonNullable<NewsReaction['target']> =>
   ({ contact_id }, { stream }) =>
     contact_id === null ? stream : streamOf(contact_id)
 

@@ -2,8 +2,9 @@ import express, { Router, type Request } from 'express'
 import { PaymentMode } from '#domain/payment-accounts/events.ts'
 import { paymentAccountOf, paymentSecretPlace, type SealedPaymentAccount } from '#domain/payment-accounts/record.ts'
 import { OrganisationId } from '#domain/values.ts'
+import type { CannotUnseal } from '#infra/crypto/aead.ts'
 import type { Keys } from '#infra/crypto/keys.ts'
-import { unseal } from '#infra/crypto/seal.ts'
+import { unsealOrFault } from '#infra/crypto/seal.ts'
 import { notFound, Problem, problems } from '#infra/http/problem.ts'
 import { addressOf, type RateLimit } from '#infra/http/rate-limit.ts'
 import type { Log } from '#infra/log.ts'
@@ -73,12 +74,17 @@ const signingAccount = (
   request: Request,
 ): SealedPaymentAccount => {
   const header = request.get('stripe-signature') ?? ''
+  let closed: CannotUnseal | undefined
   for (const mode of PaymentMode.options) {
     const account = paymentAccountOf(paymentAccounts, organisation_id, mode)
     if (!account || account.sealed_webhook_secret === null) continue
     const place = paymentSecretPlace(organisation_id, account.id, 'webhook_secret')
-    if (isSignedBy(unseal(keys, account.sealed_webhook_secret, place), body, header)) return account
+    const opened = unsealOrFault(keys, account.sealed_webhook_secret, place)
+    if ('fault' in opened) closed = opened.fault
+    else if (isSignedBy(opened.secret, body, header)) return account
   }
+  // It may be signed by the one that cannot be opened: it is to be sent again, not given up.
+  if (closed && header !== '') throw closed
   throw new Problem('forbidden', 'The signature is missing, is not that of this organisation’s account, or is too old.')
 }
 

@@ -16,11 +16,13 @@ export const makeAct = (writer: Writer) => {
 
   return async (
     { organisation_id, id }: z.output<typeof policyPath>,
-    command: PolicyCommand,
+    command: PolicyCommand | ((state: PolicyState) => Promise<PolicyCommand>),
     facts: RequestFacts,
   ): Promise<PolicyState> => {
-    if ((await load(id))?.organisation_id !== organisation_id) throw unknownPolicy()
-    const { state } = await handle(id, command, operatorContext(organisation_id, facts))
+    const before = await load(id)
+    if (before?.organisation_id !== organisation_id) throw unknownPolicy()
+    const asked = typeof command === 'function' ? await command(before) : command
+    const { state } = await handle(id, asked, operatorContext(organisation_id, facts))
     if (!state) throw unknownPolicy()
     return state
   }

@@ -1,17 +1,17 @@
 import { idOf } from '#domain/event.ts'
 import { hasEnded } from '#domain/policies/ended.ts'
+import { hasMandate } from '#domain/policies/mandate.ts'
 import { policy, type PolicyCommand } from '#domain/policies/policy.ts'
 import { premiumOf } from '#domain/policies/premium.ts'
 import type { PolicyState } from '#domain/policies/state.ts'
-import { PremiumId, PremiumRefundId } from '#domain/premiums/events.ts'
-import type { Premium } from '#domain/premiums/record.ts'
+import { PremiumId } from '#domain/premiums/events.ts'
+import { failedRefunds, type Premium } from '#domain/premiums/record.ts'
 import type { Clock } from '#infra/clock.ts'
-import { derivedId } from '#infra/ids.ts'
 import type { Provider, ProviderPayment } from '#infra/stripe/provider.ts'
 import { commandHandler, type Context, type Writer } from '../handle.ts'
 import type { PaymentDesks } from '../payment-desk.ts'
 import type { Timer } from '../timers.ts'
-import { premiumIds } from './ids.ts'
+import { premiumIds, providerRefundId } from './ids.ts'
 
 type Deps = { readonly writer: Writer; readonly desks: PaymentDesks; readonly clock: Pick<Clock, 'now'> }
 
@@ -45,7 +45,8 @@ export const collectPremiums = ({ writer, desks, clock }: Deps): readonly Timer[
     if (status !== 'due' && status !== 'requested') return []
     if (!provider) return [{ type: 'DelayPremium', premium_id, attempt, failure_code: 'no_account', now }]
     const isLate = clock.now().getTime() - Date.parse(premium.asked_at) > keyIsOldMs
-    if (status === 'due' && hasEnded(state)) return giveUp(provider, state, premium, now)
+    // Cover that has come to the end of its term was given, and is paid for.
+    if (status === 'due' && hasEnded(state) && state.status !== 'expired') return giveUp(provider, state, premium, now)
     return status === 'due' ? ask(provider, state, premium, now, isLate) : check(provider, premium, now)
   }
 
@@ -112,7 +113,7 @@ const ask = async (
   const { provider_mandate, payment_method } = state
   const { mandate_status } = payment_method
   if (mandate_status === 'failed' || mandate_status === 'cancelled') return [failed('no_mandate')]
-  if (!provider_mandate) return [delayed('mandate_pending')]
+  if (!provider_mandate || !hasMandate(state)) return [delayed('mandate_pending')]
 
   const metadata = metadataOf(state, premium)
   if (isLate) {
@@ -157,10 +158,11 @@ const taken = (premium: Premium, payment: ProviderPayment, now: string): readonl
 
 /** What a payment at the provider says of a premium; nothing while the banks have not answered. */
 const settledBy = (
-  { premium_id, attempt }: Premium,
+  premium: Premium,
   { id, status, paid_at, failure_code, refunded_pence: total_pence }: ProviderPayment,
   now: string,
 ): readonly PolicyCommand[] => {
+  const { premium_id, attempt } = premium
   const settled = { type: 'SettlePremium', premium_id, attempt, now } as const
   switch (status) {
     case 'succeeded':
@@ -169,8 +171,9 @@ const settledBy = (
       const collected_at = paid_at !== null && paid_at < now ? paid_at : now
       const collected = { ...settled, result: { outcome: 'collected', payment_intent_id: id, collected_at } } as const
       if (total_pence === 0) return [collected]
-      const refund_id = PremiumRefundId.parse(derivedId('provider_refund', premium_id, String(total_pence)))
-      return [collected, { type: 'RecordProviderRefund', premium_id, refund_id, total_pence }]
+      const failed_before = failedRefunds(premium)
+      const refund_id = providerRefundId(premium_id, attempt, total_pence, failed_before)
+      return [collected, { type: 'RecordProviderRefund', premium_id, refund_id, attempt, total_pence, failed_before }]
     }
     case 'processing':
       return []

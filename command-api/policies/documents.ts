@@ -1,6 +1,7 @@
 import type { Release } from '#domain/catalogue/events.ts'
 import type { PolicyComponent, PolicyRecord } from '#domain/policies/record.ts'
 import type { PolicyDocumentKind } from '#domain/policies/events.ts'
+import type { FirmContact } from '#domain/policy-rules/events.ts'
 import type { SealedFiles } from '#infra/crypto/sealed-files.ts'
 import { derivedId } from '#infra/ids.ts'
 import { renderPdf, type PdfBlock, type PdfContent } from '#infra/pdf.ts'
@@ -52,6 +53,8 @@ const covers: Readonly<Record<PolicyComponent['cover_type'], string>> = {
 /** What the customer has bought: the contract refers to it. */
 export const policySchedule = ({ policy, release, firm, changed_at }: About): PdfContent => {
   const { customer, joint_customer, currency_code: currency } = policy
+  const covered = policy.components.filter(({ status }) => status !== 'ended')
+  const fee_pence = covered.reduce((rest, { premium_pence }) => rest - premium_pence, policy.premium_pence)
   return {
     title: 'Policy schedule',
     author: firm,
@@ -71,15 +74,16 @@ export const policySchedule = ({ policy, release, firm, changed_at }: About): Pd
           ['Cover ends on', policy.end_date === null ? 'No fixed end' : longDate(policy.end_date)],
         ],
       },
-      ...policy.components.flatMap((component) => componentBlocks(component, currency)),
+      ...covered.flatMap((component) => componentBlocks(component, policy)),
       { kind: 'heading', text: 'What you pay' },
       {
         kind: 'facts',
         facts: [
           ['Premium', `${money(policy.premium_pence, currency)} a month`],
+          ...(fee_pence > 0 ? [['Of it, the policy fee', `${money(fee_pence, currency)} a month`] as const] : []),
           ['In a year', money(policy.annual_premium_pence, currency)],
           ['Collected by Direct Debit', `on day ${policy.collection_day} of the month`],
-          ['First collection', longDate(policy.first_collection_on)],
+          ...collectionOf(policy, changed_at !== undefined),
           ['Account', `ending ${policy.payment_method.account_number_last4 ?? '––––'}`],
         ],
       },
@@ -89,8 +93,38 @@ export const policySchedule = ({ policy, release, firm, changed_at }: About): Pd
   }
 }
 
-const componentBlocks = (component: PolicyComponent, currency: string): readonly PdfBlock[] => {
-  const { cover_type, title, cover_amount_pence, monthly_benefit_pence, ends_on, premium_pence } = component
+type Facts = readonly (readonly [string, string])[]
+
+/** A schedule that follows a change says when it is collected next: the first collection may be long past. */
+const collectionOf = ({ first_collection_on, next_collection_on }: PolicyRecord, isChanged: boolean): Facts => {
+  if (!isChanged) return [['First collection', longDate(first_collection_on)]]
+  return next_collection_on === null ? [] : [['Next collection', longDate(next_collection_on)]]
+}
+
+/** What becomes of the benefit and its premium in later years. */
+const laterYears = (component: PolicyComponent, { next_indexation_on, next_review_on }: PolicyRecord): Facts => {
+  const { indexation_method, premium_basis, review_period_years } = component
+  const from = next_indexation_on === null ? '' : `, next on ${longDate(next_indexation_on)}`
+  const first = next_review_on === null ? '' : `, next on ${longDate(next_review_on)}`
+  return [
+    ...(indexation_method === 'decreasing' ? [['Later years', 'The sum assured falls over the term'] as const] : []),
+    ...(indexation_method === 'rpi' || indexation_method === 'fixed_percent'
+      ? [['Later years', `Cover and premium grow every year${from}`] as const]
+      : []),
+    ...(premium_basis === 'reviewable' && review_period_years !== null
+      ? [
+          [
+            'Premium is reviewed',
+            `every ${review_period_years === 1 ? 'year' : `${review_period_years} years`}${first}`,
+          ] as const,
+        ]
+      : []),
+  ]
+}
+
+const componentBlocks = (component: PolicyComponent, policy: PolicyRecord): readonly PdfBlock[] => {
+  const { cover_type, title, cover_amount_pence, monthly_benefit_pence, ends_on, premium_pence, members } = component
+  const { currency_code: currency } = policy
   return [
     { kind: 'heading', text: title ?? covers[cover_type] },
     {
@@ -101,9 +135,14 @@ const componentBlocks = (component: PolicyComponent, currency: string): readonly
           : cover_amount_pence !== null
             ? [['Sum assured', money(cover_amount_pence, currency)] as const]
             : []),
+        ...(members === null ? [] : [['People covered', String(members)] as const]),
+        ...(cover_type === 'critical_illness' && component.ci_payout_basis === 'accelerated'
+          ? [['Paid out of', 'the life cover, which is then less by as much'] as const]
+          : []),
         ...(component.term_years === null ? [] : [['Term', `${component.term_years} years`] as const]),
         ...(ends_on === null ? [] : [['Ends on', longDate(ends_on)] as const]),
         ['Premium', `${money(premium_pence, currency)} a month, ${component.premium_basis}`],
+        ...laterYears(component, policy),
       ],
     },
   ]
@@ -114,8 +153,23 @@ const listed = (text: string, items: readonly string[]): readonly PdfBlock[] =>
     ? []
     : [{ kind: 'heading', text }, ...items.map((item) => ({ kind: 'paragraph', text: `• ${item}` }) as const)]
 
+const contactFacts = ({ address, phone, email }: FirmContact): readonly PdfBlock[] => {
+  const facts = [
+    ['Write to', address],
+    ['Call', phone],
+    ['Email', email],
+  ] as const
+  const known = facts.flatMap(([name, value]) => (value === null ? [] : [[name, value] as const]))
+  return known.length === 0 ? [] : [{ kind: 'facts', facts: known }]
+}
+
 /** How to cancel within the cooling-off period. */
-export const cancellationNotice = ({ policy, release, firm }: About): PdfContent => ({
+export const cancellationNotice = ({
+  policy,
+  release,
+  firm,
+  contact,
+}: About & { readonly contact: FirmContact }): PdfContent => ({
   title: 'Your right to cancel',
   author: firm,
   created_at: policy.created_at,
@@ -137,6 +191,7 @@ export const cancellationNotice = ({ policy, release, firm }: About): PdfContent
       kind: 'paragraph',
       text: `To cancel, tell ${firm} your name and policy number, by letter, email or telephone, by the day above.`,
     },
+    ...contactFacts(contact),
     {
       kind: 'paragraph',
       text: 'If you do not cancel within this time, the policy goes on. You can still end it at any time, and cover then ends without a refund of the premiums that were due.',

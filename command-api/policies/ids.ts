@@ -1,4 +1,4 @@
-import { PremiumId } from '#domain/premiums/events.ts'
+import { PremiumId, PremiumRefundId } from '#domain/premiums/events.ts'
 import { derivedId } from '#infra/ids.ts'
 
 /** The id of each premium of a policy, by its number. */
@@ -6,3 +6,15 @@ export const premiumIds =
   (policy_id: string) =>
   (number: number): PremiumId =>
     PremiumId.parse(derivedId('premium', policy_id, String(number)))
+
+/** The id of what was given back at the provider by somebody else, by how much that makes of the payment in all. */
+export const providerRefundId = (
+  premium_id: PremiumId,
+  attempt: number,
+  total_pence: number,
+  failed_before: number,
+): PremiumRefundId => {
+  // The total falls with each that has failed, and may become the same again.
+  const since = failed_before === 0 ? '' : ` ${failed_before}`
+  return PremiumRefundId.parse(derivedId('provider_refund', premium_id, `${attempt} ${total_pence}${since}`))
+}

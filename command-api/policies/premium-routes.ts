@@ -4,19 +4,26 @@ import { Policy, renderPolicy } from '#domain/policies/record.ts'
 import type { PolicyState } from '#domain/policies/state.ts'
 import { PremiumId, PremiumRefundId } from '#domain/premiums/events.ts'
 import { Premium } from '#domain/premiums/record.ts'
+import type { OrganisationId } from '#domain/values.ts'
 import { derivedId, newId } from '#infra/ids.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import type { Writer } from '../handle.ts'
 import { keyInHeader } from '../idempotency-key.ts'
 import { operatorRoute } from '../operator.ts'
+import { closingOf, RefundClosing } from '../refund-closing.ts'
 import { makeAct, policyAddress, policyPath } from './act.ts'
 
-type Deps = { readonly writer: Writer; readonly baseUrl: string }
+type Deps = {
+  readonly writer: Writer
+  readonly baseUrl: string
+  /** The date where an organisation is. */
+  readonly dateAt: (organisation_id: OrganisationId, now: string) => string
+}
 
 const premiumPath = policyPath.extend({ premium_id: PremiumId })
 
 /** What the operator does about premiums, and about cover that depends on them. */
-export const premiumRoutes = ({ writer, baseUrl }: Deps): Route[] => {
+export const premiumRoutes = ({ writer, baseUrl, dateAt }: Deps): Route[] => {
   const act = makeAct(writer)
   const shownPremium = (state: PolicyState, id: PremiumId) => ({
     status: 200 as const,
@@ -80,10 +87,29 @@ export const premiumRoutes = ({ writer, baseUrl }: Deps): Route[] => {
         summary: 'Have a refund tried once more, after it was left to the team; else nothing changes',
         path: premiumPath.extend({ refund_id: PremiumRefundId }),
         answers: premiumAnswers,
+        errors: ['conflict'],
       },
       async ({ path, ...facts }) => {
         const { premium_id, refund_id } = path
         return shownPremium(await act(path, { type: 'RequestRefund', premium_id, refund_id }, facts), premium_id)
+      },
+    ),
+    route(
+      {
+        ...operatorRoute,
+        method: 'post',
+        address: `${policyAddress}/premiums/:premium_id/refunds/:refund_id/closure`,
+        summary:
+          'Close a refund that was left to the team: the customer was paid in another way, or it is owed no more',
+        path: premiumPath.extend({ refund_id: PremiumRefundId }),
+        body: RefundClosing,
+        answers: premiumAnswers,
+        errors: ['conflict'],
+      },
+      async ({ path, body, ...facts }) => {
+        const { organisation_id, premium_id, refund_id } = path
+        const closing = closingOf(body, dateAt(organisation_id, facts.now))
+        return shownPremium(await act(path, { type: 'CloseRefund', premium_id, refund_id, closing }, facts), premium_id)
       },
     ),
     route(

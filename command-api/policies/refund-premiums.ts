@@ -1,6 +1,6 @@
 import { idOf } from '#domain/event.ts'
 import { policy, type PolicyCommand } from '#domain/policies/policy.ts'
-import type { Premium, PremiumRefund } from '#domain/premiums/record.ts'
+import { refundedBy, type Premium, type PremiumRefund } from '#domain/premiums/record.ts'
 import type { PolicyState } from '#domain/policies/state.ts'
 import type { Provider } from '#infra/stripe/provider.ts'
 import { commandHandler, type Context, type Writer } from '../handle.ts'
@@ -34,16 +34,16 @@ const giveBack = async (
   { refund_id, refund_pence, failed_attempts, failed_provider_refunds }: PremiumRefund,
   { now }: Context,
 ): Promise<PolicyCommand> => {
-  const { premium_id, payment_intent_id, refunded_pence } = premium
+  const { premium_id, payment_intent_id, attempt: collected_by } = premium
   const failed_before = failed_provider_refunds.length
-  const done = { type: 'RecordPremiumRefund', premium_id, refund_id, failed_before } as const
+  const done = { type: 'RecordPremiumRefund', premium_id, refund_id, failed_before, attempt: collected_by } as const
   const delayed = (failure_code: string) => ({ type: 'DelayRefund', premium_id, refund_id, failure_code, now }) as const
   if (!provider) return delayed('no_account')
   if (payment_intent_id === null) return delayed('no_payment')
   const read = await provider.refundedPence(payment_intent_id)
   if (read.outcome !== 'done') return delayed(read.outcome === 'refused' ? read.code : 'unanswered')
   // What somebody gave back by hand meanwhile counts towards it, and so does what was done and never recorded.
-  const needed = refunded_pence + refund_pence - read.value
+  const needed = refundedBy(premium, collected_by) + refund_pence - read.value
   if (needed <= 0) return done
   // Each attempt has a key of its own, since the provider remembers what has failed under a key.
   const attempt = failed_before === 0 ? `${failed_attempts}` : `${failed_before}.${failed_attempts}`

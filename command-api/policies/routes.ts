@@ -1,21 +1,26 @@
 import { z } from 'zod'
 import { CancellationReason } from '#domain/policies/events.ts'
+import { requireNoMandate } from '#domain/policies/mandate.ts'
 import { Policy, renderPolicy } from '#domain/policies/record.ts'
+import type { PolicyState } from '#domain/policies/state.ts'
 import type { OrganisationId } from '#domain/values.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import type { Writer } from '../handle.ts'
-import { operatorRoute } from '../operator.ts'
+import { DirectDebitInput } from '../direct-debit-input.ts'
+import { operatorContext, operatorRoute } from '../operator.ts'
+import type { ReplaceBankDetails } from '../policy-mandates.ts'
 import { makeAct, policyAddress, policyPath } from './act.ts'
 
 type Deps = {
   readonly writer: Writer
   readonly baseUrl: string
+  readonly replaceBankDetails: ReplaceBankDetails
   /** The date where an organisation is. */
   readonly dateAt: (organisation_id: OrganisationId, now: string) => string
 }
 
 /** What the operator does about policies. */
-export const policyAdminRoutes = ({ writer, baseUrl, dateAt }: Deps): Route[] => {
+export const policyAdminRoutes = ({ writer, baseUrl, replaceBankDetails, dateAt }: Deps): Route[] => {
   const act = makeAct(writer)
 
   return [
@@ -24,15 +29,30 @@ export const policyAdminRoutes = ({ writer, baseUrl, dateAt }: Deps): Route[] =>
         ...operatorRoute,
         method: 'post',
         address: `${policyAddress}/mandate`,
-        summary: 'Have the Direct Debit mandate made once more, after it was refused; else nothing changes',
+        summary:
+          'Have the Direct Debit mandate made once more, after it was refused or cancelled, also from other bank details; else nothing changes',
         path: policyPath,
+        body: z.object({
+          direct_debit: DirectDebitInput.nullish().describe(
+            'The account to collect from, where it is not the one that is known.',
+          ),
+        }),
         answers: { 200: z.object({ data: Policy }) },
-        errors: ['conflict'],
+        errors: ['conflict', 'direct_debit_invalid'],
       },
-      async ({ path, ...facts }) => ({
-        status: 200,
-        body: { data: renderPolicy(await act(path, { type: 'RequestMandate' }, facts), baseUrl) },
-      }),
+      async ({ path, body: { direct_debit }, ...facts }) => {
+        const request = async (before: PolicyState) => {
+          if (direct_debit) {
+            requireNoMandate(before)
+            await replaceBankDetails(before, direct_debit, operatorContext(path.organisation_id, facts))
+          }
+          return {
+            type: 'RequestMandate',
+            from_other_details: direct_debit !== undefined && direct_debit !== null,
+          } as const
+        }
+        return { status: 200, body: { data: renderPolicy(await act(path, request, facts), baseUrl) } }
+      },
     ),
     route(
       {

@@ -8,6 +8,7 @@ import { CalendarDate, CoverType, Pence, type OrganisationId } from '#domain/val
 import { derivedId, newId } from '#infra/ids.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import type { Writer } from '../handle.ts'
+import type { Catalogue } from '../live-catalogue.ts'
 import { keyInHeader } from '../idempotency-key.ts'
 import { operatorRoute } from '../operator.ts'
 import { makeAct, policyAddress, policyPath } from './act.ts'
@@ -15,6 +16,7 @@ import { makeAct, policyAddress, policyPath } from './act.ts'
 type Deps = {
   readonly writer: Writer
   readonly baseUrl: string
+  readonly catalogue: Pick<Catalogue, 'release'>
   /** The date where an organisation is. */
   readonly dateAt: (organisation_id: OrganisationId, now: string) => string
 }
@@ -34,8 +36,13 @@ const Components = z
   .describe('What is left out stays as it is.')
 
 /** What the operator does about policies that go on, and about claims on them. */
-export const servicingRoutes = ({ writer, baseUrl, dateAt }: Deps): Route[] => {
+export const servicingRoutes = ({ writer, baseUrl, catalogue, dateAt }: Deps): Route[] => {
   const act = makeAct(writer)
+  const collectionDays = async ({ organisation_id, product_id, product_release_id }: PolicyState) => {
+    const release = await catalogue.release(organisation_id, product_id, product_release_id)
+    if (!release) throw new Error(`Release ${product_release_id} of product ${product_id} does not exist.`)
+    return release.checkout.collection_days
+  }
   const shown = (state: PolicyState) => ({ status: 200 as const, body: { data: renderPolicy(state, baseUrl) } })
   const claimOf = (state: PolicyState, id: ClaimId): Claim => {
     const claim = state.claims.find(({ claim_id }) => claim_id === id)
@@ -54,13 +61,20 @@ export const servicingRoutes = ({ writer, baseUrl, dateAt }: Deps): Route[] => {
         path: policyPath,
         body: z.object({
           components: Components.default([]),
-          collection_day: nullable(z.int().min(1).max(28)),
+          collection_day: nullable(z.int().min(1).max(28)).describe(
+            'One of the collection days of the product. The next premium is collected on the first such day from the one told at the sale on; with less than 10 days until then it stays where it is, and the one after it is the first on the new day.',
+          ),
           note: nullable(text).describe('For the team; shown to nobody else.'),
         }),
         answers,
         errors: ['conflict'],
       },
-      async ({ path: given, body, ...facts }) => shown(await act(given, { type: 'AmendPolicy', ...body }, facts)),
+      async ({ path: given, body, ...facts }) => {
+        const { now } = facts
+        const amendment = async (state: PolicyState) =>
+          ({ type: 'AmendPolicy', ...body, collection_days: await collectionDays(state), now }) as const
+        return shown(await act(given, amendment, facts))
+      },
     ),
     route(
       {
@@ -111,7 +125,9 @@ export const servicingRoutes = ({ writer, baseUrl, dateAt }: Deps): Route[] => {
         path: policyPath.extend({ claim_id: ClaimId }),
         body: z.object({
           decision: z.enum(['request_evidence', 'approve', 'decline', 'pay', 'close', 'reopen']),
-          amount_pence: nullable(Pence.min(1)).describe('approve, pay: by default what was claimed or approved.'),
+          amount_pence: nullable(Pence.min(1)).describe(
+            'approve, pay: by default what was claimed or approved; at most what is left of what is covered, all claims together; of a monthly benefit that of one month.',
+          ),
           ends_policy: z.boolean().default(false).describe('pay: whether cover ends with the payment.'),
           note: nullable(text),
         }),

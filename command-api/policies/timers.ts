@@ -7,6 +7,7 @@ import type { OrganisationId } from '#domain/values.ts'
 import { commandHandler, type Context, type Writer } from '../handle.ts'
 import type { Catalogue } from '../live-catalogue.ts'
 import type { Timer } from '../timers.ts'
+import { premiumIds } from './ids.ts'
 
 type Deps = {
   readonly writer: Writer
@@ -53,7 +54,13 @@ export const policyTimers = ({ writer, catalogue, rulesOf, reviewBasis }: Deps):
     },
     {
       kind: 'policy_end',
-      fire: async ({ stream, due_at }, context) => handle(idOf(stream), { type: 'ExpirePolicy', now: due_at }, context),
+      fire: async ({ stream, due_at }, context) => {
+        const id = idOf(stream)
+        // The last months of cover may be due on the day on which cover ends.
+        const call = { type: 'CallPremium', now: due_at, idOf: premiumIds(id) } as const
+        while ((await handle(id, call, context)).events.length > 0);
+        await handle(id, { type: 'ExpirePolicy', now: due_at }, context)
+      },
     },
   ]
 }

@@ -1,4 +1,4 @@
-import { idOf } from '#domain/event.ts'
+import { idOf, type EventOf } from '#domain/event.ts'
 import { paymentEvents } from '#domain/payments/events.ts'
 import { policy } from '#domain/policies/policy.ts'
 import { PremiumRefundId } from '#domain/premiums/events.ts'
@@ -6,8 +6,8 @@ import { ApplicationId } from '#domain/values.ts'
 import { commandHandler, type Context, type Writer } from '../handle.ts'
 import type { Reaction } from '../reaction.ts'
 
-const { CardPaymentCaptured, CardPaymentReturned, CardPaymentReturnFailed } = paymentEvents
-const events = { CardPaymentCaptured, CardPaymentReturned, CardPaymentReturnFailed }
+const { CardPaymentCaptured, CardPaymentReturned, CardPaymentReturnFailed, CardPaymentReturnClosed } = paymentEvents
+const events = { CardPaymentCaptured, CardPaymentReturned, CardPaymentReturnFailed, CardPaymentReturnClosed }
 
 type SetUpSold = (application_id: ApplicationId, policy_id: string, context: Context) => Promise<void>
 
@@ -34,9 +34,20 @@ export const whenCardSettledRecordPremium = (writer: Writer, setUpSold: SetUpSol
         await handle(event.policy_id, failure, context)
         return
       }
+      if (event.type === 'CardPaymentReturnClosed') {
+        await handle(event.policy_id, { type: 'RecordCardReturnClosed', closing: closingOf(event) }, context)
+        return
+      }
       const refund_id = PremiumRefundId.parse(event.payment_id)
       const returned_pence = event.how === 'refunded' ? event.amount_pence : 0
       await handle(event.policy_id, { type: 'RecordCardReturned', refund_id, returned_pence }, context)
     },
   }
+}
+
+const closingOf = ({ how, paid_on, reason }: EventOf<typeof events> & { readonly type: 'CardPaymentReturnClosed' }) => {
+  if (how === 'taken_back' || reason === null) return { how: 'taken_back' } as const
+  return how === 'paid_otherwise' && paid_on !== null
+    ? ({ how, paid_on, reason } as const)
+    : ({ how: 'not_owed', reason } as const)
 }

@@ -1,5 +1,6 @@
 import { policyEvents } from '#domain/policies/events.ts'
 import { policy as policyDecider } from '#domain/policies/policy.ts'
+import type { PolicyRules } from '#domain/policy-rules/events.ts'
 import { OrganisationId } from '#domain/values.ts'
 import type { SealedFiles } from '#infra/crypto/sealed-files.ts'
 import { commandHandler, type Writer } from '../handle.ts'
@@ -14,6 +15,7 @@ type Deps = {
   readonly catalogue: Pick<Catalogue, 'release'>
   readonly files: SealedFiles
   readonly organisations: ReadonlyMap<string, { readonly name: string }>
+  readonly rulesOf: (organisation_id: OrganisationId) => Pick<PolicyRules, 'contact'>
 }
 
 /** The schedule of a policy, and how it can be cancelled, are rendered once and kept. */
@@ -22,6 +24,7 @@ export const whenPolicyBoundIssueDocuments = ({
   catalogue,
   files,
   organisations,
+  rulesOf,
 }: Deps): Reaction<{ PolicyBound: typeof PolicyBound }> => {
   const { handle, load } = commandHandler(writer, policyDecider)
 
@@ -39,7 +42,12 @@ export const whenPolicyBoundIssueDocuments = ({
       const keep = keptDocument(files, policy, '1')
       const documents = [await keep('policy_schedule', policySchedule(about))]
       if (policy.cooling_off_ends_on !== null)
-        documents.push(await keep('cancellation_notice', cancellationNotice(about)))
+        documents.push(
+          await keep(
+            'cancellation_notice',
+            cancellationNotice({ ...about, contact: rulesOf(organisation_id).contact }),
+          ),
+        )
       await handle(policy_id, { type: 'IssueDocuments', documents }, context)
     },
   }

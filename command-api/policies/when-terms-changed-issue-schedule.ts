@@ -11,8 +11,8 @@ import type { Catalogue } from '../live-catalogue.ts'
 import type { Reaction } from '../reaction.ts'
 import { keptDocument, policySchedule } from './documents.ts'
 
-const { PolicyAmended, PolicyIndexed, PolicyReviewed } = policyEvents
-const events = { PolicyAmended, PolicyIndexed, PolicyReviewed }
+const { PolicyAmended, PolicyCoverEnded, PolicyIndexed, PolicyReviewed } = policyEvents
+const events = { PolicyAmended, PolicyCoverEnded, PolicyIndexed, PolicyReviewed }
 
 type Deps = {
   readonly writer: Writer

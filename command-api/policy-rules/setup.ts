@@ -1,12 +1,20 @@
 import { z } from 'zod'
 import { CollectionRules } from '#domain/policies/events.ts'
-import { PolicyRules, type PolicyRules as Rules } from '#domain/policy-rules/events.ts'
+import { noContact, PolicyRules, type PolicyRules as Rules } from '#domain/policy-rules/events.ts'
 import { policyRules } from '#domain/policy-rules/policy-rules.ts'
 import { defaultPolicyRules } from '#domain/policy-rules/record.ts'
 import { commandHandler, type Writer } from '../handle.ts'
 import type { SetupSection } from '../setup-section.ts'
 
 const { collection_rules: collection, rpi_cap_percent } = defaultPolicyRules
+
+const line = (most: number) => z.string().trim().min(1).max(most).nullable().default(null)
+
+const DeclaredContact = z.strictObject({
+  address: line(300),
+  phone: line(50),
+  email: z.email().max(254).nullable().default(null),
+})
 
 const DeclaredRules = z.strictObject({
   retry_after_days: CollectionRules.shape.retry_after_days.default(collection.retry_after_days),
@@ -15,11 +23,13 @@ const DeclaredRules = z.strictObject({
   reinstate_within_days: CollectionRules.shape.reinstate_within_days.default(collection.reinstate_within_days),
   rpi: PolicyRules.shape.rpi.default([]),
   rpi_cap_percent: PolicyRules.shape.rpi_cap_percent.default(rpi_cap_percent),
+  contact: DeclaredContact.default(noContact),
 })
 type DeclaredRules = z.output<typeof DeclaredRules>
 
-const rulesOf = ({ rpi, rpi_cap_percent: cap, ...collection_rules }: DeclaredRules): Rules => ({
+const rulesOf = ({ rpi, rpi_cap_percent: cap, contact, ...collection_rules }: DeclaredRules): Rules => ({
   collection_rules,
+  contact,
   rpi,
   rpi_cap_percent: cap,
 })

@@ -2,8 +2,8 @@ import type { ClientBase, Pool } from 'pg'
 import { categoryOf, type Position } from '#domain/event.ts'
 import { BadConfiguration } from '#infra/config.ts'
 import { lockCheckpoint, resetCheckpoint, type ConsumerDescription } from '#infra/consumers/checkpoint.ts'
-import { relayOf } from '#infra/kafka/relay.ts'
-import { partitionOf, type Topic } from '#infra/kafka/topic.ts'
+import { relayOf } from '#infra/kafka/relay-of.ts'
+import type { Topic } from '#infra/kafka/topic.ts'
 import { sql, transaction } from '#infra/postgres/postgres.ts'
 import type { Capabilities } from '../capability.ts'
 import { plannedFrom } from '../known.ts'
@@ -113,6 +113,7 @@ const enter = async (db: ClientBase, capabilities: Capabilities, { name, partiti
   const { categories } = plannedFrom({ ...capabilities, subjects: [] })
   const { rows } = await db.query<{ stream: string }>(sql`
     select distinct stream from consumer_set_aside where consumer = ${planner.name}`)
+  const { partitionOf } = await import('#infra/kafka/topic.ts')
   for (const { stream } of rows) {
     const consumer = categories.includes(categoryOf(stream))
       ? relayOf(name).name

@@ -1,8 +1,9 @@
 import { lifecycle } from '#domain/workflows/events.ts'
-import { renderPolicy, type Policy, type PolicyComponent, type PolicyRecord } from '#domain/policies/record.ts'
+import { renderPolicy, type Policy, type PolicyRecord } from '#domain/policies/record.ts'
 import type { EventOf, Json } from '#domain/event.ts'
 import { subjectKind, type Subject } from '../capability.ts'
 import { peopleShown, pick, readDocuments } from '../snapshot.ts'
+import { componentFields } from './quotes.ts'
 
 const { events: sent, names } = lifecycle.policy
 
@@ -52,6 +53,7 @@ const toldOf = (event: EventOf<typeof sent>, policy_number: string): Json & { re
     case 'PolicyLapsed':
       return { lapsed_on: event.lapsed_on, overdue_pence: event.overdue_pence }
     case 'PolicyAmended':
+    case 'PolicyCoverEnded':
       return { premium_pence: event.premium_pence }
     case 'PolicyIndexed':
       return { premium_pence: event.premium_pence, next_indexation_on: event.next_indexation_on }
@@ -73,6 +75,7 @@ const toldOf = (event: EventOf<typeof sent>, policy_number: string): Json & { re
     case 'PremiumFailed':
       return { ...premium(event), attempt: event.attempt, failure_code: event.failure_code }
     case 'PremiumRefunded':
+    case 'PremiumRefundPaidOtherwise':
       return { ...premium(event), attempt: event.attempt, amount_pence: event.refund_pence }
     case 'PremiumRefundFailed': {
       const { attempt, refund_pence: amount_pence, failure_code } = event
@@ -104,7 +107,7 @@ const shown = (record: PolicyRecord): Json => {
   const policy = renderPolicy(record, '')
   return {
     ...pick(policy, fields),
-    components: policy.components.map((component) => pick(component, componentFields)),
+    components: policy.components.map((component) => pick(component, [...componentFields, 'status', 'ends_on'])),
   }
 }
 
@@ -142,27 +145,4 @@ const fields: readonly (keyof Policy)[] = [
   'test',
   'created_at',
   'updated_at',
-]
-
-const componentFields: readonly (keyof PolicyComponent)[] = [
-  'cover_id',
-  'cover_index',
-  'cover_type',
-  'title',
-  'pricing_basis',
-  'benefit_basis',
-  'cover_amount_pence',
-  'monthly_benefit_pence',
-  'term_years',
-  'expires_on',
-  'premium_pence',
-  'premium_basis',
-  'review_period_years',
-  'indexation_method',
-  'ci_payout_basis',
-  'members',
-  'member_premium_pence',
-  'minimum_premium_applied',
-  'status',
-  'ends_on',
 ]

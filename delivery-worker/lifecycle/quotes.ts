@@ -85,7 +85,8 @@ const fields: readonly (keyof Quote)[] = [
   'policy_id',
 ]
 
-const componentFields: readonly (keyof QuoteComponent)[] = [
+/** What is told of a part of the cover, by a quote and by the policy that it becomes. */
+export const componentFields: readonly (keyof QuoteComponent)[] = [
   'cover_id',
   'cover_index',
   'cover_type',

@@ -141,6 +141,8 @@ const cardSteps = async ({ api, operator }: Callers) => {
   return { onProvidersForm, acceptedByCard, paid }
 }
 
+const paidOtherwise = { how: 'paid_otherwise', reason: 'Bank transfer to the new account.' }
+
 /** What was paid on the payment provider's own forms. */
 export const preparePayments = async ({ api, operator }: Callers): Promise<Examples> => {
   const { accepted, ready } = steps(api)
@@ -162,6 +164,13 @@ export const preparePayments = async ({ api, operator }: Callers): Promise<Examp
   const recorded = await until(
     async () => listOf(await operator('GET', `${operatorAddress}/payments?kind=card_payment&limit=1`))[0],
   )
+  const ofRecorded: Example = {
+    path: {
+      organisation_id: demoOrganisation,
+      id: textOf(recorded, 'application_id'),
+      payment_id: textOf(recorded, 'id'),
+    },
+  }
   return {
     postQuoteBacsSetupIntent: ofId(toSetUp),
     postQuoteBacsMandate: ofId(session.quote, { session_id: session.session_id }),
@@ -170,13 +179,8 @@ export const preparePayments = async ({ api, operator }: Callers): Promise<Examp
     getOrganisationPayments: { path: { organisation_id: demoOrganisation } },
     getOrganisationPaymentNews: { path: { organisation_id: demoOrganisation } },
     getOrganisationPayment: { path: { organisation_id: demoOrganisation, id: textOf(recorded, 'id') } },
-    postOrganisationApplicationCardPaymentSettlement: {
-      path: {
-        organisation_id: demoOrganisation,
-        id: textOf(recorded, 'application_id'),
-        payment_id: textOf(recorded, 'id'),
-      },
-    },
+    postOrganisationApplicationCardPaymentSettlement: ofRecorded,
+    postOrganisationApplicationCardPaymentClosure: { ...ofRecorded, body: paidOtherwise },
   }
 }
 
@@ -234,6 +238,7 @@ export const preparePolicies = async ({ api, operator }: Callers): Promise<Examp
     postOrganisationPolicyPremiumRetry: ofPremium(toRefund),
     postOrganisationPolicyPremiumRefund: { ...ofPremium(toRefund), body: {} },
     postOrganisationPolicyPremiumRefundRetry: ofPremium(refunded, { refund_id }),
+    postOrganisationPolicyPremiumRefundClosure: { ...ofPremium(refunded, { refund_id }), body: paidOtherwise },
     getClaims: inDemo,
     postOrganisationPolicyAmendment: { ...ofPolicy, body: { note: 'As agreed by telephone.' } },
     postOrganisationPolicyClaims: { ...ofPolicy, body: claim },

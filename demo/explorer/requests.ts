@@ -13,15 +13,28 @@ export type Examples = Readonly<Record<string, Example>>
 
 export type Send = (method: string, path: string, body?: object | string) => Promise<unknown>
 
+const mostTries = 5
+
+/** Sends again what could not be answered at the moment: on a busy machine the payment provider may be too slow. */
+const sent = async (send: () => Promise<Response>, triesLeft = mostTries - 1): Promise<Response> => {
+  const response = await send()
+  if (response.status !== 503 || triesLeft === 0) return response
+  await response.body?.cancel()
+  await pause(1_000 * Number(response.headers.get('retry-after') ?? 1))
+  return sent(send, triesLeft - 1)
+}
+
 export const callerOf =
   (origin: string, bearer: string): Send =>
   async (method, path, body) => {
     const type = typeof body === 'string' ? 'application/yaml' : 'application/json'
-    const response = await fetch(`${origin}${path}`, {
-      method,
-      headers: { authorization: `Bearer ${bearer}`, 'content-type': type },
-      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-    })
+    const response = await sent(() =>
+      fetch(`${origin}${path}`, {
+        method,
+        headers: { authorization: `Bearer ${bearer}`, 'content-type': type },
+        ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      }),
+    )
     if (!response.ok) throw new Error(`${method} ${path} was answered ${response.status}: ${await response.text()}`)
     return response.json()
   }

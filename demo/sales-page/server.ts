@@ -12,6 +12,8 @@ export type SalesPageOptions = {
   readonly origin: string
   /** The `BASE_URL` that the service was started with, which tokens are for. */
   readonly baseUrl: string
+  /** The stand-in for the payment provider, on whose own forms cards and bank details are typed. */
+  readonly provider: string
   /** A browser application of the firm. Its secret stays on this server. */
   readonly client: { readonly client_id: string; readonly client_secret: string }
 }
@@ -29,11 +31,30 @@ const contentTypes: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 }
 
+/** What a browser would send to the payment provider itself. */
+const providersForm = /^\/stand-in\/(payment_intents\/\w+\/confirm|checkout\/sessions\/\w+\/complete)$/
+const mostBytes = 1_000
+
+const bodyOf = async (request: IncomingMessage): Promise<string> => {
+  let text = ''
+  for await (const chunk of request.setEncoding('utf8')) {
+    text += String(chunk)
+    if (text.length > mostBytes) throw new Error('More was sent than the form has.')
+  }
+  return text
+}
+
 /**
  * The web server of a firm, as small as it can be: it serves the page, and hands every visitor an access token. One token
  * serves all visitors until shortly before it ends.
  */
-export const startSalesPage = async ({ port, origin, baseUrl, client }: SalesPageOptions): Promise<SalesPage> => {
+export const startSalesPage = async ({
+  port,
+  origin,
+  baseUrl,
+  provider,
+  client,
+}: SalesPageOptions): Promise<SalesPage> => {
   let held: { readonly access_token: string; readonly until: number } | undefined
 
   /** The token, or after how many seconds it can be asked for again. */
@@ -63,6 +84,15 @@ export const startSalesPage = async ({ port, origin, baseUrl, client }: SalesPag
       }
       const body = JSON.stringify({ access_token, api: baseUrl })
       response.writeHead(200, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' }).end(body)
+      return
+    }
+    if (request.method === 'POST' && providersForm.test(pathname)) {
+      const paid = await fetch(`${provider}${pathname}`, {
+        method: 'POST',
+        body: new URLSearchParams(await bodyOf(request)),
+        signal: AbortSignal.timeout(10_000),
+      })
+      response.writeHead(paid.status, { 'Cache-Control': 'no-store' }).end()
       return
     }
     const name = pathname === '/' ? 'index.html' : addresses.exec(pathname)?.[1]

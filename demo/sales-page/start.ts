@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { isCode, startOn } from '../../stand-ins/demo.ts'
+import { isCode, standInAddress, startOn } from '../../stand-ins/demo.ts'
 import { demoBrowserApplication } from '../demo.ts'
 import { startSalesPage, type SalesPage, type SalesPageOptions } from './server.ts'
 
@@ -21,7 +21,8 @@ export const startDemoSalesPage = async (
   })
   const known = text === undefined ? declaredPort : z.object({ port: z.int() }).parse(JSON.parse(text)).port
   const client = await demoBrowserApplication()
-  const page = await startOn(known, (port) => startSalesPage({ port, client, ...service }))
+  const provider = await standInAddress('stripe', dataDir)
+  const page = await startOn(known, (port) => startSalesPage({ port, client, provider, ...service }))
   await writeFile(file, JSON.stringify({ port: Number(new URL(page.url).port) }))
   return page
 }

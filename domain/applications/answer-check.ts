@@ -2,6 +2,7 @@ import type { ReleaseQuestion, Validation } from '../catalogue/events.ts'
 import { longestMatchedText, matchesPattern } from '../pattern.ts'
 import { CalendarDate } from '../values.ts'
 import type { Answer } from './events.ts'
+import { noDate } from '../reasons.ts'
 
 const longestText = 1000
 
@@ -21,9 +22,7 @@ export const checkAnswer = ({ question_type, validation, answer_options }: Relea
       // JSON can hold numbers such as 1e400, which are read as infinite and cannot be stored.
       return Number.isFinite(sent) ? within(validation, Number(sent)) : { reason: 'must be a number' }
     case 'date':
-      return CalendarDate.safeParse(sent).success
-        ? within(validation, String(sent))
-        : { reason: 'must be a date, as YYYY-MM-DD' }
+      return CalendarDate.safeParse(sent).success ? within(validation, String(sent)) : { reason: noDate(sent) }
     case 'string':
       return typeof sent === 'string' ? text(validation, sent.trim()) : { reason: 'must be text' }
     case 'enum':

@@ -91,9 +91,11 @@ const decide = (command: ApplicationCommand, state: ApplicationState | undefined
     case 'ConfirmSteps':
       return confirmSteps(command, state)
     case 'SaveBankDetails':
+    case 'ReplaceBankDetails':
     case 'OpenMandateSession':
     case 'CreateMandate':
     case 'RecordBankAnswer':
+    case 'ProveMandate':
     case 'OpenCardPayment':
     case 'TakeCardPayment':
     case 'DeclineCardPayment':
@@ -105,6 +107,7 @@ const decide = (command: ApplicationCommand, state: ApplicationState | undefined
     case 'RecordReturnFailure':
     case 'RecordSettlementFailure':
     case 'RequestSettlement':
+    case 'CloseCardReturn':
       return decidePayment(command, state)
     case 'BindQuote':
       return bindQuote(command, state)

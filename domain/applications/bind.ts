@@ -7,7 +7,7 @@ import { Rejection, type Fields } from '../rejection.ts'
 import type { ApiApplicationId, PolicyId, QuoteId } from '../values.ts'
 import { requireBindable, unknownQuote, type BindableAt } from './bindable.ts'
 import { refuseStepsOwed, refuseUnsellable } from './confirm-steps.ts'
-import { daysAfter, latestStartDays, pricingRequest } from './quote.ts'
+import { daysAfter, latestStartDays, requestOfQuote } from './quote.ts'
 import { isJoint, type ApplicationStreamEvent } from './record.ts'
 import type { ApplicationState } from './state.ts'
 
@@ -103,9 +103,9 @@ const endsFrom = (start_date: string, quote: Quote, command: BindQuote, state: A
     components.map(({ cover_index, expires_on }) => ({ cover_index, expires_on }))
   if (start_date === quote.start_date) return endsOf(quote.components)
 
-  // Priced twice, since the team may have accepted an application at terms of its own.
-  const before = price(pricingRequest(command, state, quote.start_date))
-  const after = price(pricingRequest(command, state, start_date))
+  // Priced twice, by the same program: the one that made the quote may have been another.
+  const before = price(requestOfQuote(command, state, quote.start_date))
+  const after = price(requestOfQuote(command, state, start_date))
   const isSame =
     before.outcome === 'priced' &&
     after.outcome === 'priced' &&

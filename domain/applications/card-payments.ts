@@ -79,6 +79,16 @@ export type RecordSettlementFailure = {
 /** The operator's act, after what was owed was left to the team. */
 export type RequestSettlement = { readonly type: 'RequestSettlement'; readonly payment_id: PaymentId }
 
+/** The operator's act, where trying again would fail again; or the payer's bank has taken back what was owed. */
+export type CloseCardReturn = {
+  readonly type: 'CloseCardReturn'
+  readonly payment_id: PaymentId
+  readonly closing:
+    | { readonly how: 'paid_otherwise'; readonly paid_on: string; readonly reason: string }
+    | { readonly how: 'not_owed'; readonly reason: string }
+    | { readonly how: 'taken_back' }
+}
+
 type Decision = readonly PaymentEvent[]
 
 const cardOf = ({ payments }: ApplicationState, id: PaymentId): CardPayment | undefined =>
@@ -178,7 +188,8 @@ export const recordReturnFailure = (
 ): Decision => {
   const card = cardOf(state, failed.payment_id)
   const isOwed = card?.status === 'returned' || card?.status === 'returning'
-  return isOwed && !card.failed_refunds.includes(failed.provider_refund_id)
+  // What was closed is closed.
+  return isOwed && card.closed_as === null && !card.failed_refunds.includes(failed.provider_refund_id)
     ? [{ type: 'CardPaymentReturnFailed', ...failed, policy_id: card.policy_id }]
     : []
 }
@@ -196,8 +207,35 @@ export const recordSettlementFailure = (
 
 export const requestSettlement = ({ payment_id }: RequestSettlement, state: ApplicationState): Decision => {
   const card = cardOf(state, payment_id)
-  if (!card) throw new Rejection('not_found', 'There is no card payment with this id. Check the address.')
+  if (!card) throw unknownCard()
   if (!card.is_left) return []
   const work = card.status === 'returning' ? 'return' : 'capture'
   return [{ type: 'CardPaymentSettlementRequested', payment_id, work }]
 }
+
+export const closeCardReturn = ({ payment_id, closing }: CloseCardReturn, state: ApplicationState): Decision => {
+  const card = cardOf(state, payment_id)
+  if (!card) throw unknownCard()
+  const { policy_id, status, is_left, closed_as } = card
+  const { how } = closing
+  const isTakenBack = how === 'taken_back'
+  if (closed_as === how || (isTakenBack && status !== 'returning')) return []
+  if (status !== 'returning') throw new Rejection('conflict', `Nothing of this card payment is owed: it is ${status}.`)
+  if (!isTakenBack && !is_left)
+    throw new Rejection(
+      'conflict',
+      'It is still tried to give this back. It can be closed once it is left to the team.',
+    )
+  return [
+    {
+      type: 'CardPaymentReturnClosed',
+      payment_id,
+      policy_id,
+      how,
+      paid_on: how === 'paid_otherwise' ? closing.paid_on : null,
+      reason: isTakenBack ? null : closing.reason,
+    },
+  ]
+}
+
+const unknownCard = () => new Rejection('not_found', 'There is no card payment with this id. Check the address.')

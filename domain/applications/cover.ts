@@ -123,5 +123,6 @@ const outside = (
   if (value === null || value === undefined) return []
   if (!limits) return [[input, unwanted]]
   const isInside = value >= limits.min && value <= limits.max
-  return isInside ? [] : [[input, `must be from ${limits.min} to ${limits.max}`]]
+  if (isInside) return []
+  return [[input, limits.min === limits.max ? `must be ${limits.min}` : `must be from ${limits.min} to ${limits.max}`]]
 }

@@ -1,4 +1,5 @@
-import type { MandateId, PaymentEvent } from '../payments/events.ts'
+import { isSameJson } from '../canonical-json.ts'
+import type { BankDetails, MandateId, PaymentEvent } from '../payments/events.ts'
 import type { QuoteId } from '../values.ts'
 import type { ApplicationState } from './state.ts'
 
@@ -27,6 +28,8 @@ export type CreateMandate = {
   readonly provider_customer_id: string
   readonly provider_payment_method_id: string
   readonly account_number_last4: string | null
+  /** What it was made from; null: what the customer gave the provider itself. */
+  readonly made_from: BankDetails | null
   readonly answer: BankAnswer
 }
 
@@ -35,6 +38,9 @@ export type RecordBankAnswer = {
   readonly provider_mandate_id: string
   readonly answer: BankAnswer
 }
+
+/** Sent when a premium was collected on it, also where the news that the banks have accepted it was lost. */
+export type ProveMandate = { readonly type: 'ProveMandate'; readonly mandate_id: MandateId }
 
 type Decision = readonly PaymentEvent[]
 
@@ -46,11 +52,13 @@ export const openMandateSession = (
     ? []
     : [{ type: 'MandateSessionOpened', ...session }]
 
+/** One that was made from bank details which were replaced meanwhile is none: another is made from those. */
 export const createMandate = (
-  { type: _type, answer, ...mandate }: CreateMandate,
+  { type: _type, answer, made_from, ...mandate }: CreateMandate,
   { payments, record: { product_id } }: ApplicationState,
 ): Decision => {
   if (payments.mandate?.mandate_id === mandate.mandate_id) return []
+  if (made_from && payments.bank_details && !isSameJson(payments.bank_details.bank_details, made_from)) return []
   return [{ type: 'MandateCreated', ...mandate, product_id }, ...changesBy(mandate.mandate_id, 'pending', answer)]
 }
 
@@ -63,6 +71,9 @@ export const recordBankAnswer = (
   const { mandate_id, status } = mandate
   return status === 'pending' || status === 'active' ? changesBy(mandate_id, status, answer) : []
 }
+
+export const proveMandate = ({ mandate_id }: ProveMandate, { payments: { mandate } }: ApplicationState): Decision =>
+  mandate?.mandate_id === mandate_id && mandate.status === 'pending' ? [{ type: 'MandateActivated', mandate_id }] : []
 
 const changesBy = (
   mandate_id: MandateId,

@@ -1,16 +1,23 @@
 import type { PaymentEvent } from '../payments/events.ts'
 import * as cards from './card-payments.ts'
-import { createMandate, openMandateSession, recordBankAnswer } from './mandates.ts'
-import type { CreateMandate, OpenMandateSession, RecordBankAnswer } from './mandates.ts'
-import { saveBankDetails, type SaveBankDetails } from './save-bank-details.ts'
+import { createMandate, openMandateSession, proveMandate, recordBankAnswer } from './mandates.ts'
+import type { CreateMandate, OpenMandateSession, ProveMandate, RecordBankAnswer } from './mandates.ts'
+import {
+  replaceBankDetails,
+  saveBankDetails,
+  type ReplaceBankDetails,
+  type SaveBankDetails,
+} from './save-bank-details.ts'
 import type { ApplicationState } from './state.ts'
 
 /** What is done about paying for an application. */
 export type PaymentCommand =
   | SaveBankDetails
+  | ReplaceBankDetails
   | OpenMandateSession
   | CreateMandate
   | RecordBankAnswer
+  | ProveMandate
   | cards.OpenCardPayment
   | cards.TakeCardPayment
   | cards.DeclineCardPayment
@@ -22,17 +29,22 @@ export type PaymentCommand =
   | cards.RecordReturnFailure
   | cards.RecordSettlementFailure
   | cards.RequestSettlement
+  | cards.CloseCardReturn
 
 export const decidePayment = (command: PaymentCommand, state: ApplicationState): readonly PaymentEvent[] => {
   switch (command.type) {
     case 'SaveBankDetails':
       return saveBankDetails(command, state)
+    case 'ReplaceBankDetails':
+      return replaceBankDetails(command, state)
     case 'OpenMandateSession':
       return openMandateSession(command, state)
     case 'CreateMandate':
       return createMandate(command, state)
     case 'RecordBankAnswer':
       return recordBankAnswer(command, state)
+    case 'ProveMandate':
+      return proveMandate(command, state)
     case 'OpenCardPayment':
       return cards.openCardPayment(command, state)
     case 'TakeCardPayment':
@@ -55,5 +67,7 @@ export const decidePayment = (command: PaymentCommand, state: ApplicationState):
       return cards.recordSettlementFailure(command, state)
     case 'RequestSettlement':
       return cards.requestSettlement(command, state)
+    case 'CloseCardReturn':
+      return cards.closeCardReturn(command, state)
   }
 }

@@ -1,4 +1,5 @@
 import type { Release, ReleaseJourney, ReleaseQuestion } from '../catalogue/events.ts'
+import { lifeKeysOf } from '../catalogue/record.ts'
 import type { QuoteEvent } from '../quotes/events.ts'
 import { hasRunOut } from '../quotes/record.ts'
 import { birthdayThatChangesPrice, price } from '../rating/price.ts'
@@ -8,7 +9,7 @@ import type { QuoteId } from '../values.ts'
 import { isAsked, terminalOf } from './answers.ts'
 import { endedBy } from './endings.ts'
 import type { Answers, ApplicationEvent } from './events.ts'
-import { answersOfPartner, lifeKeysOf } from './joint.ts'
+import { answersOfPartner } from './joint.ts'
 import { dobOf, isJoint } from './record.ts'
 import { isOpen, latestQuote, pricedInputs, type ApplicationState, type Digest } from './state.ts'
 import type { RateTable, ExcludedCover } from '../rating/events.ts'
@@ -156,7 +157,7 @@ const isStillGood = (
 
 type Given = Pick<QuoteApplication, 'release' | 'journey' | 'rate_tables'>
 
-export const pricingRequest = (
+const pricingRequest = (
   { release, journey, rate_tables }: Given,
   { record, components, partner_answers }: ApplicationState,
   start_date: string,

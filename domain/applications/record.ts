@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { JointBasis, type Release, type ReleaseJourney } from '../catalogue/events.ts'
-import { Presentation } from '../catalogue/record.ts'
+import { Presentation, presentationRecord } from '../catalogue/record.ts'
 import { CustomerDetails } from '../customers/events.ts'
 import { checkoutEvents, ConfirmedStep } from '../checkout/events.ts'
 import { ApplicationCustomer } from '../customers/record.ts'
@@ -341,6 +341,12 @@ export const journeyOfApplication = (release: Release, { journey_id }: Placed): 
 
 export const presentationOfApplication = (release: Release, placed: Placed): Presentation | null =>
   journeyOfApplication(release, placed).presentations.find(({ id }) => id === placed.presentation_id) ?? null
+
+/** The presentation of an application as it is shown. */
+export const shownPresentation = (release: Release, placed: Placed): Presentation | null => {
+  const presentation = presentationOfApplication(release, placed)
+  return presentation && presentationRecord(presentation, { release, journey: journeyOfApplication(release, placed) })
+}
 
 /** What is shown of an application, without its share token. `presentation` is that of the release it was started with. */
 export const renderApplication = (

@@ -1,5 +1,6 @@
 import { isSameJson } from '../canonical-json.ts'
 import type { BankDetails, PaymentEvent } from '../payments/events.ts'
+import { Rejection } from '../rejection.ts'
 import type { QuoteId } from '../values.ts'
 import { requireBindable, type BindableAt } from './bindable.ts'
 import type { ApplicationState } from './state.ts'
@@ -11,17 +12,34 @@ export type SaveBankDetails = BindableAt & {
   readonly bank_details: BankDetails
 }
 
+/** The operator's act after the sale, once the mandate that was made has ended. */
+export type ReplaceBankDetails = Pick<SaveBankDetails, 'bank_details'> & { readonly type: 'ReplaceBankDetails' }
+
 /** What is sent again replaces what there was. */
 export const saveBankDetails = (command: SaveBankDetails, state: ApplicationState): readonly PaymentEvent[] => {
-  const { quote_id, bank_details } = command
-  requireBindable(state, quote_id, command)
-  const saved = state.payments.bank_details
-  if (saved?.quote_id === quote_id && isSameJson(saved.bank_details, bank_details)) return []
+  requireBindable(state, command.quote_id, command)
+  return saved(command, state)
+}
+
+export const replaceBankDetails = (
+  { bank_details }: ReplaceBankDetails,
+  state: ApplicationState,
+): readonly PaymentEvent[] => {
+  if (!state.sale) throw new Rejection('conflict', 'Nothing was sold on this application.')
+  return saved({ bank_details, quote_id: state.sale.quote_id }, state)
+}
+
+const saved = (
+  { quote_id, bank_details }: Pick<SaveBankDetails, 'quote_id' | 'bank_details'>,
+  { payments, record }: ApplicationState,
+): readonly PaymentEvent[] => {
+  const former = payments.bank_details
+  if (former?.quote_id === quote_id && isSameJson(former.bank_details, bank_details)) return []
   return [
     {
       type: 'BankDetailsSaved',
       quote_id,
-      customer_id: state.record.customer?.id ?? null,
+      customer_id: record.customer?.id ?? null,
       bank_details,
       account_number_last4: bank_details.account_number.slice(-4),
     },

@@ -150,7 +150,7 @@ const refuseUnlessSame = (command: StartApplication, existing: ApplicationState)
  */
 const differences = (
   { asked_for, product, customer, answers = {} }: StartApplication,
-  { record, asked_for: formerly }: ApplicationState,
+  { record, asked_for: formerly, first_email }: ApplicationState,
 ) => {
   const journey = product?.release.journeys.find(({ slug }) => slug === asked_for.journey_slug)
   const presentation = journey && presentationOf(journey, asked_for.presentation_slug ?? undefined)
@@ -167,7 +167,9 @@ const differences = (
     ...(isSameProduct ? [] : [{ what: 'product', input: 'product_slug' }]),
     ...(isSameJourney ? [] : [{ what: 'journey', input: 'journey_slug' }]),
     ...(isSamePresentation ? [] : [{ what: 'presentation', input: 'presentation_slug' }]),
-    ...(!customer || email === record.customer?.email ? [] : [{ what: 'customer', input: 'customer.email' }]),
+    ...(!customer || email === record.customer?.email || email === first_email
+      ? []
+      : [{ what: 'customer', input: 'customer.email' }]),
     ...conflicting.map(([key]) => ({ what: `answer to ${key}`, input: `answers.${key}` })),
   ]
 }

@@ -34,6 +34,8 @@ export type ApplicationState = {
   readonly marketing_answers: Readonly<Record<string, boolean>>
   /** The customer has seen the opt-out boxes, whether or not they ticked any. */
   readonly boxes_shown: boolean
+  /** The email address that was saved first: a start that is repeated names this one, whatever it is now. */
+  readonly first_email: string | null
   /** When the details of the customer were last saved, and those of the second person. */
   readonly customer_saved_at: string | null
   readonly partner_saved_at: string | null
@@ -67,6 +69,7 @@ export const evolve = (
       consent_answers: {},
       marketing_answers: {},
       boxes_shown: false,
+      first_email: null,
       customer_saved_at: null,
       partner_saved_at: null,
       open_to_visitors: event.started_by === 'browser',
@@ -147,6 +150,7 @@ const hiddenChange = (
   return {
     consent_answers: { ...state.consent_answers, ...event.consent_answers },
     boxes_shown: state.boxes_shown || event.consent_answers !== null,
+    first_email: state.record.customer ? state.first_email : event.customer.email,
     customer_saved_at: occurred_at,
     marketing_answers: { ...state.marketing_answers, ...event.marketing_answers },
     open_to_visitors: state.open_to_visitors || event.by === 'browser',

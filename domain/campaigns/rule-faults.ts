@@ -8,8 +8,9 @@ export const refuseUnusableRules = (rules: readonly LeadRule[]): void => {
     const reason = faultOf(rule)
     return reason === undefined ? [] : [[`rules[${index}]`, reason] as const]
   })
-  if (faults.length === 0) return
-  const [[place, reason] = ['', '']] = faults
+  const [first] = faults
+  if (!first) return
+  const [place, reason] = first
   throw new Rejection('validation_failed', `Correct ${place}: it ${reason}.`, Object.fromEntries(faults))
 }
 

@@ -8,9 +8,12 @@ import {
   Presentation as StoredPresentation,
   Question as StoredQuestion,
   Stage as StoredStage,
+  type ReleaseJourney,
 } from './events.ts'
+import { lifeKeysOf } from './life-keys.ts'
 import { stageConfigs } from './stage-config.ts'
 
+export { lifeKeysOf, type LifeKeys } from './life-keys.ts'
 export { ConsentOptOut, stageConfigs } from './stage-config.ts'
 
 /** Products and journeys as the specification shows them. What is stored of them, and what they have in common, is in `events.ts`. */
@@ -113,12 +116,33 @@ export const questionRecords = (questions: readonly Question[]): Question[] =>
     .toSorted(byPosition)
     .map((question) => Question.parse({ ...question, answer_options: question.answer_options.toSorted(byPosition) }))
 
-export const presentationRecord = (presentation: Presentation): Presentation => ({
+/** What of its product a presentation shows. */
+export type Presented = {
+  readonly release: Parameters<typeof lifeKeysOf>[0]
+  readonly journey: Pick<ReleaseJourney, 'questions'>
+}
+
+export const presentationRecord = (presentation: Presentation, presented: Presented): Presentation => ({
   ...Presentation.parse(presentation),
-  stages: presentation.stages
-    .toSorted(byPosition)
-    .map((stage) => ({ ...Stage.parse(stage), config: stageConfigs[stage.stage_type].parse(stage.config) })),
+  stages: presentation.stages.toSorted(byPosition).map((stage) => ({
+    ...Stage.parse(stage),
+    config: {
+      ...stageConfigs[stage.stage_type].parse(stage.config),
+      ...(stage.stage_type === 'partner_details' && secondPerson(presented)),
+    },
+  })),
 })
+
+/** What the second person is asked, in asked order, and the answer by which there is one; null: there always is. */
+const secondPerson = ({ release, journey }: Presented) => {
+  const lifeKeys = lifeKeysOf(release, journey)
+  const asked = journey.questions.filter(({ key, question_type }) => question_type !== 'derived' && lifeKeys.has(key))
+  const { mode, factor_key, joint_values } = release.joint
+  return {
+    question_keys: asked.toSorted(byPosition).map(({ key }) => key),
+    ask_if: mode === 'by_answer' ? { key: factor_key, equals: joint_values } : null,
+  }
+}
 
 /** The presentation with this slug, otherwise the default one; null where a journey has none. */
 export const presentationOf = (

@@ -13,6 +13,7 @@ export const Claim = z
     cover_index: z.int().nullable(),
     status: ClaimStatus,
     amount_pence: Pence.nullable(),
+    paid_pence: Pence.describe('Paid in all, also before it was reopened.'),
     happened_on: CalendarDate,
     paid_on: CalendarDate.nullable(),
     /** What the team wrote last. */
@@ -43,7 +44,7 @@ export const evolveClaim = (
   if (event.type === 'ClaimOpened') {
     const { claim_id, claim_type, cover_index, amount_pence, happened_on, note } = event
     const given = { claim_id, claim_type, cover_index, amount_pence, happened_on, note }
-    return { ...given, status: 'open', paid_on: null, opened_at: occurred_at, updated_at: occurred_at }
+    return { ...given, status: 'open', paid_pence: 0, paid_on: null, opened_at: occurred_at, updated_at: occurred_at }
   }
   return (
     claim && {
@@ -51,7 +52,10 @@ export const evolveClaim = (
       status: statusAfter[event.type],
       amount_pence: event.amount_pence,
       note: event.note ?? claim.note,
-      paid_on: event.type === 'ClaimPaid' ? event.paid_on : claim.paid_on,
+      ...(event.type === 'ClaimPaid' && {
+        paid_pence: claim.paid_pence + (event.amount_pence ?? 0),
+        paid_on: event.paid_on,
+      }),
       updated_at: occurred_at,
     }
   )

@@ -4,10 +4,10 @@ import { inboundEventEvents, type InboundEventEvent } from './events.ts'
 export type AcceptInboundEvent = { readonly type: 'AcceptInboundEvent' } & Omit<InboundEventEvent, 'type'>
 
 /** An event that another system has posted. It is taken in once, with all that follows from it. */
-export const inboundEvent: Decider<AcceptInboundEvent, typeof inboundEventEvents, { readonly isAccepted: boolean }> = {
+export const inboundEvent: Decider<AcceptInboundEvent, typeof inboundEventEvents, boolean> = {
   category: 'inbound_event',
   events: inboundEventEvents,
-  initialState: { isAccepted: false },
-  decide: (command, { isAccepted }) => (isAccepted ? [] : [{ ...command, type: 'InboundEventAccepted' }]),
-  evolve: () => ({ isAccepted: true }),
+  initialState: false,
+  decide: (command, isAccepted) => (isAccepted ? [] : [{ ...command, type: 'InboundEventAccepted' }]),
+  evolve: () => true,
 }

@@ -9,11 +9,11 @@ export type DeliveryPingCommand = {
   readonly endpoint: string | null
 }
 
-export const deliveryPing: Decider<DeliveryPingCommand, typeof deliveryPingEvents, { readonly sent: boolean }> = {
+export const deliveryPing: Decider<DeliveryPingCommand, typeof deliveryPingEvents, boolean> = {
   category: 'delivery_ping',
   events: deliveryPingEvents,
-  initialState: { sent: false },
-  decide: ({ organisation_id, connection_id, endpoint }, { sent }) =>
-    sent ? [] : [{ type: 'ConnectionPinged', organisation_id, connection_id, endpoint }],
-  evolve: () => ({ sent: true }),
+  initialState: false,
+  decide: ({ organisation_id, connection_id, endpoint }, isSent) =>
+    isSent ? [] : [{ type: 'ConnectionPinged', organisation_id, connection_id, endpoint }],
+  evolve: () => true,
 }

@@ -47,9 +47,13 @@ const decide = (command: ErasureCommand, erasure: ErasureState | undefined): rea
       const left = command.streams.filter((stream) => !confirmed.has(stream))
       if (left.length === 0 && record.erased_at !== null) return []
       const { contact_id } = record
-      return inParts(left)
-        .slice(0, eventsAtOnce)
-        .map((streams) => ({ type: 'PersonErased', contact_id, streams }))
+      const parts = inParts(left)
+      return parts.slice(0, eventsAtOnce).map((streams, index) => ({
+        type: 'PersonErased',
+        contact_id,
+        streams,
+        more_follow: index + 1 < parts.length,
+      }))
     }
   }
 }

@@ -15,6 +15,9 @@ export const erasureEvents = {
     streams: z.array(stream),
   }),
   /** The keys are destroyed: what these streams tell of the person is read with empty values from now on. */
-  PersonErased: event({ contact_id: CustomerId, streams: z.array(stream) }),
+  PersonErased: event(
+    { contact_id: CustomerId, streams: z.array(stream), /** Another event names the rest. */ more_follow: z.boolean() },
+    { upcasts: [(v1) => ({ ...v1, more_follow: false })] },
+  ),
 }
 export type ErasureEvent = EventOf<typeof erasureEvents>

@@ -31,6 +31,12 @@ export const evolveErasure = (
       return { contact_id, organisation_id, requested_at: occurred_at, requested_by, erased_at: null, records: 0 }
     }
     case 'PersonErased':
-      return erasure && { ...erasure, erased_at: occurred_at, records: erasure.records + event.streams.length }
+      return (
+        erasure && {
+          ...erasure,
+          erased_at: event.more_follow ? erasure.erased_at : occurred_at,
+          records: erasure.records + event.streams.length,
+        }
+      )
   }
 }

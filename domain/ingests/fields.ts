@@ -138,7 +138,7 @@ const keyOf = (path: readonly string[]): string | undefined => {
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2')
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '_')
-    .replaceAll(/^_+|_+$/g, '')
+    .replaceAll(/^_|_$/g, '')
     .slice(0, 64)
   return isUsableKey(key) ? key : undefined
 }
@@ -152,5 +152,10 @@ export const fillsTrap = (content: IngestContent, trapFields: readonly string[])
   const traps = new Set(trapFields.map(plain))
   const isFilled = ([key, value]: readonly [string, unknown]) =>
     traps.has(plain(key)) && value !== null && value !== '' && value !== false
-  return [...Object.entries(content.data ?? {}), ...Object.entries(content.declared ?? {})].some(isFilled)
+  return (
+    [...Object.entries(content.data ?? {}), ...Object.entries(content.declared ?? {})].some(isFilled) ||
+    leavesOf(content.data ?? {}).leaves.some(
+      ({ path, value }) => value !== false && path.some((key) => traps.has(plain(key))),
+    )
+  )
 }

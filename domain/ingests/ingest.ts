@@ -55,6 +55,9 @@ const decide = (command: IngestCommand, state: IngestStream): readonly IngestEve
   if (command.type === 'UseKeyFor')
     return state === undefined ? [{ type: 'IngestKeyUsed', first_ingest_id: command.first_ingest_id }] : []
   if (!isIngest(state)) throw unknownIngest()
+  // Said once more, nothing changes.
+  if (command.type === 'PickPerson' && command.contact_id === state.picked && state.record.status !== 'needs_review')
+    return []
   return decideOn(command, state.record)
 }
 
@@ -64,7 +67,7 @@ type LaterCommand = Exclude<IngestCommand, { type: 'ReceiveIngest' | 'UseKeyFor'
 const decideOn = (command: LaterCommand, record: IngestRecord): readonly IngestEvent[] => {
   if (record.status !== 'received') return decideInTurn(command, record)
   const attempt = 1
-  const decided = decideInTurn(command, { ...record, status: 'resolving', step: 'resolving', attempt })
+  const decided = decideInTurn(command, { ...record, status: 'resolving', attempt })
   return decided.length > 0 ? [{ type: 'IngestResolutionStarted', attempt }, ...decided] : []
 }
 

@@ -74,7 +74,7 @@ export const evolveRecord = (
   { occurred_at }: Recorded,
 ): IngestRecord | undefined => {
   if (event.type === 'IngestReceived') return received(event, occurred_at)
-  if (!ingest) return undefined
+  if (!ingest || event.type === 'IngestKeyUsed') return ingest
   return { ...ingest, ...change(ingest, event, occurred_at), updated_at: occurred_at }
 }
 
@@ -108,11 +108,10 @@ const received = (event: Extract<IngestEvent, { type: 'IngestReceived' }>, occur
   attempt: 0,
 })
 
-const change = (ingest: IngestRecord, event: IngestEvent, occurred_at: string): Partial<IngestRecord> => {
+type LaterEvent = Exclude<IngestEvent, { type: 'IngestReceived' | 'IngestKeyUsed' }>
+
+const change = (ingest: IngestRecord, event: LaterEvent, occurred_at: string): Partial<IngestRecord> => {
   switch (event.type) {
-    case 'IngestReceived':
-    case 'IngestKeyUsed':
-      return {}
     case 'IngestResolutionStarted':
       return { status: 'resolving', step: 'resolving', attempt: event.attempt, retry_after: null, error: null }
     case 'IngestHeld':
@@ -265,13 +264,12 @@ const reviews: Readonly<Record<ReviewReason, string>> = {
   nobody_named: 'Nothing in the lead says who it is about. Somebody must decide.',
 }
 
-const matches: Readonly<Record<MatchedBy, string>> = {
+const matches: Readonly<Record<Exclude<MatchedBy, 'nothing'>, string>> = {
   contact_id: 'by the id that was sent',
   external_id: 'by the external id',
   email: 'by the email address',
   phone: 'by the phone number',
   name: 'by the name with the date of birth or the postcode',
-  nothing: '',
   person: 'because somebody of the team said so',
 }
 
@@ -312,4 +310,4 @@ const explainDiscarded = ({ discarded, source }: IngestRecord): string => {
 const counted = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`
 
 const listed = (parts: readonly string[]): string =>
-  parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`
+  [parts.slice(0, -1).join(', '), ...parts.slice(-1)].filter((each) => each !== '').join(' and ')

@@ -1,6 +1,7 @@
 import type { LeadRule } from '../campaigns/events.ts'
 import { longestMatchedText, matchesPattern } from '../pattern.ts'
 import { ageLastBirthday } from '../rating/age.ts'
+import { entry } from '../rating/answers.ts'
 import type { IngestConsent, RuleFailure } from './events.ts'
 import { detailNamed, type DetailName, type SentField, type SentFields } from './fields.ts'
 
@@ -35,7 +36,7 @@ const failureOf = (rule: LeadRule, facts: RuleFacts): RuleFailure | undefined =>
   if (rule.rule === 'consent') return consentFailure(rule, facts)
   const found = valueOf(rule.field, facts.fields)
   const failed = (reason: string): RuleFailure => ({
-    field: found?.sender ?? facts.fieldNames[rule.field] ?? rule.field,
+    field: found?.sender ?? entry(facts.fieldNames, rule.field) ?? rule.field,
     rule: rule.rule,
     reason,
   })
@@ -56,8 +57,8 @@ const failureOf = (rule: LeadRule, facts: RuleFacts): RuleFailure | undefined =>
       const date = facts.formats.date(text)
       if (date === undefined || date > facts.today) return failed('is not a date of birth')
       const age = ageLastBirthday(date, facts.today)
-      if (rule.min !== undefined && age < rule.min) return failed(`is the birthday of somebody under ${rule.min}`)
-      if (rule.max !== undefined && age > rule.max) return failed(`is the birthday of somebody over ${rule.max}`)
+      if (age < (rule.min ?? 0)) return failed(`is the birthday of somebody under ${rule.min}`)
+      if (age > (rule.max ?? Infinity)) return failed(`is the birthday of somebody over ${rule.max}`)
       return undefined
     }
     case 'postcode_range': {

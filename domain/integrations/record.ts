@@ -29,16 +29,12 @@ export const evolveEndpointConnection = (
     const made = { former_secret_signs_until: null, created_at: occurred_at, updated_at: occurred_at }
     return { id, organisation_id, name, base_url, ...made }
   }
-  if (!connection) return undefined
-
-  switch (event.type) {
-    case 'EndpointConnectionMoved':
-      return { ...connection, base_url: event.base_url, updated_at: occurred_at }
-    case 'EndpointSecretRegenerated':
-      return { ...connection, former_secret_signs_until: event.former_signs_until, updated_at: occurred_at }
-    case 'EndpointConnectionRemoved':
-      return undefined
-  }
+  if (!connection || event.type === 'EndpointConnectionRemoved') return undefined
+  const changed =
+    event.type === 'EndpointConnectionMoved'
+      ? { base_url: event.base_url }
+      : { former_secret_signs_until: event.former_signs_until }
+  return { ...connection, ...changed, updated_at: occurred_at }
 }
 
 /** What the signing secret of a connection is sealed for: put elsewhere, it cannot be opened. */
@@ -60,22 +56,15 @@ const evolveSigningSecrets = (
   secrets: SigningSecrets | undefined,
   event: EndpointConnectionEvent,
 ): SigningSecrets | undefined => {
-  switch (event.type) {
-    case 'EndpointConnectionCreated': {
-      const { organisation_id, name, sealed_secret: sealed } = event
-      return { organisation_id, name, sealed, former: [] }
-    }
-    case 'EndpointConnectionMoved':
-      return secrets
-    case 'EndpointSecretRegenerated': {
-      const { sealed_secret, former_signs_until: until } = event
-      if (!secrets) return undefined
-      const former = until === null ? [] : [...secrets.former, { sealed: secrets.sealed, until }]
-      return { ...secrets, sealed: sealed_secret, former }
-    }
-    case 'EndpointConnectionRemoved':
-      return undefined
+  if (event.type === 'EndpointConnectionCreated') {
+    const { organisation_id, name, sealed_secret: sealed } = event
+    return { organisation_id, name, sealed, former: [] }
   }
+  if (!secrets || event.type === 'EndpointConnectionRemoved') return undefined
+  if (event.type === 'EndpointConnectionMoved') return secrets
+
+  const { sealed_secret: sealed, former_signs_until: until } = event
+  return { ...secrets, sealed, former: until === null ? [] : [...secrets.former, { sealed: secrets.sealed, until }] }
 }
 
 /** How events change the signing secrets of all connections, by their id, in place. */

@@ -60,7 +60,7 @@ const returnLead = (act: ReceiveLead, state: LeadState, circumstances: Circumsta
     ...aboutOf(state, circumstances),
     ...sendingOf(act),
     seen_by,
-    external_system_id: act.external_system_id ?? state.record.marks.external_system_id,
+    external_system_id: state.record.marks.external_system_id ?? act.external_system_id,
     shown: isNewSender ? shown : null,
   }
   const known = { ...state, record: { ...state.record, senders: seen_by } }

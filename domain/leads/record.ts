@@ -126,8 +126,13 @@ export const evolveShown = (
 const earliest = (one: string | null, other: string): string => (one !== null && one < other ? one : other)
 const latest = (one: string | null, other: string): string => (one !== null && one > other ? one : other)
 
-/** A lead keeps this many tasks that are done, the latest. */
-const tasksKept = 100
+/** A lead keeps this many tasks that are done, the latest; and each that is not. */
+const doneTasksKept = 100
+
+const keptTasks = (tasks: readonly Task[]): Task[] => {
+  let surplus = tasks.filter(({ completed_at }) => completed_at !== null).length - doneTasksKept
+  return tasks.filter(({ completed_at }) => completed_at === null || surplus-- <= 0)
+}
 
 /** What a lead's events add up to, for the command side and the read model alike. */
 export const evolveLead = (
@@ -223,7 +228,7 @@ const change = (lead: LeadRecord, event: LeadEvent, { occurred_at }: Recorded): 
     }
     case 'LeadTaskAdded': {
       const { task_id: id, title, due_at } = event
-      return { tasks: [...lead.tasks, { id, title, due_at, completed_at: null }].slice(-tasksKept) }
+      return { tasks: keptTasks([...lead.tasks, { id, title, due_at, completed_at: null }]) }
     }
     case 'LeadTaskCompleted': {
       const done = (task: Task): Task => (task.id === event.task_id ? { ...task, completed_at: occurred_at } : task)

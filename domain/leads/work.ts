@@ -6,6 +6,9 @@ import type { LeadState } from './state.ts'
 
 type Work = Exclude<WorkLead, { type: 'MoveToStage' | 'ChangeStatus' | 'SettleProposals' }>
 
+/** So many tasks of a lead can be open: all of them are part of its record. */
+const mostOpenTasks = 200
+
 /** What the team does with a lead beside its stage and status. What is already so changes nothing. */
 export const workLead = (act: Work, state: LeadState, circumstances: Circumstances): readonly LeadEvent[] => {
   const { record } = state
@@ -26,7 +29,15 @@ export const workLead = (act: Work, state: LeadState, circumstances: Circumstanc
     case 'AddTask': {
       const { task_id, title, due_at } = act
       if (record.tasks.some(({ id }) => id === task_id)) return []
-      return [{ type: 'LeadTaskAdded', ...about, task_id, title, due_at }]
+      if (record.tasks.filter(({ completed_at }) => completed_at === null).length < mostOpenTasks)
+        return [{ type: 'LeadTaskAdded', ...about, task_id, title, due_at }]
+      // Whoever works through so many sees on the timeline what this one would have said.
+      if (circumstances.by.type !== 'user') return []
+      throw new Rejection(
+        'validation_failed',
+        `This lead has ${mostOpenTasks} tasks that are not done, the most that a lead can have. Complete one first.`,
+        { task_id: 'is one more than a lead can have' },
+      )
     }
     case 'CompleteTask': {
       const task = record.tasks.find(({ id }) => id === act.task_id)

@@ -16,8 +16,8 @@ export const dayAfter = (date: string): string => text(new Date(Date.parse(date)
 
 /** The cycle of a day. Cycles are counted from the first day, so that a short month moves none of the later ones. */
 export const cycleOf = ({ months, starts }: CycleRule, confirmedOn: string, day: string, timeZone: string): Cycle => {
-  const first = starts === 'confirmation' ? confirmedOn : lastOccurrence(starts, confirmedOn)
-  let count = Math.max(0, Math.floor(monthsBetween(first, day) / months) - 1)
+  const first = starts === 'confirmation' ? confirmedOn : yearBefore(confirmedOn, starts)
+  let count = 0
   while (monthsAfter(first, (count + 1) * months) <= day) count++
   const next = monthsAfter(first, (count + 1) * months)
   return {
@@ -27,14 +27,5 @@ export const cycleOf = ({ months, starts }: CycleRule, confirmedOn: string, day:
   }
 }
 
-const monthsBetween = (from: string, to: string): number => {
-  const [fromYear = 0, fromMonth = 0] = from.split('-').map(Number)
-  const [toYear = 0, toMonth = 0] = to.split('-').map(Number)
-  return (toYear - fromYear) * 12 + toMonth - fromMonth
-}
-
-/** The last time that a day of the year came, up to a date. */
-const lastOccurrence = (dayOfYear: string, date: string): string => {
-  const thisYear = `${date.slice(0, 4)}-${dayOfYear}`
-  return thisYear <= date ? thisYear : monthsAfter(thisYear, -12)
-}
+/** A fixed day of the year begins the same cycles whichever of its years they are counted from: they divide a year. */
+const yearBefore = (date: string, dayOfYear: string): string => monthsAfter(`${date.slice(0, 4)}-${dayOfYear}`, -12)

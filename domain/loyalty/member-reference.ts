@@ -17,8 +17,7 @@ export type ClaimReference = {
 const decide = (command: ClaimReference, holder: ReferenceHolder): readonly MemberReferenceEvent[] => {
   const { type: _type, instead_of, ...claim } = command
   if (holder?.membership_id === claim.membership_id) return []
-  if (!holder || (instead_of !== undefined && holder.membership_id === instead_of))
-    return [{ type: 'MemberReferenceClaimed', ...claim }]
+  if (!holder || holder.membership_id === instead_of) return [{ type: 'MemberReferenceClaimed', ...claim }]
   throw referenceMismatch()
 }
 

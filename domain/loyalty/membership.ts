@@ -131,8 +131,9 @@ const updateConfirmed = (
 ): readonly MembershipEvent[] => {
   if (sent !== undefined && sent !== membership.external_member_ref) throw referenceMismatch()
   const { id: membership_id } = membership
-  if (status === undefined || status === membership.status) return []
   switch (status) {
+    case undefined:
+      return []
     case 'active':
       return [{ type: 'MembershipReinstated', membership_id }]
     case 'suspended':

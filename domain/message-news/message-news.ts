@@ -7,11 +7,10 @@ export type ReceiveMessageNews = {
 }
 
 /** What is told more than once is recorded once. */
-export const messageNews: Decider<ReceiveMessageNews, typeof messageNewsEvents, { readonly isReceived: boolean }> = {
+export const messageNews: Decider<ReceiveMessageNews, typeof messageNewsEvents, boolean> = {
   category: 'message_news',
   events: messageNewsEvents,
-  initialState: { isReceived: false },
-  decide: ({ news }, { isReceived }) =>
-    isReceived ? [] : news.map((each) => ({ type: 'MessageNewsReceived', ...each })),
-  evolve: () => ({ isReceived: true }),
+  initialState: false,
+  decide: ({ news }, isReceived) => (isReceived ? [] : news.map((each) => ({ type: 'MessageNewsReceived', ...each }))),
+  evolve: () => true,
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { MappedOutcome } from '../custom-integrations/events.ts'
-import { event, personal, type EventOf } from '../event.ts'
+import { event, personal, type EventOf, type Json } from '../event.ts'
 import { LeadActor, LeadStatus } from '../leads/events.ts'
 import { Key } from '../pipeline/events.ts'
 import { ApiApplicationId, CurrencyCode, CustomerId, OrganisationId } from '../values.ts'
@@ -155,7 +155,12 @@ const recorded = {
   values: OutcomeValues,
   missing_values: z.array(Key),
   by: LeadActor,
+  /** The applications that had sent the person: they see the outcome as one of their own leads. */
+  seen_by: z.array(ApiApplicationId),
 }
+
+/** Whoever may see what was recorded before is told so by OutcomesShown. */
+const seenByNobody = (v1: Json): Json => ({ ...v1, seen_by: [] })
 
 const own = { subject: (_data: unknown, contactId: string) => contactId }
 
@@ -175,7 +180,7 @@ export const outcomeEvents = {
       lead_status: LeadStatus.nullable(),
       lead_stage: Key.nullable(),
     },
-    own,
+    { ...own, upcasts: [seenByNobody] },
   ),
   /** Reports stop counting the outcome that is reversed. The reversal is an outcome in its own right. */
   OutcomeReversed: event(
@@ -186,6 +191,18 @@ export const outcomeEvents = {
       note: personal(z.string()).nullable(),
       /** Whether the lead had been closed by the outcome, so that somebody should look at it. */
       closed_lead: z.boolean(),
+    },
+    { ...own, upcasts: [seenByNobody] },
+  ),
+  /** Applications that sent the person in later see what was recorded before. */
+  OutcomesShown: event(
+    {
+      organisation_id: OrganisationId,
+      contact_id: CustomerId,
+      seen_by: z.array(ApiApplicationId),
+      outcomes: z.array(
+        z.object({ outcome_id: z.uuid(), outcome_type: Key, deal_ref: personal(z.string()).nullable() }),
+      ),
     },
     own,
   ),

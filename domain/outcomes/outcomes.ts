@@ -1,7 +1,7 @@
 import type { Decider } from '../decider.ts'
 import { Rejection } from '../rejection.ts'
 import type { LeadStatus } from '../leads/events.ts'
-import type { CustomerId } from '../values.ts'
+import type { ApiApplicationId, CustomerId, OrganisationId } from '../values.ts'
 import { completeValues } from './calculate.ts'
 import {
   outcomeEvents,
@@ -14,7 +14,10 @@ import {
 import { outcomeOf, type Outcome } from './record.ts'
 
 type Recorded = Extract<OutcomeEvent, { type: 'OutcomeRecorded' }>
-type Origin = Pick<Recorded, 'organisation_id' | 'outcome_id' | 'api_application_id' | 'source' | 'event_id' | 'by'>
+type Origin = Pick<
+  Recorded,
+  'organisation_id' | 'outcome_id' | 'api_application_id' | 'source' | 'event_id' | 'by' | 'seen_by'
+>
 
 export type RecordOutcome = {
   readonly type: 'RecordOutcome'
@@ -36,6 +39,16 @@ export type ReverseOutcome = {
   readonly now: string
 }
 
+/** Applications have sent the person in: they see all outcomes from now on, and what was recorded before too. */
+export type ShowOutcomes = {
+  readonly type: 'ShowOutcomes'
+  readonly organisation_id: OrganisationId
+  readonly contact_id: CustomerId
+  readonly to: readonly ApiApplicationId[]
+}
+
+type OutcomesCommand = RecordOutcome | ReverseOutcome | ShowOutcomes
+
 /** An outcome as decisions need it. */
 type Known = {
   readonly outcome: Outcome
@@ -45,25 +58,58 @@ type Known = {
 }
 
 /** All outcomes of one person, in the order of recording. */
-export type OutcomesState = { readonly known: readonly Known[] }
+export type OutcomesState = {
+  readonly known: readonly Known[]
+  /** The applications that see all of them. */
+  readonly seen_by: readonly ApiApplicationId[]
+}
+
+/** So many outcomes of one person can be reported: all of them are known when another one is decided on. */
+const mostReported = 2_000
+
+/** One event tells of at most so many. */
+const shownAtOnce = 500
 
 const find = ({ known }: OutcomesState, id: string) => known.find(({ outcome }) => outcome.id === id)
 
-const decide = (command: RecordOutcome | ReverseOutcome, state: OutcomesState): readonly OutcomeEvent[] =>
-  command.type === 'RecordOutcome' ? record(command, state) : reverse(command, state)
+const decide = (command: OutcomesCommand, state: OutcomesState): readonly OutcomeEvent[] => {
+  switch (command.type) {
+    case 'RecordOutcome':
+      return record(command, state)
+    case 'ReverseOutcome':
+      return reverse(command, state)
+    case 'ShowOutcomes':
+      return show(command, state)
+  }
+}
+
+/** What was recorded before is told to whoever sees it from now on. */
+const show = ({ organisation_id, contact_id, to }: Omit<ShowOutcomes, 'type'>, state: OutcomesState) => {
+  const { known } = state
+  const seen_by = to.filter((each) => !state.seen_by.includes(each))
+  if (seen_by.length === 0) return []
+  const shown = known.map(({ outcome: { id, type, deal_ref } }) => ({ outcome_id: id, outcome_type: type, deal_ref }))
+  return Array.from({ length: Math.ceil(shown.length / shownAtOnce) }, (_, page): OutcomeEvent => {
+    const outcomes = shown.slice(page * shownAtOnce, (page + 1) * shownAtOnce)
+    return { type: 'OutcomesShown', organisation_id, contact_id, seen_by, outcomes }
+  })
+}
 
 const record = (command: RecordOutcome, state: OutcomesState): readonly OutcomeEvent[] => {
   const { type: _type, contact_id, report, outcome_type, model, ...origin } = command
   if (find(state, command.outcome_id)) return []
   refuseRepeated(command, state)
+  refuseTooMany(command, state)
 
   const { deal_ref, product, reason, note, currency, occurred_at } = report
   const { effect } = outcome_type
   const cancels = effect === 'cancel_sale' ? saleToCancel(state, deal_ref) : undefined
   return [
+    ...show({ ...origin, contact_id, to: origin.seen_by }, state),
     {
       type: 'OutcomeRecorded',
       ...origin,
+      seen_by: [...new Set([...state.seen_by, ...origin.seen_by])],
       contact_id,
       outcome_type: outcome_type.key,
       happened_at: occurred_at,
@@ -98,6 +144,17 @@ const refuseRepeated = ({ outcome_type, report: { deal_ref } }: RecordOutcome, {
   )
 }
 
+/** Those of our own policies are few, and always recorded. */
+const refuseTooMany = ({ source }: RecordOutcome, { known }: OutcomesState): void => {
+  if (source === 'policy' || known.length < mostReported) return
+  if (known.filter(({ recorded }) => recorded).length < mostReported) return
+  throw new Rejection(
+    'validation_failed',
+    `This lead has ${mostReported} outcomes, the most that can be reported of one lead. Check whether it is the right lead.`,
+    { lead: 'has as many outcomes as a lead can have' },
+  )
+}
+
 /** The sales that stand: neither reversed nor cancelled. */
 const standingSales = ({ known }: OutcomesState): readonly Known[] => {
   const cancelled = new Set(known.filter(({ outcome }) => !outcome.reversed).map(({ cancels }) => cancels))
@@ -111,7 +168,9 @@ const saleToCancel = (state: OutcomesState, deal_ref: string | null): Known | un
 }
 
 const statusAfter = (effect: OutcomeEffect, cancels: Known | undefined, state: OutcomesState): LeadStatus | null => {
-  if (effect === 'won' || effect === 'lost') return effect
+  if (effect === 'won') return effect
+  // Another deal may be lost: the lead stays won while a sale of theirs stands.
+  if (effect === 'lost') return standingSales(state).length === 0 ? effect : null
   return cancels && standingSales(state).length === 1 ? 'lost' : null
 }
 
@@ -137,6 +196,7 @@ const reverse = (command: ReverseOutcome, state: OutcomesState): readonly Outcom
       api_application_id,
       source,
       event_id: null,
+      seen_by: [...state.seen_by],
       contact_id,
       outcome_type,
       deal_ref,
@@ -153,22 +213,24 @@ const reverse = (command: ReverseOutcome, state: OutcomesState): readonly Outcom
   ]
 }
 
-const evolve = ({ known }: OutcomesState, event: OutcomeEvent): OutcomesState => {
+const evolve = ({ known, seen_by: before }: OutcomesState, event: OutcomeEvent): OutcomesState => {
+  const seen_by = [...new Set([...before, ...event.seen_by])]
+  if (event.type === 'OutcomesShown') return { known, seen_by }
   const outcome = outcomeOf(event)
   if (event.type === 'OutcomeRecorded')
-    return { known: [...known, { outcome, recorded: event, effect: event.effect, cancels: event.cancels }] }
+    return { known: [...known, { outcome, recorded: event, effect: event.effect, cancels: event.cancels }], seen_by }
   const reversal: Known = { outcome, recorded: undefined, effect: 'none', cancels: null }
   const marked = known.map((each) =>
     each.outcome.id === event.reversal_of ? { ...each, outcome: { ...each.outcome, reversed: true } } : each,
   )
-  return { known: [...marked, reversal] }
+  return { known: [...marked, reversal], seen_by }
 }
 
 /** What became of a person: each outcome and reversal is decided on all there were before. */
-export const outcomes: Decider<RecordOutcome | ReverseOutcome, typeof outcomeEvents, OutcomesState> = {
+export const outcomes: Decider<OutcomesCommand, typeof outcomeEvents, OutcomesState> = {
   category: 'outcomes',
   events: outcomeEvents,
-  initialState: { known: [] },
+  initialState: { known: [], seen_by: [] },
   decide,
   evolve,
 }

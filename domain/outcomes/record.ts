@@ -34,7 +34,7 @@ export const Outcome = z
 export type Outcome = z.infer<typeof Outcome>
 
 /** The outcome that an event adds. */
-export const outcomeOf = (event: OutcomeEvent): Outcome => ({
+export const outcomeOf = (event: Exclude<OutcomeEvent, { type: 'OutcomesShown' }>): Outcome => ({
   id: event.outcome_id,
   event_id: event.event_id,
   type: event.outcome_type,

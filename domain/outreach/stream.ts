@@ -112,6 +112,8 @@ const change = (
   const before = choicesOf(stream)
   const choices = { ...before, ...sent }
   if (isSameJson(choices, before)) return []
+  if (stream.archived_at !== null)
+    throw new Rejection('conflict', 'An archived stream does not change any more. Create another stream.')
   if (stream.started_at !== null && choices.purpose !== before.purpose)
     throw new Rejection('conflict', 'People have joined for the purpose that the stream has. Create another stream.', {
       purpose: 'is fixed once the stream was started',
@@ -135,8 +137,8 @@ const timingOf = ({ date_column, date_field, offset_days, send_at_local_time }: 
 
 /** When the next issue goes out: null for what is no newsletter, or does not go out at present. */
 const issueAt = (stream: OutreachStream, { now, time_zone }: Moment): string | null => {
-  const { schedule, send_at_local_time, started_at, paused_at, archived_at, work_cancelled_at, closed_at } = stream
-  const isOver = archived_at !== null || (work_cancelled_at !== null && closed_at !== null)
+  const { schedule, send_at_local_time, started_at, paused_at, work_cancelled_at, closed_at } = stream
+  const isOver = work_cancelled_at !== null && closed_at !== null
   if (!schedule || send_at_local_time === null || started_at === null || paused_at !== null || isOver) return null
   return nextIssueAfter(schedule, send_at_local_time, time_zone, now)
 }

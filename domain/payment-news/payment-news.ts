@@ -3,13 +3,11 @@ import { paymentNewsEvents, type PaymentNewsEvent } from './events.ts'
 
 export type ReceivePaymentNews = { readonly type: 'ReceivePaymentNews' } & Omit<PaymentNewsEvent, 'type'>
 
-type State = { readonly received: true } | undefined
-
 /** The provider says everything more than once. */
-export const paymentNews: Decider<ReceivePaymentNews, typeof paymentNewsEvents, State> = {
+export const paymentNews: Decider<ReceivePaymentNews, typeof paymentNewsEvents, boolean> = {
   category: 'payment_news',
   events: paymentNewsEvents,
-  initialState: undefined,
-  decide: ({ type: _type, ...news }, state) => (state ? [] : [{ type: 'PaymentNewsReceived', ...news }]),
-  evolve: () => ({ received: true }),
+  initialState: false,
+  decide: ({ type: _type, ...news }, isReceived) => (isReceived ? [] : [{ type: 'PaymentNewsReceived', ...news }]),
+  evolve: () => true,
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { event, personal, type EventOf } from '../event.ts'
-import { CurrencyCode, CustomerId, Pence, ProductId, QuoteId } from '../values.ts'
+import { CalendarDate, CurrencyCode, CustomerId, Pence, ProductId, QuoteId } from '../values.ts'
 
 /** Our own id of a payment. It follows from the provider's, so that whoever hears of it first gives it the same. */
 export const PaymentId = z.uuid().toLowerCase().brand<'PaymentId'>()
@@ -130,6 +130,14 @@ export const paymentEvents = {
     policy_id: z.uuid().nullable(),
     failure_code: ProviderWord,
     provider_refund_id: ProviderId,
+  }),
+  /** What was owed, and could not be given back on the card, was paid in another way or is owed no more. */
+  CardPaymentReturnClosed: event({
+    ...payment,
+    policy_id: z.uuid().nullable(),
+    how: z.enum(['paid_otherwise', 'not_owed', 'taken_back']),
+    paid_on: CalendarDate.nullable(),
+    reason: personal(z.string()).nullable(),
   }),
   /** The team has it tried once more. */
   CardPaymentSettlementRequested: event({ ...payment, work: z.enum(['capture', 'return']) }),

@@ -47,6 +47,8 @@ export type CardPayment = {
   readonly return_reason: ReturnReason | null
   readonly returned_at: string | null
   readonly returned_pence: number
+  /** How it came to an end without the provider; null: it did not. */
+  readonly closed_as: Of<'CardPaymentReturnClosed'>['how'] | null
   /** Why the last attempt to pay, or to settle what was owed, has failed. */
   readonly failure_code: string | null
   readonly failed_attempts: number
@@ -134,6 +136,7 @@ const opened = (event: Of<'CardPaymentOpened'>, opened_at: string): CardPayment 
     return_reason: null,
     returned_at: null,
     returned_pence: 0,
+    closed_as: null,
     failure_code: null,
     failed_attempts: 0,
     is_left: false,
@@ -172,6 +175,10 @@ const cardChange = (
       const failed_refunds = [...card.failed_refunds, provider_refund_id]
       const owed = { status: 'returning', returned_at: null, returned_pence: 0, failed_attempts: 0 } as const
       return { ...owed, failure_code, is_left: true, failed_refunds }
+    }
+    case 'CardPaymentReturnClosed': {
+      const returned_pence = event.how === 'paid_otherwise' ? card.amount_pence : 0
+      return { status: 'returned', returned_at: occurred_at, returned_pence, closed_as: event.how, is_left: false }
     }
     case 'CardPaymentSettlementRequested':
       return { is_left: false }

@@ -2,9 +2,11 @@ import { isSameJson } from '../canonical-json.ts'
 import { Rejection } from '../rejection.ts'
 import { isOverdue, overdueSince } from '../premiums/record.ts'
 import { dateIn, startOfDayIn } from '../time-zone.ts'
+import { noticeDays } from './collection.ts'
 import { daysAfter, firstOnDay, laterOf } from './dates.ts'
 import { hasEnded } from './ended.ts'
 import type { PolicyEvent } from './events.ts'
+import { mandateRequested, needsMandate } from './mandate.ts'
 import { writeOffOpen } from './premiums.ts'
 import type { Arrears, PolicyStreamEvent } from './record.ts'
 import { evolvePolicyState, type PolicyState } from './state.ts'
@@ -17,9 +19,6 @@ export type SuspendPolicy = { readonly type: 'SuspendPolicy' }
 export type ReinstatePolicy = { readonly type: 'ReinstatePolicy'; readonly now: string }
 
 type Decision = readonly PolicyStreamEvent[]
-
-/** A customer is told of a collection in advance. */
-const noticeDays = 10
 
 const none: Arrears = { since: null, overdue_pence: 0, check_at: null }
 
@@ -81,13 +80,14 @@ export const reinstatePolicy = ({ now }: ReinstatePolicy, policy: PolicyState): 
     return [reinstatedAs(policy, policy.next_collection_on)]
   }
   const { lapsed_on, end_date, collection_day, first_collection_on } = policy
-  if (policy.status !== 'lapsed' || lapsed_on === null)
-    throw new Rejection('conflict', `A policy that is ${policy.status} cannot be reinstated.`)
+  if (lapsed_on === null) throw new Rejection('conflict', `A policy that is ${policy.status} cannot be reinstated.`)
   const until = daysAfter(lapsed_on, policy.collection_rules.reinstate_within_days)
   if (today > until) throw new Rejection('conflict', `This policy could be reinstated until ${until}.`)
   if (end_date !== null && end_date <= today) throw new Rejection('conflict', 'The term of this policy is over.')
   const earliest = laterOf(first_collection_on, daysAfter(today, noticeDays))
-  return [reinstatedAs(policy, firstOnDay(earliest, collection_day))]
+  // It was not made while there was no cover.
+  const mandate = needsMandate({ ...policy, status: 'active' }) ? [mandateRequested(policy)] : []
+  return [reinstatedAs(policy, firstOnDay(earliest, collection_day)), ...mandate]
 }
 
 const reinstatedAs = (policy: PolicyState, next_collection_on: string | null): PolicyEvent => {

@@ -20,4 +20,5 @@ export const firstOnDay = (date: string, day: number): string => {
   return inMonth >= date ? inMonth : monthsAfter(inMonth, 1)
 }
 
+export const earlierOf = (one: string, other: string): string => (one < other ? one : other)
 export const laterOf = (one: string, other: string): string => (one > other ? one : other)

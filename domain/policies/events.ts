@@ -192,7 +192,15 @@ export const policyEvents = {
     status: MandateStatus,
   }),
   /** The banks have answered, or the mandate has ended. */
-  PolicyMandateChanged: event({ mandate_id: MandateId, status: MandateStatus }),
+  PolicyMandateChanged: event(
+    {
+      mandate_id: MandateId,
+      status: MandateStatus,
+      /** Whose mandate it is: what a collection has proven is told there. Null in version 1, where it was not. */
+      application_id: ApplicationId.nullable(),
+    },
+    { upcasts: [(v1) => ({ ...v1, application_id: null })] },
+  ),
   /** It could not be made: it is tried again. */
   PolicyMandateDelayed: event({
     failure_code: ProviderWord,
@@ -201,7 +209,7 @@ export const policyEvents = {
   }),
   /** The provider will not make it, or has failed too often: it is left to the team. */
   PolicyMandateRefused: event({ failure_code: ProviderWord, attempt: z.int().positive() }),
-  /** The team has it tried once more. */
+  /** The team has it tried once more, or another one made in place of one that has ended. */
   PolicyMandateRequested: event({ attempt: z.int().positive() }),
   /** Cover has started. */
   PolicyActivated: event({ start_date: CalendarDate }),
@@ -216,6 +224,8 @@ export const policyEvents = {
     },
     { subject: ({ customer_id }) => customer_id },
   ),
+  /** The term of some covers is over while others go on: from the next premium on they are not paid for any more. */
+  PolicyCoverEnded: event({ cover_indexes: z.array(z.int()), premium_pence: Pence, annual_premium_pence: Pence }),
   /** Cover and premium have followed prices. */
   PolicyIndexed: event({
     index_on: CalendarDate,

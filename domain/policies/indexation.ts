@@ -25,8 +25,10 @@ export const indexPolicy = ({ now, rules, release }: IndexPolicy, policy: Policy
   const year = Number(index_on.slice(0, 4))
   const indexed = policy.components
     .filter(
-      ({ indexation_method: method, status }) =>
-        (method === 'rpi' || method === 'fixed_percent') && status === 'active',
+      ({ indexation_method: method, status, expires_on }) =>
+        (method === 'rpi' || method === 'fixed_percent') &&
+        status === 'active' &&
+        (expires_on === null || expires_on > index_on),
     )
     .map((component) => ({ component, growth: growthOf(component, { rules, release, year }) }))
   if (indexed.some(({ growth }) => growth === undefined)) {

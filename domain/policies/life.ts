@@ -59,7 +59,7 @@ export const expirePolicy = ({ now }: ExpirePolicy, policy: PolicyState): readon
  */
 export const cancelPolicy = (command: CancelPolicy, policy: PolicyState): readonly PolicyStreamEvent[] => {
   const { reason, note, today } = command
-  if (policy.status === 'cancelled' && policy.cancellation_reason === reason) return []
+  if (policy.cancellation_reason === reason) return []
   if (hasEnded(policy))
     throw new Rejection('conflict', `This policy has ended (${policy.status}), so it cannot be cancelled.`)
   const cooling_off = reason === 'cooling_off'

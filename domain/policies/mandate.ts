@@ -29,16 +29,24 @@ export type RecordMandateFailure = {
   readonly now: string
 }
 
-/** The operator's act, after it was refused; nothing is to be done while it is under way, or there is one. */
-export type RequestMandate = { readonly type: 'RequestMandate' }
+/** The operator's act, after it was refused or has ended; nothing is to be done while it is under way, or there is one. */
+export type RequestMandate = {
+  readonly type: 'RequestMandate'
+  /** Whether other bank details were taken for it, for which there must be none meanwhile. */
+  readonly from_other_details?: boolean
+}
 
 type Decision = readonly PolicyEvent[]
 
+/** Whether there is a mandate at the provider, and another one is not awaited in its place. */
+export const hasMandate = ({ provider_mandate, payment_method }: PolicyRecord): boolean =>
+  provider_mandate !== null && payment_method.mandate_id !== null
+
 export const needsMandate = (policy: PolicyRecord): boolean =>
-  policy.provider_mandate === null && policy.payment_method.mandate_status === 'pending' && !hasEnded(policy)
+  !hasMandate(policy) && policy.payment_method.mandate_status === 'pending' && !hasEnded(policy)
 
 export const recordMandate = ({ type: _type, ...mandate }: RecordMandate, policy: PolicyRecord): Decision =>
-  policy.payment_method.mandate_id === mandate.mandate_id && policy.provider_mandate !== null
+  policy.payment_method.mandate_id === mandate.mandate_id && hasMandate(policy)
     ? []
     : [{ type: 'PolicyMandateRecorded', ...mandate }]
 
@@ -50,9 +58,12 @@ const follows: Readonly<Record<MandateStatus, readonly MandateStatus[]>> = {
 }
 
 /** News may come twice and in any order: what has ended stays ended. */
-export const changeMandate = ({ mandate_id, status }: ChangeMandate, { payment_method }: PolicyRecord): Decision =>
+export const changeMandate = (
+  { mandate_id, status }: ChangeMandate,
+  { payment_method, application_id }: PolicyRecord,
+): Decision =>
   payment_method.mandate_id === mandate_id && follows[payment_method.mandate_status].includes(status)
-    ? [{ type: 'PolicyMandateChanged', mandate_id, status }]
+    ? [{ type: 'PolicyMandateChanged', mandate_id, status, application_id }]
     : []
 
 export const recordMandateFailure = (
@@ -66,8 +77,25 @@ export const recordMandateFailure = (
   return [{ type: 'PolicyMandateDelayed', failure_code, attempt, retry_at }]
 }
 
-export const requestMandate = (policy: PolicyRecord): Decision => {
+const lacksMandate = ({ payment_method: { mandate_status } }: PolicyRecord): boolean =>
+  mandate_status === 'failed' || mandate_status === 'cancelled'
+
+export const requestMandate = ({ from_other_details }: RequestMandate, policy: PolicyRecord): Decision => {
+  if (from_other_details === true) requireNoMandate(policy)
   if (hasEnded(policy)) throw new Rejection('conflict', `This policy has ended (${policy.status}).`)
-  if (policy.provider_mandate !== null || policy.payment_method.mandate_status === 'pending') return []
-  return [{ type: 'PolicyMandateRequested', attempt: policy.mandate_attempts + 1 }]
+  return lacksMandate(policy) ? [mandateRequested(policy)] : []
+}
+
+export const mandateRequested = ({ mandate_attempts }: PolicyRecord) =>
+  ({ type: 'PolicyMandateRequested', attempt: mandate_attempts + 1 }) as const
+
+/** Throws `conflict` where there is a mandate on the account that is known. */
+export const requireNoMandate = (policy: PolicyRecord): void => {
+  if (hasEnded(policy)) throw new Rejection('conflict', `This policy has ended (${policy.status}).`)
+  if (lacksMandate(policy) || needsMandate(policy)) return
+  const { mandate_status } = policy.payment_method
+  throw new Rejection(
+    'conflict',
+    `The mandate of this policy is ${mandate_status}. Other bank details are taken once it has failed or was cancelled.`,
+  )
 }

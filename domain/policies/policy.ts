@@ -52,6 +52,8 @@ export type PolicyCommand =
   | refunds.RecordCardReturnFailure
   | refunds.RecordCardReturned
   | refunds.DelayRefund
+  | refunds.CloseRefund
+  | refunds.RecordCardReturnClosed
   | refunds.RequestRefund
   | arrears.CheckArrears
   | arrears.SuspendPolicy
@@ -89,7 +91,7 @@ const decided = (command: PolicyCommand, state: PolicyState | undefined): readon
     case 'RecordMandateFailure':
       return mandates.recordMandateFailure(command, state)
     case 'RequestMandate':
-      return mandates.requestMandate(state)
+      return mandates.requestMandate(command, state)
     case 'CallPremium':
       return premiums.callPremium(command, state)
     case 'RecordPremiumRequest':
@@ -120,6 +122,10 @@ const decided = (command: PolicyCommand, state: PolicyState | undefined): readon
       return refunds.delayRefund(command, state)
     case 'RequestRefund':
       return refunds.requestRefund(command, state)
+    case 'CloseRefund':
+      return refunds.closeRefund(command, state)
+    case 'RecordCardReturnClosed':
+      return refunds.recordCardReturnClosed(command, state)
     case 'CheckArrears':
       return arrears.checkArrears(command, state)
     case 'SuspendPolicy':

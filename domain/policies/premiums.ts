@@ -1,12 +1,16 @@
 import { Rejection } from '../rejection.ts'
 import { dateIn, startOfDayIn } from '../time-zone.ts'
+import { MandateId } from '../payments/events.ts'
 import type { PremiumEvent, PremiumId, WriteOffReason } from '../premiums/events.ts'
 import { disputeCode, type Premium } from '../premiums/record.ts'
-import { daysAfter, firstOnDay, monthsAfter } from './dates.ts'
+import { coversFrom, dueAfter } from './collection.ts'
+import { daysAfter, earlierOf } from './dates.ts'
 import { hasEnded } from './ended.ts'
+import type { PolicyEvent } from './events.ts'
+import type { PolicyStreamEvent } from './record.ts'
 import { nextNumber, type PolicyState } from './state.ts'
 import { about, premiumOf } from './premium.ts'
-import { refundOwed } from './refunds.ts'
+import { leaveRefunds, refundOwed, waiveRefunds } from './refunds.ts'
 
 /** Sent when the day has come on which a premium is due. */
 export type CallPremium = {
@@ -67,38 +71,42 @@ export type RecordCardCharged = { readonly type: 'RecordCardCharged'; readonly c
 
 type Decision = readonly PremiumEvent[]
 
-/** The first day that the premium of this number pays for. */
-const coversFrom = ({ paid_from }: PolicyState, number: number): string =>
-  monthsAfter(paid_from.date, number - paid_from.number)
-
-/** The next premium after this one of the number and date given; null when the policy's term is paid for by then. */
-const nextDue = (
-  policy: PolicyState,
-  number: number,
-  due_on: string,
-): { readonly next_due_on: string | null; readonly next_due_at: string | null } => {
-  const { end_date, time_zone, collection_day } = policy
-  if (end_date !== null && coversFrom(policy, number + 1) >= end_date) return { next_due_on: null, next_due_at: null }
-  const next_due_on = firstOnDay(daysAfter(due_on, 1), collection_day)
-  return { next_due_on, next_due_at: startOfDayIn(time_zone, next_due_on) }
-}
-
-export const callPremium = ({ now, idOf }: CallPremium, policy: PolicyState): Decision => {
-  const { next_collection_on: due_on, premium_pence, time_zone } = policy
-  if (hasEnded(policy) || due_on === null || due_on > dateIn(time_zone, now)) return []
+export const callPremium = ({ now, idOf }: CallPremium, policy: PolicyState): readonly PolicyStreamEvent[] => {
+  const { next_collection_on, time_zone, end_date } = policy
+  if (hasEnded(policy) || next_collection_on === null) return []
+  // Whatever pays for the term is due by the end of it.
+  const due_on = end_date === null ? next_collection_on : earlierOf(next_collection_on, end_date)
+  if (due_on > dateIn(time_zone, now)) return []
   const number = nextNumber(policy)
+  const next_due_on = dueAfter(policy, number, due_on)
+  const covers_from = coversFrom(policy, number)
+  const ended = coversEnded(policy, covers_from)
   return [
+    ...ended,
     {
       type: 'PremiumDue',
       premium_id: idOf(number),
       number,
-      amount_pence: premium_pence,
+      amount_pence: ended[0]?.premium_pence ?? policy.premium_pence,
       due_on,
-      covers_from: coversFrom(policy, number),
+      covers_from,
       method: 'direct_debit',
-      ...nextDue(policy, number, due_on),
+      next_due_on,
+      next_due_at: next_due_on === null ? null : startOfDayIn(time_zone, next_due_on),
     },
   ]
+}
+
+/** A cover is paid for as long as its own term, also where others go on. */
+const coversEnded = ({ components, ended_covers, premium_pence: former }: PolicyState, covers_from: string) => {
+  const ended = components.filter(
+    ({ cover_index, expires_on }) =>
+      expires_on !== null && expires_on <= covers_from && !ended_covers.includes(cover_index),
+  )
+  if (ended.length === 0) return []
+  const premium_pence = ended.reduce((rest, component) => rest - component.premium_pence, former)
+  const cover_indexes = ended.map(({ cover_index }) => cover_index)
+  return [{ type: 'PolicyCoverEnded', cover_indexes, premium_pence, annual_premium_pence: 12 * premium_pence } as const]
 }
 
 export const recordPremiumRequest = (command: RecordPremiumRequest, policy: PolicyState): Decision => {
@@ -126,14 +134,21 @@ export const delayPremium = (
 }
 
 /** News may come twice, late and in any order. Money that has come is recorded, whatever was decided meanwhile. */
-export const settlePremium = ({ premium_id, attempt, now, result }: SettlePremium, policy: PolicyState): Decision => {
+export const settlePremium = (
+  { premium_id, attempt, now, result }: SettlePremium,
+  policy: PolicyState,
+): readonly PolicyStreamEvent[] => {
   const premium = premiumOf(policy, premium_id)
   if (result.outcome === 'disputed') return disputed(premium, attempt, policy)
   if (result.outcome === 'collected') {
     if (premium.status === 'collected' || attempt <= premium.disputed_attempt) return []
     const { payment_intent_id, collected_at } = result
     const collected = { type: 'PremiumCollected', ...about(premium), attempt, method: 'direct_debit' } as const
-    return [{ ...collected, payment_intent_id, collected_at }, ...refundedAtOnce(premium, policy)]
+    return [
+      { ...collected, payment_intent_id, collected_at },
+      ...provenMandate(policy),
+      ...refundedAtOnce(premium, policy),
+    ]
   }
   if ((premium.status !== 'due' && premium.status !== 'requested') || premium.attempt !== attempt) return []
   const { customer, collection_rules, time_zone } = policy
@@ -146,20 +161,30 @@ export const settlePremium = ({ premium_id, attempt, now, result }: SettlePremiu
   ]
 }
 
+/** Whoever has paid by Direct Debit has a mandate that the banks took, also where the news of that was lost. */
+const provenMandate = ({ payment_method, provider_mandate, application_id }: PolicyState): readonly PolicyEvent[] => {
+  const { mandate_id, mandate_status } = payment_method
+  return mandate_id !== null && provider_mandate !== null && mandate_status === 'pending'
+    ? [{ type: 'PolicyMandateChanged', mandate_id: MandateId.parse(mandate_id), status: 'active', application_id }]
+    : []
+}
+
 /** It is owed again, and whether it is asked for again is left to the team. */
 const disputed = (premium: Premium, attempt: number, policy: PolicyState): Decision => {
-  if (premium.attempt !== attempt || (premium.status !== 'collected' && premium.status !== 'requested')) return []
+  // It may be told before anybody has recorded that it was asked for, or collected.
+  const mayBeCollected = premium.status === 'collected' || premium.status === 'requested' || premium.status === 'due'
+  if (premium.attempt !== attempt || !mayBeCollected) return []
   const { id: customer_id } = policy.customer
   return [
     { type: 'PremiumFailed', ...about(premium), customer_id, attempt, failure_code: disputeCode, retry_at: null },
-    ...(hasEnded(policy) ? [writtenOff(premium)] : []),
+    ...(hasEnded(policy) ? giveUp(policy, premium) : leaveRefunds(premium, disputeCode)),
   ]
 }
 
 /** What is collected for a time that is not covered is given back. */
 const refundedAtOnce = (premium: Premium, policy: PolicyState): Decision => {
-  const { status, cancelled_on, cancellation_reason } = policy
-  if (status !== 'cancelled' || cancelled_on === null) return []
+  const { cancelled_on, cancellation_reason } = policy
+  if (cancelled_on === null) return []
   const isCoolingOff = cancellation_reason === 'cooling_off'
   if (!isCoolingOff && premium.covers_from < cancelled_on) return []
   return [refundOwed(premium, policy, premium.amount_pence, isCoolingOff ? 'cooling_off' : 'policy_ended')]
@@ -181,6 +206,12 @@ export const retryPremium = ({ premium_id, by, now }: RetryPremium, policy: Poli
 const writtenOff = (premium: Premium, reason: 'policy_ended' | 'operator' = 'policy_ended') =>
   ({ type: 'PremiumWrittenOff', ...about(premium), attempt: premium.attempt, reason }) as const
 
+/** What the payer's bank took back is not asked for any more: nothing of it is to be given back either. */
+const giveUp = (policy: PolicyState, premium: Premium, reason?: WriteOffReason): Decision => [
+  writtenOff(premium, reason),
+  ...waiveRefunds(policy, premium),
+]
+
 export const writeOffPremium = ({ premium_id, reason }: WriteOffPremium, policy: PolicyState): Decision => {
   const premium = premiumOf(policy, premium_id)
   switch (premium.status) {
@@ -189,7 +220,7 @@ export const writeOffPremium = ({ premium_id, reason }: WriteOffPremium, policy:
     case 'collected':
       throw new Rejection('conflict', 'This premium was collected. Refund it instead.')
     case 'failed':
-      return [writtenOff(premium, reason)]
+      return giveUp(policy, premium, reason)
     case 'due':
       // Whether the provider was asked already is known only to who has looked.
       if (reason === 'policy_ended') return [writtenOff(premium, reason)]
@@ -205,14 +236,15 @@ const underWay = () => new Rejection('conflict', 'This premium is being collecte
  * What is not asked for any more once a policy has ended. What may be with the provider already is waited for; a card is
  * given back by its application.
  */
-export const writeOffOpen = ({ premiums }: PolicyState): Decision =>
-  premiums
+export const writeOffOpen = (policy: PolicyState): Decision =>
+  policy.premiums
     .filter(({ status, method }) => status === 'failed' || (status === 'due' && method === 'card'))
-    .map((each) => writtenOff(each))
+    .flatMap((each) => giveUp(policy, each))
 
 export const recordCardCharged = ({ collected_at }: RecordCardCharged, policy: PolicyState): Decision => {
   const premium = policy.premiums.find(({ method, status }) => method === 'card' && status !== 'collected')
-  if (!premium) return []
+  // The news that it was taken back may have come first.
+  if (!premium || premium.disputed_attempt > 0) return []
   const collected = { type: 'PremiumCollected', ...about(premium), attempt: 1, method: 'card' } as const
   return [{ ...collected, payment_intent_id: null, collected_at }, ...refundedAtOnce(premium, policy)]
 }

@@ -38,6 +38,10 @@ export const PolicyRecord = Policy.omit({ display_id: true, premium_frequency: t
   provider_mandate: ProviderMandate.nullable(),
   /** How often it was tried in vain to make the mandate. */
   mandate_attempts: z.int(),
+  /** How often the team has asked for a mandate. */
+  mandate_requests: z.int(),
+  /** Covers whose own term is over, which the premium does not hold any more. */
+  ended_covers: z.array(z.int()),
   suspended_for: SuspensionReason.nullable(),
   lapsed_on: CalendarDate.nullable(),
   /** The review that the team was told of. */
@@ -74,6 +78,9 @@ export const evolvePolicy = (
 }
 
 type Of<Type> = Extract<PolicyStreamEvent, { type: Type }>
+
+const isPremiumEvent = (event: PolicyStreamEvent): event is PremiumEvent => event.type in premiumEvents
+const isClaimEvent = (event: PolicyStreamEvent): event is ClaimEvent => event.type in claimEvents
 
 const bound = (event: Of<'PolicyBound'>, created_at: string): PolicyRecord => ({
   id: event.policy_id,
@@ -115,6 +122,8 @@ const bound = (event: Of<'PolicyBound'>, created_at: string): PolicyRecord => ({
   collection_rules: event.collection_rules,
   provider_mandate: event.provider_mandate,
   mandate_attempts: 0,
+  mandate_requests: 0,
+  ended_covers: [],
   suspended_for: null,
   lapsed_on: null,
   review_called_on: null,
@@ -137,6 +146,9 @@ const changeBy = (
   event: Exclude<PolicyStreamEvent, Of<'PolicyBound'>>,
   occurred_at: string,
 ): Partial<PolicyRecord> => {
+  if (isPremiumEvent(event)) return changeByPremium(policy, event)
+  // Claims are shown by themselves.
+  if (isClaimEvent(event)) return {}
   switch (event.type) {
     case 'PolicyPartnerRecorded':
       return { joint_customer: { id: event.customer_id, ...event.partner } }
@@ -163,38 +175,24 @@ const changeBy = (
         mandate_attempts: event.attempt,
       }
     case 'PolicyMandateRequested':
-      return { payment_method: { ...policy.payment_method, mandate_status: 'pending' } }
+      return {
+        // News of the one that has ended is no news of the one to come.
+        payment_method: { ...policy.payment_method, mandate_id: null, mandate_status: 'pending' },
+        mandate_requests: policy.mandate_requests + 1,
+      }
     case 'PolicyActivated':
       return { status: 'active', components: withStatus(policy.components, 'active') }
-    case 'PremiumDue':
-      return { next_collection_on: event.next_due_on }
-    case 'PremiumCollected':
-      if (event.number > 1) return {}
-      return { first_premium: { method: event.method, status: 'succeeded', paid_at: event.collected_at } }
-    case 'PremiumFailed':
-      return event.number > 1 ? {} : { first_premium: { ...policy.first_premium, status: 'failed' } }
-    case 'PremiumRequested':
-    case 'PremiumDelayed':
-    case 'PremiumRetried':
-    case 'PremiumWrittenOff':
-    case 'PremiumRefundOwed':
-    case 'PremiumRefunded':
-    case 'PremiumRefundDelayed':
-    case 'PremiumRefundFailed':
-    case 'PremiumRefundRequested':
-      return {}
-    case 'ClaimOpened':
-    case 'ClaimEvidenceRequested':
-    case 'ClaimApproved':
-    case 'ClaimDeclined':
-    case 'ClaimPaid':
-    case 'ClaimClosed':
-    case 'ClaimReopened':
-    case 'PolicyIndexationDelayed':
-      return {}
     case 'PolicyAmended': {
       const { collection_day, next_collection_on } = event
       return { ...withTerms(policy, event), collection_day, next_collection_on }
+    }
+    case 'PolicyCoverEnded': {
+      const { cover_indexes, premium_pence, annual_premium_pence } = event
+      const ended_covers = [...policy.ended_covers, ...cover_indexes]
+      const components = policy.components.map((component) =>
+        cover_indexes.includes(component.cover_index) ? { ...component, status: 'ended' as const } : component,
+      )
+      return { premium_pence, annual_premium_pence, ended_covers, components }
     }
     case 'PolicyIndexed':
       return { ...withTerms(policy, event), next_indexation_on: event.next_indexation_on }
@@ -209,10 +207,7 @@ const changeBy = (
         ...ended,
         status: 'claimed',
         suspended_for: null,
-        components: withStatus(policy.components, 'ended').map((component) => ({
-          ...component,
-          ends_on: event.ended_on,
-        })),
+        components: endedOn(policy, event.ended_on),
       }
     case 'PolicySuspended':
       return { status: 'suspended', suspended_for: event.reason }
@@ -222,9 +217,7 @@ const changeBy = (
         suspended_for: null,
         lapsed_on: null,
         next_collection_on: event.next_collection_on,
-        components: policy.components.map((component) =>
-          event.from === 'lapsed' ? { ...component, status: 'active', ends_on: component.expires_on } : component,
-        ),
+        components: event.from === 'lapsed' ? policy.components.map(reinstated(policy)) : policy.components,
       }
     case 'PolicyLapsed':
       return {
@@ -232,10 +225,7 @@ const changeBy = (
         suspended_for: null,
         lapsed_on: event.lapsed_on,
         next_collection_on: null,
-        components: withStatus(policy.components, 'ended').map((component) => ({
-          ...component,
-          ends_on: event.lapsed_on,
-        })),
+        components: endedOn(policy, event.lapsed_on),
       }
     case 'ArrearsChanged': {
       const { type: _type, ...arrears } = event
@@ -246,19 +236,27 @@ const changeBy = (
         suspended_for: null,
         ...ended,
         status: 'cancelled',
-        components: withStatus(policy.components, 'ended').map((component) => ({
-          ...component,
-          ends_on: event.effective_on,
-        })),
+        components: endedOn(policy, event.effective_on),
         cancelled_on: event.effective_on,
         cancellation_reason: event.reason,
         refund_pence: event.refund_pence,
       }
     case 'PolicyExpired':
       return { ...ended, status: 'expired', components: withStatus(policy.components, 'ended') }
+    case 'PolicyIndexationDelayed':
     case 'PolicyUpdated':
       return {}
   }
+}
+
+/** What of its premiums is shown on the policy: when the next is due, and what became of the first. */
+const changeByPremium = ({ first_premium }: PolicyRecord, event: PremiumEvent): Partial<PolicyRecord> => {
+  if (event.type === 'PremiumDue') return { next_collection_on: event.next_due_on }
+  if (event.type === 'PremiumCollected' && event.number === 1)
+    return { first_premium: { method: event.method, status: 'succeeded', paid_at: event.collected_at } }
+  return event.type === 'PremiumFailed' && event.number === 1
+    ? { first_premium: { ...first_premium, status: 'failed' } }
+    : {}
 }
 
 /** Nothing is due any more. */
@@ -267,9 +265,34 @@ const ended = { next_collection_on: null, next_review_on: null, next_indexation_
 const withStatus = (components: PolicyRecord['components'], status: PolicyComponent['status']) =>
   components.map((component) => ({ ...component, status }))
 
+/** What has ended before does not end later. */
+const endedOn = ({ components }: PolicyRecord, date: string): PolicyRecord['components'] =>
+  withStatus(components, 'ended').map((component) => ({
+    ...component,
+    ends_on: component.ends_on !== null && component.ends_on < date ? component.ends_on : date,
+  }))
+
+const reinstated =
+  ({ ended_covers }: PolicyRecord) =>
+  (component: PolicyComponent): PolicyComponent => ({
+    ...component,
+    status: ended_covers.includes(component.cover_index) ? 'ended' : 'active',
+    ends_on: component.expires_on,
+  })
+
+/** The amount of the policy is that of the cover that was bought for it. */
+const coverAmount = (
+  { cover_amount_pence: former, components }: PolicyRecord,
+  terms: PolicyTerms['components'],
+): number | null => {
+  const cover = components.find(({ cover_amount_pence }) => cover_amount_pence === former)
+  return terms.find(({ cover_index }) => cover_index === cover?.cover_index)?.cover_amount_pence ?? former
+}
+
 const withTerms = (policy: PolicyRecord, { premium_pence, annual_premium_pence, components }: PolicyTerms) => ({
   premium_pence,
   annual_premium_pence,
+  cover_amount_pence: coverAmount(policy, components),
   components: policy.components.map((component) => ({
     ...component,
     ...components.find(({ cover_index }) => cover_index === component.cover_index),

@@ -2,7 +2,7 @@ import { Rejection } from '../rejection.ts'
 import { retryAt } from '../retry.ts'
 import type { PremiumEvent, PremiumId, PremiumRefundId, RefundReason } from '../premiums/events.ts'
 import { PremiumRefundId as RefundId } from '../premiums/events.ts'
-import { refundable, type Premium, type PremiumRefund } from '../premiums/record.ts'
+import { failedRefunds, refundable, refundedBy, type Premium, type PremiumRefund } from '../premiums/record.ts'
 import { about, premiumOf } from './premium.ts'
 import type { PolicyState } from './state.ts'
 
@@ -22,6 +22,8 @@ export type RecordPremiumRefund = {
   readonly refund_id: PremiumRefundId
   /** How many refunds of it had failed when the provider was asked: one that has failed since is not done. */
   readonly failed_before: number
+  /** Whose payment it was given back from. */
+  readonly attempt: number
 }
 
 /** The provider tells, often days later, that what it gave back has come back to it. */
@@ -42,12 +44,16 @@ export type RecordCardReturnFailure = {
   readonly failure_code: string
 }
 
-/** The provider tells how much of a premium was given back in all, by whomever. */
+/** The provider tells how much of a payment was given back in all, by whomever. */
 export type RecordProviderRefund = {
   readonly type: 'RecordProviderRefund'
   readonly premium_id: PremiumId
   readonly refund_id: PremiumRefundId
+  /** Whose payment it was. */
+  readonly attempt: number
   readonly total_pence: number
+  /** How many refunds of the premium had failed when the total was read: it fell with each. */
+  readonly failed_before: number
 }
 
 /** The card that paid the first premium was given back, or its authorisation let go. */
@@ -70,6 +76,25 @@ export type RequestRefund = {
   readonly type: 'RequestRefund'
   readonly premium_id: PremiumId
   readonly refund_id: PremiumRefundId
+}
+
+/** How a refund that was left to the team has come to its end. */
+type Closing =
+  | { readonly how: 'paid_otherwise'; readonly paid_on: string; readonly reason: string }
+  | { readonly how: 'not_owed'; readonly reason: string }
+
+/** The operator's act, where trying again would fail again. */
+export type CloseRefund = {
+  readonly type: 'CloseRefund'
+  readonly premium_id: PremiumId
+  readonly refund_id: PremiumRefundId
+  readonly closing: Closing
+}
+
+/** The same was done about the card that paid the first premium. */
+export type RecordCardReturnClosed = {
+  readonly type: 'RecordCardReturnClosed'
+  readonly closing: Closing | { readonly how: 'taken_back' }
 }
 
 type Decision = readonly PremiumEvent[]
@@ -103,18 +128,22 @@ export const refundPremium = (command: RefundPremium, policy: PolicyState): Deci
   if (left === 0) throw new Rejection('conflict', 'This premium was given back, or is about to be.')
   const refund_pence = command.refund_pence ?? left
   if (refund_pence > left) throw refused(`must be at most ${left}`)
-  if (premium.method === 'card' && refund_pence < premium.amount_pence)
-    throw refused(`must be ${premium.amount_pence}: a card payment is given back whole`)
+  if (premium.method === 'card' && refund_pence < left)
+    throw refused(`must be ${left}: a card payment is given back whole`)
   return [refundOwed(premium, policy, refund_pence, 'operator', refund_id)]
 }
 
 const refused = (reason: string) =>
   new Rejection('validation_failed', 'Correct refund_pence and send the request again.', { refund_pence: reason })
 
-const refunded = (premium: Premium, { refund_id, refund_pence, reason }: Owed): PremiumEvent => ({
+const refunded = (
+  premium: Premium,
+  { refund_id, refund_pence, reason }: Owed,
+  attempt = premium.attempt,
+): PremiumEvent => ({
   type: 'PremiumRefunded',
   ...about(premium),
-  attempt: premium.attempt,
+  attempt,
   refund_id,
   refund_pence,
   reason,
@@ -124,15 +153,19 @@ type Owed = Pick<PremiumRefund, 'refund_id' | 'refund_pence' | 'reason'>
 const isOwed = ({ status }: PremiumRefund): boolean => status === 'owed'
 
 export const recordPremiumRefund = (command: RecordPremiumRefund, policy: PolicyState): Decision => {
-  const { premium_id, refund_id, failed_before } = command
+  const { premium_id, refund_id, failed_before, attempt } = command
   const premium = premiumOf(policy, premium_id)
   const owed = premium.refunds.find((each) => each.refund_id === refund_id && isOwed(each))
-  return owed?.failed_provider_refunds.length === failed_before ? [refunded(premium, owed)] : []
+  return owed?.failed_provider_refunds.length === failed_before ? [refunded(premium, owed, attempt)] : []
 }
 
 export const recordRefundFailure = (command: RecordRefundFailure, policy: PolicyState): Decision => {
   const premium = premiumOf(policy, command.premium_id)
-  return refundsFailed(premium, failedOf(premium, command), command)
+  const failed = failedOf(premium, command)
+  const decided = refundsFailed(policy, premium, failed, command)
+  // What the policy owes of a card payment is owed whole: a part that somebody gave back by hand was nobody's debt.
+  const isNoDebt = decided.length > 0 && premium.method === 'card' && premium.status !== 'written_off'
+  return isNoDebt ? [...decided, ...failed.map((refund) => waived(policy, premium, refund, 'not_owed'))] : decided
 }
 
 /**
@@ -140,7 +173,9 @@ export const recordRefundFailure = (command: RecordRefundFailure, policy: Policy
  * That is safe, since only what the provider has not given back is given back anew.
  */
 const failedOf = ({ refunds }: Premium, { refund_id, refund_pence }: RecordRefundFailure): readonly PremiumRefund[] => {
-  if (refund_id !== null) return refunds.filter((each) => each.refund_id === refund_id)
+  const named = refunds.find((each) => each.refund_id === refund_id)
+  // One that was closed by the team is closed: what was made of it all the same is recorded by itself.
+  if (named && !isClosed(named)) return [named]
   const standing = refunds.filter(({ status }) => status === 'refunded').toReversed()
   const same = standing.find((each) => each.refund_pence === refund_pence)
   if (same) return [same]
@@ -156,6 +191,7 @@ export const recordCardReturnFailure = (command: RecordCardReturnFailure, policy
   const premium = policy.premiums.find(({ method }) => method === 'card')
   return premium
     ? refundsFailed(
+        policy,
         premium,
         premium.refunds.filter(({ status }) => status === 'refunded'),
         command,
@@ -165,31 +201,133 @@ export const recordCardReturnFailure = (command: RecordCardReturnFailure, policy
 
 /** The provider says it under several names and more than once: each of its refunds fails once. */
 const refundsFailed = (
+  policy: PolicyState,
   premium: Premium,
   failed: readonly PremiumRefund[],
   { provider_refund_id, failure_code }: Pick<RecordRefundFailure, 'provider_refund_id' | 'failure_code'>,
 ): Decision => {
   if (premium.refunds.some((each) => each.failed_provider_refunds.includes(provider_refund_id))) return []
   const { attempt } = premium
-  return failed.map(({ refund_id, refund_pence }) => ({
-    type: 'PremiumRefundFailed',
-    ...about(premium),
-    refund_id,
-    attempt,
-    refund_pence,
-    failure_code,
-    provider_refund_id,
-  }))
+  return failed.flatMap((refund): Decision => {
+    const { refund_id, refund_pence } = refund
+    const about_it = { ...about(premium), refund_id, attempt, refund_pence, failure_code, provider_refund_id }
+    // The payer's bank has taken the payment back, and it is asked for no more: nothing of it is left to give back.
+    const owedNoMore = premium.status === 'written_off' ? [takenBack(policy, premium, refund)] : []
+    return [{ type: 'PremiumRefundFailed', ...about_it }, ...owedNoMore]
+  })
 }
 
-/** What is owed by us was given back by us: only what goes beyond it was given back by somebody else. */
-export const recordProviderRefund = (command: RecordProviderRefund, policy: PolicyState): Decision => {
-  const { premium_id, refund_id, total_pence } = command
-  const premium = premiumOf(policy, premium_id)
-  if (premium.status !== 'collected') return []
-  const beyond = total_pence - (premium.amount_pence - refundable(premium))
-  return beyond > 0 ? [refunded(premium, { refund_id, refund_pence: beyond, reason: 'provider' })] : []
+const isClosed = ({ status }: PremiumRefund): boolean => status === 'paid_otherwise' || status === 'waived'
+
+const closed = ({ customer }: PolicyState, premium: Premium, { refund_id, refund_pence }: PremiumRefund) => ({
+  ...about(premium),
+  refund_id,
+  customer_id: customer.id,
+  attempt: premium.attempt,
+  refund_pence,
+})
+
+const waived = (
+  policy: PolicyState,
+  premium: Premium,
+  refund: PremiumRefund,
+  why: 'not_owed' | 'taken_back',
+): PremiumEvent => ({ type: 'PremiumRefundWaived', ...closed(policy, premium, refund), why, reason: null })
+
+const takenBack = (policy: PolicyState, premium: Premium, refund: PremiumRefund): PremiumEvent =>
+  waived(policy, premium, refund, 'taken_back')
+
+/** What becomes of refunds that are owed when a premium is asked for no more, after the payer's bank took it back. */
+export const waiveRefunds = (policy: PolicyState, premium: Premium): Decision =>
+  premium.refunds.filter(isOwed).map((refund) => takenBack(policy, premium, refund))
+
+/** The bank has taken back what they would be given back from: whether they are still owed is left to the team. */
+export const leaveRefunds = ({ premium_id, refunds }: Premium, failure_code: string): Decision =>
+  refunds
+    .filter((refund) => isOwed(refund) && !refund.is_left)
+    .map(({ refund_id, failed_attempts }) => ({
+      type: 'PremiumRefundDelayed',
+      premium_id,
+      refund_id,
+      failure_code,
+      attempt: failed_attempts + 1,
+      retry_at: null,
+    }))
+
+const closedBy = (
+  policy: PolicyState,
+  premium: Premium,
+  refund: PremiumRefund,
+  closing: RecordCardReturnClosed['closing'],
+): PremiumEvent => {
+  switch (closing.how) {
+    case 'paid_otherwise': {
+      const { paid_on, reason } = closing
+      return { type: 'PremiumRefundPaidOtherwise', ...closed(policy, premium, refund), paid_on, reason }
+    }
+    case 'not_owed': {
+      const { reason } = closing
+      return { type: 'PremiumRefundWaived', ...closed(policy, premium, refund), why: 'not_owed', reason }
+    }
+    case 'taken_back':
+      return takenBack(policy, premium, refund)
+  }
 }
+
+export const closeRefund = ({ premium_id, refund_id, closing }: CloseRefund, policy: PolicyState): Decision => {
+  const premium = premiumOf(policy, premium_id)
+  const refund = refundWith(premium, refund_id)
+  if (refund.status === (closing.how === 'not_owed' ? 'waived' : 'paid_otherwise')) return []
+  if (refund.status !== 'owed')
+    throw new Rejection('conflict', `This refund has come to its end already (${refund.status}).`)
+  if (!refund.is_left)
+    throw new Rejection('conflict', 'This refund is still tried. It can be closed once it is left to the team.')
+  if (premium.method === 'card') throw paidByCard(policy, 'closed')
+  return [closedBy(policy, premium, refund, closing)]
+}
+
+export const recordCardReturnClosed = ({ closing }: RecordCardReturnClosed, policy: PolicyState): Decision => {
+  const premium = policy.premiums.find(({ method }) => method === 'card')
+  return premium ? premium.refunds.filter(isOwed).map((owed) => closedBy(policy, premium, owed, closing)) : []
+}
+
+/**
+ * What goes beyond what is recorded counts towards what is owed, whoever gave it back: it is owed no more. Only the rest was
+ * nobody's debt.
+ */
+export const recordProviderRefund = (command: RecordProviderRefund, policy: PolicyState): Decision => {
+  const { premium_id, refund_id, attempt, total_pence, failed_before } = command
+  const premium = premiumOf(policy, premium_id)
+  // Whoever records a failure looks at the total anew.
+  if (failedRefunds(premium) !== failed_before) return []
+  const isCurrent = premium.status === 'collected' && premium.attempt === attempt
+  if (!isCurrent && attempt > premium.disputed_attempt) return []
+  const beyond = total_pence - refundedBy(premium, attempt)
+  if (beyond <= 0) return []
+  const owed = isCurrent ? premium.refunds.filter(isOwed) : []
+  const same = owed.find(({ refund_pence }) => refund_pence === beyond)
+  if (same) return [refunded(premium, same, attempt)]
+
+  const byHand = (refund_pence: number) =>
+    refunded(premium, { refund_id, refund_pence, reason: 'provider' as const }, attempt)
+  const decided: PremiumEvent[] = []
+  let left = beyond
+  for (const refund of owed) {
+    if (left === 0) break
+    if (refund.refund_pence <= left) decided.push(refunded(premium, refund, attempt))
+    else decided.push(byHand(left), reduced(premium, refund, refund.refund_pence - left, attempt))
+    left -= Math.min(left, refund.refund_pence)
+  }
+  return left > 0 ? [...decided, byHand(left)] : decided
+}
+
+const reduced = (premium: Premium, { refund_id }: Owed, refund_pence: number, attempt: number): PremiumEvent => ({
+  type: 'PremiumRefundReduced',
+  ...about(premium),
+  refund_id,
+  attempt,
+  refund_pence,
+})
 
 export const recordCardReturned = (
   { refund_id, returned_pence }: RecordCardReturned,
@@ -197,12 +335,12 @@ export const recordCardReturned = (
 ): Decision => {
   const premium = policy.premiums.find(({ method }) => method === 'card')
   if (premium?.status !== 'collected') return []
-  const owed = premium.refunds.find(isOwed)
-  if (owed) return [refunded(premium, owed)]
-  const left = refundable(premium)
-  return left > 0 && returned_pence > 0
-    ? [refunded(premium, { refund_id, refund_pence: Math.min(left, returned_pence), reason: 'provider' })]
-    : []
+  const owed = premium.refunds.filter(isOwed)
+  const owed_pence = owed.reduce((sum, { refund_pence }) => sum + refund_pence, 0)
+  // A part that somebody gave back by hand is recorded by itself.
+  const beyond = Math.min(returned_pence - refundedBy(premium, premium.attempt) - owed_pence, refundable(premium))
+  const others = beyond > 0 ? [{ refund_id, refund_pence: beyond, reason: 'provider' as const }] : []
+  return [...owed, ...others].map((refund) => refunded(premium, refund))
 }
 
 export const delayRefund = (command: DelayRefund, policy: PolicyState): Decision => {
@@ -216,14 +354,24 @@ export const delayRefund = (command: DelayRefund, policy: PolicyState): Decision
 
 export const requestRefund = ({ premium_id, refund_id }: RequestRefund, policy: PolicyState): Decision => {
   const premium = premiumOf(policy, premium_id)
-  const refund = premium.refunds.find((each) => each.refund_id === refund_id)
-  if (!refund) throw new Rejection('not_found', 'This premium has no refund with this id. Check the address.')
-  if (refund.is_left && premium.method === 'card') throw paidByCard(policy)
-  return refund.is_left ? [{ type: 'PremiumRefundRequested', premium_id, refund_id }] : []
+  const { is_left } = refundWith(premium, refund_id)
+  if (is_left && premium.method === 'card') throw paidByCard(policy, 'settled once more')
+  if (is_left && premium.status !== 'collected')
+    throw new Rejection(
+      'conflict',
+      'The payer’s bank has taken this premium back. Have it collected anew first, or close the refund.',
+    )
+  return is_left ? [{ type: 'PremiumRefundRequested', premium_id, refund_id }] : []
 }
 
-const paidByCard = ({ card_payment_id, application_id }: PolicyState) =>
+const refundWith = ({ refunds }: Premium, refund_id: PremiumRefundId): PremiumRefund => {
+  const refund = refunds.find((each) => each.refund_id === refund_id)
+  if (!refund) throw new Rejection('not_found', 'This premium has no refund with this id. Check the address.')
+  return refund
+}
+
+const paidByCard = ({ card_payment_id, application_id }: PolicyState, what: string) =>
   new Rejection(
     'conflict',
-    `This premium was paid by card: have card payment ${card_payment_id} of application ${application_id} settled once more.`,
+    `This premium was paid by card: have card payment ${card_payment_id} of application ${application_id} ${what}.`,
   )

@@ -4,6 +4,7 @@ import { cardPaymentOf, usableMandate, type CardPayment, type Payments } from '.
 import type { QuoteBought } from '../quotes/events.ts'
 import type { Quote } from '../quotes/record.ts'
 import { detailsOf } from '../customers/record.ts'
+import { noticeDays } from './collection.ts'
 import { daysAfter, firstOnDay, laterOf, monthsAfter, yearsAfter } from './dates.ts'
 import type { PremiumEvent, PremiumId } from '../premiums/events.ts'
 import { startOfDayIn } from '../time-zone.ts'
@@ -27,9 +28,6 @@ export type SetUpPolicy = {
   /** The id of a premium follows from the policy and its number. */
   readonly idOf: (number: number) => PremiumId
 }
-
-/** A customer is told of a collection in advance, and a new mandate takes days to be accepted by the bank. */
-const noticeDays = 10
 
 export const setUpPolicy = ({
   sale,

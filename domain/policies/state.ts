@@ -10,10 +10,14 @@ export type PolicyState = PolicyRecord & {
   readonly premiums: readonly Premium[]
   readonly claims: readonly Claim[]
   /** From which premium on cover has been paid for without a gap, and from which day. */
-  readonly paid_from: PaidFrom
+  readonly paid_from: FromPremium
+  /** From which premium on there is one a month as told, and when it is collected as long as the day does not change. */
+  readonly collected_from: FromPremium
+  /** When there was no cover, between a lapse and what reinstated it. */
+  readonly uncovered: readonly { readonly from: string; readonly until: string }[]
 }
 
-type PaidFrom = { readonly number: number; readonly date: string }
+type FromPremium = { readonly number: number; readonly date: string }
 
 /** The number of the premium that is due next. */
 export const nextNumber = ({ premiums, first_premium }: Pick<PolicyState, 'premiums' | 'first_premium'>): number =>
@@ -37,6 +41,11 @@ export const evolvePolicyState = (
       premiums: isPremiumEvent(event) ? evolvePremiums(premiums, event, recorded) : premiums,
       claims: isClaimEvent(event) ? evolveClaims(claims, event, recorded) : claims,
       paid_from: paidFrom(state, event, recorded) ?? { number: 1, date: record.start_date },
+      collected_from: collectedFrom(state, event) ?? {
+        number: nextNumber({ premiums: [], first_premium: record.first_premium }),
+        date: record.first_collection_on,
+      },
+      uncovered: uncovered(state, event, recorded),
     }
   )
 }
@@ -46,7 +55,22 @@ const paidFrom = (
   state: PolicyState | undefined,
   event: PolicyStreamEvent,
   { occurred_at }: { readonly occurred_at: string },
-): PaidFrom | undefined =>
+): FromPremium | undefined =>
   state && event.type === 'PolicyReinstated' && event.from === 'lapsed'
     ? { number: nextNumber(state), date: dateIn(state.time_zone, occurred_at) }
     : state?.paid_from
+
+const collectedFrom = (state: PolicyState | undefined, event: PolicyStreamEvent): FromPremium | undefined =>
+  state && event.type === 'PolicyReinstated' && event.from === 'lapsed' && event.next_collection_on !== null
+    ? { number: nextNumber(state), date: event.next_collection_on }
+    : state?.collected_from
+
+const uncovered = (
+  state: PolicyState | undefined,
+  event: PolicyStreamEvent,
+  { occurred_at }: { readonly occurred_at: string },
+): PolicyState['uncovered'] => {
+  if (!state) return []
+  if (event.type !== 'PolicyReinstated' || state.lapsed_on === null) return state.uncovered
+  return [...state.uncovered, { from: state.lapsed_on, until: dateIn(state.time_zone, occurred_at) }]
+}

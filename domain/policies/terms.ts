@@ -1,6 +1,7 @@
 import { Rejection } from '../rejection.ts'
 import { dateIn, startOfDayIn } from '../time-zone.ts'
-import { firstOnDay, yearsAfter } from './dates.ts'
+import { dueOnOtherDay } from './collection.ts'
+import { yearsAfter } from './dates.ts'
 import { hasEnded } from './ended.ts'
 import type { PolicyEvent, PolicyTerms } from './events.ts'
 import type { PolicyState } from './state.ts'
@@ -17,7 +18,10 @@ export type AmendPolicy = {
   readonly type: 'AmendPolicy'
   readonly components: readonly ComponentChange[]
   readonly collection_day: number | null
+  /** On which days of the month the product is collected. */
+  readonly collection_days: readonly number[]
   readonly note: string | null
+  readonly now: string
 }
 export type ReviewPolicy = {
   readonly type: 'ReviewPolicy'
@@ -35,8 +39,10 @@ const refuseUnusable = (policy: PolicyState, changes: readonly ComponentChange[]
   const fields = changes.flatMap(({ cover_index }, place) => {
     const isKnown = policy.components.some((component) => component.cover_index === cover_index)
     const isAgain = changes.findIndex((change) => change.cover_index === cover_index) < place
-    const reason = isAgain ? 'this cover was named before' : `this policy has no cover ${cover_index}`
-    return isKnown && !isAgain ? [] : [[`components[${place}].cover_index`, reason] as const]
+    const hasItEnded = policy.ended_covers.includes(cover_index)
+    if (isKnown && !isAgain && !hasItEnded) return []
+    const unknown = isKnown ? 'the term of this cover is over' : `this policy has no cover ${cover_index}`
+    return [[`components[${place}].cover_index`, isAgain ? 'this cover was named before' : unknown] as const]
   })
   if (fields.length > 0)
     throw new Rejection(
@@ -66,16 +72,19 @@ export const termsWith = (policy: PolicyState, changes: readonly ComponentChange
   return { premium_pence, annual_premium_pence: 12 * premium_pence, components }
 }
 
-export const amendPolicy = ({ components, collection_day, note }: AmendPolicy, policy: PolicyState): Decision => {
+export const amendPolicy = (command: AmendPolicy, policy: PolicyState): Decision => {
   refuseEnded(policy)
-  const terms = termsWith(policy, components)
-  const day = collection_day ?? policy.collection_day
-  const { next_collection_on: former, time_zone } = policy
-  const isOtherDay = day !== policy.collection_day && former !== null
-  // Never earlier than the customer was told.
-  const next_collection_on = isOtherDay ? firstOnDay(former, day) : former
+  const { collection_days, note, now } = command
+  const { collection_day: former, time_zone } = policy
+  const day = command.collection_day ?? former
+  if (day !== former && !collection_days.includes(day))
+    throw new Rejection('validation_failed', 'Choose another day of collection and send the request again.', {
+      collection_day: `must be one of ${collection_days.join(', ')}`,
+    })
+  const terms = termsWith(policy, command.components)
+  const next_collection_on = day === former ? policy.next_collection_on : dueOnOtherDay(policy, day, now)
   const isSame =
-    day === policy.collection_day &&
+    day === former &&
     terms.components.every((term) =>
       policy.components.some(
         (component) =>

@@ -1,18 +1,19 @@
 import { defaultCollectionRules } from '../policies/events.ts'
 import type { OrganisationId } from '../values.ts'
-import { policyRulesEvents, type PolicyRules, type PolicyRulesEvent } from './events.ts'
+import { noContact, policyRulesEvents, type PolicyRules, type PolicyRulesEvent } from './events.ts'
 
 /** What an organisation has that has declared nothing. */
 export const defaultPolicyRules: PolicyRules = {
   collection_rules: defaultCollectionRules,
   rpi: [],
   rpi_cap_percent: '10',
+  contact: noContact,
 }
 
 /** What organisations have declared, for a process that keeps it in memory. */
 export const policyRulesFold = {
   name: 'policy rules',
-  version: 1,
+  version: 2,
   categories: ['policy_rules'],
   events: policyRulesEvents,
   apply: (declared: Map<string, PolicyRules>, { organisation_id, rules }: PolicyRulesEvent): void => {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { event, type EventOf } from '../event.ts'
+import { event, personal, type EventOf } from '../event.ts'
 import { ProviderId, ProviderWord } from '../payments/events.ts'
 import { ApplicationId, CalendarDate, CustomerId, Pence } from '../values.ts'
 
@@ -82,6 +82,8 @@ export const premiumEvents = {
     refund_pence: Pence,
     reason: RefundReason,
   }),
+  /** Somebody has given a part of it back at the provider: only so much of it is owed still. */
+  PremiumRefundReduced: event({ ...premium, ...refund, attempt: Attempt, refund_pence: Pence }),
   PremiumRefunded: event({ ...premium, ...refund, attempt: Attempt, refund_pence: Pence, reason: RefundReason }),
   /** It could not be given back: it is tried again, or left to the team. */
   PremiumRefundDelayed: event({
@@ -101,5 +103,31 @@ export const premiumEvents = {
   }),
   /** The team has it tried once more. */
   PremiumRefundRequested: event(refund),
+  /** What could not be given back the way it came was paid to the customer in another. */
+  PremiumRefundPaidOtherwise: event(
+    {
+      ...premium,
+      ...refund,
+      customer_id: CustomerId,
+      attempt: Attempt,
+      refund_pence: Pence,
+      paid_on: CalendarDate,
+      reason: personal(z.string()),
+    },
+    { subject: ({ customer_id }) => customer_id },
+  ),
+  /** It is owed no more: the team says so, or the payer's bank has taken back what was to be given back. */
+  PremiumRefundWaived: event(
+    {
+      ...premium,
+      ...refund,
+      customer_id: CustomerId,
+      attempt: Attempt,
+      refund_pence: Pence,
+      why: z.enum(['not_owed', 'taken_back']),
+      reason: personal(z.string()).nullable(),
+    },
+    { subject: ({ customer_id }) => customer_id },
+  ),
 }
 export type PremiumEvent = EventOf<typeof premiumEvents>

@@ -18,7 +18,11 @@ export const PremiumRefund = z.object({
   refund_id: PremiumRefundId,
   refund_pence: Pence,
   reason: RefundReason,
-  status: z.enum(['owed', 'refunded']),
+  status: z
+    .enum(['owed', 'refunded', 'paid_otherwise', 'waived'])
+    .describe('refunded: by the payment provider. paid_otherwise: by the firm itself. waived: owed no more.'),
+  attempt: z.int().nullable().describe('The attempt whose payment the provider gave it back from.'),
+  paid_on: CalendarDate.nullable().describe('When it was paid otherwise.'),
   failure_code: z.string().nullable(),
   failed_attempts: z.int(),
   is_left: z.boolean().describe('It has failed so often, or after it was given back, that it is left to the team.'),
@@ -50,7 +54,7 @@ export const Premium = z
     delays: z.int(),
     /** Since when it waits to be collected. */
     asked_at: z.iso.datetime(),
-    refunded_pence: Pence,
+    refunded_pence: Pence.describe('Given back, by whomever.'),
     refunds: z.array(PremiumRefund),
     created_at: z.iso.datetime(),
     updated_at: z.iso.datetime(),
@@ -132,11 +136,14 @@ const changeBy = (premium: Premium, event: Exclude<PremiumEvent, Of<'PremiumDue'
       const { refund_id, refund_pence, reason } = event
       return { refunds: [...premium.refunds, { ...untried, refund_id, refund_pence, reason, status: 'owed' }] }
     }
+    case 'PremiumRefundReduced':
+      return { refunds: changed(premium, event, { refund_pence: event.refund_pence }) }
     case 'PremiumRefunded': {
       const { refund_id, refund_pence, reason } = event
       const others = premium.refunds.filter((each) => each.refund_id !== refund_id)
       const { failed_provider_refunds } = refundOf(premium, event) ?? untried
-      const given = { refund_id, refund_pence, reason, status: 'refunded' as const, failed_provider_refunds }
+      const { attempt } = event
+      const given = { refund_id, refund_pence, reason, status: 'refunded' as const, attempt, failed_provider_refunds }
       const refunds = [...others, { ...untried, ...given }]
       return { refunds, refunded_pence: premium.refunded_pence + refund_pence }
     }
@@ -155,11 +162,20 @@ const changeBy = (premium: Premium, event: Exclude<PremiumEvent, Of<'PremiumDue'
     }
     case 'PremiumRefundRequested':
       return { refunds: changed(premium, event, { is_left: false }) }
+    case 'PremiumRefundPaidOtherwise': {
+      const { paid_on, refund_pence } = event
+      const closed = { status: 'paid_otherwise', is_left: false, paid_on } as const
+      return { refunds: changed(premium, event, closed), refunded_pence: premium.refunded_pence + refund_pence }
+    }
+    case 'PremiumRefundWaived':
+      return { refunds: changed(premium, event, { status: 'waived', is_left: false }) }
   }
 }
 
 const settled = { retry_at: null, delays: 0 } as const
-const untried: Pick<PremiumRefund, 'failure_code' | 'failed_attempts' | 'is_left' | 'failed_provider_refunds'> = {
+const untried: Omit<PremiumRefund, 'refund_id' | 'refund_pence' | 'reason' | 'status'> = {
+  attempt: null,
+  paid_on: null,
   failure_code: null,
   failed_attempts: 0,
   is_left: false,
@@ -176,8 +192,21 @@ const changed = (
 ): PremiumRefund[] => refunds.map((each) => (each.refund_id === refund_id ? { ...each, ...change } : each))
 
 /** What of a premium could still be given back: what is owed already counts as given. */
-export const refundable = ({ status, amount_pence, refunds }: Premium): number =>
-  status === 'collected' ? amount_pence - refunds.reduce((sum, { refund_pence }) => sum + refund_pence, 0) : 0
+export const refundable = ({ status, amount_pence, refunds }: Premium): number => {
+  const counted = refunds.filter((refund) => refund.status !== 'waived')
+  return status === 'collected' ? Math.max(0, amount_pence - sumOf(counted)) : 0
+}
+
+/** How many refunds of it have failed after they were made, as far as it is recorded. */
+export const failedRefunds = ({ refunds }: Premium): number =>
+  refunds.reduce((count, { failed_provider_refunds }) => count + failed_provider_refunds.length, 0)
+
+/** What the provider has given back of the payment that was collected by this attempt, as far as it is recorded. */
+export const refundedBy = ({ refunds }: Premium, attempt: number): number =>
+  sumOf(refunds.filter((refund) => refund.status === 'refunded' && refund.attempt === attempt))
+
+const sumOf = (refunds: readonly PremiumRefund[]): number =>
+  refunds.reduce((sum, { refund_pence }) => sum + refund_pence, 0)
 
 /** Since when a premium that is not paid is overdue: one that was taken back later, since then. */
 export const overdueSince = ({ due_on, disputed_on }: Premium): string =>

@@ -26,14 +26,9 @@ export const evolveProviderAccount = (
   event: ProviderAccountEvent,
   { occurred_at }: { readonly occurred_at: string },
 ): SealedAccount | undefined => {
-  switch (event.type) {
-    case 'ProviderAccountSet': {
-      const { type: _type, provider_account_id: id, ...account } = event
-      return { id, ...account, updated_at: occurred_at }
-    }
-    case 'ProviderAccountRemoved':
-      return undefined
-  }
+  if (event.type === 'ProviderAccountRemoved') return undefined
+  const { type: _type, provider_account_id: id, ...account } = event
+  return { id, ...account, updated_at: occurred_at }
 }
 
 /** What a secret of an account is sealed for: put elsewhere, it cannot be opened. */
@@ -53,6 +48,24 @@ export const accountOf = (
   organisation_id: OrganisationId,
   provider: Provider,
 ): SealedAccount | undefined => accounts.get(keyOf(organisation_id, provider))
+
+/** The organisation's account with a provider, with its secret in clear; undefined when it has none. */
+export type OpenAccount = (
+  organisation_id: OrganisationId,
+  provider: Provider,
+) => (Pick<SealedAccount, 'base_url' | 'account'> & { readonly secret: string }) | undefined
+
+export const accountOpener =
+  (
+    accounts: ReadonlyMap<string, SealedAccount>,
+    unseal: (sealed: string, place: readonly string[]) => string,
+  ): OpenAccount =>
+  (organisation_id, provider) => {
+    const found = accountOf(accounts, organisation_id, provider)
+    if (!found) return undefined
+    const { id, base_url, account, sealed_secret } = found
+    return { base_url, account, secret: unseal(sealed_secret, accountSecretPlace(organisation_id, id)) }
+  }
 
 /** How events change the accounts, in place. */
 export const providerAccountsFold = {

@@ -3,6 +3,7 @@ import { OwnError } from '#domain/own-error.ts'
 import { newId } from '../ids.ts'
 import { integers, texts, uuids } from '../postgres/arrays.ts'
 import type { Database } from '../postgres/lookups.ts'
+import { committedWithLog } from '../postgres/postgres.ts'
 import { CannotUnseal, decrypt, encrypt } from './aead.ts'
 import type { OrganisationKeys } from './organisation-keys.ts'
 import { placeBytes } from './seal.ts'
@@ -58,17 +59,19 @@ export const sealDataKey = (organisationKey: KeyObject, subject: Subject, { id, 
 
 /**
  * The rows of subjects, new ones for those that have none: one statement, and another only for those that another
- * process made at the same moment.
+ * process made at the same moment. With a limit, keys are looked up one by one; joined, the planner reads all of them
+ * while they are few, and keeps to that plan.
  */
 export const storeAll = async (
   pool: Database,
   organisationKeys: OrganisationKeys,
   subjects: readonly Subject[],
+  logIsHere: boolean,
 ): Promise<readonly StoredKey[]> => {
   const found: StoredKey[] = []
   let missing: readonly Subject[] = [...new Map(subjects.map((subject) => [nameOf(subject), subject])).values()]
   for (let attempt = 1; missing.length > 0 && attempt <= 3; attempt++) {
-    const rows = await store(pool, organisationKeys, missing, attempt === 1)
+    const rows = await store(pool, organisationKeys, missing, { logIsHere, isFirstAttempt: attempt === 1 })
     found.push(...rows)
     const names = new Set(rows.map(nameOf))
     missing = missing.filter((subject) => !names.has(nameOf(subject)))
@@ -80,7 +83,7 @@ const store = async (
   pool: Database,
   organisationKeys: OrganisationKeys,
   subjects: readonly Subject[],
-  isFirstAttempt: boolean,
+  { logIsHere, isFirstAttempt }: { readonly logIsHere: boolean; readonly isFirstAttempt: boolean },
 ): Promise<readonly StoredKey[]> => {
   const organisations = new Set(subjects.map(({ organisation_id }) => organisation_id))
   const newest = new Map(
@@ -108,8 +111,10 @@ const store = async (
           select * from unnest($1::uuid[], $2::text[], $3::text[], $4::integer[], $5::bytea[])
             as given (id, organisation_id, subject, version, sealed)
         ), known as (
-          select data_key.id, organisation_id, subject, data_key.organisation_key_version as version, data_key.sealed
-          from given join data_key using (organisation_id, subject)
+          select found.* from given cross join lateral (
+            select id, organisation_id, subject, organisation_key_version as version, sealed from data_key
+            where data_key.organisation_id = given.organisation_id and data_key.subject = given.subject
+            limit 1) as found
         ), made as (
           insert into data_key (id, organisation_id, subject, organisation_key_version, sealed)
           select * from given
@@ -118,13 +123,14 @@ const store = async (
           on conflict (organisation_id, subject) do nothing
           returning id, organisation_id, subject, organisation_key_version as version, sealed
         )
-        select * from known union all select * from made`,
+        select *, ${committedWithLog('$6')} from (select * from known union all select * from made) as stored`,
       values: [
         uuids(candidates.map(({ id }) => id)),
         texts(candidates.map(({ organisation_id }) => organisation_id)),
         texts(candidates.map(({ subject }) => subject)),
         integers(candidates.map(({ version }) => version)),
         candidates.map(({ sealed }) => sealed),
+        logIsHere,
       ],
     })
     const made = new Map(candidates.map((candidate) => [candidate.id, candidate.made]))

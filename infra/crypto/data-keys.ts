@@ -59,6 +59,8 @@ type Options = {
   readonly keys: Pick<Keys, 'sealing'>
   /** Deadline of a statement, the wait for a connection included; 2.5 seconds by default. */
   readonly statementMs?: number
+  /** Whether events are stored in the same database; else what a new key seals may outlive a key that was not on the disk. */
+  readonly logIsHere?: boolean
 }
 
 const late = () => Object.assign(new Error('The data keys were not found in time.'), { code: 'ETIMEDOUT' })
@@ -69,7 +71,7 @@ const inTime = (pool: Database, milliseconds: number): Database => ({
 })
 
 /** The data keys of a database. */
-export const makeDataKeys = ({ pool: patient, keys, statementMs = 2_500 }: Options): DataKeys => {
+export const makeDataKeys = ({ pool: patient, keys, statementMs = 2_500, logIsHere = false }: Options): DataKeys => {
   const pool = inTime(patient, statementMs)
   const organisationKeys = makeOrganisationKeys({ pool, keys })
   const bySubject = new LRUCache<string, DataKey>({ max: keysRemembered, ttl: rememberedMs })
@@ -94,7 +96,7 @@ export const makeDataKeys = ({ pool: patient, keys, statementMs = 2_500 }: Optio
     const unusable = await organisationKeys.unusable(subjects)
     const usable = subjects.filter(({ organisation_id }) => !unusable.has(organisation_id))
     const { rows, opened } = await asStored(async () => {
-      const stored = await storeAll(pool, organisationKeys, usable)
+      const stored = await storeAll(pool, organisationKeys, usable, logIsHere)
       return { rows: stored, opened: await open(stored) }
     })
     const found = new Map(rows.map((row) => [nameOf(row), row.id]))

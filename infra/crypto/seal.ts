@@ -24,6 +24,20 @@ export const unseal = ({ sealing }: Pick<Keys, 'sealing'>, sealed: string, place
   return decrypt(key, Buffer.from(encoded, 'base64url'), placeBytes(place)).toString()
 }
 
+/** What was sealed, or why it cannot be opened: where there are several secrets, one that is lost keeps nobody from the others. */
+export const unsealOrFault = (
+  keys: Pick<Keys, 'sealing'>,
+  sealed: string,
+  place: Place,
+): { readonly secret: string } | { readonly fault: CannotUnseal } => {
+  try {
+    return { secret: unseal(keys, sealed, place) }
+  } catch (error) {
+    if (error instanceof CannotUnseal) return { fault: error }
+    throw error
+  }
+}
+
 /** The id of the master key that something was sealed under. */
 export const sealedUnder = (sealed: string): string => sealed.slice(0, sealed.indexOf('.'))
 
@@ -33,10 +47,6 @@ export const sealedUnder = (sealed: string): string => sealed.slice(0, sealed.in
  */
 export const holdsSecret = (keys: Pick<Keys, 'sealing'>, sealed: string, place: Place, secret: string): boolean => {
   if (sealedUnder(sealed) !== keys.sealing.id) return false
-  try {
-    return unseal(keys, sealed, place) === secret
-  } catch (error) {
-    if (error instanceof CannotUnseal) return false
-    throw error
-  }
+  const opened = unsealOrFault(keys, sealed, place)
+  return 'secret' in opened && opened.secret === secret
 }

@@ -120,7 +120,10 @@ export const parseRequest = <Schema extends z.ZodType>(
   if (success) return data
   if (code === 'not_found') throw new Problem('not_found', 'There is nothing at this address. Check the id in it.')
 
-  const reasons = reasonsOf(error.issues)
+  const found = reasonsOf(error.issues)
+  // A parameter is what the caller knows, also where it holds several values and one of them is wrong.
+  const reasons =
+    code === 'invalid_parameter' ? found.map(({ path, reason }) => ({ path: path.slice(0, 1), reason })) : found
   const fields = fieldsOf(reasons)
   const named = Object.keys(fields)
   const message =

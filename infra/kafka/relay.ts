@@ -3,19 +3,12 @@ import type { ClientBase, Pool } from 'pg'
 import type { Position, RecordedEvent } from '#domain/event.ts'
 import type { InTransaction } from '../consumers/consumer-type.ts'
 import { consume, type ConsumerParts, type Consuming } from '../consumers/consumer.ts'
-import { findCheckpoint, lockCheckpoint, resetCheckpoint, type ConsumerDescription } from '../consumers/checkpoint.ts'
+import { findCheckpoint, lockCheckpoint, resetCheckpoint } from '../consumers/checkpoint.ts'
 import { sql, transaction } from '../postgres/postgres.ts'
 import { toMessage } from './message.ts'
 import type { Publisher } from './publisher.ts'
+import { relayOf } from './relay-of.ts'
 import { partitionOf, type Topic } from './topic.ts'
-
-/** The relay of a topic, as a consumer of the log. */
-export const relayOf = (topic: string): ConsumerDescription => ({
-  name: `kafka relay ${topic}`,
-  version: 1,
-  categories: [],
-  awaited: false,
-})
 
 /** An event that the consumer of the relay has to set aside. */
 export type Unhandled = { readonly event: RecordedEvent; readonly error: unknown }

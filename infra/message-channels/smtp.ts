@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { createTransport } from 'nodemailer'
 import type { OpenedAccount } from '../ask-json.ts'
 import { makeAddressGuard, plainPermission, portOf, type Allowance, type Lookup } from '../guarded-addresses.ts'
 import type { OutgoingMessage, SendResult } from './channel.ts'
@@ -55,6 +54,8 @@ export const makeSmtp = ({ stepMs = 5_000, wholeMs = 15_000, ca, ...allowance }:
     let socket: Socket | undefined
     try {
       socket = await connected(host, portOf(address), AbortSignal.any([signal, AbortSignal.timeout(stepMs)]))
+      // Loaded when the first email is sent: most processes send none.
+      const { createTransport } = await import('nodemailer')
       const transport = createTransport({
         host,
         connection: socket,

@@ -62,11 +62,6 @@ export type PoolOptions = {
   readonly transactionMs?: number
   /** How long a transaction may be idle between two statements. */
   readonly idleInTransactionMs?: number
-  /**
-   * Whether rows are found through an index, however small a table is when a statement is planned. For prepared statements
-   * over tables that are empty at one moment and long at the next.
-   */
-  readonly byIndex?: boolean
 }
 
 // The server ends a statement a moment earlier, so that a slow statement does not cost the connection.
@@ -84,7 +79,6 @@ export const createPool = (url: string, options: PoolOptions = {}): Pool => {
     connectMs = 5_000,
     transactionMs = defaultTransactionMs,
     idleInTransactionMs = 60_000,
-    byIndex = false,
   } = options
   const pool = new Pool({
     connectionString: url,
@@ -99,7 +93,7 @@ export const createPool = (url: string, options: PoolOptions = {}): Pool => {
     connectionTimeoutMillis: connectMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: 5_000,
-    onConnect: configure(sessionSettings(transactionMs, byIndex)),
+    onConnect: configure(sessionSettings(transactionMs)),
     ...(types && { types }),
   })
   // Without a listener, the loss of an idle connection would end the process.
@@ -113,13 +107,21 @@ const defaultTransactionMs = 300_000
 
 /**
  * What every connection begins with. PostgreSQL knows `transaction_timeout` since version 17. Compiling takes longer
- * than any statement of ours.
+ * than any statement of ours. Rows are found through an index also when a statement is planned while its table is small:
+ * a prepared statement keeps its plan until the table is analyzed, which a firm's first leads do not wait for.
  */
-export const sessionSettings = (transactionMs = defaultTransactionMs, byIndex = false): Query => sql`
+export const sessionSettings = (transactionMs = defaultTransactionMs): Query => sql`
   select set_config(name, value, false)
-  from (values ('jit', 'off'), ('transaction_timeout', ${String(transactionMs)}),
-    ('enable_seqscan', ${byIndex ? 'off' : 'on'})) as setting (name, value)
+  from (values ('jit', 'off'), ('enable_seqscan', 'off'), ('transaction_timeout', ${String(transactionMs)}))
+    as setting (name, value)
   where current_setting(name, true) is not null`
+
+/**
+ * For the columns of a statement: it need not wait for the disk when events are in the same database, given as a parameter,
+ * and it is done for an event that is appended after it. The commit of that event takes it to the disk.
+ */
+export const committedWithLog = (logIsHere: string): string =>
+  `case when ${logIsHere}::boolean then set_config('synchronous_commit', 'off', true) end as commit`
 
 /** The pool waits for the promise before it hands the connection out, which its types do not say. */
 const configure =

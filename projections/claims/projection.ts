@@ -15,7 +15,7 @@ type Row = {
 /** Every claim, folded from its events. */
 export const claims: Projection<typeof claimEvents, Row, 'organisation_id' | 'id'> = {
   name: 'claims',
-  version: 1,
+  version: 2,
   categories: ['policy'],
   events: claimEvents,
   table: {

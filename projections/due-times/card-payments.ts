@@ -41,6 +41,7 @@ export const cardPaymentDue = (
       return kind === 'card_payment_return' ? due(occurred_at) : undefined
     case 'CardPaymentReturned':
     case 'CardPaymentReturnFailed':
+    case 'CardPaymentReturnClosed':
       return undefined
     case 'CardPaymentSettlementFailed':
       if (!row || kind === 'card_payment_unused') return row

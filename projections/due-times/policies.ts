@@ -71,6 +71,7 @@ export const policyDueTimes = (event: PolicyEvent, occurred_at: string): DueTime
     case 'PolicyMandateChanged':
     case 'PolicySuspended':
     case 'PolicyReviewPriced':
+    case 'PolicyCoverEnded':
       return {}
   }
 }
@@ -110,9 +111,13 @@ export const premiumDueTimes = (
         : []
     case 'PremiumRefunded':
     case 'PremiumRefundFailed':
+    case 'PremiumRefundPaidOtherwise':
+    case 'PremiumRefundWaived':
       return [{ kind: 'premium_refund', id: event.refund_id, due_at: null }]
     case 'PremiumRefundDelayed':
       return [{ kind: 'premium_refund', id: event.refund_id, due_at: event.retry_at }]
+    case 'PremiumRefundReduced':
+      return []
     case 'PremiumRefundRequested':
       return [{ kind: 'premium_refund', id: event.refund_id, due_at: occurred_at }]
   }

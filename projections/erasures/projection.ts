@@ -15,7 +15,7 @@ type Row = {
 /** The people who were erased, or are about to be. */
 export const erasures: Projection<typeof erasureEvents, Row, 'organisation_id' | 'contact_id'> = {
   name: 'erasures',
-  version: 1,
+  version: 2,
   categories: ['erasure'],
   events: erasureEvents,
   table: {

@@ -25,7 +25,7 @@ const nobody = { email: null, phone_digits: null }
 /** Every lead that was sent, and what became of it; without what was sent of the person. */
 export const ingests: Projection<typeof events, Row, 'organisation_id' | 'id'> = {
   name: 'ingests',
-  version: 2,
+  version: 3,
   categories: ['ingest'],
   events,
   table: {
@@ -47,9 +47,9 @@ export const ingests: Projection<typeof events, Row, 'organisation_id' | 'id'> =
       'organisation_id, received_at, id',
       'organisation_id, status, received_at, id',
       'organisation_id, contact_id, received_at, id',
-      'organisation_id, source, received_at, id',
-      'organisation_id, campaign_id, received_at, id',
-      'organisation_id, api_application_id, received_at, id',
+      'organisation_id, source, status, received_at, id',
+      'organisation_id, campaign_id, status, received_at, id',
+      'organisation_id, api_application_id, status, received_at, id',
       'organisation_id, email',
       'organisation_id, phone_digits',
     ],

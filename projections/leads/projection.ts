@@ -161,7 +161,7 @@ type RecordRow = {
 /** Every lead as the team knows it. */
 export const leadRecords: Projection<typeof leadEvents, RecordRow, 'organisation_id' | 'contact_id'> = {
   name: 'lead_records',
-  version: 2,
+  version: 4,
   categories: ['lead'],
   events: leadEvents,
   table: {
@@ -179,8 +179,9 @@ export const leadRecords: Projection<typeof leadEvents, RecordRow, 'organisation
     indexes: [
       `organisation_id, ${place}`,
       `organisation_id, status, ${place}`,
-      `organisation_id, stage, ${place}`,
-      `organisation_id, owner_id, ${place}`,
+      `organisation_id, stage, status, ${place}`,
+      `organisation_id, owner_id, status, ${place}`,
+      `organisation_id, owner_id, stage, status, ${place}`,
     ],
   },
 

@@ -25,12 +25,16 @@ type Row = {
 
 const place = `"position" collate "C"`
 
+const { OutcomeRecorded, OutcomeReversed } = outcomeEvents
+
+const recorded = { OutcomeRecorded, OutcomeReversed }
+
 /** Every outcome as it is shown, reversals too. */
-export const outcomes: Projection<typeof outcomeEvents, Row, 'organisation_id' | 'id'> = {
+export const outcomes: Projection<typeof recorded, Row, 'organisation_id' | 'id'> = {
   name: 'outcomes',
   version: 1,
   categories: ['outcomes'],
-  events: outcomeEvents,
+  events: recorded,
   table: {
     columns: {
       organisation_id: 'uuid',
@@ -50,8 +54,8 @@ export const outcomes: Projection<typeof outcomeEvents, Row, 'organisation_id' |
     ],
   },
 
-  keys: (event, recorded) => {
-    const organisation_id = organisationOf(recorded)
+  keys: (event, stored) => {
+    const organisation_id = organisationOf(stored)
     const own = { organisation_id, id: event.outcome_id }
     return event.type === 'OutcomeReversed' ? [own, { organisation_id, id: event.reversal_of }] : [own]
   },
@@ -63,6 +67,66 @@ export const outcomes: Projection<typeof outcomeEvents, Row, 'organisation_id' |
     }
     if (!row) throw new Error(`${event.type} of outcome ${key.id}, which was never recorded.`)
     return { ...row, document: { ...row.document, reversed: true } }
+  },
+}
+
+type ViewRow = {
+  readonly organisation_id: string
+  readonly viewer_id: string
+  readonly id: string
+  readonly position: string
+  readonly contact_id: string
+  readonly type: string
+  readonly deal_ref: string | null
+}
+
+/** Outcomes that are shown together stand in their order, after all that came before. */
+const placeWithin = (position: string, index: number): string => `${position}.${String(index).padStart(4, '0')}`
+
+/**
+ * Every outcome once for each application that has sent its lead, in the order in which the application could see it: what
+ * was recorded before it sent the lead comes then, so that nobody who reads on misses it.
+ */
+export const outcomeViews: Projection<typeof outcomeEvents, ViewRow, 'organisation_id' | 'viewer_id' | 'id'> = {
+  name: 'outcome_views',
+  version: 1,
+  categories: ['outcomes'],
+  events: outcomeEvents,
+  table: {
+    columns: {
+      organisation_id: 'uuid',
+      viewer_id: 'uuid',
+      id: 'uuid',
+      position: 'text',
+      contact_id: 'uuid',
+      type: 'text',
+      deal_ref: 'text',
+    },
+    key: ['organisation_id', 'viewer_id', 'id'],
+    indexes: [
+      `organisation_id, viewer_id, ${place}`,
+      `organisation_id, viewer_id, type, ${place}`,
+      `organisation_id, viewer_id, contact_id, ${place}`,
+      `organisation_id, viewer_id, deal_ref, ${place}`,
+    ],
+  },
+
+  keys: (event, stored) => {
+    const organisation_id = organisationOf(stored)
+    const ids = event.type === 'OutcomesShown' ? event.outcomes.map((each) => each.outcome_id) : [event.outcome_id]
+    return event.seen_by.flatMap((viewer_id) => ids.map((id) => ({ organisation_id, viewer_id, id })))
+  },
+
+  project: (row, event, { position }, key) => {
+    if (row) return row
+    const { contact_id } = event
+    if (event.type !== 'OutcomesShown')
+      return { ...key, position, contact_id, type: event.outcome_type, deal_ref: event.deal_ref }
+    const index = event.outcomes.findIndex((each) => each.outcome_id === key.id)
+    const shown = event.outcomes[index]
+    if (!shown) throw new Error(`${event.type} names no outcome ${key.id}.`)
+    const { outcome_type: type, deal_ref } = shown
+    return { ...key, position: placeWithin(position, index), contact_id, type, deal_ref }
   },
 }
 

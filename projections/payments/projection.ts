@@ -22,7 +22,7 @@ type Shown = Exclude<PaymentEvent, { type: 'BankDetailsSaved' | 'MandateSessionO
 /** Card payments and Direct Debit mandates, each as it stands. */
 export const payments: Projection<typeof events, Row, 'organisation_id' | 'id'> = {
   name: 'payments',
-  version: 4,
+  version: 5,
   categories: ['application'],
   events,
   table: {

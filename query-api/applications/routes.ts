@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import {
   Application,
-  presentationOfApplication,
   renderApplication,
+  shownPresentation,
   type ApplicationRecord,
 } from '#domain/applications/record.ts'
 import type { Release } from '#domain/catalogue/events.ts'
-import { presentationRecord, type Presentation } from '#domain/catalogue/record.ts'
+import type { Presentation } from '#domain/catalogue/record.ts'
 import { ApplicationId } from '#domain/values.ts'
 import type { Keys } from '#infra/crypto/keys.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
@@ -39,8 +39,7 @@ export const applicationRoutes = ({ db, keys }: Deps): Route[] => {
     const key = `${organisation_id} ${release_id} ${presentation_id}`
     const known = presentations.get(key)
     if (known) return known.shown
-    const presentation = presentationOfApplication(await readRelease(record), record)
-    const shown = presentation && presentationRecord(presentation)
+    const shown = shownPresentation(await readRelease(record), record)
     presentations.set(key, { shown })
     return shown
   }

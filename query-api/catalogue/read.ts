@@ -84,7 +84,7 @@ const viewOf = (release: Release): ReleaseView => ({
   journeys: release.journeys.map((journey) => ({
     journey: Journey.parse(journey),
     questions: questionRecords(journey.questions),
-    presentations: journey.presentations.map(presentationRecord),
+    presentations: journey.presentations.map((each) => presentationRecord(each, { release, journey })),
   })),
 })
 

@@ -6,7 +6,7 @@ import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
 import { readBodies } from './bodies.ts'
-import { cursorAfter, highestId, pageParameters, placeOf } from '../page.ts'
+import { beginning, cursorAfter, pageParameters } from '../page.ts'
 
 const State = z.enum(['pending', 'delivered', 'failed', 'cancelled'])
 
@@ -141,8 +141,8 @@ const findKeys = async (
   { organisation_id, state, type, event_id, subject_id, stream, connection_id, limit, cursor, ...times }: Filters,
 ): Promise<{ readonly keys: readonly Key[]; readonly next: Key | undefined }> => {
   // Always bounds of the index, and never a condition that may be left unasked: that would be checked row by row.
-  const { since = '-infinity', until = 'infinity' } = times
-  const { at, id } = cursor === undefined ? { at: 'infinity', id: highestId } : placeOf(cursor)
+  const { since = '-infinity', until } = times
+  const { at, id } = beginning(cursor, until)
   const isFiltered = state !== undefined || type !== undefined || connection_id !== undefined
   const unsent = state === 'failed' || state === 'cancelled' ? 'and unsent_at is not null' : ''
   // A condition that is not asked for is left out, so that the right index is used.
@@ -161,7 +161,6 @@ const findKeys = async (
     type,
     connection_id,
     since,
-    until,
   ]
   const { rows } = await pool.query<Key & { readonly matches: boolean }>({
     text: `with looked_at as materialized (
@@ -169,7 +168,7 @@ const findKeys = async (
         and ($8::uuid is null or connection_id = $8) as matches
       from delivery
       where organisation_id = $1 and (recorded_at, id) < ($2::timestamptz, $3::uuid)
-        and recorded_at >= $9::timestamptz and recorded_at < $10::timestamptz ${unsent}
+        and recorded_at >= $9::timestamptz and recorded_at <= $2::timestamptz ${unsent}
         ${indexed.map(({ column }, index) => `and ${column} = $${values.length + 1 + index}`).join(' ')}
       order by recorded_at desc, id desc limit $4
     ), numbered as (select *, row_number() over () as number from looked_at)

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import express, { Router, type Request } from 'express'
-import { absolutePath } from 'swagger-ui-dist'
+// Its main module would load what only a browser runs.
+import absolutePath from 'swagger-ui-dist/absolute-path.js'
 import { Problem } from '#infra/http/problem.ts'
 
 const scriptFile = new URL('explorer.js', import.meta.url)

@@ -7,7 +7,7 @@ import { notFound } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
-import { pageOf, pageParameters, placeOf } from '../page.ts'
+import { beginning, pageOf, pageParameters, placeOf } from '../page.ts'
 
 const operator = { tag: 'Operator', access: { kind: 'operator' } } as const
 const address = '/admin/v1/organisations/:organisation_id' as const
@@ -43,6 +43,34 @@ type PersonRow = { readonly at: Date; readonly id: string; readonly document: Cu
 
 type Deps = { readonly pool: Database; readonly db: Database }
 
+type Filters = Omit<z.output<typeof IngestsQuery>, 'cursor' | 'limit'>
+
+/**
+ * A page of the ingests, newest first. Those of one source, campaign or application are read status by status, so that
+ * what is of another status is not looked through, however much of it there is.
+ */
+const ingestPage = (
+  organisation_id: OrganisationId,
+  { status, ...filters }: Filters,
+  cursor: string | undefined,
+  most: number,
+) => {
+  const values: unknown[] = [organisation_id, most]
+  const value = (given: unknown) => `$${values.push(given)}`
+  const others = Object.entries(filters).map(([column, wanted]) => `${column} = ${value(wanted)}`)
+  const place = cursor === undefined ? undefined : placeOf(cursor)
+  const before = place ? [`(received_at, id) < (${value(place.at)}::timestamptz, ${value(place.id)}::uuid)`] : []
+  // A condition that is not asked for is left out, so that the right index is used.
+  const statuses = status ? [status] : others.length > 0 ? IngestStatus.options : []
+  const kinds = statuses.length > 0 ? statuses.map((each) => [`status = ${value(each)}`]) : [[]]
+  const pages = kinds.map(
+    (kind) => `(select received_at as at, id, document from ingests
+      where ${['organisation_id = $1', ...others, ...kind, ...before].join(' and ')}
+      order by received_at desc, id desc limit $2)`,
+  )
+  return { text: `select * from (${pages.join(' union all ')}) as found order by at desc, id desc limit $2`, values }
+}
+
 /** What was sent, as the team works with it. */
 export const ingestAdminRoutes = ({ pool, db }: Deps): Route[] => [
   route(
@@ -57,19 +85,7 @@ export const ingestAdminRoutes = ({ pool, db }: Deps): Route[] => [
       errors: ['invalid_parameter'],
     },
     async ({ path: { organisation_id }, query: { limit, cursor, ...filters } }) => {
-      const place = cursor === undefined ? undefined : placeOf(cursor)
-      const values: unknown[] = [organisation_id, limit + 1]
-      // A condition that is not asked for is left out, so that the right index is used.
-      const conditions = Object.entries(filters).map(([column, value]) => `and ${column} = $${values.push(value)}`)
-      if (place)
-        conditions.push(
-          `and (received_at, id) < ($${values.push(place.at)}::timestamptz, $${values.push(place.id)}::uuid)`,
-        )
-      const { rows } = await pool.query<Row>({
-        text: `select received_at as at, id, document from ingests where organisation_id = $1 ${conditions.join(' ')}
-          order by received_at desc, id desc limit $2`,
-        values,
-      })
+      const { rows } = await pool.query<Row>(ingestPage(organisation_id, filters, cursor, limit + 1))
       const { page, next_cursor } = pageOf(rows, limit, (row) => row)
       const data = page.map(({ document }) => ({ ...document, explanation: explain(document) }))
       return { status: 200, body: { data, next_cursor } }
@@ -104,11 +120,11 @@ export const ingestAdminRoutes = ({ pool, db }: Deps): Route[] => [
       errors: ['invalid_parameter'],
     },
     async ({ path: { organisation_id }, query: { limit, cursor } }) => {
-      const { at, id } = cursor === undefined ? { at: null, id: null } : placeOf(cursor)
+      const { at, id } = beginning(cursor, undefined)
       const { rows } = await pool.query<PersonRow>(sql`
         select proposed_at as at, id, document from customers
         where organisation_id = ${organisation_id} and proposed_at is not null
-          and (${at}::timestamptz is null or (proposed_at, id) < (${at}::timestamptz, ${id}::uuid))
+          and (proposed_at, id) < (${at}, ${id})
         order by proposed_at desc, id desc limit ${limit + 1}`)
       const { page, next_cursor } = pageOf(rows, limit, (row) => row)
       const data = page.map(({ at: proposed_at, document }) => ({

@@ -28,6 +28,7 @@ const LeadsQuery = z.object({
 })
 
 const Person = CustomerDetails.nullable().describe('Their details; null while none are known.')
+const ListedLead = LeadRecord.extend({ person: Person }).meta({ id: 'ListedLead' })
 const WholeLead = LeadRecord.extend({
   person: Person,
   email_verified: z.boolean().describe('Whether the email address was confirmed to be theirs.'),
@@ -35,6 +36,34 @@ const WholeLead = LeadRecord.extend({
   consent: z.array(ConsentHeld).describe('What the person said last, by purpose and channel.'),
   marketing: z.array(MarketingPermission).describe('Whether they may be approached with marketing, by channel.'),
 }).meta({ id: 'LeadWithPerson' })
+
+type ListedRow = { readonly position: string; readonly document: LeadRecord; readonly person: Customer | null }
+
+type Filters = Omit<z.output<typeof LeadsQuery>, 'cursor' | 'limit'>
+
+/**
+ * A page of the leads, oldest change first. Those at a stage or of an owner are read status by status, so that leads of
+ * another status are not looked through, however many there are.
+ */
+const recordPage = (organisation_id: OrganisationId, { status, ...filters }: Filters, place: string, limit: number) => {
+  const values: unknown[] = [organisation_id, place, limit]
+  const value = (given: unknown) => `$${values.push(given)}`
+  // A condition that is not asked for is left out, so that the right index is used.
+  const others = Object.entries(filters).map(([column, wanted]) => `${column} = ${value(wanted)}`)
+  const statuses = status ? [status] : others.length > 0 ? LeadStatus.options : []
+  const kinds = statuses.length > 0 ? statuses.map((each) => [`status = ${value(each)}`]) : [[]]
+  const pages = kinds.map(
+    (kind) => `(select contact_id, "position", document from lead_records
+      where ${['organisation_id = $1', '"position" collate "C" > $2', ...others, ...kind].join(' and ')}
+      order by "position" collate "C" limit $3)`,
+  )
+  // Not a join: PostgreSQL might read all people for it.
+  const text = `select "position", document, (select document from customers
+      where customers.organisation_id = $1 and customers.id = page.contact_id) as person
+    from (select * from (${pages.join(' union all ')}) as found order by "position" collate "C" limit $3) as page
+    order by "position" collate "C"`
+  return { text, values }
+}
 
 /** Stands for the organisation's own team among those who see an event. */
 const team = '00000000-0000-0000-0000-000000000000'
@@ -49,19 +78,15 @@ export const leadAdminRoutes = ({ pool }: { readonly pool: Database }): Route[] 
       summary: 'List the leads of an organisation, whoever sent them, oldest change first',
       path: OrganisationPath,
       query: LeadsQuery,
-      answers: { 200: z.object({ data: z.array(LeadRecord), next_cursor: z.string().nullable() }) },
+      answers: { 200: z.object({ data: z.array(ListedLead), next_cursor: z.string().nullable() }) },
     },
     async ({ path: { organisation_id }, query: { cursor, limit, ...filters } }) => {
-      const values: unknown[] = [organisation_id, placeOf('lead_records', cursor), limit]
-      // A condition that is not asked for is left out, so that the right index is used.
-      const conditions = Object.entries(filters).map(([column, value]) => `and ${column} = $${values.push(value)}`)
-      const { rows } = await pool.query<{ position: string; document: LeadRecord }>({
-        text: `select position, document from lead_records
-          where organisation_id = $1 and "position" collate "C" > $2 ${conditions.join(' ')}
-          order by "position" collate "C" limit $3`,
-        values,
-      })
-      const data = rows.map(({ document }) => document)
+      const place = placeOf('lead_records', cursor)
+      const { rows } = await pool.query<ListedRow>(recordPage(organisation_id, filters, place, limit))
+      const data = rows.map(({ document, person }) => ({
+        ...document,
+        person: person && CustomerDetails.parse(person),
+      }))
       return { status: 200, body: { data, next_cursor: nextCursor('lead_records', rows, cursor) } }
     },
   ),

@@ -192,30 +192,30 @@ const merged = (table: string, conditions: readonly (readonly string[])[]): stri
  */
 const firstSince = (table: string, own: string, time: string, since: string): string => `(
   select min(${position}) from (
-    select "position" from ${table} where ${own} and ${time} >= ${since} order by ${time}, ${position} limit 1000) as early)`
+    select "position" from ${table} where ${own} and ${time} >= ${since} order by ${time}, ${position} limit 1000) as early
+  where ${position} > $3)`
+
+/**
+ * Beyond the cursor or, where one begins without, not before the first. Of one kind only: said so that the place helps with
+ * no index but that of the kind. With another one PostgreSQL might look through all that is of other kinds.
+ */
+const beyond = (first: string | undefined, kind?: readonly [column: string, value: string]): readonly string[] => {
+  const [compare, place] = first === undefined ? ['>', '$3'] : ['>=', first]
+  if (!kind) return [`${position} ${compare} ${place}`]
+  const [column, is] = kind
+  return [`${column} = ${is}`, `(${column}, ${position}) ${compare} (${is}, ${place})`]
+}
 
 /** A page of the feed of leads. It costs the same however many leads are of other statuses or campaigns. */
-export const leadPage = ({
-  organisation_id,
-  api_application_id,
-  status,
-  campaign_id,
-  place,
-  since,
-  limit,
-}: LeadPage) => {
+const leadPage = ({ organisation_id, api_application_id, status, campaign_id, place, since, limit }: LeadPage) => {
   const { values, value } = valuesOf(organisation_id, api_application_id, place, limit)
   const own = `organisation_id = $1 and api_application_id = $2`
-  const from =
-    since === undefined
-      ? `${position} > $3`
-      : `${position} > $3 and ${position} >= ${firstSince('leads', own, 'updated_at', value(since))}`
+  const first = since === undefined ? undefined : firstSince('leads', own, 'updated_at', value(since))
   const campaign = campaign_id === undefined ? [] : [`campaign_id = ${value(campaign_id)}`]
   const wanted = status ?? (campaign_id === undefined ? undefined : LeadStatus.options)
-  const statuses = wanted?.map((each) => [`status = ${value(each)}`]) ?? [[]]
   const text = merged(
     'leads',
-    statuses.map((conditions) => [own, from, ...campaign, ...conditions]),
+    wanted?.map((each) => [own, ...campaign, ...beyond(first, ['status', value(each)])]) ?? [[own, ...beyond(first)]],
   )
   return { text, values }
 }
@@ -231,32 +231,29 @@ type EventPage = {
   readonly limit: number
 }
 
-/** A page of what happened. Types are read one after the other, unless a lead or a campaign narrows the page further. */
+/** A page of what happened. Types are read one after the other. */
 export const eventPage = ({ organisation_id, viewer_id, contact_id, campaign_id, type, ...page }: EventPage) => {
   const { values, value } = valuesOf(organisation_id, viewer_id, page.place, page.limit)
   const own = `organisation_id = $1 and viewer_id = $2`
-  const from =
-    page.since === undefined
-      ? `${position} > $3`
-      : `${position} > $3 and ${position} >= ${firstSince('lead_events', own, 'recorded_at', value(page.since))}`
+  const { since } = page
+  const first = since === undefined ? undefined : firstSince('lead_events', own, 'recorded_at', value(since))
   const narrowed = [
     ...(contact_id === undefined ? [] : [`contact_id = ${value(contact_id)}`]),
     ...(campaign_id === undefined ? [] : [`campaign_id = ${value(campaign_id)}`]),
   ]
   const families = type?.filter((each) => each.endsWith('.*')).map((each) => each.slice(0, -2)) ?? []
   const types = type?.filter((each) => !families.includes(each.slice(0, each.indexOf('.')))) ?? []
-  const wanted = [...types.map((each) => `type = ${value(each)}`), ...families.map((each) => `family = ${value(each)}`)]
-  const conditions =
-    type === undefined
-      ? [[own, from, ...narrowed]]
-      : narrowed.length > 0
-        ? [[own, from, ...narrowed, `(${wanted.join(' or ')})`]]
-        : wanted.map((each) => [own, from, each])
-  const text = `select event_id, page.position, page.contact_id, page.campaign_id, type, recorded_at, page.document,
-      lead_records.document #>> '{marks,external_system_id}' as external_system_id
-    from (${merged('lead_events', conditions)}) as page
-    left join lead_records
-      on lead_records.organisation_id = page.organisation_id and lead_records.contact_id = page.contact_id
-    order by page.${position}`
+  const wanted = [
+    ...types.map((each) => ['type', value(each)] as const),
+    ...families.map((each) => ['family', value(each)] as const),
+  ]
+  const conditions = wanted.map((each) => [own, ...narrowed, ...beyond(first, each)])
+  // Not a join: PostgreSQL might read all leads for it.
+  const text = `select event_id, "position", contact_id, campaign_id, type, recorded_at, document,
+      (select document #>> '{marks,external_system_id}' from lead_records
+       where lead_records.organisation_id = page.organisation_id and lead_records.contact_id = page.contact_id
+      ) as external_system_id
+    from (${merged('lead_events', type === undefined ? [[own, ...narrowed, ...beyond(first)]] : conditions)}) as page
+    order by ${position}`
   return { text, values }
 }

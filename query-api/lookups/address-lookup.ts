@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache'
 import { parse } from 'postcode'
+import type { OpenAccount } from '#domain/provider-accounts/record.ts'
 import type { OrganisationId } from '#domain/values.ts'
 import type { OpenedAccount } from '#infra/ask-json.ts'
 import { approximateBytes } from '#infra/size.ts'
-import type { OpenAccount } from './accounts.ts'
 import type { BoundedCalls } from './bounded-calls.ts'
 
 type Address = {

@@ -146,6 +146,8 @@ export const outcomeRoutes = ({ pool, outcomeModels }: Deps): Route[] => [
   ),
 ]
 
+const position = `"position" collate "C"`
+
 type OutcomePage = Omit<z.output<typeof OutcomesQuery>, 'cursor'> & {
   readonly organisation_id: OrganisationId
   /** Only those of leads that this application sent. */
@@ -153,25 +155,26 @@ type OutcomePage = Omit<z.output<typeof OutcomesQuery>, 'cursor'> & {
   readonly place: string
 }
 
-/** A page in the order of recording. */
+/** A page in the order of recording, which costs the same however much there is that the caller does not see. */
 const outcomePage = ({ organisation_id, sentBy, contact_id, deal_ref, type, place, limit }: OutcomePage) => {
   const values: unknown[] = [organisation_id, place, limit]
   const value = (given: unknown) => `$${values.push(given)}`
   const conditions = [
-    `outcomes.organisation_id = $1`,
-    `outcomes."position" collate "C" > $2`,
-    ...(contact_id === undefined ? [] : [`outcomes.contact_id = ${value(contact_id)}`]),
+    `organisation_id = $1`,
+    `${position} > $2`,
+    ...(sentBy === undefined ? [] : [`viewer_id = ${value(sentBy)}`]),
+    ...(contact_id === undefined ? [] : [`contact_id = ${value(contact_id)}`]),
     ...(deal_ref === undefined ? [] : [`deal_ref = ${value(deal_ref)}`]),
     ...(type === undefined ? [] : [`type = ${value(type)}`]),
-    ...(sentBy === undefined
-      ? []
-      : [
-          `exists (select 1 from leads where leads.organisation_id = $1
-             and leads.api_application_id = ${value(sentBy)}
-             and leads.contact_id = outcomes.contact_id)`,
-        ]),
   ]
-  const text = `select outcomes.position, outcomes.document from outcomes where ${conditions.join(' and ')}
-    order by outcomes."position" collate "C" limit $3`
+  const page = (columns: string, table: string) =>
+    `select ${columns} from ${table} where ${conditions.join(' and ')} order by ${position} limit $3`
+  const text =
+    sentBy === undefined
+      ? page('"position", document', 'outcomes')
+      : // Not a join: PostgreSQL might read all outcomes for it.
+        `select "position", (select document from outcomes
+           where outcomes.organisation_id = page.organisation_id and outcomes.id = page.id)
+         from (${page('organisation_id, id, "position"', 'outcome_views')}) as page order by ${position}`
   return { text, values }
 }

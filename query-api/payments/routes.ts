@@ -31,6 +31,10 @@ const CardPayment = z.object({
   return_reason: z.string().nullable(),
   returned_at: z.iso.datetime().nullable(),
   returned_pence: Pence,
+  closed_as: z
+    .enum(['paid_otherwise', 'not_owed', 'taken_back'])
+    .nullable()
+    .describe('How what was owed came to its end without the provider.'),
   failure_code: z.string().nullable().describe('Why the last attempt to pay, or to settle what is owed, has failed.'),
   failed_attempts: z.int(),
   is_left: z.boolean().describe('What is owed has failed so often that it is left to the team.'),

@@ -127,6 +127,12 @@ describe('the limits of a product are those of all its covers', () => {
     })
   })
 
+  test('and the one amount of a product is named by itself', () => {
+    const tier = { ...lifeCover, sum_assured_min_pence: 1_000_000, sum_assured_max_pence: 1_000_000 }
+    expect(faultsOf({ cover_amount_pence: 999_999 }, [tier])).toEqual({ cover_amount_pence: 'must be 1000000' })
+    expect(faultsOf({ cover_amount_pence: 1_000_000 }, [tier])).toEqual({})
+  })
+
   test('and a cover without a shortest or a longest term has none', () => {
     const unwanted = { term_years: 'is not wanted here: there is no fixed term' }
 

@@ -180,5 +180,53 @@ describe('what was left to the team', () => {
     when: request,
     then: [],
   })
+  const failed: ApplicationStreamEvent = {
+    type: 'CardPaymentReturnFailed',
+    payment_id,
+    policy_id: null,
+    failure_code: 'lost_or_stolen_card',
+    provider_refund_id: 're_1',
+  }
+  const owedAgain = [...open, takenAs('succeeded'), owed('not_used'), returned, failed]
+  const closing = { how: 'paid_otherwise', paid_on: '2026-06-01', reason: 'Bank transfer.' } as const
+  const close = { type: 'CloseCardReturn', payment_id, closing } as const
+  const closed: ApplicationStreamEvent = { type: 'CardPaymentReturnClosed', payment_id, policy_id: null, ...closing }
+  scenario('is closed when it was paid in another way', { given: owedAgain, at: now, when: close, then: [closed] })
+  scenario('once', { given: [...owedAgain, closed], at: now, when: close, then: [] })
+  scenario('and then stays closed, whatever the provider tells', {
+    given: [...owedAgain, closed],
+    at: now,
+    when: {
+      type: 'RecordReturnFailure',
+      payment_id,
+      provider_refund_id: 're_2',
+      failure_code: 'lost_or_stolen_card',
+    },
+    then: [],
+  })
+  scenario('or when it is owed no more', {
+    given: owedAgain,
+    at: now,
+    when: { ...close, closing: { how: 'not_owed', reason: 'A mistake.' } },
+    then: [{ ...closed, how: 'not_owed', paid_on: null, reason: 'A mistake.' }],
+  })
+  scenario('409 conflict: it is still tried', {
+    given: [...open, takenAs('succeeded'), owed('not_used')],
+    at: now,
+    when: close,
+    then: rejected('conflict'),
+  })
+  scenario('409 conflict: nothing of it is owed', {
+    given: [...open, takenAs('succeeded')],
+    at: now,
+    when: close,
+    then: rejected('conflict'),
+  })
+  scenario('what the payer’s bank has taken back is not given back as well', {
+    given: [...open, takenAs('succeeded'), owed('not_used')],
+    at: now,
+    when: { ...close, closing: { how: 'taken_back' } },
+    then: [{ ...closed, how: 'taken_back', paid_on: null, reason: null }],
+  })
   scenario('404 where there is no such payment', { given: quoted, at: now, when: request, then: rejected('not_found') })
 })

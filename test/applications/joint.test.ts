@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { answersOfPartner, changePartnerAnswers, lifeKeysOf } from '#domain/applications/joint.ts'
+import { answersOfPartner, changePartnerAnswers } from '#domain/applications/joint.ts'
 import { isJoint } from '#domain/applications/record.ts'
 import type { Release } from '#domain/catalogue/events.ts'
+import { lifeKeysOf } from '#domain/catalogue/record.ts'
 import { fullJourney, jointJourney, jointRelease, lifeCover, planCover } from './release.ts'
 
 const chosenBy = (rate_table: string, changes: Partial<Release> = {}) =>

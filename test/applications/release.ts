@@ -4,6 +4,7 @@ import type { Presentation, Stage } from '#domain/catalogue/record.ts'
 import { standardFactors } from '#domain/rating/factors.ts'
 import { standardUnderwriting } from '#domain/rating/underwriting.ts'
 import { CoverId, JourneyId, OrganisationId, PresentationId, ProductId, ReleaseId } from '#domain/values.ts'
+import { lifeTerms } from '../rating/cover.ts'
 
 /** A product to apply for, of everything that an application meets: each kind of question, two covers, three journeys. */
 
@@ -17,37 +18,7 @@ const uuid = (kind: number, index: number) => `${kind}0000000-0000-4000-8000-${S
 
 const coverOf = (cover_index: number, changes: Partial<ReleaseCover>): ReleaseCover => {
   const id = CoverId.parse(uuid(4, cover_index + 1))
-  return {
-    id,
-    display_id: `cov_${id}`,
-    cover_type: 'life',
-    cover_index,
-    sum_assured_min_pence: 1_000_000,
-    sum_assured_max_pence: 100_000_000,
-    age_at_entry_min: 18,
-    age_at_entry_max: 70,
-    term_years_min: 5,
-    term_years_max: 40,
-    max_age_at_expiry: 80,
-    premium_basis: 'guaranteed',
-    review_period_years: null,
-    minimum_premium_pence: 500,
-    ci_payout_basis: 'additional',
-    survival_period_days: 14,
-    indexation_method: 'none',
-    benefit_basis: 'lump_sum',
-    title: null,
-    pricing_basis: 'rated',
-    member_premium_pence: null,
-    members_factor: null,
-    opt_in_factor: null,
-    members_min: null,
-    members_max: null,
-    rate_table: 'life.level',
-    indexation_percent: null,
-    tiers: [],
-    ...changes,
-  }
+  return { id, display_id: `cov_${id}`, cover_index, ...lifeTerms, ...changes }
 }
 
 export const lifeCover = coverOf(0, {})

@@ -93,6 +93,12 @@ scenario('but not while that record has yet to follow the last save: a save that
   when: saveCustomer(given(anna, { known, known_at: '1970-01-01T00:00:00.000Z' })),
   then: [],
 })
+scenario('and it is told again when it changed at the moment of the last save', {
+  given: [started(), customerSaved({ ...known, ...anna, country: 'GB' })],
+  at: '2026-01-15T12:00:00.000Z',
+  when: saveCustomer(given(anna, { known, known_at: '2026-01-15T12:00:00.000Z' })),
+  then: [customerSaved({ ...known, ...anna, country: 'GB' }, { sent: anna })],
+})
 scenario('and it is told again when it changed after the last save', {
   given: [started(), customerSaved({ ...known, ...anna, country: 'GB' })],
   when: saveCustomer(given(anna, { known, known_at: '9999-01-01T00:00:00.000Z' })),

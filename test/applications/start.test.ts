@@ -215,6 +215,11 @@ scenario('a key that started another application is refused, and all that differ
     'answers.smoker': '',
   }),
 })
+scenario('the customer of the start is the same after their email address was changed', {
+  given: [started(), customerSaved(), customerSaved({ ...anna, email: 'anna@new.example' })],
+  when: start({ customer: given() }),
+  then: [],
+})
 scenario('a customer for an application without one is another customer', {
   given: [started()],
   when: start({ customer: given() }),

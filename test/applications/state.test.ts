@@ -85,6 +85,32 @@ test("the second person's answers are added, changed and removed", () => {
   expect(partner_answers).toEqual({ wine: false, beer: false, note: true })
 })
 
+test('the opt-out boxes were shown once any answer to them came, and stay so', () => {
+  const boxes = (consent_answers: Record<string, false> | null) => customerSaved(undefined, { consent_answers })
+
+  expect(stateAfter([started(), boxes(null)]).boxes_shown).toBe(false)
+  expect(stateAfter([started(), boxes({})]).boxes_shown).toBe(true)
+  expect(stateAfter([started(), boxes({}), boxes(null)]).boxes_shown).toBe(true)
+})
+
+test('when the details of each person were last saved is known', () => {
+  const at = '2026-01-15T12:00:00.000Z'
+  const soft = { type: 'SoftCustomerSaved', soft_customer: nothingKnown, by: 'server' } as const
+
+  expect(stateAfter([started(), soft])).toMatchObject({ customer_saved_at: null, partner_saved_at: null })
+  expect(stateAfter([started(), customerSaved()])).toMatchObject({ customer_saved_at: at, partner_saved_at: null })
+  expect(stateAfter([started(), partnerSaved('server')])).toMatchObject({
+    customer_saved_at: null,
+    partner_saved_at: at,
+  })
+})
+
+test('early details that a visitor typed open an application to visitors', () => {
+  const soft = { type: 'SoftCustomerSaved', soft_customer: nothingKnown, by: 'browser' } as const
+
+  expect(stateAfter([started(), soft]).open_to_visitors).toBe(true)
+})
+
 describe('an application is open to visitors', () => {
   for (const [name, events, expected] of [
     ['when one started it', [started({ started_by: 'browser' })], true],

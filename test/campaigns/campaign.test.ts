@@ -14,7 +14,11 @@ const choices: CampaignChoices = {
   field_names: { email: 'E-Mail' },
 }
 const identity = { campaign_id, organisation_id, key: 'spring' }
-const created: CampaignEvent = { type: 'CampaignCreated', ...identity, ...choices }
+const created: Extract<CampaignEvent, { type: 'CampaignCreated' }> = {
+  type: 'CampaignCreated',
+  ...identity,
+  ...choices,
+}
 const create = (changes: Partial<CampaignChoices> = {}) =>
   ({ type: 'CreateCampaign', ...identity, choices: { ...choices, ...changes } }) as const
 
@@ -30,7 +34,7 @@ describe('a campaign', () => {
   scenario('whose key is taken is refused', {
     given: [created],
     when: create(),
-    then: rejected('conflict', { key: 'taken' }),
+    then: rejected('conflict', { key: 'taken' }, 'campaign with the key spring already. Change that one.'),
   })
 
   scenario('is paused, and nothing else changes', {
@@ -44,8 +48,41 @@ describe('a campaign', () => {
   scenario('that there is not cannot be changed', {
     given: [],
     when: { type: 'ChangeCampaign', choices: {} },
-    then: rejected('not_found'),
+    then: rejected('not_found', undefined, 'There is no campaign with this id.'),
   })
+
+  const paused: CampaignEvent = { type: 'CampaignChanged', ...choices, state: 'paused' }
+  scenario('that is paused stays so when something else changes', {
+    given: [created, paused],
+    when: { type: 'ChangeCampaign', choices: { name: 'Summer' } },
+    then: [{ ...paused, name: 'Summer' }],
+  })
+  scenario('whose rules are changed has rules that can be checked', {
+    given: [created],
+    when: { type: 'ChangeCampaign', choices: { rules: [{ rule: 'age_range', field: 'dob' }] } },
+    then: rejected('validation_failed', { 'rules[0]': 'needs min' }, 'Correct rules[0]: it needs min, max or both.'),
+  })
+
+  const usable: readonly LeadRule[] = [
+    { rule: 'format', field: 'email', format: 'email' },
+    { rule: 'format', field: 'reference', format: 'pattern', pattern: '^[A-Z]{3}$' },
+    { rule: 'allowed_values', field: 'product_interest', values: ['life'] },
+    { rule: 'age_range', field: 'dob', min: 18 },
+    { rule: 'age_range', field: 'dob', max: 75 },
+    { rule: 'age_range', field: 'dob', min: 18, max: 75 },
+    { rule: 'age_range', field: 'dob', min: 30, max: 30 },
+    { rule: 'postcode_range', field: 'postal_code', allowed: ['LS'] },
+    { rule: 'postcode_range', field: 'postal_code', excluded: ['BT'] },
+    { rule: 'postcode_range', field: 'postal_code', allowed: ['LS'], excluded: ['LS1'] },
+    { rule: 'consent', purpose: 'service' },
+    { rule: 'no_duplicate', days: 30 },
+  ]
+  for (const rule of usable)
+    scenario(`can demand ${JSON.stringify(rule)}`, {
+      given: [],
+      when: create({ rules: [rule] }),
+      then: [{ ...created, rules: [rule] }],
+    })
 
   const unusable: readonly (readonly [LeadRule, string])[] = [
     [{ rule: 'format', field: 'reference', format: 'pattern' }, 'needs a pattern'],
@@ -54,6 +91,8 @@ describe('a campaign', () => {
     [{ rule: 'age_range', field: 'dob' }, 'needs min, max or both'],
     [{ rule: 'age_range', field: 'dob', min: 30, max: 29 }, 'min above its max'],
     [{ rule: 'postcode_range', field: 'postal_code' }, 'needs allowed or excluded'],
+    [{ rule: 'postcode_range', field: 'postal_code', allowed: [] }, 'needs allowed or excluded'],
+    [{ rule: 'postcode_range', field: 'postal_code', excluded: [] }, 'needs allowed or excluded'],
   ]
   for (const [rule, reason] of unusable)
     scenario(`with the rule ${JSON.stringify(rule)} is refused`, {

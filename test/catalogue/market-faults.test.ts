@@ -1,13 +1,9 @@
 import { expect, test } from 'vitest'
-import { draftFaults } from '#domain/catalogue/draft-faults.ts'
 import type { Draft } from '#domain/catalogue/events.ts'
-import { inputPath } from '#infra/http/problem.ts'
-import { draft, levelTable } from './builders.ts'
+import { draft } from './builders.ts'
+import { faultsOf as allFaultsOf } from './faults.ts'
 
-const faultsOf = (changes: Partial<Draft>) =>
-  Object.fromEntries(
-    draftFaults({ ...draft(), ...changes }, levelTable).map(({ path, reason }) => [inputPath(path), reason]),
-  )
+const faultsOf = (changes: Partial<Draft>) => Object.fromEntries(allFaultsOf({ ...draft(), ...changes }))
 
 const market = { mapping: [{ field: 'smoker', key: 'smoker' }], time_limit_seconds: 60, valid_days: 30 }
 const unpriced = () => draft().covers.map((cover) => ({ ...cover, rate_table: null }))

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { LifecycleState } from '#domain/catalogue/events.ts'
+import type { Draft, LifecycleState } from '#domain/catalogue/events.ts'
 import {
   coverBounds,
   journeyRecords,
@@ -15,6 +15,7 @@ import { draft } from './builders.ts'
 
 const of = draft()
 const state: LifecycleState = 'production'
+const presented = (release: Draft = of) => ({ release, journey: journey(release) })
 
 test('a product is shown with its terms and the bounds of its covers, and not with what prices it', () => {
   const { rate_table: _table, indexation_percent: _percent, tiers: _tiers, ...priced } = cover(of)
@@ -89,14 +90,35 @@ test('journeys, questions, options and stages are shown in the order of their po
   expect(questionRecords(reversed)[2]).toEqual(plain)
   expect(Question.safeParse({ ...plain, answer_options: [{}] }).success).toBe(false)
   const [web] = presentations
-  expect(web && presentationRecord({ ...web, stages: web.stages.toReversed() })).toEqual(web)
+  expect(web && presentationRecord({ ...web, stages: web.stages.toReversed() }, presented())).toEqual(web)
 })
 
 test('a stage is shown with all keys of its config', () => {
   const web = presentation(of)
   const stages = web.stages.map((stage) => (stage.stage_type === 'payment' ? { ...stage, config: {} } : stage))
 
-  expect(presentationRecord({ ...web, stages })).toEqual(web)
+  expect(presentationRecord({ ...web, stages }, presented())).toEqual(web)
+})
+
+test('the stage of the second person names what they are asked, and the answer by which there is one', () => {
+  const [web] = journey(of).presentations
+  if (!web) throw new Error('The journey has no presentation.')
+  const partner = { stage_type: 'partner_details', config: { fields: ['dob'] } } as const
+  const stages = web.stages.map((stage) => ({ ...stage, ...partner }))
+  const configOf = (release: Draft) => presentationRecord({ ...web, stages }, presented(release)).stages[0]?.config
+  const declared = { fields: ['dob'], required_fields: [], same_address: false }
+  const joint = { mode: 'by_answer', factor_key: 'heart', joint_values: ['none'] } as const
+
+  expect(configOf(draft({ joint: { mode: 'always' } }))).toEqual({
+    ...declared,
+    question_keys: ['smoker', 'smoking_amount', 'heart', 'height_cm', 'weight_kg', 'occupation'],
+    ask_if: null,
+  })
+  expect(configOf({ ...of, joint: { ...joint, joint_values: ['none'] } })).toEqual({
+    ...declared,
+    question_keys: ['smoker', 'smoking_amount', 'height_cm', 'weight_kg', 'occupation'],
+    ask_if: { key: 'heart', equals: ['none'] },
+  })
 })
 
 test('a presentation is found by its slug; otherwise it is the default one, if there is one', () => {

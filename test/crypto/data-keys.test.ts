@@ -6,7 +6,7 @@ import { followErasures } from '#infra/crypto/erasures.ts'
 import { deriveKeys } from '#infra/crypto/keys.ts'
 import { CannotUnseal } from '#infra/crypto/aead.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
-import { isUnavailable, sql } from '#infra/postgres/postgres.ts'
+import { createPool, isUnavailable, sql } from '#infra/postgres/postgres.ts'
 import { makeLog } from '#infra/log.ts'
 import { testDatabase } from '../database.ts'
 import { eventually } from '../event-log/events.ts'
@@ -72,6 +72,23 @@ test('the first events of many subjects share a round trip', async () => {
   expect(statements).toBe(1)
   await Promise.all(Array.from({ length: 100 }, async (_, index) => of({ ...ann, subject: `person:${index}` })))
   expect(statements).toBe(1)
+})
+
+test('keys are found through their index, however few there were when the statement was planned', async () => {
+  await using database = await keyDatabase()
+  const pool = createPool(database.url, { max: 1 })
+  const dataKeys = makeDataKeys({ pool, keys })
+  await database.pool.query('analyze data_key')
+  for (let time = 0; time < 8; time++) await dataKeys.of({ ...ann, subject: `person:${time}` })
+
+  const { rows } = await pool.query<{ 'QUERY PLAN': string }>(
+    `explain execute "data-keys-find-or-make" ('{}', '{}', '{}', '{}', '{}', true)`,
+  )
+  await pool.end()
+
+  const plan = rows.map((row) => row['QUERY PLAN']).join('\n')
+  expect(plan).toMatch(/Index Cond: .*organisation_id = given\w*\.organisation_id.*subject = given\w*\.subject/)
+  expect(plan).not.toMatch(/Seq Scan on data_key/)
 })
 
 test('keys are found by their ids, those that are not remembered with one statement', async () => {

@@ -348,7 +348,3 @@ test('an organisation whose key cannot be opened keeps no other from reading and
   ])
   expect([refused.status, taken.status]).toEqual(['rejected', 'fulfilled'])
 })
-
-test('the shapes of all stored events are known to the log', () => {
-  expect(new Map(Object.entries(storedEvents))).toEqual(new Map(allEvents))
-})

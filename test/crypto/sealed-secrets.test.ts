@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { integrationsFold, noIntegrations } from '#domain/custom-integrations/record.ts'
+import { integrationSecretPlace, integrationsFold, noIntegrations } from '#domain/custom-integrations/record.ts'
 import { categoryOf, fromStored, type RecordedEvent } from '#domain/event.ts'
 import { endpointConnectionEvents } from '#domain/integrations/events.ts'
-import { signingSecretsFold, type SigningSecrets } from '#domain/integrations/record.ts'
-import { paymentAccountsFold, type PaymentAccounts } from '#domain/payment-accounts/record.ts'
-import { providerAccountsFold, type ProviderAccounts } from '#domain/provider-accounts/record.ts'
+import { signingSecretPlace, signingSecretsFold, type SigningSecrets } from '#domain/integrations/record.ts'
+import { paymentAccountsFold, paymentSecretPlace, type PaymentAccounts } from '#domain/payment-accounts/record.ts'
+import { accountSecretPlace, providerAccountsFold, type ProviderAccounts } from '#domain/provider-accounts/record.ts'
 import { sealedSecretsOf } from '#domain/sealed-secrets.ts'
 import { samples } from '../stored-events/samples.ts'
 
@@ -59,6 +59,14 @@ test('every secret that any stored event holds sealed is among those in use', ()
   expect(held).toBeGreaterThan(4)
 })
 
+test('a secret opens only in the place that it was sealed for, by organisation, record and name', () => {
+  expect(accountSecretPlace('org', 'id')).toEqual(['org', 'provider_account-id', 'secret'])
+  expect(accountSecretPlace('org', 'id', 'webhook_secret')).toEqual(['org', 'provider_account-id', 'webhook_secret'])
+  expect(paymentSecretPlace('org', 'id', 'secret_key')).toEqual(['org', 'payment_account-id', 'secret_key'])
+  expect(integrationSecretPlace('org', 'id', 'api_key')).toEqual(['org', 'integration_connection-id', 'api_key'])
+  expect(signingSecretPlace('org', 'id')).toEqual(['org', 'endpoint_connection-id', 'signing_secret'])
+})
+
 test('a former signing secret is in use until the last one signs', () => {
   const created = { type: 'EndpointConnectionCreated', organisation_id: 'org_0', name: 'hooks', sealed_secret: 'first' }
   const again = { type: 'EndpointSecretRegenerated', sealed_secret: 'second' }
@@ -68,4 +76,40 @@ test('a former signing secret is in use until the last one signs', () => {
   expect(overlapping('2030-01-03T00:00:00.000Z')).toEqual(['second'])
   expect(signedBy(created, { ...again, former_signs_until: null })('2030-01-01T00:00:00.000Z')).toEqual(['second'])
   expect(signedBy(created, { type: 'EndpointConnectionRemoved' })('2030-01-01T00:00:00.000Z')).toEqual([])
+})
+
+test('whose each secret is, and what of, is known; one that there is not is none', () => {
+  const account = { organisation_id: 'org_1' }
+  const known = {
+    providerAccounts: new Map([['one', { ...account, provider: 'phone', sealed_secret: 'p1' }]]),
+    paymentAccounts: new Map([
+      ['live', { ...account, mode: 'live', sealed_secret_key: 's1', sealed_webhook_secret: 'w1' }],
+      ['test', { ...account, mode: 'test', sealed_secret_key: 's2', sealed_webhook_secret: null }],
+    ]),
+    integrations: {
+      ...noIntegrations(),
+      connections: new Map([['one', { ...account, name: 'CRM', sealed_secrets: { token: 't1' } }]]),
+    },
+    signingSecrets: new Map([
+      [
+        'one',
+        { ...account, name: 'Hooks', sealed: 'h2', former: [{ sealed: 'h1', until: '2026-06-01T00:00:00.000Z' }] },
+      ],
+    ]),
+  } as never
+  const of = (now: string) =>
+    sealedSecretsOf(known, now).map(({ of: what, sealed, organisation_id }) =>
+      [organisation_id, what, sealed].join(': '),
+    )
+
+  expect(of('2026-05-31T23:59:59.999Z')).toEqual([
+    'org_1: provider account phone: p1',
+    'org_1: payment account live: s1',
+    'org_1: payment account live: w1',
+    'org_1: payment account test: s2',
+    'org_1: integration connection CRM: t1',
+    'org_1: endpoint connection Hooks: h2',
+    'org_1: endpoint connection Hooks: h1',
+  ])
+  expect(of('2026-06-01T00:00:00.000Z')).not.toContain('org_1: endpoint connection Hooks: h1')
 })

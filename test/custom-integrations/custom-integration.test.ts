@@ -7,6 +7,7 @@ import {
   type CustomIntegrationEvent,
 } from '#domain/custom-integrations/events.ts'
 import { readEvent } from '#domain/custom-integrations/read-event.ts'
+import { evolveCustomIntegration } from '#domain/custom-integrations/record.ts'
 import { OrganisationId } from '#domain/values.ts'
 import { rejected, scenariosOf } from '../scenario.ts'
 
@@ -82,6 +83,36 @@ describe('an inbound integration', () => {
     then: rejected('validation_failed', { direction: 'is inbound, and cannot be changed' }),
   })
 
+  scenario('of a name that is taken is refused', {
+    given: [created],
+    when: create({ inbound: null, outbound }),
+    then: rejected('conflict', { name: 'is taken' }, 'There is an integration called CRM already. Change that one.'),
+  })
+
+  scenario('that there is not cannot be changed', {
+    given: [],
+    when: change({}),
+    then: rejected('not_found', undefined, 'There is no integration with this id. Check the address.'),
+  })
+
+  scenario('that is changed to what it is stays as it is', { given: [created], when: change({}), then: [] })
+
+  scenario('has one direction and not none', {
+    given: [],
+    when: create({ inbound: null }),
+    then: rejected('validation_failed', { direction: 'must be either inbound or outbound' }),
+  })
+
+  scenario('has all that is wrong with it named at once', {
+    given: [],
+    when: create({ inbound: { ...inbound, policy_id_path: null }, faults: { event_type_path: 'is empty' } }),
+    then: rejected(
+      'validation_failed',
+      { event_type_path: 'is empty', 'inbound.policy_id_path': 'is required' },
+      'Correct event_type_path, inbound.policy_id_path and send the request again.',
+    ),
+  })
+
   scenario('has one direction', {
     given: [],
     when: create({ outbound }),
@@ -100,10 +131,25 @@ describe('an inbound integration', () => {
     ],
   })
 
-  scenario('does not take a header that HTTP itself uses', {
+  for (const signature_header of [
+    'Host',
+    'connection',
+    'Content-Length',
+    'content-type',
+    'Transfer-Encoding',
+    'User-Agent',
+  ])
+    scenario(`does not take ${signature_header} for the signature, which HTTP itself uses`, {
+      given: [],
+      when: create({ inbound: { ...inbound, signature_header } }),
+      then: rejected('validation_failed', { 'inbound.signature_header': 'HTTP itself' }),
+    })
+
+  const silent = { outcome_event_types: [], outcome_mapping: null, update_event_types: [], policy_id_path: null }
+  scenario('need not say where anything is when it lists no event types', {
     given: [],
-    when: create({ inbound: { ...inbound, signature_header: 'Host' } }),
-    then: rejected('validation_failed', { 'inbound.signature_header': 'HTTP itself' }),
+    when: create({ inbound: { ...inbound, ...silent } }),
+    then: [{ ...created, inbound: { ...inbound, ...silent } }],
   })
 
   scenario('says where an outcome is, when there are outcome event types', {
@@ -127,6 +173,20 @@ describe('an inbound integration', () => {
     then: rejected('validation_failed', { 'inbound.outcome_mapping.lead': 'at least one of' }),
   })
 
+  for (const [part, match_on_details] of [
+    ['id', false],
+    ['external_id', false],
+    ['email', true],
+    ['phone', true],
+  ] as const) {
+    const found = { ...inbound, outcome_mapping: { ...mapping, lead: { ...nobody, match_on_details, [part]: 'lead' } } }
+    scenario(`finds a lead by ${part} alone`, {
+      given: [],
+      when: create({ inbound: found }),
+      then: [{ ...created, inbound: found }],
+    })
+  }
+
   scenario('matches by email and phone only with match_on_details: true', {
     given: [],
     when: mapped({ lead: { ...nobody, email: 'lead.email', match_on_details: false } }),
@@ -142,6 +202,37 @@ describe('an inbound integration', () => {
       when: mapped(types),
       then: rejected('validation_failed', { 'inbound.outcome_mapping.type': 'type_column' }),
     })
+})
+
+describe('an outbound integration', () => {
+  const outward: CustomIntegrationEvent = { ...created, inbound: null, outbound }
+  const elsewhere = { ...outbound, base_url: 'https://new.example.com' }
+
+  scenario('says how another system is called', {
+    given: [],
+    when: create({ inbound: null, outbound }),
+    then: [outward],
+  })
+  scenario('can be changed', {
+    given: [outward],
+    when: change({ inbound: null, outbound: elsewhere }),
+    then: [{ type: 'CustomIntegrationChanged', inbound: null, outbound: elsewhere }],
+  })
+  scenario('is what it was changed to', {
+    given: [outward, { type: 'CustomIntegrationChanged', inbound: null, outbound: elsewhere }],
+    when: change({ inbound: null, outbound: elsewhere }),
+    then: [],
+  })
+  scenario('keeps its direction: that cannot change later', {
+    given: [outward],
+    when: change({}),
+    then: rejected('validation_failed', { direction: 'is outbound, and cannot be changed' }),
+  })
+  test('that was never created is not changed', () => {
+    const changed: CustomIntegrationEvent = { type: 'CustomIntegrationChanged', inbound: null, outbound }
+
+    expect(evolveCustomIntegration(undefined, changed, { occurred_at: '2026-01-15T12:00:00.000Z' })).toBeUndefined()
+  })
 })
 
 describe('an event', () => {
@@ -194,6 +285,92 @@ describe('an event', () => {
 
     expect(outcome).toMatchObject({ occurred_at: null, deal_ref: null, product: 'LIFE' })
     expect(outcome?.unreadable).toEqual(['occurred_at', 'deal_ref'])
+  })
+
+  test('that holds something unreadable in every part names each', () => {
+    const wrong = {
+      kind: [],
+      at: [],
+      ref: [],
+      product: [],
+      reason: [],
+      note: [],
+      amounts: { premium: [], commission: [] },
+    }
+    const nobody = { ours: {}, theirs: {}, email: true, phone: [] }
+
+    const { outcome } = readEvent(inbound, { ...event, sale: wrong, lead: nobody })
+
+    expect(outcome?.unreadable).toEqual([
+      'type',
+      'occurred_at',
+      'lead.id',
+      'lead.external_id',
+      'lead.email',
+      'lead.phone',
+      'deal_ref',
+      'product',
+      'reason',
+      'note',
+      'values.premium',
+      'values.commission',
+    ])
+    expect(outcome?.values).toEqual({})
+  })
+
+  test('says nothing where it holds nothing, null or an empty text, which is not unreadable', () => {
+    const little = { kind: 'sold', ref: null, product: '  ', amounts: null }
+
+    expect(readEvent(inbound, { event: { name: 'sale.made' }, sale: little, lead: 'ada@example.org' }).outcome).toEqual(
+      {
+        type: 'sold',
+        occurred_at: null,
+        lead: { id: null, external_id: null, email: null, phone: null, match_on_details: true },
+        deal_ref: null,
+        product: null,
+        reason: null,
+        note: null,
+        values: {},
+        unreadable: [],
+      },
+    )
+  })
+
+  test('is asked nothing that the mapping gives no path for', () => {
+    const little = { ...mapping, deal_ref: null, product: null, reason: null, note: null, event_id: null, values: {} }
+
+    expect(readEvent(Inbound.parse({ ...inbound, outcome_mapping: little }), event)).toMatchObject({
+      event_id: null,
+      outcome: { deal_ref: null, product: null, reason: null, note: null, values: {}, unreadable: [] },
+    })
+  })
+
+  test('has its texts without what no table can hold, without spaces around them, and not without end', () => {
+    const long = 'x'.repeat(2_001)
+    const odd = { ...sale, ref: ' D\u0000-1 ', product: 'L\ud800', note: long }
+
+    expect(readEvent(inbound, { ...event, sale: odd }).outcome).toMatchObject({
+      deal_ref: 'D\ufffd-1',
+      product: 'L\ufffd',
+      note: long.slice(0, 2_000),
+    })
+  })
+
+  test('of a type that is both an outcome and news of a policy is both', () => {
+    const both = Inbound.parse({ ...inbound, update_event_types: ['sale.made'] })
+
+    expect(readEvent(both, { ...event, policy: { ours: policy_id } })).toMatchObject({
+      outcome: { type: 'sold' },
+      policy_id,
+      ignored: null,
+    })
+  })
+
+  test('of a policy is read also where no outcomes are mapped', () => {
+    const updates = Inbound.parse({ ...inbound, outcome_event_types: [], outcome_mapping: null })
+    const changed = { event: { name: 'policy.changed', id: 7 }, policy: { ours: policy_id } }
+
+    expect(readEvent(updates, changed)).toMatchObject({ policy_id, event_id: null, ignored: null })
   })
 
   test('of a policy names it by the service’s own id', () => {

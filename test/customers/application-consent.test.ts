@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Customer } from '#domain/customers/record.ts'
+import { customer } from '#domain/customers/customer.ts'
 import { fromStored, idOf, type EventShapes, type RecordedEvent } from '#domain/event.ts'
 import { application } from '#domain/applications/application.ts'
 import { makeApplicationConsent } from '../../command-api/application-consent.ts'
@@ -38,13 +38,13 @@ const follow = async () => {
 
 /** An application whose customer answered so: what is recorded of them from then on. */
 const answered = async (answers: object, by: 'server' | 'browser' = 'server') => {
-  const customer = { first_name: 'Anna', last_name: 'Ash', email: `${crypto.randomUUID()}@example.org` }
+  const anna = { first_name: 'Anna', last_name: 'Ash', email: `${crypto.randomUUID()}@example.org` }
   const { body } = await fixture.start({}, as(by))
   const { id, share_token } = body.data
   const token = { 'X-Share-Token': String(share_token) }
   const { body: saved } = await fixture.saveCustomer(
     id,
-    { customer, ...answers },
+    { customer: anna, ...answers },
     as(by, by === 'browser' ? token : {}),
   )
   await follow()
@@ -63,10 +63,8 @@ const quoted = async (id: string) => {
 
 const consentOf = async (id: string) => {
   await follow()
-  const { rows } = await fixture.pool.query<{ document: Customer }>('select document from customers where id = $1', [
-    id,
-  ])
-  return (rows[0]?.document.consent ?? []).map(({ purpose, channel, state, basis, method, wording, source }) => ({
+  const record = await commandHandler(fixture.writer, customer).load(id)
+  return (record?.consent ?? []).map(({ purpose, channel, state, basis, method, wording, source }) => ({
     said: `${purpose} ${channel} ${state} ${basis}`,
     method,
     wording,

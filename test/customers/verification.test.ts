@@ -27,14 +27,18 @@ scenario('what is confirmed is not confirmed again', { given: [created, verified
 scenario('an address that the person does not have is not confirmed', {
   given: [created, moved('other@example.org')],
   when: verify,
-  then: rejected('validation_failed', { value: 'is not the' }),
+  then: rejected('validation_failed', { value: 'is not the email address of the person' }, 'another email address'),
 })
 scenario('a number that the person does not have is not confirmed', {
   given: [created],
   when: { ...verify, detail: 'phone_number', value: '+447700900123' },
-  then: rejected('validation_failed', { value: 'is not the' }),
+  then: rejected('validation_failed', { value: 'is not the telephone number of the person' }),
 })
-scenario('nothing of a person who is not known is confirmed', { given: [], when: verify, then: rejected('not_found') })
+scenario('nothing of a person who is not known is confirmed', {
+  given: [],
+  when: verify,
+  then: rejected('not_found', undefined, 'no person with this id'),
+})
 scenario('what was confirmed is taken back', { given: [created, verified], when: withdraw, then: [withdrawn] })
 scenario('what was not confirmed is not taken back', { given: [created], when: withdraw, then: [] })
 scenario('what was taken back can be confirmed again', {

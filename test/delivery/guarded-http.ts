@@ -23,7 +23,7 @@ export const listening = async (server: Server | TcpServer) => {
 export const serverThat = (answer: RequestListener) => listening(createServer(answer))
 
 export const client = (options: Partial<GuardedHttpOptions> = {}) => {
-  const http = makeGuardedHttp({ allowedHosts: [], allowHttp: true, timeoutMs: 2000, ...options })
+  const http = makeGuardedHttp({ allowedHosts: [], allowHttp: true, timeoutMs: 20_000, ...options })
   return {
     ...http,
     post: (url: string, body = '{}') => http.request({ method: 'POST', url, headers: {}, body }),

@@ -21,7 +21,7 @@ test('no statement of the queue reads a table from end to end, however many deli
 
 test('the statements of each send are planned once, by the index even while the queue is empty', async () => {
   await using database = await testDatabase()
-  const pool = createPool(database.url, { max: 1, byIndex: true })
+  const pool = createPool(database.url, { max: 1 })
   const allotted = [{ organisation_id: newId(), connection_id: newId(), standing: 'closed' as const, room: 3 }]
   for (let time = 0; time < 8; time++) {
     await candidateSearch(pool).find(true)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { kindOf } from '../../delivery-worker/capability.ts'
 import { capabilities } from '../../delivery-worker/capabilities.ts'
-import { allProjections } from '../../projections/projections.ts'
+import { allProjections } from '../../projections/all-projections.ts'
 import { samples } from '../stored-events/samples.ts'
 
 test('a read model that a delivery waits for follows the streams of its event, or keeps its checkpoint close to the log', () => {

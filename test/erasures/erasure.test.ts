@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { erasure, type ErasureCommand, type ErasureState } from '#domain/erasures/erasure.ts'
 import { phoneDigits } from '#domain/phone-digits.ts'
+import { Rejection } from '#domain/rejection.ts'
 import { CustomerId, OrganisationId } from '#domain/values.ts'
 
 const organisation_id = OrganisationId.parse('6f6c9e0a-3c1b-4d5e-8f70-1a2b3c4d5e6f')
 const contact_id = CustomerId.parse('c0000000-0000-4000-8000-000000000001')
 const at = { occurred_at: '2026-01-15T12:00:00.000Z' }
+const later = '2026-01-16T12:00:00.000Z'
 const streams = (count: number) => Array.from({ length: count }, () => `ingest-${crypto.randomUUID()}`).toSorted()
 const request = (named: readonly string[]): ErasureCommand => ({
   type: 'RequestErasure',
@@ -22,6 +24,43 @@ const decide = (command: ErasureCommand, state: ErasureState | undefined) => {
 }
 
 describe('an erasure', () => {
+  test('409 conflict: the person has a policy that is in force, for which their details are needed', () => {
+    const asked = { ...request([]), policies: 1 } as ErasureCommand
+
+    expect(() => decide(asked, undefined)).toThrow(
+      new Rejection(
+        'conflict',
+        'The person has a policy that is in force, for which their details are needed. Cancel it first, or wait until it has ended.',
+      ),
+    )
+    expect(() => decide(asked, undefined)).toThrow(expect.objectContaining({ code: 'conflict' }))
+  })
+
+  test('that nobody has asked for is not confirmed', () => {
+    const erased = { type: 'PersonErased', contact_id, streams: streams(1), more_follow: false } as const
+
+    expect(decide({ type: 'ConfirmErasure', streams: streams(1) }, undefined).events).toEqual([])
+    expect(erasure.evolve(undefined, erased, at)).toBeUndefined()
+  })
+
+  test('is of all that is found later, too', () => {
+    const [first, second] = streams(2)
+    const confirm = (named: readonly (string | undefined)[]) =>
+      ({ type: 'ConfirmErasure', streams: named.filter((each) => each !== undefined) }) as const
+    const { state } = decide(confirm([first]), decide(request([]), undefined).state)
+
+    expect(decide(confirm([first, second]), state).events).toEqual([
+      { type: 'PersonErased', contact_id, streams: [second], more_follow: false },
+    ])
+  })
+
+  test('was asked for when it was asked for first', () => {
+    const { events, state } = decide(request(streams(1)), undefined)
+    const again = events.reduce((before, event) => erasure.evolve(before, event, { occurred_at: later }), state)
+
+    expect(again?.record).toMatchObject({ requested_at: at.occurred_at, requested_by: 'office', erased_at: null })
+  })
+
   test('of whom 2,500 records name is requested and confirmed in events of at most 100 of them, each once', () => {
     const named = streams(2_500)
     const requested = decide(request(named), undefined)
@@ -39,6 +78,8 @@ describe('an erasure', () => {
       expect(confirmed.events.length).toBeLessThanOrEqual(10)
       told.push(...confirmed.events.flatMap((event) => event.streams))
       state = confirmed.state
+      // Only the last one says that all is done.
+      expect(state?.record.erased_at).toBe(told.length === named.length ? at.occurred_at : null)
     }
     expect(told).toEqual(named)
     expect(state?.record).toMatchObject({ records: 2_500, erased_at: at.occurred_at })
@@ -48,7 +89,7 @@ describe('an erasure', () => {
     const { state } = decide(request([]), undefined)
     const confirmed = decide({ type: 'ConfirmErasure', streams: [] }, state)
 
-    expect(confirmed.events).toEqual([{ type: 'PersonErased', contact_id, streams: [] }])
+    expect(confirmed.events).toEqual([{ type: 'PersonErased', contact_id, streams: [], more_follow: false }])
     expect(decide({ type: 'ConfirmErasure', streams: [] }, confirmed.state).events).toEqual([])
     expect(decide(request([]), confirmed.state).events).toEqual([])
   })

@@ -1,6 +1,7 @@
+import { setImmediate } from 'node:timers/promises'
 import type { Pool, QueryConfig } from 'pg'
 import { expect, test } from 'vitest'
-import type { Position } from '#domain/event.ts'
+import type { Position, RecordedEvent } from '#domain/event.ts'
 import { asWritten, logReader, measure, start, toPosition } from '#infra/event-log/postgres/read.ts'
 import { arrivals, subscriber } from '#infra/event-log/postgres/subscribe.ts'
 import { postgresLog } from '#infra/event-log/postgres/postgres-log.ts'
@@ -130,7 +131,7 @@ test('new events are found by looking when nobody tells of them', async () => {
   expect(idsOf(eventsIn(batches))).toEqual([event.id])
 })
 
-test('reads of some categories and live reads use the index by category, and never read the whole table', async () => {
+test('reads of some categories, live ones too, use the index by category, and those of many the order; they never read the whole table', async () => {
   await using database = await preparedDatabase()
   await database.pool.query(`
     insert into event_log.event (transaction_id, revision, id, schema_version, stream, category, type, data, metadata)
@@ -155,19 +156,69 @@ test('reads of some categories and live reads use the index by category, and nev
   const rare = await reader.between(start, upTo, { categories: ['rare'] }, 1_000)
   const both = await reader.between(start, upTo, { categories: ['rare', 'usual'], types: ['Happened'] }, 1_000)
   await reader.news(start, { categories: ['rare', 'usual'] }, 1_000)
+  const others = Array.from({ length: 8 }, (_, number) => `never${number}`)
+  const latest = await reader.news(toPosition('7', '7'), { categories: ['usual', ...others] }, 3)
   await database.pool.query(`delete from event_log.event where category = 'rare'`)
   await database.pool.query('analyze event_log.event')
   await reader.between(start, upTo, { categories: ['rare', 'never'] }, 1_000)
 
   expect(rare.events).toHaveLength(20)
   expect(both.events.map(({ position }) => measure(position))).toEqual(Array.from({ length: 1_000 }, (_, n) => n + 1))
-  expect(explained).toHaveLength(4)
+  expect(latest.events.map(({ position }) => measure(position))).toEqual([8, 9, 10])
+  expect(explained).toHaveLength(5)
+  // Near the end, a reader of many categories passes over the few events of others.
+  const [ofMany = ''] = explained.splice(3, 1)
+  expect(ofMany).toMatch(/Index Scan using event_order/)
   for (const plan of explained) {
     expect(plan).toContain('event_category')
     expect(plan).not.toContain('event_order')
     expect(plan).not.toContain('Seq Scan on event ')
   }
   await pool.end()
+})
+
+test('what is announced again while it is being read is not read again', async () => {
+  const announced = arrivals()
+  const [first, second] = [toPosition('1', '1'), toPosition('2', '2')]
+  const stored: RecordedEvent[] = []
+  let reads = 0
+  const whileReading: (() => void)[] = []
+  const reader = {
+    head: () => Promise.resolve(undefined),
+    between: () => Promise.reject(new Error('There is nothing old to read.')),
+    news: async (after: Position) => {
+      reads++
+      const events = stored.filter(({ position }) => position > after)
+      whileReading.shift()?.()
+      await Promise.resolve()
+      return { events, isWhole: true }
+    },
+  }
+  const leaving = new AbortController()
+  const batches = subscriber(reader, announced, 3_600_000)({ signal: leaving.signal })
+  await batches.next() // Nothing is in the log.
+  const append = (position: Position) => {
+    stored.push({ position } as RecordedEvent)
+    announced.notify(position)
+  }
+  // The next read finds nothing; that of the first event is under way when the server announces it too.
+  whileReading.push(
+    () => undefined,
+    () => announced.notify(first),
+  )
+
+  const news = batches.next()
+  await setImmediate()
+  append(first)
+  expect((await news).value).toMatchObject({ position: first })
+  const later = batches.next()
+  await setImmediate()
+  append(second)
+  expect((await later).value).toMatchObject({ position: second })
+
+  expect(reads).toBe(3)
+  leaving.abort()
+  await batches.return(undefined)
 })
 
 test('a position of another kind of log is refused', async () => {

@@ -59,6 +59,10 @@ const exceptions: Readonly<Record<string, string>> = {
   postMessageNews: 'only the message gateway has the secret that signs',
   postOrganisationPolicyReview: 'premiums are reviewed after years: before, there is nothing to conclude',
   getOrganisationPolicyReviewExplanation: 'premiums are reviewed after years: before, there is nothing to explain',
+  postOrganisationPolicyPremiumRefundClosure:
+    'banks take days to send a refund back: before, there is nothing to close',
+  postOrganisationApplicationCardPaymentClosure:
+    'banks take days to send a refund back: before, there is nothing to close',
   postOrganisationPolicyPremiumWriteOff: 'the banks take days to refuse a premium: before, it is not written off',
 }
 

@@ -122,7 +122,7 @@ test(
     expect(output).toContain('"event_id":"sale-1","type":"sold"')
     expect(output).toMatch(/"reversal_of":"[0-9a-f-]{36}"/)
     expect(output).toContain('1 lead was taken in, 0 were known, 0 faults.')
-    expect(output).toMatch(/^[0-9a-f-]{36},open,new,.*,upload,spring,/m)
+    expect(output).toMatch(/^[0-9a-f-]{36},,,Cy,Park,cy@example\.com,,,,open,new,.*,upload,spring,/m)
     expect(output).toMatch(/"contact_id":"[0-9a-f-]{36}","state":"in"/)
     expect(output).toContain('"act":"approve"')
   },

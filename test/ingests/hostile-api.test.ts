@@ -135,7 +135,9 @@ test('what the team writes of a lead may hold anything, and the lead can still b
       const { status } = await service.send('POST', `${service.admin}/leads/${contact_id}/acts`, {
         body: { by: text, acts: [act] },
       })
-      expect([text, act.act, [200, 422].includes(status)]).toEqual([text, act.act, true])
+      // A person who was sent in with that id may have it already.
+      const usual = act.act === 'mark' ? [200, 409, 422] : [200, 422]
+      expect([text, act.act, usual.includes(status)]).toEqual([text, act.act, true])
     }
     expect((await service.send('GET', `${service.admin}/leads/${contact_id}`)).status).toBe(200)
   }

@@ -1,40 +1,18 @@
 import { describe, expect, test } from 'vitest'
-import { ingestEvents, type IngestContent, type IngestEvent } from '#domain/ingests/events.ts'
+import { ingestEvents, type IngestEvent } from '#domain/ingests/events.ts'
 import { fillsTrap, sentFields } from '#domain/ingests/fields.ts'
 import { ingest, isIngest, mostAttempts } from '#domain/ingests/ingest.ts'
 import { explain, renderIngest } from '#domain/ingests/record.ts'
 import { whoIsIt, type Findings } from '#domain/ingests/who.ts'
-import { ApiApplicationId, CustomerId, IngestId, OrganisationId } from '#domain/values.ts'
+import { CustomerId } from '#domain/values.ts'
 import { readDeterministically } from '../../command-api/ingests/reader.ts'
 import { rejected, scenariosOf, stateOf } from '../scenario.ts'
+import { contact_id, content, ingest_id, received, started } from './builders.ts'
 
 const scenario = scenariosOf(ingest)
 
-const ingest_id = IngestId.parse('1a000000-0000-4000-8000-000000000001')
-const organisation_id = OrganisationId.parse('6f6c9e0a-3c1b-4d5e-8f70-1a2b3c4d5e6f')
-const contact_id = CustomerId.parse('c0000000-0000-4000-8000-000000000001')
+const { organisation_id } = received
 const other = CustomerId.parse('c0000000-0000-4000-8000-000000000002')
-const content: IngestContent = {
-  identity: { email: 'ada@example.com' },
-  data: null,
-  text: null,
-  declared: null,
-  consent: null,
-  provenance: null,
-}
-const received: IngestEvent = {
-  type: 'IngestReceived',
-  ingest_id,
-  organisation_id,
-  api_application_id: ApiApplicationId.parse('0d9e8c7b-6a5f-4e3d-9c2b-1a0f9e8d7c6b'),
-  source: 'website',
-  source_reference: null,
-  campaign: null,
-  happened_at: null,
-  accepted_at: '2026-01-15T12:00:00.000Z',
-  content,
-}
-const started: IngestEvent = { type: 'IngestResolutionStarted', attempt: 1 }
 const written = { facts_written: 2, fields_proposed: 1, activities_written: 0 }
 const resolved: IngestEvent = {
   type: 'IngestResolved',
@@ -218,6 +196,40 @@ describe('who a lead is about', () => {
       'another external id than the one held',
       { email: contact_id, sent: { email: null, external_id: 'b', isAnybody: true }, heldExternalId: () => 'a' },
       { review: 'conflicting_identifiers' },
+    ],
+    [
+      'another external id than the one held: it names who it is',
+      { email: contact_id, sent: { email: null, external_id: 'b', isAnybody: true }, heldExternalId: () => 'a' },
+      { candidates: [contact_id] },
+    ],
+    [
+      'the external id that is held',
+      { email: contact_id, sent: { email: null, external_id: 'a', isAnybody: true }, heldExternalId: () => 'a' },
+      { known: contact_id, matched_by: 'email' },
+    ],
+    [
+      'an external id where none is held',
+      { email: contact_id, sent: { email: null, external_id: 'a', isAnybody: true } },
+      { known: contact_id, matched_by: 'email' },
+    ],
+    [
+      'no external id where one is held',
+      { email: contact_id, heldExternalId: () => 'a' },
+      { known: contact_id, matched_by: 'email' },
+    ],
+    [
+      'an external id that leads to somebody with another main one',
+      {
+        external_id: contact_id,
+        sent: { email: null, external_id: 'b', isAnybody: true },
+        heldExternalId: () => 'a',
+      },
+      { known: contact_id, matched_by: 'external_id' },
+    ],
+    [
+      'a phone of somebody without an email address',
+      { phone: [{ contact_id, email: null }], sent: { email: 'b@example.com', external_id: null, isAnybody: true } },
+      { known: contact_id, matched_by: 'phone' },
     ],
     ['a phone', { phone: [known] }, { known: contact_id, matched_by: 'phone' }],
     [

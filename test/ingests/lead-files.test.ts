@@ -6,9 +6,13 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { listen } from '#infra/http/listen.ts'
+import { importFile } from '../../lead-files/import.ts'
 import { send } from '../../lead-files/service.ts'
 import { compiled } from '../compiled.ts'
-import { leadService, type LeadService } from './fixture.ts'
+import { leadService, type LeadService, type Shown } from './fixture.ts'
+
+// A command takes seconds to start on a busy machine.
+vi.setConfig({ testTimeout: 120_000 })
 
 let service: LeadService
 let folder: string
@@ -25,7 +29,7 @@ afterAll(async () => {
 const run = async (...options: readonly string[]) => {
   const program = join(import.meta.dirname, '../../lead-files/main.ts')
   const where = ['--base-url', service.origin, '--operator-key', 'the operator key of the tests']
-  const child = spawn(process.execPath, [program, ...options, '--organisation', service.organisation_id, ...where], {
+  const child = spawn(process.execPath, [program, '--organisation', service.organisation_id, ...where, ...options], {
     cwd: folder,
     env: compiled(),
     stdio: 'pipe',
@@ -49,11 +53,15 @@ test('a dry run names bad rows, and takes nothing in', async () => {
     'leads.csv:3: phone is missing',
     'leads.csv:3: BirthDate is the birthday of somebody under 18',
     'leads.csv:3: Zip is in an area that is excluded',
-    '2 leads would be taken in, 0 were known, 3 faults.',
+    '3 leads would be taken in, 1 would be held, 0 were known, 3 faults.',
     '',
   ])
   const { body } = await service.send<readonly unknown[]>('GET', `${service.admin}/ingests?source=upload`)
   expect(body.data).toEqual([])
+
+  const named = await run('export', '--organisation', 'northlight')
+  expect(named).toMatchObject({ code: 1, output: '' })
+  expect(named.errors).toContain('--organisation must be the id of the organisation')
 })
 
 test('a file is imported with source upload, and once however often it is', async () => {
@@ -74,11 +82,21 @@ test('a file is imported with source upload, and once however often it is', asyn
 })
 
 test('leads are exported as CSV and as JSON lines', async () => {
+  await vi.waitFor(
+    async () => {
+      const { body } = await service.send<readonly { person: object | null }[]>('GET', `${service.admin}/leads`)
+      expect(body.data.filter(({ person }) => person)).toHaveLength(2)
+    },
+    { timeout: 20_000, interval: 20 },
+  )
   const asCsv = await run('export')
   const asLines = await run('export', '--format', 'jsonl')
 
   const [heading, ...rows] = asCsv.output.trim().split('\n')
-  expect(heading).toBe('contact_id,status,stage,owner_id,score,grade,source,campaign,facts,updated_at')
+  expect(heading).toBe(
+    'contact_id,external_system_id,title,first_name,last_name,email,phone_number,dob,postal_code,status,stage,owner_id,score,grade,source,campaign,facts,updated_at',
+  )
+  expect(asCsv.output).toContain(',,,Ada,Finch,ada.upload@example.com,+447700900123,1988-03-14,LS1 4AP,open,new,')
   expect(rows).toHaveLength(2)
   expect(rows[0]).toContain('open,new')
   expect(
@@ -159,6 +177,10 @@ test('outcomes and events are exported as CSV and as JSON lines', async () => {
 test('what cannot be done is said', async () => {
   await writeFile(join(folder, 'broken.csv'), 'a,b\n1,"2\n')
 
+  await writeFile(join(folder, 'latin.csv'), Buffer.from('email,first_name\nzoe@example.com,Zo\u00eb\n', 'latin1'))
+  await writeFile(join(folder, 'twice.csv'), 'email,email\none@example.com,two@example.com\n')
+  expect((await run('import', 'latin.csv')).errors).toContain('latin.csv is not encoded in UTF-8')
+  expect((await run('import', 'twice.csv')).errors).toContain('twice.csv has two columns named email')
   expect(await run('import', 'missing.csv')).toMatchObject({ code: 1, errors: 'missing.csv cannot be read.\n' })
   expect((await run('import', 'broken.csv')).errors).toContain('broken.csv: Quote')
   expect((await run('import', 'leads.csv', '--campaign', 'paused')).errors).toContain('paused')
@@ -189,4 +211,42 @@ test('rows are sent again while the service asks for that, and while it is away 
   expect(await send(away, '/leads', {})).toEqual({ data: 2 })
   await expect(send(away, '/leads', {})).rejects.toThrow('Correct campaign.')
   await close()
+})
+
+test('an import that has to stop in the middle says how far it came, and that it can be repeated', async () => {
+  const answers = [
+    { status: 200, body: '{"data":{"taken":98,"known":0,"held":2,"faults":[]}}' },
+    { status: 409, body: '{"error":{"message":"There is no such organisation."}}' },
+  ].values()
+  const { port, close } = await listen(
+    (_request, response) => {
+      const { status = 500, body } = answers.next().value ?? {}
+      response.writeHead(status).end(body)
+    },
+    '127.0.0.1',
+    0,
+  )
+  const file = join(folder, 'long.csv')
+  await writeFile(file, `email,type\n${'ada@example.com,sold\n'.repeat(101)}`)
+
+  const importing = importFile({ address: `http://127.0.0.1:${port}`, operatorKey: 'key' }, file, 'outcomes', {
+    campaign: undefined,
+    dry_run: false,
+  })
+  await expect(importing).rejects.toThrow(
+    'There is no such organisation. 100 rows are taken in: import the same file again, and the rest follows.',
+  )
+  await close()
+})
+
+test('rows of a file are answered when it is their turn, so that the leads of others never stand behind a whole file', async () => {
+  const rows = [{ line: 2, fields: { email: 'turn@example.com' } }]
+  const sent = () =>
+    service.send('POST', `${service.admin}/uploaded_leads`, { body: { upload: 'a file of its own', rows } })
+  const [answer, again] = [await sent(), await sent()]
+
+  expect([answer.body.data, again.body.data]).toMatchObject([{ taken: 1 }, { taken: 0, known: 1 }])
+  const { id } = (await service.send<readonly Shown[]>('GET', `${service.admin}/ingests?limit=1`)).body.data[0] ?? {}
+  const events = await service.parts.eventLog.read(`ingest-${id}`)
+  expect(events.map(({ type }) => type).slice(0, 2)).toEqual(['IngestReceived', 'IngestResolutionStarted'])
 })

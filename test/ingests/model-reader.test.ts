@@ -2,15 +2,15 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { sentFields } from '#domain/ingests/fields.ts'
 import type { CustomField } from '#domain/pipeline/events.ts'
 import { OrganisationId } from '#domain/values.ts'
-import { makeGuardedHttp } from '#infra/guarded-http.ts'
 import { openAiCompatible } from '#infra/lead-reader/openai-compatible.ts'
+import { outsideHttp } from '../outside-http.ts'
 import { modelReader } from '../../command-api/ingests/model-reader.ts'
 import { startLeadReader } from '../../stand-ins/lead-reader.ts'
 
 const firm = OrganisationId.parse('6f6c9e0a-3c1b-4d5e-8f70-1a2b3c4d5e6f')
 const withoutModel = OrganisationId.parse('6f6c9e0a-3c1b-4d5e-8f70-000000000000')
 const another = OrganisationId.parse('6f6c9e0a-3c1b-4d5e-8f70-111111111111')
-const outside = makeGuardedHttp({ allowedHosts: ['127.0.0.1'], allowHttp: true, timeoutMs: 300 })
+const outside = outsideHttp(({ body }) => body?.includes('[[silence]]') ?? false)
 const noon = '2026-01-15T12:00:00.000Z'
 const later = (ms: number) => new Date(Date.parse(noon) + ms).toISOString()
 

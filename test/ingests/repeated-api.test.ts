@@ -31,7 +31,7 @@ const sender = async () => {
       writer: makeWriter({ log: eventLog, seen: async () => undefined }),
       campaigns: { campaign: () => undefined, campaigns: () => [], intake: () => openIntake },
       digest: makeDataKeys({ pool: database.pool, keys }).digest,
-      claimContent: makeRecentContent({ pool: database.pool, log: makeLog('silent', 'test') }),
+      ...makeRecentContent({ pool: database.pool, log: makeLog('silent', 'test') }),
       baseUrl: 'http://service.test',
       realTime: () => Date.now() + ahead * 1000,
     }),
@@ -149,6 +149,36 @@ test('sent many times at once, with a key or without, it is received once', asyn
   expect(new Set(answers.map(({ id }) => id)).size).toBe(1)
   expect(answers.filter(({ duplicate }) => !duplicate)).toHaveLength(1)
   expect(await leads.eventsOf(answers[0]?.id ?? '')).toEqual(['IngestReceived'])
+})
+
+test('the same key at once with different content: one lead, the first answer to all, and no other content is lost', async () => {
+  const contents = Array.from({ length: 20 }, fresh)
+  const answers = await Promise.all(contents.map((content) => leads.send(content, keyed('h'))))
+
+  const [one] = answers
+  expect(new Set(answers.map(({ id }) => id)).size).toBe(1)
+  expect(answers.filter(({ duplicate }) => !duplicate)).toHaveLength(1)
+  expect(await leads.eventsOf(one?.id ?? '')).toEqual(['IngestReceived'])
+  // Sent again with a key of its own, each of the others is a lead; the one that was received is known.
+  const later = await Promise.all(contents.map((content, index) => leads.send(content, keyed(`h${index}`))))
+  expect(new Set(later.map(({ id }) => id)).size).toBe(20)
+  expect(later.filter(({ duplicate }) => duplicate)).toEqual([expect.objectContaining({ id: one?.id })])
+})
+
+test('a key used for two contents at once keeps neither from those who send them with other keys', async () => {
+  for (let round = 0; round < 5; round++) {
+    const [first, second] = [fresh(), fresh()]
+    const [shared, own] = [`i${round}`, `j${round}`]
+    const answers = await Promise.all([
+      leads.send(first, keyed(shared)),
+      leads.send(second, keyed(shared)),
+      leads.send(first, keyed(`${own}-first`)),
+      leads.send(second, keyed(`${own}-second`)),
+    ])
+    expect(new Set(answers.map(({ id }) => id)).size).toBe(2)
+    expect(answers.filter(({ duplicate }) => !duplicate)).toHaveLength(2)
+    expect(answers[2].id).not.toBe(answers[3].id)
+  }
 })
 
 test('422: a key that cannot be used', async () => {

@@ -2,7 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { setUpDemo } from '../../demo/demo.ts'
+import { z } from 'zod'
+import { demoApplication, setUpDemo } from '../../demo/demo.ts'
 import { startStandIns } from '../../stand-ins/demo.ts'
 import { testDatabase } from '../database.ts'
 import { eventStoreDbTarget } from '../eventstoredb/target.ts'
@@ -16,8 +17,31 @@ const unseenWrites = async (port: number): Promise<string | undefined> => {
   return /^coverstream_unseen_writes_total (\d+)$/m.exec(metrics)?.[1]
 }
 
+/** Sends the same lead under one key, ten times at once: to both processes, in turn. */
+const sendAtOnce = async (origin: string) => {
+  const { client_id, client_secret } = await demoApplication()
+  const resource = `${origin}/api/v1`
+  const form = { grant_type: 'client_credentials', client_id, client_secret, scope: 'write crm', resource }
+  const token = await fetch(`${origin}/oauth/token`, { method: 'POST', body: new URLSearchParams(form) })
+  const { access_token } = z.object({ access_token: z.string() }).parse(await token.json())
+  const send = async () => {
+    const answer = await fetch(`${resource}/crm/ingests`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${access_token}`,
+        'content-type': 'application/json',
+        'idempotency-key': 'sent to both',
+      },
+      body: JSON.stringify({ source: 'website', identity: { email: 'both@example.com' } }),
+    })
+    return Sent.parse(await answer.json()).data
+  }
+  return Promise.all(Array.from({ length: 10 }, send))
+}
+const Sent = z.object({ data: z.object({ id: z.uuid(), duplicate: z.boolean() }) })
+
 test(
-  'two processes of every role play the whole journey, also after all of each were killed and started again',
+  'two processes of every role take a lead in once and play the whole journey, also after all were killed and started again',
   { timeout: 300_000 },
   async () => {
     await using database = await testDatabase()
@@ -34,6 +58,9 @@ test(
     await withOwnReceiver(directory)
     const standIns = await startStandIns(pairs.origin, directory)
     await setUpDemo(pairs.origin, pairs.operatorKey, standIns.addresses)
+
+    const sent = await sendAtOnce(pairs.origin)
+    expect([new Set(sent.map(({ id }) => id)).size, sent.filter(({ duplicate }) => !duplicate).length]).toEqual([1, 1])
 
     await playJourney(pairs.origin, directory, pairs.operatorKey)
     const all = roles.flatMap((role) => ports[role].map((own) => ({ role, own })))

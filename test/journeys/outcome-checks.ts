@@ -6,7 +6,7 @@ import type { Pool } from 'pg'
 import { z } from 'zod'
 import type { Receiver } from '../../demo/receiver.ts'
 import { compareWithRebuild } from '../../projections/compare.ts'
-import { allProjections } from '../../projections/projections.ts'
+import { allProjections } from '../../projections/all-projections.ts'
 import type { Caller, Journey } from './load.ts'
 
 /** Each finds what is wrong, in sentences. */

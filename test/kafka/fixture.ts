@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { readConfig } from '#infra/config.ts'
+import { LogUnavailable } from '#infra/event-log/event-log.ts'
 import { openFeed } from '#infra/kafka/feed.ts'
 import type { Message } from '#infra/kafka/message.ts'
 import { kafkaSettings, type KafkaSettings } from '#infra/kafka/settings.ts'
-import { openTopic } from '#infra/kafka/topic.ts'
+import { openTopic, type Topic } from '#infra/kafka/topic.ts'
 import { makeLog } from '#infra/log.ts'
+import { retry } from '#infra/retry.ts'
 import { startReceiver, type ReceiverOptions } from '../../demo/receiver.ts'
 import { eventually, secret, type DeliveryFixture } from '../delivery/fixture.ts'
 
@@ -23,10 +25,18 @@ export const settingsOf = (environment: Readonly<Record<string, string>>): Kafka
   return settings
 }
 
+/** The topic, when it is made: a broker may know of it a moment after it has answered that it made it. */
+export const topicOf = (settings: KafkaSettings): Promise<Topic> =>
+  retry(() => openTopic(settings), {
+    isTransient: (error) => error instanceof LogUnavailable,
+    delayMaximumMs: 500,
+    withinMs: 20_000,
+  })
+
 /** All messages of a topic, partition by partition. */
 export const readTopic = async (environment: Readonly<Record<string, string>>): Promise<readonly Message[][]> => {
   const settings = settingsOf(environment)
-  const topic = await openTopic(settings)
+  const topic = await topicOf(settings)
   const feed = openFeed(settings, topic, makeLog('silent', 'test'))
   const readPartition = async (partition: number) => {
     const messages: Message[] = []

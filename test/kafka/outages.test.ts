@@ -5,7 +5,16 @@ import { startRole } from '../journeys/role-process.ts'
 import { freePort } from '../journeys/service-process.ts'
 import { findKafka } from './broker.ts'
 import { saslUser } from './own-broker.ts'
-import { allDelivered, checkOf, onTopic, receiver, settingsOf, startApplications, untilShared } from './fixture.ts'
+import {
+  allDelivered,
+  checkOf,
+  onTopic,
+  receiver,
+  settingsOf,
+  startApplications,
+  topicOf,
+  untilShared,
+} from './fixture.ts'
 import { openTopic } from '#infra/kafka/topic.ts'
 import { misconfiguration } from '#infra/kafka/failures.ts'
 
@@ -83,7 +92,7 @@ describe.skipIf(!ports)(`the start of a worker${skipped}`, () => {
     )
 
   test('signs in with the user and password that are given', async () => {
-    expect(await openTopic(settingsOf(onTopic(sasl, user)))).toMatchObject({ partitions: 4 })
+    expect(await topicOf(settingsOf(onTopic(sasl, user)))).toMatchObject({ partitions: 4 })
   })
 
   test('names the variable that cannot work, and never shows the password', async () => {

@@ -4,13 +4,13 @@ import { toStored } from '#domain/event.ts'
 import { makeLeases } from '#infra/consumers/lease.ts'
 import { openPublisher } from '#infra/kafka/publisher.ts'
 import { startRelay } from '#infra/kafka/relay.ts'
-import { openTopic, partitionOf } from '#infra/kafka/topic.ts'
+import { partitionOf } from '#infra/kafka/topic.ts'
 import { makeLog } from '#infra/log.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import { sealedDatabase, shapes } from '../crypto/sealed-log-fixture.ts'
 import { eventually } from '../delivery/fixture.ts'
 import { findKafka } from './broker.ts'
-import { onTopic, readTopic, settingsOf } from './fixture.ts'
+import { onTopic, readTopic, settingsOf, topicOf } from './fixture.ts'
 
 const found = await findKafka()
 const why = 'why' in found ? ` (skipped: ${found.why})` : ''
@@ -34,7 +34,7 @@ const save = ({ log }: Sealed, stream: string, step: number, note: string | null
 /** A relay as a worker runs it. */
 const relay = async ({ database, plain }: Sealed, environment: Readonly<Record<string, string>>) => {
   const settings = settingsOf(environment)
-  const topic = await openTopic(settings)
+  const topic = await topicOf(settings)
   await database.pool.query(sql`
     insert into kafka_topic (topic, partitions) values (${topic.name}, ${topic.partitions}) on conflict do nothing`)
   const ending = new AbortController()

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { LeadRecord } from '#domain/leads/record.ts'
 import { olive, organisation_id } from './builders.ts'
-import { openLeads, type Fixture } from './fixture.ts'
+import { as, openLeads, type Fixture } from './fixture.ts'
 
 let fixture: Fixture
 beforeAll(async () => {
@@ -89,6 +89,24 @@ test('an activity with an id of the caller’s making is recorded once', async (
   expect(data.activities).toEqual({ note: 1 })
 })
 
+test('by the id that the team gives a lead in the organisation’s own CRM it is found; another lead cannot have it', async () => {
+  const [contact_id, other] = [await fixture.send(), await fixture.send()]
+  const mark = { act: 'mark', external_system_id: 'CRM-4711' }
+
+  const refused = await work(contact_id, mark, { act: 'move_to_stage', stage: 'limbo' })
+  const [taken, again, twice] = [await work(other, mark), await work(other, mark), await work(contact_id, mark)]
+
+  expect([refused, taken, again, twice].map(({ status }) => status)).toEqual([422, 200, 200, 409])
+  expect(twice.error).toMatchObject({
+    code: 'conflict',
+    fields: { 'acts[0].external_system_id': 'is that of another person' },
+  })
+  const lead = { external_id: 'CRM-4711' }
+  const outcome = { type: 'lost', occurred_at: '2026-01-15', lead }
+  const { status, body } = await fixture.post('/api/v1/crm/outcomes', outcome, as('website', ['write', 'outcomes']))
+  expect([status, body]).toMatchObject([201, { data: { contact_id: other } }])
+})
+
 test.each([
   [{ act: 'dance' }, 'acts[0].act'],
   [{ act: 'record_activity', kind: 'dance', summary: 'x' }, 'acts[0].kind'],
@@ -131,6 +149,7 @@ test('leads are listed by status, stage and owner with cursors, and shown with t
   const timeline = await fixture.get(`${address}/${contact_id}/timeline`)
 
   expect(data.map((lead) => lead.contact_id)).toEqual([contact_id])
+  expect(list.body).toMatchObject({ data: [{ person: { first_name: 'Anna', email: 'anna@example.org' } }] })
   expect(rest.body).toEqual({ data: [], next_cursor })
   expect(one.body).toMatchObject({ data: { contact_id, person: { first_name: 'Anna' }, consent: [] } })
   expect(timeline.body).toMatchObject({

@@ -1,24 +1,24 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { ProviderAccountId } from '#domain/provider-accounts/events.ts'
-import { accountSecretPlace, type SealedAccount } from '#domain/provider-accounts/record.ts'
+import { accountOpener, accountSecretPlace, type SealedAccount } from '#domain/provider-accounts/record.ts'
 import type { LeadRecord } from '#domain/leads/record.ts'
 import { CustomerId } from '#domain/values.ts'
 import { deriveKeys } from '#infra/crypto/keys.ts'
-import { seal } from '#infra/crypto/seal.ts'
-import { makeGuardedHttp } from '#infra/guarded-http.ts'
+import { unseal, seal } from '#infra/crypto/seal.ts'
 import { makeLog } from '#infra/log.ts'
 import { tpsClear } from '#infra/tps/tpsclear.ts'
 import { customer } from '#domain/customers/customer.ts'
 import { screenNumbers } from '../../command-api/leads/screen-numbers.ts'
 import { commandHandler } from '../../command-api/handle.ts'
-import { accountOpener } from '../../command-api/open-account.ts'
+import { outsideHttp } from '../outside-http.ts'
 import { startTps } from '../../stand-ins/tps.ts'
 import { organisation_id } from './builders.ts'
 import { as, openLeads, type Fixture } from './fixture.ts'
 
 const keys = deriveKeys(randomBytes(32).toString('base64'))
-const outside = makeGuardedHttp({ allowedHosts: ['127.0.0.1'], allowHttp: true, timeoutMs: 300 })
+let isSilent = false
+const outside = outsideHttp(() => isSilent)
 const accounts = new Map<string, SealedAccount>()
 const patience = { timeout: 20_000, interval: 10 }
 const noon = '2026-01-15T12:00:00.000Z'
@@ -50,7 +50,7 @@ beforeAll(async () => {
   const people = commandHandler(fixture.writer, customer)
   screening = screenNumbers({
     leads: fixture.leads,
-    openAccount: accountOpener(accounts, keys),
+    openAccount: accountOpener(accounts, (sealed, place) => unseal(keys, sealed, place)),
     screen: tpsClear(outside),
     phoneOf: async (_organisation_id, id) => (await people.load(id))?.phone_number ?? null,
     clock: { now: () => new Date(now) },
@@ -62,6 +62,7 @@ afterEach(() => {
   fixture.at(noon)
   giveAccount()
   tps.misbehave(undefined)
+  isSilent = false
 })
 afterAll(async () => {
   await Promise.all([outside.close(), tps.close()])
@@ -167,9 +168,8 @@ test('what could not be screened is tried again later, for as long as it takes',
     [5, 360],
     [6, 360],
   ] as const) {
-    tps.misbehave(() =>
-      failed_tries === 2 ? 'hang' : { status: failed_tries === 3 ? 200 : 503, body: { results: 1 } },
-    )
+    isSilent = failed_tries === 2
+    tps.misbehave(() => (isSilent ? 'hang' : { status: failed_tries === 3 ? 200 : 503, body: { results: 1 } }))
     const due_at = new Date(Date.parse(now) + minutes * 60_000).toISOString()
     expect(await screen(contact_id)).toMatchObject({
       tps: null,
@@ -185,7 +185,11 @@ test('many leads that are due share a request, and one that fires twice is scree
   const leads = await Promise.all(Array.from({ length: 20 }, (_, index) => lead(`+4477009004${10 + index}`)))
   const before = tps.requests.length
   // While the first requests are under way, the others wait for them together.
-  tps.misbehave(() => (tps.requests.length - before <= 2 ? 'hang' : undefined))
+  isSilent = true
+  tps.misbehave(() => {
+    isSilent = tps.requests.length - before <= 2
+    return isSilent ? 'hang' : undefined
+  })
   await Promise.all([...leads, ...leads].map(fire))
   await vi.waitFor(async () => {
     for (const each of leads) expect((await record(each)).tps_planned?.due_at).not.toBe(noon)

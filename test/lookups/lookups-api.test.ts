@@ -9,11 +9,11 @@ import { osPlaces } from '#infra/addresses/os-places.ts'
 import type { OpenedAccount } from '#infra/ask-json.ts'
 import { shareTokenOf } from '#infra/crypto/share-token.ts'
 import { deriveKeys } from '#infra/crypto/keys.ts'
-import { makeGuardedHttp } from '#infra/guarded-http.ts'
 import { twilioLookup } from '#infra/phone-validation/twilio.ts'
 import { applications } from '../../projections/applications/projection.ts'
 import { releases } from '../../projections/catalogue/projection.ts'
 import { lookupRoutes } from '../../query-api/lookups/routes.ts'
+import { outsideHttp } from '../outside-http.ts'
 import { startAddresses } from '../../stand-ins/addresses.ts'
 import { startPhoneValidation } from '../../stand-ins/phone-validation.ts'
 import { application_id, started } from '../applications/builders.ts'
@@ -63,12 +63,7 @@ const open = async () => {
 
   const phones = await startPhoneValidation()
   const addresses = await startAddresses()
-  const outside = makeGuardedHttp({
-    allowedHosts: ['127.0.0.1'],
-    allowHttp: true,
-    timeoutMs: 300,
-    bodyLimitBytes: 2 ** 20,
-  })
+  const outside = outsideHttp(({ url }) => /96(\?|$)|1AD/.test(url), { bodyLimitBytes: 2 ** 20 })
   const accounts = new Map<Provider, OpenedAccount>()
   const lookups = {
     openAccount: (of: string, provider: Provider) => (of === organisation_id ? accounts.get(provider) : undefined),

@@ -228,6 +228,7 @@ test('entries that a snapshot has taken are asked for as far as it goes, before 
   const decideOn = (as_far_as: number) =>
     membership.decide({ ...record([points('a', 1)]), known: { as_far_as, entries: [] } }, state)
   expect(() => decideOn(6)).toThrow(EntriesUnknown)
+  expect(() => decideOn(6)).toThrow('known as far as 6, and wanted as far as 7')
   expect(decideOn(7)).toEqual([pointsRecorded('a', 1)])
 })
 

@@ -1,15 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { ProviderAccountId } from '#domain/provider-accounts/events.ts'
-import { accountSecretPlace, type SealedAccount } from '#domain/provider-accounts/record.ts'
+import { accountOpener, accountSecretPlace, type SealedAccount } from '#domain/provider-accounts/record.ts'
 import { systemClock } from '#infra/clock.ts'
 import { deriveKeys } from '#infra/crypto/keys.ts'
-import { seal } from '#infra/crypto/seal.ts'
-import { makeGuardedHttp } from '#infra/guarded-http.ts'
+import { unseal, seal } from '#infra/crypto/seal.ts'
 import { makeLog } from '#infra/log.ts'
 import { marketPanel } from '#infra/market-panel/panel.ts'
+import { outsideHttp } from '../outside-http.ts'
 import { searchMarket } from '../../command-api/applications/search-market.ts'
-import { accountOpener } from '../../command-api/open-account.ts'
 import { makeWriter } from '../../command-api/writer.ts'
 import { startMarketPanel } from '../../stand-ins/market-panel.ts'
 import { as, applicationApis, type Fixture } from '../applications/fixture.ts'
@@ -21,7 +20,8 @@ const patience = { timeout: 20_000, interval: 10 }
 
 let fixture: Fixture
 let panel: Awaited<ReturnType<typeof startMarketPanel>>
-const outside = makeGuardedHttp({ allowedHosts: ['127.0.0.1'], allowHttp: true, timeoutMs: 300 })
+let isSilent = false
+const outside = outsideHttp(({ method }) => isSilent && method === 'GET')
 let panelNow = 0
 beforeAll(async () => {
   fixture = await applicationApis()
@@ -52,7 +52,7 @@ const processAt = (base_url: string, realNow: () => number = Date.now) =>
   searchMarket({
     writer: makeWriter({ log: fixture.log, seen: async () => undefined }),
     panel: marketPanel(outside),
-    openAccount: accountOpener(accounts(base_url), keys),
+    openAccount: accountOpener(accounts(base_url), (sealed, place) => unseal(keys, sealed, place)),
     clock: systemClock,
     log: makeLog('silent', 'test'),
     realNow,
@@ -89,39 +89,51 @@ const searched = async () => {
 }
 
 describe('POST /api/v1/applications/{id}/market_quotes', () => {
-  test('200 at once; results are stored as they come, and another process finishes the search of one that was killed', async () => {
-    panelNow = 0
-    const { id, market_quotes, until } = await searched()
-    expect(market_quotes).toMatchObject({ status: 'pending', stale: false, results: [] })
+  test(
+    '200 at once; results are stored as they come, and another process finishes the search of one that was killed',
+    { timeout: 120_000 },
+    async () => {
+      panelNow = 0
+      const { id, market_quotes, until } = await searched()
+      expect(market_quotes).toMatchObject({ status: 'pending', stale: false, results: [] })
 
-    const partial = await until(processAt(panel.url), (status) => status === 'fetching')
-    expect(partial).toMatchObject({ provider_count: 8 })
+      const partial = await until(processAt(panel.url), (status) => status === 'fetching')
+      expect(partial).toMatchObject({ provider_count: 8 })
 
-    panelNow = 2_000
-    const another = processAt(panel.url)
-    await until(another, (_status, results) => results === 7)
-    panelNow = 4_000
-    const quotes = await until(another, (status) => status === 'completed')
-    const statuses = Object.fromEntries(
-      quotes?.results.map(({ provider_name, status }) => [provider_name, status]) ?? [],
-    )
-    expect(statuses).toMatchObject({ 'Albion Mutual': 'success', 'Hollow Tree': 'timeout' })
-    expect(quotes?.results).toHaveLength(8)
+      panelNow = 2_000
+      const another = processAt(panel.url)
+      await until(another, (_status, results) => results === 7)
+      panelNow = 4_000
+      const quotes = await until(another, (status) => status === 'completed')
+      const statuses = Object.fromEntries(
+        quotes?.results.map(({ provider_name, status }) => [provider_name, status]) ?? [],
+      )
+      expect(statuses).toMatchObject({ 'Albion Mutual': 'success', 'Hollow Tree': 'timeout' })
+      expect(quotes?.results).toHaveLength(8)
 
-    const repeated = await fixture.searchMarket(id)
-    expect(repeated.body.data.market_quotes?.request_id).toBe(market_quotes?.request_id)
+      const repeated = await fixture.searchMarket(id)
+      expect(repeated.body.data.market_quotes?.request_id).toBe(market_quotes?.request_id)
 
-    const cheapest = quotes?.results.find(({ provider_name }) => provider_name === 'Albion Mutual')
-    await fixture.save(id, { term_years: 21 })
-    const stale = await fixture.selectResult(id, { result_id: cheapest?.result_id })
-    expect([stale.status, stale.body.error.code]).toEqual([409, 'market_quotes_stale'])
-    await fixture.save(id, { term_years: 25 })
+      const silent = quotes?.results.find(({ status }) => status === 'timeout')
+      const unpriced = await fixture.selectResult(id, { result_id: silent?.result_id })
+      expect([unpriced.status, unpriced.body.error.code, Object.keys(unpriced.body.error.fields ?? {})]).toEqual([
+        422,
+        'validation_failed',
+        ['result_id'],
+      ])
 
-    const { status, body } = await fixture.selectResult(id, { result_id: cheapest?.result_id })
-    expect(status).toBe(200)
-    expect(body.data).toMatchObject({ status: 'handed_off' })
-    expect(body.data.market_quotes?.selected_result_id).toBe(cheapest?.result_id)
-  })
+      const cheapest = quotes?.results.find(({ provider_name }) => provider_name === 'Albion Mutual')
+      await fixture.save(id, { term_years: 21 })
+      const stale = await fixture.selectResult(id, { result_id: cheapest?.result_id })
+      expect([stale.status, stale.body.error.code]).toEqual([409, 'market_quotes_stale'])
+      await fixture.save(id, { term_years: 25 })
+
+      const { status, body } = await fixture.selectResult(id, { result_id: cheapest?.result_id })
+      expect(status).toBe(200)
+      expect(body.data).toMatchObject({ status: 'handed_off' })
+      expect(body.data.market_quotes?.selected_result_id).toBe(cheapest?.result_id)
+    },
+  )
 
   test('a panel that cannot be reached fails the search when its time is over', async () => {
     const { until } = await searched()
@@ -133,11 +145,13 @@ describe('POST /api/v1/applications/{id}/market_quotes', () => {
   test('a panel that stops answering fails the search when its time is over', async () => {
     panelNow = 0
     const { until } = await searched()
+    isSilent = true
     panel.misbehave(({ method }) => (method === 'GET' ? 'hang' : undefined))
     await until(processAt(panel.url), (status) => status === 'fetching')
     const inAnHour = () => Date.now() + 3_600_000
     const quotes = await until(processAt(panel.url, inAnHour), (status) => status === 'failed')
     panel.misbehave(undefined)
+    isSilent = false
     expect(quotes).toMatchObject({ failure_code: 'provider_timeout' })
   })
 
@@ -149,7 +163,13 @@ describe('POST /api/v1/applications/{id}/market_quotes', () => {
     const { status, body } = await fixture.searchMarket(bare.id)
     expect(status).toBe(422)
     expect(body.error.code).toBe('mapping_incomplete')
-    expect(Object.keys(body.error.fields ?? {})).toContain('answers.smoker')
+    expect(Object.keys(body.error.fields ?? {}).toSorted()).toEqual([
+      'answers.height_cm',
+      'answers.smoker',
+      'cover_amount_pence',
+      'customer.dob',
+      'term_years',
+    ])
     expect((await fixture.selectResult(bare.id, {})).body.error.fields).toHaveProperty('result_id')
   })
 

@@ -1,11 +1,12 @@
-import type { OperatorKeyEvent } from '#domain/operator-keys/events.ts'
+import { expect, test } from 'vitest'
 import { operatorKey, type OperatorKeyCommand } from '#domain/operator-keys/operator-key.ts'
+import { operatorKeyNamed, operatorKeysFold, type OperatorKeys } from '#domain/operator-keys/record.ts'
 import { rejected, scenariosOf } from '../scenario.ts'
 
 const scenario = scenariosOf(operatorKey)
 const details = { name: 'ada', scope: 'all', ends_at: null, made_by: 'OPERATOR_KEY', key_digest: 'digest' } as const
-const made: OperatorKeyEvent = { type: 'OperatorKeyMade', ...details }
-const ended: OperatorKeyEvent = { type: 'OperatorKeyEnded', name: 'ada' }
+const made = { type: 'OperatorKeyMade', ...details } as const
+const ended = { type: 'OperatorKeyEnded', name: 'ada' } as const
 
 type Make = Extract<OperatorKeyCommand, { type: 'MakeOperatorKey' }>
 const make = (changes: Partial<Make> = {}): Make => ({
@@ -31,7 +32,13 @@ scenario('a name is used once, also after its key has ended', {
 scenario('a key ends in the future', {
   given: [],
   when: make({ ends_at: '2026-03-01T12:00:00.000Z' }),
-  then: rejected('validation_failed', { ends_at: 'future' }),
+  then: rejected('validation_failed', { ends_at: 'future' }, 'Correct ends_at'),
+})
+
+scenario('a key may end a moment from now', {
+  given: [],
+  when: make({ ends_at: '2026-03-01T12:00:00.001Z' }),
+  then: [{ ...made, ends_at: '2026-03-01T12:00:00.001Z' }],
 })
 
 const atSix = '2026-03-01T18:00:00.000Z'
@@ -49,4 +56,26 @@ for (const ends_at of [null, '2026-03-01T18:00:00.001Z'])
 
 scenario('a key is ended', { given: [made], when: end, then: [ended] })
 scenario('ending it again changes nothing', { given: [made, ended], when: end, then: [] })
-scenario('what was never made cannot be ended', { given: [], when: end, then: rejected('not_found') })
+scenario('what was never made cannot be ended', {
+  given: [],
+  when: end,
+  then: rejected('not_found', undefined, 'List the keys'),
+})
+
+test('a key that is ended stays known by its name, and the others go on', () => {
+  const keys: OperatorKeys = new Map()
+  const at = (occurred_at: string) => ({ metadata: { occurred_at } })
+  operatorKeysFold.apply(keys, made, at('2026-03-01T12:00:00.000Z'))
+  operatorKeysFold.apply(keys, { ...made, name: 'ben', key_digest: 'of ben' }, at('2026-03-02T12:00:00.000Z'))
+  operatorKeysFold.apply(keys, ended, at('2026-03-03T12:00:00.000Z'))
+  operatorKeysFold.apply(keys, { ...ended, name: 'nobody' }, at('2026-03-04T12:00:00.000Z'))
+
+  expect(operatorKeyNamed(keys, 'ada')).toEqual({
+    ...details,
+    made_at: '2026-03-01T12:00:00.000Z',
+    ended_at: '2026-03-03T12:00:00.000Z',
+  })
+  expect(operatorKeyNamed(keys, 'ben')).toMatchObject({ key_digest: 'of ben', ended_at: null })
+  expect(operatorKeyNamed(keys, 'nobody')).toBeUndefined()
+  expect(keys.size).toBe(2)
+})

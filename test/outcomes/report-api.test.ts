@@ -81,6 +81,9 @@ test('an Idempotency-Key stands for the event_id where none is sent', async () =
 
   expect([first.status, again.status]).toEqual([201, 200])
   expect(first.body.data.event_id).toBe(key['Idempotency-Key'])
+  const long = await post({ ...quoted, contact_id }, { 'Idempotency-Key': 'x'.repeat(201) })
+  const fields = { 'Idempotency-Key': 'must be at most 200 characters' }
+  expect(long).toMatchObject({ status: 422, body: { error: { code: 'validation_failed', fields } } })
 })
 
 test('409 event_id_conflict: an event_id was used for other content', async () => {

@@ -128,6 +128,40 @@ test('with only crm, only outcomes of leads that this application sent are liste
   expect((await page('?limit=200', as('stranger'))).data).toEqual([])
 })
 
+test('an application that sends a lead later reads on to what was recorded before, reversals included, each once', async () => {
+  const contact_id = await fixture.send(website)
+  const first = await report(contact_id)
+  const { body: reversal } = await post(`/${first.id}/reverse`, {})
+  await report(await fixture.send(partner))
+  const partnerPage = async (query: string) => page(query, as('partner', crm))
+  const { next_cursor } = await partnerPage('?limit=200')
+
+  await fixture.send(partner, { contact_id })
+  const { data: shown } = await post(`/${(await report(contact_id)).id}/reverse`, {}).then(({ body }) => body)
+  await fixture.settled()
+  await fixture.reactAgain()
+  await fixture.settled()
+
+  const { data } = await partnerPage(`?cursor=${next_cursor}&contact_id=${contact_id}`)
+  expect(data.map(({ id }) => id)).toEqual([first.id, reversal.data.id, shown.reversal_of, shown.id])
+  expect(data.map(({ reversed }) => reversed)).toEqual([true, false, true, false])
+  expect((await partnerPage(`?limit=200&contact_id=${contact_id}`)).data).toEqual(data)
+})
+
+test('what was recorded while another application sent the lead is shown to it', async () => {
+  const contact_id = await fixture.send(website)
+  const recorded = await report(contact_id)
+  await fixture.settled()
+
+  // As a process writes that does not know of the sending yet.
+  await fixture.send(partner, { contact_id })
+  await fixture.happened('OutcomeRecorded.v1', `outcomes-${contact_id}`)
+  await fixture.settled()
+
+  const { data } = await page(`?contact_id=${contact_id}`, as('partner', crm))
+  expect(data.map(({ id }) => id)).toEqual([recorded.id, '0c000000-0000-4000-8000-000000000001'])
+})
+
 test.each([
   ['type=teleported', 'type'],
   ['cursor=nonsense', 'cursor'],

@@ -10,6 +10,7 @@ test.each([
   '\n\nOpt-out\n> Hello Ann',
   'Stop all',
   '> Hello Ann\n\nQuit',
+  'Stop -- all',
 ])('%j asks to receive no more', (text) => {
   expect(asksToStop(text)).toBe(true)
 })
@@ -22,6 +23,8 @@ test.each([
   'The end is near',
   '> STOP',
   'OK\nSTOP',
+  '> Hello Ann\n\n',
+  'Stop please all',
 ])('%j does not', (text) => {
   expect(asksToStop(text)).toBe(false)
 })

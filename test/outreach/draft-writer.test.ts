@@ -1,10 +1,9 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { noSettings } from '#domain/outreach/record.ts'
-import { makeGuardedHttp } from '#infra/guarded-http.ts'
 import { openAiCompatible } from '#infra/lead-reader/openai-compatible.ts'
 import { deterministicWriter, modelWriter, type Brief } from '../../command-api/outreach/draft-writer.ts'
 import { startDraftWriter } from '../../stand-ins/draft-writer.ts'
-import { local } from '../delivery/guarded-http.ts'
+import { outsideHttp } from '../outside-http.ts'
 
 const brief = (say: string, answers: string | null = null): Brief => ({
   id: '0e000000-0000-4000-8000-000000000001',
@@ -22,7 +21,7 @@ const brief = (say: string, answers: string | null = null): Brief => ({
 
 describe('a language model of the organisation’s own', async () => {
   const model = await startDraftWriter()
-  const http = makeGuardedHttp({ ...local, allowHttp: true, timeoutMs: 500 })
+  const http = outsideHttp(({ body }) => body?.includes('[[silence]]') ?? false)
   afterAll(() => Promise.all([model.close(), http.close()]))
 
   // The stand-in reads 900 tokens and writes 100 for each draft.

@@ -3,8 +3,8 @@ import { application } from '#domain/applications/application.ts'
 import { requireBindable } from '#domain/applications/bindable.ts'
 import type { ApplicationStreamEvent } from '#domain/applications/record.ts'
 import type { ErrorCode } from '#domain/rejection.ts'
-import { QuoteId } from '#domain/values.ts'
-import { answered, declined } from '../applications/builders.ts'
+import { PolicyId, QuoteId } from '#domain/values.ts'
+import { answered, api_application_id, declined } from '../applications/builders.ts'
 import { after, applied, digest, firstId, now, quote, secondId } from '../quotes/builders.ts'
 import { stateOf } from '../scenario.ts'
 
@@ -34,7 +34,9 @@ describe('a quote can be bought', () => {
 describe('quote_not_bindable', () => {
   test('when it was replaced', () => {
     const given = after([...quoted(), answered({ wine: true })], quote({ quote_id: secondId }))
-    expect(() => check(given)).toThrow(refused('quote_not_bindable', 'replaced'))
+    expect(() => check(given)).toThrow(
+      refused('quote_not_bindable', 'replaced by a newer one. Quote the application again'),
+    )
     expect(check(given, { id: secondId }).quote.id).toBe(secondId)
   })
 
@@ -47,6 +49,24 @@ describe('quote_not_bindable', () => {
     const given = [...quoted(), answered({ wine: true })]
     expect(() => check(given)).toThrow(refused('quote_not_bindable', 'answers have changed'))
     expect(() => check(given, { at: later })).toThrow(refused('quote_not_bindable', 'answers have changed'))
+  })
+
+  test('when it was bought', () => {
+    const sold: ApplicationStreamEvent = {
+      type: 'QuoteBought',
+      quote_id: firstId,
+      policy_id: PolicyId.parse('b0000000-0000-4000-8000-000000000001'),
+      policy_number: 'POL-123456782',
+      start_date: '2026-06-02',
+      collection_day: 1,
+      expires_on: [],
+      bought_on: '2026-06-01',
+      test: false,
+      asked: { start_date: null, collection_day: null },
+      bought_by: api_application_id,
+      idempotency_key: null,
+    }
+    expect(() => check([...quoted(), sold], { at: later })).toThrow(refused('quote_not_bindable', 'already bought'))
   })
 
   test('when the application has ended', () => {

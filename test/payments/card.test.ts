@@ -61,10 +61,11 @@ describe('payment_intent', () => {
   test('is refused: no customer, Direct Debit first, not sellable, steps owed, no account, the provider says no', async () => {
     const codeOf = async (quote_id: string) => {
       const { status, body } = await open(quote_id)
-      return [status, body.error.code]
+      return [status, body.error.code, ...Object.keys(body.error.fields ?? {})]
     }
     const nobody = await desk.quoted({ customer: null })
-    expect(await codeOf(nobody.quote_id)).toEqual([422, 'customer_missing'])
+    const needed = ['customer.first_name', 'customer.last_name', 'customer.email']
+    expect(await codeOf(nobody.quote_id)).toEqual([422, 'customer_missing', ...needed])
     const debit = await desk.quoted({ direct_debit_first: true })
     expect(await codeOf(debit.quote_id)).toEqual([422, 'card_not_needed'])
 

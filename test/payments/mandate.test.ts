@@ -71,7 +71,14 @@ describe('bacs_setup_intent', () => {
   test('answers customer_missing while the application has no customer', async () => {
     const { quote_id } = await desk.quoted({ customer: null })
     const { status, body } = await open(quote_id)
-    expect([status, body.error.code]).toEqual([422, 'customer_missing'])
+    expect([status, body.error]).toEqual([
+      422,
+      {
+        code: 'customer_missing',
+        message: expect.stringContaining('customer.email') as unknown,
+        fields: { 'customer.first_name': 'required', 'customer.last_name': 'required', 'customer.email': 'required' },
+      },
+    ])
   })
 
   test('answers bacs_setup_failed when the provider refuses, with its reason, and without an account', async () => {

@@ -35,6 +35,12 @@ const account: SealedPaymentAccount = {
   updated_at: '2026-01-01T00:00:00.000Z',
 }
 const accounts = new Map([[`${organisation_id} test`, account]])
+/** The same firm’s account of the other mode, with a secret that was sealed under a master key which is lost. */
+const lostAccount = (): SealedPaymentAccount => {
+  const place = paymentSecretPlace(organisation_id, id, 'webhook_secret')
+  const sealed_webhook_secret = seal(deriveKeys(randomBytes(32).toString('base64')), 'whsec_lost', place)
+  return { ...account, sealed_webhook_secret }
+}
 
 let desk: Checkout
 let hook: Awaited<ReturnType<typeof serveApp>>
@@ -250,6 +256,21 @@ describe('a delivery', () => {
     expect(status).toBe(503)
     await pay(intent)
     expect((await happened(application_id)).at(-1)).toBe('CardPaymentTaken')
+  })
+
+  test('is taken while the secret of the other account cannot be opened; what that may have signed is to be sent again', async () => {
+    const { intent } = await opened()
+    const body = delivery(intent)
+    const live = body.replace('"livemode":false', '"livemode":true')
+    accounts.set(`${organisation_id} live`, { ...account, mode: 'live' }).set(`${organisation_id} test`, lostAccount())
+    const answers = await Promise.all([
+      post(live, signatureOf(secret, live)),
+      post(body, signatureOf('whsec_lost', body)),
+      post(body, ''),
+    ])
+    accounts.set(`${organisation_id} test`, account).delete(`${organisation_id} live`)
+
+    expect(answers.map(({ status }) => status)).toEqual([200, 500, 403])
   })
 
   test('has a limit of its own', async () => {

@@ -6,6 +6,8 @@ import type { Collection, Outcome, Provider, ProviderPayment } from '#infra/stri
 type Intent = Omit<ProviderPayment, 'status' | 'refunded_pence'> & {
   status: ProviderPayment['status']
   refunded_pence: number
+  /** The payer's bank has taken it back. */
+  is_disputed: boolean
 }
 
 type Refund = {
@@ -39,6 +41,7 @@ export const makeBank = () => {
           status: 'processing',
           amount_pence,
           refunded_pence: 0,
+          is_disputed: false,
           currency_code: 'GBP',
           metadata,
           card: null,
@@ -64,7 +67,8 @@ export const makeBank = () => {
     refund: async (id: string, pence: number, key: string, metadata: Readonly<Record<string, string>>) => {
       const refund = once(key, () => {
         const intent = intents.find((each) => each.id === id)
-        if (intent?.status !== 'succeeded' || intent.refunded_pence + pence > intent.amount_pence) return undefined
+        if (intent?.status !== 'succeeded' || intent.is_disputed) return undefined
+        if (intent.refunded_pence + pence > intent.amount_pence) return undefined
         intent.refunded_pence += pence
         const made = { refund_id: `re_${refunds.length + 1}`, intent: id, pence, metadata, has_failed: false }
         refunds.push(made)
@@ -89,7 +93,11 @@ export const makeBank = () => {
     holds: () =>
       intents
         .filter(({ status }) => status === 'succeeded')
-        .reduce((sum, { amount_pence, refunded_pence }) => sum + amount_pence - refunded_pence, 0),
+        .reduce(
+          (sum, { amount_pence, refunded_pence, is_disputed }) =>
+            sum + (is_disputed ? 0 : amount_pence) - refunded_pence,
+          0,
+        ),
   }
 }
 

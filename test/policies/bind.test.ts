@@ -1,16 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import { application } from '#domain/applications/application.ts'
-import type { BindQuote } from '#domain/applications/bind.ts'
+import { requireSale, type BindQuote } from '#domain/applications/bind.ts'
 import type { ApplicationStreamEvent } from '#domain/applications/record.ts'
 import type { Release } from '#domain/catalogue/events.ts'
+import { nothingKnown } from '#domain/customers/record.ts'
 import { PaymentId, type PaymentEvent } from '#domain/payments/events.ts'
 import { ApiApplicationId, PolicyId } from '#domain/values.ts'
 import { answered, covered, customerSaved, declined, started } from '../applications/builders.ts'
 import { jointJourney } from '../applications/release.ts'
 import { bindableAt, checkoutRelease, confirm, sha256 } from '../checkout/builders.ts'
-import { accept, after, decided, firstId, journeyWith, now, quote } from '../quotes/builders.ts'
+import { accept, after, decided, firstId, journeyWith, now, quote, secondId } from '../quotes/builders.ts'
 import { tables } from '../rating/request.ts'
-import { rejected, scenariosOf } from '../scenario.ts'
+import { rejected, scenariosOf, stateOf } from '../scenario.ts'
 import { anna, bankDetailsSaved } from './builders.ts'
 
 const scenario = scenariosOf(application)
@@ -60,6 +61,39 @@ const bought = (given = ready(), command = bind()) => {
   return event
 }
 
+describe('a quote is accepted by binding it', () => {
+  const accepted: ApplicationStreamEvent = { type: 'QuoteAccepted', quote_id: firstId, via: 'bind' }
+
+  test('when only the team has accepted the application', () => {
+    const referred: ApplicationStreamEvent = {
+      type: 'ApplicationReferred',
+      cause: 'answer',
+      reason_code: null,
+      reason_message: null,
+    }
+    const byTeam: ApplicationStreamEvent = {
+      type: 'ApplicationAccepted',
+      status: 'quoted',
+      inputs_digest: 'x',
+      loadings: [],
+      reason_message: null,
+      inactive_after_days: 30,
+    }
+
+    expect(decided([...ready(), referred, byTeam], bind())[0]).toEqual(accepted)
+  })
+
+  test('when the answers were others meanwhile', () => {
+    const { application_id } = started() as Extract<ApplicationStreamEvent, { type: 'ApplicationStarted' }>
+    const given = [
+      ...after(ready(), { ...accept(), digest: sha256 }),
+      { type: 'AcceptanceOutdated', application_id } as const,
+    ]
+
+    expect(decided(given, bind())[0]).toEqual(accepted)
+  })
+})
+
 describe('the sale is decided in one append', () => {
   test('a quote that was not accepted is accepted by binding it, bought, and its application bound', () => {
     expect(decided(ready(), bind())).toEqual([
@@ -104,6 +138,12 @@ describe('the start date', () => {
     expect(bought(later, bind(at)).start_date).toBe('2026-06-26')
   })
 
+  test('is that of the quote on that very day', () => {
+    const at = { now: '2026-06-20T09:00:00.000Z', today: '2026-06-20' }
+
+    expect(bought(later, bind(at)).start_date).toBe('2026-06-20')
+  })
+
   test.each(['2026-06-01', '2026-08-30'])('may be %s: from today to 90 days on', (start_date) => {
     const sold = bought(ready(), bind({ asked: asked(start_date) }))
 
@@ -114,8 +154,40 @@ describe('the start date', () => {
 
   test.each(['2026-05-31', '2026-08-31'])('may not be %s', (start_date) => {
     expect(() => decided(ready(), bind({ asked: asked(start_date) }))).toThrow(
-      expect.objectContaining({ code: 'validation_failed', fields: { start_date: expect.any(String) as unknown } }),
+      expect.objectContaining({
+        code: 'validation_failed',
+        message: 'Correct start_date and send the request again.',
+        fields: { start_date: 'must be from 2026-06-01 to 2026-08-30' },
+      }),
     )
+  })
+
+  test('may be another for what the team accepted, though the rules refer it: the price is the one of its terms', () => {
+    const referred = after(
+      [
+        started({ inline_bacs_mandate: false, direct_debit_first: true }),
+        customerSaved(anna),
+        answered({ smoker: false, alcohol_units: 40 }),
+        covered({ cover_amount_pence: 25_000_000, term_years: 25 }),
+      ],
+      quote({ release: checkoutRelease(), digest: sha256 }),
+    )
+    const { type: _type, ...quoting } = quote({ release: checkoutRelease(), digest: sha256 })
+    const loadings = [
+      { code: 'team', label: 'Agreed', basis: 'percent', value: '50', cover_types: null, life: 1 },
+    ] as const
+    const accepted = after(referred, {
+      ...quoting,
+      type: 'AcceptReferred',
+      loadings: [...loadings],
+      reason_message: null,
+    })
+    const given = [...after(accepted, confirm()), bankDetailsSaved(firstId)]
+
+    expect(bought(given, bind({ asked: asked('2026-06-20') })).start_date).toBe('2026-06-20')
+    // Nobody asked for a day, and that of the quote has passed.
+    const at = { now: '2026-06-05T09:00:00.000Z', today: '2026-06-05' }
+    expect(bought(given, bind(at)).start_date).toBe('2026-06-06')
   })
 
   scenario('409 quote_not_bindable: cover that starts after a birthday has another price', {
@@ -181,7 +253,7 @@ describe('a card payment of the first premium', () => {
     given: ready(byCard),
     at: now,
     when: bind(),
-    then: rejected('first_payment_missing'),
+    then: rejected('first_payment_missing', undefined, 'payment_intent and card_payment'),
   })
 
   test('is used for the policy in the same append', () => {
@@ -218,6 +290,46 @@ describe('binding is refused, the first thing that stands in the way first', () 
     )
   })
 
+  test('whoever pays by Direct Debit needs an address, of their own or of the account', () => {
+    const bank = bankDetailsSaved(firstId)
+    if (bank.type !== 'BankDetailsSaved') throw new Error('These are no bank details.')
+    const at = (address_line1: string | null, address_postal_code: string | null) => [
+      ...confirmed({ customer: nobody }),
+      { ...bank, bank_details: { ...bank.bank_details, address_line1, address_postal_code } },
+    ]
+
+    expect(bought(at('1 High Street', 'SW1A 1AA')).quote_id).toBe(firstId)
+    expect(() => decided(at('1 High Street', null), bind())).toThrow('customer.address_line1')
+    expect(() => decided(at(null, 'SW1A 1AA'), bind())).toThrow('customer.address_line1')
+  })
+
+  test('customer_missing: all that a sale needs of the customer is named', () => {
+    const soft = { type: 'SoftCustomerSaved', soft_customer: { ...nothingKnown, dob: anna.dob }, by: 'server' } as const
+    const [first, , ...rest] = after(
+      [
+        started({ inline_bacs_mandate: false, direct_debit_first: true }),
+        soft,
+        answered({ smoker: false }),
+        covered({ cover_amount_pence: 25_000_000, term_years: 25 }),
+      ],
+      quote({ release: checkoutRelease(), digest: sha256 }),
+    )
+    if (!first) throw new Error('The application was not started.')
+
+    expect(() => decided(after([first, soft, ...rest], confirm()), bind())).toThrow(
+      expect.objectContaining({
+        code: 'customer_missing',
+        message:
+          'Save customer.first_name, customer.last_name, customer.email, customer.dob, customer.address_line1, customer.postal_code on the application first.',
+      }),
+    )
+  })
+
+  test('direct_debit_missing says how one is set up', () => {
+    expect(() => decided(confirmed(missing), bind())).toThrow('Send direct_debit_details first')
+    expect(() => decided(ready({ started: { inline_bacs_mandate: true } }), bind())).toThrow('bacs_mandate first')
+  })
+
   test('partner_missing: cover for two without the second person', () => {
     const release: Release = {
       ...checkoutRelease(),
@@ -225,7 +337,12 @@ describe('binding is refused, the first thing that stands in the way first', () 
       joint: { mode: 'always', factor_key: null, joint_values: [] },
     }
 
-    expect(() => decided(ready(), bind({ release }))).toThrow(expect.objectContaining({ code: 'partner_missing' }))
+    expect(() => decided(ready(), bind({ release }))).toThrow(
+      expect.objectContaining({
+        code: 'partner_missing',
+        message: expect.stringContaining('second person') as unknown,
+      }),
+    )
   })
 })
 
@@ -240,7 +357,29 @@ describe('a bought quote', () => {
     expect(decided(sold, bind({ now: '2027-06-01T09:00:00.000Z', today: '2027-06-01' }))).toEqual([])
   })
 
-  test.each([{ caller: other }, { asked }])('is quote_not_bindable for another request', (changes) => {
-    expect(() => decided(sold, bind(changes))).toThrow(expect.objectContaining({ code: 'quote_not_bindable' }))
+  test('is not found again by nobody’s key', () => {
+    const keyless = after(ready(), bind())
+
+    expect(decided(keyless, bind())).toEqual([])
+    expect(() => decided(keyless, bind({ caller: other }))).toThrow('already bought')
+    expect(() => decided(sold, bind({ caller: other, idempotency_key: 'key-2' }))).toThrow('already bought')
   })
+
+  test('is the sale by which the policy is found', () => {
+    const of = (given: readonly ApplicationStreamEvent[], id = firstId) => {
+      const state = stateOf(application, given, now)
+      return state && requireSale(state, id)
+    }
+
+    expect(of(sold)).toMatchObject({ quote_id: firstId, policy_id })
+    expect(() => of(ready())).toThrow('no quote with this id')
+    expect(() => of(sold, secondId)).toThrow('no quote with this id')
+  })
+
+  test.each([{ caller: other }, { asked }, { asked: { start_date: '2026-06-03', collection_day: null } }])(
+    'is quote_not_bindable for another request',
+    (changes) => {
+      expect(() => decided(sold, bind(changes))).toThrow(expect.objectContaining({ code: 'quote_not_bindable' }))
+    },
+  )
 })

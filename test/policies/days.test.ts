@@ -97,7 +97,8 @@ describe('what the banks say of a mandate', () => {
     account_number_last4: '4958',
     status: 'pending',
   }
-  const changed = (status: MandateStatus) => ({ type: 'PolicyMandateChanged', mandate_id, status }) as const
+  const changed = (status: MandateStatus) =>
+    ({ type: 'PolicyMandateChanged', mandate_id, status, application_id: bound.application_id }) as const
   const possible: Readonly<Record<MandateStatus, readonly MandateStatus[]>> = {
     pending: ['active', 'failed', 'cancelled'],
     active: ['cancelled'],
@@ -120,7 +121,6 @@ describe('what the banks say of a mandate', () => {
 })
 
 describe('a review of premiums', () => {
-  if (bound.type !== 'PolicyBound') throw new Error('The sample is another event.')
   const sold = bound
   const { premium_pence, annual_premium_pence } = sold
   const components = sold.components.map((component) => ({

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { policyEvents } from '#domain/policies/events.ts'
 import { fromStored } from '#domain/event.ts'
+import { defaultPolicyRules } from '#domain/policy-rules/record.ts'
 import { makeSealedFiles } from '#infra/crypto/sealed-files.ts'
 import { contextOf } from '../../command-api/reaction.ts'
 import { whenPolicyBoundIssueDocuments } from '../../command-api/policies/when-policy-bound-issue-documents.ts'
@@ -29,7 +30,7 @@ const issued = async (times = 1) => {
   const [bound] = await sales.log.read(`policy-${id}`)
   if (!bound) throw new Error('The policy was not set up.')
   const event = fromStored({ PolicyBound: policyEvents.PolicyBound }, bound)
-  const reaction = whenPolicyBoundIssueDocuments(ofDocuments())
+  const reaction = whenPolicyBoundIssueDocuments({ ...ofDocuments(), rulesOf: () => defaultPolicyRules })
   for (let time = 0; time < times; time++)
     await reaction.react(event, bound, contextOf(reaction, bound, new AbortController().signal))
   const read = async () => {

@@ -33,7 +33,7 @@ type Premium = {
   covers_from: string
   payment_intent_id: string
   refunded_pence: number
-  refunds: { refund_id: string }[]
+  refunds: { refund_id: string; is_left: boolean }[]
 }
 
 let service: Awaited<ReturnType<typeof wholeService>>
@@ -45,7 +45,7 @@ beforeAll(async () => {
   hooks = await startReceiver({ secret: 'the secret of the firm' })
   stripe = await startStripe(undefined, [], { afterMs: 1 })
   service = await wholeService({ DELIVERY_ALLOWED_HOSTS: '127.0.0.1', DELIVERY_ALLOW_HTTP: 'true' })
-  stripe.announceTo([{ url: `${service.origin}/api/v1/webhooks/stripe/${organisation_id}`, secret: paymentSecret }])
+  announce()
   const ending = new AbortController()
   const worker = await startDeliveryWorker({ ...service.parts, signal: ending.signal })
   stopWorker = async () => {
@@ -66,6 +66,10 @@ afterAll(async () => {
   await hooks.close()
 })
 
+const announce = () => {
+  const url = `${service.origin}/api/v1/webhooks/stripe/${organisation_id}`
+  stripe.announceTo([{ url, secret: paymentSecret }])
+}
 const api = async <Data>(method: string, path: string, body?: object) =>
   (await service.send<Data>(method, `/api/v1/${path}`, { token, ...(body && { body }) })).body.data
 const operate = async <Data>(path: string, body: object = {}) =>
@@ -288,24 +292,43 @@ test('a premium that is given back and a policy that is cancelled are told of', 
   expect(await told('premium.refunded')).toMatchObject([
     { aggregate: { type: 'premium', id: premium_id }, payload: { policy_id: id, amount_pence: premium_pence } },
   ])
-  const refunds = stripe
-    .objects()
-    .filter(({ object, payment_intent }) => object === 'refund' && payment_intent === payment_intent_id)
-  expect(refunds).toMatchObject([{ amount: premium_pence }])
+  const refunds = () =>
+    stripe.objects().filter(({ object, payment_intent }) => object === 'refund' && payment_intent === payment_intent_id)
+  expect(refunds()).toMatchObject([{ amount: premium_pence }])
 
   // Days later the payer's bank does not take it: it is owed again until the team has it tried once more.
   const body = { failure_reason: 'expired_or_canceled_card' }
-  await fetch(`${stripe.url}/stand-in/refunds/${refunds[0]?.id}/fail`, {
-    method: 'POST',
-    body: new URLSearchParams(body),
-  })
+  const fail = async (refund: string | undefined) =>
+    fetch(`${stripe.url}/stand-in/refunds/${refund}/fail`, { method: 'POST', body: new URLSearchParams(body) })
+  await fail(refunds()[0]?.id)
   expect(await told('premium.refund_failed')).toMatchObject([
     { payload: { premium_id, amount_pence: premium_pence, failure_code: body.failure_reason } },
   ])
   const left = await untilPremium(1, 'collected')
   expect(left).toMatchObject({ refunded_pence: 0, refunds: [{ status: 'owed', is_left: true }] })
-  await operate(`${id}/premiums/${premium_id}/refunds/${left.refunds[0]?.refund_id}/retry`)
+  const refund = `${id}/premiums/${premium_id}/refunds/${left.refunds[0]?.refund_id}`
+  await operate(`${refund}/retry`)
   await until(async () => (await untilPremium(1, 'collected')).refunded_pence === premium_pence)
+  expect(await operate(`${refund}/closure`, { how: 'not_owed', reason: 'x' })).toMatchObject({
+    status: 409,
+    body: { error: { code: 'conflict' } },
+  })
+
+  // Once more, and the account is closed: the team pays it by bank transfer, which closes it.
+  await fail(refunds()[1]?.id)
+  await until(async () => (await untilPremium(1, 'collected')).refunds[0]?.is_left === true)
+  const closing = { how: 'paid_otherwise', reason: 'Bank transfer to the new account.' }
+  expect(await operate(`${refund}/closure`, { ...closing, paid_on: '2999-01-01' })).toMatchObject({
+    status: 422,
+    body: { error: { code: 'validation_failed', fields: { paid_on: expect.stringContaining('must be') as string } } },
+  })
+  const closed = await operate<Premium>(`${refund}/closure`, closing)
+  expect((await operate<Premium>(`${refund}/closure`, closing)).body).toEqual(closed.body)
+  expect(closed.body.data).toMatchObject({
+    refunded_pence: premium_pence,
+    refunds: [{ status: 'paid_otherwise', is_left: false, paid_on: new Date(await now()).toISOString().slice(0, 10) }],
+  })
+  expect((await told('premium.refunded', 3))[2]).toMatchObject({ payload: { premium_id, amount_pence: premium_pence } })
 
   await operate(`${id}/cancellation`, { reason: 'customer_request' })
   expect(await told('policy.cancelled')).toMatchObject([
@@ -313,17 +336,25 @@ test('a premium that is given back and a policy that is cancelled are told of', 
   ])
 })
 
-test('a policy that comes to its end is told of', { timeout: 240_000 }, async () => {
+test('a policy that comes to its end is told of, after all that was due before', { timeout: 240_000 }, async () => {
   const { id } = await bought(1)
-  const { untilPolicy, told } = watch(id)
+  const { untilPolicy, untilPremium, told, premiums } = watch(id)
   await untilPolicy(({ payment_method }) => payment_method.mandate_status === 'active')
 
-  await forward(370 * day)
+  // Nobody tells of what the banks have answered: it is asked for when it is due.
+  stripe.announceTo([])
+  await forward(400 * day)
 
   await untilPolicy(({ status }) => status === 'expired')
   expect(await told('policy.expired')).toMatchObject([
     { payload: { policy_id: id }, policy: { id, status: 'expired' } },
   ])
+  await untilPremium(12, 'collected')
+  expect((await premiums()).map(({ number }) => number)).toEqual(Array.from({ length: 12 }, (_, index) => index + 1))
+  const path = `/admin/v1/policies/${id}/timeline?organisation_id=${organisation_id}&limit=200`
+  const times = (await service.send<{ occurred_at: string }[]>('GET', path)).body.data.map((each) => each.occurred_at)
+  expect(times).toEqual(times.toSorted())
+  announce()
 })
 
 test('what happened to the policy stands on the timeline of its person', { timeout: 120_000 }, async () => {

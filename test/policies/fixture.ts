@@ -31,6 +31,7 @@ import { quoteRoutes } from '../../command-api/applications/quote-routes.ts'
 import type { Catalogue } from '../../command-api/live-catalogue.ts'
 import { makeClaimNumber } from '../../command-api/policies/number.ts'
 import { makeWaitUntilReadable } from '../../command-api/policies/readable.ts'
+import { makeReplaceBankDetails } from '../../command-api/policy-mandates.ts'
 import { policyAdminRoutes } from '../../command-api/policies/routes.ts'
 import { servicingRoutes } from '../../command-api/policies/servicing-routes.ts'
 import { makeSetUp } from '../../command-api/policies/set-up.ts'
@@ -165,8 +166,13 @@ export const openSales = async ({ release = checkoutRelease() }: { readonly rele
             baseUrl,
           },
         }),
-        ...servicingRoutes({ writer, baseUrl, dateAt: (_organisation, at) => at.slice(0, 10) }),
-        ...policyAdminRoutes({ writer, baseUrl, dateAt: (_organisation, at) => at.slice(0, 10) }),
+        ...servicingRoutes({ writer, baseUrl, catalogue, dateAt: (_organisation, at) => at.slice(0, 10) }),
+        ...policyAdminRoutes({
+          writer,
+          baseUrl,
+          replaceBankDetails: makeReplaceBankDetails({ writer, checkBankAccount }),
+          dateAt: (_organisation, at) => at.slice(0, 10),
+        }),
         ...policyRoutes({
           pool: database.pool,
           db: database.pool,

@@ -1,88 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fromStored } from '#domain/event.ts'
-import { MandateId } from '#domain/payments/events.ts'
-import { policyEvents, type PolicyEvent } from '#domain/policies/events.ts'
 import { policy } from '#domain/policies/policy.ts'
 import type { Policy } from '#domain/policies/record.ts'
 import { testAccounts, testSortCode } from '#infra/stripe/test-accounts.ts'
 import { readNews, type ProviderNews } from '#infra/stripe/news.ts'
+import { whenPolicyMandateChangedProveMandate } from '../../command-api/applications/when-policy-mandate-changed-prove-mandate.ts'
+import { commandHandler } from '../../command-api/handle.ts'
+import { premiumIds } from '../../command-api/policies/ids.ts'
 import { setUpMandates } from '../../command-api/policy-mandates.ts'
+import { contextOf } from '../../command-api/reaction.ts'
 import { makePaymentNews } from '../../command-api/receive-payment-news.ts'
 import { eventOf } from '../../stand-ins/stripe/webhooks.ts'
 import { organisation_id } from '../applications/release.ts'
-import { scenariosOf } from '../scenario.ts'
-import { samples } from '../stored-events/samples.ts'
 import { bankDetailsSaved } from './builders.ts'
 import { openSales, quotedAt, type Sales } from './fixture.ts'
-
-const scenario = scenariosOf(policy)
-const sample = samples.find(({ name }) => name === 'PolicyBound.v1')?.event
-if (!sample) throw new Error('There is no sample of PolicyBound.')
-const bound = fromStored(policyEvents, sample)
-
-const mandate_id = MandateId.parse('b0000000-0000-5000-8000-000000000021')
-const provider = {
-  provider_customer_id: 'cus_1',
-  provider_payment_method_id: 'pm_1',
-  provider_mandate_id: 'mandate_1',
-}
-const recorded: PolicyEvent = {
-  type: 'PolicyMandateRecorded',
-  mandate_id,
-  ...provider,
-  account_number_last4: '4958',
-  status: 'pending',
-}
-const changed = (status: 'active' | 'failed' | 'cancelled') =>
-  ({ type: 'PolicyMandateChanged', mandate_id, status }) as const
-const change = (status: 'active' | 'failed' | 'cancelled') => ({ type: 'ChangeMandate', mandate_id, status }) as const
-const fail = (is_final = false) =>
-  ({ type: 'RecordMandateFailure', failure_code: 'unanswered', is_final, now: quotedAt }) as const
-
-describe('the mandate of a policy', () => {
-  scenario('is recorded once', {
-    given: [bound, recorded],
-    when: { ...recorded, type: 'RecordMandate', status: 'pending' },
-    then: [],
-  })
-  scenario('becomes active', { given: [bound, recorded], when: change('active'), then: [changed('active')] })
-  scenario('which is told more than once', {
-    given: [bound, recorded, changed('active')],
-    when: change('active'),
-    then: [],
-  })
-  scenario('and stays ended when older news comes late', {
-    given: [bound, recorded, changed('cancelled')],
-    when: change('active'),
-    then: [],
-  })
-  scenario('that could not be made is tried again', {
-    given: [bound],
-    when: fail(),
-    then: [
-      { type: 'PolicyMandateDelayed', failure_code: 'unanswered', attempt: 1, retry_at: '2026-06-01T09:01:00.000Z' },
-    ],
-  })
-  scenario('is left to the team after ten failures', {
-    given: [
-      bound,
-      { type: 'PolicyMandateDelayed', failure_code: 'unanswered', attempt: 9, retry_at: '2026-06-01T09:01:00.000Z' },
-    ],
-    when: fail(),
-    then: [{ type: 'PolicyMandateRefused', failure_code: 'unanswered', attempt: 10 }],
-  })
-  scenario('and so is one that the provider refuses', {
-    given: [bound],
-    when: fail(true),
-    then: [{ type: 'PolicyMandateRefused', failure_code: 'unanswered', attempt: 1 }],
-  })
-  scenario('of which nothing is recorded once there is one', { given: [bound, recorded], when: fail(), then: [] })
-  scenario('can be asked for anew by the team', {
-    given: [bound, { type: 'PolicyMandateRefused', failure_code: 'unanswered', attempt: 10 }],
-    when: { type: 'RequestMandate' },
-    then: [{ type: 'PolicyMandateRequested', attempt: 11 }],
-  })
-})
 
 describe('after a bind with bank details', () => {
   let sales: Sales
@@ -162,6 +93,27 @@ describe('after a bind with bank details', () => {
     expect((await sales.typesOf(`policy-${id}`)).filter((type) => type === 'PolicyMandateRecorded')).toHaveLength(1)
   })
 
+  test('bank details that are replaced while the provider makes a mandate are those that the next is made from', async () => {
+    const { id, application_id, quote_id } = await sold()
+    const saved = bankDetailsSaved(quote_id)
+    if (saved.type !== 'BankDetailsSaved') throw new Error('These are no bank details.')
+    const bank_details = { ...saved.bank_details, sort_code: '107999', account_number: '88837491' }
+    const desk = sales.desks()
+    const setUpMandate: typeof desk.provider.setUpMandate = async (...asked) => {
+      const answer = await desk.provider.setUpMandate(...asked)
+      await sales.append(application_id, [{ ...saved, bank_details, account_number_last4: '7491' }])
+      return answer
+    }
+    const desks = () => ({ ...desk, provider: { ...desk.provider, setUpMandate } })
+    const due = { organisation_id, kind: 'policy_mandate', id, stream: `policy-${id}`, due_at: quotedAt }
+    await setUpMandates({ writer: sales.writer, desks }).fire(due, context)
+    expect((await sales.typesOf(`policy-${id}`)).at(-1)).toBe('PolicyMandateDelayed')
+
+    await make(id)
+
+    expect((await shown(id)).payment_method).toMatchObject({ account_number_last4: '7491', mandate_status: 'pending' })
+  })
+
   test('news of the banks reaches the policy', async () => {
     const { id, application_id } = await sold()
     await make(id)
@@ -175,6 +127,67 @@ describe('after a bind with bank details', () => {
 
     await receive(reference, 'revoked')
     expect((await shown(id)).payment_method.mandate_status).toBe('cancelled')
+  })
+
+  test('a customer whose mandate was cancelled gives another account, from which a new mandate is made', async () => {
+    const { id, application_id } = await sold()
+    await make(id)
+    const former = (await shown(id)).payment_method.mandate_id
+    owner = { id: former ?? '', application_id: application_id as never }
+    const events = await sales.log.read(`policy-${id}`)
+    const reference = String(events.find(({ type }) => type === 'PolicyMandateRecorded')?.data['provider_mandate_id'])
+    const address = `/admin/v1/organisations/${organisation_id}/policies/${id}/mandate`
+    const other = { account_holder_name: 'Anna Osei', sort_code: '10-79-99', account_number: '88837491' }
+
+    const early = await sales.post(address, { direct_debit: other })
+    expect(early).toMatchObject({ status: 409, body: { error: { code: 'conflict' } } })
+    await receive(reference, 'accepted')
+    await receive(reference, 'revoked')
+    const wrong = await sales.post(address, { direct_debit: { ...other, account_number: '88837493' } })
+    expect(wrong).toMatchObject({ status: 422, body: { error: { code: 'direct_debit_invalid' } } })
+    expect((await shown(id)).payment_method.mandate_status).toBe('cancelled')
+
+    for (let time = 0; time < 2; time++) expect((await sales.post(address, { direct_debit: other })).status).toBe(200)
+    await make(id)
+    await make(id)
+
+    const { mandate_id, ...method } = (await shown(id)).payment_method
+    expect(method).toEqual({ type: 'direct_debit', account_number_last4: '7491', mandate_status: 'pending' })
+    expect(mandate_id).not.toBe(former)
+    expect(mandatesOf(id)).toHaveLength(2)
+    expect((await sales.typesOf(`application-${application_id}`)).slice(-2)).toEqual([
+      'BankDetailsSaved',
+      'MandateCreated',
+    ])
+    await receive(reference, 'revoked')
+    expect((await shown(id)).payment_method.mandate_status).toBe('pending')
+  })
+
+  test('a mandate that is proven by a collection is active where receivers are told of it', async () => {
+    const { id, application_id } = await sold()
+    await make(id)
+    const { handle } = commandHandler(sales.writer, policy)
+    const called = await handle(
+      id,
+      { type: 'CallPremium', now: '2027-01-01T00:00:00.000Z', idOf: premiumIds(id) },
+      context,
+    )
+    const premium_id = called.state?.premiums[0]?.premium_id ?? expect.fail()
+    const result = { outcome: 'collected', payment_intent_id: 'pi_proof', collected_at: quotedAt } as const
+    await handle(id, { type: 'SettlePremium', premium_id, attempt: 1, now: quotedAt, result }, context)
+    const reaction = whenPolicyMandateChangedProveMandate(sales.writer)
+    const changed = (await sales.log.read(`policy-${id}`)).find(({ type }) => type === 'PolicyMandateChanged')
+    if (!changed) expect.fail('The collection has proven nothing.')
+
+    for (let time = 0; time < 2; time++)
+      await reaction.react(
+        fromStored(reaction.events, changed),
+        changed,
+        contextOf(reaction, changed, new AbortController().signal),
+      )
+
+    const told = (await sales.typesOf(`application-${application_id}`)).filter((type) => type === 'MandateActivated')
+    expect(told).toEqual(['MandateActivated'])
   })
 
   test('news that comes while the mandate is being recorded is not taken, and reaches the policy when it comes again', async () => {

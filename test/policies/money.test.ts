@@ -1,141 +1,10 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { fromStored, toStored, type RecordedEvent } from '#domain/event.ts'
-import { policyEvents } from '#domain/policies/events.ts'
-import { policy } from '#domain/policies/policy.ts'
-import { policyStreamEvents } from '#domain/policies/record.ts'
-import { isClaimEvent, isPremiumEvent } from '#domain/policies/state.ts'
+import type { PolicyCommand } from '#domain/policies/policy.ts'
 import { PremiumRefundId } from '#domain/premiums/events.ts'
-import { OrganisationId } from '#domain/values.ts'
 import { derivedId } from '#infra/ids.ts'
-import { commandHandler } from '../../command-api/handle.ts'
-import { collectPremiums } from '../../command-api/policies/collect-premiums.ts'
-import { refundPremiums } from '../../command-api/policies/refund-premiums.ts'
-import { makePaymentNews } from '../../command-api/receive-payment-news.ts'
-import { makeWriter } from '../../command-api/writer.ts'
-import { policyDueTimes, premiumDueTimes } from '../../projections/due-times/policies.ts'
-import { samples } from '../stored-events/samples.ts'
-import { makeBank, memoryLog } from './bank.ts'
+import { openWorld, organisation_id, policy_id } from './money-world.ts'
 
-const sample = samples.find(({ name }) => name === 'PolicyBound.v2')?.event
-if (!sample) throw new Error('There is no sample of PolicyBound.')
-const bound = fromStored(policyEvents, sample)
-if (bound.type !== 'PolicyBound') throw new Error('The sample is another event.')
-const { policy_id, organisation_id } = bound
-const stream = `policy-${policy_id}`
-
-type Due = { readonly kind: string; readonly id: string; readonly due_at: string }
-
-/** What is due of a policy, as the read model of due times would have it. */
-const dueOf = (recorded: readonly RecordedEvent[]): readonly Due[] => {
-  const rows = new Map<string, Due>()
-  for (const each of recorded) {
-    const event = fromStored(policyStreamEvents, each)
-    const { occurred_at } = each.metadata
-    if (isClaimEvent(event)) continue
-    const times = isPremiumEvent(event)
-      ? premiumDueTimes(event, policy_id, occurred_at)
-      : Object.entries(policyDueTimes(event, occurred_at)).map(([kind, due_at]) => ({ kind, id: policy_id, due_at }))
-    for (const { kind, id, due_at } of times)
-      if (due_at) rows.set(`${kind} ${id}`, { kind, id, due_at })
-      else rows.delete(`${kind} ${id}`)
-  }
-  return [...rows.values()].toSorted((one, other) => (one.due_at < other.due_at ? -1 : 1))
-}
-
-const openWorld = async () => {
-  const bank = makeBank()
-  const { log, kill, streamOf } = memoryLog()
-  const clock = { at: '2026-07-01T09:00:00.000Z' }
-  const context = () => ({
-    organisation_id,
-    actor: { type: 'operator', id: null } as const,
-    correlation_id: 'test',
-    now: clock.at,
-  })
-  /** Whoever is killed is replaced by another, who remembers nothing. */
-  const start = () => {
-    const writer = makeWriter({ log, seen: async () => undefined })
-    const desk = { provider: bank.provider, publishable_key: null, stripe_account: null, capture: 'automatic' as const }
-    const deps = { writer, desks: () => desk, clock: { now: () => new Date(clock.at) } }
-    const receive = makePaymentNews({ ...deps, mandateOwner: async () => undefined, setUp: async () => undefined })
-    return { ...commandHandler(writer, policy), timers: [...collectPremiums(deps), refundPremiums(deps)], receive }
-  }
-  const metadata = { ...context(), causation_id: null, occurred_at: clock.at }
-  await log.append(stream, 'no_stream', [{ id: derivedId('b', '1'), ...toStored(policyEvents, bound), metadata }])
-
-  const attempt = async (
-    work: (process: ReturnType<typeof start>) => Promise<unknown>,
-    killAt?: 'before' | 'after',
-  ) => {
-    kill.at = killAt
-    try {
-      await work(start())
-    } catch (error) {
-      const isExpected = error instanceof Error && (error.name === 'Rejection' || error.message.includes('killed'))
-      if (!isExpected) throw error
-    } finally {
-      kill.at = undefined
-    }
-  }
-  const fire = async (due: Due, killAt?: 'before' | 'after') => {
-    if (due.due_at > clock.at) clock.at = due.due_at
-    await attempt(
-      async ({ timers }) =>
-        timers.find(({ kind }) => kind === due.kind)?.fire({ ...due, organisation_id, stream }, context()),
-      killAt,
-    )
-  }
-  const tell = async (type: 'payment_intent.succeeded' | 'payment_intent.payment_failed', index: number) => {
-    const intent = bank.intents[index]
-    if (!intent) return
-    const last_payment_error = { code: 'insufficient_funds', decline_code: null }
-    const object = { id: intent.id, amount: intent.amount_pence, metadata: { ...intent.metadata }, last_payment_error }
-    const news = { id: `evt_${intent.id}_${Math.random()}`.replace('.', ''), livemode: false, type, data: { object } }
-    await attempt(async ({ receive }) => receive(OrganisationId.parse(organisation_id), news, context()))
-  }
-  const tellOfRefunds = async (index: number) => {
-    const intent = bank.intents[index]
-    if (!intent || intent.refunded_pence === 0) return
-    const object = {
-      amount_refunded: intent.refunded_pence,
-      refunded: intent.refunded_pence === intent.amount_pence,
-      payment_intent: intent.id,
-      metadata: { ...intent.metadata },
-    }
-    const id = `evt_${intent.id}_refund_${intent.refunded_pence}`
-    const news = { id, livemode: false, type: 'charge.refunded' as const, data: { object } }
-    await attempt(async ({ receive }) => receive(OrganisationId.parse(organisation_id), news, context()))
-  }
-  /** Under each of its names, and all of it twice. */
-  const tellOfFailedRefunds = async () => {
-    for (const { refund_id: id, intent, pence, metadata, has_failed } of bank.refunds)
-      for (const type of has_failed ? (['refund.failed', 'refund.updated', 'charge.refund.updated'] as const) : []) {
-        const status = 'failed' as const
-        const object = {
-          id,
-          amount: pence,
-          status,
-          payment_intent: intent,
-          metadata: { ...metadata },
-          failure_reason: null,
-        }
-        const news = { id: `evt_${type}_${id}`.replaceAll('.', '_'), livemode: false, type, data: { object } }
-        await attempt(async ({ receive }) => receive(OrganisationId.parse(organisation_id), news, context()))
-      }
-  }
-  return {
-    bank,
-    clock,
-    fire,
-    tell,
-    tellOfRefunds,
-    tellOfFailedRefunds,
-    attempt,
-    due: () => dueOf(streamOf(stream)),
-    state: async () => start().load(policy_id),
-  }
-}
 type World = Awaited<ReturnType<typeof openWorld>>
 
 /** What the banks say of a payment, and how often the provider passes it on. */
@@ -148,11 +17,11 @@ const settle = async ({ bank, tell }: World, index: number, succeeds: boolean, t
 }
 
 const money = async ({ state }: World): Promise<number> =>
-  ((await state())?.premiums ?? []).reduce(
-    (sum, { status, amount_pence, refunded_pence }) =>
-      sum + (status === 'collected' ? amount_pence : 0) - refunded_pence,
-    0,
-  )
+  ((await state())?.premiums ?? []).reduce((sum, { status, amount_pence, refunds }) => {
+    const refunded = refunds.filter((refund) => refund.status === 'refunded')
+    const given = refunded.reduce((pence, { refund_pence }) => pence + refund_pence, 0)
+    return sum + (status === 'collected' ? amount_pence : 0) - given
+  }, 0)
 
 const step = fc.oneof(
   {
@@ -180,7 +49,17 @@ const step = fc.oneof(
       pence: fc.constantFrom(null, 100, 1_000, 2_875),
     }),
   },
-  { weight: 1, arbitrary: fc.record({ act: fc.constant('refund at the provider' as const), at: fc.nat(9) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      act: fc.constant('refund at the provider' as const),
+      at: fc.nat(9),
+      pence: fc.constantFrom(50, 400, 1_000, 2_875),
+      told: fc.boolean(),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ act: fc.constant('dispute' as const), at: fc.nat(9), told: fc.boolean() }) },
+  { weight: 1, arbitrary: fc.record({ act: fc.constant('close' as const), paid: fc.boolean() }) },
   { weight: 2, arbitrary: fc.record({ act: fc.constant('refund fails' as const), at: fc.nat(9), told: fc.boolean() }) },
   { weight: 1, arbitrary: fc.record({ act: fc.constant('refund again' as const) }) },
   { weight: 1, arbitrary: fc.record({ act: fc.constant('retry' as const), at: fc.nat(9) }) },
@@ -200,14 +79,25 @@ const operator = (now: string) => ({
   now,
 })
 
-/** As the team does with the first refund that was left to it; says whether there was one. */
-const refundAgain = async ({ state, attempt, clock }: World): Promise<boolean> => {
+type Closing = Extract<PolicyCommand, { type: 'CloseRefund' }>['closing']
+const otherwise: Closing = { how: 'paid_otherwise', paid_on: '2026-07-01', reason: 'Bank transfer.' }
+const notOwed: Closing = { how: 'not_owed', reason: 'Agreed.' }
+
+/**
+ * As the team does with the first refund that was left to it: it is tried again, or closed, as it must be once the payer's
+ * bank has taken the premium back. Says whether there was one.
+ */
+const workOff = async ({ state, attempt, clock }: World, closing?: Closing): Promise<boolean> => {
   const premiums = (await state())?.premiums ?? []
-  const left = premiums.flatMap(({ premium_id, refunds }) =>
-    refunds.filter(({ is_left }) => is_left).map(({ refund_id }) => ({ premium_id, refund_id })),
+  const left = premiums.flatMap(({ premium_id, refunds, status }) =>
+    refunds.filter(({ is_left }) => is_left).map(({ refund_id }) => ({ premium_id, refund_id, status })),
   )[0]
   if (!left) return false
-  const command = { type: 'RequestRefund', ...left } as const
+  const { status, ...which } = left
+  const how = closing ?? (status === 'collected' ? undefined : notOwed)
+  const command: PolicyCommand = how
+    ? { type: 'CloseRefund', ...which, closing: how }
+    : { type: 'RequestRefund', ...which }
   await attempt(async ({ handle }) => handle(policy_id, command, operator(clock.at)))
   return true
 }
@@ -238,8 +128,14 @@ const take = async (world: World, given: Step, count: number): Promise<void> => 
     }
     case 'refund at the provider': {
       const index = given.at % Math.max(bank.intents.length, 1)
-      await bank.provider.refund(bank.intents[index]?.id ?? '', 50, `by hand ${count}`, {})
-      return world.tellOfRefunds(index)
+      await bank.provider.refund(bank.intents[index]?.id ?? '', given.pence, `by hand ${count}`, {})
+      return given.told ? world.tellOfRefunds(index) : undefined
+    }
+    case 'dispute':
+      return world.dispute(given.at % Math.max(bank.intents.length, 1), given.told)
+    case 'close': {
+      await workOff(world, given.paid ? otherwise : notOwed)
+      return
     }
     case 'refund fails': {
       const standing = bank.refunds.filter(({ has_failed }) => !has_failed)
@@ -248,7 +144,7 @@ const take = async (world: World, given: Step, count: number): Promise<void> => 
       return given.told ? world.tellOfFailedRefunds() : undefined
     }
     case 'refund again':
-      await refundAgain(world)
+      await workOff(world)
       return
     case 'retry':
     case 'write off':
@@ -290,11 +186,15 @@ const finish = async (world: World): Promise<void> => {
   const { bank } = world
   Object.assign(bank.silent, { collections: 0, refunds: 0 })
   await world.tellOfFailedRefunds()
+  for (const index of bank.intents.keys()) await world.tellOfDispute(index)
   for (let round = 0; round < 100; round++) {
     for (const index of bank.intents.keys()) await settle(world, index, true, 1)
-    const isTriedAgain = await refundAgain(world)
+    const isTriedAgain = await workOff(world)
     const rows = world.due().filter(({ kind }) => kind === 'premium' || kind === 'premium_refund')
-    if (rows.length === 0 && !isTriedAgain) return
+    if (rows.length === 0 && !isTriedAgain) {
+      for (const index of bank.intents.keys()) await world.tellOfRefunds(index)
+      if (world.due().every(({ kind }) => kind !== 'premium' && kind !== 'premium_refund')) return
+    }
     for (const due of rows) await world.fire(due)
   }
   throw new Error('It did not come to an end.')
@@ -310,12 +210,63 @@ test('whatever happens in whatever order, what was collected less what was refun
 
       expect(await money(world)).toBe(world.bank.holds())
       const { premiums = [] } = (await world.state()) ?? {}
+      for (const { refunded_pence, refunds } of premiums) {
+        const counted = refunds.filter(({ status }) => status === 'refunded' || status === 'paid_otherwise')
+        expect(refunded_pence).toBe(counted.reduce((sum, { refund_pence }) => sum + refund_pence, 0))
+        expect(refunds.filter(({ status }) => status === 'owed')).toEqual([])
+      }
       for (const { premium_id } of premiums) {
         const taken = world.bank.intents.filter(({ metadata }) => metadata['premium_id'] === premium_id)
-        expect(taken.filter(({ status }) => status === 'succeeded').length).toBeLessThanOrEqual(1)
+        const standing = taken.filter(({ status, is_disputed }) => status === 'succeeded' && !is_disputed)
+        expect(standing.length).toBeLessThanOrEqual(1)
         expect(new Set(taken.map(({ metadata }) => metadata['attempt'])).size).toBe(taken.length)
       }
     }),
     { numRuns: 60 },
   )
+})
+
+test('of a premium that was taken back and collected anew, no more is given back than is owed', async () => {
+  const world = await openWorld()
+  const { bank, clock, fire, attempt, due, state, dispute } = world
+  const fireAll = async () => {
+    for (const each of due().filter(({ kind }) => kind.startsWith('premium'))) await fire(each)
+  }
+  const operate = async (command: PolicyCommand) =>
+    attempt(async ({ handle }) => handle(policy_id, command, operator(clock.at)))
+  const refund = async (number: number, refund_pence: number) => {
+    const refund_id = PremiumRefundId.parse(derivedId('refund', String(number)))
+    const premium_id = (await state())?.premiums[0]?.premium_id ?? expect.fail()
+    await operate({ type: 'RefundPremium', premium_id, refund_id, refund_pence })
+    await fireAll()
+  }
+  const [first] = due().filter(({ kind }) => kind === 'policy_premium')
+  await fire(first ?? expect.fail())
+  await settle(world, 0, true, 1)
+  await refund(1, 1_000)
+  await dispute(0)
+  const premium_id = (await state())?.premiums[0]?.premium_id ?? expect.fail()
+  await operate({ type: 'RetryPremium', premium_id, by: 'operator', now: clock.at })
+  await fireAll()
+  await settle(world, 1, true, 1)
+
+  await refund(2, 500)
+
+  expect(bank.intents.map(({ refunded_pence }) => refunded_pence)).toEqual([1_000, 500])
+  expect((await state())?.premiums[0]).toMatchObject({ status: 'collected', attempt: 2, refunded_pence: 1_500 })
+})
+
+test('news of a refund by hand that comes after the news of its failure gives nothing back', async () => {
+  const world = await openWorld()
+  const { bank, fire, due, state } = world
+  const [first] = due().filter(({ kind }) => kind === 'policy_premium')
+  await fire(first ?? expect.fail())
+  await settle(world, 0, true, 1)
+  await bank.provider.refund(bank.intents[0]?.id ?? '', 400, 'by hand', {})
+  bank.failRefund(bank.refunds[0] ?? expect.fail())
+  await world.tellOfFailedRefunds()
+
+  await world.tellOfRefunds(0, 400)
+
+  expect((await state())?.premiums[0]).toMatchObject({ status: 'collected', refunded_pence: 0, refunds: [] })
 })

@@ -16,9 +16,14 @@ import {
   collected,
   now,
   inSuspense,
+  mandateMade,
   reinstated,
   owed,
   cancelled,
+  givenBack,
+  refund_id,
+  refundFailed,
+  refundFailure,
 } from './premium-builders.ts'
 
 const scenario = scenariosOf(policy)
@@ -43,7 +48,7 @@ describe('the operator', () => {
     then: rejected('conflict', undefined, 'overdue'),
   })
   scenario('reinstates a lapsed policy, which is paid for from then on', {
-    given: [...active, lapsed],
+    given: [...active, mandateMade, lapsed],
     when: reinstate('2026-05-01T09:00:00.000Z'),
     then: [
       {
@@ -89,12 +94,17 @@ describe('the operator', () => {
     next_collection_on: '2026-08-15',
     next_collection_at: '2026-08-14T23:00:00.000Z',
   }
-  scenario('on the ninetieth day still', {
+  scenario('and has the mandate made that was not made before it lapsed', {
     given: [...active, lapsed],
+    when: reinstate('2026-07-15T09:00:00.000Z'),
+    then: [reinstatedInSummer, { type: 'PolicyMandateRequested', attempt: 1 }],
+  })
+  scenario('on the ninetieth day still', {
+    given: [...active, mandateMade, lapsed],
     when: reinstate('2026-07-15T09:00:00.000Z'),
     then: [reinstatedInSummer],
   })
-  const until = (end_date: string) => [{ ...bound, end_date } as PolicyEvent, ...active.slice(1), lapsed]
+  const until = (end_date: string) => [{ ...bound, end_date } as PolicyEvent, ...active.slice(1), mandateMade, lapsed]
   scenario('on the day before its term is over still', {
     given: until('2026-07-16'),
     when: reinstate('2026-07-15T09:00:00.000Z'),
@@ -143,12 +153,12 @@ describe('a refund', () => {
   })
   scenario('that somebody made at the provider is recorded', {
     given: [...active, due, collected],
-    when: { type: 'RecordProviderRefund', premium_id, refund_id, total_pence: 500 },
+    when: { type: 'RecordProviderRefund', premium_id, refund_id, attempt: 1, total_pence: 500, failed_before: 0 },
     then: [{ type: 'PremiumRefunded', ...first, attempt: 1, refund_id, refund_pence: 500, reason: 'provider' }],
   })
   scenario('that is ours is not recorded twice', {
-    given: [...active, due, collected, part],
-    when: { type: 'RecordProviderRefund', premium_id, refund_id, total_pence: 1000 },
+    given: [...active, due, collected, part, { ...givenBack, refund_id: part.refund_id, refund_pence: 1000 }],
+    when: { type: 'RecordProviderRefund', premium_id, refund_id, attempt: 1, total_pence: 1000, failed_before: 0 },
     then: [],
   })
   scenario('of the cooling-off period gives all back that was collected', {
@@ -159,69 +169,67 @@ describe('a refund', () => {
 })
 
 describe('a refund that fails after it was made', () => {
-  const refund_id = PremiumRefundId.parse(premium_id)
-  const given = {
-    type: 'PremiumRefunded',
-    ...first,
-    attempt: 1,
-    refund_id,
-    refund_pence: 2875,
-    reason: 'operator',
-  } as const
-  const failure = { failure_code: 'expired_or_canceled_card', provider_refund_id: 're_1' }
-  const failed = {
-    type: 'PremiumRefundFailed',
-    ...first,
-    refund_id,
-    attempt: 1,
-    refund_pence: 2875,
-    ...failure,
-  } as const
   const told = (change: object = {}) =>
-    ({ type: 'RecordRefundFailure', premium_id, refund_id, refund_pence: 2875, ...failure, ...change }) as const
-  const refunded = [...active, due, collected, owed('operator'), given]
+    ({ type: 'RecordRefundFailure', premium_id, refund_id, refund_pence: 2875, ...refundFailure, ...change }) as const
+  const refunded = [...active, due, collected, owed('operator'), givenBack]
   const again = { type: 'PremiumRefundRequested', premium_id, refund_id } as const
   const done = (failed_before: number) =>
-    ({ type: 'RecordPremiumRefund', premium_id, refund_id, failed_before }) as const
+    ({ type: 'RecordPremiumRefund', premium_id, refund_id, failed_before, attempt: 1 }) as const
 
-  scenario('is owed again', { given: refunded, when: told(), then: [failed] })
+  scenario('is owed again', { given: refunded, when: told(), then: [refundFailed] })
   scenario('also when it was never recorded as made', {
     given: refunded.slice(0, -1),
     when: told(),
-    then: [failed],
+    then: [refundFailed],
   })
-  scenario('fails once, however often the provider says so', { given: [...refunded, failed], when: told(), then: [] })
+  scenario('fails once, however often the provider says so', {
+    given: [...refunded, refundFailed],
+    when: told(),
+    then: [],
+  })
   scenario('is left to the team, which has it tried once more', {
-    given: [...refunded, failed],
+    given: [...refunded, refundFailed],
     when: { type: 'RequestRefund', premium_id, refund_id },
     then: [again],
   })
-  scenario('is not done by who asked the provider before', { given: [...refunded, failed], when: done(0), then: [] })
-  scenario('is done by who asks it afterwards', { given: [...refunded, failed, again], when: done(1), then: [given] })
+  scenario('is not done by who asked the provider before', {
+    given: [...refunded, refundFailed],
+    when: done(0),
+    then: [],
+  })
+  scenario('is done by who asks it afterwards', {
+    given: [...refunded, refundFailed, again],
+    when: done(1),
+    then: [givenBack],
+  })
   scenario('late news of the first does not touch the second', {
-    given: [...refunded, failed, again, given],
+    given: [...refunded, refundFailed, again, givenBack],
     when: told(),
     then: [],
   })
   scenario('the second can fail as well', {
-    given: [...refunded, failed, again, given],
+    given: [...refunded, refundFailed, again, givenBack],
     when: told({ provider_refund_id: 're_2' }),
-    then: [{ ...failed, provider_refund_id: 're_2' }],
+    then: [{ ...refundFailed, provider_refund_id: 're_2' }],
   })
   scenario('one that was made by hand is known by its amount', {
     given: refunded,
     when: told({ refund_id: null }),
-    then: [failed],
+    then: [refundFailed],
   })
   scenario('one that was made by hand and counted towards another takes that with it', {
     given: refunded,
     when: told({ refund_id: null, refund_pence: 2874 }),
-    then: [failed],
+    then: [refundFailed],
   })
   const part = (id: string, refund_pence: number) =>
-    ({ ...given, refund_id: PremiumRefundId.parse(first.premium_id.replace('b1', id)), refund_pence }) as const
+    ({ ...givenBack, refund_id: PremiumRefundId.parse(first.premium_id.replace('b1', id)), refund_pence }) as const
   const [small, large] = [part('b8', 100), part('b9', 900)]
-  const failedPart = ({ refund_id: id, refund_pence }: typeof small) => ({ ...failed, refund_id: id, refund_pence })
+  const failedPart = ({ refund_id: id, refund_pence }: typeof small) => ({
+    ...refundFailed,
+    refund_id: id,
+    refund_pence,
+  })
   scenario('one that was recorded in parts takes as many with it as hold its amount, the last first', {
     given: [...active, due, collected, small, large],
     when: told({ refund_id: null, refund_pence: 1000 }),
@@ -233,7 +241,7 @@ describe('a refund that fails after it was made', () => {
     then: [failedPart(large)],
   })
   scenario('counts as owed: nothing more of the premium can be given back', {
-    given: [...refunded, failed],
+    given: [...refunded, refundFailed],
     when: {
       type: 'RefundPremium',
       premium_id,
@@ -243,7 +251,7 @@ describe('a refund that fails after it was made', () => {
     then: rejected('conflict'),
   })
   test('does not stand as refunded, and says why', () => {
-    const state = [...refunded, failed].reduce<PolicyState | undefined>(
+    const state = [...refunded, refundFailed].reduce<PolicyState | undefined>(
       (before, event) => evolvePolicyState(before, event, { occurred_at: now }),
       undefined,
     )
@@ -259,20 +267,20 @@ describe('a refund that fails after it was made', () => {
       { ...due, method: 'card' },
       { ...collected, method: 'card' },
       owed('operator'),
-      given,
+      givenBack,
     ] as const
-    const card = { type: 'RecordCardReturnFailure', ...failure } as const
-    scenario('is owed again by the policy, too', { given: byCard, when: card, then: [failed] })
-    scenario('once', { given: [...byCard, failed], when: card, then: [] })
+    const card = { type: 'RecordCardReturnFailure', ...refundFailure } as const
+    scenario('is owed again by the policy, too', { given: byCard, when: card, then: [refundFailed] })
+    scenario('once', { given: [...byCard, refundFailed], when: card, then: [] })
     scenario('409 conflict: it is the payment that is tried once more', {
-      given: [...byCard, failed],
+      given: [...byCard, refundFailed],
       when: { type: 'RequestRefund', premium_id, refund_id },
       then: rejected('conflict', undefined, 'card payment'),
     })
     scenario('is refunded once the card was given back', {
-      given: [...byCard, failed],
+      given: [...byCard, refundFailed],
       when: { type: 'RecordCardReturned', refund_id, returned_pence: 2875 },
-      then: [given],
+      then: [givenBack],
     })
   })
 })

@@ -1,4 +1,5 @@
 import { fromStored } from '#domain/event.ts'
+import { MandateId } from '#domain/payments/events.ts'
 import { policyEvents, type PolicyEvent } from '#domain/policies/events.ts'
 import type { SettlePremium } from '#domain/policies/premiums.ts'
 import { PremiumId, PremiumRefundId, type PremiumEvent } from '#domain/premiums/events.ts'
@@ -10,11 +11,12 @@ const sample = samples.find(({ name }) => name === 'PolicyBound.v1')?.event
 if (!sample) throw new Error('There is no sample of PolicyBound.')
 
 /** Starts on 2 February 2026; £28.75 is collected on the 15th of each month, in London. */
-export const bound = fromStored(policyEvents, sample)
+export const bound = fromStored(policyEvents, sample) as Extract<PolicyEvent, { type: 'PolicyBound' }>
 export const active: readonly PolicyEvent[] = [bound, { type: 'PolicyActivated', start_date: '2026-02-02' }]
 export const customer_id = 'c0000000-0000-4000-8000-000000000001' as never
 export const idOf = (number: number) => PremiumId.parse(`b1000000-0000-5000-8000-00000000000${number}`)
 export const premium_id = idOf(1)
+export const refund_id = PremiumRefundId.parse(premium_id)
 export const first = { premium_id, number: 1, amount_pence: 2875, due_on: '2026-02-15' }
 export const due = {
   type: 'PremiumDue',
@@ -48,6 +50,16 @@ export const failed = (attempt = 1, retry_at: string | null = '2026-03-01T00:00:
   retry_at,
 })
 export const retried = (attempt: number): PremiumEvent => ({ type: 'PremiumRetried', ...first, attempt })
+/** The mandate from the bank details that were sent. */
+export const mandateMade: PolicyEvent = {
+  type: 'PolicyMandateRecorded',
+  mandate_id: MandateId.parse('b0000000-0000-5000-8000-000000000021'),
+  provider_customer_id: 'cus_1',
+  provider_payment_method_id: 'pm_1',
+  provider_mandate_id: 'mandate_1',
+  account_number_last4: '4958',
+  status: 'active',
+}
 export const arrears = (check_at: string): PolicyEvent => ({
   type: 'ArrearsChanged',
   since: '2026-02-15',
@@ -87,11 +99,30 @@ export const writtenOff = {
 
 export const owed = (reason: 'cooling_off' | 'operator' | 'policy_ended') => {
   const card = { application_id: 'a0000000-0000-4000-8000-000000000001' as never, card_payment_id: null }
-  const refund_id = PremiumRefundId.parse(premium_id)
   return { type: 'PremiumRefundOwed', ...first, refund_id, ...card, refund_pence: 2875, reason } as const
 }
 
-export const cancelled = (): Extract<PolicyEvent, { type: 'PolicyCancelled' }> => ({
+export const givenBack = {
+  type: 'PremiumRefunded',
+  ...first,
+  attempt: 1,
+  refund_id,
+  refund_pence: 2875,
+  reason: 'operator',
+} satisfies PremiumEvent
+export const refundFailure = { failure_code: 'expired_or_canceled_card', provider_refund_id: 're_1' }
+export const refundFailed = {
+  type: 'PremiumRefundFailed',
+  ...first,
+  refund_id,
+  attempt: 1,
+  refund_pence: 2875,
+  ...refundFailure,
+} satisfies PremiumEvent
+
+type Cancelled = Extract<PolicyEvent, { type: 'PolicyCancelled' }>
+
+export const cancelled = (changes: Partial<Cancelled> = {}): Cancelled => ({
   type: 'PolicyCancelled',
   application_id: 'a0000000-0000-4000-8000-000000000001' as never,
   card_payment_id: null,
@@ -100,6 +131,7 @@ export const cancelled = (): Extract<PolicyEvent, { type: 'PolicyCancelled' }> =
   effective_on: '2026-02-16',
   cooling_off: true,
   refund_pence: 0,
+  ...changes,
 })
 
 export const cancelledOn = (effective_on: string): PolicyEvent => ({

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { type PolicyEvent } from '#domain/policies/events.ts'
 import { policy } from '#domain/policies/policy.ts'
 import type { SettlePremium } from '#domain/policies/premiums.ts'
 import { type PremiumEvent } from '#domain/premiums/events.ts'
@@ -60,7 +59,7 @@ describe('a premium is due on its day', () => {
     then: [],
   })
   scenario('the last one pays for the last month of cover', {
-    given: [{ ...bound, end_date: '2026-03-02' } as PolicyEvent, ...active.slice(1)],
+    given: [{ ...bound, end_date: '2026-03-02' }, ...active.slice(1)],
     when: call('2026-02-15T00:00:00.000Z'),
     then: [{ ...due, next_due_on: null, next_due_at: null }],
   })

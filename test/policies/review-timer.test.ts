@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { fromStored } from '#domain/event.ts'
+import { policy } from '#domain/policies/policy.ts'
 import { policyStreamEvents } from '#domain/policies/record.ts'
 import { policyRulesOf } from '#domain/policy-rules/record.ts'
+import { commandHandler } from '../../command-api/handle.ts'
 import { policyTimers } from '../../command-api/policies/timers.ts'
 import { makeReviewBasis } from '../../command-api/review-basis.ts'
 import { makeWriter } from '../../command-api/writer.ts'
@@ -14,7 +16,13 @@ import { openSales, type Sales } from './fixture.ts'
 const sold = checkoutRelease()
 const release = {
   ...sold,
-  covers: sold.covers.map((cover) => ({ ...cover, premium_basis: 'reviewable' as const, review_period_years: 5 })),
+  covers: sold.covers.map((cover) => ({
+    ...cover,
+    premium_basis: 'reviewable' as const,
+    review_period_years: 5,
+    indexation_method: 'fixed_percent' as const,
+    indexation_percent: 3,
+  })),
 }
 const due_at = '2031-06-01T23:00:00.000Z'
 
@@ -31,15 +39,15 @@ const bound = async () => {
 }
 
 /** The timer of a process of its own. `version` is the newest one that its read model knows. */
-const timerOf = (version = 3) => {
+const timerOf = (version = 3, tables: Partial<Sales['catalogue']> = {}) => {
   const writer = makeWriter({ log: sales.log, seen: async () => undefined })
-  const { catalogue } = sales
+  const catalogue = { ...sales.catalogue, ...tables }
   const newestVersions = async () => [{ key: 'life.level', version }]
   const reviewBasis = makeReviewBasis({ writer, catalogue, newestVersions })
   const timers = policyTimers({ writer, catalogue, rulesOf: policyRulesOf(new Map()), reviewBasis })
-  return async (id: string) => {
-    const actor = { type: 'system', id: 'timer policy_review' } as const
-    const due = { organisation_id, kind: 'policy_review', id, stream: `policy-${id}`, due_at }
+  return async (id: string, kind: 'policy_review' | 'policy_indexation' = 'policy_review') => {
+    const actor = { type: 'system', id: `timer ${kind}` } as const
+    const due = { organisation_id, kind, id, stream: `policy-${id}`, due_at }
     const timer = timers.find(({ kind }) => kind === due.kind)
     await timer?.fire(due, { organisation_id, actor, correlation_id: 'test', now: due_at })
   }
@@ -72,6 +80,16 @@ test('whose answers were erased, it is left to the team', async () => {
   expect(told).toEqual([{ type: 'PolicyReviewDue', review_on: '2031-06-02', reason: 'no_answers' }])
 })
 
+test('where a table of the day is not there, it is left to the team', async () => {
+  const { id } = await bound()
+  const fire = timerOf(3, { rateTable: async () => undefined })
+
+  await fire(id)
+
+  const told = (await reviewsOf(id)).map((recorded) => fromStored(policyStreamEvents, recorded))
+  expect(told).toEqual([{ type: 'PolicyReviewDue', review_on: '2031-06-02', reason: 'no_table' }])
+})
+
 test('nothing is decided before the tables that it was sold with can be read', async () => {
   const { id } = await bound()
   const fire = timerOf(2)
@@ -80,3 +98,35 @@ test('nothing is decided before the tables that it was sold with can be read', a
 
   expect(await reviewsOf(id)).toEqual([])
 })
+
+test.each([
+  ['the review comes first', ['policy_review', 'policy_indexation']],
+  ['the indexation comes first', ['policy_indexation', 'policy_review']],
+] as const)(
+  'of a review and an indexation that two processes come to at once, on the same day, each is done once, and what is reviewed has grown: %s',
+  async (_which, kinds) => {
+    const { id } = await bound()
+    const { handle } = commandHandler(makeWriter({ log: sales.log, seen: async () => undefined }), policy)
+    // The anniversaries before have passed.
+    for (const year of [2027, 2028, 2029, 2030]) {
+      const now = `${year}-06-02T00:00:00.000Z`
+      const context = { organisation_id, actor: { type: 'system', id: null }, correlation_id: 'test', now } as const
+      if (year === 2027) await handle(id, { type: 'ActivatePolicy', now }, context)
+      await handle(id, { type: 'IndexPolicy', now, rules: { rpi: [], rpi_cap_percent: '10' }, release }, context)
+    }
+    const amountsOf = async (type: string) =>
+      (await sales.log.read(`policy-${id}`))
+        .map((recorded) => fromStored(policyStreamEvents, recorded))
+        .flatMap((event) => (event.type === type && 'components' in event ? [event.components] : []))
+        .map(([component]) => component && 'cover_amount_pence' in component && component.cover_amount_pence)
+
+    await Promise.all(kinds.map((kind) => timerOf()(id, kind)))
+    for (const kind of kinds) await timerOf()(id, kind)
+
+    const grown = await amountsOf('PolicyIndexed')
+    expect(grown).toHaveLength(5)
+    expect(await amountsOf('PolicyReviewed')).toEqual([grown.at(-1)])
+    const types = (await sales.log.read(`policy-${id}`)).map(({ type }) => type)
+    expect(types.lastIndexOf('PolicyIndexed')).toBeLessThan(types.indexOf('PolicyReviewed'))
+  },
+)

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { fromStored } from '#domain/event.ts'
 import { policyEvents, type PolicyEvent } from '#domain/policies/events.ts'
 import { policy } from '#domain/policies/policy.ts'
 import type { ReviewBasis } from '#domain/policies/review.ts'
@@ -10,44 +9,17 @@ import { startOfDayIn } from '#domain/time-zone.ts'
 import { CustomerId } from '#domain/values.ts'
 import { aged, coverOf, published, requestOf, tables } from '../rating/request.ts'
 import { rejected, scenariosOf, stateOf } from '../scenario.ts'
-import { samples } from '../stored-events/samples.ts'
+import { bound as boundWith, reviewable, sold } from './reviewable.ts'
 
 /** A policy sold at 34 for 25 years from 2 February 2026, whose premium is reviewed every five years; 35 is the age on 1 January 2027. */
 
 const scenario = scenariosOf(policy)
-const sample = samples.find(({ name }) => name === 'PolicyBound.v2')?.event
-if (!sample) throw new Error('There is no sample of PolicyBound.')
-const sold = fromStored(policyEvents, sample) as Extract<PolicyEvent, { type: 'PolicyBound' }>
-const [life] = sold.components
-if (!life) throw new Error('The sample covers nothing.')
 
-type Component = typeof life
-const start_date = '2026-02-02'
 const review_on = '2031-02-02'
 const now = '2031-02-02T00:00:00.000Z'
-const activated: PolicyEvent = { type: 'PolicyActivated', start_date }
-
-const reviewable = { premium_basis: 'reviewable', review_period_years: 5 } as const
-const component = (changes: Partial<Component> = {}): Component => ({
-  ...life,
-  ...reviewable,
-  cover_amount_pence: 25_000_000,
-  term_years: 25,
-  expires_on: '2051-02-02',
-  premium_pence: 950,
-  ...changes,
-})
-const bound = (...components: readonly Partial<Component>[]): PolicyEvent => ({
-  ...sold,
-  time_zone: 'Europe/London',
-  start_date,
-  end_date: '2051-02-02',
-  next_review_on: review_on,
-  next_indexation_on: null,
-  premium_pence: 1100,
-  annual_premium_pence: 13_200,
-  components: components.map((changes, cover_index) => component({ ...changes, cover_index })),
-})
+const activated: PolicyEvent = { type: 'PolicyActivated', start_date: '2026-02-02' }
+const bound = (...components: NonNullable<Parameters<typeof boundWith>[0]>): PolicyEvent =>
+  boundWith(components, { premium_pence: 1100, annual_premium_pence: 13_200 })
 
 const [firstRate] = [tables.get('life.level')]
 if (!firstRate) throw new Error('There is no table of level life cover.')

@@ -88,6 +88,10 @@ test('the status says where each consumer is, and what it has set aside', async 
     text: 'Records of timid that are resumed: 1. The command status lists those that stay set aside.\n',
   })
   expect(await commanding(the, false, 'resume', 'tallies')).toMatchObject({ code: 2 })
+  expect(await commanding(the, false, 'resume', 'nothing')).toEqual({
+    code: 2,
+    text: 'There is no consumer called "nothing". There are: tallies, timid.\n',
+  })
 })
 
 test('a command that cannot be understood says what there is', async () => {

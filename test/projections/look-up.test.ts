@@ -2,7 +2,7 @@ import type { ClientBase, QueryConfig } from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { transaction } from '#infra/postgres/postgres.ts'
 import type { Row } from '../../projections/projection.ts'
-import { allProjections } from '../../projections/projections.ts'
+import { allProjections } from '../../projections/all-projections.ts'
 import { tableOf, type Table } from '../../projections/table.ts'
 import { testDatabase, type TestDatabase } from '../database.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { fromStored, type RecordedEvent } from '#domain/event.ts'
-import { allProjections } from '../../projections/projections.ts'
+import { allProjections } from '../../projections/all-projections.ts'
 import { samples } from '../stored-events/samples.ts'
 
 type Keys = (event: unknown, recorded: RecordedEvent) => readonly { readonly organisation_id?: unknown }[]

@@ -239,6 +239,35 @@ describe('a quote', () => {
     expect((await service.send('GET', address.replace(organisation_id, randomUUID()))).status).toBe(404)
   })
 
+  test('for two people is explained by the steps of each, which add up to its price', async () => {
+    const id = await apply({ product: 'couple' })
+    const partner = { first_name: 'Ben', last_name: 'Ash', dob: dob() }
+    const saved = await service.send('PATCH', `/api/v1/applications/${id}/partner`, {
+      token,
+      body: { partner, answers: { smoker: true } },
+    })
+    expect(saved.status).toBe(200)
+    const issued = (await quote(id)).body.data
+    const address = `/admin/v1/organisations/${organisation_id}/applications/${id}/quotes/${issued.id}/explanation`
+
+    type Step = { step: string; life: number | null; name: string; adds_pence: string }
+    const explained = await service.send<{ components: { premium_pence: number; steps: Step[] }[] }>('GET', address)
+
+    const [component] = explained.body.data.components
+    const steps = component?.steps ?? []
+    const rates = steps.filter(({ step }) => step === 'rate').map(({ life, name }) => [life, name])
+    expect(rates).toEqual([
+      [1, 'life.level 1: 34|25|n'],
+      [2, 'life.level 1: 34|25|s'],
+    ])
+    expect(steps.reduce((sum, { adds_pence }) => sum + Number(adds_pence), 0)).toBeCloseTo(issued.premium_pence)
+  })
+
+  test('404 not_found: a review that never was is not explained', async () => {
+    const address = `/admin/v1/organisations/${organisation_id}/policies/${randomUUID()}/reviews/2031-06-01/explanation`
+    expect(await service.send('GET', address)).toMatchObject(refused(404, 'not_found'))
+  })
+
   test('200: is rejected, and the application can be quoted again', async () => {
     const id = await apply()
     const { id: quote_id } = (await quote(id)).body.data

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
-import { parseRateCsv, toRateCsv } from '#domain/rating/rate-table-csv.ts'
+import { describe, expect, test } from 'vitest'
+import { mostRates, parseRateCsv, toRateCsv } from '#domain/rating/rate-table-csv.ts'
 import { cellKey, rateAt } from '#domain/rating/rate-table.ts'
 import { published } from './request.ts'
 import type { Dimension } from '#domain/rating/events.ts'
@@ -104,6 +104,33 @@ test('a line of too many fields is told', () => {
 
 test('a file without rates is refused', () => {
   expect(parseRateCsv('age,rate_e4\n')).toEqual({ faults: [{ line: 2, column: 'age', message: 'there are no rates' }] })
+})
+
+describe('a table', () => {
+  const csvOf = (count: number) =>
+    ['variant,rate_e4', ...Array.from({ length: count }, (_, index) => `v${index},5`)].join('\n')
+
+  test('has at most 50,000 rates', () => {
+    const parsed = parseRateCsv(csvOf(50_000))
+
+    expect(mostRates).toBe(50_000)
+    expect('cells' in parsed && Object.keys(parsed.cells)).toHaveLength(50_000)
+  })
+
+  test('of more is refused at the first line that is too many, with what to do', () => {
+    const message =
+      'a table has at most 50000 rates, and this one 50001: make a table of each variant, and name it after the answer, as ip.to65.d{deferred_weeks}'
+
+    expect(parseRateCsv(csvOf(50_001))).toEqual({ faults: [{ line: 50_002, column: 'variant', message }] })
+  })
+})
+
+test('rates are written by age, then term, as numbers, then smoker', () => {
+  const cells = { '34|10|s': 1, '34|5|n': 2, '9|40|n': 3, '34|10|n': 4, '100|5|n': 5 }
+
+  expect(toRateCsv({ dimensions: ['age', 'term', 'smoker'], cells })).toBe(
+    'age,term,smoker,rate_e4\n9,40,n,3\n34,5,n,2\n34,10,n,4\n34,10,s,1\n100,5,n,5\n',
+  )
 })
 
 const dimensionLists: readonly (readonly Dimension[])[] = [

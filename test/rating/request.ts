@@ -5,6 +5,7 @@ import type { Life, Priced, PricingRequest, RatedRelease } from '#domain/rating/
 import { standardUnderwriting } from '#domain/rating/underwriting.ts'
 import { CoverId } from '#domain/values.ts'
 import type { RatedCover, RateTable } from '#domain/rating/events.ts'
+import { lifeTerms } from './cover.ts'
 
 /** The words of the rating tests: covers, lives and requests on the generated tables. */
 
@@ -31,32 +32,8 @@ export const tables: ReadonlyMap<string, RateTable> = new Map(
 export const coverOf = (index: number, cover: Partial<RatedCover>): RatedCover => ({
   id: CoverId.parse(`00000000-0000-4000-8000-00000000000${index}`),
   display_id: `cov_00000000-0000-4000-8000-00000000000${index}`,
-  cover_type: 'life',
   cover_index: index,
-  sum_assured_min_pence: 1_000_000,
-  sum_assured_max_pence: 100_000_000,
-  age_at_entry_min: 18,
-  age_at_entry_max: 70,
-  term_years_min: 5,
-  term_years_max: 40,
-  max_age_at_expiry: 80,
-  premium_basis: 'guaranteed',
-  review_period_years: null,
-  minimum_premium_pence: 500,
-  ci_payout_basis: 'additional',
-  survival_period_days: 14,
-  indexation_method: 'none',
-  benefit_basis: 'lump_sum',
-  title: null,
-  pricing_basis: 'rated',
-  member_premium_pence: null,
-  members_factor: null,
-  opt_in_factor: null,
-  members_min: null,
-  members_max: null,
-  rate_table: 'life.level',
-  indexation_percent: null,
-  tiers: [],
+  ...lifeTerms,
   ...cover,
 })
 

@@ -1,7 +1,8 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { sql } from '#infra/postgres/postgres.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
 import { contextOf, runReactions } from '../../command-api/reaction.ts'
+import { makeWriter } from '../../command-api/writer.ts'
 import { barrier, fixture, raised, soon, tallyId, type Fixture } from '../projections/fixture.ts'
 import { mirrorEventsOf, valuesOf, whenTallyRaisedSetMirror, writerOn } from './fixture.ts'
 
@@ -19,6 +20,12 @@ const reacting = (the: Fixture, processName: string, log: EventLog = the.eventLo
 const grantedToAll = () => ({
   leases: { take: async () => ({ signal: new AbortController().signal, release: async () => undefined }) },
 })
+
+const firstRaised = async ({ eventLog }: Fixture) => {
+  const [first] = await eventLog.read(`tally-${tallyId(1)}`)
+  if (!first) throw new Error('There is one.')
+  return first
+}
 
 const positionOf = async ({ pool }: Fixture) => {
   const { rows } = await pool.query<{ position: string | null }>(
@@ -98,8 +105,7 @@ test('what a reaction appends has ids that follow from its cause, and names the 
 test('a process whose lease has ended appends nothing more', async () => {
   await using the = await fixture()
   await the.append(1, raised(10))
-  const [cause] = await the.eventLog.readAll()
-  if (!cause) throw new Error('There is one.')
+  const cause = await firstRaised(the)
   const lease = new AbortController()
   const reaction = whenTallyRaisedSetMirror(writerOn(the.eventLog))
 
@@ -113,8 +119,7 @@ test('a process whose lease has ended appends nothing more', async () => {
 test('a reaction writes to the stream that it has declared, and to no other', async () => {
   await using the = await fixture()
   await the.append(1, raised(10))
-  const [cause] = await the.eventLog.readAll()
-  if (!cause) throw new Error('There is one.')
+  const cause = await firstRaised(the)
   const reaction = whenTallyRaisedSetMirror(writerOn(the.eventLog))
 
   const context = { ...contextOf(reaction, cause, new AbortController().signal) }
@@ -122,4 +127,26 @@ test('a reaction writes to the stream that it has declared, and to no other', as
 
   await expect(elsewhere.react({ type: 'TallyRaised', by: 10 }, cause, context)).rejects.toThrow('has not declared')
   expect(await mirrorEventsOf(the, tallyId(2))).toEqual([])
+})
+
+test('a reaction without a target writes anywhere while it has its lease, tells why, and waits for no read model', async () => {
+  await using the = await fixture()
+  await the.append(1, raised(10))
+  const cause = await firstRaised(the)
+  const seen = vi.fn<() => Promise<void>>()
+  const writer = makeWriter({ log: the.eventLog, seen })
+  const { target: _target, ...reaction } = whenTallyRaisedSetMirror(writer, { mirrorOf: () => tallyId(2) })
+  const lease = new AbortController()
+  const context = contextOf(reaction, cause, lease.signal)
+
+  await reaction.react({ type: 'TallyRaised', by: 10 }, cause, context)
+  await reaction.react({ type: 'TallyRaised', by: 20 }, cause, context)
+  lease.abort(new Error('the lease has ended'))
+  await expect(reaction.react({ type: 'TallyRaised', by: 30 }, cause, context)).rejects.toThrow('the lease has ended')
+
+  expect(await valuesOf(the, tallyId(2))).toEqual([10, 20])
+  const [written] = await mirrorEventsOf(the, tallyId(2))
+  expect(written?.metadata.causation_id).toBe(cause.id)
+  expect(written?.metadata).not.toHaveProperty('cause')
+  expect(seen).not.toHaveBeenCalled()
 })

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { categoryOf, fromStored, type RecordedEvent } from '#domain/event.ts'
 import type { SomeProjection } from '../../projections/projection.ts'
-import { allProjections } from '../../projections/projections.ts'
+import { allProjections } from '../../projections/all-projections.ts'
 import { samples } from './samples.ts'
 
 /**

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { fromStored } from '#domain/event.ts'
+import { storedEvents } from '#domain/stored-events.ts'
 import { samples } from './samples.ts'
 import { allEvents } from './shapes.ts'
 
@@ -8,6 +9,10 @@ const shapes = Object.fromEntries(allEvents)
 const versions = [...allEvents].flatMap(([type, { version }]) =>
   Array.from({ length: version }, (_, index) => `${type}.v${index + 1}`),
 )
+
+test('the shapes of all stored events are known to the log', () => {
+  expect(new Map(Object.entries(storedEvents))).toEqual(new Map(allEvents))
+})
 
 test('every version of every event has a sample of how it is stored', () => {
   const names = new Set(samples.map(({ name }) => name))

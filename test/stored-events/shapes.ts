@@ -18,6 +18,10 @@ const exportsOf = async (file: string): Promise<readonly unknown[]> =>
 /** The files that hold the shapes of stored events, found in the folders of the domain. */
 export const eventFiles: readonly string[] = globSync('domain/**/events.ts', { cwd: root }).toSorted()
 
+/** The types of the events whose shapes are in a file. */
+export const typesIn = async (file: string): Promise<readonly string[]> =>
+  (await exportsOf(file)).filter(isShapes).flatMap((shapes) => Object.keys(shapes))
+
 /** Every event that is stored, by its type. */
 export const allEvents: ReadonlyMap<string, EventShape> = new Map(
   (await Promise.all(eventFiles.map(exportsOf)))

@@ -20,17 +20,18 @@ type AmountConfig = {
     readonly default?: number | null
   } | null
   readonly mode: string
+  readonly benefit_label?: string | null
   readonly tiers?: readonly { readonly cover_amount_pence: number; readonly label: string }[]
 }
 
 export const cover: MakeScreen = (visit, { title, cta_label, config }) => {
-  const { mode, amount, term, tiers: offered = [] } = config as AmountConfig
+  const { mode, amount, term, benefit_label, tiers: offered = [] } = config as AmountConfig
   const tiers = mode === 'tiers' ? offered : undefined
   const { cover_amount_pence, term_years } = visit.application
   const held = cover_amount_pence ?? amount?.default_pence ?? undefined
   const amountField = input({
     name: 'cover_amount_pence',
-    label: 'How much should we pay out?',
+    label: benefit_label ?? 'How much should we pay out?',
     hint: 'In pounds, for example 250,000.',
     inputmode: 'decimal',
     className: 'short',

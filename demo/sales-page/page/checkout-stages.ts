@@ -1,7 +1,7 @@
-import { button, choice, day, facts, h, input, list, ordinal, pounds, select } from './elements.ts'
+import { button, choice, day, facts, h, list, pounds } from './elements.ts'
 import type { Application, BeforeYouBuy, Policy, Quote } from './records.ts'
 import { Incomplete } from './screen.ts'
-import { requireAll, textIn, type MakeScreen, type Visit } from './visit.ts'
+import type { MakeScreen, Visit } from './visit.ts'
 
 export const quote: MakeScreen = async (visit, { title, cta_label, config }) => {
   const { api, application, shareToken } = visit
@@ -91,64 +91,6 @@ export const beforeYouBuy: MakeScreen = async (visit, { title, cta_label, config
   }
 }
 
-const guarantee = `Payments are protected by the Direct Debit Guarantee: if there is a mistake in a payment, your bank refunds it
- at once, and you can cancel at any time by telling your bank.`
-
-export const payment: MakeScreen = async (visit, { title, cta_label, config }) => {
-  const { api, application, shareToken, quoteId = '' } = visit
-  if (application.inline_bacs_mandate)
-    return {
-      title: 'Please speak to us',
-      body: [h('p', {}, 'This page takes bank details itself, which this product does not allow.')],
-    }
-  const { collection_days } = config as { readonly collection_days?: readonly number[] | null }
-  const names = ['account_holder_name', 'sort_code', 'account_number']
-  const { premium_pence } = await api.send<Quote>('GET', `/quotes/${quoteId}`, { shareToken })
-  return {
-    title,
-    body: [
-      h('p', {}, `You pay ${pounds(premium_pence)} a month by Direct Debit.`),
-      input({ name: 'account_holder_name', label: 'Name on the account', autocomplete: 'cc-name' }),
-      input({
-        name: 'sort_code',
-        label: 'Sort code',
-        hint: 'Six digits, for example 08-99-99.',
-        inputmode: 'numeric',
-        className: 'short',
-      }),
-      input({
-        name: 'account_number',
-        label: 'Account number',
-        hint: 'Eight digits.',
-        inputmode: 'numeric',
-        className: 'short',
-      }),
-      collection_days
-        ? select(
-            { name: 'collection_day', label: 'On which day of the month may we collect?' },
-            collection_days.map((each) => ({ value: String(each), label: `The ${ordinal(each)}` })),
-          )
-        : undefined,
-      h('p', { class: 'quiet' }, guarantee),
-    ],
-    submit: {
-      label: cta_label ?? 'Buy this cover',
-      send: async (given) => {
-        requireAll(given, names)
-        const direct_debit = Object.fromEntries(names.map((name) => [name, textIn(given, name)]))
-        await api.send('POST', `/quotes/${quoteId}/direct_debit_details`, { body: { direct_debit }, shareToken })
-        const collection_day = given.get('collection_day')
-        // Sent again after a lost answer, it answers the same policy.
-        const policy = await api.send<Policy>('POST', `/quotes/${quoteId}/bind`, {
-          body: collection_day === null ? {} : { collection_day: Number(collection_day) },
-          shareToken,
-        })
-        visit.next({ policy })
-      },
-    },
-  }
-}
-
 const documentsLooks = 20
 const documentsEveryMs = 500
 
@@ -197,18 +139,25 @@ export const confirmation: MakeScreen = (visit, { title, config }) => {
   }
 }
 
-export const handoff: MakeScreen = (_visit, { title, config }) => {
+export const handoff: MakeScreen = ({ application }, { title, config }) => {
   const { heading, body, phone } = config as {
     readonly heading?: string
     readonly body?: string
     readonly phone?: string | null
   }
+  const chosen = application.market_quotes?.results.find(({ selected }) => selected)
   return {
     title: heading ?? title,
     body: [
       h('p', {}, body ?? 'Our team goes on with you from here.'),
+      chosen &&
+        facts([
+          ['Provider', chosen.provider_name],
+          ['Cover', chosen.product_name],
+          ['Price', `${pounds(chosen.premium_pence)} a month`],
+        ]),
       typeof phone === 'string' &&
-        h('p', { class: 'price' }, h('a', { href: `tel:${phone.replaceAll(' ', '')}` }, phone)),
+        h('p', { class: 'price number' }, h('a', { href: `tel:${phone.replaceAll(' ', '')}` }, phone)),
     ],
   }
 }

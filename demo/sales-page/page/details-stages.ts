@@ -27,11 +27,22 @@ type DetailsConfig = {
   readonly marketing_question?: { readonly label: string; readonly channels: readonly string[] } | null
 }
 
-const detailFields = (fields: readonly string[], customer: Customer | null): readonly HTMLElement[] =>
+export const detailFields = (
+  fields: readonly string[],
+  customer: Customer | null,
+  { isVisitor = true } = {},
+): readonly HTMLElement[] =>
   fields.flatMap((field) => {
     const detail = details[field]
-    return detail ? [input({ ...detail, value: customer?.[detail.name] ?? '' })] : []
+    if (!detail) return []
+    // A browser fills in what it knows of the visitor, who is not the second person.
+    const autocomplete = isVisitor ? detail.autocomplete : 'off'
+    return [input({ ...detail, autocomplete, value: customer?.[detail.name] ?? '' })]
   })
+
+/** What the fields of a stage are called in the API. */
+export const namesOf = (fields: readonly string[]): readonly string[] =>
+  fields.flatMap((field) => details[field]?.name ?? [])
 
 /** A flat and its house are two lines. */
 const streetOf = ({ address_line1, address_line2 }: Address): string =>
@@ -93,7 +104,7 @@ const addressFields = ({ api, shareToken, application }: Visit, canLookUp: boole
   return [postcode, found, line, town]
 }
 
-const customerOf = (given: FormData): Readonly<Record<string, string>> => {
+export const customerOf = (given: FormData): Readonly<Record<string, string>> => {
   const names = [...Object.values(details).map(({ name }) => name), 'address_line1', 'city']
   return Object.fromEntries(names.flatMap((name) => (textIn(given, name) === '' ? [] : [[name, textIn(given, name)]])))
 }
@@ -123,7 +134,6 @@ export const personalDetails: MakeScreen = (visit, { title, cta_label, consent_n
     consent_opt_outs = [],
     marketing_question,
   } = config as DetailsConfig
-  const required = required_fields.flatMap((field) => details[field]?.name ?? [])
   return {
     title,
     body: [
@@ -145,12 +155,15 @@ export const personalDetails: MakeScreen = (visit, { title, cta_label, consent_n
     submit: {
       label: cta_label ?? 'Show my price',
       send: async (given) => {
-        requireAll(given, required)
+        requireAll(given, namesOf(required_fields))
         await refuseUnusablePhone(visit, textIn(given, 'phone_number'))
         const marketing = given.get('marketing')
         const application = await patch(visit, '/customer', {
           customer: customerOf(given),
-          consent_answers: Object.fromEntries(allIn(given, 'opt_outs').map((key) => [key, false])),
+          // Where there are boxes, none ticked is an answer too.
+          ...(consent_opt_outs.length > 0 && {
+            consent_answers: Object.fromEntries(allIn(given, 'opt_outs').map((key) => [key, false])),
+          }),
           ...(marketing_question &&
             marketing !== null && {
               marketing_answers: Object.fromEntries(
@@ -172,10 +185,7 @@ export const softIdentity: MakeScreen = (visit, { title, cta_label, config }) =>
     submit: {
       label: cta_label ?? 'Next',
       send: async (given) => {
-        requireAll(
-          given,
-          required_fields.flatMap((field) => details[field]?.name ?? []),
-        )
+        requireAll(given, namesOf(required_fields))
         visit.next({ application: await patch(visit, '/soft_customer', { customer: customerOf(given) }) })
       },
     },

@@ -57,7 +57,12 @@ export const input = (field: Field): HTMLElement => {
   )
 }
 
-export type Option = { readonly value: string; readonly label: string }
+export type Option = {
+  readonly value: string
+  readonly label: string
+  /** Said below the label. */
+  readonly detail?: string
+}
 
 const shortLabel = 6
 
@@ -92,7 +97,9 @@ export const choice = (
           value: option.value,
           checked: chosen.includes(option.value),
         }),
-        option.label,
+        option.detail === undefined
+          ? option.label
+          : h('span', {}, h('strong', {}, option.label), h('span', { class: 'quiet detail' }, option.detail)),
       ),
     ),
   )

@@ -1,8 +1,9 @@
 import { openApi, Refused, type Api } from './api.ts'
 import { button, h } from './elements.ts'
-import type { Application, Policy, Question, Stage } from './records.ts'
+import type { Application, Policy, Product, Question, Stage } from './records.ts'
 import { show, showWaiting } from './screen.ts'
 import { endingOf, stages, unquotable } from './stages.ts'
+import { usualStages } from './usual-stages.ts'
 import type { Visit } from './visit.ts'
 
 /** What is sold, and how the questions are arranged: `?product=…&journey=…&presentation=…`. */
@@ -73,11 +74,13 @@ const run = async (): Promise<void> => {
   showWaiting('One moment …')
   const api = await openApi()
   const first = await begin(api)
-  const { questions } = await api.send<{ readonly questions: readonly Question[] }>(
+  // Those that the application started with, should the product have changed since.
+  const { questions, product } = await api.send<{ readonly questions: readonly Question[]; readonly product: Product }>(
     'GET',
-    `/products/${product_slug}/journeys/${journey_slug}/questions`,
+    `/products/${product_slug}/journeys/${journey_slug}/questions?application_id=${first.application.id}`,
+    { shareToken: first.shareToken },
   )
-  const all: readonly Stage[] = first.application.presentation?.stages ?? []
+  const all: readonly Stage[] = first.application.presentation?.stages ?? usualStages(product)
 
   const visitStage = async (position: Position): Promise<void> => {
     const { application, shareToken, quoteId } = position
@@ -108,6 +111,7 @@ const run = async (): Promise<void> => {
     if (!make) return show({ title: stage.title, body: [h('p', {}, 'Please call us to go on from here.')] })
 
     if (stage.stage_type === 'quote') showWaiting('We work out your price …')
+    if (stage.stage_type === 'market_quotes') showWaiting('We ask the providers for their prices …')
     const made = await Promise.resolve(make(visit, stage)).catch((error: unknown) => unquotable(error, visit))
     if (!made) return go(position.stage + 1)
     const canGoBack = position.stage > 0 && position.policy === undefined && made.submit !== undefined

@@ -47,7 +47,11 @@ const answerOf = ({ key, question_type }: Question, given: FormData): Answer | u
   return text
 }
 
-const isAsked = ({ ask_if }: Question, answers: Readonly<Record<string, Answer | undefined>>): boolean => {
+/** Whether a question is asked, given the answers to those before it. */
+export const isAsked = (
+  { ask_if }: Pick<Question, 'ask_if'>,
+  answers: Readonly<Record<string, Answer | undefined>>,
+): boolean => {
   if (!ask_if) return true
   const answer = answers[ask_if.key]
   const wanted = Array.isArray(ask_if.equals) ? ask_if.equals : [ask_if.equals]

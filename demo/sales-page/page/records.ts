@@ -30,9 +30,52 @@ export type Application = {
   readonly cover_amount_pence: number | null
   readonly term_years: number | null
   readonly customer: Customer | null
+  /** The second person of joint cover. */
+  readonly joint_customer: Customer | null
   readonly inline_bacs_mandate: boolean
+  readonly direct_debit_first: boolean
+  readonly market_quotes: MarketQuotes | null
   readonly policy_id: string | null
   readonly presentation: { readonly stages: readonly Stage[] } | null
+}
+
+export type MarketResult = {
+  readonly result_id: string
+  readonly provider_name: string
+  readonly product_name: string
+  readonly premium_pence: number
+  readonly status: string
+  readonly selected: boolean
+}
+
+export type MarketQuotes = {
+  readonly status: 'pending' | 'fetching' | 'completed' | 'failed'
+  readonly provider_count: number
+  readonly results: readonly MarketResult[]
+}
+
+/** Of a product, what tells how its cover is asked for. */
+export type Product = {
+  readonly covers: readonly { readonly pricing_basis: string; readonly benefit_basis: string }[]
+  readonly cover_bounds: {
+    readonly sum_assured_min_pence: number | null
+    readonly sum_assured_max_pence: number | null
+    readonly term_min: number | null
+    readonly term_max: number | null
+  }
+}
+
+export type OpenedPayment = {
+  readonly payment_intent: { readonly id: string; readonly client_secret: string }
+  readonly amount_pence: number
+  readonly publishable_key: string | null
+  readonly stripe_account: string | null
+}
+
+export type OpenedSession = {
+  readonly session: { readonly id: string; readonly client_secret: string }
+  readonly publishable_key: string | null
+  readonly stripe_account: string | null
 }
 
 export type Question = {

@@ -1,8 +1,11 @@
 import { Refused } from './api.ts'
 import { cover, interstitial, questions } from './capture-stages.ts'
-import { beforeYouBuy, confirmation, handoff, payment, quote } from './checkout-stages.ts'
+import { beforeYouBuy, confirmation, handoff, quote } from './checkout-stages.ts'
 import { personalDetails, softIdentity } from './details-stages.ts'
 import { button, h, list } from './elements.ts'
+import { marketQuotes } from './market-stage.ts'
+import { partnerDetails } from './partner-stage.ts'
+import { payment } from './payment-stage.ts'
 import type { Application } from './records.ts'
 import type { Made, MakeScreen, Visit } from './visit.ts'
 
@@ -13,6 +16,8 @@ export const stages: Readonly<Record<string, MakeScreen>> = {
   cover_capture: cover,
   questions,
   personal_details: personalDetails,
+  partner_details: partnerDetails,
+  market_quotes: marketQuotes,
   quote,
   before_you_buy: beforeYouBuy,
   payment,

@@ -51,8 +51,12 @@ export const subscriber = (
     const isWanted = () => !signal.aborted
     let position = after
     const changes = notifier()
+    let announced = start
     const unlisten = listen((upTo) => {
-      if (!upTo || upTo > position) changes.notify()
+      // What this process has appended the server announces to it once more, while it is being read.
+      if (upTo && (upTo <= position || upTo === announced)) return
+      if (upTo && upTo > announced) announced = upTo
+      changes.notify()
     })
     signal.addEventListener('abort', changes.notify)
     const readHead = () => retryRead(async () => (await reader.head()) ?? start, signal)

@@ -1,0 +1,56 @@
+import { policy } from '#domain/policies/policy.ts'
+import type { RecordRefundFailure } from '#domain/policies/refunds.ts'
+import { failedRefunds, type Premium } from '#domain/premiums/record.ts'
+import { doneOr } from './applications/provider-answers.ts'
+import { commandHandler, type Context, type Writer } from './handle.ts'
+import type { PaymentDesk } from './payment-desk.ts'
+import { providerRefundId } from './policies/ids.ts'
+
+type FailedRefund = Omit<RecordRefundFailure, 'type' | 'premium_id'> & {
+  /** Of whose payment it was. */
+  readonly attempt: number
+  readonly payment_intent_id: string
+}
+
+/** Takes what the payment provider says was given back of a premium, or has failed to be, into its policy's record. */
+export const makeProviderRefunds = (writer: Writer) => {
+  const policies = commandHandler(writer, policy)
+
+  const recordTotal = async (
+    policy_id: string,
+    premium: Premium,
+    { attempt, total_pence }: { readonly attempt: number; readonly total_pence: number },
+    context: Context,
+  ): Promise<void> => {
+    const { premium_id } = premium
+    const failed_before = failedRefunds(premium)
+    const refund_id = providerRefundId(premium_id, attempt, total_pence, failed_before)
+    const told = { premium_id, refund_id, attempt, total_pence, failed_before }
+    await policies.handle(policy_id, { type: 'RecordProviderRefund', ...told }, context)
+  }
+
+  const recordFailure = async (
+    policy_id: string,
+    { premium_id }: Premium,
+    { attempt, payment_intent_id, ...failed }: FailedRefund,
+    desk: PaymentDesk,
+    context: Context,
+  ): Promise<void> => {
+    const command = { type: 'RecordRefundFailure', premium_id, ...failed } as const
+    const { state } = await policies.handle(policy_id, command, context)
+    const failing = state?.premiums.find((each) => each.premium_id === premium_id)
+    if (!failing || !Number.isSafeInteger(attempt)) return
+    // What somebody has given back by hand meanwhile counts towards what is owed again.
+    const total_pence = await refundedNow(desk, payment_intent_id, 0)
+    await recordTotal(policy_id, failing, { attempt, total_pence }, context)
+  }
+
+  return { recordTotal, recordFailure }
+}
+
+/** How much of a payment is given back as of now: the news of a refund may come after the news that it has failed. */
+export const refundedNow = async (
+  desk: PaymentDesk | undefined,
+  payment_intent_id: string,
+  told_pence: number,
+): Promise<number> => (desk ? doneOr('unavailable', await desk.provider.refundedPence(payment_intent_id)) : told_pence)

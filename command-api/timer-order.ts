@@ -1,0 +1,53 @@
+import { LRUCache } from 'lru-cache'
+
+/** After so long without a change, what is due later does not wait for it any more. */
+const waitedForMs = 30_000
+const mostKnown = 100_000
+
+type Due = {
+  readonly organisation_id: string
+  readonly kind: string
+  readonly id: string
+  readonly stream: string
+  readonly due_at: string
+}
+
+type Waited = { readonly due_at: string; readonly since: number }
+
+/**
+ * What is due of one stream happens in the order of its time, also when much is due at once: after an outage, or when the
+ * operator has moved business time. Of each stream the earliest alone is fired in a round, and what comes later waits for the
+ * next round. Nothing waits for a timer that fails, or that changes nothing.
+ */
+export const makeOrder = <Row extends Due>(
+  isResting: (due: Row) => boolean,
+  realNow: () => number = () => performance.now(),
+) => {
+  const waited = new LRUCache<string, Waited>({ max: mostKnown })
+
+  const isStuck = (due: Row): boolean => {
+    const key = `${due.organisation_id} ${due.kind} ${due.id}`
+    const before = waited.get(key)
+    if (before?.due_at === due.due_at) return isResting(due) || realNow() - before.since > waitedForMs
+    waited.set(key, { due_at: due.due_at, since: realNow() })
+    return false
+  }
+
+  /** One round. What is due is given to it in the order of its time. */
+  return () => {
+    const busy = new LRUCache<string, true>({ max: mostKnown })
+    let isHeld = false
+    return {
+      isNext: (due: Row): boolean => {
+        if (busy.has(due.stream)) {
+          isHeld = true
+          return false
+        }
+        if (!isStuck(due)) busy.set(due.stream, true)
+        return true
+      },
+      /** Whether something waits for the next round. */
+      isHeld: () => isHeld,
+    }
+  }
+}

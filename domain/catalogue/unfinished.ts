@@ -1,0 +1,33 @@
+import type { Draft } from './events.ts'
+
+/** Nobody can buy without these, and their premiums cannot be collected. */
+const neededToBuy = ['first_name', 'last_name', 'dob', 'email', 'address'] as const
+
+type Known = { readonly hasRpiFigures: boolean }
+
+/** What may be published as it is, and stands in somebody's way later. */
+export const unfinished = (draft: Draft, { hasRpiFigures }: Known): readonly string[] => [
+  ...draft.journeys.flatMap(({ presentations }, journey) =>
+    presentations.flatMap(({ stages }, place) => {
+      if (!stages.some(({ stage_type }) => stage_type === 'payment')) return []
+      const asked = stages.flatMap(({ stage_type, config }) =>
+        (stage_type === 'personal_details' || stage_type === 'soft_identity') && Array.isArray(config['fields'])
+          ? (config['fields'] as readonly unknown[]) // of any values
+          : [],
+      )
+      const missing = neededToBuy.filter((field) => !asked.includes(field))
+      return missing.length === 0
+        ? []
+        : [
+            `journeys[${journey}].presentations[${place}] does not ask for ${missing.join(', ')}: nobody can buy without`,
+          ]
+    }),
+  ),
+  ...(hasRpiFigures
+    ? []
+    : draft.covers.flatMap(({ indexation_method }, index) =>
+        indexation_method === 'rpi'
+          ? [`covers[${index}] follows the retail prices, and policy_rules has no figure in rpi: it waits for one`]
+          : [],
+      )),
+]

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest'
+import { unfinished } from '#domain/catalogue/unfinished.ts'
+import { draft, termLife } from './builders.ts'
+
+const [web] = termLife.journeys[0]?.presentations ?? []
+const asking = (fields: readonly string[], hasPayment = true) => {
+  const stages = [
+    { stage_type: 'personal_details', title: 'You', config: { fields } },
+    ...(hasPayment ? [{ stage_type: 'payment', title: 'Payment' }] : []),
+  ]
+  const journeys = [{ ...termLife.journeys[0], presentations: [{ ...web, stages }] }]
+  return unfinished(draft({ journeys }), { hasRpiFigures: true })
+}
+const whole = ['first_name', 'last_name', 'dob', 'email', 'address']
+
+test('pages that lead to a purchase without asking what it needs are named with the plan', () => {
+  expect(asking(['first_name', 'last_name', 'email'])).toEqual([
+    'journeys[0].presentations[0] does not ask for dob, address: nobody can buy without',
+  ])
+  expect(asking(whole)).toEqual([])
+  expect(asking(['email'], false)).toEqual([])
+})
+
+test('a cover that follows the retail prices without a figure of any year is named with the plan', () => {
+  const covers = termLife.covers.map((cover) => ({ ...cover, indexation_method: 'rpi' }))
+  const of = draft({ covers, journeys: [] })
+  expect(unfinished(of, { hasRpiFigures: false })).toEqual([
+    'covers[0] follows the retail prices, and policy_rules has no figure in rpi: it waits for one',
+  ])
+  expect(unfinished(of, { hasRpiFigures: true })).toEqual([])
+})

@@ -1,0 +1,100 @@
+import { describe } from 'vitest'
+import { fromStored } from '#domain/event.ts'
+import { MandateId } from '#domain/payments/events.ts'
+import { policyEvents, type PolicyEvent } from '#domain/policies/events.ts'
+import { policy } from '#domain/policies/policy.ts'
+import { rejected, scenariosOf } from '../scenario.ts'
+import { samples } from '../stored-events/samples.ts'
+import { collected, due, requested, settle } from './premium-builders.ts'
+
+const scenario = scenariosOf(policy)
+const quotedAt = '2026-06-01T09:00:00.000Z'
+const sample = samples.find(({ name }) => name === 'PolicyBound.v1')?.event
+if (!sample) throw new Error('There is no sample of PolicyBound.')
+const bound = fromStored(policyEvents, sample)
+if (bound.type !== 'PolicyBound') throw new Error('The sample is another event.')
+const { application_id } = bound
+
+const mandate_id = MandateId.parse('b0000000-0000-5000-8000-000000000021')
+const provider = {
+  provider_customer_id: 'cus_1',
+  provider_payment_method_id: 'pm_1',
+  provider_mandate_id: 'mandate_1',
+}
+const recorded: PolicyEvent = {
+  type: 'PolicyMandateRecorded',
+  mandate_id,
+  ...provider,
+  account_number_last4: '4958',
+  status: 'pending',
+}
+const changed = (status: 'active' | 'failed' | 'cancelled') =>
+  ({ type: 'PolicyMandateChanged', mandate_id, status, application_id }) as const
+const change = (status: 'active' | 'failed' | 'cancelled') => ({ type: 'ChangeMandate', mandate_id, status }) as const
+const fail = (is_final = false) =>
+  ({ type: 'RecordMandateFailure', failure_code: 'unanswered', is_final, now: quotedAt }) as const
+
+describe('the mandate of a policy', () => {
+  scenario('is recorded once', {
+    given: [bound, recorded],
+    when: { ...recorded, type: 'RecordMandate', status: 'pending' },
+    then: [],
+  })
+  scenario('becomes active', { given: [bound, recorded], when: change('active'), then: [changed('active')] })
+  scenario('which is told more than once', {
+    given: [bound, recorded, changed('active')],
+    when: change('active'),
+    then: [],
+  })
+  for (const [status, news] of [
+    ['pending', [changed('active')]],
+    ['active', []],
+    ['cancelled', []],
+  ] as const)
+    scenario(`that is ${status} is proven by a premium that was collected`, {
+      given: [bound, recorded, ...(status === 'pending' ? [] : [changed(status)]), due, requested],
+      when: settle('collected'),
+      then: [collected, ...news],
+    })
+  scenario('and stays ended when older news comes late', {
+    given: [bound, recorded, changed('cancelled')],
+    when: change('active'),
+    then: [],
+  })
+  scenario('that could not be made is tried again', {
+    given: [bound],
+    when: fail(),
+    then: [
+      { type: 'PolicyMandateDelayed', failure_code: 'unanswered', attempt: 1, retry_at: '2026-06-01T09:01:00.000Z' },
+    ],
+  })
+  scenario('is left to the team after ten failures', {
+    given: [
+      bound,
+      { type: 'PolicyMandateDelayed', failure_code: 'unanswered', attempt: 9, retry_at: '2026-06-01T09:01:00.000Z' },
+    ],
+    when: fail(),
+    then: [{ type: 'PolicyMandateRefused', failure_code: 'unanswered', attempt: 10 }],
+  })
+  scenario('and so is one that the provider refuses', {
+    given: [bound],
+    when: fail(true),
+    then: [{ type: 'PolicyMandateRefused', failure_code: 'unanswered', attempt: 1 }],
+  })
+  scenario('of which nothing is recorded once there is one', { given: [bound, recorded], when: fail(), then: [] })
+  scenario('can be asked for anew by the team', {
+    given: [bound, { type: 'PolicyMandateRefused', failure_code: 'unanswered', attempt: 10 }],
+    when: { type: 'RequestMandate' },
+    then: [{ type: 'PolicyMandateRequested', attempt: 11 }],
+  })
+  scenario('409 conflict: one was made from the former bank details meanwhile', {
+    given: [bound, recorded],
+    when: { type: 'RequestMandate', from_other_details: true },
+    then: rejected('conflict', undefined, 'Other bank details are taken once it has failed or was cancelled'),
+  })
+  scenario('is asked for once, from other bank details, too', {
+    given: [bound],
+    when: { type: 'RequestMandate', from_other_details: true },
+    then: [],
+  })
+})

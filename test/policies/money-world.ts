@@ -1,0 +1,156 @@
+import { fromStored, toStored, type RecordedEvent } from '#domain/event.ts'
+import { policyEvents } from '#domain/policies/events.ts'
+import { policy } from '#domain/policies/policy.ts'
+import { policyStreamEvents } from '#domain/policies/record.ts'
+import { isClaimEvent, isPremiumEvent } from '#domain/policies/state.ts'
+import { OrganisationId } from '#domain/values.ts'
+import { derivedId } from '#infra/ids.ts'
+import { commandHandler } from '../../command-api/handle.ts'
+import { collectPremiums } from '../../command-api/policies/collect-premiums.ts'
+import { refundPremiums } from '../../command-api/policies/refund-premiums.ts'
+import { makePaymentNews } from '../../command-api/receive-payment-news.ts'
+import { makeWriter } from '../../command-api/writer.ts'
+import { policyDueTimes, premiumDueTimes } from '../../projections/due-times/policies.ts'
+import { samples } from '../stored-events/samples.ts'
+import { makeBank, memoryLog } from './bank.ts'
+
+const sample = samples.find(({ name }) => name === 'PolicyBound.v2')?.event
+if (!sample) throw new Error('There is no sample of PolicyBound.')
+const bound = fromStored(policyEvents, sample)
+if (bound.type !== 'PolicyBound') throw new Error('The sample is another event.')
+export const { policy_id, organisation_id } = bound
+const stream = `policy-${policy_id}`
+
+type Due = { readonly kind: string; readonly id: string; readonly due_at: string }
+
+/** What is due of a policy, as the read model of due times would have it. */
+const dueOf = (recorded: readonly RecordedEvent[]): readonly Due[] => {
+  const rows = new Map<string, Due>()
+  for (const each of recorded) {
+    const event = fromStored(policyStreamEvents, each)
+    const { occurred_at } = each.metadata
+    if (isClaimEvent(event)) continue
+    const times = isPremiumEvent(event)
+      ? premiumDueTimes(event, policy_id, occurred_at)
+      : Object.entries(policyDueTimes(event, occurred_at)).map(([kind, due_at]) => ({ kind, id: policy_id, due_at }))
+    for (const { kind, id, due_at } of times)
+      if (due_at) rows.set(`${kind} ${id}`, { kind, id, due_at })
+      else rows.delete(`${kind} ${id}`)
+  }
+  return [...rows.values()].toSorted((one, other) => (one.due_at < other.due_at ? -1 : 1))
+}
+
+/** A policy, the provider that its premiums are collected by, and processes that can be killed. */
+export const openWorld = async () => {
+  const bank = makeBank()
+  const { log, kill, streamOf } = memoryLog()
+  const clock = { at: '2026-07-01T09:00:00.000Z' }
+  const context = () => ({
+    organisation_id,
+    actor: { type: 'operator', id: null } as const,
+    correlation_id: 'test',
+    now: clock.at,
+  })
+  /** Whoever is killed is replaced by another, who remembers nothing. */
+  const start = () => {
+    const writer = makeWriter({ log, seen: async () => undefined })
+    const desk = { provider: bank.provider, publishable_key: null, stripe_account: null, capture: 'automatic' as const }
+    const deps = { writer, desks: () => desk, clock: { now: () => new Date(clock.at) } }
+    const receive = makePaymentNews({ ...deps, mandateOwner: async () => undefined, setUp: async () => undefined })
+    return { ...commandHandler(writer, policy), timers: [...collectPremiums(deps), refundPremiums(deps)], receive }
+  }
+  const metadata = { ...context(), causation_id: null, occurred_at: clock.at }
+  await log.append(stream, 'no_stream', [{ id: derivedId('b', '1'), ...toStored(policyEvents, bound), metadata }])
+
+  const attempt = async (
+    work: (process: ReturnType<typeof start>) => Promise<unknown>,
+    killAt?: 'before' | 'after',
+  ) => {
+    kill.at = killAt
+    try {
+      await work(start())
+    } catch (error) {
+      const isExpected = error instanceof Error && (error.name === 'Rejection' || error.message.includes('killed'))
+      if (!isExpected) throw error
+    } finally {
+      kill.at = undefined
+    }
+  }
+  const fire = async (due: Due, killAt?: 'before' | 'after') => {
+    if (due.due_at > clock.at) clock.at = due.due_at
+    await attempt(
+      async ({ timers }) =>
+        timers.find(({ kind }) => kind === due.kind)?.fire({ ...due, organisation_id, stream }, context()),
+      killAt,
+    )
+  }
+  const tell = async (type: 'payment_intent.succeeded' | 'payment_intent.payment_failed', index: number) => {
+    const intent = bank.intents[index]
+    if (!intent) return
+    const last_payment_error = { code: 'insufficient_funds', decline_code: null }
+    const object = { id: intent.id, amount: intent.amount_pence, metadata: { ...intent.metadata }, last_payment_error }
+    const news = { id: `evt_${intent.id}_${Math.random()}`.replace('.', ''), livemode: false, type, data: { object } }
+    await attempt(async ({ receive }) => receive(OrganisationId.parse(organisation_id), news, context()))
+  }
+  const tellOfRefunds = async (index: number, amount_refunded = bank.intents[index]?.refunded_pence ?? 0) => {
+    const intent = bank.intents[index]
+    if (!intent || amount_refunded === 0) return
+    const object = {
+      amount_refunded,
+      refunded: amount_refunded === intent.amount_pence,
+      payment_intent: intent.id,
+      metadata: { ...intent.metadata },
+    }
+    const id = `evt_${intent.id}_refund_${amount_refunded}`
+    const news = { id, livemode: false, type: 'charge.refunded' as const, data: { object } }
+    await attempt(async ({ receive }) => receive(OrganisationId.parse(organisation_id), news, context()))
+  }
+  /** Under each of its names, and all of it twice. */
+  const tellOfFailedRefunds = async () => {
+    for (const { refund_id: id, intent, pence, metadata, has_failed } of bank.refunds)
+      for (const type of has_failed ? (['refund.failed', 'refund.updated', 'charge.refund.updated'] as const) : []) {
+        const status = 'failed' as const
+        const object = {
+          id,
+          amount: pence,
+          status,
+          payment_intent: intent,
+          metadata: { ...metadata },
+          failure_reason: null,
+        }
+        const news = { id: `evt_${type}_${id}`.replaceAll('.', '_'), livemode: false, type, data: { object } }
+        await attempt(async ({ receive }) => receive(OrganisationId.parse(organisation_id), news, context()))
+      }
+  }
+  const tellOfDispute = async (index: number) => {
+    const intent = bank.intents[index]
+    if (!intent?.is_disputed) return
+    const object = { id: `dp_${index}`, amount: intent.amount_pence, payment_intent: intent.id }
+    const news = {
+      id: `evt_dispute_${intent.id}`,
+      livemode: false,
+      type: 'charge.dispute.created' as const,
+      data: { object },
+    }
+    await attempt(async ({ receive }) => receive(OrganisationId.parse(organisation_id), news, context()))
+  }
+  const dispute = async (index: number, isTold = true) => {
+    const intent = bank.intents[index]
+    if (intent?.status !== 'succeeded' || intent.is_disputed) return
+    intent.is_disputed = true
+    if (isTold) await tellOfDispute(index)
+  }
+  return {
+    bank,
+    clock,
+    fire,
+    dispute,
+    tellOfDispute,
+    tell,
+    tellOfRefunds,
+    tellOfFailedRefunds,
+    attempt,
+    due: () => dueOf(streamOf(stream)),
+    state: async () => start().load(policy_id),
+  }
+}

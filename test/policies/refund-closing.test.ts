@@ -1,0 +1,290 @@
+import { describe, test, expect } from 'vitest'
+import { policy } from '#domain/policies/policy.ts'
+import type { PolicyStreamEvent } from '#domain/policies/record.ts'
+import { evolvePolicyState, type PolicyState } from '#domain/policies/state.ts'
+import { refundable } from '#domain/premiums/record.ts'
+import { PremiumRefundId, type PremiumEvent } from '#domain/premiums/events.ts'
+import { rejected, scenariosOf } from '../scenario.ts'
+import {
+  active,
+  cancelled,
+  collected,
+  customer_id,
+  due,
+  first,
+  givenBack,
+  refund_id,
+  refundFailed,
+  refundFailure,
+  noArrears,
+  now,
+  owed,
+  premium_id,
+  requested,
+  retried,
+  writtenOff,
+} from './premium-builders.ts'
+
+const scenario = scenariosOf(policy)
+
+const closed = { ...first, refund_id, customer_id, attempt: 1, refund_pence: 2875 }
+const paid = {
+  type: 'PremiumRefundPaidOtherwise',
+  ...closed,
+  paid_on: '2026-03-02',
+  reason: 'Bank transfer.',
+} satisfies PremiumEvent
+const notOwed = {
+  type: 'PremiumRefundWaived',
+  ...closed,
+  why: 'not_owed',
+  reason: 'A mistake.',
+} satisfies PremiumEvent
+const takenBack = { ...notOwed, why: 'taken_back', reason: null } satisfies PremiumEvent
+const disputed = {
+  type: 'PremiumFailed',
+  ...first,
+  customer_id,
+  attempt: 1,
+  failure_code: 'disputed',
+  retry_at: null,
+} satisfies PremiumEvent
+
+const isPaid = { how: 'paid_otherwise', paid_on: '2026-03-02', reason: 'Bank transfer.' } as const
+const isNotOwed = { how: 'not_owed', reason: 'A mistake.' } as const
+const close = (closing: typeof isPaid | typeof isNotOwed) =>
+  ({ type: 'CloseRefund', premium_id, refund_id, closing }) as const
+const again = { type: 'RequestRefund', premium_id, refund_id } as const
+const dispute = { type: 'SettlePremium', premium_id, attempt: 1, now, result: { outcome: 'disputed' } } as const
+const fails = { type: 'RecordRefundFailure', premium_id, refund_id, refund_pence: 2875, ...refundFailure } as const
+
+const refunded = [...active, due, collected, owed('operator'), givenBack]
+const left = [...refunded, refundFailed]
+const premiumAfter = (events: readonly PolicyStreamEvent[]) =>
+  events.reduce<PolicyState | undefined>(
+    (before, event) => evolvePolicyState(before, event, { occurred_at: now }),
+    undefined,
+  )?.premiums[0] ?? expect.fail()
+
+describe('a refund that was left to the team', () => {
+  scenario('is closed when the customer was paid in another way', { given: left, when: close(isPaid), then: [paid] })
+  scenario('once', { given: [...left, paid], when: close(isPaid), then: [] })
+  scenario('or when it is owed no more', { given: left, when: close(isNotOwed), then: [notOwed] })
+  scenario('and that once', { given: [...left, notOwed], when: close(isNotOwed), then: [] })
+  scenario('409 conflict: it was closed in the other way', {
+    given: [...left, notOwed],
+    when: close(isPaid),
+    then: rejected('conflict', undefined, 'come to its end already (waived)'),
+  })
+  scenario('409 conflict: it is still tried', {
+    given: [...active, due, collected, owed('operator')],
+    when: close(isPaid),
+    then: rejected('conflict', undefined, 'still tried'),
+  })
+  scenario('409 conflict: it was made', {
+    given: refunded,
+    when: close(isPaid),
+    then: rejected('conflict', undefined, 'come to its end already (refunded)'),
+  })
+  scenario('409 conflict: it is the card payment that is closed', {
+    given: [
+      ...active,
+      { ...due, method: 'card' },
+      { ...collected, method: 'card' },
+      owed('operator'),
+      givenBack,
+      refundFailed,
+    ],
+    when: close(isPaid),
+    then: rejected('conflict', undefined, 'of application a0000000-0000-4000-8000-000000000001 closed.'),
+  })
+  scenario('is closed with the card payment', {
+    given: [
+      ...active,
+      { ...due, method: 'card' },
+      { ...collected, method: 'card' },
+      owed('operator'),
+      givenBack,
+      refundFailed,
+    ],
+    when: { type: 'RecordCardReturnClosed', closing: isPaid },
+    then: [paid],
+  })
+  const byCard = [...active, { ...due, method: 'card' }, { ...collected, method: 'card' }] satisfies PolicyStreamEvent[]
+  scenario('is owed no more when the payer’s bank took the card payment back', {
+    given: [...byCard, owed('operator')],
+    when: { type: 'RecordCardReturnClosed', closing: { how: 'taken_back' } },
+    then: [takenBack],
+  })
+  scenario('is not closed with a card payment of which nothing is owed', {
+    given: byCard,
+    when: { type: 'RecordCardReturnClosed', closing: isPaid },
+    then: [],
+  })
+  scenario('is not closed with a card payment where it was paid by Direct Debit', {
+    given: left,
+    when: { type: 'RecordCardReturnClosed', closing: isPaid },
+    then: [],
+  })
+  scenario('and is not tried any more', { given: [...left, paid], when: again, then: [] })
+  test('what was paid in another way counts as given back, what is not owed does not', () => {
+    const [one, other] = [premiumAfter([...left, paid]), premiumAfter([...left, notOwed])]
+    expect([one.refunded_pence, refundable(one)]).toEqual([2875, 0])
+    expect([other.refunded_pence, refundable(other)]).toEqual([0, 2875])
+  })
+  scenario('news that it was made all the same is recorded by itself: the customer was paid twice', {
+    given: [...left, paid],
+    when: {
+      type: 'RecordProviderRefund',
+      premium_id,
+      refund_id: idOfProvider(),
+      attempt: 1,
+      total_pence: 2875,
+      failed_before: 1,
+    },
+    then: [{ ...givenBack, refund_id: idOfProvider(), reason: 'provider' }],
+  })
+})
+
+describe('a part that somebody has given back by hand, of a refund that is left to the team,', () => {
+  const refund_by_hand = idOfProvider()
+  const byHand = (refund_pence: number) =>
+    ({ ...givenBack, refund_id: refund_by_hand, refund_pence, reason: 'provider' }) as const
+  const told = (total_pence: number, failed_before = 1) =>
+    ({
+      type: 'RecordProviderRefund',
+      premium_id,
+      refund_id: refund_by_hand,
+      attempt: 1,
+      total_pence,
+      failed_before,
+    }) as const
+  const reduced = { type: 'PremiumRefundReduced', ...first, refund_id, attempt: 1, refund_pence: 2475 } as const
+  const partly = [...left, byHand(400), reduced]
+
+  scenario('is recorded, and only the rest is owed still', {
+    given: left,
+    when: told(400),
+    then: [byHand(400), reduced],
+  })
+  scenario('once', { given: partly, when: told(400), then: [] })
+  scenario('and so is another', {
+    given: partly,
+    when: told(500),
+    then: [byHand(100), { ...reduced, refund_pence: 2375 }],
+  })
+  scenario('settles it when nothing is left', {
+    given: partly,
+    when: told(2875),
+    then: [{ ...givenBack, refund_pence: 2475 }],
+  })
+  scenario('is not lost when the rest is then paid otherwise', {
+    given: partly,
+    when: close(isPaid),
+    then: [{ ...paid, refund_pence: 2475 }],
+  })
+  test('what was given back by hand and otherwise adds up to what was owed', () => {
+    const premium = premiumAfter([...partly, { ...paid, refund_pence: 2475 }])
+    expect([premium.refunded_pence, refundable(premium)]).toEqual([2875, 0])
+    expect(premium.refunds.map(({ status, refund_pence }) => [status, refund_pence])).toEqual([
+      ['paid_otherwise', 2475],
+      ['refunded', 400],
+    ])
+  })
+  scenario('is not counted when the total was read before a refund failed', {
+    given: left,
+    when: told(2875, 0),
+    then: [],
+  })
+  scenario('beyond what is owed was nobody’s debt', {
+    given: [...active, due, collected, { ...owed('operator'), refund_pence: 1000 }],
+    when: told(1400, 0),
+    then: [{ ...givenBack, refund_pence: 1000 }, byHand(400)],
+  })
+})
+
+function idOfProvider() {
+  return PremiumRefundId.parse(premium_id.replace('b1', 'b9'))
+}
+
+describe('a premium that the payer’s bank takes back', () => {
+  const inArrears = { ...noArrears, since: '2026-02-19', overdue_pence: 2875, check_at: '2026-03-21T00:00:00.000Z' }
+  const withTeam = {
+    type: 'PremiumRefundDelayed',
+    premium_id,
+    refund_id,
+    failure_code: 'disputed',
+    attempt: 1,
+    retry_at: null,
+  } satisfies PremiumEvent
+  const part = { refund_id: idOfProvider(), refund_pence: 100 }
+  const done = { ...givenBack, ...part } satisfies PremiumEvent
+  scenario('leaves to the team what was still to be given back of it', {
+    given: [...active, due, requested, collected, owed('operator')],
+    when: dispute,
+    then: [disputed, withTeam, inArrears],
+  })
+  scenario('leaves as it is what was given back of it, and what is left to the team already', {
+    given: [...active, due, requested, collected, owed('operator'), withTeam, { ...owed('operator'), ...part }, done],
+    when: dispute,
+    then: [disputed, inArrears],
+  })
+  scenario('once the policy has ended, is given back by that, beside what was given back before', {
+    given: [
+      ...active,
+      due,
+      requested,
+      collected,
+      { ...owed('operator'), ...part },
+      done,
+      cancelled(),
+      owed('cooling_off'),
+    ],
+    when: dispute,
+    then: [disputed, writtenOff, takenBack],
+  })
+  scenario('before anybody has recorded that it was collected, has failed all the same', {
+    given: [...active, due],
+    when: dispute,
+    then: [disputed, inArrears],
+  })
+  const ended = [...active, due, requested, collected, cancelled()]
+  scenario('once the policy has ended, is given back by that', {
+    given: [...ended, owed('cooling_off')],
+    when: dispute,
+    then: [disputed, writtenOff, takenBack],
+  })
+  const inDispute = [...refunded, disputed]
+  scenario('and written off, is not to be given back any more', {
+    given: [...inDispute, refundFailed, inArrears],
+    when: { type: 'WriteOffPremium', premium_id, reason: 'operator' },
+    then: [{ ...writtenOff, reason: 'operator' }, takenBack, noArrears],
+  })
+  scenario('after it was given back: when that fails, nobody owes anything of a premium that was written off', {
+    given: [...inDispute, { ...writtenOff, reason: 'operator' }],
+    when: fails,
+    then: [refundFailed, takenBack],
+  })
+  scenario('409 conflict: nothing of it can be given back while it is not collected anew', {
+    given: [...inDispute, refundFailed],
+    when: again,
+    then: rejected('conflict', undefined, 'collected anew'),
+  })
+  const anew = { ...collected, attempt: 2, payment_intent_id: 'pi_2' } satisfies PremiumEvent
+  const collectedAnew = [...inDispute, retried(2), anew]
+  scenario('and is collected anew: when the old refund fails, it is owed again, and the team decides', {
+    given: collectedAnew,
+    when: fails,
+    then: [{ ...refundFailed, attempt: 2 }],
+  })
+  scenario('which can have it given back of the new payment', {
+    given: [...collectedAnew, { ...refundFailed, attempt: 2 }],
+    when: again,
+    then: [{ type: 'PremiumRefundRequested', premium_id, refund_id }],
+  })
+  scenario('late news of what was given back of the old payment is about the old payment', {
+    given: [...active, due, collected, disputed, retried(2), anew],
+    when: { type: 'RecordProviderRefund', premium_id, refund_id, attempt: 1, total_pence: 2875, failed_before: 0 },
+    then: [{ ...givenBack, reason: 'provider' }],
+  })
+})

@@ -1,0 +1,280 @@
+import { describe, expect, test } from 'vitest'
+import { PremiumRefundId, premiumEvents, type PremiumEvent } from '#domain/premiums/events.ts'
+import {
+  evolvePremium,
+  evolvePremiums,
+  isOverdue,
+  overdueSince,
+  Premium,
+  PremiumRefund,
+  refundable,
+  refundedBy,
+  type PremiumStatus,
+} from '#domain/premiums/record.ts'
+import {
+  collected,
+  customer_id,
+  due,
+  failed,
+  first,
+  givenBack,
+  idOf,
+  owed,
+  refund_id,
+  refundFailed,
+  requested,
+  retried,
+  writtenOff,
+} from '../policies/premium-builders.ts'
+
+/** One month's premium, after what happened to it. */
+
+const dueAt = '2026-02-15T00:00:00.000Z'
+const later = '2026-02-23T08:00:00.000Z'
+
+const after = (...events: readonly PremiumEvent[]): Premium => {
+  const opened = evolvePremium(undefined, due, { occurred_at: dueAt })
+  const premium = events.reduce((before, event) => evolvePremium(before, event, { occurred_at: later }), opened)
+  if (!premium) throw new Error('There is no premium.')
+  return premium
+}
+
+const otherRefund = PremiumRefundId.parse('b2000000-0000-5000-8000-000000000002')
+const refund = { ...first, refund_id, customer_id, attempt: 1, refund_pence: 2875 }
+const waived = (changes: object = {}): PremiumEvent => ({
+  type: 'PremiumRefundWaived',
+  ...refund,
+  why: 'not_owed',
+  reason: null,
+  ...changes,
+})
+const paidOtherwise: PremiumEvent = {
+  type: 'PremiumRefundPaidOtherwise',
+  ...refund,
+  paid_on: '2026-03-02',
+  reason: 'by cheque',
+}
+const delayed = (retry_at: string | null): PremiumEvent => ({
+  type: 'PremiumRefundDelayed',
+  premium_id: first.premium_id,
+  refund_id,
+  failure_code: 'provider_unavailable',
+  attempt: 3,
+  retry_at,
+})
+const disputed: PremiumEvent = { ...failed(1, null), failure_code: 'disputed' } as PremiumEvent
+
+test('what a premium is shown with is what is known of it, with nothing left out', () => {
+  const all = [
+    after(),
+    after(requested, collected, owed('operator'), delayed(null)),
+    after(requested, collected, givenBack, refundFailed, paidOtherwise),
+    after(requested, failed()),
+    after(requested, collected, owed('operator'), waived()),
+    after(writtenOff),
+  ]
+
+  for (const premium of all) expect(Premium.parse(premium)).toEqual(premium)
+  expect(all.map(({ status }) => status)).toEqual([
+    'due',
+    'collected',
+    'collected',
+    'failed',
+    'collected',
+    'written_off',
+  ])
+  expect(PremiumRefund.safeParse({ ...after(givenBack).refunds[0], status: 'unknown' }).success).toBe(false)
+})
+
+test('why the team closed a refund is encrypted under the key of the customer', () => {
+  expect(premiumEvents.PremiumRefundPaidOtherwise.subject({ customer_id }, 'policy-1')).toBe(customer_id)
+  expect(premiumEvents.PremiumRefundWaived.subject({ customer_id }, 'policy-1')).toBe(customer_id)
+})
+
+test('news of one premium changes no other', () => {
+  const second = { ...due, premium_id: idOf(2), number: 2 }
+  const recorded = { occurred_at: dueAt }
+  const both = [due, second].reduce<readonly Premium[]>((all, event) => evolvePremiums(all, event, recorded), [])
+
+  const changed = evolvePremiums(both, requested, { occurred_at: later })
+
+  expect(changed.map(({ number, status }) => [number, status])).toEqual([
+    [1, 'requested'],
+    [2, 'due'],
+  ])
+  expect(changed[1]).toEqual(both[1])
+})
+
+describe('a premium that the payer’s bank took back', () => {
+  test('says when, and by which attempt it had been collected', () => {
+    expect(after(requested, collected, disputed)).toMatchObject({
+      status: 'failed',
+      disputed_on: '2026-02-23',
+      disputed_attempt: 1,
+    })
+  })
+
+  test('is not one that failed for another reason', () => {
+    expect(after(requested, failed())).toMatchObject({ status: 'failed', disputed_on: null, disputed_attempt: 0 })
+  })
+
+  test('nor one of which a refund is left to the team since another was taken back', () => {
+    const left: PremiumEvent = { ...delayed(null), failure_code: 'disputed' } as PremiumEvent
+
+    expect(after(requested, collected, owed('operator'), left)).toMatchObject({
+      disputed_on: null,
+      disputed_attempt: 0,
+    })
+  })
+
+  test('nor one that was written off', () => {
+    expect(after(writtenOff)).toMatchObject({ disputed_on: null, disputed_attempt: 0 })
+  })
+
+  test.each([
+    [null, '2026-02-15'],
+    ['2026-02-14', '2026-02-15'],
+    ['2026-02-16', '2026-02-16'],
+  ])('on %s is overdue since %s', (disputed_on, since) => {
+    expect(overdueSince({ ...after(), disputed_on })).toBe(since)
+  })
+})
+
+test.each<readonly [PremiumStatus, number, boolean]>([
+  ['due', 1, false],
+  ['requested', 1, false],
+  ['failed', 1, true],
+  ['due', 2, true],
+  ['requested', 2, true],
+  ['collected', 2, false],
+  ['written_off', 2, false],
+])('a premium that is %s at attempt %i: has it failed and is still not paid? %s', (status, attempt, overdue) => {
+  expect(isOverdue({ ...after(), status, attempt })).toBe(overdue)
+})
+
+test('a premium is asked for anew when it is collected again', () => {
+  expect(after(requested, failed(), retried(2)).asked_at).toBe(later)
+  expect(after(requested, failed()).asked_at).toBe(dueAt)
+})
+
+describe('of what was collected', () => {
+  test('can be given back what is not owed or given back yet', () => {
+    expect(refundable(after(requested, collected))).toBe(2875)
+    expect(refundable(after(requested, collected, { ...owed('operator'), refund_pence: 1000 }))).toBe(1875)
+    expect(refundable(after(requested, collected, givenBack))).toBe(0)
+    expect(refundable(after(requested, collected, owed('operator'), waived()))).toBe(2875)
+  })
+
+  test('no more than was collected can be given back, whatever the provider gave back', () => {
+    expect(refundable(after(requested, collected, { ...givenBack, refund_pence: 3000 }))).toBe(0)
+  })
+
+  test('nothing can be given back before it is collected, or after it was taken back', () => {
+    expect(refundable(after(requested))).toBe(0)
+    expect(refundable(after(requested, failed()))).toBe(0)
+    expect(refundable(after(requested, collected, disputed))).toBe(0)
+  })
+
+  test('what the provider gave back counts for the attempt that it was paid by', () => {
+    const owedMore: PremiumEvent = { ...owed('operator'), refund_id: otherRefund, refund_pence: 100 }
+    const premium = after(requested, collected, { ...givenBack, refund_pence: 1000 }, owedMore)
+
+    expect(refundedBy(premium, 1)).toBe(1000)
+    expect(refundedBy(premium, 2)).toBe(0)
+    expect(refundedBy(after(requested, collected, owed('operator'), paidOtherwise), 1)).toBe(0)
+  })
+})
+
+describe('a refund', () => {
+  const untried = {
+    refund_id,
+    refund_pence: 2875,
+    reason: 'operator',
+    attempt: null,
+    paid_on: null,
+    failure_code: null,
+    failed_attempts: 0,
+    is_left: false,
+    failed_provider_refunds: [],
+  }
+  const refundsAfter = (...events: readonly PremiumEvent[]) => after(requested, collected, ...events)
+
+  test('that could not be made is tried again, or left to the team until they ask for it', () => {
+    const tried = { ...untried, status: 'owed', failure_code: 'provider_unavailable', failed_attempts: 3 }
+    const again: PremiumEvent = { type: 'PremiumRefundRequested', premium_id: first.premium_id, refund_id }
+
+    expect(refundsAfter(owed('operator'), delayed(later)).refunds).toEqual([tried])
+    expect(refundsAfter(owed('operator'), delayed(null)).refunds).toEqual([{ ...tried, is_left: true }])
+    expect(refundsAfter(owed('operator'), delayed(null), again).refunds).toEqual([tried])
+  })
+
+  test('that came back from the payer’s bank is owed again and counts as not given', () => {
+    const { refunds, refunded_pence } = refundsAfter(owed('operator'), givenBack, refundFailed)
+
+    expect(refunded_pence).toBe(0)
+    expect(refunds).toEqual([
+      {
+        ...untried,
+        status: 'owed',
+        attempt: 1,
+        failure_code: 'expired_or_canceled_card',
+        is_left: true,
+        failed_provider_refunds: ['re_1'],
+      },
+    ])
+  })
+
+  test('that was made is not left to the team any more, by whomever it was made', () => {
+    expect(refundsAfter(owed('operator'), delayed(null), givenBack).refunds).toEqual([
+      { ...untried, status: 'refunded', attempt: 1 },
+    ])
+  })
+
+  test('of which somebody gave back a part is owed for the rest', () => {
+    const reduced: PremiumEvent = { ...first, refund_id, attempt: 1, type: 'PremiumRefundReduced', refund_pence: 1875 }
+
+    expect(refundsAfter(owed('operator'), reduced).refunds).toEqual([
+      { ...untried, status: 'owed', refund_pence: 1875 },
+    ])
+  })
+
+  test('that came back twice had been given back once', () => {
+    const again: PremiumEvent = { ...refundFailed, provider_refund_id: 're_2' }
+    const other: PremiumEvent = { ...givenBack, refund_id: otherRefund, refund_pence: 500 }
+
+    const { refunds, refunded_pence } = refundsAfter(other, givenBack, refundFailed, again)
+
+    expect(refunded_pence).toBe(500)
+    expect(refunds.find((each) => each.refund_id === refund_id)?.failed_provider_refunds).toEqual(['re_1', 're_2'])
+  })
+
+  test('that nobody knows of cannot come back', () => {
+    expect(refundsAfter(refundFailed)).toEqual({ ...refundsAfter(), updated_at: later })
+  })
+
+  test('that was paid in another way or is owed no more is not left to the team', () => {
+    const left = [owed('operator'), delayed(null)]
+    const tried = { ...untried, failure_code: 'provider_unavailable', failed_attempts: 3 }
+
+    const paid = refundsAfter(...left, paidOtherwise)
+    expect(paid.refunded_pence).toBe(2875)
+    expect(paid.refunds).toEqual([{ ...tried, status: 'paid_otherwise', paid_on: '2026-03-02' }])
+
+    const givenUp = refundsAfter(...left, waived())
+    expect(givenUp.refunded_pence).toBe(0)
+    expect(givenUp.refunds).toEqual([{ ...tried, status: 'waived' }])
+  })
+
+  test('is not changed by news of another', () => {
+    const { refunds } = refundsAfter(
+      { ...owed('operator'), refund_id: otherRefund, refund_pence: 100 },
+      owed('operator'),
+      waived(),
+    )
+
+    expect(refunds).toMatchObject([
+      { refund_id: otherRefund, status: 'owed' },
+      { refund_id, status: 'waived' },
+    ])
+  })
+})

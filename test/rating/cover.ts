@@ -1,0 +1,30 @@
+import type { ReleaseCover } from '#domain/catalogue/events.ts'
+
+/** The terms of a life cover, of which tests change what they are about. */
+export const lifeTerms: Omit<ReleaseCover, 'id' | 'display_id' | 'cover_index'> = {
+  cover_type: 'life',
+  sum_assured_min_pence: 1_000_000,
+  sum_assured_max_pence: 100_000_000,
+  age_at_entry_min: 18,
+  age_at_entry_max: 70,
+  term_years_min: 5,
+  term_years_max: 40,
+  max_age_at_expiry: 80,
+  premium_basis: 'guaranteed',
+  review_period_years: null,
+  minimum_premium_pence: 500,
+  ci_payout_basis: 'additional',
+  survival_period_days: 14,
+  indexation_method: 'none',
+  benefit_basis: 'lump_sum',
+  title: null,
+  pricing_basis: 'rated',
+  member_premium_pence: null,
+  members_factor: null,
+  opt_in_factor: null,
+  members_min: null,
+  members_max: null,
+  rate_table: 'life.level',
+  indexation_percent: null,
+  tiers: [],
+}
