@@ -98,7 +98,8 @@ export const makeDrafts = ({ streams, people, live, writerFor, clock }: WorkDeps
         contact_id,
       }))
       const most = costOf(stream, most_usd_micros, model)
-      const reserve = { type: 'ReserveDrafts', drafts, most, now: context.now } as const
+      const asked_at = new Date().toISOString()
+      const reserve = { type: 'ReserveDrafts', drafts, most, asked_at } as const
       const { events } = await streams.handle(stream.id, reserve, context)
       const granted = new Map(
         events

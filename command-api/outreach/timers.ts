@@ -34,10 +34,10 @@ export const outreachTimers = ({ people, streams, live, organisations, clock }: 
     },
   },
   {
-    // Whoever made the call has died, or was cut off.
+    // Whoever made the call has died, or was cut off. A call that is under way when business time is moved is not lost.
     kind: 'outreach_draft',
     fire: async ({ stream }, context) =>
-      streams.handle(idOf(stream), { type: 'SettleDrafts', now: clock.now().toISOString() }, context),
+      streams.handle(idOf(stream), { type: 'SettleDrafts', real_now: new Date().toISOString() }, context),
   },
   {
     kind: 'outreach_issue',

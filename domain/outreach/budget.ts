@@ -11,12 +11,13 @@ export type DraftCommand =
       readonly drafts: readonly Call[]
       /** What one call can cost. */
       readonly most: DraftCost
-      readonly now: string
+      /** In real time. */
+      readonly asked_at: string
     }
   | { readonly type: 'ReleaseDraft'; readonly call_id: string }
   | { readonly type: 'ChargeDraft'; readonly call_id: string; readonly cost: DraftCost }
-  /** Calls that nobody heard the end of are paid. */
-  | { readonly type: 'SettleDrafts'; readonly now: string }
+  /** Calls that nobody heard the end of are paid. In real time. */
+  | { readonly type: 'SettleDrafts'; readonly real_now: string }
 
 type Reservation = Call & { readonly most: DraftCost; readonly at: string }
 
@@ -28,8 +29,9 @@ export const reservationMs = 10 * 60_000
 
 export const evolveReserved = (reserved: Reserved, event: OutreachEvent, at: string): Reserved => {
   if (event.type === 'OutreachDraftsReserved') {
-    const { drafts, most } = event
-    return { ...reserved, ...Object.fromEntries(drafts.map((call) => [call.call_id, { ...call, most, at }])) }
+    const { drafts, most, asked_at } = event
+    const since = { most, at: asked_at ?? at }
+    return { ...reserved, ...Object.fromEntries(drafts.map((call) => [call.call_id, { ...call, ...since }])) }
   }
   if (event.type !== 'OutreachDraftReleased' && event.type !== 'OutreachDraftCharged') return reserved
   return Object.fromEntries(Object.entries(reserved).filter(([call_id]) => call_id !== event.call_id))
@@ -53,12 +55,12 @@ export const decideOnDrafts = (
       return call ? charged([{ ...call, most: command.cost }], stream) : []
     }
     case 'SettleDrafts':
-      return charged(lost(reserved, command.now), stream)
+      return charged(lost(reserved, command.real_now), stream)
   }
 }
 
-const lost = (reserved: Reserved, now: string, again: ReadonlySet<string> = new Set()): readonly Reservation[] => {
-  const since = new Date(Date.parse(now) - reservationMs).toISOString()
+const lost = (reserved: Reserved, real_now: string, again: ReadonlySet<string> = new Set()): readonly Reservation[] => {
+  const since = new Date(Date.parse(real_now) - reservationMs).toISOString()
   return Object.values(reserved).filter(({ at, message_id }) => at <= since || again.has(message_id))
 }
 
@@ -67,12 +69,12 @@ const lost = (reserved: Reserved, now: string, again: ReadonlySet<string> = new 
  * passed by the cost of one draft at most. Whoever asks for a message again has not heard the end of the call before.
  */
 const reserve = (
-  { drafts: asked, most, now }: Extract<DraftCommand, { type: 'ReserveDrafts' }>,
+  { drafts: asked, most, asked_at }: Extract<DraftCommand, { type: 'ReserveDrafts' }>,
   reserved: Reserved,
   stream: OutreachStream,
 ): readonly OutreachEvent[] => {
   if (!isWorking(stream)) return []
-  const given = lost(reserved, now, new Set(asked.map(({ message_id }) => message_id)))
+  const given = lost(reserved, asked_at, new Set(asked.map(({ message_id }) => message_id)))
   const costs = charged(given, stream)
   const others = Object.values(reserved).filter((each) => !given.includes(each))
   let taken = stream.total_micro_pence + sumOf(given) + sumOf(others)
@@ -83,7 +85,7 @@ const reserve = (
     drafts.push(draft)
     taken += most.micro_pence
   }
-  if (drafts.length > 0) return [...costs, { type: 'OutreachDraftsReserved', drafts, most }]
+  if (drafts.length > 0) return [...costs, { type: 'OutreachDraftsReserved', drafts, most, asked_at }]
   const { total_micro_pence, cost_ceiling_pence } = stream
   // Without a ceiling above zero nothing can be written: it is shown why.
   const isStopped = costs.length === 0 && isSpent(total_micro_pence, stream)

@@ -125,10 +125,17 @@ export const outreachEvents = {
   OutreachWorkCancelled: event({ stream_id }),
   /** So many messages may be sent, at once: the pace is decided here. */
   OutreachSendsPermitted: event({ permits: z.array(z.object({ message_id: z.uuid(), messages: z.int().min(1) })) }),
-  /** The writer may be asked for these drafts; each call may cost so much. Before version 2 calls had no ids. */
+  /**
+   * The writer may be asked for these drafts; each call may cost so much. `asked_at` is in real time, since a call takes
+   * seconds however business time is moved; unknown before version 3. Before version 2 calls had no ids.
+   */
   OutreachDraftsReserved: event(
-    { drafts: z.array(z.object({ call_id: z.uuid(), message_id: z.uuid(), contact_id: CustomerId })), most: DraftCost },
-    { upcasts: [() => ({ drafts: [], most: nothing })] },
+    {
+      drafts: z.array(z.object({ call_id: z.uuid(), message_id: z.uuid(), contact_id: CustomerId })),
+      most: DraftCost,
+      asked_at: z.iso.datetime().nullable(),
+    },
+    { upcasts: [() => ({ drafts: [], most: nothing }), (data) => ({ ...data, asked_at: null })] },
   ),
   /** A reserved draft was not asked for, or cost nothing. */
   OutreachDraftReleased: event({ call_id: z.uuid(), message_id: z.uuid() }, { upcasts: [callOfMessage] }),

@@ -124,6 +124,7 @@ const reserved = (micro_pence: number, ...drafts: ReturnType<typeof callOf>[]): 
   type: 'OutreachDraftsReserved',
   drafts,
   most: costing(micro_pence),
+  asked_at: earlier,
 })
 const charged = (call: ReturnType<typeof callOf>, micro_pence: number): OutreachEvent => ({
   type: 'OutreachDraftCharged',
@@ -139,7 +140,7 @@ const reserve = (micro_pence: number, ...drafts: ReturnType<typeof callOf>[]): O
   type: 'ReserveDrafts',
   drafts,
   most: costing(micro_pence),
-  now: earlier,
+  asked_at: earlier,
 })
 
 describe('a draft', () => {
@@ -246,7 +247,7 @@ describe('a draft', () => {
   })
   scenario('of nobody is settled, also where nothing may be spent', {
     given: [created({ cost_ceiling_pence: 0 }), started],
-    when: { type: 'SettleDrafts', now: earlier },
+    when: { type: 'SettleDrafts', real_now: earlier },
     then: [],
   })
 })

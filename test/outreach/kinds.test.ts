@@ -108,13 +108,14 @@ describe('a stream of drafted messages', () => {
     const most = { usd_micros: 50_000, usd_rate: '0.8', rate_day: null, micro_pence: 4_000_000, model: 'writer-1' }
     const now = new Date(await businessTime()).toISOString()
     const drafts = [{ call_id: randomUUID(), message_id: randomUUID(), contact_id }]
+    const asked_at = new Date(Date.now() - 10 * 60_000).toISOString()
     const context = {
       organisation_id: firm.id,
       actor: { type: 'system', id: 'dead' },
       correlation_id: 'dead',
       now,
     } as const
-    await handle(stream, { type: 'ReserveDrafts', drafts, most, now }, context)
+    await handle(stream, { type: 'ReserveDrafts', drafts, most, asked_at }, context)
 
     await firm.forward(10 * 60 + 5)
 

@@ -85,7 +85,7 @@ test('drafts pass the ceiling by one at most, however many are written at the sa
       for (const costs of rounds) {
         const wanted = costs.map((cost) => ({ id: idOf(++number), cost }))
         const drafts = wanted.map(({ id }) => callFor(id))
-        const granted = reservedBy(put({ type: 'ReserveDrafts', drafts, most: costing(900_000), now: at(0) }))
+        const granted = reservedBy(put({ type: 'ReserveDrafts', drafts, most: costing(900_000), asked_at: at(0) }))
         for (const { id, cost } of wanted.filter((one) => granted.includes(one.id)))
           put({ type: 'ChargeDraft', call_id: id, cost: costing(cost) })
       }
@@ -99,7 +99,7 @@ test('drafts pass the ceiling by one at most, however many are written at the sa
 
 test('a stream whose ceiling is reached permits nothing until it is raised', () => {
   const { put } = open({ cost_ceiling_pence: 1 })
-  put({ type: 'ReserveDrafts', drafts: [callFor(idOf(1))], most: costing(1_000_000), now: at(0) })
+  put({ type: 'ReserveDrafts', drafts: [callFor(idOf(1))], most: costing(1_000_000), asked_at: at(0) })
   const charged = put({ type: 'ChargeDraft', call_id: idOf(1), cost: costing(1_000_000) })
   const stopped = put({ type: 'PermitSends', requests: requests(1), now: at(1) })
   put({ type: 'ChangeStream', choices: { cost_ceiling_pence: 9 }, now: at(2), time_zone: 'Europe/London' })
@@ -114,7 +114,7 @@ describe('a stream of drafted messages without a ceiling above zero', () => {
     type: 'ReserveDrafts',
     drafts: [callFor(idOf(1))],
     most: costing(micro_pence),
-    now: at(0),
+    asked_at: at(0),
   })
 
   test('stops at once, and shows it, where drafts cost something', () => {
@@ -161,10 +161,10 @@ describe('a call of the writer that nobody hears the end of', () => {
     type: 'ReserveDrafts',
     drafts: [callFor(message_id, call_id)],
     most,
-    now: at(ms),
+    asked_at: at(ms),
   })
   const minutes = (count: number) => count * 60_000
-  const settle = (ms: number): OutreachCommand => ({ type: 'SettleDrafts', now: at(ms) })
+  const settle = (ms: number): OutreachCommand => ({ type: 'SettleDrafts', real_now: at(ms) })
   const [message, first, second] = [idOf(1), idOf(11), idOf(12)]
   const lost = { type: 'OutreachDraftCharged', ...callFor(message, first), ...most }
 
@@ -175,6 +175,13 @@ describe('a call of the writer that nobody hears the end of', () => {
     expect(put(settle(minutes(10)))).toEqual([lost])
     expect(put(settle(minutes(11)))).toEqual([])
     expect(stream()?.total_micro_pence).toBe(700_000)
+  })
+
+  test('is not over because business time is moved meanwhile', () => {
+    const { put, stream } = open({ cost_ceiling_pence: 5 })
+    put(reserving(message, first), -minutes(60))
+    expect(put(settle(minutes(9)))).toEqual([])
+    expect(stream()?.total_micro_pence).toBe(0)
   })
 
   test('or when the message is asked for again, which may cost as much once more', () => {
@@ -197,7 +204,7 @@ describe('a call of the writer that nobody hears the end of', () => {
 
   test('can reach the ceiling', () => {
     const { put } = open({ cost_ceiling_pence: 1 })
-    put({ type: 'ReserveDrafts', drafts: [callFor(message, first)], most: costing(1_000_000), now: at(0) })
+    put({ type: 'ReserveDrafts', drafts: [callFor(message, first)], most: costing(1_000_000), asked_at: at(0) })
     expect(put(settle(minutes(10))).map(({ type }) => type)).toEqual(['OutreachDraftCharged', 'OutreachBudgetExceeded'])
     expect(put(reserving(message, second, minutes(11)))).toEqual([])
   })
