@@ -7,7 +7,7 @@ import type { PolicyState } from '#domain/policies/state.ts'
 import { PremiumId } from '#domain/premiums/events.ts'
 import { failedRefunds, type Premium } from '#domain/premiums/record.ts'
 import type { Clock } from '#infra/clock.ts'
-import type { Provider, ProviderPayment } from '#infra/stripe/provider.ts'
+import type { Outcome, Provider, ProviderPayment } from '#infra/stripe/provider.ts'
 import { commandHandler, type Context, type Writer } from '../handle.ts'
 import type { PaymentDesks } from '../payment-desk.ts'
 import type { Timer } from '../timers.ts'
@@ -112,16 +112,17 @@ const ask = async (
   })
   const { provider_mandate, payment_method } = state
   const { mandate_status } = payment_method
-  if (mandate_status === 'failed' || mandate_status === 'cancelled') return [failed('no_mandate')]
-  if (!provider_mandate || !hasMandate(state)) return [delayed('mandate_pending')]
-
-  const metadata = metadataOf(state, premium)
-  if (isLate) {
-    const found = await provider.findCollection(provider_mandate.provider_customer_id, metadata)
+  const hasNoMandate = mandate_status === 'failed' || mandate_status === 'cancelled'
+  // It may have been asked under a mandate that has ended since, and the key is of no use with another one.
+  if (isLate || hasNoMandate || state.mandate_requests > 0) {
+    const found = await findCollection(provider, state, premium)
     if (found.outcome !== 'done') return [delayed(found.outcome === 'refused' ? found.code : 'unanswered')]
     if (found.value) return taken(premium, found.value, now)
   }
+  if (hasNoMandate) return [failed('no_mandate')]
+  if (!provider_mandate || !hasMandate(state)) return [delayed('mandate_pending')]
   const { amount_pence } = premium
+  const metadata = metadataOf(state, premium)
   const given = { ...provider_mandate, amount_pence, currency_code: state.currency_code, metadata }
   const asked = await provider.collect(given, `premium:${premium_id}:${attempt}`)
   if (asked.outcome === 'done') return taken(premium, asked.value, now)
@@ -129,6 +130,20 @@ const ask = async (
   // The account of the firm is at fault, or nobody knows whether the first request was taken: neither is the customer's.
   const isOurs = asked.code === 'account_unusable' || asked.code === 'idempotency_error'
   return [isOurs ? delayed(asked.code) : failed(asked.code)]
+}
+
+/** What was collected for this attempt, under whichever mandate. */
+const findCollection = async (
+  provider: Provider,
+  state: PolicyState,
+  premium: Premium,
+): Promise<Outcome<ProviderPayment | null>> => {
+  const metadata = metadataOf(state, premium)
+  for (const provider_customer_id of state.provider_customers) {
+    const found = await provider.findCollection(provider_customer_id, metadata)
+    if (found.outcome !== 'done' || found.value) return found
+  }
+  return { outcome: 'done', value: null }
 }
 
 /** A policy has ended before a premium was collected, unless the provider was asked and nobody has recorded it. */
@@ -140,9 +155,7 @@ const giveUp = async (
 ): Promise<readonly PolicyCommand[]> => {
   const { premium_id, attempt } = premium
   const writtenOff = { type: 'WriteOffPremium', premium_id, reason: 'policy_ended' } as const
-  if (!state.provider_mandate) return [writtenOff]
-  const { provider_customer_id } = state.provider_mandate
-  const found = await provider.findCollection(provider_customer_id, metadataOf(state, premium))
+  const found = await findCollection(provider, state, premium)
   if (found.outcome === 'done') return found.value ? taken(premium, found.value, now) : [writtenOff]
   const failure_code = found.outcome === 'refused' ? found.code : 'unanswered'
   return [{ type: 'DelayPremium', premium_id, attempt, failure_code, now }]

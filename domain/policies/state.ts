@@ -13,6 +13,8 @@ export type PolicyState = PolicyRecord & {
   readonly paid_from: FromPremium
   /** From which premium on there is one a month as told, and when it is collected as long as the day does not change. */
   readonly collected_from: FromPremium
+  /** Whom the provider knows the payer as, each once: another mandate may be another customer's there. */
+  readonly provider_customers: readonly string[]
   /** When there was no cover, between a lapse and what reinstated it. */
   readonly uncovered: readonly { readonly from: string; readonly until: string }[]
 }
@@ -45,6 +47,7 @@ export const evolvePolicyState = (
         number: nextNumber({ premiums: [], first_premium: record.first_premium }),
         date: record.first_collection_on,
       },
+      provider_customers: providerCustomers(state, record),
       uncovered: uncovered(state, event, recorded),
     }
   )
@@ -64,6 +67,15 @@ const collectedFrom = (state: PolicyState | undefined, event: PolicyStreamEvent)
   state && event.type === 'PolicyReinstated' && event.from === 'lapsed' && event.next_collection_on !== null
     ? { number: nextNumber(state), date: event.next_collection_on }
     : state?.collected_from
+
+const providerCustomers = (
+  state: PolicyState | undefined,
+  { provider_mandate }: PolicyRecord,
+): PolicyState['provider_customers'] => {
+  const known = state?.provider_customers ?? []
+  if (!provider_mandate || known.includes(provider_mandate.provider_customer_id)) return known
+  return [...known, provider_mandate.provider_customer_id]
+}
 
 const uncovered = (
   state: PolicyState | undefined,

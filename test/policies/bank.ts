@@ -33,7 +33,10 @@ export const makeBank = () => {
   }
 
   const provider = {
-    collect: async ({ amount_pence, metadata, provider_customer_id }: Collection, key: string) => {
+    collect: async (given: Collection, key: string) => {
+      const { amount_pence, metadata, provider_customer_id, provider_payment_method_id } = given
+      if (once(`${key} payer`, () => provider_payment_method_id) !== provider_payment_method_id)
+        return { outcome: 'refused', code: 'idempotency_error', message: '' } as const
       const intent = once(key, () => {
         const made: Intent = {
           id: `pi_${intents.length + 1}`,
@@ -58,9 +61,11 @@ export const makeBank = () => {
       const found = intents.find((each) => each.id === id)
       return found ? done({ ...found }) : { outcome: 'refused', code: 'resource_missing', message: '' }
     },
-    findCollection: async (_customer: string, metadata: Readonly<Record<string, string>>) => {
+    findCollection: async (customer: string, metadata: Readonly<Record<string, string>>) => {
       const names = Object.keys(metadata)
-      const found = intents.find((each) => names.every((name) => each.metadata[name] === metadata[name]))
+      const found = intents
+        .filter(({ provider_customer_id }) => provider_customer_id === customer)
+        .find((each) => names.every((name) => each.metadata[name] === metadata[name]))
       return done<ProviderPayment | null>(found ? { ...found } : null)
     },
     refundedPence: async (id: string) => done(intents.find((each) => each.id === id)?.refunded_pence ?? 0),

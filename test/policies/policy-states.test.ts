@@ -13,6 +13,14 @@ test('a policy that was just sold has no premiums, no claims and no time without
   expect(after([bound])).toMatchObject({ premiums: [], claims: [], uncovered: [] })
 })
 
+test('the payer is known by every name that the provider has given with a mandate, each once', () => {
+  const mandateOf = (provider_customer_id: string) => ({ ...mandateMade, provider_customer_id })
+  const events = [mandateOf('cus_1'), mandateOf('cus_2'), mandateOf('cus_1')]
+
+  expect(after([bound]).provider_customers).toEqual([])
+  expect(after([bound, ...events]).provider_customers).toEqual(['cus_1', 'cus_2'])
+})
+
 describe('a policy is paid for without a gap from its start', () => {
   const start = {
     paid_from: { number: 1, date: '2026-02-02' },

@@ -1,0 +1,93 @@
+import { expect, test } from 'vitest'
+import { MandateId } from '#domain/payments/events.ts'
+import type { PolicyCommand } from '#domain/policies/policy.ts'
+import { openWorld, organisation_id, policy_id } from './money-world.ts'
+
+/** The provider was asked, and whoever asked was killed before it was recorded: then the mandate changes. */
+
+const otherMandate: PolicyCommand = {
+  type: 'RecordMandate',
+  mandate_id: MandateId.parse('f1000000-0000-4000-8000-000000000002'),
+  provider_customer_id: 'cus_other',
+  provider_payment_method_id: 'pm_other',
+  provider_mandate_id: 'mandate_other',
+  account_number_last4: '7491',
+  status: 'active',
+}
+
+const askedAndKilled = async () => {
+  const world = await openWorld()
+  const { attempt, clock, due, fire, state } = world
+  const act = async (command: PolicyCommand) =>
+    attempt(async ({ handle }) =>
+      handle(policy_id, command, {
+        organisation_id,
+        actor: { type: 'operator', id: null },
+        correlation_id: 'test',
+        now: clock.at,
+      }),
+    )
+  const fireDue = async (kind: string, killAt?: 'before' | 'after') => {
+    const row = due().find((each) => each.kind === kind)
+    if (row) await fire(row, killAt)
+  }
+  const premium = async () => (await state())?.premiums[0] ?? expect.fail()
+  const mandateIsCancelled = async () => {
+    const mandate_id = MandateId.parse((await state())?.payment_method.mandate_id)
+    await act({ type: 'ChangeMandate', mandate_id, status: 'cancelled' })
+  }
+  await fireDue('policy_premium', 'after')
+  await fireDue('premium', 'before')
+  expect(await premium()).toMatchObject({ status: 'due', attempt: 1 })
+  expect(world.bank.intents).toHaveLength(1)
+  return { ...world, act, mandateIsCancelled, fireDue, premium }
+}
+
+test('what was asked for under a mandate that has ended since is collected once', async () => {
+  const { mandateIsCancelled, fireDue, premium, bank, tell } = await askedAndKilled()
+  await mandateIsCancelled()
+
+  await fireDue('premium')
+
+  expect(await premium()).toMatchObject({ status: 'requested', attempt: 1, payment_intent_id: 'pi_1' })
+  bank.intents.forEach((intent) => (intent.status = 'succeeded'))
+  await tell('payment_intent.succeeded', 0)
+  expect(await premium()).toMatchObject({ status: 'collected', attempt: 1 })
+  expect(bank.intents).toHaveLength(1)
+})
+
+test('what was asked for under a former mandate is not asked for again under the next one', async () => {
+  const { act, mandateIsCancelled, fireDue, premium, bank } = await askedAndKilled()
+  await mandateIsCancelled()
+  await act({ type: 'RequestMandate' })
+  await act(otherMandate)
+
+  await fireDue('premium')
+
+  expect(await premium()).toMatchObject({ status: 'requested', attempt: 1, payment_intent_id: 'pi_1' })
+  expect(bank.intents).toHaveLength(1)
+})
+
+test('what was asked for under a former mandate is found once cover has ended', async () => {
+  const { act, mandateIsCancelled, fireDue, premium, bank } = await askedAndKilled()
+  await mandateIsCancelled()
+  await act({ type: 'RequestMandate' })
+  await act(otherMandate)
+  await act({ type: 'CancelPolicy', reason: 'customer_request', note: null, today: '2026-08-20' })
+
+  await fireDue('premium')
+
+  expect(await premium()).toMatchObject({ status: 'requested', payment_intent_id: 'pi_1' })
+  expect(bank.intents).toHaveLength(1)
+})
+
+test('a premium that nobody has asked for fails with its mandate', async () => {
+  const { mandateIsCancelled, fireDue, premium, bank } = await askedAndKilled()
+  bank.intents.length = 0
+  await mandateIsCancelled()
+
+  await fireDue('premium')
+
+  expect(await premium()).toMatchObject({ status: 'failed', attempt: 1, failure_code: 'no_mandate' })
+  expect(bank.intents).toEqual([])
+})
