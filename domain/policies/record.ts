@@ -304,6 +304,10 @@ const documentNames: Readonly<Record<PolicyDocumentKind, string>> = {
   cancellation_notice: 'Your right to cancel',
 }
 
+/** Whoever set it up, and whoever is told of it, knows it by the provider's id. */
+const mandateShown = ({ payment_method, provider_mandate }: PolicyRecord): string | null =>
+  payment_method.mandate_id === null ? null : (provider_mandate?.provider_mandate_id ?? null)
+
 /** What is shown of a policy, field by field. `baseUrl` is that of our own documents. */
 export const renderPolicy = (record: PolicyRecord, baseUrl: string): Policy => ({
   id: record.id,
@@ -329,7 +333,7 @@ export const renderPolicy = (record: PolicyRecord, baseUrl: string): Policy => (
   collection_day: record.collection_day,
   first_collection_on: record.first_collection_on,
   next_collection_on: record.next_collection_on,
-  payment_method: record.payment_method,
+  payment_method: { ...record.payment_method, mandate_id: mandateShown(record) },
   first_premium: record.first_premium,
   documents: record.documents.map(({ document_id, version_id, kind, issued_at }) => ({
     document_id,

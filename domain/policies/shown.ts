@@ -58,7 +58,7 @@ export const Policy = z
     payment_method: z.object({
       type: z.literal('direct_debit'),
       account_number_last4: z.string().nullable(),
-      mandate_id: z.string().nullable(),
+      mandate_id: z.string().nullable().describe('As the payment provider calls it.'),
       mandate_status: MandateStatus,
     }),
     first_premium: FirstPremium,
