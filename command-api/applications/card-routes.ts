@@ -189,11 +189,7 @@ export const cardRoutes = ({ applications, desks }: Deps): Route[] => {
         const idempotency_key = keyInHeader(facts) ?? null
         const before = await findByQuote(quote_id, caller)
         const taken = takenCard(before, quote_id, payment_intent_id)
-        if (taken) {
-          const isReplay = idempotency_key !== null && taken.taken_with === idempotency_key
-          const body = { data: shown(taken) }
-          return isReplay ? { status: 201, body, headers: { 'Idempotent-Replay': 'true' } } : { status: 200, body }
-        }
+        if (taken) return again(taken, idempotency_key)
 
         const { record } = before
         // A quote that cannot be bought is refused, but not before what was paid for it is on record, to be given back.
@@ -207,11 +203,12 @@ export const cardRoutes = ({ applications, desks }: Deps): Route[] => {
           requireBindable(before, quote_id, { now: facts.now, digest })
           throw notPaid(payment)
         }
-        const { state } = await handle(record.id, command, contextOf(caller, facts))
+        const { state, events } = await handle(record.id, command, contextOf(caller, facts))
         const card = state && takenCard(state, quote_id, payment_intent_id)
         if (state) requireBindable(state, quote_id, { now: facts.now, digest })
         if (!card) throw new Problem('payment_failed', 'This payment is being given back. Open another one.')
-        return { status: 201, body: { data: shown(card) } }
+        // Somebody was faster with the same.
+        return events.length === 0 ? again(card, idempotency_key) : { status: 201, body: { data: shown(card) } }
       },
     ),
   ]
@@ -230,6 +227,15 @@ const takenCard = ({ payments }: ApplicationState, quote_id: QuoteId, payment_in
 const shown = (card: Taken): z.input<typeof TakenPayment> => {
   const { payment_id, status, amount_pence, currency_code, card_brand, card_last4, paid_at } = card
   return { payment_id, status, amount_pence, currency_code, card_brand, card_last4, paid_at }
+}
+
+/** A payment that was taken before; under the same key it is the first answer again. */
+const again = (card: Taken, idempotency_key: string | null) => {
+  const isReplay = idempotency_key !== null && card.taken_with === idempotency_key
+  const body = { data: shown(card) }
+  return isReplay
+    ? { status: 201 as const, body, headers: { 'Idempotent-Replay': 'true' } }
+    : { status: 200 as const, body }
 }
 
 const readPayment = async (provider: Provider, payment_intent_id: string): Promise<ProviderPayment> => {

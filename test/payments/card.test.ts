@@ -125,6 +125,14 @@ describe('card_payment', () => {
     expect((await typesOf(application_id)).filter((type) => type === 'CardPaymentTaken')).toHaveLength(1)
   })
 
+  test('that is sent many times at once is taken by one, 201; the others are answered the same payment, 200', async () => {
+    const { quote_id, intent } = await paid()
+    const sent = await Promise.all(Array.from({ length: 6 }, async () => take(quote_id, intent)))
+    expect(sent.filter(({ status }) => status === 201)).toHaveLength(1)
+    expect(sent.filter(({ status }) => status === 200)).toHaveLength(5)
+    expect(new Set(sent.map(({ body }) => JSON.stringify(body))).size).toBe(1)
+  })
+
   test('is only authorised where cards are charged when the policy is set up', async () => {
     desk.chargeCards('manual')
     const { quote_id, intent } = await paid()
