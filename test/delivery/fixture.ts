@@ -21,6 +21,7 @@ import { startDeliveryWorker } from '../../delivery-worker/delivery-worker.ts'
 import { decidePlanning, fromTheBeginning } from '../../delivery-worker/planning.ts'
 import { applications } from '../../projections/applications/projection.ts'
 import { quotes } from '../../projections/quotes/projection.ts'
+import type { SomeProjection } from '../../projections/projection.ts'
 import { runProjections } from '../../projections/runner.ts'
 import { testDatabase } from '../database.ts'
 import { wholeLog } from '../event-log/whole-log.ts'
@@ -42,13 +43,20 @@ type FixtureOptions = {
   readonly environment?: Readonly<Record<string, string>>
   /** Whether the log holds what is personal under the data keys of those whom it is about, as that of the service does. */
   readonly sealed?: boolean
+  /** Read models beside those of applications and quotes. */
+  readonly readModels?: readonly SomeProjection[]
 }
 
 /**
  * A log, read models that follow it, and delivery workers, in a database of their own, where it is decided that
  * deliveries are planned from the beginning of the log.
  */
-export const deliveryFixture = async ({ decided = true, environment = {}, sealed = false }: FixtureOptions = {}) => {
+export const deliveryFixture = async ({
+  decided = true,
+  environment = {},
+  sealed = false,
+  readModels = [],
+}: FixtureOptions = {}) => {
   const database = await testDatabase()
   if (decided) await decidePlanning(database.pool, fromTheBeginning)
   const { pool, url } = database
@@ -59,7 +67,7 @@ export const deliveryFixture = async ({ decided = true, environment = {}, sealed
   const eventLog = sealed ? sealedLog(storedLog, dataKeys, storedEvents) : storedLog
   const log = makeLog('silent', 'test')
   const stopping = new AbortController()
-  const projecting = await runProjections([applications, quotes], {
+  const projecting = await runProjections([applications, quotes, ...readModels], {
     eventLog,
     pool,
     log,
