@@ -62,14 +62,28 @@ export const openClaim = (command: OpenClaim, policy: PolicyState): readonly Cla
   return [{ type: 'ClaimOpened', ...given, customer_id: policy.customer.id }]
 }
 
+/** When a cover has ended, or will; null when it has no end. */
+const endOf = (
+  { ends_on, expires_on }: Covers[number],
+  { cancelled_on, lapsed_on }: Pick<PolicyState, 'cancelled_on' | 'lapsed_on'>,
+): string | null => {
+  const dates = [cancelled_on, lapsed_on, ends_on, expires_on].filter((date) => date !== null)
+  return dates.toSorted()[0] ?? null
+}
+
 /** When the last of these covers has ended, or will; null when one has no end. */
-const lastEnd = (covers: Covers, { cancelled_on, lapsed_on }: PolicyState): string | null => {
-  const ends = covers.map(({ ends_on, expires_on }) => {
-    const dates = [cancelled_on, lapsed_on, ends_on, expires_on].filter((date) => date !== null)
-    return dates.toSorted()[0] ?? null
-  })
+const lastEnd = (covers: Covers, policy: PolicyState): string | null => {
+  const ends = covers.map((cover) => endOf(cover, policy))
   return ends.reduce((last, end) => (last === null || end === null ? null : laterOf(last, end)), ends[0] ?? null)
 }
+
+/** What had ended by the day that is claimed for pays nothing. */
+const coversOf = ({ claim_type, cover_index, happened_on }: Claim, policy: PolicyState): Covers =>
+  policy.components.filter((cover) => {
+    const end = endOf(cover, policy)
+    const isMeant = cover_index === null ? cover.cover_type === claim_type : cover.cover_index === cover_index
+    return isMeant && (end === null || happened_on < end)
+  })
 
 const possibleFrom: Readonly<Record<ClaimDecision, readonly ClaimStatus[]>> = {
   request_evidence: ['open'],
@@ -101,42 +115,49 @@ const indexesOf = (covers: Covers): ReadonlySet<number> => new Set(covers.map(({
 const isAccelerated = ({ cover_type, ci_payout_basis }: Covers[number]): boolean =>
   cover_type === 'critical_illness' && ci_payout_basis === 'accelerated'
 
+const amountOf = (covers: Covers): number =>
+  covers.reduce((sum, { cover_amount_pence }) => sum + (cover_amount_pence ?? Infinity), 0)
+
 /**
  * What is left of lump sums, however many claims there are: what an accelerated critical illness cover pays comes out of the
- * life cover. Covers without an amount, such as a plan's, have no limit.
+ * life cover. A claim may be on several covers, and which of them has paid it is left open: whichever covers are looked at
+ * together, what is claimed of nothing else is no more than they pay together. Covers without an amount, such as a plan's,
+ * have no limit.
  */
-const lumpSumLeft = (claim: Claim, { claims, components }: PolicyState): number => {
-  const coversOf = ({ claim_type, cover_index }: Claim): Covers =>
-    components.filter((cover) =>
-      cover_index === null ? cover.cover_type === claim_type : cover.cover_index === cover_index,
+const lumpSumLeft = (claim: Claim, policy: PolicyState): number => {
+  const { claims, components } = policy
+  const ofType = (type: CoverType): Covers => components.filter(({ cover_type }) => cover_type === type)
+  const life = ofType('life')
+  const isPaidOutOfLife = (cover: Covers[number]): boolean =>
+    cover.cover_type === 'life' || (life.length > 0 && isAccelerated(cover))
+  const payTogether = (covers: Covers): number =>
+    amountOf(covers.filter((cover) => !isPaidOutOfLife(cover))) +
+    Math.min(amountOf(life), amountOf(covers.filter(isPaidOutOfLife)))
+
+  const others = claims.filter(({ claim_id }) => claim_id !== claim.claim_id)
+  const all = [...others.map((each) => ({ pence: committed(each), each })), { pence: claim.paid_pence, each: claim }]
+  const used = all.map(({ pence, each }) => ({ pence, from: indexesOf(coversOf(each, policy)) }))
+  const leftOf = (covers: Covers): number => {
+    const indexes = indexesOf(covers)
+    const paid = used.filter(({ from }) => from.size > 0 && from.isSubsetOf(indexes))
+    return (
+      payTogether(components.filter(({ cover_index }) => indexes.has(cover_index))) -
+      paid.reduce((sum, { pence }) => sum + pence, 0)
     )
-  const others = claims
-    .filter(({ claim_id }) => claim_id !== claim.claim_id)
-    .map((each) => ({ pence: committed(each), from: indexesOf(coversOf(each)) }))
-  const all = [...others, { pence: claim.paid_pence, from: indexesOf(coversOf(claim)) }]
-  /** Of these covers together, once what is claimed of any of them alone or of all of them is paid. */
-  const leftOf = (covers: Covers, payFor: Covers = covers): number => {
-    const indexes = indexesOf([...covers, ...payFor])
-    const used = all.filter(({ from }) => from.size > 0 && [...from].every((index) => indexes.has(index)))
-    const amount = covers.reduce((sum, { cover_amount_pence }) => sum + (cover_amount_pence ?? Infinity), 0)
-    return amount - used.reduce((sum, { pence }) => sum + pence, 0)
   }
 
-  const covers = coversOf(claim)
-  const ofType = components.filter(({ cover_type }) => cover_type === claim.claim_type)
-  const life = components.filter(({ cover_type }) => cover_type === 'life')
-  const accelerated = components.filter(isAccelerated)
-  const isPaidOutOfLife = claim.claim_type === 'life' || (covers.length > 0 && covers.every(isAccelerated))
-  const limits = [leftOf(covers), leftOf(ofType)]
-  if (isPaidOutOfLife && life.length > 0) limits.push(leftOf(life, accelerated))
-  return Math.max(0, Math.min(...limits))
+  const alike = ofType(claim.claim_type)
+  const linked = alike.some(isPaidOutOfLife) ? [life, components.filter(isAccelerated), ofType('critical_illness')] : []
+  const together = [alike, ...linked].reduce<readonly Covers[]>(
+    (sets, more) => [...sets, ...sets.map((covers) => [...covers, ...more])],
+    [coversOf(claim, policy)],
+  )
+  return Math.max(0, Math.min(...together.map(leftOf)))
 }
 
 /** A monthly benefit is claimed month by month, each at most the benefit of a month; of lump sums no more than is left. */
 const refuseBeyondCover = (amount_pence: number | null, claim: Claim, policy: PolicyState): void => {
-  const covers = policy.components.filter(({ cover_type, cover_index }) =>
-    claim.cover_index === null ? cover_type === claim.claim_type : cover_index === claim.cover_index,
-  )
+  const covers = coversOf(claim, policy)
   const isMonthly = covers.some(({ monthly_benefit_pence }) => monthly_benefit_pence !== null)
   const most = isMonthly
     ? covers.reduce((sum, cover) => sum + (cover.monthly_benefit_pence ?? cover.cover_amount_pence ?? Infinity), 0)

@@ -11,6 +11,7 @@ const scenario = scenariosOf(policy)
 
 const claim_id = ClaimId.parse('b4000000-0000-5000-8000-000000000001')
 const other_id = ClaimId.parse('b4000000-0000-5000-8000-000000000002')
+const third_id = ClaimId.parse('b4000000-0000-5000-8000-000000000003')
 const today = '2026-05-10'
 
 type Component = (typeof bound.components)[number]
@@ -139,6 +140,68 @@ describe('critical illness cover', () => {
     given: [...selling({ ...illness, ci_payout_basis: 'accelerated' }), opened(onIllness, 1)],
     when: approve(10_000_000),
     then: [approved(onIllness, 10_000_000)],
+  })
+})
+
+describe('accelerated critical illness cover beside an additional one', () => {
+  const accelerated = cover(1, 'critical_illness', 10_000_000, { ci_payout_basis: 'accelerated' })
+  const additional = cover(2, 'critical_illness', 5_000_000)
+  const sold = selling({ ...life, cover_amount_pence: 10_000_000 }, accelerated, additional)
+  const first = { ...onIllness, id: other_id }
+
+  scenario(
+    '422 validation_failed: a claim that names neither leaves no more of the life cover than both can have paid',
+    {
+      given: [...sold, ...paid(first, 12_000_000), opened(onLife, 1)],
+      when: approve(3_000_001),
+      then: atMost(3_000_000),
+    },
+  )
+  scenario('pays together what the life cover has left, and the additional cover', {
+    given: [...sold, ...paid({ ...onLife, id: other_id }, 4_000_000), opened(onIllness, 1)],
+    when: approve(11_000_000),
+    then: [approved(onIllness, 11_000_000)],
+  })
+  scenario('422 validation_failed: and no more than that', {
+    given: [...sold, ...paid({ ...onLife, id: other_id }, 4_000_000), opened(onIllness, 1)],
+    when: approve(11_000_001),
+    then: atMost(11_000_000),
+  })
+  scenario('422 validation_failed: the additional cover alone pays what all have left', {
+    given: [
+      ...sold,
+      ...paid({ ...onLife, id: other_id }, 10_000_000),
+      ...paid({ ...onIllness, id: third_id }, 4_000_000),
+      opened({ ...onIllness, cover_index: 2 }, 1),
+    ],
+    when: approve(1_000_001),
+    then: atMost(1_000_000),
+  })
+  scenario('the additional cover pays in full what the life cover has paid before', {
+    given: [...sold, ...paid({ ...onLife, id: other_id }, 10_000_000), opened({ ...onIllness, cover_index: 2 }, 1)],
+    when: approve(5_000_000),
+    then: [approved({ ...onIllness, cover_index: 2 }, 5_000_000)],
+  })
+})
+
+describe('a cover that had ended on the day that is claimed for', () => {
+  const ended = { ...life, expires_on: '2026-04-01' }
+
+  scenario('422 validation_failed: pays nothing towards a claim on all covers of its type', {
+    given: [...selling(ended, cover(1, 'life', 5_000_000)), opened(onLife, 1)],
+    when: approve(5_000_001),
+    then: atMost(5_000_000),
+  })
+  scenario('422 validation_failed: nor towards the benefit of a month', {
+    given: [
+      ...selling(
+        cover(0, 'income_protection', 2_400_000, { monthly_benefit_pence: 200_000, expires_on: '2026-04-01' }),
+        cover(1, 'income_protection', 600_000, { monthly_benefit_pence: 50_000 }),
+      ),
+      opened({ on: 'income_protection' }, 1),
+    ],
+    when: approve(50_001),
+    then: atMost(50_000, 'the benefit of a month'),
   })
 })
 
