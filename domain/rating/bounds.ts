@@ -92,11 +92,25 @@ export const beyondEarnings = (
   return { reason: 'amount', message }
 }
 
-/** An accelerated payment comes out of the life cover, so it cannot be more. */
-export const acceleratedBeyondLife = (cover: RatedCover, lifeAmount: number, currency: string): Exclusion => ({
-  reason: 'amount',
-  message: `${nameOf(cover)} is paid from the life cover and cannot be more than its ${money(lifeAmount, currency)}.`,
-})
+/**
+ * An accelerated payment comes out of the life cover, so it cannot be more; and its rate holds the death benefit of its own
+ * term, so that life cover which goes on for longer would be had for nothing.
+ */
+export const acceleratedUnlikeLife = (
+  { cover, amount, term }: ChosenCover,
+  life: ChosenCover,
+  currency: string,
+): Exclusion | undefined => {
+  const paidFrom = `${nameOf(cover)} is paid from the life cover`
+  if ((amount ?? 0) > (life.amount ?? Infinity))
+    return {
+      reason: 'amount',
+      message: `${paidFrom} and cannot be more than its ${money(life.amount ?? 0, currency)}.`,
+    }
+  if (term === life.term) return undefined
+  const itsTerm = life.term === null ? 'without a fixed term' : `for ${life.term} years`
+  return { reason: 'term', message: `${paidFrom} and must run as long as that: ${itsTerm}.` }
+}
 
 /** For messages only; whole pounds where there are no pence. */
 const money = (pence: number, currency: string): string =>

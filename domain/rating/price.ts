@@ -1,7 +1,7 @@
 import { acceptCovers, type AcceptedCover } from './acceptance.ts'
 import { nextBirthday } from './age.ts'
 import { entry } from './answers.ts'
-import { acceleratedBeyondLife, beyondEarnings, exclusion } from './bounds.ts'
+import { acceleratedUnlikeLife, beyondEarnings, exclusion } from './bounds.ts'
 import { isAccelerated, priceComponents, type QuotableCover } from './components.ts'
 import { lifeAtStart, membersOf, missingDetails, type LifeAtStart } from './lives.ts'
 import { coverRates } from './rates.ts'
@@ -113,12 +113,11 @@ const withinBounds = (
     else within.push(one)
   }
   const life = within.find(({ cover }) => cover.cover_type === 'life' && cover.pricing_basis === 'rated')
-  const lifeAmount = life?.amount ?? Infinity
   return {
     within: within.filter((one) => {
-      const fits = !isAccelerated(one.cover) || (one.amount ?? 0) <= lifeAmount
-      if (!fits) exclude(one, acceleratedBeyondLife(one.cover, lifeAmount, currency))
-      return fits
+      const why = life && isAccelerated(one.cover) ? acceleratedUnlikeLife(one, life, currency) : undefined
+      if (why) exclude(one, why)
+      return !why
     }),
     excluded,
   }

@@ -76,6 +76,41 @@ describe('a cover that is not offered says why', () => {
     )
   })
 
+  test.each([
+    [10, 25],
+    [26, 25],
+  ])('because it runs for %i years, and the life cover that it is paid from for %i', (term_years, ofLife) => {
+    const accelerated = { ...illness, ci_payout_basis: 'accelerated', rate_table: 'ci.accelerated' } as const
+    const result = priced({
+      release: { product_type: 'critical_illness', covers: [levelLife, accelerated] },
+      term_years: ofLife,
+      components: [{ cover_index: 1, term_years }],
+    })
+
+    expect(result.excluded_covers).toEqual([
+      {
+        cover_id: illness.id,
+        cover_type: 'critical_illness',
+        reason: 'term',
+        message: 'Critical illness cover is paid from the life cover and must run as long as that: for 25 years.',
+      },
+    ])
+    expect(result.components.map(({ cover_type, premium_pence }) => [cover_type, premium_pence])).toEqual([
+      ['life', 1100],
+    ])
+  })
+
+  test('because the life cover that it is paid from has no fixed term', () => {
+    const accelerated = { ...illness, ci_payout_basis: 'accelerated', rate_table: 'ci.accelerated' } as const
+    const whole = { ...levelLife, rate_table: 'life.wol', term_years_min: null, term_years_max: null } as const
+    const covers = [{ ...whole, max_age_at_expiry: null }, accelerated] as const
+    const result = priced({ release: { product_type: 'critical_illness', covers } })
+
+    expect(result.excluded_covers).toMatchObject([
+      { reason: 'term', message: expect.stringMatching('as long as that: without a fixed term') as unknown },
+    ])
+  })
+
   test('and may be as much as that', () => {
     const accelerated = { ...illness, ci_payout_basis: 'accelerated', rate_table: 'ci.accelerated' } as const
     const result = priced({ release: { product_type: 'critical_illness', covers: [levelLife, accelerated] } })
