@@ -1,5 +1,6 @@
+import { expect } from 'vitest'
 import { fromStored, toStored, type RecordedEvent } from '#domain/event.ts'
-import { policyEvents } from '#domain/policies/events.ts'
+import { policyEvents, type PolicyEvent } from '#domain/policies/events.ts'
 import { policy } from '#domain/policies/policy.ts'
 import { policyStreamEvents } from '#domain/policies/record.ts'
 import { isClaimEvent, isPremiumEvent } from '#domain/policies/state.ts'
@@ -7,6 +8,7 @@ import { OrganisationId } from '#domain/values.ts'
 import { derivedId } from '#infra/ids.ts'
 import { commandHandler } from '../../command-api/handle.ts'
 import { collectPremiums } from '../../command-api/policies/collect-premiums.ts'
+import { policyTimers } from '../../command-api/policies/timers.ts'
 import { refundPremiums } from '../../command-api/policies/refund-premiums.ts'
 import { makePaymentNews } from '../../command-api/receive-payment-news.ts'
 import { makeWriter } from '../../command-api/writer.ts'
@@ -40,8 +42,10 @@ const dueOf = (recorded: readonly RecordedEvent[]): readonly Due[] => {
   return [...rows.values()].toSorted((one, other) => (one.due_at < other.due_at ? -1 : 1))
 }
 
+const unasked = async () => expect.fail('Nothing is asked of this.')
+
 /** A policy, the provider that its premiums are collected by, and processes that can be killed. */
-export const openWorld = async () => {
+export const openWorld = async ({ end_date }: { readonly end_date: string | null } = bound) => {
   const bank = makeBank()
   const { log, kill, streamOf } = memoryLog()
   const clock = { at: '2026-07-01T09:00:00.000Z' }
@@ -57,10 +61,21 @@ export const openWorld = async () => {
     const desk = { provider: bank.provider, publishable_key: null, stripe_account: null, capture: 'automatic' as const }
     const deps = { writer, desks: () => desk, clock: { now: () => new Date(clock.at) } }
     const receive = makePaymentNews({ ...deps, mandateOwner: async () => undefined, setUp: async () => undefined })
-    return { ...commandHandler(writer, policy), timers: [...collectPremiums(deps), refundPremiums(deps)], receive }
+    const rulesOf = () => expect.fail('Nothing is indexed.')
+    const life = policyTimers({ writer, catalogue: { release: unasked }, rulesOf, reviewBasis: unasked })
+    const timers = [...collectPremiums(deps), refundPremiums(deps), ...life]
+    return { ...commandHandler(writer, policy), timers, receive }
   }
   const metadata = { ...context(), causation_id: null, occurred_at: clock.at }
-  await log.append(stream, 'no_stream', [{ id: derivedId('b', '1'), ...toStored(policyEvents, bound), metadata }])
+  const sold: readonly PolicyEvent[] = [
+    { ...bound, end_date },
+    { type: 'PolicyActivated', start_date: bound.start_date },
+  ]
+  await log.append(
+    stream,
+    'no_stream',
+    sold.map((event) => ({ id: derivedId('event', event.type), ...toStored(policyEvents, event), metadata })),
+  )
 
   const attempt = async (
     work: (process: ReturnType<typeof start>) => Promise<unknown>,
