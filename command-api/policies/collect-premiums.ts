@@ -120,7 +120,9 @@ const ask = async (
     if (found.value) return taken(premium, found.value, now)
   }
   if (hasNoMandate) return [failed('no_mandate')]
-  if (!provider_mandate || !hasMandate(state)) return [delayed('mandate_pending')]
+  // Once cover has ended none is awaited any more.
+  if (!provider_mandate || !hasMandate(state))
+    return [hasEnded(state) ? failed('no_mandate') : delayed('mandate_pending')]
   const { amount_pence } = premium
   const metadata = metadataOf(state, premium)
   const given = { ...provider_mandate, amount_pence, currency_code: state.currency_code, metadata }

@@ -117,7 +117,7 @@ export const premiumRoutes = ({ writer, baseUrl, dateAt }: Deps): Route[] => {
         ...operatorRoute,
         method: 'post',
         address: `${policyAddress}/premiums/:premium_id/write_off`,
-        summary: 'Ask for a premium no more',
+        summary: 'Ask for a premium no more: one that has failed, or cannot be asked for (no mandate, no account)',
         path: premiumPath,
         answers: premiumAnswers,
         errors: ['conflict'],

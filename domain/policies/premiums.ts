@@ -222,13 +222,19 @@ export const writeOffPremium = ({ premium_id, reason }: WriteOffPremium, policy:
     case 'failed':
       return giveUp(policy, premium, reason)
     case 'due':
-      // Whether the provider was asked already is known only to who has looked.
-      if (reason === 'policy_ended') return [writtenOff(premium, reason)]
-      throw underWay()
     case 'requested':
+      // Whether the provider was asked already is known only to who has looked.
+      if (premium.status === 'due' && reason === 'policy_ended') return [writtenOff(premium, reason)]
+      if (reason === 'operator' && cannotBeAsked(premium)) return giveUp(policy, premium, reason)
       throw underWay()
   }
 }
+
+/** Nobody can ask the provider, or be told by it: waiting may have no end. What comes all the same is recorded then. */
+const cannotBeAsked = ({ failure_code, delays }: Premium): boolean =>
+  delays > 0 &&
+  failure_code !== null &&
+  ['mandate_pending', 'no_account', 'account_unusable', 'resource_missing'].includes(failure_code)
 
 const underWay = () => new Rejection('conflict', 'This premium is being collected. Wait until the banks have answered.')
 

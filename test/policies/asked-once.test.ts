@@ -91,3 +91,27 @@ test('a premium that nobody has asked for fails with its mandate', async () => {
   expect(await premium()).toMatchObject({ status: 'failed', attempt: 1, failure_code: 'no_mandate' })
   expect(bank.intents).toEqual([])
 })
+
+test('a premium that waits for a mandate is asked for no more once cover has come to the end of its term', async () => {
+  const world = await openWorld({ end_date: '2026-02-20' })
+  const { attempt, clock, due, fire, state } = world
+  const mandate_id = MandateId.parse((await state())?.payment_method.mandate_id)
+  const context = {
+    organisation_id,
+    actor: { type: 'operator', id: null },
+    correlation_id: 'test',
+    now: clock.at,
+  } as const
+  await attempt(async ({ handle }) => {
+    await handle(policy_id, { type: 'ChangeMandate', mandate_id, status: 'cancelled' }, context)
+    await handle(policy_id, { type: 'RequestMandate' }, context)
+  })
+  for (const kind of ['policy_end', 'premium'])
+    await fire(due().find((each) => each.kind === kind) ?? expect.fail(kind))
+
+  expect(await state()).toMatchObject({
+    status: 'expired',
+    premiums: [{ status: 'written_off', failure_code: 'no_mandate' }],
+  })
+  expect(due()).toEqual([])
+})

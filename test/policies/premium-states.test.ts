@@ -155,6 +155,43 @@ describe('a premium is written off', () => {
     when: writeOff('operator'),
     then: rejected('conflict', undefined, 'being collected'),
   })
+  const waiting = (failure_code: string): PremiumEvent => ({
+    type: 'PremiumDelayed',
+    premium_id,
+    attempt: 1,
+    failure_code,
+    failures: 1,
+    retry_at: '2026-03-02T00:00:00.000Z',
+  })
+  const byOperator = { ...writtenOff, reason: 'operator' } satisfies PremiumEvent
+  for (const failure_code of ['mandate_pending', 'no_account', 'account_unusable'])
+    scenario(`by the operator while it cannot be asked for (${failure_code})`, {
+      given: [...active, due, waiting(failure_code)],
+      when: writeOff('operator'),
+      then: [byOperator],
+    })
+  for (const failure_code of ['no_account', 'account_unusable', 'resource_missing'])
+    scenario(`by the operator while nobody can be asked what became of it (${failure_code})`, {
+      given: [...active, due, requested, waiting(failure_code)],
+      when: writeOff('operator'),
+      then: [byOperator],
+    })
+  scenario('and is collected all the same when the provider tells of it later', {
+    given: [...active, due, requested, waiting('resource_missing'), byOperator],
+    when: settle('collected'),
+    then: [collected],
+  })
+  scenario('409 conflict: the provider has been asked after all', {
+    given: [...active, due, waiting('mandate_pending'), requested],
+    when: writeOff('operator'),
+    then: rejected('conflict', undefined, 'being collected'),
+  })
+  for (const failure_code of ['unanswered', 'processing'])
+    scenario(`409 conflict: the provider has only not answered yet (${failure_code})`, {
+      given: [...active, due, waiting(failure_code)],
+      when: writeOff('operator'),
+      then: rejected('conflict', undefined, 'being collected'),
+    })
   scenario('when its policy has ended and the provider was never asked', {
     given: [...active, due],
     when: writeOff('policy_ended'),
