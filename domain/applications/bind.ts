@@ -1,7 +1,7 @@
 import type { Release, ReleaseJourney } from '../catalogue/events.ts'
 import { cardPaymentOf, usableMandate } from '../payments/record.ts'
 import type { Quote } from '../quotes/record.ts'
-import { price } from '../rating/price.ts'
+import { costsTheSame, price } from '../rating/price.ts'
 import type { RateTable } from '../rating/events.ts'
 import { Rejection, type Fields } from '../rejection.ts'
 import type { ApiApplicationId, PolicyId, QuoteId } from '../values.ts'
@@ -106,12 +106,7 @@ const endsFrom = (start_date: string, quote: Quote, command: BindQuote, state: A
   // Priced twice, by the same program: the one that made the quote may have been another.
   const before = price(requestOfQuote(command, state, quote.start_date))
   const after = price(requestOfQuote(command, state, start_date))
-  const isSame =
-    before.outcome === 'priced' &&
-    after.outcome === 'priced' &&
-    before.premium_pence === after.premium_pence &&
-    before.components.length === after.components.length
-  if (!isSame)
+  if (!costsTheSame(before, after))
     throw new Rejection(
       'quote_not_bindable',
       `Cover that starts on ${start_date} has another price. Quote the application again with that start date.`,

@@ -2,7 +2,7 @@ import type { Release, ReleaseJourney, ReleaseQuestion } from '../catalogue/even
 import { lifeKeysOf } from '../catalogue/record.ts'
 import type { QuoteEvent } from '../quotes/events.ts'
 import { hasRunOut } from '../quotes/record.ts'
-import { birthdayThatChangesPrice, price } from '../rating/price.ts'
+import { birthdayThatChangesPrice, costsTheSame, price } from '../rating/price.ts'
 import type { Life, Priced, PricingRequest } from '../rating/request.ts'
 import { Rejection, type Fields } from '../rejection.ts'
 import type { QuoteId } from '../values.ts'
@@ -57,7 +57,7 @@ export const quoteApplication = (command: QuoteApplication, state: ApplicationSt
   const missing = missingAnswers(command, state)
   if (Object.keys(missing).length > 0) throw detailsMissing({ ...missing, ...missingForPrice(request) })
 
-  if (isStillGood(command, state, inputs_digest)) return []
+  if (isStillGood(command, state, { request, inputs_digest })) return []
 
   const ending = (event: ApplicationEvent): Decision => [...withdrawn(state, 'application_closed', command.now), event]
   const terminal = request.accepted_terms ? undefined : heldTerminal(command, state)
@@ -145,14 +145,18 @@ const missingForPrice = (request: PricingRequest): Fields => {
 
 /** A new quote is issued only when something that it depends on has changed, or when the quote soon expires. */
 const isStillGood = (
-  { start_date, now }: QuoteApplication,
+  command: QuoteApplication,
   state: ApplicationState,
-  inputs_digest: string,
+  { request, inputs_digest }: { readonly request: PricingRequest; readonly inputs_digest: string },
 ): boolean => {
   const latest = latestQuote(state)
   if (latest?.quote.status !== 'current' || latest.inputs_digest !== inputs_digest) return false
-  const isForThatDay = start_date === null || latest.quote.start_date === start_date
-  return isForThatDay && Date.parse(latest.quote.expires_at) - Date.parse(now) > reusableForMs
+  const { start_date, expires_at } = latest.quote
+  if (Date.parse(expires_at) - Date.parse(command.now) <= reusableForMs) return false
+  if (command.start_date !== null) return start_date === command.start_date
+  // Cover would start tomorrow then, as it does when the quote is bought.
+  if (start_date >= command.today) return true
+  return costsTheSame(price(requestOn(inputs_digest, command, state, start_date)), price(request))
 }
 
 type Given = Pick<QuoteApplication, 'release' | 'journey' | 'rate_tables'>

@@ -84,7 +84,8 @@ export const birthdayThatChangesPrice = (request: PricingRequest, until: string)
   return birthdays.find((birthday) => !costsTheSame(before, price({ ...request, start_date: birthday }))) ?? null
 }
 
-const costsTheSame = (before: PricingResult, after: PricingResult): boolean =>
+/** Whether the same covers are priced, at the same premium. */
+export const costsTheSame = (before: PricingResult, after: PricingResult): after is Priced =>
   before.outcome === 'priced' &&
   after.outcome === 'priced' &&
   before.premium_pence === after.premium_pence &&

@@ -138,6 +138,26 @@ describe('the start date', () => {
     expect(bought(later, bind(at)).start_date).toBe('2026-06-26')
   })
 
+  test('is where it has passed one on which cover costs what was quoted, and ends as many years later', () => {
+    const given = [...confirmed({ customer: { ...anna, dob: '1992-06-10' } }), bankDetailsSaved(firstId)]
+    const on = (today: string, time: string) => bind({ now: `${today}T${time}Z`, today })
+
+    for (const [today, start_date] of [
+      ['2026-06-02', '2026-06-02'],
+      ['2026-06-03', '2026-06-04'],
+      ['2026-06-08', '2026-06-09'],
+    ] as const) {
+      const sold = bought(given, on(today, '12:00:00.000'))
+      expect(sold).toMatchObject({ start_date, expires_on: [{ expires_on: `2051${start_date.slice(4)}` }] })
+    }
+    expect(() => decided(given, on('2026-06-09', '12:00:00.000'))).toThrow(
+      expect.objectContaining({
+        code: 'quote_not_bindable',
+        message: expect.stringContaining('2026-06-10') as unknown,
+      }),
+    )
+  })
+
   test('is that of the quote on that very day', () => {
     const at = { now: '2026-06-20T09:00:00.000Z', today: '2026-06-20' }
 

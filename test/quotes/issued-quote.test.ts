@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { nothingKnown } from '#domain/customers/record.ts'
+import { dateIn } from '#domain/time-zone.ts'
 import { answered, application_id, covered, customerSaved, started } from '../applications/builders.ts'
 import { fullJourney, illnessCover, lifeCover, organisation_id, product_id, release } from '../applications/release.ts'
 import { after, applied, born, decided, firstId, issuedQuote, quote, secondId, termRelease } from './builders.ts'
@@ -144,6 +145,24 @@ describe('a quote is kept', () => {
       { type: 'QuoteReplaced', quote_id: firstId, replaced_by: secondId },
       { type: 'QuoteIssued', quote_id: secondId },
     ])
+  })
+})
+
+describe('once the start date of a quote has passed', () => {
+  const given = after(applied('1992-06-10'), quote())
+  const { premium_pence: before } = issuedQuote(given)
+  const again = (now: string) => decided(given, quote({ quote_id: secondId, now, today: dateIn('Europe/London', now) }))
+
+  test('it is answered again on its day, and on the days after it on which cover costs the same', () => {
+    for (const now of ['2026-06-02T09:00:00.000Z', '2026-06-03T09:00:00.000Z', '2026-06-08T22:59:59.999Z'])
+      expect(again(now)).toEqual([])
+  })
+
+  test('another is issued from the moment on at which cover that starts tomorrow costs more', () => {
+    const issued = issuedQuote(again('2026-06-08T23:00:00.000Z'))
+
+    expect(issued).toMatchObject({ quote_id: secondId, start_date: '2026-06-10' })
+    expect(issued.premium_pence).toBeGreaterThan(before)
   })
 })
 
