@@ -1,3 +1,5 @@
+import { performance } from 'node:perf_hooks'
+
 /** How much a process is asked for at the moment. What nobody waits for gives way to that. */
 export type Traffic = {
   /** A request has come in. */
@@ -8,16 +10,37 @@ export type Traffic = {
 const windowMs = 1_000
 // Below that, a core serves them and what follows from them at once.
 const heavy = 200
+// A process with more time to spare serves requests as fast as it can, whatever it does besides.
+const busy = 0.7
 
-export const makeTraffic = (now: () => number = () => performance.now()): Traffic => {
+/** Says each time it is asked for what share of the time since then the event loop was busy. */
+const loopShare = () => {
+  let before = performance.eventLoopUtilization()
+  return (): number => {
+    const current = performance.eventLoopUtilization()
+    const { utilization } = performance.eventLoopUtilization(current, before)
+    before = current
+    return utilization
+  }
+}
+
+type Clock = {
+  readonly now?: () => number
+  /** For what share of the time since it was asked last the process was busy. */
+  readonly busyShare?: () => number
+}
+
+export const makeTraffic = ({ now = () => performance.now(), busyShare = loopShare() }: Clock = {}): Traffic => {
   let begunAt = -Infinity
   let count = 0
-  let former = 0
+  /** Of the second before; after a quiet while it is not known how busy the process will be. */
+  let former = { count: 0, share: 1 }
 
   const move = () => {
     const windows = Math.floor((now() - begunAt) / windowMs)
     if (windows < 1) return
-    former = windows === 1 ? count : 0
+    const share = busyShare()
+    former = windows === 1 ? { count, share } : { count: 0, share: 1 }
     count = 0
     begunAt = windows === 1 ? begunAt + windowMs : now()
   }
@@ -29,7 +52,7 @@ export const makeTraffic = (now: () => number = () => performance.now()): Traffi
     },
     isHeavy: () => {
       move()
-      return Math.max(count, former) >= heavy
+      return Math.max(count, former.count) >= heavy && former.share >= busy
     },
   }
 }

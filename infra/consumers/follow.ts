@@ -41,8 +41,8 @@ const lookAgainMs = 500
 const restPerEventMs = 5
 const measureAfterMs = 1_000
 
-/** After so much work: one part of it, four of rest, so that even for hours a consumer is never stopped. */
-const givenWayMs = (workMs: number): number => Math.min(1_000, 4 * workMs)
+/** After so much work: one part of it, nine of rest, so that even for hours a consumer is never stopped. */
+const givenWayMs = (workMs: number): number => Math.min(1_000, 9 * workMs)
 
 /**
  * Hands the events of the log to a consumer, from its checkpoint until the signal is aborted. What others have written
