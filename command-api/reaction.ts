@@ -22,6 +22,8 @@ export type Reaction<Shapes extends EventShapes> = {
    * its commands must change nothing when they are repeated.
    */
   readonly target?: (event: EventOf<Shapes>, recorded: RecordedEvent) => string
+  /** Organisations take turns: however much one of them has waiting, the others hardly wait for it. */
+  readonly takesTurns?: true
   /** The context is for its commands, which act as of the moment when the event happened. */
   readonly react: (event: EventOf<Shapes>, recorded: RecordedEvent, context: Context) => Promise<unknown>
 }
@@ -64,6 +66,8 @@ const typed = (reaction: SomeReaction) => reaction as Reaction<EventShapes>
 // Reactions mostly wait for the log, which commits the appends to different streams together.
 const concurrency = 32
 const batchSize = 200
+// What comes next waits for as many as are under way.
+const turnSize = 64
 
 // Nobody waits for what follows: under load, larger batches cost less.
 const restMs = 25
@@ -86,7 +90,7 @@ export const runReactions = (reactions: readonly SomeReaction[], parts: Reaction
 const runReaction = (reaction: SomeReaction, given: ReactionParts): Consuming => {
   const { traffic, againMs = usuallyAgainMs, ...parts } = given
   const { log } = parts
-  const { name, categories, events: shapes, react, target } = typed(reaction)
+  const { name, categories, events: shapes, react, target, takesTurns } = typed(reaction)
 
   return consume({
     ...parts,
@@ -94,10 +98,11 @@ const runReaction = (reaction: SomeReaction, given: ReactionParts): Consuming =>
     version: 1,
     categories,
     types: Object.keys(shapes),
-    batchSize,
+    batchSize: takesTurns ? turnSize : batchSize,
     restMs,
     ...(traffic && { givesWayTo: traffic }),
     concurrency,
+    ...(takesTurns && { laneOf: ({ metadata }: RecordedEvent) => metadata.organisation_id ?? '' }),
     recordOf: (recorded) => target?.(fromStored(shapes, recorded), recorded) ?? recorded.stream,
     react: async (recorded, signal, { resumed }) => {
       const reactOnce = async () => {

@@ -10,7 +10,13 @@ import { Failed, say, send, type Service } from './service.ts'
 
 const Fault = z.object({ line: z.int(), field: z.string().nullable(), reason: z.string() })
 const Uploaded = z.object({
-  data: z.object({ taken: z.int(), known: z.int(), held: z.int().default(0), faults: z.array(Fault) }),
+  data: z.object({
+    taken: z.int(),
+    known: z.int(),
+    held: z.int().default(0),
+    waits: z.boolean().default(false),
+    faults: z.array(Fault),
+  }),
 })
 
 const CsvRow = z.object({
@@ -74,6 +80,7 @@ export const importFile = async (
   const upload = await digestOf(file)
   const shown = progressShown(dry_run ? 'checking' : 'importing', process.stderr)
   const counts = { taken: 0, known: 0, held: 0, faults: 0 }
+  let isToldOfWait = false
 
   const flush = async (rows: readonly Row[], done: number) => {
     const body = { upload, dry_run, rows, ...(campaign !== undefined && { campaign }) }
@@ -82,6 +89,11 @@ export const importFile = async (
     counts.known += data.known
     counts.held += data.held
     counts.faults += data.faults.length
+    if (data.waits && !isToldOfWait)
+      say(
+        'What was sent is taken in, but not processed yet: the rest is sent slowly, so that other leads do not wait for it.',
+      )
+    isToldOfWait = data.waits
     for (const { line, field, reason } of data.faults) say(`${basename(file)}:${line}: ${field ?? 'the row'} ${reason}`)
     shown.report({ done, total })
   }

@@ -135,6 +135,7 @@ export const whenIngestReceivedResolveIt = (deps: ProcessDeps): Reaction<typeof 
     categories: ['ingest'],
     events: resolving,
     target: (_event, { stream }) => stream,
+    takesTurns: true,
     react: async (_event, { stream, revision }, context) => {
       const id = idOf(stream)
       const state = await loadFrom(id, revision)
@@ -182,6 +183,7 @@ export const whenIngestResolvedReadIt = (deps: ProcessDeps): Reaction<typeof rea
     categories: ['ingest'],
     events: reading,
     target: (_event, { stream }) => stream,
+    takesTurns: true,
     react: async (_event, { stream, revision }, context) => {
       const id = idOf(stream)
       const state = await loadFrom(id, revision)

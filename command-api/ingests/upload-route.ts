@@ -37,6 +37,7 @@ const Result = z.object({
     held: z
       .int()
       .describe('In a dry run: of those that would be taken in, the ones that the team would have to accept.'),
+    waits: z.boolean().describe('None of what was taken in has had its turn to be processed within some seconds.'),
     faults: z.array(RowFault),
   }),
 })
@@ -49,15 +50,17 @@ export const uploadRoute = ({ writer, campaigns, directory }: Deps): Route => {
   const { handle, load } = commandHandler(writer, ingest)
 
   /**
-   * Leads are processed in the order in which they came, whosever they are. Whoever sends a file waits until it is the turn
-   * of what was sent, so that the leads of others never stand behind a whole file.
+   * Leads of an organisation are processed in the order in which they came. Whoever sends a file waits until it is the turn
+   * of what was sent, so that what else comes in for the organisation never stands behind a whole file. False: it is not its
+   * turn yet.
    */
-  const untilTurn = async (ingest_id: IngestId): Promise<void> => {
+  const hasTurn = async (ingest_id: IngestId): Promise<boolean> => {
     const until = performance.now() + waitsAtMostMs
     for (let state = await load(ingest_id); performance.now() < until; state = await load(ingest_id)) {
-      if (!isIngest(state) || state.record.status !== 'received') return
+      if (!isIngest(state) || state.record.status !== 'received') return true
       await pause(looksAgainMs)
     }
+    return false
   }
 
   return route(
@@ -125,9 +128,9 @@ export const uploadRoute = ({ writer, campaigns, directory }: Deps): Route => {
         }
       }
       await Promise.all(rows.map(takeIn))
-      if (first) await untilTurn(first)
+      const waits = first !== undefined && !(await hasTurn(first))
       faults.sort((one, other) => one.line - other.line)
-      return { status: 200, body: { data: { taken, known, held, faults } } }
+      return { status: 200, body: { data: { taken, known, held, waits, faults } } }
     },
   )
 }

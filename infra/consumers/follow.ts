@@ -21,6 +21,7 @@ import {
 } from './consumer-type.ts'
 import { bisect, isRetriable, StaleCheckpoint, Superseded } from './failures.ts'
 import { inOrder, recordsOf } from './in-order.ts'
+import { inTurns } from './in-turns.ts'
 import { transaction } from '../postgres/postgres.ts'
 import { reasonOf } from '../reason.ts'
 import { resumeNext } from './resume.ts'
@@ -40,6 +41,7 @@ const saveReactedAfterMs = 250
 const lookAgainMs = 500
 const restPerEventMs = 5
 const measureAfterMs = 1_000
+const readAheadSize = 1_000
 
 /** After so much work: one part of it, nine of rest, so that even for hours a consumer is never stopped. */
 const givenWayMs = (workMs: number): number => Math.min(1_000, 9 * workMs)
@@ -53,6 +55,8 @@ export const follow = async (consumer: Consumer, signal: AbortSignal, callbacks:
   const { saveAfterMs = usuallySaveAfterMs } = consumer
   let saved = await claim(consumer)
   let position = saved.position
+  /** Where lanes take turns, events behind the position were given, too. */
+  let furthest = position
   let savedAt = performance.now()
   let measuredAt = 0
   let lookedAt = 0
@@ -118,8 +122,14 @@ export const follow = async (consumer: Consumer, signal: AbortSignal, callbacks:
     await countAside()
   }
 
-  const react = async (events: readonly RecordedEvent[], to: Position, consumer: Reacting): Promise<void> => {
-    const { concurrency = 1 } = consumer
+  const react = async (
+    events: readonly RecordedEvent[],
+    to: Position | undefined,
+    consumer: Reacting,
+  ): Promise<void> => {
+    const { concurrency = 1, laneOf } = consumer
+    /** Where lanes take turns, only the whole batch says up to where all was handled. */
+    const after = (event: RecordedEvent | undefined) => (laneOf ? undefined : event?.position)
     const { recordOf, isUnknown } = recordsOf(events, consumer.recordOf)
     const closed =
       setAsideCount > 0
@@ -129,9 +139,8 @@ export const follow = async (consumer: Consumer, signal: AbortSignal, callbacks:
     // it could not be distinguished from a handled event.
     const apart = events.findIndex((event) => isUnknown(event) && !closed.has(event.stream))
     const before = events.slice(0, Math.max(apart, 1))
-    const last = before.at(-1)
-    if (apart !== -1 && before.length < events.length && last) {
-      await react(before, last.position, consumer)
+    if (apart !== -1 && before.length < events.length) {
+      await react(before, after(before.at(-1)), consumer)
       return isOver() ? undefined : react(events.slice(before.length), to, consumer)
     }
     const unhandled: Unhandled[] = []
@@ -152,7 +161,8 @@ export const follow = async (consumer: Consumer, signal: AbortSignal, callbacks:
     }
     const { handled, failure } = await inOrder(events, { recordOf, concurrency, handle: handleOne, signal })
     const isWhole = handled === events.length
-    const reached = isWhole ? to : (events[handled - 1]?.position ?? position)
+    const reached = (isWhole ? to : after(events[handled - 1])) ?? position
+    for (const event of events) if (furthest === undefined || event.position > furthest) furthest = event.position
     // What was only handled may be handled again.
     if (reached && unhandled.length === 0) await passOver(reached, saveReactedAfterMs)
     else if (reached) await save(reached, (db) => setAside(db, name, unhandled))
@@ -208,6 +218,8 @@ export const follow = async (consumer: Consumer, signal: AbortSignal, callbacks:
 
   const resumeRequested = async () => {
     if (setAsideCount === 0 || performance.now() - lookedAt < lookAgainMs) return
+    // What is behind the position and was given would be taken for something that is still to come.
+    if (furthest !== undefined && (position === undefined || position < furthest)) return
     lookedAt = performance.now()
     await writer?.settle()
     while (position !== undefined && !isOver()) {
@@ -241,16 +253,17 @@ export const follow = async (consumer: Consumer, signal: AbortSignal, callbacks:
 
   await countAside()
   const ending = new AbortController()
-  const batches = eventLog
-    .subscribe({
-      ...(position !== undefined && { after: position }),
-      ...(types && { types }),
-      ...(categories && { categories }),
-      batchSize,
-      isAwaited: consumer.awaitedIn !== undefined,
-      signal: AbortSignal.any([signal, ending.signal]),
-    })
-    [Symbol.asyncIterator]()
+  const laneOf = 'react' in consumer ? consumer.laneOf : undefined
+  const news = eventLog.subscribe({
+    ...(position !== undefined && { after: position }),
+    ...(types && { types }),
+    ...(categories && { categories }),
+    batchSize: laneOf ? readAheadSize : batchSize,
+    isAwaited: consumer.awaitedIn !== undefined,
+    signal: AbortSignal.any([signal, ending.signal]),
+  })
+  const given = laneOf ? inTurns(news, { laneOf, read: eventLog.read, batchSize }) : news
+  const batches = given[Symbol.asyncIterator]()
   try {
     for (;;) {
       const coming = batches.next()

@@ -239,13 +239,41 @@ test('an import that has to stop in the middle says how far it came, and that it
   await close()
 })
 
-test('rows of a file are answered when it is their turn, so that the leads of others never stand behind a whole file', async () => {
+test('while what was sent is not processed, an import goes on slowly and says so once', async () => {
+  const answers = [true, true, false, false]
+    .map((waits) => ({ data: { taken: 100, known: 0, held: 0, waits, faults: [] } }))
+    .values()
+  const { port, close } = await listen(
+    (_request, response) => response.writeHead(200).end(JSON.stringify(answers.next().value)),
+    '127.0.0.1',
+    0,
+  )
+  const file = join(folder, 'standstill.csv')
+  await writeFile(file, `email\n${'ada@example.com\n'.repeat(400)}`)
+  const said = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
+
+  const service = { address: `http://127.0.0.1:${port}`, operatorKey: 'key' }
+  await importFile(service, file, 'leads', { campaign: undefined, dry_run: false })
+
+  const lines = said.mock.calls.map(([line]) => line)
+  said.mockRestore()
+  expect(lines).toEqual([
+    'What was sent is taken in, but not processed yet: the rest is sent slowly, so that other leads do not wait for it.\n',
+    '400 leads were taken in, 0 were known, 0 faults.\n',
+  ])
+  await close()
+})
+
+test('rows of a file are answered when it is their turn, so that other leads of the organisation never stand behind a whole file', async () => {
   const rows = [{ line: 2, fields: { email: 'turn@example.com' } }]
   const sent = () =>
     service.send('POST', `${service.admin}/uploaded_leads`, { body: { upload: 'a file of its own', rows } })
   const [answer, again] = [await sent(), await sent()]
 
-  expect([answer.body.data, again.body.data]).toMatchObject([{ taken: 1 }, { taken: 0, known: 1 }])
+  expect([answer.body.data, again.body.data]).toMatchObject([
+    { taken: 1, waits: false },
+    { taken: 0, known: 1, waits: false },
+  ])
   const { id } = (await service.send<readonly Shown[]>('GET', `${service.admin}/ingests?limit=1`)).body.data[0] ?? {}
   const events = await service.parts.eventLog.read(`ingest-${id}`)
   expect(events.map(({ type }) => type).slice(0, 2)).toEqual(['IngestReceived', 'IngestResolutionStarted'])

@@ -29,7 +29,7 @@ type Options = { readonly name?: string; readonly mirrorOf?: (tally: string) => 
 export const whenTallyRaisedSetMirror = (
   writer: Writer,
   { name = 'when-tally-raised-set-mirror', mirrorOf = (tally) => tally }: Options = {},
-): Required<Reaction<{ TallyRaised: (typeof tallyEvents)['TallyRaised'] }>> => {
+): Required<Omit<Reaction<{ TallyRaised: (typeof tallyEvents)['TallyRaised'] }>, 'takesTurns'>> => {
   const { handle } = commandHandler(writer, mirror)
   return {
     name,

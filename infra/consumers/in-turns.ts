@@ -1,0 +1,139 @@
+import type { Position, RecordedEvent } from '#domain/event.ts'
+import { OwnError } from '#domain/own-error.ts'
+import type { Batch, EventLog } from '../event-log/event-log.ts'
+import { notifier } from '../notifier.ts'
+
+type Options = {
+  /** The events of one lane keep their order; lanes take turns. All events of a stream are in one lane. */
+  readonly laneOf: (event: RecordedEvent) => string
+  readonly read: EventLog['read']
+  /** At most so many events in one batch. */
+  readonly batchSize: number
+  /** So many may wait. Beyond that, what comes later waits in the order of the log. */
+  readonly mostWaiting?: number
+  /** While no more than so many wait, they are kept whole: of all others, only where they are is kept. */
+  readonly mostWhole?: number
+}
+
+type Waiting = {
+  readonly position: Position
+  /** Where the log was before it. */
+  readonly behind: Position | undefined
+  readonly stream: string
+  readonly revision: number
+  readonly event: RecordedEvent | undefined
+  next: Waiting | undefined
+}
+
+type State = {
+  waiting: number
+  /** Up to here the log was read. */
+  reached: Position | undefined
+  caughtUp: boolean
+  hasNews: boolean
+  isOver: boolean
+  failure?: { readonly error: unknown }
+}
+
+type Lane = { first: Waiting; last: Waiting }
+
+/**
+ * Reads ahead, and gives the events of all lanes by turns, so that one with much to do does not hold up the others. The
+ * position of a batch is where everything before it was given: events behind it may have been given, too, and come again
+ * to whoever begins there.
+ */
+export async function* inTurns(
+  batches: AsyncIterable<Batch>,
+  { laneOf, read, batchSize, mostWaiting = 200_000, mostWhole = 1_000 }: Options,
+): AsyncGenerator<Batch> {
+  const lanes = new Map<string, Lane>()
+  const [came, went] = [notifier(), notifier()]
+  const state: State = { waiting: 0, reached: undefined, caughtUp: false, hasNews: false, isOver: false }
+
+  const takeIn = (batch: Batch) => {
+    for (const event of batch.events) {
+      const { position, stream, revision } = event
+      if (state.reached !== undefined && position <= state.reached) continue
+      const whole = state.waiting < mostWhole ? event : undefined
+      const last: Waiting = { position, behind: state.reached, stream, revision, event: whole, next: undefined }
+      const key = laneOf(event)
+      const lane = lanes.get(key)
+      if (lane) {
+        lane.last.next = last
+        lane.last = last
+      } else lanes.set(key, { first: last, last })
+      state.waiting++
+      state.reached = position
+    }
+    if (state.reached === undefined || batch.position > state.reached) state.reached = batch.position
+    state.caughtUp = batch.caughtUp
+    state.hasNews = true
+  }
+
+  const readAhead = async () => {
+    try {
+      for await (const batch of batches) {
+        takeIn(batch)
+        came.notify()
+        while (state.waiting >= mostWaiting && !state.isOver) await went.wait()
+      }
+    } catch (error) {
+      state.failure = { error }
+    } finally {
+      state.isOver = true
+      came.notify()
+    }
+  }
+
+  /** The lane with the event that comes first in the log. */
+  const earliest = (): string | undefined => {
+    let found: { readonly key: string; readonly position: Position } | undefined
+    for (const [key, { first }] of lanes)
+      if (!found || first.position < found.position) found = { key, position: first.position }
+    return found?.key
+  }
+
+  /** Takes the next event of a lane, which then is the last to have a turn again. */
+  const takeFrom = (key: string): readonly Waiting[] => {
+    const lane = lanes.get(key)
+    if (!lane) return []
+    const { first, last } = lane
+    lanes.delete(key)
+    if (first.next) lanes.set(key, { first: first.next, last })
+    state.waiting--
+    return [first]
+  }
+
+  const wholeOf = async ({ event, stream, revision }: Waiting): Promise<RecordedEvent> => {
+    if (event) return event
+    const [again] = await read(stream, { from: revision, limit: 1 })
+    if (!again) throw new OwnError(`${stream} has no revision ${revision}.`)
+    return again
+  }
+
+  const reading = readAhead()
+  try {
+    for (;;) {
+      while (!state.hasNews && !state.isOver) await came.wait()
+      if (state.failure) throw state.failure.error
+      if (state.isOver) return
+      // The one that comes first goes first, so that the position moves however many lanes there are.
+      const taken = [...takeFrom(earliest() ?? '')]
+      for (let key = firstOf(lanes); key !== undefined && taken.length < batchSize; key = firstOf(lanes))
+        taken.push(...takeFrom(key))
+      state.hasNews = state.waiting > 0
+      went.notify()
+      const left = lanes.get(earliest() ?? '')
+      const position = left ? left.first.behind : state.reached
+      if (position === undefined) throw new OwnError('The log gave a batch without a position.')
+      const isAll = left === undefined && state.caughtUp
+      yield { events: await Promise.all(taken.map(wholeOf)), position, caughtUp: isAll }
+    }
+  } finally {
+    state.isOver = true
+    went.notify()
+    await reading
+  }
+}
+
+const firstOf = (lanes: ReadonlyMap<string, Lane>): string | undefined => lanes.keys().next().value
