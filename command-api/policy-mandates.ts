@@ -42,7 +42,9 @@ export const setUpMandates = ({ writer, desks }: Deps): Timer => {
         usableMandate(state.payments) ??
         (desk ? await make(desk.provider, found, state, context) : delayed('no_account'))
       if ('failure_code' in made) {
-        await policies.handle(found.id, { type: 'RecordMandateFailure', ...made, now: context.now }, context)
+        const { mandate_requests } = found
+        const failed = { type: 'RecordMandateFailure', ...made, mandate_requests, now: context.now } as const
+        await policies.handle(found.id, failed, context)
         return
       }
       const { mandate_id, account_number_last4, status } = made
@@ -120,9 +122,9 @@ export type ReplaceBankDetails = (
   policy: PolicyRecord,
   sent: z.output<typeof DirectDebitInput>,
   context: Context,
-) => Promise<void>
+) => Promise<'other' | 'same'>
 
-/** Takes other bank details for a policy whose mandate has ended. Throws `direct_debit_invalid`. */
+/** Takes bank details for a policy that has no mandate; says whether they are others. Throws `direct_debit_invalid`. */
 export const makeReplaceBankDetails = ({
   writer,
   checkBankAccount,
@@ -136,6 +138,7 @@ export const makeReplaceBankDetails = ({
     const isInTest = (await load(application_id))?.record.stripe_test_mode === true
     const check: BankAccountCheck = (account) => checkBankAccount(account) || (isInTest && isTestAccount(account))
     const bank_details = readBankDetails(sent, check)
-    await handle(application_id, { type: 'ReplaceBankDetails', bank_details }, context)
+    const { events } = await handle(application_id, { type: 'ReplaceBankDetails', bank_details }, context)
+    return events.length > 0 ? 'other' : 'same'
   }
 }

@@ -42,14 +42,11 @@ export const policyAdminRoutes = ({ writer, baseUrl, replaceBankDetails, dateAt 
       },
       async ({ path, body: { direct_debit }, ...facts }) => {
         const request = async (before: PolicyState) => {
-          if (direct_debit) {
-            requireNoMandate(before)
-            await replaceBankDetails(before, direct_debit, operatorContext(path.organisation_id, facts))
-          }
-          return {
-            type: 'RequestMandate',
-            from_other_details: direct_debit !== undefined && direct_debit !== null,
-          } as const
+          if (!direct_debit) return { type: 'RequestMandate' } as const
+          requireNoMandate(before)
+          const context = operatorContext(path.organisation_id, facts)
+          const bank_details = await replaceBankDetails(before, direct_debit, context)
+          return { type: 'RequestMandate', bank_details } as const
         }
         return { status: 200, body: { data: renderPolicy(await act(path, request, facts), baseUrl) } }
       },

@@ -26,14 +26,16 @@ export type RecordMandateFailure = {
   readonly failure_code: string
   /** Whether the provider has refused it for good. */
   readonly is_final: boolean
+  /** How often the team had asked for a mandate when the provider was asked. */
+  readonly mandate_requests: number
   readonly now: string
 }
 
 /** The operator's act, after it was refused or has ended; nothing is to be done while it is under way, or there is one. */
 export type RequestMandate = {
   readonly type: 'RequestMandate'
-  /** Whether other bank details were taken for it, for which there must be none meanwhile. */
-  readonly from_other_details?: boolean
+  /** The bank details that were sent with it, for which there must be none: others than before, or the same once more. */
+  readonly bank_details?: 'other' | 'same'
 }
 
 type Decision = readonly PolicyEvent[]
@@ -67,10 +69,11 @@ export const changeMandate = (
     : []
 
 export const recordMandateFailure = (
-  { failure_code, is_final, now }: RecordMandateFailure,
+  { failure_code, is_final, mandate_requests, now }: RecordMandateFailure,
   policy: PolicyRecord,
 ): Decision => {
-  if (!needsMandate(policy)) return []
+  // What was refused of the former bank details says nothing about those that were given meanwhile.
+  if (!needsMandate(policy) || mandate_requests !== policy.mandate_requests) return []
   const retry_at = is_final ? null : retryAt(policy.mandate_attempts, now)
   const attempt = policy.mandate_attempts + 1
   if (retry_at === null) return [{ type: 'PolicyMandateRefused', failure_code, attempt }]
@@ -80,10 +83,11 @@ export const recordMandateFailure = (
 const lacksMandate = ({ payment_method: { mandate_status } }: PolicyRecord): boolean =>
   mandate_status === 'failed' || mandate_status === 'cancelled'
 
-export const requestMandate = ({ from_other_details }: RequestMandate, policy: PolicyRecord): Decision => {
-  if (from_other_details === true) requireNoMandate(policy)
+export const requestMandate = ({ bank_details }: RequestMandate, policy: PolicyRecord): Decision => {
+  if (bank_details !== undefined) requireNoMandate(policy)
   if (hasEnded(policy)) throw new Rejection('conflict', `This policy has ended (${policy.status}).`)
-  return lacksMandate(policy) ? [mandateRequested(policy)] : []
+  const isNew = lacksMandate(policy) || (bank_details === 'other' && needsMandate(policy))
+  return isNew ? [mandateRequested(policy)] : []
 }
 
 export const mandateRequested = ({ mandate_attempts }: PolicyRecord) =>

@@ -32,7 +32,7 @@ const changed = (status: 'active' | 'failed' | 'cancelled') =>
   ({ type: 'PolicyMandateChanged', mandate_id, status, application_id }) as const
 const change = (status: 'active' | 'failed' | 'cancelled') => ({ type: 'ChangeMandate', mandate_id, status }) as const
 const fail = (is_final = false) =>
-  ({ type: 'RecordMandateFailure', failure_code: 'unanswered', is_final, now: quotedAt }) as const
+  ({ type: 'RecordMandateFailure', failure_code: 'unanswered', is_final, mandate_requests: 0, now: quotedAt }) as const
 
 describe('the mandate of a policy', () => {
   scenario('is recorded once', {
@@ -89,12 +89,28 @@ describe('the mandate of a policy', () => {
   })
   scenario('409 conflict: one was made from the former bank details meanwhile', {
     given: [bound, recorded],
-    when: { type: 'RequestMandate', from_other_details: true },
+    when: { type: 'RequestMandate', bank_details: 'other' },
     then: rejected('conflict', undefined, 'Other bank details are taken once it has failed or was cancelled'),
   })
-  scenario('is asked for once, from other bank details, too', {
+  scenario('is asked for once from the same bank details', {
     given: [bound],
-    when: { type: 'RequestMandate', from_other_details: true },
+    when: { type: 'RequestMandate', bank_details: 'same' },
     then: [],
+  })
+  const requested1: PolicyEvent = { type: 'PolicyMandateRequested', attempt: 1 }
+  scenario('is asked for anew from other bank details, also while it is under way', {
+    given: [bound],
+    when: { type: 'RequestMandate', bank_details: 'other' },
+    then: [requested1],
+  })
+  scenario('which the refusal of the former ones leaves under way', {
+    given: [bound, requested1],
+    when: fail(true),
+    then: [],
+  })
+  scenario('until they are refused as well', {
+    given: [bound, requested1],
+    when: { ...fail(true), mandate_requests: 1 },
+    then: [{ type: 'PolicyMandateRefused', failure_code: 'unanswered', attempt: 1 }],
   })
 })

@@ -89,7 +89,13 @@ describe('a mandate is needed', () => {
   ] as const)
     scenario(`no failure is recorded of one that ${name}`, {
       given: [...active, ...events],
-      when: { type: 'RecordMandateFailure', failure_code: 'x', is_final: true, now: '2026-03-01T00:00:00.000Z' },
+      when: {
+        type: 'RecordMandateFailure',
+        failure_code: 'x',
+        is_final: true,
+        mandate_requests: 0,
+        now: '2026-03-01T00:00:00.000Z',
+      },
       then: [],
     })
 })

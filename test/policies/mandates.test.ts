@@ -120,6 +120,27 @@ describe('after a bind with bank details', () => {
     expect((await shown(id)).payment_method).toMatchObject({ account_number_last4: '7491', mandate_status: 'pending' })
   })
 
+  test('an account that is refused after another was given does not end the request: the mandate is made from the other', async () => {
+    const { id } = await sold(testAccounts.setupFails)
+    const desk = sales.desks()
+    const setUpMandate: typeof desk.provider.setUpMandate = async (...asked) => {
+      const refusal = await desk.provider.setUpMandate(...asked)
+      const direct_debit = { account_holder_name: 'Anna Osei', sort_code: '10-79-99', account_number: '88837491' }
+      const address = `/admin/v1/organisations/${organisation_id}/policies/${id}/mandate`
+      expect((await sales.post(address, { direct_debit })).status).toBe(200)
+      return refusal
+    }
+    const desks = () => ({ ...desk, provider: { ...desk.provider, setUpMandate } })
+    const due = { organisation_id, kind: 'policy_mandate', id, stream: `policy-${id}`, due_at: quotedAt }
+
+    await setUpMandates({ writer: sales.writer, desks }).fire(due, context)
+    expect((await shown(id)).payment_method.mandate_status).toBe('pending')
+    await make(id)
+
+    expect((await shown(id)).payment_method).toMatchObject({ account_number_last4: '7491', mandate_status: 'pending' })
+    expect(await sales.typesOf(`policy-${id}`)).not.toContain('PolicyMandateRefused')
+  })
+
   test('news of the banks reaches the policy', async () => {
     const { id, application_id } = await sold()
     await make(id)

@@ -133,7 +133,7 @@ const take = async (world: World, given: Step, count: number): Promise<void> => 
   const premium_id = 'at' in given ? premiums[given.at % Math.max(premiums.length, 1)]?.premium_id : undefined
   switch (given.act) {
     case 'fire': {
-      const rows = world.due().filter(({ kind }) => kind !== 'policy_start')
+      const rows = world.due().filter(({ kind, due_at }) => kind !== 'policy_end' || due_at < '2027')
       const due = rows[given.at % Math.max(rows.length, 1)]
       return due && world.fire(due, given.kill)
     }
