@@ -1,5 +1,6 @@
 import { stringify } from 'csv-stringify/sync'
 import { z } from 'zod'
+import { toCell } from './cells.ts'
 import { Failed, send, type Service } from './service.ts'
 
 const Page = z.object({ data: z.array(z.record(z.string(), z.unknown())), next_cursor: z.string().nullable() })
@@ -68,7 +69,10 @@ export const exportAll = async (service: Service, what: Exportable, format: stri
     const lines =
       format === 'jsonl'
         ? data.map((item) => `${JSON.stringify(item)}\n`).join('')
-        : stringify(data.map((item) => cellsOf(item, columns[what])))
+        : stringify(
+            data.map((item) => cellsOf(item, columns[what])),
+            { quoted_match: /^\s|\s$|\r/ },
+          )
     // What reads us may be slower than we are: no more than a page is kept.
     if (!process.stdout.write(lines)) await new Promise((resolve) => process.stdout.once('drain', resolve))
     if (data.length < 200 || next_cursor === null || next_cursor === cursor) return
@@ -85,12 +89,7 @@ const cellsOf = (item: Item, wanted: readonly string[]): string[] => {
   return wanted.map((column) => {
     const value = parts.find((part) => (part[column] ?? null) !== null)?.[column] ?? ''
     const isNamed = column === 'stage' || column === 'campaign'
-    return written(isNamed && isItem(value) ? value['key'] : value)
+    const text: unknown = isNamed && isItem(value) ? value['key'] : value
+    return toCell(typeof text === 'string' ? text : JSON.stringify(text ?? ''))
   })
-}
-
-const written = (value: unknown): string => {
-  const text = typeof value === 'string' ? value : JSON.stringify(value ?? '')
-  // A spreadsheet would take it for a formula; not so a number, such as that of a telephone.
-  return /^[=+\-@\t\r]/.test(text) && !/^[+-]\d+(\.\d+)?$/.test(text) ? `'${text}` : text
 }

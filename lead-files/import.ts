@@ -6,6 +6,7 @@ import { parse } from 'csv-parse'
 import { z } from 'zod'
 import { progressShown } from '#infra/shown-progress.ts'
 import { counted } from '#infra/counted.ts'
+import { fromCell } from './cells.ts'
 import { Failed, say, send, type Service } from './service.ts'
 
 const Fault = z.object({ line: z.int(), field: z.string().nullable(), reason: z.string() })
@@ -120,7 +121,8 @@ export const importFile = async (
         rows = []
         bytes = 0
       }
-      rows.push({ line: info.lines, fields: record })
+      const fields = Object.fromEntries(Object.entries(record).map(([column, cell]) => [column, fromCell(cell)]))
+      rows.push({ line: info.lines, fields })
       bytes += size
       done = info.bytes
     }
