@@ -3,7 +3,7 @@ import { Outcome } from '#domain/outcomes/record.ts'
 import { CustomerId, OrganisationId } from '#domain/values.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import { operatorContext, operatorRoute, refuseUnknownOrganisation } from '../operator.ts'
-import { OutcomeInput, readReference } from './inputs.ts'
+import { leadInputOf, namingLeadAs, OutcomeInput, readReference } from './inputs.ts'
 import { makeOutcomes, type Reporter } from './outcomes.ts'
 import { Held, readInput, type OutcomeRoutesDeps } from './routes.ts'
 
@@ -41,7 +41,10 @@ export const outcomeAdminRoutes = (deps: OutcomeRoutesDeps): Route[] => {
         refuseUnknownOrganisation(directory, organisation_id)
         const operator = operatorOf(organisation_id, by)
         const context = operatorContext(organisation_id, facts)
-        return { status: 200, body: { data: await outcomes.match(operator, outcome_id, contact_id, context) } }
+        const data = await namingLeadAs('contact_id', async () =>
+          outcomes.match(operator, outcome_id, contact_id, context),
+        )
+        return { status: 200, body: { data } }
       },
     ),
     route(
@@ -61,7 +64,9 @@ export const outcomeAdminRoutes = (deps: OutcomeRoutesDeps): Route[] => {
         const { report } = readInput(deps, organisation_id, input, facts.now)
         const lead = readReference(input)
         const context = operatorContext(organisation_id, facts)
-        const corrected = await outcomes.correct(operatorOf(organisation_id, by), outcome_id, { report, lead }, context)
+        const corrected = await namingLeadAs(leadInputOf(input), async () =>
+          outcomes.correct(operatorOf(organisation_id, by), outcome_id, { report, lead }, context),
+        )
         if ('recorded' in corrected) return { status: 200, body: { data: corrected.recorded } }
         const { id, held: reason } = corrected
         return { status: 202, body: { data: { id, status: 'held', reason, event_id: null } } }

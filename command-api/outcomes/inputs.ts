@@ -122,3 +122,17 @@ export const readReference = ({ contact_id, lead }: OutcomeInput): LeadReference
     )
   return { contact_id: id, external_id, email, phone }
 }
+
+/** A refusal because of the lead names the input that said which one it is. */
+export const namingLeadAs = async <Result>(input: string, work: () => Promise<Result>): Promise<Result> => {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof Rejection) || error.fields?.['lead'] === undefined) throw error
+    const { lead, ...fields } = error.fields
+    throw new Rejection(error.code, error.message, { ...fields, [input]: lead })
+  }
+}
+
+export const leadInputOf = ({ contact_id }: Pick<OutcomeInput, 'contact_id'>): string =>
+  contact_id ? 'contact_id' : 'lead'

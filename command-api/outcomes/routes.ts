@@ -7,7 +7,7 @@ import { Problem } from '#infra/http/problem.ts'
 import { route, type Caller, type RequestFacts, type Route, type ScopeRule } from '#infra/http/route.ts'
 import type { Context } from '../handle.ts'
 import type { Catalogue } from '../live-catalogue.ts'
-import { OutcomeInput, readReference, readReport } from './inputs.ts'
+import { leadInputOf, namingLeadAs, OutcomeInput, readReference, readReport } from './inputs.ts'
 import { makeOutcomes, type OutcomesDeps, type Reporter } from './outcomes.ts'
 
 export type OutcomeRoutesDeps = OutcomesDeps & {
@@ -86,10 +86,8 @@ export const outcomeRoutes = (deps: OutcomeRoutesDeps): Route[] => {
         const read = readInput(deps, caller.organisation_id, body, facts.now)
         const event_id = body.event_id ?? keyOf(facts)
         const lead = readReference(body)
-        const reported = await outcomes.report(
-          reporterOf(caller),
-          { ...read, lead, event_id },
-          contextOf(caller, facts),
+        const reported = await namingLeadAs(leadInputOf(body), async () =>
+          outcomes.report(reporterOf(caller), { ...read, lead, event_id }, contextOf(caller, facts)),
         )
         const headers = reported.isReplay ? { 'Idempotent-Replay': 'true' } : {}
         if ('held' in reported) {

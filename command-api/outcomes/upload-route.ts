@@ -10,7 +10,7 @@ import type { Catalogue } from '../live-catalogue.ts'
 import { makeLocks } from '../locks.ts'
 import { operatorContext, operatorRoute, refuseUnknownOrganisation } from '../operator.ts'
 import { RowFault, UploadedRows, UploadName, type UploadedRow } from '../uploaded-rows.ts'
-import { OutcomeInput, readReference, readReport } from './inputs.ts'
+import { namingLeadAs, OutcomeInput, readReference, readReport } from './inputs.ts'
 import { matchLead } from './matching.ts'
 import { makeOutcomes, type OutcomesDeps, type Reporter } from './outcomes.ts'
 
@@ -131,7 +131,8 @@ export const uploadOutcomesRoute = (deps: Deps): Route => {
         const lead = readReference(input.data)
         const match = await matchLead(deps, organisation_id, lead, undefined)
         const event_id = input.data.event_id ?? `${upload}:${line}`
-        return [{ line, match, reporting: { ...reported, lead, event_id } }]
+        const [leadColumn = 'lead'] = ['contact_id', ...ofLead].filter((name) => fields[name]?.trim())
+        return [{ line, match, leadColumn, reporting: { ...reported, lead, event_id } }]
       }
       const readable: Awaited<ReturnType<typeof read>> = []
       const readOne = async (row: UploadedRow) =>
@@ -146,10 +147,12 @@ export const uploadOutcomesRoute = (deps: Deps): Route => {
         readable.sort((one, other) => one.line - other.line)
         const ended = await Promise.allSettled(
           // Those of one lead in their order: what a row says may rest on the one before, as a cancellation does on its sale.
-          readable.map(async ({ line, match, reporting }) =>
+          readable.map(async ({ line, match, leadColumn, reporting }) =>
             inTurn([reporting.event_id, ...('contact_id' in match ? [match.contact_id] : [])], async () =>
               unlessRefused(line, async () => {
-                const reported = await outcomes.report(reporter, reporting, context)
+                const reported = await namingLeadAs(leadColumn, async () =>
+                  outcomes.report(reporter, reporting, context),
+                )
                 counts[reported.isReplay ? 'known' : 'held' in reported ? 'held' : 'taken']++
               }),
             ),

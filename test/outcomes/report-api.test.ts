@@ -274,3 +274,51 @@ test('a held outcome that was matched is recorded, although the process ended be
   const { body } = await fixture.get(`${address}?contact_id=${lead}`)
   expect(body).toMatchObject({ data: [{ id, type: 'quoted' }], next_cursor: expect.any(String) as unknown })
 })
+
+test('422 validation_failed: a lead has 2,000 outcomes, the most there can be, and the input that named it is told', async () => {
+  const many = await fixture.send(website, { external_system_id: 'CRM-many' })
+  await fixture.claimExternalId(many, 'CRM-many')
+  await post({ ...quoted, contact_id: many })
+  const stream = `outcomes-${many}`
+  const [first] = await fixture.log.read(stream)
+  if (!first) throw new Error('Nothing was recorded.')
+  const { type, schema_version, data, metadata } = first
+  const others = Array.from({ length: 1_999 }, () => ({
+    id: fresh(),
+    type,
+    schema_version,
+    metadata,
+    data: { ...data, outcome_id: fresh() },
+  }))
+  await fixture.log.append(stream, 'any', others)
+
+  for (const [lead, field] of [
+    [{ contact_id: many }, 'contact_id'],
+    [{ lead: { id: many } }, 'lead'],
+    [{ lead: { external_id: 'CRM-many' } }, 'lead'],
+  ] as const) {
+    const { status, body } = await post({ ...quoted, ...lead })
+    expect([status, body.error.code, body.error.fields]).toEqual([
+      422,
+      'validation_failed',
+      { [field]: 'has as many outcomes as a lead can have' },
+    ])
+  }
+  const held = await post({ ...quoted, lead: { email: 'nobody.many@example.com', match_on_details: true } })
+  const matched = await fixture.post(
+    `/admin/v1/organisations/${organisation_id}/held_outcomes/${held.body.data.id}/match`,
+    {
+      contact_id: many,
+    },
+  )
+  expect([matched.status, (matched.body as Body).error.fields]).toEqual([
+    422,
+    { contact_id: 'has as many outcomes as a lead can have' },
+  ])
+  const fields = { external_id: 'CRM-many', type: 'quoted', occurred_at: '2026-01-10' }
+  const uploaded = await fixture.post(`/admin/v1/organisations/${organisation_id}/uploaded_outcomes`, {
+    upload: 'many',
+    rows: [{ line: 2, fields }],
+  })
+  expect(uploaded.body).toMatchObject({ data: { taken: 0, faults: [{ line: 2, field: 'external_id' }] } })
+})
