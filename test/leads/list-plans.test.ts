@@ -21,6 +21,9 @@ import { organisation_id, partner, website } from './builders.ts'
 const many = 20_000
 const newcomer = ApiApplicationId.parse('d0000000-0000-4000-8000-000000000009')
 const campaign_id = randomUUID()
+const other_campaign_id = randomUUID()
+/** Of two campaigns it has sent leads, to each of which another kind of thing happened. */
+const ofTwo = ApiApplicationId.parse('d0000000-0000-4000-8000-000000000010')
 
 /** Two applications have sent all leads; only the outcomes of a third one's are recorded, and few of a kind. */
 const fill = async (pool: Pool) => {
@@ -37,14 +40,24 @@ const fill = async (pool: Pool) => {
       ${campaign_id}, case when number % 10000 = 9999 then 'lead.manual_run' else 'lead.created' end, 'lead', now(), '{}'
     from generate_series(1, ${many}::integer) as number, unnest(${[website, partner]}::uuid[]) as sender`)
   await pool.query(sql`
+    insert into lead_events (organisation_id, viewer_id, event_id, position, contact_id, campaign_id, type, family,
+      recorded_at, document)
+    select ${organisation_id}, ${ofTwo}, md5(number::text)::uuid, lpad(number::text, 20, '0'), md5(number::text)::uuid,
+      case when number % 2 = 0 then ${campaign_id}::uuid else ${other_campaign_id}::uuid end,
+      case when number % 2 = 0 then 'lead.created' else 'activity.call' end,
+      case when number % 2 = 0 then 'lead' else 'activity' end, now(), '{}'
+    from generate_series(1, ${many}::integer) as number`)
+  await pool.query(sql`
     insert into lead_records (organisation_id, contact_id, position, status, stage, owner_id, document, updated_at)
     select organisation_id, contact_id, position, case when right(position, 1) = '1' then 'lost' else 'open' end,
       case when right(position, 1) = '2' then 'quoted' else 'new' end, md5(right(position, 1))::uuid, '{}', now() from leads
     where api_application_id = ${website}`)
   await pool.query(sql`
-    insert into ingests (organisation_id, id, status, source, campaign_id, contact_id, received_at, document)
+    insert into ingests (organisation_id, id, status, source, campaign_id, api_application_id, contact_id, received_at,
+      document)
     select ${organisation_id}, md5(number::text)::uuid, case when number % 10 = 1 then 'held' else 'applied' end,
-      case when number % 10 = 2 then 'partner' else 'website' end, md5((number % 10)::text)::uuid, md5(number::text)::uuid,
+      case when number % 10 = 2 then 'partner' else 'website' end, md5((number % 10)::text)::uuid,
+      case when number % 2 = 0 then ${website}::uuid else ${partner}::uuid end, md5(number::text)::uuid,
       now() - number * interval '1 s', '{"status": "received"}'
     from generate_series(1, ${many}::integer) as number`)
   await pool.query(sql`
@@ -101,8 +114,11 @@ test('a page of what an application may see costs the same, however much it and 
     ['website', '/events', { contact_id, type: ['lead.created'] }, 0],
     ['website', '/events', { since: updated_since }, 0],
     ['newcomer', '/events', {}, 0],
+    ['ofTwo', '/events', { campaign_id, type: ['activity.call'] }, 0],
+    ['ofTwo', '/events', { campaign_id, type: ['activity.*', 'contact.*'] }, 0],
+    ['ofTwo', '/events', { campaign_id, type: ['lead.*'] }, 50],
   ] as const) {
-    const api_application_id = { website, partner, newcomer }[name]
+    const api_application_id = { website, partner, newcomer, ofTwo }[name]
     const caller = serverCaller({ organisation_id, api_application_id, scopes: new Set(['read', 'crm'] as const) })
     const found = await costsOf(pool, routes, `/api/v1/crm${address}`, {
       query,
@@ -130,6 +146,10 @@ test('a page of what the team looks for costs the same, also by two things that 
     ['/ingests', { status: 'held', source: 'partner' }, 0],
     ['/ingests', { status: 'held', campaign_id: second }, 0],
     ['/ingests', { status: 'applied', campaign_id: second }, 50],
+    ['/ingests', { source: 'website', campaign_id: second }, 0],
+    ['/ingests', { source: 'partner', api_application_id: partner }, 0],
+    ['/ingests', { campaign_id: second, api_application_id: partner }, 0],
+    ['/ingests', { source: 'partner', campaign_id: second, api_application_id: website }, 50],
     ['/leads', {}, 50],
     ['/leads', { status: 'lost', stage: 'quoted' }, 0],
     ['/leads', { status: 'lost', owner_id: second }, 0],
