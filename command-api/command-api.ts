@@ -21,6 +21,7 @@ import { makeSubjectCheck } from '#infra/http/subject.ts'
 import { makeBankAccountCheck } from '#infra/modulus-weights.ts'
 import { type ApiRole, checkConsumer, checkFolds, checkParts, logIsHere, type Parts } from '#infra/parts.ts'
 import { tpsClear } from '#infra/tps/tpsclear.ts'
+import { makeApplicationOwner } from './application-owner.ts'
 import { organisationPlanner } from './access/organisation-setup.ts'
 import { accessRoutes } from './access/routes.ts'
 import { tokenRoutes } from './access/token.ts'
@@ -315,7 +316,10 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
         requireCurrentKeys: () => folds.requireCurrent(operatorKeysFold.name),
         allowsOwnPages: config.ENVIRONMENT !== 'production',
       }),
-      subjectCheck: makeSubjectCheck({ keys, owners: { quote: shared.quoteOwner } }),
+      subjectCheck: makeSubjectCheck({
+        keys,
+        owners: { application: makeApplicationOwner(shared.writer), quote: shared.quoteOwner },
+      }),
       clock,
       traffic,
       trustedProxies: config.TRUSTED_PROXIES,

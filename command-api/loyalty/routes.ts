@@ -101,6 +101,11 @@ export const membershipRoutes = ({ memberships, organisations }: Deps): Route[] 
     return renderMembership(state.membership ?? membership, programme)
   }
 
+  /** Where there is no such member, what was sent of one does not matter. */
+  const refuseUnknown = async ({ path, caller }: { readonly path: z.output<typeof Path>; readonly caller: Caller }) => {
+    await memberships.find(caller.organisation_id, path.external_ref)
+  }
+
   const updateBy = (method: 'patch' | 'put', summary: string) =>
     route(
       {
@@ -118,6 +123,7 @@ export const membershipRoutes = ({ memberships, organisations }: Deps): Route[] 
         status: 200,
         body: { data: await update(external_ref, body, caller, facts) },
       }),
+      refuseUnknown,
     )
 
   return [
@@ -163,6 +169,7 @@ export const membershipRoutes = ({ memberships, organisations }: Deps): Route[] 
         const shown = renderMembership(handled.state.membership ?? membership, programme)
         return { status: 200, body: { data: { events: results, membership: shown } } }
       },
+      refuseUnknown,
     ),
   ]
 }

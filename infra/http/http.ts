@@ -1,5 +1,6 @@
 import express, { type Express, type Request, type Response, type Router } from 'express'
 import type { ZodType } from 'zod'
+import type { ApplicationId } from '#domain/values.ts'
 import { newId } from '../ids.ts'
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
@@ -96,43 +97,51 @@ const checkAnswer = ({ answers, method, address }: RouteSpec, { status, body }: 
   if (!success) throw new Error(`${method} ${address} answers a body that its schema does not allow: ${error.message}`)
 }
 
-const checkedBody = async ({ spec, onUnfitBody }: Route, request: CheckedRequest): Promise<unknown> => {
-  try {
-    return spec.body && parseRequest(spec.body, objectOf(request.body), 'validation_failed')
-  } catch (problem) {
-    await onUnfitBody?.(request)
-    throw problem
-  }
-}
-
 const serve = (
   served: Route,
   { checkAnswers, subjectCheck, clock }: Pick<HttpOptions, 'checkAnswers' | 'subjectCheck' | 'clock'>,
 ) => {
-  return async (request: Request, response: Response): Promise<void> => {
-    const locals = response.locals as Locals // set below, for every request
-    const { spec, handle } = served
-    const path = parsePart(spec.path, request.params, 'not_found')
-    const shareToken = request.get('x-share-token')
-    await subjectCheck.refuseHidden(spec.access, { caller: locals.caller, shareToken, path: request.params })
-    const query = parsePart(spec.query, request.query, 'invalid_parameter')
-    const body: unknown = hasBody(request) ? request.body : {}
-    const unknown = spec.body ? unknownKeysOf(spec.body, body) : []
+  const { spec, handle, onUnfitBody } = served
+  const read = bodyReader(spec)
+
+  const checkedBody = (sent: unknown, response: Response): unknown => {
+    if (!spec.body) return undefined
+    const unknown = unknownKeysOf(spec.body, sent)
     // Of the operator's, a misspelt key would let the act do its worst: a rotation without its overlap, a key without its end.
     if (unknown.length > 0 && spec.access.kind === 'operator') throw unknownKeysRefused(unknown)
-    if (spec.body && spec.access.kind === 'operator') refuseUnusableTexts(body)
+    if (spec.access.kind === 'operator') refuseUnusableTexts(sent)
     if (unknown.length > 0) response.setHeader('X-Ignored-Fields', headerOf(unknown.map(nameOf)))
-    const facts: CheckedRequest = {
+    return parseRequest(spec.body, objectOf(sent), 'validation_failed')
+  }
+
+  return async (request: Request, response: Response): Promise<void> => {
+    const locals = response.locals as Locals // set below, for every request
+    const path = parsePart(spec.path, request.params, 'not_found')
+    const shareToken = request.get('x-share-token')
+    const asked = { caller: locals.caller, shareToken, path: request.params }
+    await subjectCheck.refuseHidden(spec.access, asked)
+    const facts = {
       path,
-      query,
-      body,
       ...locals,
       now: clock.now().toISOString(),
-      header: (name) => request.get(name),
-      isProven: (application_id) => subjectCheck.isProven(application_id, shareToken),
-      text: typeof request.body === 'string' ? request.body : undefined,
+      header: (name: string) => request.get(name),
+      isProven: (application_id: ApplicationId) => subjectCheck.isProven(application_id, shareToken),
     }
-    const answer = await handle({ ...facts, body: await checkedBody(served, facts) })
+    let sent: unknown = {}
+    const inputs = async (): Promise<CheckedRequest> => {
+      await read(request, response)
+      if (hasBody(request)) sent = request.body
+      const query = parsePart(spec.query, request.query, 'invalid_parameter')
+      const text = typeof request.body === 'string' ? request.body : undefined
+      return { ...facts, query, body: checkedBody(sent, response), text }
+    }
+    const checked = await inputs().catch(async (unfit: unknown) => {
+      // What was sent does not matter where there is nothing at the address.
+      await subjectCheck.refuseMissing(spec.access, asked)
+      await onUnfitBody?.({ ...facts, query: undefined, body: sent, text: undefined })
+      throw unfit
+    })
+    const answer = await handle(checked)
     if (checkAnswers) checkAnswer(spec, answer)
     send(response, answer)
   }
@@ -154,15 +163,13 @@ const send = (response: Response, { status, headers, body }: Answer): void => {
   response.end(text)
 }
 
-/** Admits a request, reads its body and serves it. */
+/** Admits a request and serves it. */
 const answering = (each: Route, options: HttpOptions) => {
   const { address, access } = each.spec
-  const read = bodyReader(each.spec)
   const serveOne = serve(each, options)
   return async (request: Request, response: Response): Promise<void> => {
     response.locals['address'] = address
     Object.assign(response.locals, await options.admission.admit(request, access))
-    await read(request, response)
     await serveOne(request, response)
   }
 }

@@ -138,7 +138,7 @@ export type Route = {
 
 /**
  * Ties a handler to its specification: what it receives and what it answers follow from the schemas.
- * `onUnfitBody` sees a body that does not fit its schema, and throws if the request is to be refused for another reason.
+ * `onUnfitBody` sees a body that does not fit its schema, or is none, and throws if the request is to be refused for another reason.
  */
 export const route = <const Spec extends RouteSpec, const Given extends AnswerOf<Spec>>(
   spec: Spec,

@@ -12,7 +12,7 @@ export type FindOwner = (organisation_id: OrganisationId, id: string) => Promise
 
 type SubjectOptions = {
   readonly keys: Pick<Keys, 'shareTokens'>
-  /** By the type of the subject. An application needs none: its id alone gives its share token. */
+  /** By the type of the subject. Whether a web page may see an application is told by its id alone, which gives its share token. */
   readonly owners?: Readonly<Record<string, FindOwner>>
 }
 
@@ -29,6 +29,8 @@ export type SubjectCheck = {
   readonly isProven: (application_id: ApplicationId, shareToken: string | undefined) => boolean
   /** Throws `not_found` when the caller may not see the subject of the request, as if there were none. */
   readonly refuseHidden: (access: Access, request: SubjectRequest) => Promise<void>
+  /** Throws `not_found` when there is no such subject, which is looked up where its owner can be told. */
+  readonly refuseMissing: (access: Access, request: Omit<SubjectRequest, 'shareToken'>) => Promise<void>
 }
 
 /** Enforces the rule about the subject that a route declares: the only place that does. */
@@ -36,7 +38,7 @@ export const makeSubjectCheck = ({ keys, owners = {} }: SubjectOptions): Subject
   const isProven: SubjectCheck['isProven'] = (id, shareToken) => isShareTokenOf(keys, id, shareToken)
 
   const ownerOf = async (type: string, { organisation_id }: Caller, id: string): Promise<Owner | undefined> => {
-    if (type === 'application' && !owners[type]) return { application_id: ApplicationId.parse(id) }
+    if (type === 'application') return { application_id: ApplicationId.parse(id) }
     const find = owners[type]
     if (!find) throw new Error(`There is no lookup for the owner of a subject of type ${type}.`)
     return find(organisation_id, id)
@@ -55,7 +57,15 @@ export const makeSubjectCheck = ({ keys, owners = {} }: SubjectOptions): Subject
         visibleTo === 'share_token_holder'
           ? owner?.application_id !== undefined && isProven(owner.application_id, shareToken)
           : owner?.api_application_id === caller.api_application_id
-      if (!isVisible) throw notFound(type.replaceAll('_', ' '))
+      if (!isVisible) throw missing(type)
+    },
+    refuseMissing: async (access, { caller, path }) => {
+      if (access.kind !== 'application' || !access.subject || !caller) return
+      const { type, parameter } = access.subject
+      const find = owners[type]
+      if (find && !(await find(caller.organisation_id, String(path[parameter])))) throw missing(type)
     },
   }
 }
+
+const missing = (type: string) => notFound(type.replaceAll('_', ' '))

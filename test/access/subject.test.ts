@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { ApiApplicationId, ApplicationId } from '#domain/values.ts'
 import { deriveKeys } from '#infra/crypto/keys.ts'
@@ -93,27 +93,55 @@ test('404: to another API application of the organisation it is as if there were
   expect(another.body).toMatchObject({ error: { message: 'There is no lead ingest with this id. Check the address.' } })
 })
 
-test('404: what is hidden is refused before the body is looked at', async () => {
-  const save = route(
-    {
-      method: 'patch',
-      address: '/applications/:id',
-      tag: 'Test',
-      summary: 'Save',
-      access: {
-        kind: 'application',
-        scopes: readOrWrite,
-        serverOnly: false,
-        subject: { type: 'application', parameter: 'id', visibleTo: 'share_token_holder' },
+describe('path and body: 404 before 422', () => {
+  const save = (type: string) =>
+    route(
+      {
+        method: 'patch',
+        address: `/${type}s/:id`,
+        tag: 'Test',
+        summary: 'Save',
+        access: {
+          kind: 'application',
+          scopes: readOrWrite,
+          serverOnly: false,
+          subject: { type, parameter: 'id', visibleTo: 'share_token_holder' },
+        },
+        path: z.object({ id: z.uuid() }),
+        query: z.object({ limit: z.coerce.number().max(200).optional() }),
+        body: z.object({ term_years: z.int() }),
+        answers: { 200: z.object({}) },
       },
-      path: z.object({ id: z.uuid() }),
-      body: z.object({ term_years: z.int() }),
-      answers: { 200: z.object({}) },
-    },
-    async () => ({ status: 200, body: {} }),
-  )
-  await using api = await serve([save], browserCaller(), { keys })
+      async () => ({ status: 200, body: {} }),
+    )
+  const owners = {
+    application: async (_organisation: string, id: string) => (id === application_id ? { application_id } : undefined),
+    quote: ownerOfQuote,
+  }
+  const saving = (caller: ReturnType<typeof serverCaller>) =>
+    serve([save('application'), save('quote')], caller, { keys, owners })
+  const json = { 'content-type': 'application/json' }
+  const unfit = [
+    ['', { term_years: 'x' }],
+    ['?limit=201', { term_years: 1 }],
+    ['', '{ no JSON'],
+  ] as const
 
-  expect(await api.patch(`/applications/${application_id}`, { term_years: 'x' })).toMatchObject({ status: 404 })
-  expect(await api.patch(`/applications/${application_id}`, { term_years: 'x' }, proof)).toMatchObject({ status: 422 })
+  test.each(unfit)('of a web page, what is hidden is refused first: %s %j', async (query, body) => {
+    await using api = await saving(browserCaller())
+    const address = `/applications/${application_id}${query}`
+
+    expect(await api.patch(address, body, json)).toMatchObject({ status: 404 })
+    expect(await api.patch(address, body, { ...json, ...proof })).toMatchObject({ status: 422 })
+  })
+
+  test.each(unfit)('of a server, what is not there is refused first: %s %j', async (query, body) => {
+    await using api = await saving(serverCaller())
+    const statusOf = async (address: string) => (await api.patch(`${address}${query}`, body, json)).status
+
+    expect(await statusOf(`/applications/${application_id}`)).toBe(422)
+    expect(await statusOf(`/quotes/${quoteId}`)).toBe(422)
+    expect(await statusOf(`/applications/${unknownId}`)).toBe(404)
+    expect(await statusOf(`/quotes/${unknownId}`)).toBe(404)
+  })
 })

@@ -90,6 +90,17 @@ describe('GET /programme_memberships/{external_ref}', () => {
     }
   })
 
+  test('404, and not 422: what is sent of an unknown reference does not matter', async () => {
+    const { id } = await active('unfit')
+    for (const [reference, status] of [
+      ['nobody-at-all', 404],
+      [id, 422],
+    ] as const) {
+      expect((await send('PATCH', reference, { status: 'unheard-of' })).status).toBe(status)
+      expect((await post(reference, [])).status).toBe(status)
+    }
+  })
+
   test('404: a reference that is only recorded, an unknown one, or another organisation’s', async () => {
     const { id } = await enrolled()
     await send('PATCH', id, { external_member_ref: 'recorded-only' })
