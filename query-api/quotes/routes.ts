@@ -111,11 +111,11 @@ export const quoteRoutes = ({ db, baseUrl }: Deps): Route[] => {
           ...sql`
             select newest.document
             from applications left join lateral (
-              select document, created_at, id from quotes
+              select document, revision from quotes
               where quotes.organisation_id = applications.organisation_id and quotes.application_id = applications.id
-              order by created_at desc, id desc limit ${mostQuotes}) as newest on true
+              order by revision desc limit ${mostQuotes}) as newest on true
             where applications.organisation_id = ${caller.organisation_id} and applications.id = ${path.id}
-            order by newest.created_at desc, newest.id desc`,
+            order by newest.revision desc`,
         })
         if (rows.length === 0) throw notFound('application')
         const issued = rows.map(({ document }) => document).filter((document) => document !== null)
