@@ -1,4 +1,5 @@
 import type { Release } from '#domain/catalogue/events.ts'
+import { money } from '#domain/money.ts'
 import type { PolicyComponent, PolicyRecord } from '#domain/policies/record.ts'
 import type { PolicyDocumentKind } from '#domain/policies/events.ts'
 import type { FirmContact } from '#domain/policy-rules/events.ts'
@@ -31,9 +32,6 @@ export const keptDocument =
 
 const longDates = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' })
 const longDate = (date: string): string => longDates.format(new Date(date))
-
-const money = (pence: number, currency: string): string =>
-  new Intl.NumberFormat('en-GB', { style: 'currency', currency }).format(pence / 100)
 
 const nameOf = ({ title, first_name, last_name }: PolicyRecord['customer']): string =>
   [title, first_name, last_name].filter((part) => part !== null).join(' ')

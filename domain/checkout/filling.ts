@@ -1,4 +1,5 @@
 import type { Release } from '../catalogue/events.ts'
+import { shortMoney } from '../money.ts'
 import type { Quote } from '../quotes/record.ts'
 
 const names = ['product_name', 'cover_amount', 'term_years', 'premium', 'start_date', 'cooldown_days'] as const
@@ -21,18 +22,12 @@ export const fillingOf = (
   { cover_amount_pence, currency_code, term_years, premium_pence, start_date }: Quote,
 ): Filling => ({
   product_name: name,
-  cover_amount: cover_amount_pence === null ? null : money(cover_amount_pence, currency_code),
+  cover_amount: cover_amount_pence === null ? null : shortMoney(cover_amount_pence, currency_code),
   term_years: term_years === null ? null : String(term_years),
-  premium: money(premium_pence, currency_code),
+  premium: shortMoney(premium_pence, currency_code),
   start_date: longDate(start_date),
   cooldown_days: String(cooldown_days),
 })
-
-/** Whole pounds without pence: `£250,000`, `£12.34`. */
-const money = (pence: number, currency: string): string =>
-  new Intl.NumberFormat('en-GB', { style: 'currency', currency, trailingZeroDisplay: 'stripIfInteger' }).format(
-    pence / 100,
-  )
 
 const dates = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' })
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { money } from '../money.ts'
 import { ApplicationId, Pence, ProductId } from '../values.ts'
 import { MarketFailure, MarketResultStatus, type MarketQuoteEvent, type ReceivedResult } from './events.ts'
 
@@ -139,6 +140,3 @@ const shownResult =
       selected: false,
     }
   }
-
-const money = (pence: number, currency: string): string =>
-  new Intl.NumberFormat('en-GB', { style: 'currency', currency }).format(pence / 100)

@@ -1,4 +1,5 @@
 import type { ChosenCover } from './selection.ts'
+import { shortMoney, unitsIn } from '../money.ts'
 import type { CoverType } from '../values.ts'
 import type { RatedCover, ExcludedCover } from './events.ts'
 
@@ -44,7 +45,7 @@ const byAge = (cover: RatedCover, ages: readonly number[]): Exclusion | undefine
 const byAmount = (cover: RatedCover, amount: number | null, currency: string): Exclusion | undefined => {
   const { sum_assured_min_pence: min, sum_assured_max_pence: max } = cover
   if (amount === null || (amount >= min && amount <= max)) return undefined
-  const limits = `${money(min, currency)} to ${money(max, currency)}`
+  const limits = `${shortMoney(min, currency)} to ${shortMoney(max, currency)}`
   return { reason: 'amount', message: `${nameOf(cover)} can be ${limits}${perYear(cover)}.` }
 }
 
@@ -52,7 +53,7 @@ const perYear = ({ benefit_basis }: RatedCover): string => (benefit_basis === 'm
 
 const byTier = (cover: RatedCover, amount: number | null, currency: string): Exclusion | undefined => {
   if (cover.tiers.some(({ cover_amount_pence }) => cover_amount_pence === amount)) return undefined
-  const levels = cover.tiers.map(({ cover_amount_pence }) => money(cover_amount_pence, currency)).join(', ')
+  const levels = cover.tiers.map(({ cover_amount_pence }) => shortMoney(cover_amount_pence, currency)).join(', ')
   return { reason: 'amount', message: `${nameOf(cover)} comes in these amounts: ${levels}.` }
 }
 
@@ -84,11 +85,12 @@ export const beyondEarnings = (
   currency: string,
 ): Exclusion | undefined => {
   if (cover.benefit_basis !== 'monthly_benefit' || amount === null) return undefined
-  const least = Math.min(...earnings.map((pounds) => (typeof pounds === 'number' ? Math.round(pounds * 100) : 0)))
+  const units = unitsIn(currency)
+  const least = Math.min(...earnings.map((pounds) => (typeof pounds === 'number' ? Math.round(pounds * units) : 0)))
   // Both sides in hundredths of a penny, so that nothing is rounded.
   if (amount * 100 <= least * percent) return undefined
   const most = Math.floor((least * percent) / 100)
-  const message = `${nameOf(cover)} can be ${percent} % of earnings at most: ${money(most, currency)} a year.`
+  const message = `${nameOf(cover)} can be ${percent} % of earnings at most: ${shortMoney(most, currency)} a year.`
   return { reason: 'amount', message }
 }
 
@@ -105,15 +107,9 @@ export const acceleratedUnlikeLife = (
   if ((amount ?? 0) > (life.amount ?? Infinity))
     return {
       reason: 'amount',
-      message: `${paidFrom} and cannot be more than its ${money(life.amount ?? 0, currency)}.`,
+      message: `${paidFrom} and cannot be more than its ${shortMoney(life.amount ?? 0, currency)}.`,
     }
   if (term === life.term) return undefined
   const itsTerm = life.term === null ? 'without a fixed term' : `for ${life.term} years`
   return { reason: 'term', message: `${paidFrom} and must run as long as that: ${itsTerm}.` }
 }
-
-/** For messages only; whole pounds where there are no pence. */
-const money = (pence: number, currency: string): string =>
-  new Intl.NumberFormat('en-GB', { style: 'currency', currency, trailingZeroDisplay: 'stripIfInteger' }).format(
-    pence / 100,
-  )

@@ -5,13 +5,14 @@ import { aged, coverOf, incomeProtection, requestOf } from './request.ts'
 const earning = (...pounds: readonly unknown[]) =>
   pounds.map((annual_income) => aged(34, { smoker: false, occupation_class: 1, deferred_weeks: 13, annual_income }))
 
-const priceOf = (cover_amount_pence: number, pounds: readonly unknown[]) => {
+const priceOf = (cover_amount_pence: number, pounds: readonly unknown[], currency_code = 'GBP') => {
   const [first, second] = earning(...pounds)
   if (!first) throw new Error('Somebody must earn.')
   return price(
     requestOf({
       release: {
         product_type: 'income_protection',
+        currency_code,
         covers: [coverOf(0, incomeProtection)],
         earnings: { key: 'annual_income', percent: 60 },
       },
@@ -33,6 +34,13 @@ test('income protection above 60 % of the earnings is left out because of its am
     excluded_covers: [
       { reason: 'amount', message: expect.stringContaining('60 % of earnings at most: £18,000') as string },
     ],
+  })
+})
+
+test('earnings are told in the unit of the currency, whatever its smallest one is', () => {
+  expect(priceOf(1_800_000, [3_000_000], 'JPY').outcome).toBe('priced')
+  expect(priceOf(1_800_001, [3_000_000], 'JPY')).toMatchObject({
+    excluded_covers: [{ message: expect.stringContaining('at most: JP¥1,800,000') as string }],
   })
 })
 
