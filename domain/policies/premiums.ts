@@ -139,7 +139,7 @@ export const settlePremium = (
   policy: PolicyState,
 ): readonly PolicyStreamEvent[] => {
   const premium = premiumOf(policy, premium_id)
-  if (result.outcome === 'disputed') return disputed(premium, attempt, policy)
+  if (result.outcome === 'disputed') return disputed(premium, attempt, policy, now)
   if (result.outcome === 'collected') {
     if (premium.status === 'collected' || attempt <= premium.disputed_attempt) return []
     const { payment_intent_id, collected_at } = result
@@ -156,7 +156,15 @@ export const settlePremium = (
   const retry_at = days === undefined ? null : startOfDayIn(time_zone, daysAfter(dateIn(time_zone, now), days))
   const { failure_code } = result
   return [
-    { type: 'PremiumFailed', ...about(premium), customer_id: customer.id, attempt, failure_code, retry_at },
+    {
+      type: 'PremiumFailed',
+      ...about(premium),
+      customer_id: customer.id,
+      attempt,
+      failure_code,
+      retry_at,
+      disputed_on: null,
+    },
     ...(hasEnded(policy) ? [writtenOff(premium)] : []),
   ]
 }
@@ -170,13 +178,14 @@ const provenMandate = ({ payment_method, provider_mandate, application_id }: Pol
 }
 
 /** It is owed again, and whether it is asked for again is left to the team. */
-const disputed = (premium: Premium, attempt: number, policy: PolicyState): Decision => {
+const disputed = (premium: Premium, attempt: number, policy: PolicyState, now: string): Decision => {
   // It may be told before anybody has recorded that it was asked for, or collected.
   const mayBeCollected = premium.status === 'collected' || premium.status === 'requested' || premium.status === 'due'
   if (premium.attempt !== attempt || !mayBeCollected) return []
   const { id: customer_id } = policy.customer
+  const failed = { ...about(premium), customer_id, attempt, failure_code: disputeCode, retry_at: null }
   return [
-    { type: 'PremiumFailed', ...about(premium), customer_id, attempt, failure_code: disputeCode, retry_at: null },
+    { type: 'PremiumFailed', ...failed, disputed_on: dateIn(policy.time_zone, now) },
     ...(hasEnded(policy) ? giveUp(policy, premium) : leaveRefunds(premium, disputeCode)),
   ]
 }

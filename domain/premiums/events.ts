@@ -61,14 +61,19 @@ export const premiumEvents = {
     payment_intent_id: ProviderId.nullable(),
     collected_at: z.iso.datetime(),
   }),
-  PremiumFailed: event({
-    ...premium,
-    customer_id: CustomerId,
-    attempt: Attempt,
-    failure_code: ProviderWord,
-    /** When it is collected again; null: that is left to the team. */
-    retry_at: z.iso.datetime().nullable(),
-  }),
+  PremiumFailed: event(
+    {
+      ...premium,
+      customer_id: CustomerId,
+      attempt: Attempt,
+      failure_code: ProviderWord,
+      /** When it is collected again; null: that is left to the team. */
+      retry_at: z.iso.datetime().nullable(),
+      /** When the payer's bank took it back, where the organisation is; null: it did not, or that was not told then. */
+      disputed_on: CalendarDate.nullable(),
+    },
+    { upcasts: [(v1) => ({ ...v1, disputed_on: null })] },
+  ),
   /** It is collected again. */
   PremiumRetried: event({ ...premium, attempt: Attempt }),
   /** It is not asked for any more. */

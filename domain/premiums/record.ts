@@ -112,7 +112,7 @@ export const disputeCode = 'disputed'
 const dated = (event: PremiumEvent, occurred_at: string): Partial<Premium> => {
   if (event.type === 'PremiumRetried') return { asked_at: occurred_at }
   return event.type === 'PremiumFailed' && event.failure_code === disputeCode
-    ? { disputed_on: occurred_at.slice(0, 10), disputed_attempt: event.attempt }
+    ? { disputed_on: event.disputed_on ?? occurred_at.slice(0, 10), disputed_attempt: event.attempt }
     : {}
 }
 

@@ -138,6 +138,7 @@ describe('two acts at once', () => {
       attempt: 1,
       failure_code: 'insufficient_funds',
       retry_at: null,
+      disputed_on: null,
     }
     const arrears: PolicyStreamEvent = {
       type: 'ArrearsChanged',

@@ -124,6 +124,7 @@ describe('the record', () => {
     attempt: 1,
     failure_code: 'insufficient_funds',
     retry_at: null,
+    disputed_on: null,
   }
   test('knows what became of the first premium, whatever became of the second', () => {
     const second = { premium_id: 'b1000000-0000-5000-8000-000000000002' as never, number: 2 }

@@ -48,6 +48,7 @@ export const failed = (attempt = 1, retry_at: string | null = '2026-03-01T00:00:
   attempt,
   failure_code: 'insufficient_funds',
   retry_at,
+  disputed_on: null,
 })
 export const retried = (attempt: number): PremiumEvent => ({ type: 'PremiumRetried', ...first, attempt })
 /** The mandate from the bank details that were sent. */

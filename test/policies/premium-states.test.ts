@@ -260,6 +260,7 @@ describe('arrears', () => {
     attempt: 1,
     failure_code: 'insufficient_funds',
     retry_at: null,
+    disputed_on: null,
   }
   const at = '2026-03-17T00:00:00.000Z'
   scenario('are not looked for where nothing is overdue', {

@@ -147,6 +147,7 @@ describe('a dispute', () => {
     attempt: 1,
     failure_code: 'disputed',
     retry_at: null,
+    disputed_on: '2026-02-19',
   }
   const paid = [...active, due, requested, collected]
 
@@ -157,9 +158,10 @@ describe('a dispute', () => {
   })
   scenario('makes the premium overdue from then on, however long ago it was collected', {
     given: paid,
-    when: { ...dispute, now: '2026-08-03T09:00:00.000Z' },
+    // It is half an hour past midnight in London.
+    when: { ...dispute, now: '2026-08-02T23:30:00.000Z' },
     then: [
-      takenBack,
+      { ...takenBack, disputed_on: '2026-08-03' },
       { type: 'ArrearsChanged', since: '2026-08-03', overdue_pence: 2875, check_at: '2026-09-01T23:00:00.000Z' },
     ],
   })

@@ -48,6 +48,7 @@ const disputed = {
   attempt: 1,
   failure_code: 'disputed',
   retry_at: null,
+  disputed_on: '2026-02-19',
 } satisfies PremiumEvent
 
 const isPaid = { how: 'paid_otherwise', paid_on: '2026-03-02', reason: 'Bank transfer.' } as const

@@ -285,7 +285,15 @@ describe('a card payment of which somebody has given back a part by hand', () =>
   scenario('has been taken back by the payer’s bank: so has that part', {
     given: [
       ...byHand,
-      { type: 'PremiumFailed', ...first, customer_id, attempt: 1, failure_code: 'disputed', retry_at: null },
+      {
+        type: 'PremiumFailed',
+        ...first,
+        customer_id,
+        attempt: 1,
+        failure_code: 'disputed',
+        retry_at: null,
+        disputed_on: '2026-02-19',
+      },
       { type: 'PremiumWrittenOff', ...first, attempt: 1, reason: 'operator' },
     ],
     when: comesBack,
