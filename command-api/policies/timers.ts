@@ -20,7 +20,17 @@ type Deps = {
 export const policyTimers = ({ writer, catalogue, rulesOf, reviewBasis }: Deps): readonly Timer[] => {
   const { handle, load } = commandHandler(writer, policy)
 
+  const callPremiums = async (id: string, now: string, context: Context): Promise<void> => {
+    const call = { type: 'CallPremium', now, idOf: premiumIds(id) } as const
+    while ((await handle(id, call, context)).events.length > 0);
+  }
+
+  /** What was due before that day costs what it cost before, also where its own timer comes later. */
+  const callPremiumsBefore = async (id: string, day: string, context: Context): Promise<void> =>
+    callPremiums(id, new Date(Date.parse(day) - 1).toISOString(), context)
+
   const index = async (id: string, now: string, context: Context): Promise<void> => {
+    await callPremiumsBefore(id, now, context)
     const state = await load(id)
     if (!state) return
     const { organisation_id, product_id, product_release_id } = state
@@ -38,6 +48,7 @@ export const policyTimers = ({ writer, catalogue, rulesOf, reviewBasis }: Deps):
         const state = await load(id)
         const review_on = state && reviewDue(state, due_at)
         if (!state || !review_on) return
+        await callPremiumsBefore(id, due_at, context)
         // What covers grow to on the same day is part of what is reviewed, whichever timer comes first.
         if (state.next_indexation_on === review_on) await index(id, due_at, context)
         await handle(id, { type: 'CallReview', now: due_at, basis: await reviewBasis(state, due_at) }, context)
@@ -57,8 +68,7 @@ export const policyTimers = ({ writer, catalogue, rulesOf, reviewBasis }: Deps):
       fire: async ({ stream, due_at }, context) => {
         const id = idOf(stream)
         // The last months of cover may be due on the day on which cover ends.
-        const call = { type: 'CallPremium', now: due_at, idOf: premiumIds(id) } as const
-        while ((await handle(id, call, context)).events.length > 0);
+        await callPremiums(id, due_at, context)
         await handle(id, { type: 'ExpirePolicy', now: due_at }, context)
       },
     },
