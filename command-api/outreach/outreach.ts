@@ -21,13 +21,11 @@ import { outreachStreamRoutes } from './operator-routes.ts'
 import { outreachPages, type Withdraw } from './pages.ts'
 import { makeOutreachPeople, type OutreachPeopleDeps } from './people.ts'
 import { makeQueue } from './queue.ts'
-import {
-  whenApplicationStartedNoteLanding,
-  whenConsentRecordedEndMembership,
-  whenLeadActivityRecordedCountOutcome,
-  whenLeadFactsRecordedRescheduleReminders,
-  whenOutreachHappenedRecordActivity,
-} from './reactions.ts'
+import { whenApplicationStartedNoteLanding } from './when-application-started-note-landing.ts'
+import { whenConsentRecordedEndMembership } from './when-consent-recorded-end-membership.ts'
+import { whenLeadActivityRecordedCountOutcome } from './when-lead-activity-recorded-count-outcome.ts'
+import { whenLeadFactsRecordedRescheduleReminders } from './when-lead-facts-recorded-reschedule-reminders.ts'
+import { whenOutreachHappenedRecordActivity } from './when-outreach-happened-record-activity.ts'
 import { makeStreams } from './streams.ts'
 import { outreachTimers } from './timers.ts'
 import {
