@@ -107,6 +107,17 @@ export const openFirm = async (environment: Readonly<Record<string, string>> = {
   const act = async (stream_id: string, name: string) =>
     service.send<Shown>('POST', `${admin}/outreach_streams/${stream_id}/acts`, { body: { act: name } })
 
+  const read = async (stream_id: string) =>
+    (await service.send<Shown>('GET', `/api/v1/outreach/streams/${stream_id}`, { token: client.token })).body.data
+
+  /** What the drafts of a stream cost, once all that its total counts is listed: another read model shows that. */
+  const costs = async (stream_id: string) =>
+    until('the costs are listed', async () => {
+      const listed = await pagesOf<Shown>(`outreach_streams/${stream_id}/costs`)
+      const microPence = listed.reduce((sum, { micro_pence }) => sum + Number(micro_pence), 0)
+      return Math.round(microPence / 1_000_000) === (await read(stream_id))['total_cost_pence'] ? listed : undefined
+    })
+
   return {
     service,
     id,
@@ -121,14 +132,13 @@ export const openFirm = async (environment: Readonly<Record<string, string>> = {
       const path = `${admin}/outreach_streams/${stream_id}/members`
       return service.send<readonly { contact_id: string; state: string }[]>('POST', path, { body })
     },
-    read: async (stream_id: string) =>
-      (await service.send<Shown>('GET', `/api/v1/outreach/streams/${stream_id}`, { token: client.token })).body.data,
+    read,
     messages: (stream_id: string, state = '') =>
       pagesOf<Shown & { contact_id: string; state: string }>(
         `outreach_streams/${stream_id}/messages${state && `?state=${state}`}`,
       ),
     members: (stream_id: string) => pagesOf<Shown>(`outreach_streams/${stream_id}/members`),
-    costs: (stream_id: string) => pagesOf<Shown>(`outreach_streams/${stream_id}/costs`),
+    costs,
     outbox: () => pagesOf<Sent>('outreach_outbox'),
     judge: (stream_id: string, contact_id: string, message_id: string, body: object) =>
       service.send('POST', `${admin}/outreach_streams/${stream_id}/members/${contact_id}/messages/${message_id}/acts`, {
