@@ -97,9 +97,12 @@ export const makeResolve = (deps: ResolveDeps) => {
       if (owner !== contact_id && known === undefined && picked === undefined) contact_id = owner
       else if (owner !== contact_id) contested.push('email')
     }
-    if (external_id !== null && asPersonId(external_id) !== contact_id)
-      await people.claim({ organisation_id, kind: 'external_id', value: external_id }, contact_id, own)
-    return { contact_id, contested }
+    const isOwnId = external_id === null || asPersonId(external_id) === contact_id
+    const holder = isOwnId
+      ? contact_id
+      : await people.claim({ organisation_id, kind: 'external_id', value: external_id }, contact_id, own)
+    // Whom the team picked does not get the id of somebody else.
+    return { contact_id, contested, external_id: holder === contact_id ? external_id : null }
   }
 
   return async (state: IngestState, context: Context): Promise<IngestCommand> => {
@@ -142,7 +145,7 @@ export const makeResolve = (deps: ResolveDeps) => {
         if (failures.length > 0) return { type: 'HoldIngest', failures: [...failures] }
       }
 
-      const { contact_id, contested } = await claim(state, who.known, tidied, context)
+      const { contact_id, contested, external_id } = await claim(state, who.known, tidied, context)
       const { is_new_lead, ...written } = await apply(
         state,
         {
@@ -151,7 +154,7 @@ export const makeResolve = (deps: ResolveDeps) => {
           contested,
           facts: declaredFacts(content.declared),
           consent: consentOf(state),
-          arrives: { external_id: tidied.external_id },
+          arrives: { external_id },
           words: null,
         },
         context,

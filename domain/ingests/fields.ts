@@ -59,6 +59,17 @@ const plain = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]
 /** Our name of a field that somebody calls by any of its usual names. */
 export const detailNamed = (name: string): DetailName | undefined => byName.get(plain(name))
 
+/**
+ * What is declared is never interpreted: it is a detail only under our own name of one, and a date only as it is stored. All
+ * of it is a fact, exactly as it was given.
+ */
+const detailDeclared = (key: string, value: Plain): DetailName | undefined => {
+  if (key === 'phone') return 'phone_number'
+  const name = Object.keys(names).find((each): each is DetailName => each === key)
+  const needsReading = name === 'name' || (name === 'dob' && !/^\d{4}-\d{2}-\d{2}$/.test(String(value)))
+  return needsReading ? undefined : name
+}
+
 const mostLeaves = 500
 const deepest = 8
 const longestValue = 2_000
@@ -89,8 +100,9 @@ export const sentFields = (content: IngestContent, fieldNames: Readonly<Record<s
     }
   }
   for (const [key, value] of Object.entries(content.declared ?? {})) {
-    const name = detailNamed(key)
-    if (name && value !== null && !Array.isArray(value) && value !== '') keep(name, { value, sender: key })
+    if (value === null || Array.isArray(value) || value === '') continue
+    const name = detailDeclared(key, value)
+    if (name) keep(name, { value, sender: key })
   }
   return { details, declared: content.declared ?? {}, others, truncated }
 }

@@ -62,9 +62,7 @@ export const Policy = z
       mandate_status: MandateStatus,
     }),
     first_premium: FirstPremium,
-    documents: z
-      .array(PolicyDocument)
-      .describe('The schedule, the cancellation notice and the key documents of the product, once they are issued.'),
+    documents: z.array(PolicyDocument),
     next_review_on: CalendarDate.nullable(),
     next_indexation_on: CalendarDate.nullable(),
     cancelled_on: CalendarDate.nullable(),

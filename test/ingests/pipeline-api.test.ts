@@ -83,6 +83,36 @@ describe('a lead about somebody new', () => {
     ])
   })
 
+  test('is told in declared by our own names only: it is stored exactly as given, and never interpreted', async () => {
+    const who = stranger()
+    const { email } = who
+    const declared = {
+      email,
+      first_name: 'ada',
+      surname: 'Finch',
+      name: 'Dr Ada Finch',
+      dob: '14/03/1988',
+      postcode: 'ls14ap',
+    }
+    const { contact_id } = await service.process({ declared })
+    const dated = await service.process({ declared: { email: stranger().email, dob: '1988-03-14', phone: who.phone } })
+
+    expect(await personOf(contact_id)).toMatchObject({
+      email,
+      first_name: 'ada',
+      last_name: null,
+      title: null,
+      dob: null,
+      postal_code: null,
+    })
+    const facts = (await leadEventsOf(contact_id)).filter(({ type }) => type === 'LeadFactsRecorded')
+    expect(facts).toMatchObject([{ facts: declared }])
+    expect(await personOf(dated.contact_id)).toMatchObject({
+      dob: '1988-03-14',
+      phone_number: expect.any(String) as unknown,
+    })
+  })
+
   test('whose consent is told to be of the future can withdraw it', async () => {
     const consent = { method: 'checkbox', recorded_at: '9999-12-31T00:00:00Z', first_party_marketing: { email: true } }
     const { contact_id } = await service.process({ identity: stranger(), consent })
@@ -352,3 +382,50 @@ test('a lead passes through its states in order', async () => {
     'IngestApplied',
   ])
 })
+
+const always = [
+  'id',
+  'status',
+  'source',
+  'received_at',
+  'facts_written',
+  'fields_proposed',
+  'activities_written',
+  'truncated',
+  'explanation',
+]
+const done = [...always, 'source_reference', 'processed_at']
+
+test.each<readonly [status: string, body: () => object, fields: readonly string[]]>([
+  ['applied', () => ({ identity: stranger() }), [...done, 'contact_id']],
+  [
+    'applied',
+    () => ({
+      identity: stranger(),
+      provenance: { page_url: 'https://example.com/?utm_source=a', page_title: 'Quote' },
+    }),
+    [...done, 'contact_id', 'provenance'],
+  ],
+  ['applied', () => ({ identity: stranger(), source_reference: null }), [...always, 'processed_at', 'contact_id']],
+  ['held', () => ({ identity: { first_name: 'Ada' }, campaign: 'spring' }), [...done, 'validation_failures']],
+  ['needs_review', () => ({ data: { colour: Math.random() } }), done],
+  ['discarded', () => ({ identity: stranger(), source: 'bulk-lists' }), done],
+])(
+  'an ingest that is %s has the fields of the specification, and none with nothing to say',
+  async (status, body, fields) => {
+    const sent = await service.post(body())
+    const shown = await service.settled(sent.body.data.id)
+
+    expect(shown.status).toBe(status)
+    expect(Object.keys(shown).toSorted()).toEqual([...fields].toSorted())
+    const first = [
+      ...always,
+      'duplicate',
+      ...fields.filter((each) => ['source_reference', 'provenance'].includes(each)),
+    ]
+    expect(Object.keys(sent.body.data).toSorted()).toEqual(first.toSorted())
+    expect(sent.headers.get('location')).toMatch(new RegExp(`/api/v1/crm/ingests/${shown.id}$`))
+    for (const failure of shown.validation_failures ?? [])
+      expect(Object.keys(failure).toSorted()).toEqual(['field', 'reason', 'rule'])
+  },
+)

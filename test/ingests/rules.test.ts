@@ -52,7 +52,7 @@ describe('a field that is required', () => {
     ['a first name by the whole', 'first_name', { data: { name: 'Ada Ash' } }, true],
     ['a last name by the whole', 'last_name', { data: { name: 'Ada Ash' } }, true],
     ['no last name by a name of one word', 'last_name', { data: { name: 'Ada' } }, false],
-    ['no last name by a word and spaces', 'last_name', { declared: { name: ' Ada ' } }, false],
+    ['no last name by a word and spaces', 'last_name', { identity: { name: ' Ada ' } }, false],
     ['no email address by a name', 'email', { data: { name: 'Ada Ash' } }, false],
     ['a fact that was declared', 'budget', { declared: { budget: 100 } }, true],
     ['a fact that was declared as a list', 'budget', { declared: { budget: ['a', 'b'] } }, true],

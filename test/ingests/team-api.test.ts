@@ -71,6 +71,23 @@ describe('a lead in review', () => {
     })
   })
 
+  test('200: the external id of somebody else stays theirs', async () => {
+    const [one, other] = [stranger(), stranger()]
+    const external_id = `CRM-${one.email}`
+    const owner = await service.process({ identity: { ...one, external_id } })
+    const picked = await service.process({ identity: other })
+    const { id, status } = await service.process({ identity: { ...other, external_id } })
+    expect(status).toBe('needs_review')
+
+    await act(id, 'pick_person', { contact_id: picked.contact_id })
+
+    expect(await service.settled(id)).toMatchObject({ status: 'applied', contact_id: picked.contact_id })
+    const marked = async (contact_id: string | undefined) =>
+      (await service.send<{ marks: object }>('GET', `${service.admin}/leads/${contact_id}`)).body.data.marks
+    expect(await marked(owner.contact_id)).toMatchObject({ external_system_id: external_id })
+    expect(await marked(picked.contact_id)).toMatchObject({ external_system_id: null })
+  })
+
   test('200: becomes that of somebody new', async () => {
     const { id } = await inReview()
     await act(id, 'pick_person', { contact_id: null })
