@@ -4,6 +4,7 @@ import { policy } from '#domain/policies/policy.ts'
 import { policyStreamEvents } from '#domain/policies/record.ts'
 import { policyRulesOf } from '#domain/policy-rules/record.ts'
 import { commandHandler } from '../../command-api/handle.ts'
+import { premiumIds } from '../../command-api/policies/ids.ts'
 import { policyTimers } from '../../command-api/policies/timers.ts'
 import { makeReviewBasis } from '../../command-api/review-basis.ts'
 import { makeWriter } from '../../command-api/writer.ts'
@@ -32,9 +33,15 @@ beforeAll(async () => {
 })
 afterAll(async () => sales[Symbol.asyncDispose]())
 
+/** A policy whose premiums of the years before its review were called when they were due. */
 const bound = async () => {
   const { quote_id, application_id } = await sales.ready()
   const { id } = (await sales.bind(quote_id)).body.data
+  const { handle } = commandHandler(sales.writer, policy)
+  const actor = { type: 'system', id: null } as const
+  const context = { organisation_id, actor, correlation_id: 'test', now: due_at }
+  const call = { type: 'CallPremium', now: due_at, idOf: premiumIds(id) } as const
+  while ((await handle(id, call, context)).events.length > 0);
   return { id, application_id }
 }
 
