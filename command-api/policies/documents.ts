@@ -27,7 +27,7 @@ export const keptDocument =
       media_type: 'application/pdf',
       content: await renderPdf(content),
     })
-    return { kind, document_id: derivedId('policy_document', id, kind), version_id, ...kept }
+    return { kind, document_id: derivedId('policy_document', id, kind), version_id, ...kept, key_document: null }
   }
 
 const longDates = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' })

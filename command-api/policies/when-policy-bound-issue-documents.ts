@@ -1,3 +1,5 @@
+import type { Release } from '#domain/catalogue/events.ts'
+import { keyDocumentPath } from '#domain/checkout/record.ts'
 import { policyEvents } from '#domain/policies/events.ts'
 import { policy as policyDecider } from '#domain/policies/policy.ts'
 import type { PolicyRules } from '#domain/policy-rules/events.ts'
@@ -18,7 +20,20 @@ type Deps = {
   readonly rulesOf: (organisation_id: OrganisationId) => Pick<PolicyRules, 'contact'>
 }
 
-/** The schedule of a policy, and how it can be cancelled, are rendered once and kept. */
+/** What the product gives every customer, before or after the sale; who the firm is belongs to no policy. */
+const keyDocuments = ({ checkout }: Release) =>
+  checkout.key_documents
+    .filter(({ kind }) => kind !== 'initial_disclosure')
+    .map(({ document_id, version_id, kind, name, url }) => ({
+      kind,
+      document_id,
+      version_id,
+      sha256: null,
+      bytes: null,
+      key_document: { name, url: url ?? keyDocumentPath(version_id) },
+    }))
+
+/** The schedule of a policy, and how it can be cancelled, are rendered once and kept; the key documents go with them. */
 export const whenPolicyBoundIssueDocuments = ({
   writer,
   catalogue,
@@ -48,7 +63,7 @@ export const whenPolicyBoundIssueDocuments = ({
             cancellationNotice({ ...about, contact: rulesOf(organisation_id).contact }),
           ),
         )
-      await handle(policy_id, { type: 'IssueDocuments', documents }, context)
+      await handle(policy_id, { type: 'IssueDocuments', documents: [...documents, ...keyDocuments(release)] }, context)
     },
   }
 }

@@ -176,14 +176,24 @@ export const policyEvents = {
     { customer_id: CustomerId, partner: personal(CustomerDetails) },
     { subject: ({ customer_id }) => customer_id },
   ),
-  /** A document was rendered and kept, sealed, under the id of its version. */
-  PolicyDocumentIssued: event({
-    kind: PolicyDocumentKind,
-    document_id: z.uuid(),
-    version_id: z.uuid(),
-    sha256: z.string().regex(/^[0-9a-f]{64}$/),
-    bytes: z.int(),
-  }),
+  /** A document was rendered and kept, sealed, under the id of its version; or it is one of the product's key documents. */
+  PolicyDocumentIssued: event(
+    {
+      /** One of PolicyDocumentKind, or as the product names its key document. */
+      kind: z.string(),
+      document_id: z.uuid(),
+      version_id: z.uuid(),
+      /** Null of a key document. */
+      sha256: z
+        .string()
+        .regex(/^[0-9a-f]{64}$/)
+        .nullable(),
+      bytes: z.int().nullable(),
+      /** Of a key document: what it is called, and where it is; below our own address where it begins with a slash. */
+      key_document: z.object({ name: z.string(), url: z.string() }).nullable(),
+    },
+    { upcasts: [(data) => ({ ...data, key_document: null })] },
+  ),
   /** The mandate was made from the bank details that were sent. */
   PolicyMandateRecorded: event({
     mandate_id: MandateId,

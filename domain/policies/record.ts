@@ -5,14 +5,14 @@ import { ApiApplicationId, CalendarDate, OrganisationId, Pence } from '../values
 import {
   CollectionRules,
   GivenAfterBind,
-  PolicyDocumentKind,
+  type PolicyDocumentKind,
   ProviderMandate,
   SuspensionReason,
   policyEvents,
   type PolicyEvent,
   type PolicyTerms,
 } from './events.ts'
-import { Policy, type PolicyComponent } from './shown.ts'
+import { Policy, type PolicyComponent, type PolicyDocument } from './shown.ts'
 
 export { Policy, PolicyComponent, PolicyStatus } from './shown.ts'
 
@@ -54,11 +54,12 @@ export const PolicyRecord = Policy.omit({ display_id: true, premium_frequency: t
   refund_pence: Pence,
   documents: z.array(
     z.object({
-      kind: PolicyDocumentKind,
+      kind: z.string(),
       document_id: z.uuid(),
       version_id: z.uuid(),
-      sha256: z.string(),
-      bytes: z.int(),
+      sha256: z.string().nullable(),
+      bytes: z.int().nullable(),
+      key_document: z.object({ name: z.string(), url: z.string() }).nullable(),
       issued_at: z.iso.datetime(),
     }),
   ),
@@ -299,10 +300,19 @@ const withTerms = (policy: PolicyRecord, { premium_pence, annual_premium_pence, 
   })),
 })
 
-const documentNames: Readonly<Record<PolicyDocumentKind, string>> = {
+const documentNames: Readonly<Record<string, string>> = {
   policy_schedule: 'Policy schedule',
   cancellation_notice: 'Your right to cancel',
-}
+} satisfies Readonly<Record<PolicyDocumentKind, string>>
+
+/** Key documents are where the product says; what was rendered for the policy is below it. */
+const documentShown =
+  (policy_id: string, baseUrl: string) =>
+  ({ document_id, version_id, kind, key_document, issued_at }: PolicyRecord['documents'][number]): PolicyDocument => {
+    const own = `/api/v1/policies/${policy_id}/documents/${version_id}`
+    const { name, url } = key_document ?? { name: documentNames[kind] ?? kind, url: own }
+    return { document_id, version_id, kind, name, url: url.startsWith('/') ? `${baseUrl}${url}` : url, issued_at }
+  }
 
 /** Whoever set it up, and whoever is told of it, knows it by the provider's id. */
 const mandateShown = ({ payment_method, provider_mandate }: PolicyRecord): string | null =>
@@ -335,14 +345,7 @@ export const renderPolicy = (record: PolicyRecord, baseUrl: string): Policy => (
   next_collection_on: record.next_collection_on,
   payment_method: { ...record.payment_method, mandate_id: mandateShown(record) },
   first_premium: record.first_premium,
-  documents: record.documents.map(({ document_id, version_id, kind, issued_at }) => ({
-    document_id,
-    version_id,
-    kind,
-    name: documentNames[kind],
-    url: `${baseUrl}/api/v1/policies/${record.id}/documents/${version_id}`,
-    issued_at,
-  })),
+  documents: record.documents.map(documentShown(record.id, baseUrl)),
   next_review_on: record.next_review_on,
   next_indexation_on: record.next_indexation_on,
   cancelled_on: record.cancelled_on,

@@ -62,7 +62,9 @@ export const Policy = z
       mandate_status: MandateStatus,
     }),
     first_premium: FirstPremium,
-    documents: z.array(PolicyDocument),
+    documents: z
+      .array(PolicyDocument)
+      .describe('The schedule, the cancellation notice and the key documents of the product, once they are issued.'),
     next_review_on: CalendarDate.nullable(),
     next_indexation_on: CalendarDate.nullable(),
     cancelled_on: CalendarDate.nullable(),

@@ -17,7 +17,7 @@ type Row = {
 /** Every policy folded from its events. */
 export const policies: Projection<typeof policyStreamEvents, Row, 'organisation_id' | 'id'> = {
   name: 'policies',
-  version: 11,
+  version: 12,
   categories: ['policy'],
   events: policyStreamEvents,
   awaitedByDeliveries: true,

@@ -7,8 +7,9 @@ import { contextOf } from '../../command-api/reaction.ts'
 import { whenPolicyBoundIssueDocuments } from '../../command-api/policies/when-policy-bound-issue-documents.ts'
 import { whenTermsChangedIssueSchedule } from '../../command-api/policies/when-terms-changed-issue-schedule.ts'
 import { organisation_id } from '../applications/release.ts'
+import { keyFacts, terms } from '../checkout/builders.ts'
 import { anna } from './builders.ts'
-import { openSales, type Sales } from './fixture.ts'
+import { openSales, quotedAt, type Sales } from './fixture.ts'
 
 let sales: Sales
 beforeAll(async () => {
@@ -41,25 +42,32 @@ const issued = async (times = 1) => {
   const documents = await read()
   return { id, documents, share, customer_id: event.customer_id }
 }
-type Shown = { documents: { document_id: string; kind: string; name: string; url: string; issued_at: string }[] }
+type Shown = {
+  documents: { document_id: string; version_id: string; kind: string; name: string; url: string; issued_at: string }[]
+}
 
 const pathOf = (url: string | undefined) => new URL(url ?? '').pathname
 const download = (url: string | undefined, headers: Record<string, string> = {}) =>
   fetch(`${sales.origin}${pathOf(url)}`, { headers })
 
 describe('the documents of a policy', () => {
-  test('are its schedule and the notice of the right to cancel, issued when it was bound', async () => {
+  test('are the policy schedule, the cancellation notice and the key facts, issued when it was bound', async () => {
     const { id, documents } = await issued()
 
+    const issued_at = quotedAt
     expect(documents).toMatchObject([
-      { kind: 'policy_schedule', name: 'Policy schedule', issued_at: '2026-06-01T09:00:00.000Z' },
+      { kind: 'policy_schedule', name: 'Policy schedule', issued_at },
       { kind: 'cancellation_notice', name: 'Your right to cancel' },
+      { kind: 'key_facts', version_id: keyFacts.version_id, name: keyFacts.name, issued_at },
+      // Given after the sale only. Who the firm is, is no document of a policy.
+      { kind: 'policy_terms', document_id: terms.document_id, name: terms.name, url: terms.url },
     ])
-    expect(await sales.typesOf(`policy-${id}`)).toEqual(['PolicyBound', 'PolicyDocumentIssued', 'PolicyDocumentIssued'])
+    expect(pathOf(documents[2]?.url)).toBe(`/api/v1/key_documents/${keyFacts.version_id}`)
+    expect(await sales.typesOf(`policy-${id}`)).toEqual(['PolicyBound', ...documents.map(() => 'PolicyDocumentIssued')])
   })
 
   test('are issued once, however often the reaction runs', async () => {
-    expect((await issued(2)).documents).toHaveLength(2)
+    expect((await issued(2)).documents).toHaveLength(4)
   })
 
   test('are followed by another version of the schedule when the policy is amended, and the former stays', async () => {
@@ -80,13 +88,13 @@ describe('the documents of a policy', () => {
     await react()
 
     const issuedTypes = (await sales.typesOf(`policy-${id}`)).filter((type) => type === 'PolicyDocumentIssued')
-    expect(issuedTypes).toHaveLength(3)
+    expect(issuedTypes).toHaveLength(5)
     const shown = async () => {
       await sales.project()
       return ((await sales.get(`/api/v1/policies/${id}`)).body as { data: Shown }).data.documents
     }
-    await vi.waitUntil(async () => (await shown()).length === 3, { timeout: 20_000, interval: 5 })
-    const [former, , latest] = await shown()
+    await vi.waitUntil(async () => (await shown()).length === 5, { timeout: 20_000, interval: 5 })
+    const [former, , , , latest] = await shown()
     expect(latest).toMatchObject({ kind: 'policy_schedule', document_id: former?.document_id })
     expect(latest?.url).not.toBe(former?.url)
     for (const url of [documents[0]?.url, latest?.url]) expect((await download(url)).status).toBe(200)
@@ -94,7 +102,7 @@ describe('the documents of a policy', () => {
 
   test('are PDF, for a server of the firm', async () => {
     const { documents } = await issued()
-    for (const { url } of documents) {
+    for (const { url } of documents.slice(0, 2)) {
       const answer = await download(url)
       const content = Buffer.from(await answer.arrayBuffer())
       expect(answer.status).toBe(200)

@@ -276,6 +276,7 @@ test('what is shown of a policy, and what only the service needs, is all that is
     version_id: 'd2000000-0000-4000-8000-000000000001',
     sha256: 'a'.repeat(64),
     bytes: 10,
+    key_document: null,
   } as const
   const events: readonly PolicyStreamEvent[] = [...inArrears, document]
   const fold = (before: PolicyRecord | undefined, event: PolicyStreamEvent) =>

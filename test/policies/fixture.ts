@@ -32,6 +32,7 @@ import type { Catalogue } from '../../command-api/live-catalogue.ts'
 import { makeClaimNumber } from '../../command-api/policies/number.ts'
 import { makeWaitUntilReadable } from '../../command-api/policies/readable.ts'
 import { makeReplaceBankDetails } from '../../command-api/policy-mandates.ts'
+import { premiumRoutes } from '../../command-api/policies/premium-routes.ts'
 import { policyAdminRoutes } from '../../command-api/policies/routes.ts'
 import { servicingRoutes } from '../../command-api/policies/servicing-routes.ts'
 import { makeSetUp } from '../../command-api/policies/set-up.ts'
@@ -167,6 +168,7 @@ export const openSales = async ({ release = checkoutRelease() }: { readonly rele
           },
         }),
         ...servicingRoutes({ writer, baseUrl, catalogue, dateAt: (_organisation, at) => at.slice(0, 10) }),
+        ...premiumRoutes({ writer, baseUrl, dateAt: (_organisation, at) => at.slice(0, 10) }),
         ...policyAdminRoutes({
           writer,
           baseUrl,
@@ -186,6 +188,7 @@ export const openSales = async ({ release = checkoutRelease() }: { readonly rele
     return {
       ...served,
       writer,
+      desks: ownDesks,
       setUp,
       bind: async (quote_id: string, body: object = {}, headers?: Record<string, string>) => {
         const answer = await served.post(`/api/v1/quotes/${quote_id}/bind`, body, headers)

@@ -183,6 +183,7 @@ describe('the record', () => {
       version_id,
       sha256: 'e'.repeat(64),
       bytes: 21_000,
+      key_document: null,
     })
     const [schedule, notice] = ['d2000000-0000-5000-8000-000000000021', 'd2000000-0000-5000-8000-000000000022'] as const
     const record = after(issue('policy_schedule', schedule), issue('cancellation_notice', notice))

@@ -374,6 +374,7 @@ describe('documents of a policy', () => {
     version_id: 'd2000000-0000-4000-8000-000000000001',
     sha256: 'a'.repeat(64),
     bytes: 10,
+    key_document: null,
   } as const
   const issued = { type: 'PolicyDocumentIssued', ...details } satisfies PolicyEvent
   const other = { ...details, version_id: 'd2000000-0000-4000-8000-000000000002' }

@@ -22,6 +22,8 @@ const notPersonal: Readonly<Record<string, string>> = {
   'QuoteIssued.journey_loading': 'a multiplier of the release',
   'QuoteIssued.rate_tables': 'keys of published rate tables',
   'PolicyReviewPriced.rate_tables': 'keys of published rate tables',
+  'PolicyDocumentIssued.kind': 'ours, or the kind of a document of the release',
+  'PolicyDocumentIssued.key_document': 'a document of the release, which is published',
   'OrganisationRegistered.slug': 'names a firm, and is set by the operator',
   'OrganisationRegistered.name': 'names a firm, and is set by the operator',
   'OrganisationRegistered.time_zone': 'an IANA name',

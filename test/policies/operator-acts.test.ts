@@ -1,0 +1,271 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { policy, type PolicyCommand } from '#domain/policies/policy.ts'
+import { ClaimId } from '#domain/claims/events.ts'
+import type { PolicyState } from '#domain/policies/state.ts'
+import { collectPremiums } from '../../command-api/policies/collect-premiums.ts'
+import { premiumIds } from '../../command-api/policies/ids.ts'
+import { refundPremiums } from '../../command-api/policies/refund-premiums.ts'
+import { commandHandler } from '../../command-api/handle.ts'
+import { setUpMandates } from '../../command-api/policy-mandates.ts'
+import { organisation_id } from '../applications/release.ts'
+import type { Kill } from '../mortal.ts'
+import { openSales, quotedAt, type Sales } from './fixture.ts'
+
+/** Every act of the operator upon a policy, sent many times at once, killed at each of its writes, and by the wrong firm. */
+
+let sales: Sales
+beforeAll(async () => {
+  sales = await openSales()
+})
+afterAll(async () => sales[Symbol.asyncDispose]())
+
+type Process = Pick<Sales, 'post' | 'writer' | 'desks'>
+
+const strangers = '99999999-0000-4000-8000-000000000001'
+const claim_id = ClaimId.parse('c1000000-0000-4000-8000-000000000001')
+const actor = { type: 'system', id: null } as const
+const contextAt = (now: string) => ({ organisation_id, actor, correlation_id: 'test', now })
+
+const load = async (id: string): Promise<PolicyState> => {
+  const state = await commandHandler(sales.writer, policy).load(id)
+  return state ?? expect.fail('There is no such policy.')
+}
+const decide = async (id: string, now: string, ...commands: readonly PolicyCommand[]) => {
+  for (const command of commands) await commandHandler(sales.writer, policy).handle(id, command, contextAt(now))
+}
+const fire = async (process: Process, kind: string, state: PolicyState, id: string, due_at: string) => {
+  const clock = { now: () => new Date(due_at) }
+  const timers = [...collectPremiums({ ...process, clock }), refundPremiums(process), setUpMandates(process)]
+  const due = { organisation_id, kind, id, stream: `policy-${state.id}`, due_at }
+  await timers.find((timer) => timer.kind === kind)?.fire(due, contextAt(due_at))
+}
+
+const called = '2026-06-30T09:00:00.000Z'
+const sold = async (): Promise<string> => {
+  sales.clock(quotedAt)
+  const { quote_id } = await sales.ready()
+  const { id } = (await sales.bind(quote_id, { collection_day: 14 })).body.data
+  await decide(id, called, { type: 'ActivatePolicy', now: called })
+  sales.clock(called)
+  return id
+}
+/** A policy whose first premium was collected. */
+const paid = async (): Promise<string> => {
+  const id = await sold()
+  await fire(sales, 'policy_mandate', await load(id), id, quotedAt)
+  await fire(sales, 'policy_premium', await load(id), id, called)
+  const [premium] = (await load(id)).premiums
+  await fetch(`${sales.stripe.url}/stand-in/payment_intents/${premium?.payment_intent_id}/settle`, { method: 'POST' })
+  await fire(sales, 'premium', await load(id), premium?.premium_id ?? '', called)
+  return id
+}
+/** A policy whose first premium has failed. */
+const unpaid = async (): Promise<string> => {
+  const id = await sold()
+  await decide(id, called, { type: 'CallPremium', now: called, idOf: premiumIds(id) })
+  const { premium_id } = (await load(id)).premiums[0] ?? expect.fail('No premium is due.')
+  const result = { outcome: 'failed', failure_code: 'insufficient_funds' } as const
+  await decide(id, called, { type: 'SettlePremium', premium_id, attempt: 1, now: called, result })
+  return id
+}
+const lapsed = async (): Promise<string> => {
+  const id = await unpaid()
+  for (const now of ['2026-08-15T09:00:00.000Z', '2026-09-20T09:00:00.000Z'])
+    await decide(id, now, { type: 'CheckArrears', now })
+  sales.clock('2026-09-25T09:00:00.000Z')
+  return id
+}
+const suspended = async (): Promise<string> => {
+  const id = await sold()
+  await decide(id, called, { type: 'SuspendPolicy' })
+  return id
+}
+const claimed = (...decisions: readonly ('approve' | 'decline')[]) => {
+  const today = '2026-06-20'
+  const amount_pence = 1_000_000
+  return async (): Promise<string> => {
+    const id = await sold()
+    const opened = { claim_type: 'life', cover_index: null, happened_on: today, amount_pence, note: null } as const
+    await decide(id, called, { type: 'OpenClaim', claim_id, ...opened, today })
+    for (const decision of decisions)
+      await decide(id, called, {
+        type: 'DecideClaim',
+        claim_id,
+        decision,
+        amount_pence,
+        note: null,
+        ends_policy: false,
+        today,
+      })
+    return id
+  }
+}
+const withoutMandate = async (): Promise<string> => {
+  const id = await sold()
+  const failure = { failure_code: 'account_closed', is_final: true, mandate_requests: 0, now: called } as const
+  await decide(id, called, { type: 'RecordMandateFailure', ...failure })
+  return id
+}
+
+type Act = {
+  readonly name: string
+  readonly prepare: () => Promise<string>
+  /** Its address below that of the policy. */
+  readonly at: (state: PolicyState) => string
+  readonly body?: object
+  /** How many writes it makes. */
+  readonly writes?: number
+  /** What may be recorded once more where it is sent at once, and changes nothing. */
+  readonly mayRepeat?: string
+}
+
+const firstPremium = ({ premiums }: PolicyState): string => `premiums/${premiums[0]?.premium_id}`
+const decisions = () => `claims/${claim_id}/decisions`
+const direct_debit = { account_holder_name: 'Anna Ash', sort_code: '10-79-99', account_number: '88837491' }
+const claim = { claim_type: 'life', happened_on: '2026-06-20', amount_pence: 1_000_000 }
+const leave = { how: 'not_owed', reason: 'Paid in cash.' }
+
+const acts: readonly Act[] = [
+  { name: 'cancellation', prepare: paid, at: () => 'cancellation', body: { reason: 'cooling_off' } },
+  {
+    name: 'amendment',
+    prepare: sold,
+    at: () => 'amendment',
+    body: { components: [{ cover_index: 0, premium_pence: 999 }], collection_day: 28 },
+  },
+  { name: 'suspension', prepare: sold, at: () => 'suspension' },
+  { name: 'reinstatement of one that is suspended', prepare: suspended, at: () => 'reinstatement' },
+  { name: 'reinstatement of one that has lapsed', prepare: lapsed, at: () => 'reinstatement' },
+  { name: 'retry of a premium', prepare: unpaid, at: (state) => `${firstPremium(state)}/retry` },
+  { name: 'write-off of a premium', prepare: unpaid, at: (state) => `${firstPremium(state)}/write_off` },
+  {
+    name: 'refund of a premium',
+    prepare: paid,
+    at: (state) => `${firstPremium(state)}/refund`,
+    body: { refund_pence: 5 },
+  },
+  { name: 'opening of a claim', prepare: sold, at: () => 'claims', body: claim },
+  { name: 'approval of a claim', prepare: claimed(), at: decisions, body: { decision: 'approve' } },
+  {
+    name: 'payment of a claim that ends the policy',
+    prepare: claimed('approve'),
+    at: decisions,
+    body: { decision: 'pay', ends_policy: true },
+  },
+  { name: 'reopening of a claim', prepare: claimed('decline'), at: decisions, body: { decision: 'reopen' } },
+  // Ours of the account, and that a mandate is wanted.
+  {
+    name: 'mandate from another account',
+    prepare: withoutMandate,
+    at: () => 'mandate',
+    body: { direct_debit },
+    writes: 2,
+    mayRepeat: 'PolicyMandateRequested',
+  },
+]
+
+const send = async (
+  { at, body }: Act,
+  id: string,
+  process: Process = sales,
+  organisation: string = organisation_id,
+) => {
+  const address = `/admin/v1/organisations/${organisation}/policies/${id}/${at(await load(id))}`
+  return process.post(address, body ?? {}, { 'idempotency-key': 'once' })
+}
+const isDone = ({ status }: { readonly status: number }): boolean => status === 200 || status === 201
+/** What there is of a policy, with its premiums and claims, and of its application. */
+const traceOf = async (id: string) => {
+  const { application_id, status } = await load(id)
+  const application = await sales.typesOf(`application-${application_id}`)
+  return { status, policy: await sales.typesOf(`policy-${id}`), application }
+}
+
+describe.each(acts)('$name', (act) => {
+  test('is done once when it is sent many times at once, to two processes; wherever it is killed, it completes', async () => {
+    const undisturbed = await act.prepare()
+    const before = (await traceOf(undisturbed)).policy.length
+    expect(await send(act, undisturbed)).toSatisfy(isDone)
+    const expected = await traceOf(undisturbed)
+    expect(expected.policy.length).toBeGreaterThan(before)
+
+    const crowded = await act.prepare()
+    await using other = await sales.startProcess()
+    const sent = await Promise.all(
+      Array.from({ length: 20 }, async (_, index) => send(act, crowded, index % 2 ? other : sales)),
+    )
+    expect(sent.filter((each) => !isDone(each))).toEqual([])
+    const { mayRepeat, writes = 1 } = act
+    const once = ({ policy: types, ...others }: Awaited<ReturnType<typeof traceOf>>) => ({
+      ...others,
+      policy: types.filter((type, index) => type !== mayRepeat || types.indexOf(type) === index),
+    })
+    expect(once(await traceOf(crowded))).toEqual(once(expected))
+
+    const kills = Array.from({ length: writes }, (_, index) => index + 1).flatMap((atWrite): Kill[] => [
+      { atWrite, when: 'before' },
+      { atWrite, when: 'after' },
+    ])
+    for (const kill of kills) {
+      const id = await act.prepare()
+      await using dying = await sales.startProcess(kill)
+      expect((await send(act, id, dying)).status).toBe(500)
+      expect(await send(act, id)).toSatisfy(isDone)
+      expect({ kill, ...(await traceOf(id)) }).toEqual({ kill, ...expected })
+    }
+  })
+
+  test('404 not_found for another organisation, and nothing is changed', async () => {
+    const id = await act.prepare()
+    const before = await traceOf(id)
+
+    expect(await send(act, id, sales, strangers)).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } })
+
+    expect(await traceOf(id)).toEqual(before)
+  })
+})
+
+describe('a refund that is owed', () => {
+  test('is given back once, wherever the process that asks the provider for it is killed', async () => {
+    for (const kill of [1, 2].flatMap((atWrite): Kill[] => [
+      { atWrite, when: 'before' },
+      { atWrite, when: 'after' },
+    ])) {
+      const id = await paid()
+      await decide(id, called, { type: 'CancelPolicy', reason: 'cooling_off', note: null, today: '2026-06-30' })
+      const owed = await load(id)
+      const [premium] = owed.premiums
+      const refund_id = premium?.refunds[0]?.refund_id ?? expect.fail('Nothing is owed.')
+      await using dying = await sales.startProcess(kill)
+      await expect(fire(dying, 'premium_refund', owed, refund_id, called)).rejects.toThrow('killed')
+
+      for (let time = 0; time < 2; time++) await fire(sales, 'premium_refund', owed, refund_id, called)
+
+      const { premiums } = await load(id)
+      expect({ kill, refunded_pence: premiums[0]?.refunded_pence }).toEqual({
+        kill,
+        refunded_pence: premium?.amount_pence,
+      })
+      const made = sales.stripe
+        .objects()
+        .filter(({ object, payment_intent }) => object === 'refund' && payment_intent === premium?.payment_intent_id)
+      expect(made).toMatchObject([{ amount: premium?.amount_pence }])
+    }
+  })
+
+  test('cannot be settled under another policy: its premium is not found there', async () => {
+    const [id, other] = [await paid(), await paid()]
+    await decide(id, called, { type: 'CancelPolicy', reason: 'cooling_off', note: null, today: '2026-06-30' })
+    const [premium] = (await load(id)).premiums
+    const refund = `premiums/${premium?.premium_id}/refunds/${premium?.refunds[0]?.refund_id}`
+    const base = `/admin/v1/organisations/${organisation_id}/policies/${other}`
+
+    const acted = [
+      await sales.post(`${base}/premiums/${premium?.premium_id}/refund`, {}),
+      await sales.post(`${base}/${refund}/retry`, {}),
+      await sales.post(`${base}/${refund}/closure`, leave),
+    ]
+
+    expect(acted.map(({ status }) => status)).toEqual([404, 404, 404])
+  })
+})
