@@ -16,6 +16,15 @@ export type Clock = {
 /** The clock of this machine. */
 export const systemClock: Clock = { now: () => new Date() }
 
+/**
+ * When something happened that another party dates by real time: in business time, it was as long before now. Those who
+ * hear of it may have moved their clock by a year, and then it would seem to be a year old.
+ */
+export const inBusinessTime = (realInstant: string, now: string, realNow: number = Date.now()): string => {
+  const movedMs = Math.max(0, Date.parse(now) - realNow)
+  return new Date(Math.min(Date.parse(now), Date.parse(realInstant) + movedMs)).toISOString()
+}
+
 type ClockParts = {
   readonly pool: Pool
   readonly log: Log

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { moveClock, startClock } from '#infra/clock.ts'
+import { inBusinessTime, moveClock, startClock } from '#infra/clock.ts'
 import { BadConfiguration, readConfig } from '#infra/config.ts'
 import { makeLog } from '#infra/log.ts'
 import { migrate } from '#infra/postgres/migrations.ts'
@@ -28,6 +28,16 @@ test('business time is the time of the database, ahead by the offset', async () 
   expect(Number(now)).toBeGreaterThanOrEqual(before - tolerance)
   expect(Number(now)).toBeLessThanOrEqual(after + tolerance)
   expect(Number(later) - Number(now)).toBeGreaterThan(hourMs - tolerance)
+})
+
+test('what another party dates by real time was as long ago in business time', () => {
+  const real = Date.parse('2026-11-23T03:00:00.000Z')
+  const paid = '2026-11-23T02:59:00.000Z'
+
+  expect(inBusinessTime(paid, '2027-05-18T03:00:00.000Z', real)).toBe('2027-05-18T02:59:00.000Z')
+  expect(inBusinessTime(paid, '2026-11-23T03:00:00.000Z', real)).toBe(paid)
+  // The other party's clock is ahead of ours.
+  expect(inBusinessTime('2026-11-23T03:00:05.000Z', '2026-11-23T03:00:00.000Z', real)).toBe('2026-11-23T03:00:00.000Z')
 })
 
 test('while the database is away it goes on counting', async () => {

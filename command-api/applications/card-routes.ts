@@ -5,6 +5,7 @@ import { isWhole, type ApplicationState } from '#domain/applications/state.ts'
 import { PaymentId } from '#domain/payments/events.ts'
 import type { CardPayment } from '#domain/payments/record.ts'
 import { CurrencyCode, Pence, QuoteId, type OrganisationId } from '#domain/values.ts'
+import { inBusinessTime } from '#infra/clock.ts'
 import { Problem } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import { derivedId } from '#infra/ids.ts'
@@ -76,7 +77,7 @@ export const takenAtProvider = (
     status,
     card_brand: card?.brand ?? null,
     card_last4: card?.last4 ?? null,
-    paid_at: paid_at ?? now,
+    paid_at: paid_at === null ? now : inBusinessTime(paid_at, now),
     idempotency_key,
   } as const
 }

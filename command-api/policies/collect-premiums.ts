@@ -6,7 +6,7 @@ import { premiumOf } from '#domain/policies/premium.ts'
 import type { PolicyState } from '#domain/policies/state.ts'
 import { PremiumId } from '#domain/premiums/events.ts'
 import { failedRefunds, type Premium } from '#domain/premiums/record.ts'
-import type { Clock } from '#infra/clock.ts'
+import { inBusinessTime, type Clock } from '#infra/clock.ts'
 import type { Outcome, Provider, ProviderPayment } from '#infra/stripe/provider.ts'
 import { commandHandler, type Context, type Writer } from '../handle.ts'
 import type { PaymentDesks } from '../payment-desk.ts'
@@ -182,8 +182,7 @@ const settledBy = (
   switch (status) {
     case 'succeeded':
     case 'authorised': {
-      // The provider does not know business time.
-      const collected_at = paid_at !== null && paid_at < now ? paid_at : now
+      const collected_at = paid_at === null ? now : inBusinessTime(paid_at, now)
       const collected = { ...settled, result: { outcome: 'collected', payment_intent_id: id, collected_at } } as const
       if (total_pence === 0) return [collected]
       const failed_before = failedRefunds(premium)

@@ -1,4 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { unusedAt } from '#domain/payments/record.ts'
+import { OrganisationId, QuoteId } from '#domain/values.ts'
+import type { ProviderPayment } from '#infra/stripe/provider.ts'
+import { takenAtProvider } from '../../command-api/applications/card-routes.ts'
 import { termRelease } from '../quotes/builders.ts'
 import { openCheckout, quotedAt, runsOutAt, type Checkout } from './checkout.ts'
 
@@ -9,6 +13,22 @@ beforeAll(async () => {
 afterAll(async () => desk[Symbol.asyncDispose]())
 
 type Opened = { readonly payment_intent: { readonly id: string }; readonly amount_pence: number }
+
+const dayMs = 24 * 60 * 60 * 1000
+const organisation_id = OrganisationId.parse(crypto.randomUUID())
+const atProvider: ProviderPayment = {
+  id: 'pi_1',
+  client_secret: null,
+  status: 'succeeded',
+  amount_pence: 1250,
+  refunded_pence: 0,
+  currency_code: 'GBP',
+  metadata: {},
+  card: { brand: 'visa', last4: '4242' },
+  paid_at: null,
+  failure_code: null,
+  provider_customer_id: null,
+}
 
 const open = (quote_id: string, headers?: Record<string, string>) =>
   desk.post(quote_id, 'payment_intent', undefined, headers)
@@ -114,6 +134,20 @@ describe('card_payment', () => {
     })
     expect([again.status, again.body]).toEqual([200, first.body])
     expect((await typesOf(application_id)).filter((type) => type === 'CardPaymentTaken')).toHaveLength(1)
+  })
+
+  test('is not a year old, and unused for so long, when the operator has moved business time by a year', () => {
+    const now = new Date(Date.now() + 365 * dayMs).toISOString()
+    const paid_at = new Date(Date.now() - 1_000).toISOString()
+    const taken = takenAtProvider(
+      organisation_id,
+      QuoteId.parse(crypto.randomUUID()),
+      { ...atProvider, paid_at },
+      { now },
+    )
+
+    expect(Date.parse(now) - Date.parse(taken?.paid_at ?? '')).toBeLessThan(dayMs)
+    expect(unusedAt(taken?.paid_at ?? '') > now).toBe(true)
   })
 
   test('is taken once when it is sent twice at once, and replays under its Idempotency-Key', async () => {
