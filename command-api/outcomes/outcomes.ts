@@ -55,6 +55,13 @@ const isRefusal = (code: ErrorCode): boolean => code === 'not_repeatable' || cod
 
 const noOutcome = () => notFound('outcome')
 
+const noOutcomeSentAs = () =>
+  new Problem(
+    'not_found',
+    'No outcome that your API application sent with this event_id is recorded. One that is held is not recorded yet; one that came in another way is reversed by its id.',
+    { fields: { event_id: 'no outcome is recorded under it' } },
+  )
+
 const noLead = () =>
   new Problem(
     'not_found',
@@ -105,14 +112,18 @@ export const makeOutcomes = (deps: OutcomesDeps) => {
   }
 
   /** The lead of an outcome that the reporter may see. */
-  const contactOf = async ({ organisation_id, sentBy }: Reporter, id: string): Promise<CustomerId> => {
+  const contactOf = async (
+    { organisation_id, sentBy }: Reporter,
+    id: string,
+    unknown: () => Problem,
+  ): Promise<CustomerId> => {
     const report = await reports.load(id)
     const contact_id =
       report?.organisation_id === organisation_id ? report.contact_id : await contactInReadModel(organisation_id, id)
-    if (!contact_id) throw noOutcome()
+    if (!contact_id) throw unknown()
     if (sentBy === undefined) return contact_id
     const lead = await leads.find(organisation_id, contact_id)
-    if (!lead?.record.senders.includes(sentBy)) throw noOutcome()
+    if (!lead?.record.senders.includes(sentBy)) throw unknown()
     return contact_id
   }
 
@@ -124,9 +135,15 @@ export const makeOutcomes = (deps: OutcomesDeps) => {
     return rows[0] ? CustomerId.parse(rows[0].contact_id) : null
   }
 
-  const reverse = async (reporter: Reporter, id: string, note: string | null, context: Context): Promise<Outcome> => {
+  const reverse = async (
+    reporter: Reporter,
+    id: string,
+    note: string | null,
+    context: Context,
+    unknown = noOutcome,
+  ): Promise<Outcome> => {
     const { organisation_id, api_application_id, source, by } = reporter
-    const contact_id = await contactOf(reporter, id)
+    const contact_id = await contactOf(reporter, id, unknown)
     const reversal_id = derivedId('outcome_reversal', organisation_id, id)
     const { state } = await ledgers.handle(
       contact_id,
@@ -172,7 +189,7 @@ export const makeOutcomes = (deps: OutcomesDeps) => {
 
     /** Reverses the outcome that this reporter sent with an event id. */
     reverseByEventId: async (reporter: Reporter, event_id: string, note: string | null, context: Context) =>
-      reverse(reporter, idOf(reporter, event_id), note, context),
+      reverse(reporter, idOf(reporter, event_id), note, context, noOutcomeSentAs),
 
     /** Takes in what an event of another system says. What cannot be used, and what fits no lead, is held. */
     receive: async (

@@ -90,7 +90,10 @@ test('404 not_found: an unknown outcome, an unknown event id, and with only crm 
   const outcome = await report(await fixture.send(website))
 
   expect((await post(`/${crypto.randomUUID()}/reverse`, {})).status).toBe(404)
-  expect((await post('/reverse', { event_id: 'R-0' })).status).toBe(404)
+  expect(await post('/reverse', { event_id: 'R-0' })).toMatchObject({
+    status: 404,
+    body: { error: { code: 'not_found', fields: { event_id: 'no outcome is recorded under it' } } },
+  })
   expect((await post(`/${outcome.id}/reverse`, {}, as('partner', crm))).status).toBe(404)
   expect((await post(`/${outcome.id}/reverse`, {}, as('stranger'))).status).toBe(404)
   expect((await post(`/${outcome.id}/reverse`, {}, as('website', crm))).status).toBe(200)
