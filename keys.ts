@@ -7,7 +7,7 @@ import { BadConfiguration, readConfig } from './infra/config.ts'
 import { makeLiveFolds } from './infra/consumers/live-folds.ts'
 import { makeProgress } from './infra/consumers/progress.ts'
 import { deriveKeys } from './infra/crypto/keys.ts'
-import { keysCommand } from './infra/crypto/keys-command.ts'
+import { keysCommand, usage } from './infra/crypto/keys-command.ts'
 import { checkMasterKeys } from './infra/crypto/master-keys.ts'
 import type { EventLog } from './infra/event-log/event-log.ts'
 import { readOwnSecrets, runningClusterUrl } from './infra/local-installation.ts'
@@ -35,6 +35,7 @@ const secretsInUse = async (eventLog: EventLog, signal: AbortSignal): Promise<re
   return sealedSecretsOf(known, new Date().toISOString())
 }
 
+if (command.includes('--help')) process.stdout.write(`${usage}\n`)
 runProcess('keys', async (signal) => {
   const secrets = await readOwnSecrets(readConfig(process.env).DATA_DIR)
   const config = readConfig({ ...secrets, ...process.env })

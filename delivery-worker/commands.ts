@@ -5,6 +5,14 @@ import { choice, decidePlanning, findPlanning, fromTheBeginning } from './planni
 
 type Parts = { readonly pool: Pool; readonly eventLog: EventLog }
 
+/** As `--help` prints it. */
+export const usage = `Usage: ${choice}
+
+  now          sends what is recorded from now on
+  beginning    sends everything in the log that an action asks for, from its first event
+  <ISO time>   sends what was recorded from then on, for example 2026-03-01T10:00:00Z
+`
+
 /**
  * What an operator can do with deliveries: `npm run delivery-worker -- plan-from now`. The exit code: 0 if all is well, 1
  * if not, 2 if the command cannot be understood.
@@ -17,11 +25,7 @@ export const deliveryWorkerCommand = async (
   const write = (line: string) => output.write(`${line}\n`)
   const isTime = SentInstant.safeParse(from).success
   if (command !== 'plan-from' || rest.length > 0 || !(from === 'now' || from === 'beginning' || isTime)) {
-    write(`Usage: ${choice}
-
-  now          sends what is recorded from now on
-  beginning    sends everything in the log that an action asks for, from its first event
-  <ISO time>   sends what was recorded from then on, for example 2026-03-01T10:00:00Z`)
+    output.write(usage)
     return 2
   }
 

@@ -5,7 +5,7 @@ import { makeMetrics } from '#infra/metrics.ts'
 import { openParts } from '#infra/parts.ts'
 import { runProcess } from '#infra/process.ts'
 import { runRole } from '#infra/run-role.ts'
-import { deliveryWorkerCommand } from './commands.ts'
+import { deliveryWorkerCommand, usage } from './commands.ts'
 import { startDeliveryWorker } from './delivery-worker.ts'
 
 const [, , ...command] = process.argv
@@ -25,5 +25,6 @@ const runCommand = () => {
   })
 }
 
+if (command.includes('--help')) process.stdout.write(`${usage}\n`)
 if (command.length > 0 && command[0] !== '--help') runCommand()
 else runRole('delivery-worker', startDeliveryWorker)

@@ -16,7 +16,9 @@ type Parts = {
 
 type SecretInUse = { readonly sealed: string; readonly organisation_id: string; readonly of: string }
 
-const usage = `
+/** As `--help` prints it. */
+export const usage = `Commands for the keys:
+
   status        which master keys are in use, and what is sealed under them
   rotate        seals everything in the database again under MASTER_KEY
   retire <id>   lets the service start without an earlier master key that nothing needs any more
@@ -48,7 +50,7 @@ export const keysCommand = async (
       return refusal === undefined ? 0 : 1
     }
     default:
-      write(`Commands for the keys:\n${usage}`)
+      output.write(usage)
       return 2
   }
 }
