@@ -20,9 +20,19 @@ import { startProjections } from './projections/projections.ts'
 import { startQueryApi } from './query-api/query-api.ts'
 import { startStandIns } from './stand-ins/demo.ts'
 
-const welcome = async ({ BASE_URL, OPERATOR_KEY }: Config, salesPage: string | undefined): Promise<string> => {
+/** What the other commands must be given to find this service, as far as they would not by themselves. */
+const whereToFind = ({ BASE_URL, DATA_DIR }: Config): string => {
+  const byDefault = readConfig({})
+  const settings = [
+    ...(BASE_URL === byDefault.BASE_URL ? [] : [`BASE_URL=${BASE_URL}`]),
+    ...(DATA_DIR === byDefault.DATA_DIR ? [] : [`DATA_DIR='${DATA_DIR}'`]),
+  ]
+  return settings.map((setting) => `${setting} `).join('')
+}
+
+const welcome = async (config: Config, salesPage: string | undefined): Promise<string> => {
   const { client_id, client_secret } = await demoApplication()
-  const isDefault = BASE_URL === readConfig({}).BASE_URL
+  const { BASE_URL, OPERATOR_KEY } = config
   return `
 Coverstream is ready at ${BASE_URL}   (explorer: ${BASE_URL}/api/v1/explorer)
 ${salesPage === undefined ? '' : `A page that sells a policy: ${salesPage}\n`}
@@ -37,7 +47,7 @@ Get a token and read the products:
     | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
   curl -s ${BASE_URL}/api/v1/products -H "Authorization: Bearer $TOKEN"
 
-Play the whole journey in another terminal:  ${isDefault ? '' : `BASE_URL=${BASE_URL} `}npm run demo
+Play the whole journey in another terminal:  ${whereToFind(config)}npm run demo
 Stop with Ctrl-C; the data stays.
 `
 }

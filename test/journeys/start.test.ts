@@ -56,6 +56,7 @@ test(
     const output = service.output()
     expect(output).toContain(`ready at ${place.origin}`)
     expect(output).toContain(`curl -s ${place.origin}/api/v1/products`)
+    expect(output).toContain(`BASE_URL=${place.origin} DATA_DIR='${place.dataDir}' npm run demo`)
 
     const client = { client_id: printed(output, 'client_id'), client_secret: printed(output, 'client_secret') }
     const { send } = makeCaller(place.origin, client)
