@@ -151,7 +151,7 @@ const fileFaults = ({ checkout }: DeclaredProduct, setup: SetupContext) =>
 
 const whyUnusable = (name: string, setup: SetupContext): string | undefined => {
   const content = setup.bytes(name)
-  if (!content) return `${name} was not sent along`
+  if (!content) return `${name} was not sent along: it must lie beside the set-up file`
   if (!documentFile(name, content)) return `${name} must end in ${documentFileTypes.join(', ')}`
   return content.length > mostDocumentBytes ? `${name} is larger than ${mostDocumentBytes / 1e6} MB` : undefined
 }

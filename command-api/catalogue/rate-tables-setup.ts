@@ -31,7 +31,8 @@ export const tableOf = (
   setup: Pick<SetupContext, 'currency_code' | 'file'>,
 ): RateTable | Faulty => {
   const text = file === undefined ? csv : setup.file(file)
-  if (text === undefined) return { faults: [{ path: ['file'], reason: `${file} was not sent along` }] }
+  if (text === undefined)
+    return { faults: [{ path: ['file'], reason: `${file} was not sent along: it must lie beside the set-up file` }] }
 
   const parsed = parseRateCsv(text)
   if ('faults' in parsed) {

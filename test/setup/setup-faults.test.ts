@@ -95,7 +95,10 @@ refused(
   },
 )
 refused('a file that was not sent along', file.replace(/csv: \|\n(.*\n){3}/, 'file: rates/life.csv\n'), {
-  'organisations[0].rate_tables[0].file': [lineOf(file, 'csv: |'), 'rates/life.csv was not sent along'],
+  'organisations[0].rate_tables[0].file': [
+    lineOf(file, 'csv: |'),
+    'rates/life.csv was not sent along: it must lie beside the set-up file',
+  ],
 })
 refused(
   'a product that is put on sale without being published',
