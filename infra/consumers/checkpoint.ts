@@ -118,21 +118,24 @@ export const moving = `
     update consumer_checkpoint set position = $4, updated_at = now()
     where name = $1 and generation = $2 and position is not distinct from $3`
 
-export type Move = readonly [name: string, generation: number, from: Position | undefined, to: Position]
+export type Move = readonly [name: string, generation: number, from: Position | undefined, to: Position | undefined]
 
-export const moveOf = (name: string, { generation, position }: Checkpoint, to: Position): Move => [
+export const moveOf = (name: string, { generation, position }: Checkpoint, to: Position | undefined): Move => [
   name,
   generation,
   position,
   to,
 ]
 
-/** Moves a checkpoint from one position to the next. False: it has another position, so the caller must roll back. */
+/**
+ * Moves a checkpoint from one position to the next, or keeps it where it is. False: it has another position, so the caller
+ * must roll back.
+ */
 export const moveCheckpoint = async (
   db: Pool | ClientBase,
   name: string,
   from: Checkpoint,
-  to: Position,
+  to: Position | undefined,
 ): Promise<boolean> => {
   const values = [...moveOf(name, from, to)]
   const { rowCount } = await db.query({ name: 'consumer-checkpoint-move', text: moving, values })
@@ -172,7 +175,7 @@ const moveAll = async (pool: Pool, moves: readonly Move[]): Promise<readonly boo
       texts(moves.map(([name]) => name)),
       integers(moves.map(([, generation]) => generation)),
       texts(moves.map(([, , before]) => before ?? null)),
-      texts(moves.map(([, , , after]) => after)),
+      texts(moves.map(([, , , after]) => after ?? null)),
     ],
     rowMode: 'array',
   })

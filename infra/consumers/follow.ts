@@ -71,7 +71,10 @@ export const follow = async (consumer: Consumer, signal: AbortSignal, callbacks:
     hasSaved(to)
   }
 
-  const save = async (to: Position, work: (db: PoolClient, last: Sender) => Promise<void>): Promise<void> => {
+  const save = async (
+    to: Position | undefined,
+    work: (db: PoolClient, last: Sender) => Promise<void>,
+  ): Promise<void> => {
     const workAndMove = async (db: PoolClient) => {
       const statements: QueryConfig[] = []
       await work(db, { query: async (statement) => statements.push(statement) })
@@ -89,7 +92,7 @@ export const follow = async (consumer: Consumer, signal: AbortSignal, callbacks:
     hasSaved(to)
   }
 
-  const hasSaved = (to: Position) => {
+  const hasSaved = (to: Position | undefined) => {
     saved = { ...saved, position: to }
     savedAt = performance.now()
     position = to
@@ -165,7 +168,7 @@ export const follow = async (consumer: Consumer, signal: AbortSignal, callbacks:
     for (const event of events) if (furthest === undefined || event.position > furthest) furthest = event.position
     // What was only handled may be handled again.
     if (reached && unhandled.length === 0) await passOver(reached, saveReactedAfterMs)
-    else if (reached) await save(reached, (db) => setAside(db, name, unhandled))
+    else if (unhandled.length > 0) await save(reached, (db) => setAside(db, name, unhandled))
     await tellSetAside(unhandled)
     if (failure && !isOver()) throw failure.error
   }
@@ -262,7 +265,7 @@ export const follow = async (consumer: Consumer, signal: AbortSignal, callbacks:
     isAwaited: consumer.awaitedIn !== undefined,
     signal: AbortSignal.any([signal, ending.signal]),
   })
-  const given = laneOf ? inTurns(news, { laneOf, read: eventLog.read, batchSize }) : news
+  const given = laneOf ? inTurns(news, { laneOf, read: eventLog.read, end: () => ending.abort(), batchSize }) : news
   const batches = given[Symbol.asyncIterator]()
   try {
     for (;;) {

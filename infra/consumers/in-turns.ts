@@ -7,6 +7,8 @@ type Options = {
   /** The events of one lane keep their order; lanes take turns. All events of a stream are in one lane. */
   readonly laneOf: (event: RecordedEvent) => string
   readonly read: EventLog['read']
+  /** Ends the batches, which by themselves may wait for news for ever. */
+  readonly end: () => void
   /** At most so many events in one batch. */
   readonly batchSize: number
   /** So many may wait. Beyond that, what comes later waits in the order of the log. */
@@ -44,7 +46,7 @@ type Lane = { first: Waiting; last: Waiting }
  */
 export async function* inTurns(
   batches: AsyncIterable<Batch>,
-  { laneOf, read, batchSize, mostWaiting = 200_000, mostWhole = 1_000 }: Options,
+  { laneOf, read, end, batchSize, mostWaiting = 200_000, mostWhole = 1_000 }: Options,
 ): AsyncGenerator<Batch> {
   const lanes = new Map<string, Lane>()
   const [came, went] = [notifier(), notifier()]
@@ -131,6 +133,7 @@ export async function* inTurns(
     }
   } finally {
     state.isOver = true
+    end()
     went.notify()
     await reading
   }

@@ -53,7 +53,9 @@ const given = async (
   const { read = 10, ...rest } = options
   const batches: Batch[] = []
   let count = 0
-  const all = inTurns(batchesOf(events, read), { laneOf, read: readFrom(events), ...rest })[Symbol.asyncIterator]()
+  const all = inTurns(batchesOf(events, read), { laneOf, read: readFrom(events), end: () => undefined, ...rest })[
+    Symbol.asyncIterator
+  ]()
   while (count < events.length) {
     const next = await all.next()
     if (next.done) break
@@ -122,7 +124,9 @@ test('what was given again from the log is given once', async () => {
     yield batchOf(events)
     await forNews()
   }
-  const all = inTurns(repeating(), { laneOf, read: readFrom(events), batchSize: 2 })[Symbol.asyncIterator]()
+  const all = inTurns(repeating(), { laneOf, read: readFrom(events), end: () => undefined, batchSize: 2 })[
+    Symbol.asyncIterator
+  ]()
   const seen: string[] = []
   while (seen.length < events.length) {
     const next = await all.next()
@@ -138,9 +142,27 @@ test('when the log cannot be followed any more, nothing that waits is given', as
     await Promise.resolve()
     throw new Error('lost')
   }
-  const all = inTurns(failing(), { laneOf, read: async () => [], batchSize: 1 })[Symbol.asyncIterator]()
+  const all = inTurns(failing(), { laneOf, read: async () => [], end: () => undefined, batchSize: 1 })[
+    Symbol.asyncIterator
+  ]()
   const outcome = (async () => {
     for (let next = await all.next(); !next.done; next = await all.next());
   })()
   await expect(outcome).rejects.toThrow('lost')
+})
+
+test('when what was read ahead cannot be read again, that is told at once, however long the log stays quiet', async () => {
+  const events = eventsOf(['a', 'a', 'b'])
+  const away = new Error('The log is away.')
+  const ending = new AbortController()
+  async function* quiet(): AsyncGenerator<Batch> {
+    yield batchOf(events)
+    await new Promise((resolve) => ending.signal.addEventListener('abort', resolve))
+  }
+  const read = async () => {
+    throw away
+  }
+  const all = inTurns(quiet(), { laneOf, read, batchSize: 10, mostWhole: 0, end: () => ending.abort() })
+
+  await expect(all.next()).rejects.toBe(away)
 })

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { OwnError } from '#domain/own-error.ts'
+import { requestResume } from '#infra/consumers/set-aside.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
 import { runReactions, type SomeReaction } from '../../command-api/reaction.ts'
 import { fixture, raised, soon, tallyId, type Fixture } from '../projections/fixture.ts'
@@ -130,6 +131,32 @@ test(
     const { running } = reacting(the, 'one', the.eventLog, refusing)
 
     await soon(() => expect(failures).toBe(4))
+    await soon(() => expectAllOnce(the))
+    await soon(() => expect(running.status()).toMatchObject({ state: 'live', setAside: 0 }))
+  },
+)
+
+test(
+  'what cannot be reacted to is set aside also before anything was handled, while others take their turns',
+  { timeout: 60_000 },
+  async () => {
+    await using the = await fixture()
+    await fill(the)
+    let isMended = false
+    const refusing = (reaction: SomeReaction): SomeReaction => ({
+      ...reaction,
+      target: (event: never, recorded) => {
+        if (recorded.stream.endsWith(tallyId(1)) && !isMended) throw new OwnError('its target is not known yet')
+        return reaction.target?.(event, recorded) ?? recorded.stream
+      },
+    })
+    const { running } = reacting(the, 'one', the.eventLog, refusing)
+
+    await soon(() => expect(running.status()).toMatchObject({ state: 'live', setAside: 1 }))
+    expect(await valuesOf(the, tallyId(1))).toEqual([])
+    isMended = true
+    await requestResume(the.pool, whenTallyRaisedSetMirror(writerOn(the.eventLog)).name)
+
     await soon(() => expectAllOnce(the))
     await soon(() => expect(running.status()).toMatchObject({ state: 'live', setAside: 0 }))
   },
