@@ -70,10 +70,12 @@ const secretsLeft = async ({ keys, secretsInUse }: Parts, id?: string): Promise<
     id === undefined ? sealedUnder(sealed) !== keys.sealing.id : sealedUnder(sealed) === id,
   )
   if (left.length === 0) return []
+  // An account has several secrets, and is given with all of them.
+  const holders = [...new Set(left.map(({ of, organisation_id }) => `  ${of} of ${organisation_id}`))]
   return [
     `${counted(left.length, 'secret')} in use ${left.length === 1 ? 'is' : 'are'} sealed under ${id ?? 'an earlier master key'}. Give each again, or apply the set-up file that holds it:`,
-    ...left.slice(0, mostNamed).map(({ of, organisation_id }) => `  ${of} of ${organisation_id}`),
-    ...(left.length > mostNamed ? [`  and ${left.length - mostNamed} more`] : []),
+    ...holders.slice(0, mostNamed),
+    ...(holders.length > mostNamed ? [`  and ${holders.length - mostNamed} more`] : []),
   ]
 }
 const mostNamed = 20
@@ -122,7 +124,7 @@ const rotateShown = async (parts: Parts, output: Output): Promise<number> => {
     }
     const secrets = await secretsLeft(parts)
     const isAll = secrets.length === 0
-    output.write(`${resealed(sealed)}. ${isAll ? `Everything is sealed under MASTER_KEY (${keys.sealing.id}).` : ''}\n`)
+    output.write(`${resealed(sealed)}.${isAll ? ` Everything is sealed under MASTER_KEY (${keys.sealing.id}).` : ''}\n`)
     for (const line of secrets) output.write(`${line}\n`)
     return 0
   } catch (error) {

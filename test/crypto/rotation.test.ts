@@ -177,6 +177,7 @@ test('an earlier master key is not retired while a secret in use is sealed under
   const id = before.sealing.id
   const secret = (keys: typeof both) => [
     { sealed: seal(keys, 'sk_test_1', ['place']), organisation_id: 'org_0', of: 'payment account test' },
+    { sealed: seal(keys, 'whsec_1', ['place']), organisation_id: 'org_0', of: 'payment account test' },
   ]
 
   const rotated = await run(['rotate'], database, both, secret(before))
@@ -186,8 +187,8 @@ test('an earlier master key is not retired while a secret in use is sealed under
 
   expect(refused.code).toBe(1)
   for (const { output } of [rotated, status, refused]) {
-    expect(output).toContain('1 secret in use is sealed under')
-    expect(output).toContain('payment account test of org_0')
+    expect(output).toContain('2 secrets in use are sealed under')
+    expect(output.split('payment account test of org_0')).toHaveLength(2)
     expect(output).not.toContain('Everything is sealed')
   }
   expect(retired.code).toBe(0)
