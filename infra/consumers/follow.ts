@@ -285,7 +285,8 @@ export const follow = async (consumer: Consumer, signal: AbortSignal, callbacks:
       await resumeRequested()
       await measure(next.value.caughtUp)
       if (next.value.caughtUp) caughtUp()
-      const usual = Math.min(restMs, restPerEventMs * next.value.events.length)
+      // What waits already is handled together without that.
+      const usual = next.value.caughtUp ? Math.min(restMs, restPerEventMs * next.value.events.length) : 0
       const rest = givesWayTo?.isHeavy() ? Math.max(usual, givenWayMs(performance.now() - begunAt)) : usual
       if (rest > 0) await pause(rest, undefined, { signal }).catch(() => undefined)
     }
