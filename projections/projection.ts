@@ -36,7 +36,7 @@ export type Projection<Shapes extends EventShapes, Read extends Row, Key extends
     readonly columns: Readonly<Record<keyof Read & string, ColumnType>>
     /** The primary key; the organisation comes first. */
     readonly key: readonly Key[]
-    /** Column lists of further indexes, for example `organisation_id, slug`. */
+    /** Column lists of further indexes, for example `organisation_id, slug`; ` where slug is not null` leaves the others out. */
     readonly indexes?: readonly string[]
   }
   /**

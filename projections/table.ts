@@ -32,6 +32,12 @@ export type Table = {
 // Of the 63 characters that PostgreSQL keeps of a name, some are left for the suffix of a table that is being built.
 const usableName = /^[a-z][a-z0-9_]{0,49}$/
 
+/** The columns of an index, and the condition under which a row is in it. */
+const indexed = (index: string): string => {
+  const [columnList = '', condition] = index.split(' where ')
+  return `(${columnList})${condition ? ` where ${condition}` : ''}`
+}
+
 export const tableOf = (projection: SomeProjection, suffix = ''): Table => {
   const { columns, key, indexes = [] } = projection.table
   const all = Object.keys(columns)
@@ -101,7 +107,7 @@ export const tableOf = (projection: SomeProjection, suffix = ''): Table => {
       create table ${name} (
         ${all.map((column) => `"${column}" ${typeOf(column)}`).join(', ')},
         primary key (${list(key)}))`,
-    createIndexes: indexes.map((columnList) => `create index on ${name} (${columnList})`).join('; '),
+    createIndexes: indexes.map((each) => `create index on ${name} ${indexed(each)}`).join('; '),
     identityOf: (row) => key.map((column) => keyPart(typeOf(column), row[column])).join('\0'),
     load: async (db, keys) => {
       if (keys.length === 0) return []

@@ -25,7 +25,7 @@ const nobody = { email: null, phone_digits: null }
 /** Every lead that was sent, and what became of it; without what was sent of the person. */
 export const ingests: Projection<typeof events, Row, 'organisation_id' | 'id'> = {
   name: 'ingests',
-  version: 4,
+  version: 5,
   categories: ['ingest'],
   events,
   table: {
@@ -46,16 +46,16 @@ export const ingests: Projection<typeof events, Row, 'organisation_id' | 'id'> =
     indexes: [
       'organisation_id, received_at, id',
       'organisation_id, status, received_at, id',
-      'organisation_id, contact_id, received_at, id',
+      'organisation_id, contact_id, received_at, id where contact_id is not null',
       'organisation_id, source, status, received_at, id',
-      'organisation_id, campaign_id, status, received_at, id',
+      'organisation_id, campaign_id, status, received_at, id where campaign_id is not null',
       'organisation_id, api_application_id, status, received_at, id',
       // What two of these seldom have in common is not looked for in all of one.
-      'organisation_id, source, campaign_id, status, received_at, id',
+      'organisation_id, source, campaign_id, status, received_at, id where campaign_id is not null',
       'organisation_id, source, api_application_id, status, received_at, id',
-      'organisation_id, campaign_id, api_application_id, status, received_at, id',
-      'organisation_id, email',
-      'organisation_id, phone_digits',
+      'organisation_id, campaign_id, api_application_id, status, received_at, id where campaign_id is not null',
+      'organisation_id, email where email is not null',
+      'organisation_id, phone_digits where phone_digits is not null',
     ],
   },
 

@@ -93,7 +93,7 @@ type EventRow = {
 /** What happened to leads, and to people who are none, as published: once for each API application that saw it, and once for the team. */
 export const leadFeed: Projection<typeof leadEvents, EventRow, 'organisation_id' | 'viewer_id' | 'event_id'> = {
   name: 'lead_events',
-  version: 2,
+  version: 3,
   categories: ['lead'],
   events: leadEvents,
   table: {
@@ -115,9 +115,9 @@ export const leadFeed: Projection<typeof leadEvents, EventRow, 'organisation_id'
       `organisation_id, viewer_id, type, ${place}`,
       `organisation_id, viewer_id, family, ${place}`,
       `organisation_id, viewer_id, contact_id, ${place}`,
-      `organisation_id, viewer_id, campaign_id, ${place}`,
-      `organisation_id, viewer_id, campaign_id, type, ${place}`,
-      `organisation_id, viewer_id, campaign_id, family, ${place}`,
+      `organisation_id, viewer_id, campaign_id, ${place} where campaign_id is not null`,
+      `organisation_id, viewer_id, campaign_id, type, ${place} where campaign_id is not null`,
+      `organisation_id, viewer_id, campaign_id, family, ${place} where campaign_id is not null`,
       `organisation_id, viewer_id, recorded_at, ${place}`,
     ],
   },
