@@ -143,6 +143,9 @@ const findCollection = async (
   const metadata = metadataOf(state, premium)
   for (const provider_customer_id of state.provider_customers) {
     const found = await provider.findCollection(provider_customer_id, metadata)
+    // A former payer whom the provider no longer knows would keep every premium from being asked for, for ever.
+    const isGone = found.outcome === 'refused' && found.code === 'resource_missing'
+    if (isGone && provider_customer_id !== state.provider_mandate?.provider_customer_id) continue
     if (found.outcome !== 'done' || found.value) return found
   }
   return { outcome: 'done', value: null }

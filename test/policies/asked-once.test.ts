@@ -68,6 +68,34 @@ test('what was asked for under a former mandate is not asked for again under the
   expect(bank.intents).toHaveLength(1)
 })
 
+test('a former payer whom the provider no longer knows does not keep premiums from being asked for', async () => {
+  const { act, mandateIsCancelled, fireDue, bank, state } = await askedAndKilled()
+  await fireDue('premium')
+  await mandateIsCancelled()
+  await act({ type: 'RequestMandate' })
+  await act(otherMandate)
+  bank.forgotten.add('cus_a1')
+
+  await fireDue('policy_premium')
+
+  expect(await state()).toMatchObject({ premiums: [{ number: 1 }, { number: 2, status: 'requested' }] })
+  expect(bank.intents).toMatchObject([{ provider_customer_id: 'cus_a1' }, { provider_customer_id: 'cus_other' }])
+})
+
+test('a premium waits where the provider does not know the payer of the present mandate', async () => {
+  const { act, mandateIsCancelled, fireDue, premium, bank } = await askedAndKilled()
+  bank.forgotten.add('cus_other')
+  await mandateIsCancelled()
+  bank.intents.length = 0
+  await act({ type: 'RequestMandate' })
+  await act(otherMandate)
+
+  await fireDue('premium')
+
+  expect(await premium()).toMatchObject({ status: 'due', failure_code: 'resource_missing' })
+  expect(bank.intents).toEqual([])
+})
+
 test('what was asked for under a former mandate is found once cover has ended', async () => {
   const { act, mandateIsCancelled, fireDue, premium, bank } = await askedAndKilled()
   await mandateIsCancelled()

@@ -23,6 +23,8 @@ export const makeBank = () => {
   const intents: Intent[] = []
   const refunds: Refund[] = []
   const byKey = new Map<string, unknown>()
+  /** Customers whom it no longer knows. */
+  const forgotten = new Set<string>()
   const silent = { collections: 0, refunds: 0 }
   const done = <Value>(value: Value): Outcome<Value> => ({ outcome: 'done', value })
   const lost = { outcome: 'unanswered', reason: 'The answer was lost.' } as const
@@ -61,7 +63,11 @@ export const makeBank = () => {
       const found = intents.find((each) => each.id === id)
       return found ? done({ ...found }) : { outcome: 'refused', code: 'resource_missing', message: '' }
     },
-    findCollection: async (customer: string, metadata: Readonly<Record<string, string>>) => {
+    findCollection: async (
+      customer: string,
+      metadata: Readonly<Record<string, string>>,
+    ): Promise<Outcome<ProviderPayment | null>> => {
+      if (forgotten.has(customer)) return { outcome: 'refused', code: 'resource_missing', message: '' }
       const names = Object.keys(metadata)
       const found = intents
         .filter(({ provider_customer_id }) => provider_customer_id === customer)
@@ -85,6 +91,7 @@ export const makeBank = () => {
   }
   return {
     intents,
+    forgotten,
     refunds,
     silent,
     /** The payer's bank does not take it. */
