@@ -110,7 +110,9 @@ const statusBy: Readonly<Record<ClaimDecision, ClaimStatus>> = {
 const committed = ({ status, amount_pence, paid_pence }: Claim): number =>
   paid_pence + (status === 'approved' ? (amount_pence ?? 0) : 0)
 
-const indexesOf = (covers: Covers): ReadonlySet<number> => new Set(covers.map(({ cover_index }) => cover_index))
+type Indexes = ReadonlySet<number>
+
+const indexesOf = (covers: Covers): Indexes => new Set(covers.map(({ cover_index }) => cover_index))
 
 const isAccelerated = ({ cover_type, ci_payout_basis }: Covers[number]): boolean =>
   cover_type === 'critical_illness' && ci_payout_basis === 'accelerated'
@@ -137,8 +139,7 @@ const lumpSumLeft = (claim: Claim, policy: PolicyState): number => {
   const others = claims.filter(({ claim_id }) => claim_id !== claim.claim_id)
   const all = [...others.map((each) => ({ pence: committed(each), each })), { pence: claim.paid_pence, each: claim }]
   const used = all.map(({ pence, each }) => ({ pence, from: indexesOf(coversOf(each, policy)) }))
-  const leftOf = (covers: Covers): number => {
-    const indexes = indexesOf(covers)
+  const leftOf = (indexes: Indexes): number => {
     const paid = used.filter(({ from }) => from.size > 0 && from.isSubsetOf(indexes))
     return (
       payTogether(components.filter(({ cover_index }) => indexes.has(cover_index))) -
@@ -146,14 +147,19 @@ const lumpSumLeft = (claim: Claim, policy: PolicyState): number => {
     )
   }
 
-  const alike = ofType(claim.claim_type)
-  const linked = alike.some(isPaidOutOfLife) ? [life, components.filter(isAccelerated), ofType('critical_illness')] : []
-  const together = [alike, ...linked].reduce<readonly Covers[]>(
-    (sets, more) => [...sets, ...sets.map((covers) => [...covers, ...more])],
-    [coversOf(claim, policy)],
+  // Covers that neither a claim on several nor the life cover ties together have no less left than each of them alone.
+  const tied = [components.filter(isPaidOutOfLife)].map(indexesOf)
+  for (const { from } of used) if (from.size > 1) tied.push(from)
+  const together = tied.reduce<readonly Indexes[]>(
+    (sets, more) => distinct([...sets, ...sets.map((indexes) => indexes.union(more))]),
+    [indexesOf(coversOf(claim, policy))],
   )
   return Math.max(0, Math.min(...together.map(leftOf)))
 }
+
+const distinct = (sets: readonly Indexes[]): readonly Indexes[] => [
+  ...new Map(sets.map((indexes) => [[...indexes].toSorted((one, other) => one - other).join(), indexes])).values(),
+]
 
 /** A monthly benefit is claimed month by month, each at most the benefit of a month; of lump sums no more than is left. */
 const refuseBeyondCover = (amount_pence: number | null, claim: Claim, policy: PolicyState): void => {

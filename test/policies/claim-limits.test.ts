@@ -192,6 +192,15 @@ describe('a cover that had ended on the day that is claimed for', () => {
     when: approve(5_000_001),
     then: atMost(5_000_000),
   })
+  scenario('422 validation_failed: nor towards what was paid on all covers of its type before', {
+    given: [
+      ...selling(ended, cover(1, 'life', 10_000_000), cover(2, 'life', 10_000_000)),
+      ...paid({ ...onLife, id: other_id }, 15_000_000),
+      opened({ ...onLife, cover_index: 1 }, 1),
+    ],
+    when: approve(5_000_001),
+    then: atMost(5_000_000),
+  })
   scenario('422 validation_failed: nor towards the benefit of a month', {
     given: [
       ...selling(
