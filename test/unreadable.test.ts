@@ -1,4 +1,5 @@
 import express from 'express'
+import { DatabaseError } from 'pg'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { fromStored } from '#domain/event.ts'
@@ -50,3 +51,21 @@ test('503 unavailable: a record with an event that a newer version of the servic
   expect([status, headers.get('retry-after')]).toEqual([503, '60'])
   expect(body).toMatchObject({ error: { code: 'unavailable' } })
 })
+
+test.each([
+  ['table', '42P01'],
+  ['column', '42703'],
+])(
+  '503 unavailable: a %s of a read model that projections of the newer version have still to make',
+  async (_, code) => {
+    const app = express().get('/record', () => {
+      throw Object.assign(new DatabaseError('It does not exist.', 0, 'error'), { code })
+    })
+    await using api = await serveApp(app.use(problems(pino({ level: 'silent' }))))
+
+    const { status, headers, body } = await api.get('/record')
+
+    expect([status, headers.get('retry-after')]).toEqual([503, '60'])
+    expect(body).toMatchObject({ error: { code: 'unavailable' } })
+  },
+)

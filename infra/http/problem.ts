@@ -7,7 +7,7 @@ import { Rejection, type ErrorCode, type Fields } from '#domain/rejection.ts'
 import { isAboutErased, UnreadableEvent } from '../crypto/erased.ts'
 import { LogUnavailable } from '../event-log/event-log.ts'
 import type { Log } from '../log.ts'
-import { isUnavailable } from '../postgres/postgres.ts'
+import { isNotMade, isUnavailable } from '../postgres/postgres.ts'
 
 export const statusOf: Readonly<Record<ErrorCode, number>> = {
   invalid_token: 401,
@@ -146,8 +146,8 @@ const expected = (error: unknown): Problem | undefined => {
   if (isUnreadableBody(error)) return new Problem('validation_failed', unreadable(error))
   // As if it had never been there.
   if (isAboutErased(error)) return new Problem('not_found', 'There is nothing at this address. Check the id in it.')
-  // Until this process is upgraded too; one of the newer version may answer already.
-  if (error instanceof UnreadableEvent || error instanceof NewerEvent)
+  // Until this process is upgraded too, or `projections`, which make what is read; one of the newer version may answer already.
+  if (error instanceof UnreadableEvent || error instanceof NewerEvent || isNotMade(error))
     return new Problem('unavailable', 'This record cannot be read at the moment. Send the request again later.', {
       headers: { 'Retry-After': '60' },
     })
