@@ -4,6 +4,7 @@ import { MandateId as Id } from '#domain/payments/events.ts'
 import type { MandateStatus, PolicyEvent } from '#domain/policies/events.ts'
 import { needsMandate } from '#domain/policies/mandate.ts'
 import { policy } from '#domain/policies/policy.ts'
+import { renderPolicy } from '#domain/policies/record.ts'
 import { rejected, scenariosOf, stateOf } from '../scenario.ts'
 import { active, bound } from './premium-builders.ts'
 
@@ -143,4 +144,16 @@ describe('the team asks for a mandate anew', () => {
     when,
     then: rejected('conflict', undefined, 'This policy has ended (cancelled)'),
   })
+})
+
+test('a mandate is shown by the id that the provider gave it, as long as no other is asked for in its place', () => {
+  const shownAfter = (...events: readonly PolicyEvent[]) => {
+    const state = stateOf(policy, [...active, recorded(), ...events]) ?? expect.fail()
+    return renderPolicy(state, 'https://acme.example').payment_method.mandate_id
+  }
+  const requested: PolicyEvent = { type: 'PolicyMandateRequested', attempt: 1 }
+
+  expect(shownAfter()).toBe('mandate_1')
+  expect(shownAfter(changed('cancelled'))).toBe('mandate_1')
+  expect(shownAfter(changed('cancelled'), requested)).toBeNull()
 })

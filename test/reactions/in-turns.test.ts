@@ -117,6 +117,15 @@ test('more lanes than a batch has places take turns too', async () => {
   for (const organisation of organisations) expect(all.slice(0, 20)).toContain(organisation)
 })
 
+test('the position moves with every batch, however many lanes there are', async () => {
+  const organisations = Array.from({ length: 20 }, (_, lane) => `o${lane}`)
+  const events = eventsOf([...organisations, ...organisations.toReversed(), ...organisations])
+  const batches = await given(events, { read: 60, batchSize: 3 })
+
+  const positions = batches.map(({ position }) => position)
+  expect(positions).toEqual([...new Set(positions)].toSorted())
+})
+
 test('what was given again from the log is given once', async () => {
   const events = eventsOf(['a', 'b', 'a'])
   async function* repeating(): AsyncGenerator<Batch> {
