@@ -122,9 +122,9 @@ export type ReplaceBankDetails = (
   policy: PolicyRecord,
   sent: z.output<typeof DirectDebitInput>,
   context: Context,
-) => Promise<'other' | 'same'>
+) => Promise<string>
 
-/** Takes bank details for a policy that has no mandate; says whether they are others. Throws `direct_debit_invalid`. */
+/** Takes bank details for a policy that has no mandate; says when these were first sent. Throws `direct_debit_invalid`. */
 export const makeReplaceBankDetails = ({
   writer,
   checkBankAccount,
@@ -138,7 +138,9 @@ export const makeReplaceBankDetails = ({
     const isInTest = (await load(application_id))?.record.stripe_test_mode === true
     const check: BankAccountCheck = (account) => checkBankAccount(account) || (isInTest && isTestAccount(account))
     const bank_details = readBankDetails(sent, check)
-    const { events } = await handle(application_id, { type: 'ReplaceBankDetails', bank_details }, context)
-    return events.length > 0 ? 'other' : 'same'
+    const { state } = await handle(application_id, { type: 'ReplaceBankDetails', bank_details }, context)
+    const saved = state?.payments.bank_details
+    if (!saved) throw new Error(`No bank details of application ${application_id} are held.`)
+    return saved.saved_at
   }
 }

@@ -45,8 +45,8 @@ export const policyAdminRoutes = ({ writer, baseUrl, replaceBankDetails, dateAt 
           if (!direct_debit) return { type: 'RequestMandate' } as const
           requireNoMandate(before)
           const context = operatorContext(path.organisation_id, facts)
-          const bank_details = await replaceBankDetails(before, direct_debit, context)
-          return { type: 'RequestMandate', bank_details } as const
+          const bank_details_saved_at = await replaceBankDetails(before, direct_debit, context)
+          return { type: 'RequestMandate', bank_details_saved_at } as const
         }
         return { status: 200, body: { data: renderPolicy(await act(path, request, facts), baseUrl) } }
       },

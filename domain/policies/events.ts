@@ -220,7 +220,14 @@ export const policyEvents = {
   /** The provider will not make it, or has failed too often: it is left to the team. */
   PolicyMandateRefused: event({ failure_code: ProviderWord, attempt: z.int().positive() }),
   /** The team has it tried once more, or another one made in place of one that has ended. */
-  PolicyMandateRequested: event({ attempt: z.int().positive() }),
+  PolicyMandateRequested: event(
+    {
+      attempt: z.int().positive(),
+      /** When the bank details were saved that it is to be made from; null: those of the sale, or not recorded (before version 2). */
+      bank_details_saved_at: z.iso.datetime().nullable(),
+    },
+    { upcasts: [(data) => ({ ...data, bank_details_saved_at: null })] },
+  ),
   /** Cover has started. */
   PolicyActivated: event({ start_date: CalendarDate }),
   PolicyAmended: event(

@@ -34,8 +34,8 @@ export type RecordMandateFailure = {
 /** The operator's act, after it was refused or has ended; nothing is to be done while it is under way, or there is one. */
 export type RequestMandate = {
   readonly type: 'RequestMandate'
-  /** The bank details that were sent with it, for which there must be none: others than before, or the same once more. */
-  readonly bank_details?: 'other' | 'same'
+  /** When the bank details were first sent that it is to be made from, for which there must be none. */
+  readonly bank_details_saved_at?: string
 }
 
 type Decision = readonly PolicyEvent[]
@@ -83,15 +83,19 @@ export const recordMandateFailure = (
 const lacksMandate = ({ payment_method: { mandate_status } }: PolicyRecord): boolean =>
   mandate_status === 'failed' || mandate_status === 'cancelled'
 
-export const requestMandate = ({ bank_details }: RequestMandate, policy: PolicyRecord): Decision => {
-  if (bank_details !== undefined) requireNoMandate(policy)
+export const requestMandate = ({ bank_details_saved_at: sent }: RequestMandate, policy: PolicyRecord): Decision => {
+  if (sent !== undefined) requireNoMandate(policy)
   if (hasEnded(policy)) throw new Rejection('conflict', `This policy has ended (${policy.status}).`)
-  const isNew = lacksMandate(policy) || (bank_details === 'other' && needsMandate(policy))
-  return isNew ? [mandateRequested(policy)] : []
+  // Many may send the same at once, or once more after a process has died: one of them asks for it.
+  const isOther = sent !== undefined && sent > (policy.bank_details_saved_at ?? policy.created_at)
+  const isNew = lacksMandate(policy) || (isOther && needsMandate(policy))
+  return isNew ? [mandateRequested(policy, sent)] : []
 }
 
-export const mandateRequested = ({ mandate_attempts }: PolicyRecord) =>
-  ({ type: 'PolicyMandateRequested', attempt: mandate_attempts + 1 }) as const
+export const mandateRequested = (
+  { mandate_attempts, bank_details_saved_at: former }: PolicyRecord,
+  bank_details_saved_at = former,
+) => ({ type: 'PolicyMandateRequested', attempt: mandate_attempts + 1, bank_details_saved_at }) as const
 
 /** Throws `conflict` where there is a mandate on the account that is known. */
 export const requireNoMandate = (policy: PolicyRecord): void => {

@@ -40,6 +40,8 @@ export const PolicyRecord = Policy.omit({ display_id: true, premium_frequency: t
   mandate_attempts: z.int(),
   /** How often the team has asked for a mandate. */
   mandate_requests: z.int(),
+  /** When the bank details were saved that the team has asked for a mandate from; null: no others than those of the sale. */
+  bank_details_saved_at: z.iso.datetime().nullable(),
   /** Covers whose own term is over, which the premium does not hold any more. */
   ended_covers: z.array(z.int()),
   suspended_for: SuspensionReason.nullable(),
@@ -124,6 +126,7 @@ const bound = (event: Of<'PolicyBound'>, created_at: string): PolicyRecord => ({
   provider_mandate: event.provider_mandate,
   mandate_attempts: 0,
   mandate_requests: 0,
+  bank_details_saved_at: null,
   ended_covers: [],
   suspended_for: null,
   lapsed_on: null,
@@ -180,6 +183,7 @@ const changeBy = (
         // News of the one that has ended is no news of the one to come.
         payment_method: { ...policy.payment_method, mandate_id: null, mandate_status: 'pending' },
         mandate_requests: policy.mandate_requests + 1,
+        bank_details_saved_at: event.bank_details_saved_at,
       }
     case 'PolicyActivated':
       return { status: 'active', components: withStatus(policy.components, 'active') }

@@ -17,7 +17,7 @@ type Row = {
 /** Every policy folded from its events. */
 export const policies: Projection<typeof policyStreamEvents, Row, 'organisation_id' | 'id'> = {
   name: 'policies',
-  version: 12,
+  version: 13,
   categories: ['policy'],
   events: policyStreamEvents,
   awaitedByDeliveries: true,

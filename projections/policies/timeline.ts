@@ -4,7 +4,7 @@ import { timelineOf } from '../timeline.ts'
 /** Everything that ever happened to a policy. */
 export const policyTimeline = timelineOf({
   name: 'policy_timeline',
-  version: 9,
+  version: 10,
   category: 'policy',
   events: policyStreamEvents,
 })

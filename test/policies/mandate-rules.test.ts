@@ -82,26 +82,52 @@ describe('the mandate of a policy', () => {
     then: [{ type: 'PolicyMandateRefused', failure_code: 'unanswered', attempt: 1 }],
   })
   scenario('of which nothing is recorded once there is one', { given: [bound, recorded], when: fail(), then: [] })
+  // The sale of a scenario.
+  const atSale = '2026-01-15T12:00:00.000Z'
+  const afterSale = '2026-01-15T12:00:00.001Z'
+  const later = '2026-01-15T12:00:00.002Z'
+  const requestedFrom = (bank_details_saved_at: string | null, attempt = 1): PolicyEvent => ({
+    type: 'PolicyMandateRequested',
+    attempt,
+    bank_details_saved_at,
+  })
+  const requestFrom = (bank_details_saved_at: string) => ({ type: 'RequestMandate', bank_details_saved_at }) as const
+  const refused: PolicyEvent = { type: 'PolicyMandateRefused', failure_code: 'unanswered', attempt: 10 }
   scenario('can be asked for anew by the team', {
-    given: [bound, { type: 'PolicyMandateRefused', failure_code: 'unanswered', attempt: 10 }],
+    given: [bound, refused],
     when: { type: 'RequestMandate' },
-    then: [{ type: 'PolicyMandateRequested', attempt: 11 }],
+    then: [requestedFrom(null, 11)],
+  })
+  scenario('and is then made from the bank details that it was asked for from before', {
+    given: [bound, requestedFrom(afterSale), refused],
+    when: { type: 'RequestMandate' },
+    then: [requestedFrom(afterSale, 11)],
   })
   scenario('409 conflict: one was made from the former bank details meanwhile', {
     given: [bound, recorded],
-    when: { type: 'RequestMandate', bank_details: 'other' },
+    when: requestFrom(afterSale),
     then: rejected('conflict', undefined, 'Other bank details are taken once it has failed or was cancelled'),
   })
-  scenario('is asked for once from the same bank details', {
+  scenario('is not asked for once more from the bank details of the sale', {
     given: [bound],
-    when: { type: 'RequestMandate', bank_details: 'same' },
+    when: requestFrom(atSale),
     then: [],
   })
-  const requested1: PolicyEvent = { type: 'PolicyMandateRequested', attempt: 1 }
+  const requested1 = requestedFrom(afterSale)
   scenario('is asked for anew from other bank details, also while it is under way', {
     given: [bound],
-    when: { type: 'RequestMandate', bank_details: 'other' },
+    when: requestFrom(afterSale),
     then: [requested1],
+  })
+  scenario('and once from the same, however many send them', {
+    given: [bound, requested1],
+    when: requestFrom(afterSale),
+    then: [],
+  })
+  scenario('and anew from those that are sent after them', {
+    given: [bound, requested1],
+    when: requestFrom(later),
+    then: [requestedFrom(later)],
   })
   scenario('which the refusal of the former ones leaves under way', {
     given: [bound, requested1],

@@ -81,7 +81,7 @@ describe('a mandate is needed', () => {
     expect(needs()).toBe(true)
     expect(needs(recorded())).toBe(false)
     expect(needs(refused)).toBe(false)
-    expect(needs(refused, { type: 'PolicyMandateRequested', attempt: 11 })).toBe(true)
+    expect(needs(refused, { type: 'PolicyMandateRequested', attempt: 11, bank_details_saved_at: null })).toBe(true)
     expect(needs(...ended)).toBe(false)
   })
   for (const [name, events] of [
@@ -106,7 +106,7 @@ describe('the team asks for a mandate anew', () => {
   scenario('after it was refused', {
     given: [...active, refused],
     when,
-    then: [{ type: 'PolicyMandateRequested', attempt: 11 }],
+    then: [{ type: 'PolicyMandateRequested', attempt: 11, bank_details_saved_at: null }],
   })
   scenario('not while it is under way', { given: active, when, then: [] })
   scenario('not while there is one', { given: [...active, recorded()], when, then: [] })
@@ -114,13 +114,13 @@ describe('the team asks for a mandate anew', () => {
     scenario(`in the place of one that is ${status}`, {
       given: [...active, recorded(), changed(status)],
       when,
-      then: [{ type: 'PolicyMandateRequested', attempt: 1 }],
+      then: [{ type: 'PolicyMandateRequested', attempt: 1, bank_details_saved_at: null }],
     })
   const another: readonly PolicyEvent[] = [
     ...active,
     recorded(),
     changed('cancelled'),
-    { type: 'PolicyMandateRequested', attempt: 1 },
+    { type: 'PolicyMandateRequested', attempt: 1, bank_details_saved_at: null },
   ]
   scenario('and the one that has ended is heard of no more', {
     given: another,
@@ -151,7 +151,7 @@ test('a mandate is shown by the id that the provider gave it, as long as no othe
     const state = stateOf(policy, [...active, recorded(), ...events]) ?? expect.fail()
     return renderPolicy(state, 'https://acme.example').payment_method.mandate_id
   }
-  const requested: PolicyEvent = { type: 'PolicyMandateRequested', attempt: 1 }
+  const requested: PolicyEvent = { type: 'PolicyMandateRequested', attempt: 1, bank_details_saved_at: null }
 
   expect(shownAfter()).toBe('mandate_1')
   expect(shownAfter(changed('cancelled'))).toBe('mandate_1')

@@ -127,7 +127,9 @@ describe('after a bind with bank details', () => {
       const refusal = await desk.provider.setUpMandate(...asked)
       const direct_debit = { account_holder_name: 'Anna Osei', sort_code: '10-79-99', account_number: '88837491' }
       const address = `/admin/v1/organisations/${organisation_id}/policies/${id}/mandate`
+      sales.clock(new Date(Date.parse(quotedAt) + 60_000).toISOString())
       expect((await sales.post(address, { direct_debit })).status).toBe(200)
+      sales.clock(quotedAt)
       return refusal
     }
     const desks = () => ({ ...desk, provider: { ...desk.provider, setUpMandate } })

@@ -97,7 +97,7 @@ describe('the operator', () => {
   scenario('and has the mandate made that was not made before it lapsed', {
     given: [...active, lapsed],
     when: reinstate('2026-07-15T09:00:00.000Z'),
-    then: [reinstatedInSummer, { type: 'PolicyMandateRequested', attempt: 1 }],
+    then: [reinstatedInSummer, { type: 'PolicyMandateRequested', attempt: 1, bank_details_saved_at: null }],
   })
   scenario('on the ninetieth day still', {
     given: [...active, mandateMade, lapsed],
