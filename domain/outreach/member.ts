@@ -157,7 +157,9 @@ export const evolvePerson = (
       const after = event.is_last
         ? { ...person, messages: without(person.messages, message_id) }
         : withMessage(person, message_id, { sent, sending: null, attempts: 0 })
-      const first_sent_at = person.members[stream_id]?.first_sent_at ?? occurred_at
+      // Whoever answers at once may do so before it is recorded that the channel took it.
+      const begun_at = person.messages[message_id]?.sending?.at ?? occurred_at
+      const first_sent_at = person.members[stream_id]?.first_sent_at ?? begun_at
       const message = person.messages[message_id] ?? null
       const last_sent = { ...person.last_sent, [channel]: { stream_id, message_id, at: occurred_at, message } }
       return withMember({ ...after, last_sent }, stream_id, {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { outreachPerson } from '#domain/outreach/person.ts'
 import type { OutreachPersonEvent, StreamChoices } from '#domain/outreach/events.ts'
 import type { PersonCommand } from '#domain/outreach/person.ts'
 import {
@@ -18,6 +19,7 @@ import {
   sent,
   startedStream,
 } from './builders.ts'
+import { stateOf } from '../scenario.ts'
 
 const mailshot = startedStream()
 const types = (events: readonly OutreachPersonEvent[]) => events.map(({ type }) => type)
@@ -270,6 +272,13 @@ describe('outcomes', () => {
   })
   test('what happens before it is recorded that the channel took the message counts', () => {
     expect(types(decided([joined, queued, begun()], note(mailshot)))).toContain('OutreachOutcomeCounted')
+  })
+  test('also when that is recorded by the time that it is counted', () => {
+    const taking = stateOf(outreachPerson, [joined, queued, begun()], '2026-01-15T12:00:00.000Z')
+    const taken = outreachPerson.evolve(taking, sent(), { occurred_at: '2026-01-15T12:00:02.000Z' })
+    const counted = (happened_at: string) => types(outreachPerson.decide(note(mailshot, { happened_at }), taken))
+    expect(counted('2026-01-15T12:00:00.000Z')).toContain('OutreachOutcomeCounted')
+    expect(counted('2026-01-15T11:59:59.999Z')).toEqual([])
   })
   test('of somebody who has left still count', () => {
     expect(types(decided([...given, ended()], note(mailshot)))).toEqual(['OutreachOutcomeCounted'])
