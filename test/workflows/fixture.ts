@@ -112,10 +112,15 @@ export const workflowService = async ({ workers = 1 }: { readonly workers?: numb
       const path = `/admin/v1/deliveries?organisation_id=${organisation_id}&limit=200`
       return (await service.send<readonly Delivery[]>('GET', path)).body.data
     },
-    /** So much time passes for what waits to be sent again. */
+    /**
+     * So much time passes for what waits to be sent again. What is being sent keeps its lease for some seconds: this is called
+     * again and again, and would end each attempt before it was made.
+     */
     passTime: (seconds: number) =>
       service.database.pool.query(
-        'update delivery_queue set due_at = due_at - make_interval(secs => $1), leased_until = leased_until - make_interval(secs => $1)',
+        `update delivery_queue set due_at = due_at - make_interval(secs => $1),
+          leased_until = leased_until - make_interval(secs => $1)
+        where leased_until is null or started_at < now() - interval '3 seconds'`,
         [seconds],
       ),
     startWorker,
