@@ -41,6 +41,7 @@ import { whenQuoteBoughtSetUpPolicy } from './policies/when-quote-bought-set-up-
 import { whenTermsChangedIssueSchedule } from './policies/when-terms-changed-issue-schedule.ts'
 import { makeNewestVersions, makeReviewBasis } from './review-basis.ts'
 import { makeSetUpSold } from './set-up-sold.ts'
+import { makeLookAtMandate } from './look-at-mandate.ts'
 import { makeReplaceBankDetails, setUpMandates } from './policy-mandates.ts'
 import type { QuoteOwner } from './quote-owner.ts'
 import type { SomeReaction } from './reaction.ts'
@@ -89,6 +90,7 @@ export const salesRoutes = (deps: RouteDeps): readonly Route[] => {
       writer,
       baseUrl,
       dateAt,
+      lookAtMandate: makeLookAtMandate({ writer, desks: deps.desks }),
       replaceBankDetails: makeReplaceBankDetails({ writer, checkBankAccount: deps.checkBankAccount }),
     }),
     ...catalogueAdminRoutes({ writer, catalogue, hasSold: makeHasSold(pool) }),

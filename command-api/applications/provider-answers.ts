@@ -6,8 +6,16 @@ import type { PaymentDesk, PaymentDesks } from '../payment-desk.ts'
 
 /** What the provider has done; otherwise throws, with this code where it refuses. */
 export const doneOr = <Value>(code: ErrorCode, outcome: Outcome<Value>): Value => {
-  if (outcome.outcome === 'done') return outcome.value
   if (outcome.outcome === 'refused') throw new Problem(code, outcome.message)
+  return answered(outcome)
+}
+
+/** What the provider says; undefined where it refuses to. */
+export const saidBy = <Value>(outcome: Outcome<Value>): Value | undefined =>
+  outcome.outcome === 'refused' ? undefined : answered(outcome)
+
+const answered = <Value>(outcome: Exclude<Outcome<Value>, { outcome: 'refused' }>): Value => {
+  if (outcome.outcome === 'done') return outcome.value
   throw new Problem('unavailable', 'The payment provider does not answer at the moment. Send the request again.', {
     headers: { 'Retry-After': '5' },
   })

@@ -1,6 +1,6 @@
 import { idOf } from '#domain/event.ts'
 import { hasEnded } from '#domain/policies/ended.ts'
-import { hasMandate } from '#domain/policies/mandate.ts'
+import { hasMandate, hasMandateEnded } from '#domain/policies/mandate.ts'
 import { policy, type PolicyCommand } from '#domain/policies/policy.ts'
 import { premiumOf } from '#domain/policies/premium.ts'
 import type { PolicyState } from '#domain/policies/state.ts'
@@ -9,6 +9,7 @@ import { failedRefunds, type Premium } from '#domain/premiums/record.ts'
 import { inBusinessTime, type Clock } from '#infra/clock.ts'
 import type { Outcome, Provider, ProviderPayment } from '#infra/stripe/provider.ts'
 import { commandHandler, type Context, type Writer } from '../handle.ts'
+import { makeLookAtMandate } from '../look-at-mandate.ts'
 import type { PaymentDesks } from '../payment-desk.ts'
 import type { Timer } from '../timers.ts'
 import { premiumIds, providerRefundId } from './ids.ts'
@@ -27,11 +28,15 @@ const keyIsOldMs = day / 2
  */
 export const collectPremiums = ({ writer, desks, clock }: Deps): readonly Timer[] => {
   const { handle, load } = commandHandler(writer, policy)
+  const lookAtMandate = makeLookAtMandate({ writer, desks })
 
   const actOn = async (state: PolicyState, premium: Premium, context: Context): Promise<void> => {
     const desk = desks(state.organisation_id, state.test)
-    for (const command of await commandsFor(state, premium, desk?.provider, context))
-      await handle(state.id, command, context)
+    for (const command of await commandsFor(state, premium, desk?.provider, context)) {
+      const { state: after, events } = await handle(state.id, command, context)
+      // Its mandate may have ended, and the news of that be lost: the next attempt would fail as well.
+      if (after && events.some(({ type }) => type === 'PremiumFailed')) await lookAtMandate(after, context)
+    }
   }
 
   const commandsFor = async (
@@ -110,9 +115,8 @@ const ask = async (
     failure_code,
     now,
   })
-  const { provider_mandate, payment_method } = state
-  const { mandate_status } = payment_method
-  const hasNoMandate = mandate_status === 'failed' || mandate_status === 'cancelled'
+  const { provider_mandate } = state
+  const hasNoMandate = hasMandateEnded(state)
   // It may have been asked under a mandate that has ended since, and the key is of no use with another one.
   if (isLate || hasNoMandate || state.mandate_requests > 0) {
     const found = await findCollection(provider, state, premium)

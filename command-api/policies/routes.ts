@@ -5,8 +5,10 @@ import { Policy, renderPolicy } from '#domain/policies/record.ts'
 import type { PolicyState } from '#domain/policies/state.ts'
 import type { OrganisationId } from '#domain/values.ts'
 import { route, type Route } from '#infra/http/route.ts'
-import type { Writer } from '../handle.ts'
+import { saidBy } from '../applications/provider-answers.ts'
 import { DirectDebitInput } from '../direct-debit-input.ts'
+import type { Writer } from '../handle.ts'
+import type { LookAtMandate } from '../look-at-mandate.ts'
 import { operatorContext, operatorRoute } from '../operator.ts'
 import type { ReplaceBankDetails } from '../policy-mandates.ts'
 import { makeAct, policyAddress, policyPath } from './act.ts'
@@ -14,13 +16,14 @@ import { makeAct, policyAddress, policyPath } from './act.ts'
 type Deps = {
   readonly writer: Writer
   readonly baseUrl: string
+  readonly lookAtMandate: LookAtMandate
   readonly replaceBankDetails: ReplaceBankDetails
   /** The date where an organisation is. */
   readonly dateAt: (organisation_id: OrganisationId, now: string) => string
 }
 
 /** What the operator does about policies. */
-export const policyAdminRoutes = ({ writer, baseUrl, replaceBankDetails, dateAt }: Deps): Route[] => {
+export const policyAdminRoutes = ({ writer, baseUrl, lookAtMandate, replaceBankDetails, dateAt }: Deps): Route[] => {
   const act = makeAct(writer)
 
   return [
@@ -38,14 +41,15 @@ export const policyAdminRoutes = ({ writer, baseUrl, replaceBankDetails, dateAt 
           ),
         }),
         answers: { 200: z.object({ data: Policy }) },
-        errors: ['conflict', 'direct_debit_invalid'],
+        errors: ['conflict', 'direct_debit_invalid', 'unavailable'],
       },
       async ({ path, body: { direct_debit }, ...facts }) => {
         const request = async (before: PolicyState) => {
-          if (!direct_debit) return { type: 'RequestMandate' } as const
-          requireNoMandate(before)
           const context = operatorContext(path.organisation_id, facts)
-          const bank_details_saved_at = await replaceBankDetails(before, direct_debit, context)
+          const present = saidBy(await lookAtMandate(before, context)) ?? before
+          if (!direct_debit) return { type: 'RequestMandate' } as const
+          requireNoMandate(present)
+          const bank_details_saved_at = await replaceBankDetails(present, direct_debit, context)
           return { type: 'RequestMandate', bank_details_saved_at } as const
         }
         return { status: 200, body: { data: renderPolicy(await act(path, request, facts), baseUrl) } }

@@ -1,5 +1,6 @@
 import { isSameJson } from '../canonical-json.ts'
 import type { BankDetails, PaymentEvent } from '../payments/events.ts'
+import { usableMandate } from '../payments/record.ts'
 import { Rejection } from '../rejection.ts'
 import type { QuoteId } from '../values.ts'
 import { requireBindable, type BindableAt } from './bindable.ts'
@@ -26,7 +27,14 @@ export const replaceBankDetails = (
   state: ApplicationState,
 ): readonly PaymentEvent[] => {
   if (!state.sale) throw new Rejection('conflict', 'Nothing was sold on this application.')
-  return saved({ bank_details, quote_id: state.sale.quote_id }, state)
+  const decided = saved({ bank_details, quote_id: state.sale.quote_id }, state)
+  // It was made from the former ones a moment ago, and would be the policy's: the policy has not heard of it yet.
+  if (decided.length > 0 && usableMandate(state.payments))
+    throw new Rejection(
+      'conflict',
+      'A mandate was made from the former bank details. Other ones are taken once it has failed or was cancelled.',
+    )
+  return decided
 }
 
 const saved = (

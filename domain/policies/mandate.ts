@@ -80,7 +80,8 @@ export const recordMandateFailure = (
   return [{ type: 'PolicyMandateDelayed', failure_code, attempt, retry_at }]
 }
 
-const lacksMandate = ({ payment_method: { mandate_status } }: PolicyRecord): boolean =>
+/** Whether the mandate was refused, or has ended, and no other one is awaited. */
+export const hasMandateEnded = ({ payment_method: { mandate_status } }: PolicyRecord): boolean =>
   mandate_status === 'failed' || mandate_status === 'cancelled'
 
 export const requestMandate = ({ bank_details_saved_at: sent }: RequestMandate, policy: PolicyRecord): Decision => {
@@ -88,7 +89,7 @@ export const requestMandate = ({ bank_details_saved_at: sent }: RequestMandate, 
   if (hasEnded(policy)) throw new Rejection('conflict', `This policy has ended (${policy.status}).`)
   // Many may send the same at once, or once more after a process has died: one of them asks for it.
   const isOther = sent !== undefined && sent > (policy.bank_details_saved_at ?? policy.created_at)
-  const isNew = lacksMandate(policy) || (isOther && needsMandate(policy))
+  const isNew = hasMandateEnded(policy) || (isOther && needsMandate(policy))
   return isNew ? [mandateRequested(policy, sent)] : []
 }
 
@@ -100,7 +101,7 @@ export const mandateRequested = (
 /** Throws `conflict` where there is a mandate on the account that is known. */
 export const requireNoMandate = (policy: PolicyRecord): void => {
   if (hasEnded(policy)) throw new Rejection('conflict', `This policy has ended (${policy.status}).`)
-  if (lacksMandate(policy) || needsMandate(policy)) return
+  if (hasMandateEnded(policy) || needsMandate(policy)) return
   const { mandate_status } = policy.payment_method
   throw new Rejection(
     'conflict',

@@ -63,6 +63,7 @@ export const makeBank = () => {
       const found = intents.find((each) => each.id === id)
       return found ? done({ ...found }) : { outcome: 'refused', code: 'resource_missing', message: '' }
     },
+    readMandate: async (id: string) => done({ id, network_status: 'accepted', active: true }),
     findCollection: async (
       customer: string,
       metadata: Readonly<Record<string, string>>,

@@ -31,6 +31,7 @@ import { quoteRoutes } from '../../command-api/applications/quote-routes.ts'
 import type { Catalogue } from '../../command-api/live-catalogue.ts'
 import { makeClaimNumber } from '../../command-api/policies/number.ts'
 import { makeWaitUntilReadable } from '../../command-api/policies/readable.ts'
+import { makeLookAtMandate } from '../../command-api/look-at-mandate.ts'
 import { makeReplaceBankDetails } from '../../command-api/policy-mandates.ts'
 import { premiumRoutes } from '../../command-api/policies/premium-routes.ts'
 import { policyAdminRoutes } from '../../command-api/policies/routes.ts'
@@ -172,6 +173,7 @@ export const openSales = async ({ release = checkoutRelease() }: { readonly rele
         ...policyAdminRoutes({
           writer,
           baseUrl,
+          lookAtMandate: makeLookAtMandate({ writer, desks: ownDesks }),
           replaceBankDetails: makeReplaceBankDetails({ writer, checkBankAccount }),
           dateAt: (_organisation, at) => at.slice(0, 10),
         }),

@@ -6,6 +6,7 @@ import { testAccounts, testSortCode } from '#infra/stripe/test-accounts.ts'
 import { readNews, type ProviderNews } from '#infra/stripe/news.ts'
 import { whenPolicyMandateChangedProveMandate } from '../../command-api/applications/when-policy-mandate-changed-prove-mandate.ts'
 import { commandHandler } from '../../command-api/handle.ts'
+import { collectPremiums } from '../../command-api/policies/collect-premiums.ts'
 import { premiumIds } from '../../command-api/policies/ids.ts'
 import { setUpMandates } from '../../command-api/policy-mandates.ts'
 import { contextOf } from '../../command-api/reaction.ts'
@@ -188,6 +189,93 @@ describe('after a bind with bank details', () => {
     ])
     await receive(reference, 'revoked')
     expect((await shown(id)).payment_method.mandate_status).toBe('pending')
+  })
+
+  const other = { account_holder_name: 'Anna Osei', sort_code: '10-79-99', account_number: '88837491' }
+  const giveOther = (id: string) =>
+    sales.post(`/admin/v1/organisations/${organisation_id}/policies/${id}/mandate`, { direct_debit: other })
+  /** The customer's bank ends it, and nobody is told. */
+  const revoke = async (id: string) => {
+    const reference = String((await shown(id)).payment_method.mandate_id)
+    const body = new URLSearchParams({ network_status: 'revoked' })
+    const asked = await fetch(`${sales.stripe.url}/stand-in/mandates/${reference}`, { method: 'POST', body })
+    expect(asked.status).toBe(200)
+  }
+
+  test('other bank details are refused while the mandate that was made from the former ones is being recorded', async () => {
+    const { id, application_id } = await sold()
+    {
+      await using killed = await sales.startProcess({ atWrite: 2, when: 'before' })
+      const due = { organisation_id, kind: 'policy_mandate', id, stream: `policy-${id}`, due_at: quotedAt }
+      const timer = setUpMandates({ writer: killed.writer, desks: sales.desks })
+      await expect(timer.fire(due, context)).rejects.toThrow('killed')
+    }
+
+    const refused = await giveOther(id)
+    await make(id)
+
+    expect(refused).toMatchObject({ status: 409, body: { error: { code: 'conflict' } } })
+    expect((await shown(id)).payment_method).toMatchObject({ account_number_last4: '4958', mandate_status: 'pending' })
+    expect((await sales.typesOf(`application-${application_id}`)).at(-1)).toBe('MandateCreated')
+  })
+
+  test('a mandate that has ended, of which the provider has not told, is replaced: the provider is asked', async () => {
+    const { id, application_id } = await sold()
+    await make(id)
+    const former = (await shown(id)).payment_method.mandate_id
+    await revoke(id)
+
+    expect((await giveOther(id)).status).toBe(200)
+    await make(id)
+
+    expect((await shown(id)).payment_method).toMatchObject({ account_number_last4: '7491', mandate_status: 'pending' })
+    expect((await shown(id)).payment_method.mandate_id).not.toBe(former)
+    expect((await sales.typesOf(`application-${application_id}`)).slice(-3)).toEqual([
+      'MandateCancelled',
+      'BankDetailsSaved',
+      'MandateCreated',
+    ])
+  })
+
+  test('so is one without other bank details, and nothing changes where it goes on', async () => {
+    const { id } = await sold()
+    await make(id)
+    const address = `/admin/v1/organisations/${organisation_id}/policies/${id}/mandate`
+    const former = (await shown(id)).payment_method
+    expect((await sales.post(address)).status).toBe(200)
+    expect((await shown(id)).payment_method).toEqual(former)
+
+    await revoke(id)
+    expect((await sales.post(address)).status).toBe(200)
+
+    expect((await shown(id)).payment_method).toMatchObject({ mandate_id: null, mandate_status: 'pending' })
+  })
+
+  test('503 unavailable: the provider does not say whether the mandate goes on', async () => {
+    const { id } = await sold()
+    await make(id)
+    sales.stripe.misbehave(({ url }) =>
+      url.pathname.startsWith('/v1/mandates/') ? { status: 500, body: {} } : undefined,
+    )
+
+    const { status, body } = await giveOther(id)
+
+    sales.stripe.misbehave(undefined)
+    expect([status, (body as { error: { code: string } }).error.code]).toEqual([503, 'unavailable'])
+  })
+
+  test('a mandate that has ended is known by the first premium that is not collected on it', async () => {
+    const { id } = await sold()
+    await make(id)
+    await revoke(id)
+    const process = { writer: sales.writer, desks: sales.desks, clock: { now: () => new Date(quotedAt) } }
+    const timer = collectPremiums(process).find(({ kind }) => kind === 'policy_premium') ?? expect.fail()
+    const due = { organisation_id, kind: 'policy_premium', id, stream: `policy-${id}`, due_at: '2027-01-01T00:00:00Z' }
+
+    await timer.fire(due, { ...context, now: due.due_at })
+
+    expect(await sales.typesOf(`policy-${id}`)).toEqual(expect.arrayContaining(['PremiumFailed']))
+    expect((await shown(id)).payment_method.mandate_status).toBe('cancelled')
   })
 
   test('a mandate that is proven by a collection is active where receivers are told of it', async () => {
