@@ -7,7 +7,7 @@ import { BadConfiguration, readConfig } from './infra/config.ts'
 import { makeLiveFolds } from './infra/consumers/live-folds.ts'
 import { makeProgress } from './infra/consumers/progress.ts'
 import { deriveKeys } from './infra/crypto/keys.ts'
-import { keysCommand, usage } from './infra/crypto/keys-command.ts'
+import { command, keysCommand } from './infra/crypto/keys-command.ts'
 import { checkMasterKeys } from './infra/crypto/master-keys.ts'
 import type { EventLog } from './infra/event-log/event-log.ts'
 import { readOwnSecrets, runningClusterUrl } from './infra/local-installation.ts'
@@ -17,8 +17,9 @@ import { prepareLog } from './infra/event-log/postgres/schema.ts'
 import { migrate } from './infra/postgres/migrations.ts'
 import { createPool } from './infra/postgres/postgres.ts'
 import { runProcess } from './infra/process.ts'
+import { waitForStore } from './infra/wait-for-store.ts'
 
-const [, , ...command] = process.argv
+const [, , ...words] = process.argv
 
 /** The secrets that lie in events and are in use: the log is read for them from its beginning. */
 const secretsInUse = async (eventLog: EventLog, signal: AbortSignal): Promise<readonly SealedSecret[]> => {
@@ -35,20 +36,26 @@ const secretsInUse = async (eventLog: EventLog, signal: AbortSignal): Promise<re
   return sealedSecretsOf(known, new Date().toISOString())
 }
 
-if (command.includes('--help')) process.stdout.write(`${usage}\n`)
-runProcess('keys', async (signal) => {
-  const secrets = await readOwnSecrets(readConfig(process.env).DATA_DIR)
-  const config = readConfig({ ...secrets, ...process.env })
-  const { DATABASE_URL, DATA_DIR, MASTER_KEY, MASTER_KEYS_EARLIER } = config
-  if (MASTER_KEY === undefined) throw new BadConfiguration('MASTER_KEY: must be set')
-  const url = DATABASE_URL === 'embedded' ? await runningClusterUrl(DATA_DIR) : DATABASE_URL
-  const pool = createPool(url, { max: 2, name: 'coverstream keys' })
-  const keys = deriveKeys(MASTER_KEY, MASTER_KEYS_EARLIER)
-  await migrate(pool)
-  await prepareLog(pool)
-  await checkMasterKeys(pool, keys)
-  const eventLog = await openEventLog(config, url)
-  const parts = { pool, keys, signal, secretsInUse: () => secretsInUse(eventLog, signal) }
-  const code = await keysCommand(command, parts, process.stdout)
-  process.exit(code)
-})
+runProcess(
+  'keys',
+  async (signal) => {
+    const secrets = await readOwnSecrets(readConfig(process.env).DATA_DIR)
+    const config = readConfig({ ...secrets, ...process.env })
+    const { DATABASE_URL, DATA_DIR, MASTER_KEY, MASTER_KEYS_EARLIER } = config
+    if (MASTER_KEY === undefined) throw new BadConfiguration('MASTER_KEY: must be set')
+    const url = DATABASE_URL === 'embedded' ? await runningClusterUrl(DATA_DIR) : DATABASE_URL
+    const pool = createPool(url, { max: 2, name: 'coverstream keys' })
+    const keys = deriveKeys(MASTER_KEY, MASTER_KEYS_EARLIER)
+    const prepare = async () => {
+      await migrate(pool)
+      await prepareLog(pool)
+      await checkMasterKeys(pool, keys)
+    }
+    await waitForStore({ variable: 'DATABASE_URL', url }, prepare, { log: makeLog('warn', 'keys'), signal })
+    const eventLog = await openEventLog(config, url)
+    const parts = { pool, keys, signal, secretsInUse: () => secretsInUse(eventLog, signal) }
+    const code = await keysCommand(words, parts, process.stdout)
+    process.exit(code)
+  },
+  command,
+)

@@ -1,5 +1,5 @@
-import { parseArgs } from 'node:util'
 import type { ClientBase, Pool, QueryConfig } from 'pg'
+import { readOptions } from '#infra/command-line.ts'
 import { deriveKeys } from '#infra/crypto/keys.ts'
 import { migrate } from '#infra/postgres/migrations.ts'
 import { createPool, transaction } from '#infra/postgres/postgres.ts'
@@ -111,7 +111,9 @@ const ended = ({ id, recorded_at, connection_id, number, started_at, waited_seco
 })
 
 const main = async (): Promise<void> => {
-  const { values } = parseArgs({ options: { deliveries: { type: 'string', default: '1000000' } } })
+  const { values } = readOptions('Usage: node bench/delivery-plans.ts [--deliveries 1000000]\n', {
+    options: { deliveries: { type: 'string', default: '1000000' } },
+  })
   const environment = await makeWorkplace()
   try {
     const pool = createPool(await environment.database('delivery_plans'), { statementMs: 600_000 })

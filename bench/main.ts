@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
+import { endMisunderstood, readOptions } from '#infra/command-line.ts'
 import { measureApi } from './api.ts'
 import { measureDelivery } from './delivery.ts'
 import { measureAppend } from './append.ts'
@@ -32,7 +32,7 @@ const measurements: Readonly<Record<string, Measurement>> = {
   kafka: measureKafka,
 }
 
-const usage = `npm run bench -- [--only ${Object.keys(measurements).join(',')}] [--rounds N] [--quick]
+const usage = `Usage: npm run bench -- [--only ${Object.keys(measurements).join(',')}] [--rounds N] [--quick]
 
 Measures the service against floors taken in the same run, and writes what it found to .bench/.
 `
@@ -40,30 +40,21 @@ Measures the service against floors taken in the same run, and writes what it fo
 const say = (text: string) => process.stdout.write(`${text}\n`)
 
 const chosen = () => {
-  const { values } = parseArgs({
-    options: {
-      only: { type: 'string' },
-      rounds: { type: 'string' },
-      quick: { type: 'boolean' },
-      help: { type: 'boolean' },
-    },
+  const { values } = readOptions(usage, {
+    options: { only: { type: 'string' }, rounds: { type: 'string' }, quick: { type: 'boolean' } },
   })
   const names = values.only?.split(',') ?? Object.keys(measurements)
   const rounds = values.rounds === undefined ? undefined : Number(values.rounds)
-  const isUsable =
-    names.every((name) => Object.hasOwn(measurements, name)) &&
-    (rounds === undefined || (Number.isInteger(rounds) && rounds > 0))
+  const unknown = names.filter((name) => !Object.hasOwn(measurements, name))
+  if (unknown.length > 0) endMisunderstood(['--only', ...unknown], usage)
+  if (rounds !== undefined && !(Number.isInteger(rounds) && rounds > 0))
+    endMisunderstood(['--rounds', String(values.rounds)], usage)
   const pace = values.quick ? quick : thorough
-  return { names, pace: { ...pace, ...(rounds && { rounds }) }, help: values.help ?? !isUsable }
+  return { names, pace: { ...pace, ...(rounds && { rounds }) } }
 }
 
 const main = async () => {
-  const { names, pace, help } = chosen()
-  if (help) {
-    process.stdout.write(usage)
-    return
-  }
-
+  const { names, pace } = chosen()
   const environment = await makeWorkplace()
   const leave = (code: number) => {
     void environment.clear().finally(() => process.exit(code))

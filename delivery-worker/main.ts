@@ -5,26 +5,29 @@ import { makeMetrics } from '#infra/metrics.ts'
 import { openParts } from '#infra/parts.ts'
 import { runProcess } from '#infra/process.ts'
 import { runRole } from '#infra/run-role.ts'
-import { deliveryWorkerCommand, usage } from './commands.ts'
+import { command, deliveryWorkerCommand } from './commands.ts'
 import { startDeliveryWorker } from './delivery-worker.ts'
 
-const [, , ...command] = process.argv
+const [, , ...words] = process.argv
 
 const runCommand = () => {
-  runProcess('delivery-worker', async (signal) => {
-    const secrets = await readOwnSecrets(readConfig(process.env).DATA_DIR)
-    const config = readConfig(process.env, secrets)
-    const { DATABASE_URL, DATA_DIR } = config
-    const url = DATABASE_URL === 'embedded' ? await runningClusterUrl(DATA_DIR) : DATABASE_URL
-    const { parts, close } = await openParts(config, makeLog('warn', 'delivery-worker'), signal, url, 'many', {
-      metrics: makeMetrics(),
-    })
-    const code = await deliveryWorkerCommand(command, parts, process.stdout)
-    await close()
-    process.exit(code)
-  })
+  runProcess(
+    'delivery-worker',
+    async (signal) => {
+      const secrets = await readOwnSecrets(readConfig(process.env).DATA_DIR)
+      const config = readConfig(process.env, secrets)
+      const { DATABASE_URL, DATA_DIR } = config
+      const url = DATABASE_URL === 'embedded' ? await runningClusterUrl(DATA_DIR) : DATABASE_URL
+      const { parts, close } = await openParts(config, makeLog('warn', 'delivery-worker'), signal, url, 'many', {
+        metrics: makeMetrics(),
+      })
+      const code = await deliveryWorkerCommand(words, parts, process.stdout)
+      await close()
+      process.exit(code)
+    },
+    command,
+  )
 }
 
-if (command.includes('--help')) process.stdout.write(`${usage}\n`)
-if (command.length > 0 && command[0] !== '--help') runCommand()
+if (words.length > 0) runCommand()
 else runRole('delivery-worker', startDeliveryWorker)

@@ -1,13 +1,18 @@
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
+import { readOptions } from '#infra/command-line.ts'
 import { readConfig } from '#infra/config.ts'
 import { readOwnSecrets } from '#infra/local-installation.ts'
 import { callCentreDay, callCentreSections, expectedEvening, type Send } from './calls.ts'
 
-/**
- * Plays the day of a call centre against a running service, with a firm of its own, and shows what there is in the evening.
- * It makes more requests than one address may in five minutes: start the service with RATE_LIMIT_REQUESTS=0.
- */
+readOptions(
+  `Usage: npm run demo:calls
+
+Plays the day of a call centre against a running service, with a firm of its own, and shows what there is in the evening. It makes
+more requests than one address may in five minutes: start the service with RATE_LIMIT_REQUESTS=0.
+`,
+  {},
+)
 
 const tooMany = `One address may not make as many requests as this needs. Stop the service, start it without the limit, and run this again:
 

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
+import { readOptions } from '#infra/command-line.ts'
 import { readConfig } from '#infra/config.ts'
 import { isCode, standInAddress } from '../stand-ins/demo.ts'
 import { readOwnSecrets } from '#infra/local-installation.ts'
@@ -9,7 +10,14 @@ import { playMembership, playOutreach } from './members-and-leads.ts'
 import { sales, type Sale } from './products.ts'
 import { startReceiver } from './receiver.ts'
 
-/** Plays the main job against a running service over HTTP, from a token to the signed webhooks, and shows each step. */
+readOptions(
+  `Usage: npm run demo
+
+Plays the main job against a running service over HTTP, from a token to the signed webhooks, and shows each step. The service is
+found by BASE_URL and DATA_DIR.
+`,
+  {},
+)
 
 const { BASE_URL, DATA_DIR, OPERATOR_KEY } = readConfig(process.env)
 const operatorKey = OPERATOR_KEY ?? (await readOwnSecrets(DATA_DIR))?.OPERATOR_KEY

@@ -1,11 +1,11 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { SingleBar } from 'cli-progress'
 import { generateTable, tableDesigns, type TableDesign } from '#domain/rating/generator.ts'
 import { toRateCsv } from '#domain/rating/rate-table-csv.ts'
+import { readOptions } from '#infra/command-line.ts'
 
-const usage = `Usage: node demo/rates.ts [--out DIR] [--only KEY]
+const usage = `Usage: npm run rates -- [--out DIR] [--only KEY]
 
 Writes the demo's rate tables as CSV, one file for each table.
 
@@ -15,12 +15,11 @@ Writes the demo's rate tables as CSV, one file for each table.
 
 const say = (text: string) => process.stdout.write(text)
 
-const readOptions = () => {
-  const { values } = parseArgs({
+const chosen = () => {
+  const { values } = readOptions(usage, {
     options: {
       out: { type: 'string', default: join(import.meta.dirname, 'rates') },
       only: { type: 'string' },
-      help: { type: 'boolean', default: false },
     },
   })
   const designs = tableDesigns.filter(({ key }) => values.only === undefined || key === values.only)
@@ -44,12 +43,9 @@ const write = async (design: TableDesign, folder: string) => {
 }
 
 try {
-  const { out, designs, help } = readOptions()
-  if (help) say(usage)
-  else {
-    await mkdir(out, { recursive: true })
-    for (const design of designs) await write(design, out)
-  }
+  const { out, designs } = chosen()
+  await mkdir(out, { recursive: true })
+  for (const design of designs) await write(design, out)
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${usage}`)
   process.exitCode = 1

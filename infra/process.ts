@@ -1,3 +1,4 @@
+import { endMisunderstood } from './command-line.ts'
 import { BadConfiguration, describeConfig } from './config.ts'
 import { LogMisconfigured } from './event-log/event-log.ts'
 import { writeLog } from './log.ts'
@@ -36,15 +37,31 @@ export const configHelp = (): string =>
     .map(({ name, byDefault, meaning }) => `  ${name}${byDefault === '' ? '' : `=${byDefault}`}\n      ${meaning}`)
     .join('\n')
 
+/** What a process can be told to do by the words behind its name. */
+export type Command = {
+  /** As `--help` prints it. */
+  readonly usage: string
+  readonly understands: (words: readonly string[]) => boolean
+}
+
+const noCommand = (name: string): Command => ({
+  usage: `${name} takes no words but --help, which lists its settings.\n`,
+  understands: (words) => words.length === 0,
+})
+
 /**
  * Runs a process until it is stopped (SIGINT, SIGTERM) or an error is not caught: then it ends with
  * exit code 1 and a last line that says why. Stopping takes at most ten seconds; a second signal ends it at once.
  */
-export const runProcess = (name: string, start: (signal: AbortSignal) => Promise<Running>): void => {
-  if (process.argv.includes('--help')) {
+export const runProcess = (name: string, start: (signal: AbortSignal) => Promise<Running>, command?: Command): void => {
+  const words = process.argv.slice(2)
+  if (words.includes('--help')) {
+    if (command) process.stdout.write(`${command.usage}\n`)
     process.stdout.write(`${name} is configured by the environment:\n\n${configHelp()}\n`)
     return
   }
+  const { usage, understands } = command ?? noCommand(name)
+  if (!understands(words)) endMisunderstood(words, usage)
   const stopping = new AbortController()
   let running: Running | undefined
 

@@ -1,10 +1,10 @@
-import { parseArgs } from 'node:util'
 import { OrganisationId } from '#domain/values.ts'
+import { readOptions } from '#infra/command-line.ts'
 import { readConfig } from '#infra/config.ts'
 import { readOwnSecrets } from '#infra/local-installation.ts'
 import { exportAll, isExportable } from './export.ts'
 import { importFile, isImportable } from './import.ts'
-import { Failed, say } from './service.ts'
+import { Failed } from './service.ts'
 
 const usage = `Usage: npm run leads -- import FILE.csv --organisation ID [--what leads|outcomes] [--campaign KEY] [--dry-run]
        npm run leads -- export --organisation ID [--what leads|outcomes|events] [--format csv|jsonl]
@@ -25,8 +25,8 @@ apply event_id, deal_ref, product, reason, note, currency, and a column for each
   --operator-key KEY  the key of the operator (OPERATOR_KEY, or the one that npm start made)
 `
 
-const readOptions = () =>
-  parseArgs({
+const chosen = () =>
+  readOptions(usage, {
     allowPositionals: true,
     options: {
       organisation: { type: 'string' },
@@ -36,15 +36,13 @@ const readOptions = () =>
       'dry-run': { type: 'boolean', default: false },
       'base-url': { type: 'string' },
       'operator-key': { type: 'string' },
-      help: { type: 'boolean', default: false },
     },
   })
 
 const main = async (): Promise<void> => {
-  const { values, positionals } = readOptions()
+  const { values, positionals } = chosen()
   const [act, file] = positionals
   const { what } = values
-  if (values.help) return say(usage)
   const { BASE_URL, DATA_DIR, OPERATOR_KEY } = readConfig({
     ...process.env,
     BASE_URL: values['base-url'] ?? process.env['BASE_URL'],

@@ -8,26 +8,30 @@ import { runProcess } from '#infra/process.ts'
 import { announceProgress } from '#infra/consumers/shared-progress.ts'
 import { toReader } from '#infra/shown-progress.ts'
 import { runRole } from '#infra/run-role.ts'
-import { projectionsCommand, usage } from './commands.ts'
+import { command, projectionsCommand } from './commands.ts'
 import { allProjections } from './all-projections.ts'
 import { startProjections } from './projections.ts'
 
-const [, , ...command] = process.argv
+const [, , ...words] = process.argv
 
 const runCommand = () => {
-  runProcess('projections', async (signal) => {
-    const secrets = await readOwnSecrets(readConfig(process.env).DATA_DIR)
-    const config = readConfig(process.env, secrets)
-    const { DATABASE_URL, DATA_DIR } = config
-    const url = DATABASE_URL === 'embedded' ? await runningClusterUrl(DATA_DIR) : DATABASE_URL
-    const { parts, close } = await openParts(config, makeLog('warn', 'projections'), signal, url, 'many', {
-      metrics: makeMetrics(),
-    })
-    const given = { ...parts, leases: makeLeases(parts.pool) }
-    const code = await projectionsCommand(command, allProjections, given, toReader(process.stdout))
-    await close()
-    process.exit(code)
-  })
+  runProcess(
+    'projections',
+    async (signal) => {
+      const secrets = await readOwnSecrets(readConfig(process.env).DATA_DIR)
+      const config = readConfig(process.env, secrets)
+      const { DATABASE_URL, DATA_DIR } = config
+      const url = DATABASE_URL === 'embedded' ? await runningClusterUrl(DATA_DIR) : DATABASE_URL
+      const { parts, close } = await openParts(config, makeLog('warn', 'projections'), signal, url, 'many', {
+        metrics: makeMetrics(),
+      })
+      const given = { ...parts, leases: makeLeases(parts.pool) }
+      const code = await projectionsCommand(words, allProjections, given, toReader(process.stdout))
+      await close()
+      process.exit(code)
+    },
+    command,
+  )
 }
 
 const run = () => {
@@ -44,6 +48,5 @@ const run = () => {
   })
 }
 
-if (command.includes('--help')) process.stdout.write(`${usage}\n`)
-if (command.length > 0 && command[0] !== '--help') runCommand()
+if (words.length > 0) runCommand()
 else run()

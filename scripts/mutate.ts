@@ -1,17 +1,17 @@
 import { existsSync, statSync } from 'node:fs'
+import { endMisunderstood, readOptions } from '#infra/command-line.ts'
 import { Stryker } from '@stryker-mutator/core'
 
-/**
- * Changes the files named in one small place at a time, runs the tests that need no database, and lists the changes that
- * no test notices: `npm run mutate -- rating domain/quotes/record.ts`. A capability is its folder in the domain.
- */
-const named = process.argv.slice(2).map((name) => (existsSync(name) ? name : `domain/${name}`))
+const usage = `Usage: npm run mutate -- FOLDER|FILE ...
+
+Changes files of the domain in one small place at a time, runs the tests that need no database, and lists the changes that no
+test notices. A capability is its folder in the domain: npm run mutate -- rating domain/quotes/record.ts
+`
+
+const { positionals } = readOptions(usage, { allowPositionals: true })
+const named = positionals.map((name) => (existsSync(name) ? name : `domain/${name}`))
 const absent = named.filter((path) => !existsSync(path))
-if (named.length === 0 || absent.length > 0) {
-  const what = absent.length > 0 ? `${absent.join(', ')} is not there. ` : ''
-  process.stderr.write(`${what}Name a folder or a file of the domain: npm run mutate -- rating\n`)
-  process.exit(2)
-}
+if (named.length === 0 || absent.length > 0) endMisunderstood(absent, usage)
 
 process.env['MUTATED'] = named.join(',')
 

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { relative } from 'node:path'
 import { createInterface } from 'node:readline/promises'
-import { parseArgs } from 'node:util'
 import { z } from 'zod'
+import { readOptions } from '#infra/command-line.ts'
 import { readConfig } from '#infra/config.ts'
 import { generateSecret } from '#infra/crypto/secret-hash.ts'
 import { readOwnSecrets } from '#infra/local-installation.ts'
@@ -49,14 +49,13 @@ const say = (text: string): void => {
 }
 
 const options = () => {
-  const { values, positionals } = parseArgs({
+  const { values, positionals } = readOptions(usage, {
     allowPositionals: true,
     options: {
       yes: { type: 'boolean', default: false },
       plan: { type: 'boolean', default: false },
       'base-url': { type: 'string' },
       'operator-key': { type: 'string' },
-      help: { type: 'boolean', default: false },
     },
   })
   const [file, ...rest] = positionals
@@ -161,8 +160,7 @@ const agreed = async (): Promise<boolean> => {
 }
 
 const setUp = async (): Promise<void> => {
-  const { file, yes, plan: onlyPlans, help, ...given } = options()
-  if (help) return say(usage)
+  const { file, yes, plan: onlyPlans, ...given } = options()
   if (file === undefined) throw new Failed(`Name the set-up file.\n\n${usage}`)
 
   const { BASE_URL, DATA_DIR, OPERATOR_KEY } = readConfig({

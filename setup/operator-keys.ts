@@ -1,5 +1,5 @@
-import { parseArgs } from 'node:util'
 import { z } from 'zod'
+import { readOptions } from '#infra/command-line.ts'
 import { readConfig } from '#infra/config.ts'
 import { readOwnSecrets } from '#infra/local-installation.ts'
 
@@ -74,17 +74,15 @@ const shown = ({ name, scope, made_by, made_at, ends_at, in_force }: z.output<ty
 }
 
 const run = async (): Promise<void> => {
-  const { values, positionals } = parseArgs({
+  const { values, positionals } = readOptions(usage, {
     allowPositionals: true,
     options: {
       'read-only': { type: 'boolean', default: false },
       ends: { type: 'string' },
       'base-url': { type: 'string' },
       'operator-key': { type: 'string' },
-      help: { type: 'boolean', default: false },
     },
   })
-  if (values.help) return say(usage)
   const [command, name] = positionals
   if (command !== 'list' && (name === undefined || (command !== 'make' && command !== 'end')))
     throw new Failed(usage, 2)

@@ -1,6 +1,7 @@
 import type { Pool } from 'pg'
 import { counted } from '../counted.ts'
 import { sql } from '../postgres/postgres.ts'
+import type { Command } from '../process.ts'
 import { progressShown, type Output } from '../shown-progress.ts'
 import type { Keys } from './keys.ts'
 import { outdatedDataKeys, rotate, type Unopened } from './rotate.ts'
@@ -16,13 +17,17 @@ type Parts = {
 
 type SecretInUse = { readonly sealed: string; readonly organisation_id: string; readonly of: string }
 
-/** As `--help` prints it. */
-export const usage = `Commands for the keys:
+const usage = `Commands for the keys:
 
   status        which master keys are in use, and what is sealed under them
   rotate        seals everything in the database again under MASTER_KEY
   retire <id>   lets the service start without an earlier master key that nothing needs any more
 `
+
+export const command: Command = {
+  usage,
+  understands: ([word = '']) => ['status', 'rotate', 'retire'].includes(word),
+}
 
 /**
  * What an operator can do with the keys: `npm run keys -- rotate`. The service may run meanwhile. The exit code: 0 if all

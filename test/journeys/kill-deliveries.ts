@@ -6,8 +6,8 @@ import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 import type { Pool } from 'pg'
+import { readOptions } from '#infra/command-line.ts'
 import { startEmbeddedPostgres } from '#infra/postgres/embedded/embedded-postgres.ts'
 import { migrate } from '#infra/postgres/migrations.ts'
 import { createPool, sql } from '#infra/postgres/postgres.ts'
@@ -22,8 +22,6 @@ import { planHappenings } from './planned-happenings.ts'
  * Kills the only delivery worker again and again while it sends, and looks for what got lost, came too often or waited for too
  * long. With `--kafka` everything is planned from a topic meanwhile, by two workers, of which one is killed each time, and the
  * broker too.
- *
- *   node test/journeys/kill-deliveries.ts [--deliveries 20000] [--kills 50] [--postgres-restarts 2] [--kafka]
  */
 
 export type KillOptions = {
@@ -226,8 +224,15 @@ const until = async (isSo: () => Promise<boolean>, what: string): Promise<void> 
   }
 }
 
+const usage = `Usage: npm run kill:deliveries -- [--deliveries 20000] [--kills 50] [--postgres-restarts 2] [--kafka]
+
+Kills the only delivery worker again and again while it sends, and looks for what got lost, came too often or waited for too long.
+
+  --kafka  plans from a topic meanwhile, by two workers, of which one is killed each time, and the broker too
+`
+
 const main = async (): Promise<number> => {
-  const { values } = parseArgs({
+  const { values } = readOptions(usage, {
     options: {
       deliveries: { type: 'string', default: '20000' },
       kills: { type: 'string', default: '50' },

@@ -2,19 +2,15 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 import { stringify } from 'yaml'
+import { readOptions } from '#infra/command-line.ts'
 import { readOwnSecrets } from '#infra/local-installation.ts'
 import { postgresLog } from '#infra/event-log/postgres/postgres-log.ts'
 import { makeCaller, type Caller } from './load.ts'
 import { faultsOfLog, readWholeLog } from './outcome-checks.ts'
 import { databaseOf, freePort, startServiceProcess } from './service-process.ts'
 
-/**
- * Kills the whole service again and again while leads are sent to it, and looks for what got lost or doubled.
- *
- *   node test/journeys/kill-ingests.ts [--leads 5000] [--kills 10] [--clients 8]
- */
+/** Kills the whole service again and again while leads are sent to it, and looks for what got lost or doubled. */
 
 type Options = { readonly leads: number; readonly kills: number; readonly clients: number }
 
@@ -140,8 +136,13 @@ const faultsOf = async (dataDir: string, ids: ReadonlyMap<number, string>, leads
   }
 }
 
+const usage = `Usage: npm run kill:ingests -- [--leads 5000] [--kills 10] [--clients 8]
+
+Kills the whole service again and again while leads are sent to it, and looks for what got lost or doubled.
+`
+
 const main = async (): Promise<number> => {
-  const { values } = parseArgs({
+  const { values } = readOptions(usage, {
     options: { leads: { type: 'string' }, kills: { type: 'string' }, clients: { type: 'string' } },
   })
   const leads = Number(values.leads ?? 5_000)

@@ -2,9 +2,9 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 import { z } from 'zod'
 import { storedEvents } from '#domain/stored-events.ts'
+import { readOptions } from '#infra/command-line.ts'
 import { makeDataKeys } from '#infra/crypto/data-keys.ts'
 import { deriveKeys } from '#infra/crypto/keys.ts'
 import { sealedLog } from '#infra/crypto/sealed-log.ts'
@@ -29,11 +29,7 @@ import {
 
 /**
  * Kills the service again and again while clients write to it, and looks for what was lost or doubled.
- *
- *   node test/journeys/kill.ts [--kills 20] [--clients 8] [--seed N] [--topology one|pairs] [--log postgres|eventstoredb]
- *
- * `one` is all roles in one process, `pairs` two processes of every role, of which some are suspended and whose PostgreSQL
- * is restarted as well. EventStoreDB is the in-process protocol server of the tests.
+ * EventStoreDB is the in-process protocol server of the tests.
  */
 
 export type KillOptions = {
@@ -158,8 +154,16 @@ const randomFrom = (seed: number) => {
 
 const shownFaults = 20
 
+const usage = `Usage: npm run kill -- [--kills 20] [--clients 8] [--seed N] [--topology one|pairs] [--log postgres|eventstoredb]
+
+Kills the service again and again while clients write to it, and looks for what was lost or doubled.
+
+  --topology one    all roles in one process
+  --topology pairs  two processes of every role, of which some are suspended; their PostgreSQL is restarted as well
+`
+
 const main = async (): Promise<number> => {
-  const { values } = parseArgs({
+  const { values } = readOptions(usage, {
     options: {
       kills: { type: 'string' },
       clients: { type: 'string' },
