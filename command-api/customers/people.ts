@@ -27,7 +27,7 @@ const identitiesRemembered = 10_000
 export const makePeople = ({ writer, digest }: PeopleDeps) => {
   const identities = commandHandler(writer, identity)
   const customers = commandHandler(writer, customer)
-  /** Whose an identity is never changes, unless the person is erased: then all is forgotten. */
+  /** Whose an email address is never changes, unless the person is erased: then all is forgotten. */
   const claimed = new LRUCache<string, CustomerId>({ max: identitiesRemembered })
   writer.onForget(() => claimed.clear())
 
@@ -49,23 +49,33 @@ export const makePeople = ({ writer, digest }: PeopleDeps) => {
       if (remembered) return remembered
       const known = (await identities.load(id))?.customer_id
       if (!known || (await isErased(known))) return undefined
-      claimed.set(id, known)
+      if (wanted.kind === 'email') claimed.set(id, known)
       return known
     },
 
     isErased,
 
-    /** Assigns the identity to a person, unless it is another's already. Returns the person who has it. */
-    claim: async (wanted: Identity, customer_id: CustomerId, context: Context): Promise<CustomerId> => {
+    /**
+     * Assigns the identity to a person, unless it is another's already, from whom it was not taken away. Returns the person
+     * who has it.
+     */
+    claim: async (
+      wanted: Identity,
+      customer_id: CustomerId,
+      context: Context,
+      isTakenAway?: (from: CustomerId) => Promise<boolean>,
+    ): Promise<CustomerId> => {
       const id = await idOf(wanted)
       const { organisation_id, kind } = wanted
       const claim = { type: 'ClaimIdentity', organisation_id, kind, customer_id } as const
       let { state } = await identities.handle(id, claim, context)
       const former = state?.customer_id
-      if (former && former !== customer_id && !claimed.has(id) && (await isErased(former)))
-        ({ state } = await identities.handle(id, { ...claim, erased: former }, context))
+      const isFree = async (by: CustomerId) =>
+        (!claimed.has(id) && (await isErased(by))) || ((await isTakenAway?.(by)) ?? false)
+      if (former && former !== customer_id && (await isFree(former)))
+        ({ state } = await identities.handle(id, { ...claim, former }, context))
       if (!state) throw new OwnError(`Identity ${id} was not claimed.`)
-      claimed.set(id, state.customer_id)
+      if (kind === 'email') claimed.set(id, state.customer_id)
       return state.customer_id
     },
 

@@ -19,21 +19,37 @@ type Deps = {
   readonly leads: Leads
   readonly pipelines: Pipelines
   readonly directory: Organisations
-  /** Assigns the identity to a person, unless it is another's already. Returns the person who has it. */
-  readonly claim: (identity: ExternalId, id: CustomerId, context: Context) => Promise<CustomerId>
+  /**
+   * Assigns the identity to a person, unless it is another's already, from whom it was not taken away. Returns the person
+   * who has it.
+   */
+  readonly claim: (
+    identity: ExternalId,
+    id: CustomerId,
+    context: Context,
+    isTakenAway: (from: CustomerId) => Promise<boolean>,
+  ) => Promise<CustomerId>
 }
 
-/** By the id in the organisation's own CRM a lead is found from now on: when it is sent in, when an outcome is reported. */
+/**
+ * By the id in the organisation's own CRM a lead is found from now on: when it is sent in, when an outcome is reported. One
+ * that another lead went by and goes by no more is given on; until then it still finds that one.
+ */
 const claimExternalIds = async (
-  { claim }: Pick<Deps, 'claim'>,
+  { claim, leads }: Pick<Deps, 'claim' | 'leads'>,
   { contact_id, acts }: Pick<LeadActs, 'contact_id' | 'acts'>,
   context: Context,
 ): Promise<void> => {
   const organisation_id = OrganisationId.parse(context.organisation_id)
   for (const [index, act] of acts.entries()) {
     const value = act.type === 'Mark' ? act.marks.external_system_id : undefined
-    if (!value || (await claim({ organisation_id, kind: 'external_id', value }, contact_id, context)) === contact_id)
-      continue
+    if (!value) continue
+    const isTakenAway = async (from: CustomerId) => {
+      const lead = await leads.find(organisation_id, from)
+      return lead !== undefined && lead.record.marks.external_system_id !== value
+    }
+    const identity = { organisation_id, kind: 'external_id', value } as const
+    if ((await claim(identity, contact_id, context, isTakenAway)) === contact_id) continue
     throw new Problem('conflict', 'Another person has this external_system_id already. Check whose it is.', {
       fields: { [`acts[${index}].external_system_id`]: 'is that of another person' },
     })
@@ -68,7 +84,7 @@ export const leadAdminRoutes = ({ leads, pipelines, directory, claim }: Deps): R
       }
       // What is refused must claim no id.
       await leads.check(work, context)
-      await claimExternalIds({ claim }, work, context)
+      await claimExternalIds({ claim, leads }, work, context)
       const { state } = await leads.handle(work, context)
       if (!state?.record) throw notFound('lead')
       return { status: 200, body: { data: state.record } }

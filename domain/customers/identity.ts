@@ -8,19 +8,19 @@ export type ClaimIdentity = {
   readonly kind: IdentityKind
   /** The person who gets it, unless a person has it already. */
   readonly customer_id: CustomerId
-  /** A person who had it and was erased: it is nobody's any more. */
-  readonly erased?: CustomerId
+  /** A person who had it and has it no more: they were erased, or it was taken away from them. */
+  readonly former?: CustomerId
 }
 
 type Identity = { readonly customer_id: CustomerId }
 
 const decide = (
-  { organisation_id, kind, customer_id, erased }: ClaimIdentity,
+  { organisation_id, kind, customer_id, former }: ClaimIdentity,
   identity: Identity | undefined,
 ): readonly IdentityEvent[] =>
-  identity && identity.customer_id !== erased ? [] : [{ type: 'IdentityClaimed', organisation_id, kind, customer_id }]
+  identity && identity.customer_id !== former ? [] : [{ type: 'IdentityClaimed', organisation_id, kind, customer_id }]
 
-/** An email address or external id, and the one person who has it: the first who claimed it, or who did after that one was erased. */
+/** An email address or external id, and the one person who has it: the first who claimed it, or who did when that one had it no more. */
 export const identity: Decider<ClaimIdentity, typeof identityEvents, Identity | undefined> = {
   category: 'identity',
   events: identityEvents,

@@ -28,15 +28,15 @@ scenario('an identity becomes that of the person who claims it first', {
 scenario('it stays theirs when another claims it', { given: [claimed], when: claim(bertId), then: [] })
 scenario('it is claimed once', { given: [claimed], when: claim(annaId), then: [] })
 
-scenario('an identity of a person who was erased becomes that of the next who claims it', {
+scenario('an identity of a person who has it no more becomes that of the next who claims it', {
   given: [claimed],
-  when: { ...claim(bertId), erased: annaId },
+  when: { ...claim(bertId), former: annaId },
   then: [claimedBy(bertId)],
 })
 
 scenario('an identity that has become another’s since stays theirs', {
   given: [claimedBy(bertId)],
-  when: { ...claim(annaId), erased: annaId },
+  when: { ...claim(annaId), former: annaId },
   then: [],
 })
 

@@ -107,6 +107,26 @@ test('by the id that the team gives a lead in the organisation’s own CRM it is
   expect([status, body]).toMatchObject([201, { data: { contact_id: other } }])
 })
 
+test('an id that the team takes away from a lead can be given to another, which is found by it from then on', async () => {
+  const [wrong, right] = [await fixture.send(), await fixture.send()]
+  const mark = (external_system_id: string | null) => ({ act: 'mark', external_system_id })
+  const found = async () => {
+    const outcome = { type: 'quoted', occurred_at: '2026-01-15', lead: { external_id: 'CRM-1' } }
+    const { body } = await fixture.post('/api/v1/crm/outcomes', outcome, as('website', ['write', 'outcomes']))
+    return (body as { data?: { contact_id: string } }).data?.contact_id
+  }
+
+  await work(wrong, mark('CRM-1'))
+  expect(await found()).toBe(wrong)
+  await work(wrong, mark('CRM-2'))
+  const given = await work(right, mark('CRM-1'))
+
+  expect([given.status, await found()]).toEqual([200, right])
+  expect((await work(wrong, mark('CRM-1'))).status).toBe(409)
+  await work(right, mark(null))
+  expect([(await work(wrong, mark('CRM-1'))).status, await found()]).toEqual([200, wrong])
+})
+
 test.each([
   [{ act: 'dance' }, 'acts[0].act'],
   [{ act: 'record_activity', kind: 'dance', summary: 'x' }, 'acts[0].kind'],
