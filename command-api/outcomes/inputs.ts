@@ -38,6 +38,9 @@ export type OutcomeInput = z.output<typeof OutcomeInput>
 
 const dayMs = 86_400_000
 
+/** Those of ISO 4217. */
+const currencies: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'))
+
 export type Reading = {
   readonly model: OutcomeModel
   /** Products of the catalogue, which count beside those of the model. */
@@ -71,6 +74,8 @@ export const readReport = (input: OutcomeInput, reading: Reading): ReadReport =>
   if (input.product && !product) fields['product'] = 'is neither a product of the outcome model nor an alias of one'
   if (outcome_type?.product === 'required' && !input.product) fields['product'] = `is required for ${input.type}`
   if (outcome_type?.product === 'none' && input.product) fields['product'] = `has no place in ${input.type}`
+
+  if (input.currency && !currencies.has(input.currency)) fields['currency'] = 'is no currency code of ISO 4217'
 
   const values: Record<string, number> = {}
   for (const [key, value] of Object.entries(input.values ?? {})) {

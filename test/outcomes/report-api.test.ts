@@ -151,6 +151,7 @@ test.each([
   [{ values: { premium: '12' } }, 'values.premium'],
   [{ values: { clawback: 1 } }, 'values.clawback'],
   [{ currency: 'pounds' }, 'currency'],
+  [{ currency: 'ZZZ' }, 'currency'],
   [{ event_id: 'x'.repeat(201) }, 'event_id'],
   [{ note: 'x'.repeat(501) }, 'note'],
   [{ contact_id: undefined }, 'lead'],
