@@ -1,8 +1,10 @@
+import type { Mandate } from '#domain/payments/record.ts'
+import type { PolicyRecord } from '#domain/policies/record.ts'
 import { lifecycle } from '#domain/workflows/events.ts'
 import { subjectKind } from '../capability.ts'
 import { peopleShown, readDocuments } from '../snapshot.ts'
 import { readApplications } from './applications.ts'
-import { policies } from './policies.ts'
+import { policySnapshot } from './policies.ts'
 import { quotes } from './quotes.ts'
 
 const { events: sent, names } = lifecycle.mandate
@@ -12,7 +14,6 @@ type Facts = {
   readonly quote_id: string
   readonly provider_mandate_id: string | null
 }
-type Stored = { readonly quote_id: string }
 
 /** Direct Debit mandates, with the policy once there is one, and with the quote before. */
 export const mandates = subjectKind<typeof sent, Facts>({
@@ -36,7 +37,7 @@ export const mandates = subjectKind<typeof sent, Facts>({
     },
   }),
   readSnapshots: async (pool, subjects) => {
-    const mandateOf = await readDocuments<Stored>(pool, 'payments', subjects)
+    const mandateOf = await readDocuments<Mandate>(pool, 'payments', subjects)
     const itsQuotes = subjects.flatMap(({ organisation_id, id, event_id }) => {
       const quote_id = mandateOf(id)?.quote_id
       return quote_id === undefined ? [] : [{ organisation_id, id: quote_id, event_id }]
@@ -49,20 +50,26 @@ export const mandates = subjectKind<typeof sent, Facts>({
     const applicationOf = await readApplications(pool, itsApplications)
     const policyIdOf = (quote_id: string): string | null =>
       applicationOf(quoteOf(quote_id)?.application_id ?? '')?.policy_id ?? null
-    const itsPolicies = itsQuotes.flatMap(({ organisation_id, id, event_id }) => {
+    const itsPolicies = itsQuotes.flatMap(({ organisation_id, id }) => {
       const policy_id = policyIdOf(id)
-      return policy_id === null ? [] : [{ organisation_id, id: policy_id, event_id }]
+      return policy_id === null ? [] : [{ organisation_id, id: policy_id }]
     })
-    const [quoteSnapshots, policySnapshots] = await Promise.all([
+    const [quoteSnapshots, policyOf] = await Promise.all([
       quotes.readSnapshots(pool, itsQuotes),
-      policies.readSnapshots(pool, itsPolicies),
+      readDocuments<PolicyRecord>(pool, 'policies', itsPolicies),
     ])
     return (id, now, event_id) => {
-      const quote_id = mandateOf(id)?.quote_id
-      if (quote_id === undefined) return undefined
-      const policy_id = policyIdOf(quote_id)
-      const policy = policy_id === null ? undefined : policySnapshots(policy_id, now, event_id)
-      return policy ?? quoteSnapshots(quote_id, now, event_id)
+      const mandate = mandateOf(id)
+      if (!mandate) return undefined
+      const policy = policyOf(policyIdOf(mandate.quote_id) ?? '')
+      return policy ? policySnapshot(withNewsOf(mandate, policy)) : quoteSnapshots(mandate.quote_id, now, event_id)
     }
   },
 })
+
+/** What the banks say of a mandate is recorded with it first, and with its policy a moment later. */
+const withNewsOf = ({ mandate_id, status }: Mandate, policy: PolicyRecord): PolicyRecord => {
+  const { mandate_id: own, mandate_status: known } = policy.payment_method
+  const isNewer = own === mandate_id && (known === 'pending' || (known === 'active' && status !== 'pending'))
+  return isNewer ? { ...policy, payment_method: { ...policy.payment_method, mandate_status: status } } : policy
+}

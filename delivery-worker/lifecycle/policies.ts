@@ -29,10 +29,12 @@ export const policies = subjectKind<typeof sent, Facts>({
     const policyOf = await readDocuments<PolicyRecord>(pool, 'policies', subjects)
     return (id) => {
       const policy = policyOf(id)
-      return policy && { policy: shown(policy) }
+      return policy && policySnapshot(policy)
     }
   },
 })
+
+export const policySnapshot = (policy: PolicyRecord): Json => ({ policy: shown(policy) })
 
 /** What a payload tells beside the policy, and which part of the policy it happened to. */
 const toldOf = (event: EventOf<typeof sent>, policy_number: string): Json & { readonly aggregate?: Subject } => {

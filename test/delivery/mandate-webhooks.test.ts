@@ -36,8 +36,7 @@ const open = async () => {
 }
 
 /** A mandate from the customer's bank details, which the banks then accept. */
-const accepted = async ({ tell }: TestApplication, quote_id: QuoteId) => {
-  const mandate_id = MandateId.parse(randomUUID())
+const accepted = async ({ tell }: TestApplication, quote_id: QuoteId, mandate_id = MandateId.parse(randomUUID())) => {
   await tell(paymentEvents, {
     type: 'MandateCreated',
     mandate_id,
@@ -78,15 +77,22 @@ test('mandate.activated arrives signed, with the quote, the application and the 
   expect(hooks.requests[0]?.raw_body).not.toMatch(/4958|cus_1|pm_1/)
 })
 
-test('mandate.activated carries the policy once it exists', async () => {
-  await using own = await open()
-  const { application, hooks, quote_id } = own
+type Open = Awaited<ReturnType<typeof open>>
+
+const sold = async ({ application, quote_id, append }: Open, changes: Partial<typeof bound> = {}) => {
   const policy_id = PolicyId.parse(randomUUID())
   const { policy_number } = bound
   await application.tell(applicationEvents, { type: 'ApplicationBound', policy_id, policy_number })
   const { application_id } = application
   const ours = { organisation_id: OrganisationId.parse(organisation_id), product_id, application_id, quote_id }
-  await own.append(policyEvents, `policy-${policy_id}`, [{ ...bound, ...ours, policy_id }])
+  await append(policyEvents, `policy-${policy_id}`, [{ ...bound, ...ours, policy_id, ...changes }])
+  return { policy_id, policy_number, application_id }
+}
+
+test('mandate.activated carries the policy once it exists', async () => {
+  await using own = await open()
+  const { application, hooks, quote_id } = own
+  const { policy_id, policy_number, application_id } = await sold(own)
 
   const { mandate_id } = await accepted(application, quote_id)
   await hooks.untilReceived(1)
@@ -99,4 +105,27 @@ test('mandate.activated carries the policy once it exists', async () => {
     policy: { id: policy_id, policy_number, status: 'pending_start', quote_id, application_id },
   })
   expect(Object.keys(event).filter((key) => key === 'quote' || key === 'application')).toEqual([])
+})
+
+test('mandate.activated shows the mandate of the policy as active, also before the policy has heard of it', async () => {
+  await using own = await open()
+  const { application, hooks, quote_id } = own
+  const mandate_id = MandateId.parse(randomUUID())
+  await sold(own, { mandate_id, mandate_status: 'pending' })
+
+  await accepted(application, quote_id, mandate_id)
+  await hooks.untilReceived(1)
+
+  expect(hooks.received[0]).toMatchObject({ policy: { payment_method: { mandate_status: 'active' } } })
+})
+
+test('mandate.activated of one that another has replaced shows the policy with the other', async () => {
+  await using own = await open()
+  const { application, hooks, quote_id } = own
+  await sold(own, { mandate_id: randomUUID(), mandate_status: 'pending' })
+
+  await accepted(application, quote_id)
+  await hooks.untilReceived(1)
+
+  expect(hooks.received[0]).toMatchObject({ policy: { payment_method: { mandate_status: 'pending' } } })
 })
