@@ -19,7 +19,7 @@ import { operatorContext, operatorRoute, refuseUnknownOrganisation, type Organis
 import { declaredSettings, GivenSecrets, IntegrationName, settingsOf } from './declared.ts'
 import { customIntegrationIdOf, integrationConnectionIdOf } from './ids.ts'
 import { outboundFaults } from './outbound-faults.ts'
-import { chosenSecrets, sealSecrets, type SealingKeys } from './secrets.ts'
+import { chosenSecrets, refuseShortSigningSecret, sealSecrets, type SealingKeys } from './secrets.ts'
 
 type Deps = {
   readonly writer: Writer
@@ -57,6 +57,12 @@ export const customIntegrationRoutes = ({ writer, keys, directory, allowsHttp, b
     return known
   }
 
+  const connectionOf = async (organisation_id: OrganisationId, id: string): Promise<SealedConnection> => {
+    const known = await connections.load(id)
+    if (known?.organisation_id !== organisation_id) throw noConnection()
+    return known
+  }
+
   const shown = async (connection: SealedConnection): Promise<IntegrationConnection> =>
     shownConnection(
       connection,
@@ -69,8 +75,7 @@ export const customIntegrationRoutes = ({ writer, keys, directory, allowsHttp, b
     command: IntegrationConnectionCommand,
     facts: RequestFacts,
   ): Promise<SealedConnection> => {
-    const known = await connections.load(id)
-    if (known?.organisation_id !== organisation_id) throw noConnection()
+    const known = await connectionOf(organisation_id, id)
     const { state } = await connections.handle(id, command, operatorContext(organisation_id, facts))
     return state ?? known
   }
@@ -140,7 +145,7 @@ export const customIntegrationRoutes = ({ writer, keys, directory, allowsHttp, b
         answers: { 201: OneWithSecrets },
       },
       async ({ path: { organisation_id, custom_integration_id }, body: { name, secrets: given }, ...facts }) => {
-        await integrationOf(organisation_id, custom_integration_id)
+        refuseShortSigningSecret(given, await integrationOf(organisation_id, custom_integration_id))
         const id = integrationConnectionIdOf(organisation_id, custom_integration_id, name)
         const { secrets, generated: generated_secrets } = chosenSecrets(given)
         const { state } = await connections.handle(
@@ -171,8 +176,10 @@ export const customIntegrationRoutes = ({ writer, keys, directory, allowsHttp, b
         answers: { 200: OneWithSecrets },
       },
       async ({ path, body: { secrets: given }, ...facts }) => {
-        const { secrets, generated: generated_secrets } = chosenSecrets(given)
         const { organisation_id, integration_connection_id: id } = path
+        const { custom_integration_id } = await connectionOf(organisation_id, id)
+        refuseShortSigningSecret(given, await integrationOf(organisation_id, custom_integration_id))
+        const { secrets, generated: generated_secrets } = chosenSecrets(given)
         const sealed_secrets = sealSecrets(keys, secrets, organisation_id, id)
         const changed = await change(path, { type: 'SetIntegrationSecrets', sealed_secrets }, facts)
         return { status: 200, body: { data: { ...(await shown(changed)), generated_secrets } } }

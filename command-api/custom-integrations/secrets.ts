@@ -1,4 +1,5 @@
 import { integrationSecretPlace, type SealedConnection } from '#domain/custom-integrations/record.ts'
+import { Rejection } from '#domain/rejection.ts'
 import type { Keys } from '#infra/crypto/keys.ts'
 import { holdsSecret, seal } from '#infra/crypto/seal.ts'
 import { generateSecret } from '#infra/crypto/secret-hash.ts'
@@ -9,6 +10,21 @@ type Secrets = Readonly<Record<string, string>>
 
 /** Secrets as they were given, by name. */
 export type Given = Readonly<Record<string, string | null>>
+
+const fewestCharacters = 16
+
+/** Whoever finds out what the other system signs with can post in its name. Throws `validation_failed`. */
+export const refuseShortSigningSecret = (
+  given: Given,
+  { inbound }: { readonly inbound?: { readonly signing_secret: string | null } | null | undefined },
+): void => {
+  const name = inbound?.signing_secret ?? ''
+  const secret = given[name]
+  if (secret && secret.length < fewestCharacters)
+    throw new Rejection('validation_failed', `Correct secrets.${name} and send the request again.`, {
+      [`secrets.${name}`]: `needs at least ${fewestCharacters} characters`,
+    })
+}
 
 /** The secrets to set, with those that were left blank made. */
 export const chosenSecrets = (

@@ -8,7 +8,7 @@ import { namesIn } from '../setup-names.ts'
 import { DeclaredIntegration, settingsOf } from './declared.ts'
 import { customIntegrationIdOf, integrationConnectionIdOf } from './ids.ts'
 import { outboundFaults } from './outbound-faults.ts'
-import { chosenSecrets, sealSecrets, secretsToSet, type SealingKeys } from './secrets.ts'
+import { chosenSecrets, refuseShortSigningSecret, sealSecrets, secretsToSet, type SealingKeys } from './secrets.ts'
 
 type Deps = {
   readonly writer: Writer
@@ -88,6 +88,7 @@ export const customIntegrationsSection = ({
     const id = integrationConnectionIdOf(organisation_id, custom_integration_id, name)
     const existing = await connections.load(id)
     const missing = existing ? secretsToSet(keys, given, existing) : given
+    refuseShortSigningSecret(missing, integration)
     const { secrets, generated } = chosenSecrets(missing, (secret) => makeSecret(what, secret))
     const sealed_secrets = sealSecrets(keys, secrets, organisation_id, id)
     const command = existing

@@ -116,6 +116,22 @@ test('403: no signing secret is set', async () => {
   expect(await lastEntry()).toMatchObject({ reason: 'no_signing_secret' })
 })
 
+test('422 validation_failed: what other systems sign with has at least 16 characters', async () => {
+  const short = 'a'.repeat(15)
+  const refused = { code: 'validation_failed', fields: { 'secrets.webhook_secret': 'needs at least 16 characters' } }
+  const { custom_integration_id, id } = inbound.main
+  const connections = `${inbound.own}/custom_integrations/${custom_integration_id}/connections`
+  const secrets = `${inbound.own}/integration_connections/${id}/secrets`
+
+  const added = await inbound.send('POST', connections, { body: { name: 'short', secrets: { webhook_secret: short } } })
+  const changed = await inbound.send('POST', secrets, { body: { secrets: { webhook_secret: short } } })
+  const another = await inbound.send('POST', secrets, { body: { secrets: { another: short } } })
+
+  for (const { status, body } of [added, changed]) expect([status, body]).toMatchObject([422, { error: refused }])
+  expect(another.status).toBe(200)
+  expect((await inbound.post(other)).status).toBe(200)
+})
+
 test('404: there is no such connection', async () => {
   const unknown = [crypto.randomUUID(), 'no-id', '%00']
   const answers = await Promise.all(unknown.map(async (connection) => inbound.post(other, { connection })))

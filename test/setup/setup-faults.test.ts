@@ -51,6 +51,21 @@ refused('an address of an integration that may not be called, at its own line', 
     notEncrypted,
   ],
 })
+const inbound = `    custom_integrations:
+      - name: Policy system
+        inbound: { event_type_path: type, signing_secret: webhook_secret }
+        connections:
+          - name: main
+            secrets:
+              webhook_secret: fifteen-letters
+              other: short
+`
+refused('a signing secret that can be guessed, at its own line', `${file.trimEnd()}\n${inbound}`, {
+  'organisations[0].custom_integrations[0].connections[0].secrets.webhook_secret': [
+    lineOf(`${file.trimEnd()}\n${inbound}`, 'webhook_secret: fifteen'),
+    'needs at least 16 characters',
+  ],
+})
 refused('a key that is given twice', withLine('    name: Acme Life', '    name: Acme Life\n    name: Acme'), {
   file: [5, 'unique'],
 })
