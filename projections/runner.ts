@@ -20,13 +20,15 @@ export type ProjectionParts = ConsumerParts & { readonly progress: Pick<Progress
 /**
  * Keeps the table of a projection up to date. A table of another version is first rebuilt next to the one in use. When the
  * table is rebuilt by another version later, in another process, this one stops: the process that started last decides.
+ * While it rebuilds, its process is not ready: one of the former version, which keeps the table in use up to date, is still needed.
  */
 export const runProjection = (projection: SomeProjection, parts: ProjectionParts): Consuming => {
   const { name, version, categories, awaited, awaitedByDeliveries } = projection
   const table = tableOf(projection)
   let hasBegun = false
+  let rebuiltSince: Date | undefined
 
-  return consume({
+  const consuming = consume({
     ...parts,
     name,
     version,
@@ -40,7 +42,9 @@ export const runProjection = (projection: SomeProjection, parts: ProjectionParts
       const found = await ensureTable(projection, parts.pool)
       if (found !== version) {
         if (hasBegun) throw new Superseded(`Version ${found} of ${name} has taken over from version ${version}.`)
+        rebuiltSince ??= new Date()
         await rebuild(projection, parts, { onlyIfOutdated: true })
+        rebuiltSince = undefined
       }
       hasBegun = true
     },
@@ -48,6 +52,18 @@ export const runProjection = (projection: SomeProjection, parts: ProjectionParts
       changeOf(parts.pool, projection, table, events, { setEventAside, unsaved }),
     refold: (pages, db, writer, setEventAside) => refoldEvents(db, projection, table, pages, { writer, setEventAside }),
   })
+
+  return {
+    ...consuming,
+    status: () => {
+      const status = consuming.status()
+      if (!rebuiltSince || status.problem) return status
+      return {
+        ...status,
+        problem: { since: rebuiltSince, reason: `the read model is being rebuilt as version ${version}` },
+      }
+    },
+  }
 }
 
 /** Runs all projections. Commands stop waiting for those that no longer exist; their tables stay. */

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { OwnError } from '#domain/own-error.ts'
 import { findCheckpoint } from '#infra/consumers/checkpoint.ts'
 import { listSetAside, requestResume } from '#infra/consumers/set-aside.ts'
+import { checkConsumer } from '#infra/parts.ts'
 import { compareWithRebuild } from '../../projections/compare.ts'
 import type { Row, SomeProjection } from '../../projections/projection.ts'
 import { ReaderBehind } from '../../projections/history.ts'
@@ -142,6 +143,12 @@ test('when a new version starts, the table is rebuilt while the old one goes on,
   await reached
   expect(await old.progress.wait('tally', await the.append(11, raised()), 5_000)).toBe(true)
   expect(await total(the)).toBe(11)
+  // Whoever replaces processes by their readiness keeps the old one, which keeps the table up to date, until then.
+  expect(checkConsumer(succeeding)).toMatchObject({
+    ok: false,
+    detail: expect.stringContaining('is being rebuilt') as string,
+  })
+  expect(checkConsumer(running)).toMatchObject({ ok: true })
 
   open()
   await soon(async () => expect(await total(the)).toBe(22))
@@ -149,6 +156,7 @@ test('when a new version starts, the table is rebuilt while the old one goes on,
   await soon(() => expect(running.status().state).toBe('failed'))
   expect(running.status().failure?.message).toBe('Version 2 of tallies has taken over from version 1.')
   await live(succeeding)
+  expect(checkConsumer(succeeding)).toMatchObject({ ok: true, detail: 'live' })
   await soon(async () => expect(await total(the)).toBe(24))
   expect(await findCheckpoint(the.pool, 'tallies')).toMatchObject({ version: 2 })
 })
