@@ -4,6 +4,7 @@ import type { IngestStatus } from '#domain/ingests/record.ts'
 import { phoneDigits } from '#domain/phone-digits.ts'
 import type { CustomerId, OrganisationId } from '#domain/values.ts'
 import type { Progress } from '#infra/consumers/progress.ts'
+import { subjectErased } from '#infra/crypto/erased.ts'
 import { LogUnavailable, type EventLog } from '#infra/event-log/event-log.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
@@ -12,6 +13,18 @@ type Person = { readonly organisation_id: OrganisationId; readonly contact_id: C
 
 /** What belongs to the person alone is sealed under a key of its own until it is known whom it is about. */
 const ownCategories: readonly string[] = ['ingest', 'outcome_report', 'inbound_event']
+
+/** What tells of whom a record is about: what a person must not be erased for, and what nothing but their details leads to. */
+export const telling = [
+  'application',
+  'customer',
+  'ingest',
+  'policy',
+  'membership',
+  'outcomes',
+  'outcome_report',
+  'message_news',
+] as const
 
 const pageSize = 500
 const readWithinMs = 10_000
@@ -25,6 +38,19 @@ export const untilShown = async (
   if (head === undefined) return
   const shown = await Promise.all(categories.map(async (category) => progress.wait(category, head, readWithinMs)))
   if (shown.includes(false)) throw new LogUnavailable('The read models do not show yet what tells of the person.')
+}
+
+/**
+ * A stream of these categories that a read model has set aside, so that it may tell of anybody; undefined: there is none. One
+ * that nobody can read any more, because its person was erased, stays so for ever and tells of nobody else.
+ */
+export const findSetAside = async (pool: Database, categories: readonly string[]): Promise<string | undefined> => {
+  const { rows } = await pool.query<{ readonly stream: string }>(sql`
+    select stream from consumer_set_aside join consumer_checkpoint on name = consumer
+    where awaited and split_part(stream, '-', 1) = any (${categories})
+      and position(${subjectErased} in coalesce(reason, '')) = 0
+    order by set_aside_at limit 1`)
+  return rows[0]?.stream
 }
 
 export type PersonStreams = {

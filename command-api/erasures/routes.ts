@@ -8,7 +8,7 @@ import { route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { commandHandler, type Writer } from '../handle.ts'
 import { operatorContext, operatorRoute } from '../operator.ts'
-import { countPoliciesInForce, findNamed, mostNamed, untilShown } from './find-streams.ts'
+import { countPoliciesInForce, findNamed, findSetAside, mostNamed, telling, untilShown } from './find-streams.ts'
 import type { People } from './people.ts'
 
 type Deps = {
@@ -17,9 +17,6 @@ type Deps = {
   readonly people: People
   readonly progress: Pick<Progress, 'wait'>
 }
-
-/** What a person must not be erased for, and what nothing but their details leads to. */
-const decisive = ['application', 'policy', 'outcome_report', 'ingest', 'customer'] as const
 
 /** Erasing a person, for ever. */
 export const erasureRoutes = ({ writer, pool, people, progress }: Deps): Route[] => {
@@ -42,7 +39,13 @@ export const erasureRoutes = ({ writer, pool, people, progress }: Deps): Route[]
         if (begun?.record.organisation_id === organisation_id) return { status: 202, body: { data: begun.record } }
         const person = await people.record(organisation_id, contact_id)
         if (!person) throw notFound('person')
-        await untilShown({ eventLog: writer.log, progress }, decisive)
+        await untilShown({ eventLog: writer.log, progress }, telling)
+        if ((await findSetAside(pool, telling)) !== undefined)
+          throw new Problem(
+            'unavailable',
+            'A record that may tell of this person is set aside by a read model. Resume it first: npm run projections -- status lists it.',
+            { headers: { 'Retry-After': '60' } },
+          )
         const [policies, streams] = await Promise.all([countPoliciesInForce(pool, path), findNamed(pool, path, person)])
         if (streams.length > mostNamed)
           throw new Problem(

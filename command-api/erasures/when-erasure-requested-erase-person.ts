@@ -1,12 +1,13 @@
 import { erasure } from '#domain/erasures/erasure.ts'
 import { erasureEvents } from '#domain/erasures/events.ts'
+import { OwnError } from '#domain/own-error.ts'
 import type { Progress } from '#infra/consumers/progress.ts'
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { commandHandler, type Writer } from '../handle.ts'
 import type { Reaction } from '../reaction.ts'
-import { findStreams, untilShown } from './find-streams.ts'
+import { findSetAside, findStreams, telling, untilShown } from './find-streams.ts'
 
 type Deps = {
   readonly writer: Writer
@@ -17,9 +18,6 @@ type Deps = {
 }
 
 const { PersonErasureRequested } = erasureEvents
-
-/** What tells of whom a record is about. */
-const named = ['application', 'ingest', 'policy', 'membership', 'outcomes', 'outcome_report', 'message_news'] as const
 
 /**
  * Destroys the key of the person, so that nothing more is stored of them, and then the keys of all records that are theirs
@@ -39,7 +37,12 @@ export const whenErasureRequestedErasePerson = ({
     events: { PersonErasureRequested },
     react: async ({ organisation_id, contact_id, streams: known }, _recorded, context) => {
       await dataKeys.erase({ organisation_id, subject: `person:${contact_id}` })
-      await untilShown({ eventLog, progress }, named)
+      await untilShown({ eventLog, progress }, telling)
+      const waiting = await findSetAside(pool, telling)
+      if (waiting !== undefined)
+        throw new OwnError(
+          `${waiting} is set aside by a read model and may tell of the person: resume it, and then this.`,
+        )
       const { streams, sealed } = await findStreams({ pool, eventLog }, { organisation_id, contact_id }, known)
       for (const subject of sealed) await dataKeys.erase({ organisation_id, subject })
       // Which of them were confirmed before is known from the erasure itself, however many appends that takes.

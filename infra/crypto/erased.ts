@@ -17,6 +17,9 @@ export class ErasedEvent extends UnreadableEvent {
   override readonly name = 'ErasedEvent'
 }
 
+/** Why such an event cannot be read. */
+export const subjectErased = 'its subject was erased, and its version cannot be lifted without the data'
+
 /** Whether something failed because the person whom it was about was erased. */
 export const isAboutErased = (error: unknown): boolean => error instanceof SubjectErased || error instanceof ErasedEvent
 

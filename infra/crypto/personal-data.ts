@@ -13,7 +13,7 @@ import { reasonOf } from '../reason.ts'
 import { CannotUnseal, decrypt, encrypt } from './aead.ts'
 import type { DataKey } from './data-key-rows.ts'
 import type { FoundKey } from './data-keys.ts'
-import { ErasedEvent, erasedData, UnreadableEvent } from './erased.ts'
+import { ErasedEvent, erasedData, subjectErased, UnreadableEvent } from './erased.ts'
 import { placeBytes } from './seal.ts'
 
 /**
@@ -160,7 +160,7 @@ const erase = (event: RecordedEvent, data: Json, shape: Compiled | undefined): R
   try {
     return { ...event, schema_version: shape.version, data: shape.lift(event.schema_version, data), erased: true }
   } catch (error) {
-    const reason = `its subject was erased, and its version cannot be lifted without the data: ${reasonOf(error)}`
+    const reason = `${subjectErased}: ${reasonOf(error)}`
     return unreadable(event, data, reason, ErasedEvent)
   }
 }

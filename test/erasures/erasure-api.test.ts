@@ -150,6 +150,35 @@ test('20 requests at once erase once, and one that comes later is answered the s
   expect([later.status, later.body.data.erased_at]).toEqual([202, (await erasureOf(contact_id)).body.data.erased_at])
 })
 
+test('503: while a record that may tell of the person is set aside, nobody can say; afterwards it is erased, too', async () => {
+  const { pool } = service.parts
+  const { contact_id = '' } = await service.process({ identity: { email: 'vera@example.com' } })
+  const setAside = async (consumer: string, stream: string) => {
+    await pool.query(sql`
+      insert into consumer_set_aside (consumer, record, stream, revision, event_id, type, reason)
+      values (${consumer}, ${stream}, ${stream}, 0, gen_random_uuid(), 'Any', 'cannot be folded')`)
+    return async () => {
+      await pool.query(sql`delete from consumer_set_aside where consumer = ${consumer} and stream = ${stream}`)
+    }
+  }
+  const putRight = await setAside('applications', 'application-00000000-0000-4000-8000-000000000009')
+
+  const refused = await erase(contact_id)
+  await putRight()
+  // What nothing of a person is found by does not matter.
+  const [ofOthers, ofReaction] = [await setAside('products', 'product-1'), await setAside('when-any', 'application-1')]
+  const accepted = await erase(contact_id)
+  await finished(contact_id)
+  await ofOthers()
+  await ofReaction()
+
+  expect(refused.status).toBe(503)
+  expect(refused.body).toMatchObject({
+    error: { code: 'unavailable', message: expect.stringContaining('set aside') as string },
+  })
+  expect(accepted.status).toBe(202)
+})
+
 test('404: a person of another organisation, or of none; 409 conflict: a policy is in force', async () => {
   const { contact_id = '' } = await service.process({ identity: { email: 'vera@example.com' } })
   const other = await service.organisation('other')

@@ -2,8 +2,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { CustomerId, OrganisationId } from '#domain/values.ts'
 import { LogUnavailable, type EventLog } from '#infra/event-log/event-log.ts'
 import { sql } from '#infra/postgres/postgres.ts'
-import type { Position } from '#domain/event.ts'
+import type { EventOf, Position, RecordedEvent } from '#domain/event.ts'
+import type { erasureEvents } from '#domain/erasures/events.ts'
+import type { Database } from '#infra/postgres/lookups.ts'
 import { countPoliciesInForce, findNamed, findStreams, untilShown } from '../../command-api/erasures/find-streams.ts'
+import { whenErasureRequestedErasePerson } from '../../command-api/erasures/when-erasure-requested-erase-person.ts'
+import type { Context } from '../../command-api/handle.ts'
+import { makeWriter } from '../../command-api/writer.ts'
 import { applications } from '../../projections/applications/projection.ts'
 import { ingests } from '../../projections/ingests/projection.ts'
 import { memberships } from '../../projections/loyalty/projection.ts'
@@ -20,6 +25,8 @@ const second = { organisation_id, contact_id: CustomerId.parse('c0000000-0000-40
 const application = 'a0000000-0000-4000-8000-000000000001'
 const policy = '90000000-0000-5000-8000-000000000010'
 const news = 'inbound_event-b0000000-0000-5000-8000-000000000001'
+
+type PersonErasureRequested = Extract<EventOf<typeof erasureEvents>, { type: 'PersonErasureRequested' }>
 
 let model: Awaited<ReturnType<typeof readModel>>
 beforeAll(async () => {
@@ -187,4 +194,31 @@ test('503: read models that are behind decide nothing', async () => {
   )
   await expect(behind).rejects.toThrow(LogUnavailable)
   expect(waited).toEqual(['application', 'policy'])
+})
+
+test('while a record that may tell of the person is set aside, the erasure itself is set aside, and not confirmed', async () => {
+  const [erased, appended]: [string[], string[]] = [[], []]
+  const eventLog = {
+    head: async () => undefined,
+    read: async () => [],
+    append: async (stream: string) => void appended.push(stream),
+  } as unknown as EventLog
+  const { react } = whenErasureRequestedErasePerson({
+    writer: makeWriter({ log: eventLog, seen: async () => undefined }),
+    pool: { query: async () => ({ rows: [{ stream: 'membership-7' }] }) } as unknown as Database,
+    eventLog,
+    dataKeys: { erase: async ({ subject }) => void erased.push(subject) },
+    progress: { wait: async () => true },
+  })
+  const requested: PersonErasureRequested = {
+    type: 'PersonErasureRequested',
+    ...first,
+    requested_by: null,
+    streams: [],
+  }
+
+  const erasing = react(requested, {} as RecordedEvent, {} as Context)
+
+  await expect(erasing).rejects.toThrow('membership-7 is set aside')
+  expect({ erased, appended }).toEqual({ erased: [`person:${first.contact_id}`], appended: [] })
 })

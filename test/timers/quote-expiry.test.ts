@@ -4,8 +4,9 @@ import { applicationStreamEvents, type ApplicationStreamEvent } from '#domain/ap
 import { fromStored, toStored } from '#domain/event.ts'
 import { OwnError } from '#domain/own-error.ts'
 import type { QuoteEvent } from '#domain/quotes/events.ts'
-import { QuoteId } from '#domain/values.ts'
+import { ApplicationId, QuoteId } from '#domain/values.ts'
 import { tableExists } from '#infra/consumers/checkpoint.ts'
+import { countSetAside, requestResume } from '#infra/consumers/set-aside.ts'
 import { expireQuotes } from '../../command-api/applications/expire-quotes.ts'
 import { runTimers, type Timer } from '../../command-api/timers.ts'
 import { makeWriter, tooManyAtOnce } from '../../command-api/writer.ts'
@@ -39,7 +40,7 @@ const makeClock = (at: string) => {
 }
 
 /** An application with a quote, its due times, and processes that fire timers. */
-const quoted = async (...events: readonly ApplicationStreamEvent[]) => {
+const quotedIn = async (projection: typeof dueTimes, ...events: readonly ApplicationStreamEvent[]) => {
   const shared = await fixture()
   const clock = makeClock(issuedAt)
   const metadata = {
@@ -49,18 +50,19 @@ const quoted = async (...events: readonly ApplicationStreamEvent[]) => {
     causation_id: null,
     occurred_at: issuedAt,
   }
-  const append = async (...added: readonly ApplicationStreamEvent[]) => {
+  const appendTo = async (to: string, ...added: readonly ApplicationStreamEvent[]) => {
     const stored = added.map((event) => ({
       id: randomUUID(),
       ...toStored(applicationStreamEvents, event),
       metadata,
     }))
-    await shared.eventLog.append(stream, 'any', stored)
+    await shared.eventLog.append(to, 'any', stored)
   }
+  const append = (...added: readonly ApplicationStreamEvent[]) => appendTo(stream, ...added)
   await append(started({ inactive_after_days: 365 }), issued, ...events)
 
   const projecting = shared.makeProcess('projections')
-  projecting.run((parts) => runProjection(dueTimes, parts))
+  projecting.run((parts) => runProjection(projection, parts))
   const dueRows = async () => {
     const { rows } = await shared.pool.query<{ kind: string; id: string; due_at: Date }>(
       "select kind, id, due_at from due_times where kind = 'quote_expiry'",
@@ -73,9 +75,10 @@ const quoted = async (...events: readonly ApplicationStreamEvent[]) => {
     ...shared,
     clock,
     append,
+    appendTo,
     dueRows,
-    eventsOf: async () =>
-      (await shared.eventLog.read(stream)).filter(({ type }) => type === 'QuoteExpired').map(({ metadata: of }) => of),
+    eventsOf: async (of = stream) =>
+      (await shared.eventLog.read(of)).filter(({ type }) => type === 'QuoteExpired').map((event) => event.metadata),
     /** A process that fires timers. */
     fire: (timers?: (given: Timer) => readonly Timer[]) => {
       const process = shared.makeProcess('timers')
@@ -87,6 +90,8 @@ const quoted = async (...events: readonly ApplicationStreamEvent[]) => {
     },
   }
 }
+
+const quoted = (...events: readonly ApplicationStreamEvent[]) => quotedIn(dueTimes, ...events)
 
 test('a quote that expires is an event at that moment, and its due time goes', async () => {
   await using given = await quoted()
@@ -214,6 +219,36 @@ test('a timer that fails time and again is fired less and less often, until it s
   expect(second - first).toBeGreaterThanOrEqual(500)
   expect(third - second).toBeGreaterThanOrEqual(1_000)
   await vi.waitFor(() => expect(timers.check()).toEqual({ name: 'timers', ok: true }))
+})
+
+test('what is due of a record that is set aside is late and not lost: fired once it is resumed, as of its time', async () => {
+  const waiting = ApplicationId.parse('10000000-0000-4000-8000-00000000000f')
+  let isBroken = true
+  const faulty: typeof dueTimes = {
+    ...dueTimes,
+    project: (row, event, recorded, key) => {
+      if (isBroken && recorded.stream.endsWith(waiting)) throw new OwnError('cannot be folded')
+      return dueTimes.project(row, event, recorded, key)
+    },
+  }
+  await using given = await quotedIn(faulty)
+  const ofWaiting = { application_id: waiting, quote_id: QuoteId.parse('20000000-0000-4000-8000-00000000000f') }
+  await given.appendTo(`application-${waiting}`, started({ application_id: waiting, inactive_after_days: 365 }), {
+    ...issued,
+    ...ofWaiting,
+  })
+  given.fire()
+  await until(async () => (await countSetAside(given.pool, 'due_times')) === 1)
+
+  given.clock.set('2026-07-09T09:00:00.000Z')
+  await until(async () => (await given.eventsOf()).length > 0)
+  const before = await given.eventsOf(`application-${waiting}`)
+  isBroken = false
+  await requestResume(given.pool, 'due_times')
+
+  await until(async () => (await given.eventsOf(`application-${waiting}`)).length > 0)
+  expect(before).toEqual([])
+  expect(await given.eventsOf(`application-${waiting}`)).toMatchObject([{ occurred_at: expires_at }])
 })
 
 test('what is due is found by its index', async () => {
