@@ -81,7 +81,7 @@ runProcess('Coverstream', async (signal) => {
   void embedded?.lost.then(() => {
     throw new Error('PostgreSQL ended by itself. Start again: what was answered is on its disk.')
   })
-  const url = embedded?.url ?? config.DATABASE_URL
+  const url = embedded?.shortestUrl ?? config.DATABASE_URL
   const { parts: opened, close } = await openParts(config, log, signal, url, 'one process', health)
   // What the demo itself sends is not counted: else three pages of the explorer used up the limit of whoever opens them.
   const sentByDemo = new AsyncLocalStorage<true>()

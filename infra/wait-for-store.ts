@@ -49,10 +49,13 @@ export const waitForStore = async <Result>(
   }
 }
 
-/** Hosts and ports without user, password and options. */
+/** Hosts and ports without user, password and options, or the directory of a Unix socket. */
 const addressOf = (url: string): string => (url.includes('://') ? hostsOf(url) : url)
 
-const hostsOf = (url: string): string => /^[^/]+:\/\/(?:[^@/]*@)?([^/?]*)/.exec(url)?.[1] ?? 'an unknown address'
+const hostsOf = (url: string): string => {
+  const [, hosts = 'an unknown address', options = ''] = /^[^/]+:\/\/(?:[^@/]*@)?([^/?]*)[^?]*\??(.*)$/.exec(url) ?? []
+  return new URLSearchParams(options).get('host') ?? hosts
+}
 
 const reasonOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)

@@ -143,6 +143,8 @@ export const withDeadline = <Statement extends QueryConfig>(
 export const isConnectionLoss = (error: unknown): boolean => {
   if (!(error instanceof Error)) return false
   const code = 'code' in error ? String(error.code) : ''
+  // A server that is away takes its Unix socket with it.
+  if ('syscall' in error && error.syscall === 'connect') return true
   return lossCodes.test(code) || lossMessages.test(error.message)
 }
 

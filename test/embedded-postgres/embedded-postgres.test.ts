@@ -24,8 +24,8 @@ const newDirectory = async () => {
 }
 
 const start = async (dataDir: string) => {
-  const { url, stop } = await startEmbeddedPostgres({ dataDir })
-  return { url, stop, [Symbol.asyncDispose]: stop }
+  const server = await startEmbeddedPostgres({ dataDir })
+  return { ...server, [Symbol.asyncDispose]: server.stop }
 }
 
 /** The server of another process of ours. */
@@ -86,7 +86,7 @@ test('the server keeps every commit on disk, speaks UTF-8, and is reachable from
   const rows = await query(
     server.url,
     `select name, setting from pg_settings where name in
-      ('fsync', 'synchronous_commit', 'full_page_writes', 'server_encoding', 'listen_addresses', 'unix_socket_directories')
+      ('fsync', 'synchronous_commit', 'full_page_writes', 'server_encoding', 'listen_addresses', 'unix_socket_permissions')
     order by name`,
   )
 
@@ -96,10 +96,43 @@ test('the server keeps every commit on disk, speaks UTF-8, and is reachable from
     { name: 'listen_addresses', setting: '127.0.0.1' },
     { name: 'server_encoding', setting: 'UTF8' },
     { name: 'synchronous_commit', setting: 'on' },
-    { name: 'unix_socket_directories', setting: '' },
+    { name: 'unix_socket_permissions', setting: '0700' },
   ])
   const wrong = Object.assign(new URL(server.url), { password: 'guessed' }).href
   await expect(query(wrong, 'select')).rejects.toThrow('password authentication failed')
+})
+
+test('the shortest way to the server is its socket, for which a killed server leaves no obstacle', async () => {
+  await using directory = await newDirectory()
+  await using another = await newDirectory()
+  await using alive = await start(another.dataDir)
+  const [{ pid }] = (await query(alive.url, `select pid from pg_stat_activity where pid <> pg_backend_pid()`)) as [
+    { pid: number },
+  ]
+  const first = await start(directory.dataDir)
+  const [place] = (await query(first.url, `select current_setting('data_directory') as path`)) as [{ path: string }]
+  const { port } = new URL(first.url)
+  const way = 'select inet_server_addr() is null as by_socket'
+  const bySocket = await query(first.shortestUrl, way)
+  const byAddress = await query(first.url, way)
+  await first.stop()
+  // As after a restart of a container: the number belongs to another process by now.
+  await writeFile(join(place.path, `.s.PGSQL.${port}.lock`), `${pid}\n`)
+
+  await using server = await start(directory.dataDir)
+
+  expect(bySocket).toEqual([{ by_socket: true }])
+  expect(byAddress).toEqual([{ by_socket: false }])
+  expect(await query(server.shortestUrl, way)).toEqual(bySocket)
+})
+
+test.each(['x'.repeat(80), 'with, comma'])('a data directory that cannot hold a socket will do: %s', async (name) => {
+  await using directory = await newDirectory()
+
+  await using server = await start(join(directory.path, name))
+
+  expect(server.shortestUrl).toBe(server.url)
+  expect(await answers(server.url)).toBe(true)
 })
 
 test('a directory that only its owner may enter will do', async () => {

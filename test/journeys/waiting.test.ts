@@ -30,6 +30,18 @@ test('a role that starts while PostgreSQL is away waits, says for what, and is r
   expect(role.output()).not.toContain('    at ')
 })
 
+test('a role that starts while the Unix socket of PostgreSQL is not there waits, and says where', async () => {
+  const DATABASE_URL = 'postgres://postgres:secret@localhost/postgres?host=%2Fnowhere'
+  await using role = await startRole({ DATABASE_URL })
+
+  await vi.waitFor(async () => {
+    const check = { name: 'start', ok: false, detail: 'waits for DATABASE_URL at /nowhere' }
+    expect(await role.details()).toEqual({ status: 503, body: { status: 'not_ready', checks: [check] } })
+  }, soon)
+
+  expect(role.output()).not.toContain('secret')
+})
+
 test('the port of an API says whether it is up and no more; details and metrics are on the health port', async () => {
   await using database = await testDatabase()
   await using role = await startRole({ DATABASE_URL: database.url })

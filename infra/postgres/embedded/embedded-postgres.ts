@@ -1,6 +1,6 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { chown, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { chown, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -22,6 +22,8 @@ export type EmbeddedPostgresOptions = {
 
 export type EmbeddedPostgres = {
   readonly url: string
+  /** The shortest way to it: its Unix socket where there is one, which takes a fifth less time than the loopback address. */
+  readonly shortestUrl: string
   readonly stop: () => Promise<void>
   /** Resolves when it has ended although `stop` was not called. */
   readonly lost: Promise<void>
@@ -49,15 +51,19 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
   const password = await keptFile(`${wanted}.password`, () => randomBytes(24).toString('hex'))
   const account = await accountToRunAs()
   const { directory, binaries } = await findPlace(wanted, password, account, log)
+  const hasSocket = canHoldSocket(directory)
 
   await endOrphan(directory, password, log)
   if (!(await exists(join(directory, 'PG_VERSION')))) await initialize(directory, password, binaries, account)
 
   const portFile = `${wanted}.port`
   const ports = await portsToTry(options.port, portFile)
-  const server = await launch({ binaries, account, directory, settings: { ...defaults, ...settings }, log }, ports)
+  const sockets = { unix_socket_directories: hasSocket ? directory : '', unix_socket_permissions: '0700' }
+  const launched = { binaries, account, directory, settings: { ...defaults, ...settings, ...sockets }, log }
+  const server = await launch(launched, ports)
   await writeFile(portFile, String(server.port))
   const url = `postgres://postgres:${password}@127.0.0.1:${server.port}/postgres`
+  const shortestUrl = hasSocket ? `${url}?host=${encodeURIComponent(directory)}` : url
   const release = await claimCluster(url).catch(async (error: unknown) => {
     await server.stop()
     throw new Error(`${wanted}.password does not open the PostgreSQL in ${directory}.`, { cause: error })
@@ -73,8 +79,16 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
   void server.ended.then(() => {
     if (!stopping) lose()
   })
-  return { url, stop: () => (stopping ??= stop()), lost }
+  return { url, shortestUrl, stop: () => (stopping ??= stop()), lost }
 }
+
+const longestSocketPath = 103
+
+/** The path of a socket is bounded, and the setting is a list in which some characters mean something. */
+const canHoldSocket = (directory: string): boolean =>
+  process.platform !== 'win32' &&
+  /^[\w./-]+$/.test(directory) &&
+  join(directory, '.s.PGSQL.65535').length <= longestSocketPath
 
 /** A cluster is complete or absent: it is made under another name, so that a crash meanwhile leaves nothing half made. */
 const initialize = async (directory: string, password: string, { initdb }: Binaries, account: Account) => {
@@ -126,11 +140,14 @@ type Server = { readonly port: number; readonly ended: Promise<void>; readonly s
 const launch = async (how: Launch, [port, ...others]: readonly number[]): Promise<Server> => {
   if (port === undefined) throw new Error('There is no free port for PostgreSQL.')
   const { binaries, account, directory, log } = how
-  const listening = { listen_addresses: '127.0.0.1', port: String(port), unix_socket_directories: '' }
+  const listening = { listen_addresses: '127.0.0.1', port: String(port) }
   const settings = Object.entries({ ...how.settings, ...listening }).flatMap(([name, value]) => [
     '-c',
     `${name}=${value}`,
   ])
+  // What a killed server left names its process, whose number another may have by now: the server would not start.
+  for (const name of await readdir(directory))
+    if (name.startsWith('.s.PGSQL.')) await rm(join(directory, name), { force: true })
   const child = spawn(binaries.postgres, ['-D', directory, ...settings], {
     ...account,
     ...surroundings,
