@@ -81,20 +81,20 @@ export const callPremium = ({ now, idOf }: CallPremium, policy: PolicyState): re
   const next_due_on = dueAfter(policy, number, due_on)
   const covers_from = coversFrom(policy, number)
   const ended = coversEnded(policy, covers_from)
-  return [
-    ...ended,
-    {
-      type: 'PremiumDue',
-      premium_id: idOf(number),
-      number,
-      amount_pence: ended[0]?.premium_pence ?? policy.premium_pence,
-      due_on,
-      covers_from,
-      method: 'direct_debit',
-      next_due_on,
-      next_due_at: next_due_on === null ? null : startOfDayIn(time_zone, next_due_on),
-    },
-  ]
+  const amount_pence = ended[0]?.premium_pence ?? policy.premium_pence
+  const about_it = { premium_id: idOf(number), number, amount_pence, due_on, method: 'direct_debit' } as const
+  const next_due_at = next_due_on === null ? null : startOfDayIn(time_zone, next_due_on)
+  const due = { type: 'PremiumDue', ...about_it, covers_from, next_due_on, next_due_at } as const
+  // The provider takes no debit of nothing, and its refusal would suspend cover, and end it.
+  const isPaid = amount_pence === 0
+  const paid = {
+    type: 'PremiumCollected',
+    ...about_it,
+    attempt: 1,
+    payment_intent_id: null,
+    collected_at: now,
+  } as const
+  return [...ended, due, ...(isPaid ? [paid] : [])]
 }
 
 /** A cover is paid for as long as its own term, also where others go on. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { PolicyEvent } from '#domain/policies/events.ts'
 import { policy } from '#domain/policies/policy.ts'
 import type { SettlePremium } from '#domain/policies/premiums.ts'
 import { type PremiumEvent } from '#domain/premiums/events.ts'
@@ -50,6 +51,31 @@ describe('a premium is due on its day', () => {
         covers_from: '2026-03-02',
         next_due_on: '2026-04-15',
         next_due_at: '2026-04-14T23:00:00.000Z',
+      },
+    ],
+  })
+  const free: PolicyEvent = {
+    type: 'PolicyAmended',
+    customer_id,
+    premium_pence: 0,
+    annual_premium_pence: 0,
+    components: [],
+    collection_day: 15,
+    next_collection_on: '2026-02-15',
+    next_collection_at: '2026-02-15T00:00:00.000Z',
+    note: null,
+  }
+  const nothing = { ...due, amount_pence: 0 }
+  scenario('where it was amended to nothing there is nothing to collect, and cover goes on', {
+    given: [...active, free],
+    when: call('2026-02-15T00:00:00.000Z'),
+    then: [
+      nothing,
+      {
+        ...collected,
+        amount_pence: 0,
+        payment_intent_id: null,
+        collected_at: '2026-02-15T00:00:00.000Z',
       },
     ],
   })
