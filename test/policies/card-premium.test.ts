@@ -2,12 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { applicationStreamEvents, type ApplicationStreamEvent } from '#domain/applications/record.ts'
 import { categoryOf, fromStored, toStored, type EventOf, type EventShapes } from '#domain/event.ts'
-import { PaymentId } from '#domain/payments/events.ts'
 import { policyEvents } from '#domain/policies/events.ts'
 import { policyStreamEvents, type PolicyStreamEvent } from '#domain/policies/record.ts'
 import { quoteEvents } from '#domain/quotes/events.ts'
-import { PremiumId, PremiumRefundId } from '#domain/premiums/events.ts'
-import { ApplicationId, QuoteId } from '#domain/values.ts'
+import { PremiumRefundId } from '#domain/premiums/events.ts'
+import { QuoteId } from '#domain/values.ts'
 import { whenPremiumRefundOwedReturnCard } from '../../command-api/applications/when-premium-refund-owed-return-card.ts'
 import { makeSetUpSold } from '../../command-api/set-up-sold.ts'
 import { whenCardSettledRecordPremium } from '../../command-api/policies/when-card-settled-record-premium.ts'
@@ -16,6 +15,15 @@ import { makeWriter } from '../../command-api/writer.ts'
 import { started } from '../applications/builders.ts'
 import { samples } from '../stored-events/samples.ts'
 import { memoryLog } from './bank.ts'
+import {
+  application_id,
+  cardPaid,
+  collectedByCard,
+  dueByCard,
+  firstPremium,
+  paid_at,
+  payment_id,
+} from './paid-by-card.ts'
 
 const sample = samples.find(({ name }) => name === 'PolicyBound.v2')?.event
 if (!sample) throw new Error('There is no sample of PolicyBound.')
@@ -26,35 +34,10 @@ const saleSample = samples.find(({ event }) => event.type === 'QuoteBought')?.ev
 if (!saleSample) throw new Error('There is no sample of QuoteBought.')
 const sale: ApplicationStreamEvent = { ...fromStored({ QuoteBought: quoteEvents.QuoteBought }, saleSample), policy_id }
 
-const application_id = ApplicationId.parse('a0000000-0000-4000-8000-000000000001')
-const payment_id = PaymentId.parse('f0000000-0000-4000-8000-000000000001')
-const at = '2026-07-01T09:00:00.000Z'
-const premium = {
-  premium_id: PremiumId.parse('b1000000-0000-5000-8000-000000000001'),
-  number: 1,
-  amount_pence: 2875,
-  due_on: '2026-07-01',
-}
-const dueByCard: PolicyStreamEvent = {
-  type: 'PremiumDue',
-  ...premium,
-  covers_from: '2026-07-02',
-  method: 'card',
-  next_due_on: '2026-08-15',
-  next_due_at: '2026-08-14T23:00:00.000Z',
-}
-const collected: PolicyStreamEvent = {
-  type: 'PremiumCollected',
-  ...premium,
-  attempt: 1,
-  method: 'card',
-  payment_intent_id: 'pi_1',
-  collected_at: at,
-}
 const owed: Extract<PolicyStreamEvent, { type: 'PremiumRefundOwed' }> = {
   type: 'PremiumRefundOwed',
-  ...premium,
-  refund_id: PremiumRefundId.parse(premium.premium_id),
+  ...firstPremium,
+  refund_id: PremiumRefundId.parse(firstPremium.premium_id),
   application_id,
   card_payment_id: payment_id,
   refund_pence: 2875,
@@ -62,25 +45,11 @@ const owed: Extract<PolicyStreamEvent, { type: 'PremiumRefundOwed' }> = {
 }
 const paid: readonly ApplicationStreamEvent[] = [
   started({ application_id }),
-  {
-    type: 'CardPaymentOpened',
-    payment_id,
+  ...cardPaid({
     quote_id: QuoteId.parse('20000000-0000-4000-8000-000000000001'),
-    payment_intent_id: 'pi_1',
-    provider_customer_id: 'cus_1',
-    amount_pence: 2875,
-    currency_code: 'GBP',
-    idempotency_key: null,
-  },
-  {
-    type: 'CardPaymentTaken',
-    payment_id,
-    status: 'succeeded',
-    card_brand: 'visa',
-    card_last4: '4242',
-    paid_at: at,
-    idempotency_key: null,
-  },
+    amount_pence: firstPremium.amount_pence,
+    paid_at,
+  }),
   { type: 'CardPaymentUsed', payment_id, policy_id },
 ]
 const captured: ApplicationStreamEvent = { type: 'CardPaymentCaptured', payment_id, policy_id }
@@ -100,7 +69,7 @@ const openWorld = async (ofPolicy: readonly PolicyStreamEvent[], isSetUp = true)
     actor: { type: 'system', id: null } as const,
     correlation_id: 'test',
     causation_id: null,
-    occurred_at: at,
+    occurred_at: paid_at,
   }
   const append = async <Shapes extends EventShapes>(
     stream: string,
@@ -168,11 +137,11 @@ const openWorld = async (ofPolicy: readonly PolicyStreamEvent[], isSetUp = true)
 }
 
 describe('when a card payment is settled, the premium is recorded', () => {
-  test('as collected, once, when the card is charged', async () => {
+  test('as collectedByCard, once, when the card is charged', async () => {
     const { happens, addedToPolicy } = await openWorld([dueByCard])
     await happens(captured)
     expect(addedToPolicy()).toMatchObject([
-      { type: 'PremiumCollected', premium_id: premium.premium_id, method: 'card', attempt: 1 },
+      { type: 'PremiumCollected', premium_id: firstPremium.premium_id, method: 'card', attempt: 1 },
     ])
   })
 
@@ -194,7 +163,7 @@ describe('when a card payment is settled, the premium is recorded', () => {
   })
 
   test('as refunded, once, when what was owed is given back', async () => {
-    const { happens, addedToPolicy } = await openWorld([dueByCard, collected, owed])
+    const { happens, addedToPolicy } = await openWorld([dueByCard, collectedByCard, owed])
     await happens(returned('refunded', 2875))
     expect(addedToPolicy()).toMatchObject([
       { type: 'PremiumRefunded', refund_id: owed.refund_id, refund_pence: 2875, reason: 'cooling_off' },
@@ -202,7 +171,7 @@ describe('when a card payment is settled, the premium is recorded', () => {
   })
 
   test('as refunded by the provider when it was not owed', async () => {
-    const { happens, addedToPolicy } = await openWorld([dueByCard, collected])
+    const { happens, addedToPolicy } = await openWorld([dueByCard, collectedByCard])
     await happens(returned('refunded', 2875))
     expect(addedToPolicy()).toMatchObject([
       { type: 'PremiumRefunded', refund_id: payment_id, refund_pence: 2875, reason: 'provider' },
@@ -212,19 +181,19 @@ describe('when a card payment is settled, the premium is recorded', () => {
   test('as owed again, once, when what was given back has failed', async () => {
     const refunded: PolicyStreamEvent = {
       type: 'PremiumRefunded',
-      ...premium,
+      ...firstPremium,
       attempt: 1,
       refund_id: owed.refund_id,
       refund_pence: 2875,
       reason: 'cooling_off',
     }
-    const { happens, addedToPolicy } = await openWorld([dueByCard, collected, owed, refunded])
+    const { happens, addedToPolicy } = await openWorld([dueByCard, collectedByCard, owed, refunded])
     const failure = { failure_code: 'lost_or_stolen_card', provider_refund_id: 're_1' }
     await happens({ type: 'CardPaymentReturnFailed', payment_id, policy_id, ...failure })
     expect(addedToPolicy()).toEqual([
       {
         type: 'PremiumRefundFailed',
-        ...premium,
+        ...firstPremium,
         refund_id: owed.refund_id,
         attempt: 1,
         refund_pence: 2875,
@@ -245,13 +214,13 @@ describe('when a premium is to be refunded that was paid by card', () => {
     ['cooling_off', 'policy_cancelled'],
     ['operator', 'operator'],
   ] as const)('the card is owed back, once: %s', async (reason, why) => {
-    const { isOwed, addedToApplication } = await openWorld([dueByCard, collected])
+    const { isOwed, addedToApplication } = await openWorld([dueByCard, collectedByCard])
     await isOwed({ ...owed, reason })
     expect(addedToApplication()).toEqual([{ type: 'CardPaymentReturnOwed', payment_id, reason: why }])
   })
 
   test('nothing is owed by the application when it was paid by Direct Debit', async () => {
-    const { isOwed, addedToApplication } = await openWorld([dueByCard, collected])
+    const { isOwed, addedToApplication } = await openWorld([dueByCard, collectedByCard])
     await isOwed({ ...owed, card_payment_id: null })
     expect(addedToApplication()).toEqual([])
   })

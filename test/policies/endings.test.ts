@@ -11,6 +11,7 @@ import type { PremiumEvent } from '#domain/premiums/events.ts'
 import { OrganisationId } from '#domain/values.ts'
 import { rejected, scenariosOf, stateOf } from '../scenario.ts'
 import {
+  activated,
   active,
   bound,
   cancelledOn,
@@ -25,6 +26,7 @@ import {
   premium_id,
   requested,
   retried,
+  schedule,
   settle,
 } from './premium-builders.ts'
 
@@ -36,7 +38,6 @@ const stateAfter = (...events: readonly PolicyStreamEvent[]): PolicyState => {
   if (!state) throw new Error('There is no policy.')
   return state
 }
-const activated: PolicyEvent = { type: 'PolicyActivated', start_date: '2026-02-02' }
 const endedByClaim: PolicyEvent = {
   type: 'PolicyEndedByClaim',
   claim_id: ClaimId.parse('b4000000-0000-5000-8000-000000000001'),
@@ -269,16 +270,7 @@ describe('whoever has paid by Direct Debit has a mandate that the banks took', (
 })
 
 test('what is shown of a policy, and what only the service needs, is all that is known of it', () => {
-  const document = {
-    type: 'PolicyDocumentIssued',
-    kind: 'policy_schedule',
-    document_id: 'd1000000-0000-4000-8000-000000000001',
-    version_id: 'd2000000-0000-4000-8000-000000000001',
-    sha256: 'a'.repeat(64),
-    bytes: 10,
-    key_document: null,
-  } as const
-  const events: readonly PolicyStreamEvent[] = [...inArrears, document]
+  const events: readonly PolicyStreamEvent[] = [...inArrears, { type: 'PolicyDocumentIssued', ...schedule }]
   const fold = (before: PolicyRecord | undefined, event: PolicyStreamEvent) =>
     evolvePolicy(before, event, { occurred_at: now })
   const record = events.reduce(fold, undefined)

@@ -3,13 +3,11 @@ import { expect, test } from 'vitest'
 import { application } from '#domain/applications/application.ts'
 import { applicationStreamEvents, type ApplicationStreamEvent } from '#domain/applications/record.ts'
 import { fromStored, toStored, type EventOf, type EventShapes } from '#domain/event.ts'
-import { PaymentId } from '#domain/payments/events.ts'
 import { policyEvents } from '#domain/policies/events.ts'
 import { policy, type PolicyCommand } from '#domain/policies/policy.ts'
 import { policyStreamEvents, type PolicyStreamEvent } from '#domain/policies/record.ts'
-import { PremiumId, PremiumRefundId } from '#domain/premiums/events.ts'
+import { PremiumRefundId } from '#domain/premiums/events.ts'
 import { quoteEvents } from '#domain/quotes/events.ts'
-import { ApplicationId } from '#domain/values.ts'
 import { whenPremiumRefundOwedReturnCard } from '../../command-api/applications/when-premium-refund-owed-return-card.ts'
 import { settleCardPayments } from '../../command-api/applications/settle-card-payments.ts'
 import { commandHandler } from '../../command-api/handle.ts'
@@ -20,6 +18,15 @@ import { makeWriter } from '../../command-api/writer.ts'
 import { started } from '../applications/builders.ts'
 import { samples } from '../stored-events/samples.ts'
 import { makeBank, memoryLog } from './bank.ts'
+import {
+  application_id,
+  cardPaid,
+  collectedByCard,
+  dueByCard,
+  firstPremium,
+  paid_at,
+  payment_id,
+} from './paid-by-card.ts'
 
 const stored = (name: string) => samples.find((each) => each.name === name)?.event ?? expect.fail(name)
 const bound = fromStored(policyEvents, stored('PolicyBound.v2'))
@@ -29,56 +36,15 @@ const issued = fromStored(quoteEvents, stored('QuoteIssued.v1'))
 if (issued.type !== 'QuoteIssued') throw new Error('The sample is another event.')
 const { quote_id } = issued
 
-const application_id = ApplicationId.parse('a0000000-0000-4000-8000-000000000001')
-const payment_id = PaymentId.parse('f0000000-0000-4000-8000-000000000001')
-const at = '2026-07-01T09:00:00.000Z'
-const first = {
-  premium_id: PremiumId.parse('b1000000-0000-5000-8000-000000000001'),
-  number: 1,
-  amount_pence: 2875,
-  due_on: '2026-07-01',
-}
 const sold: readonly PolicyStreamEvent[] = [
   { ...bound, application_id, card_payment_id: payment_id, cooling_off_ends_on: '2026-07-30' },
-  {
-    type: 'PremiumDue',
-    ...first,
-    covers_from: '2026-07-02',
-    method: 'card',
-    next_due_on: '2026-08-15',
-    next_due_at: '2026-08-14T23:00:00.000Z',
-  },
-  {
-    type: 'PremiumCollected',
-    ...first,
-    attempt: 1,
-    method: 'card',
-    payment_intent_id: null,
-    collected_at: at,
-  },
+  dueByCard,
+  { ...collectedByCard, payment_intent_id: null },
 ]
 const paid: readonly ApplicationStreamEvent[] = [
   started({ application_id, organisation_id }),
   issued,
-  {
-    type: 'CardPaymentOpened',
-    payment_id,
-    quote_id,
-    payment_intent_id: 'pi_1',
-    provider_customer_id: 'cus_1',
-    amount_pence: 2875,
-    currency_code: 'GBP',
-    idempotency_key: null,
-  },
-  {
-    type: 'CardPaymentTaken',
-    payment_id,
-    status: 'succeeded',
-    card_brand: 'visa',
-    card_last4: '4242',
-    paid_at: at,
-    idempotency_key: null,
-  },
+  ...cardPaid({ quote_id, amount_pence: firstPremium.amount_pence, paid_at }),
   { type: 'CardPaymentUsed', payment_id, policy_id },
 ]
 
@@ -104,7 +70,7 @@ const openWorld = async () => {
     currency_code: 'GBP',
     metadata,
     card: null,
-    paid_at: at,
+    paid_at,
     failure_code: null,
     provider_customer_id: 'cus_1',
   })
@@ -117,7 +83,7 @@ const openWorld = async () => {
       events.map((event) => ({
         id: randomUUID(),
         ...toStored(shapes, event),
-        metadata: { ...context, causation_id: null, occurred_at: at },
+        metadata: { ...context, causation_id: null, occurred_at: paid_at },
       })),
     )
   await put(streams[0], applicationStreamEvents, paid)
@@ -143,7 +109,7 @@ const openWorld = async () => {
   const follow = async () => {
     for (let time = 0; time < 2; time++) {
       await react(whenPremiumRefundOwedReturnCard(writer))
-      const due = { organisation_id, stream: streams[0], id: payment_id, kind: giveBack.kind, due_at: at }
+      const due = { organisation_id, stream: streams[0], id: payment_id, kind: giveBack.kind, due_at: paid_at }
       if (await isOwed()) await giveBack.fire(due, context)
       await react(whenCardSettledRecordPremium(writer, async () => undefined))
     }
@@ -196,7 +162,7 @@ const openWorld = async () => {
 
 const refund = {
   type: 'RefundPremium',
-  premium_id: first.premium_id,
+  premium_id: firstPremium.premium_id,
   refund_id: PremiumRefundId.parse('b2000000-0000-5000-8000-000000000001'),
   refund_pence: null,
 } as const

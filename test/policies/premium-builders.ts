@@ -12,7 +12,8 @@ if (!sample) throw new Error('There is no sample of PolicyBound.')
 
 /** Starts on 2 February 2026; £28.75 is collected on the 15th of each month, in London. */
 export const bound = fromStored(policyEvents, sample) as Extract<PolicyEvent, { type: 'PolicyBound' }>
-export const active: readonly PolicyEvent[] = [bound, { type: 'PolicyActivated', start_date: '2026-02-02' }]
+export const activated: PolicyEvent = { type: 'PolicyActivated', start_date: '2026-02-02' }
+export const active: readonly PolicyEvent[] = [bound, activated]
 export const customer_id = 'c0000000-0000-4000-8000-000000000001' as never
 export const idOf = (number: number) => PremiumId.parse(`b1000000-0000-5000-8000-00000000000${number}`)
 export const premium_id = idOf(1)
@@ -141,3 +142,12 @@ export const cancelledOn = (effective_on: string): PolicyEvent => ({
   cooling_off: false,
   effective_on,
 })
+
+export const schedule = {
+  kind: 'policy_schedule',
+  document_id: 'd1000000-0000-4000-8000-000000000001',
+  version_id: 'd2000000-0000-4000-8000-000000000001',
+  sha256: 'a'.repeat(64),
+  bytes: 10,
+  key_document: null,
+} as const

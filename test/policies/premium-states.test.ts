@@ -4,6 +4,7 @@ import type { PolicyEvent } from '#domain/policies/events.ts'
 import type { PremiumEvent } from '#domain/premiums/events.ts'
 import { rejected, scenariosOf } from '../scenario.ts'
 import {
+  activated,
   active,
   bound,
   cancelled,
@@ -21,6 +22,7 @@ import {
   premium_id,
   requested,
   retried,
+  schedule,
   settle,
   suspended,
   writtenOff,
@@ -29,7 +31,6 @@ import {
 /** Each command about a premium, in each state that the premium or its policy can be in. */
 
 const scenario = scenariosOf(policy)
-const activated: PolicyEvent = { type: 'PolicyActivated', start_date: '2026-02-02' }
 const lapsed: PolicyEvent = {
   type: 'PolicyLapsed',
   customer_id: bound.customer_id,
@@ -368,24 +369,16 @@ test('a policy that there is not is said to be none', () => {
 })
 
 describe('documents of a policy', () => {
-  const details = {
-    kind: 'policy_schedule',
-    document_id: 'd1000000-0000-4000-8000-000000000001',
-    version_id: 'd2000000-0000-4000-8000-000000000001',
-    sha256: 'a'.repeat(64),
-    bytes: 10,
-    key_document: null,
-  } as const
-  const issued = { type: 'PolicyDocumentIssued', ...details } satisfies PolicyEvent
-  const other = { ...details, version_id: 'd2000000-0000-4000-8000-000000000002' }
+  const issued = { type: 'PolicyDocumentIssued', ...schedule } satisfies PolicyEvent
+  const other = { ...schedule, version_id: 'd2000000-0000-4000-8000-000000000002' }
   scenario('are issued', {
     given: active,
-    when: { type: 'IssueDocuments', documents: [details] },
+    when: { type: 'IssueDocuments', documents: [schedule] },
     then: [issued],
   })
   scenario('each version once', {
     given: [...active, issued],
-    when: { type: 'IssueDocuments', documents: [details, other] },
+    when: { type: 'IssueDocuments', documents: [schedule, other] },
     then: [{ type: 'PolicyDocumentIssued', ...other }],
   })
 })
