@@ -163,7 +163,9 @@ export const noteMarketSearch = (command: NoteMarketSearch, { record }: Applicat
 
   const heard = new Set(search.results.map(({ result_id }) => result_id))
   const room = mostResults - heard.size
-  const fresh = results.filter(({ result_id }) => !heard.has(result_id)).slice(0, room)
+  const isFirst = ({ result_id }: ReceivedResult, index: number): boolean =>
+    results.findIndex((each) => each.result_id === result_id) === index
+  const fresh = results.filter((result, index) => !heard.has(result.result_id) && isFirst(result, index)).slice(0, room)
   const statuses = [...search.results.map(({ status }) => status), ...fresh.map(({ offer }) => offer.status)]
   return [
     ...(search.search_id === null && search_id !== null

@@ -104,6 +104,17 @@ describe('what the panel tells', () => {
     expect(decided(partial, note({ results: [resultOf(1)] }))).toEqual([])
   })
 
+  test('one provider has one result, also where the panel tells two at once: the first', () => {
+    const told = [resultOf(1), resultOf(1, { product_name: 'Albion Term Plus' }), resultOf(2)]
+
+    const given = [...searching, ...decided(searching, note({ results: told }))]
+
+    expect(recordOf(given).market_search?.results.map(({ ordinal, product_name }) => [ordinal, product_name])).toEqual([
+      [1, 'Albion Term'],
+      [2, 'Albion Term'],
+    ])
+  })
+
   test('comes to nothing once the search has ended, or another has taken its place', () => {
     expect(decided(found, note({ results: [resultOf(3)] }))).toEqual([])
     expect(decided(searching, note({ request_id: secondId, ended: 'finished' }))).toEqual([])
