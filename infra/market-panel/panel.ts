@@ -10,7 +10,11 @@ const text = z.string().max(500)
 const PanelResult = z.object({
   provider_id: text.min(1),
   provider_name: text,
-  logo_url: z.url().max(2000).nullish(),
+  logo_url: z
+    .url({ protocol: /^https?$/ })
+    .max(2000)
+    .nullish()
+    .catch(null),
   product_name: text.default(''),
   status: z.enum(['success', 'referred', 'declined', 'unavailable', 'error', 'timeout']).catch('error'),
   status_reason: text.nullish(),
