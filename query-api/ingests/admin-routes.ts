@@ -47,7 +47,8 @@ type Filters = Omit<z.output<typeof IngestsQuery>, 'cursor' | 'limit'>
 
 /**
  * A page of the ingests, newest first. Those of one source, campaign or application are read status by status, so that
- * what is of another status is not looked through, however much of it there is.
+ * what is of another status is not looked through, however much of it there is. Those of one person are few, and are read in
+ * their order.
  */
 const ingestPage = (
   organisation_id: OrganisationId,
@@ -61,7 +62,8 @@ const ingestPage = (
   const place = cursor === undefined ? undefined : placeOf(cursor)
   const before = place ? [`(received_at, id) < (${value(place.at)}::timestamptz, ${value(place.id)}::uuid)`] : []
   // A condition that is not asked for is left out, so that the right index is used.
-  const statuses = status ? [status] : others.length > 0 ? IngestStatus.options : []
+  const isSplit = others.length > 0 && filters.contact_id === undefined
+  const statuses = status ? [status] : isSplit ? IngestStatus.options : []
   const kinds = statuses.length > 0 ? statuses.map((each) => [`status = ${value(each)}`]) : [[]]
   const pages = kinds.map(
     (kind) => `(select received_at as at, id, document from ingests

@@ -22,6 +22,8 @@ const many = 20_000
 const newcomer = ApiApplicationId.parse('d0000000-0000-4000-8000-000000000009')
 const campaign_id = randomUUID()
 const other_campaign_id = randomUUID()
+/** Somebody who was sent in again and again. */
+const returning = randomUUID()
 /** Of two campaigns it has sent leads, to each of which another kind of thing happened. */
 const ofTwo = ApiApplicationId.parse('d0000000-0000-4000-8000-000000000010')
 
@@ -60,6 +62,12 @@ const fill = async (pool: Pool) => {
       case when number % 2 = 0 then ${website}::uuid else ${partner}::uuid end, md5(number::text)::uuid,
       now() - number * interval '1 s', '{"status": "received"}'
     from generate_series(1, ${many}::integer) as number`)
+  await pool.query(sql`
+    insert into ingests (organisation_id, id, status, source, campaign_id, api_application_id, contact_id, received_at,
+      document)
+    select ${organisation_id}, md5('returning' || number)::uuid, 'applied', 'website', ${campaign_id}, ${website},
+      ${returning}, now() - number * interval '1 s', '{"status": "received"}'
+    from generate_series(1, 2000) as number`)
   await pool.query(sql`
     insert into outcomes (organisation_id, id, position, contact_id, type, deal_ref, document)
     select ${organisation_id}, md5(number::text)::uuid, lpad(number::text, 20, '0'), md5('other' || number)::uuid,
@@ -150,6 +158,9 @@ test('a page of what the team looks for costs the same, also by two things that 
     ['/ingests', { source: 'partner', api_application_id: partner }, 0],
     ['/ingests', { campaign_id: second, api_application_id: partner }, 0],
     ['/ingests', { source: 'partner', campaign_id: second, api_application_id: website }, 50],
+    ['/ingests', { contact_id: returning }, 50],
+    ['/ingests', { contact_id: returning, source: 'website' }, 50],
+    ['/ingests', { contact_id: returning, campaign_id }, 50],
     ['/leads', {}, 50],
     ['/leads', { status: 'lost', stage: 'quoted' }, 0],
     ['/leads', { status: 'lost', owner_id: second }, 0],
