@@ -42,12 +42,15 @@ type TimerParts = {
   readonly log: Log
   readonly signal: AbortSignal
   readonly pollMs?: number
+  readonly share?: number
 }
 
 export type RunningTimers = { readonly check: () => Check; readonly finished: Promise<void> }
 
 const pageSize = 200
 const concurrency = 32
+/** Of one organisation so much is fired at a time; then it is the turn of the others. */
+const usualShare = 1_000
 const mostRetryMs = 5_000
 /** What waits for its turn does not wait a second for it. */
 const heldMs = 100
@@ -60,11 +63,17 @@ const forgottenAfterMs = 10_000
 
 type Resting = { readonly until: number; readonly forMs: number }
 
+/** How far an organisation has come that has more due than its share. */
+type Lap = { readonly round: ReturnType<ReturnType<typeof makeOrder<DueTime>>>; readonly after: DueTime }
+
 const keyOf = ({ organisation_id, kind, id }: DueTime): string => `${organisation_id} ${kind} ${id}`
 
-/** Fires what is due, within about a second, in one process at a time. A failure is reported and does not delay other timers. */
+/**
+ * Fires what is due, within about a second, in one process at a time. A failure is reported and does not delay other timers;
+ * an organisation with very much due hardly delays those of others.
+ */
 export const runTimers = (timers: readonly Timer[], parts: TimerParts): RunningTimers => {
-  const { pool, leases, clock, log, signal, pollMs = 1_000 } = parts
+  const { pool, leases, clock, log, signal, pollMs = 1_000, share = usualShare } = parts
   const fireByKind = new Map(timers.map(({ kind, fire }) => [kind, fire]))
   const resting = new LRUCache<string, Resting>({ max: restingMost })
   let failed: { readonly kind: string; readonly message: string } | undefined
@@ -97,37 +106,72 @@ export const runTimers = (timers: readonly Timer[], parts: TimerParts): RunningT
     }
   }
 
-  /** Goes once through all that is due now, in the order of its time; says whether something waits for the next round. */
-  const sweep = async (isOver: () => boolean): Promise<boolean> => {
+  const fireAll = async (page: readonly DueTime[], round: Lap['round'], isOver: () => boolean): Promise<void> => {
+    const waiting = page.filter(round.isNext).values()
+    const work = async () => {
+      for (const due of waiting) {
+        if (isOver()) return
+        await fire(due)
+      }
+    }
+    // All are awaited before the first failure is passed on, so that nothing goes on behind our back.
+    const ended = await Promise.allSettled(Array.from({ length: concurrency }, work))
+    const failure = ended.find((outcome) => outcome.status === 'rejected')
+    if (failure) throw failure.reason
+  }
+
+  /**
+   * Goes once through all that is due now, in the order of its time, except for what organisations have due beyond their
+   * share; says whether something waits for the next round.
+   */
+  const sweep = async (laps: Map<string, Lap>, isOver: () => boolean): Promise<boolean> => {
     const now = clock.now().toISOString()
     const round = openRound()
+    const fired = new Map<string, number>()
     let after: DueTime | undefined
     resting.purgeStale()
     if (resting.size === 0) failed = undefined
     while (!isOver()) {
-      const page = await readDue(pool, now, after)
-      const waiting = page.filter(round.isNext).values()
-      const work = async () => {
-        for (const due of waiting) {
-          if (isOver()) return
-          await fire(due)
-        }
-      }
-      // All are awaited before the first failure is passed on, so that nothing goes on behind our back.
-      const ended = await Promise.allSettled(Array.from({ length: concurrency }, work))
-      const failure = ended.find((outcome) => outcome.status === 'rejected')
-      if (failure) throw failure.reason
+      const page = await readDue(pool, now, after, { without: [...laps.keys()] })
+      await fireAll(page, round, isOver)
       after = page.at(-1)
-      if (page.length < pageSize) break
+      if (!after || page.length < pageSize) break
+      for (const { organisation_id } of page) {
+        const count = (fired.get(organisation_id) ?? 0) + 1
+        fired.set(organisation_id, count)
+        if (count >= share) laps.set(organisation_id, { round, after })
+      }
     }
     return round.isHeld()
   }
 
+  /** Goes on with the organisations that have more due, each by a share; says whether something waits for the next round. */
+  const goOn = async (laps: Map<string, Lap>, isOver: () => boolean): Promise<boolean> => {
+    const now = clock.now().toISOString()
+    let isHeld = false
+    for (const [organisation_id, { round, after: before }] of laps) {
+      let after = before
+      for (let taken = 0; taken < share && laps.has(organisation_id) && !isOver(); taken += pageSize) {
+        const page = await readDue(pool, now, after, { only: organisation_id })
+        await fireAll(page, round, isOver)
+        after = page.at(-1) ?? after
+        if (page.length === pageSize) laps.set(organisation_id, { round, after })
+        else {
+          laps.delete(organisation_id)
+          isHeld ||= round.isHeld()
+        }
+      }
+    }
+    return isHeld
+  }
+
   const sweepWhileLeased = async (lease: Lease): Promise<void> => {
     const isOver = () => signal.aborted || lease.signal.aborted
+    const laps = new Map<string, Lap>()
     while (!isOver()) {
-      const isHeld = await sweep(isOver)
+      const isHeld = [await sweep(laps, isOver), await goOn(laps, isOver)].includes(true)
       outage = undefined
+      if (laps.size > 0) continue
       await pause(isHeld ? Math.min(pollMs, heldMs) : pollMs, undefined, {
         signal: AbortSignal.any([signal, lease.signal]),
       }).catch(() => undefined)
@@ -174,19 +218,28 @@ const contextOf = ({ organisation_id, kind, due_at }: DueTime): Context => ({
 })
 
 /** None while the projections have not made the table yet. */
-const readDue = async (pool: Pool, now: string, after: DueTime | undefined): Promise<readonly DueTime[]> => {
+const readDue = async (
+  pool: Pool,
+  now: string,
+  after: DueTime | undefined,
+  whose: { readonly only: string } | { readonly without: readonly string[] },
+): Promise<readonly DueTime[]> => {
   const { due_at, organisation_id, kind, id } = after ?? {
     due_at: '-infinity',
     organisation_id: '00000000-0000-0000-0000-000000000000',
     kind: '',
     id: '00000000-0000-0000-0000-000000000000',
   }
+  const isOnly = 'only' in whose
+  const named = isOnly ? [whose.only] : whose.without
   try {
+    // By an index on the time alone: what is due later is never looked through, however much of it an organisation has.
     const { rows } = await pool.query<Omit<DueTime, 'due_at'> & { due_at: Date }>({
       name: 'due-times',
       ...sql`
         select organisation_id, kind, id, stream, due_at from due_times
         where due_at <= ${now} and (due_at, organisation_id, kind, id) > (${due_at}, ${organisation_id}, ${kind}, ${id})
+          and (organisation_id = any (${named}::uuid[])) = ${isOnly}
         order by due_at, organisation_id, kind, id limit ${pageSize}`,
     })
     return rows.map((row) => ({ ...row, due_at: row.due_at.toISOString() }))
