@@ -61,3 +61,16 @@ export const states: Readonly<Record<string, readonly IngestEvent[]>> = {
   failed: [...resolving, failedAt('resolving')],
   deferred: [...resolving, deferred('resolving', 1)],
 }
+
+/** Every ingest that is shown has these; others only when there is something to say. */
+export const alwaysShown = [
+  'id',
+  'status',
+  'source',
+  'received_at',
+  'facts_written',
+  'fields_proposed',
+  'activities_written',
+  'truncated',
+  'explanation',
+]

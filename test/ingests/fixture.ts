@@ -28,6 +28,18 @@ export type Shown = Ingest & { readonly duplicate?: boolean }
 
 const finished: readonly string[] = ['applied', 'needs_review', 'held', 'failed', 'discarded']
 
+let people = 0
+/** Somebody whom nobody has heard of. */
+export const stranger = () => {
+  const number = ++people
+  return {
+    email: `person-${number}@example.com`,
+    phone: `07700 9${String(10_000 + number)}`,
+    first_name: `Ada${String.fromCodePoint(97 + (number % 26))}`,
+    last_name: `Finch${String.fromCodePoint(97 + Math.floor(number / 26))}`,
+  }
+}
+
 /** A service with a firm that takes leads, and two of its servers that send them. */
 export const leadService = async (environment: Readonly<Record<string, string>> = {}) => {
   const service = await wholeService(environment)

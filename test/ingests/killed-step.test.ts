@@ -13,8 +13,8 @@ import { postgresLog, prepareLog } from '#infra/event-log/postgres/postgres-log.
 import { makeLog } from '#infra/log.ts'
 import { makePeople } from '../../command-api/customers/people.ts'
 import { commandHandler } from '../../command-api/handle.ts'
-import { whenIngestReceivedResolveIt } from '../../command-api/ingests/process-ingests.ts'
 import { readDeterministically } from '../../command-api/ingests/reader.ts'
+import { whenIngestReceivedResolveIt } from '../../command-api/ingests/when-ingest-received-resolve-it.ts'
 import { makeLeads } from '../../command-api/live-leads.ts'
 import { contextOf } from '../../command-api/reaction.ts'
 import { makeWriter } from '../../command-api/writer.ts'
@@ -61,7 +61,7 @@ const startProcess = (appends = Infinity) => {
     leads: makeLeads(writer, pipelines),
     lookalikes: { find: async () => ({ phone: [], name: [] }), remember: () => undefined },
     organisations: new Map(),
-    reader: { readAtOnce: readDeterministically, read: async (material) => readDeterministically(material) },
+    reader: { readAtOnce: readDeterministically },
     log: makeLog('silent', 'test'),
     clock: { now: () => new Date() },
   })

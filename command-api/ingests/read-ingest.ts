@@ -1,0 +1,60 @@
+import { timeZoneOf } from '#domain/access/record.ts'
+import { sentFields } from '#domain/ingests/fields.ts'
+import type { IngestState } from '#domain/ingests/ingest.ts'
+import { dateIn } from '#domain/time-zone.ts'
+import type { CustomerId } from '#domain/values.ts'
+import type { Context } from '../handle.ts'
+import type { LiveCampaigns } from '../live-campaigns.ts'
+import type { Pipelines } from '../live-pipelines.ts'
+import { makeApply, type ApplyDeps } from './apply.ts'
+import type { Reading, ReadingMaterial } from './reader.ts'
+
+export type ReadIngestDeps = ApplyDeps & {
+  readonly campaigns: Pick<LiveCampaigns, 'campaign'>
+  readonly pipelines: Pipelines
+  readonly organisations: ReadonlyMap<string, { readonly time_zone: string }>
+}
+
+/** Under this name it is recorded what was read, in whichever step. */
+export const whatReads = 'when-ingest-resolved-read-it'
+
+const longestWords = 2_000
+
+type Found = Extract<Reading, { readonly outcome: 'read' }>
+
+/** Reads what was sent, of somebody who is known. */
+export const makeReadIngest = (deps: ReadIngestDeps) => {
+  const { pipelines, organisations, campaigns } = deps
+  const apply = makeApply(deps)
+
+  const materialOf = ({ record, content }: IngestState, { now }: Context): ReadingMaterial => {
+    const { organisation_id, campaign } = record
+    const fieldNames = campaign ? (campaigns.campaign(organisation_id, campaign.key)?.field_names ?? {}) : {}
+    return {
+      organisation_id,
+      content,
+      fields: sentFields(content, fieldNames),
+      wanted: pipelines(organisation_id).custom_fields,
+      today: dateIn(timeZoneOf(organisations, organisation_id), now),
+    }
+  }
+
+  const write = async (state: IngestState, contact_id: CustomerId, found: Found, context: Context) => {
+    const { details, facts, truncated } = found
+    const { text } = state.content
+    const told = {
+      contact_id,
+      details,
+      // An email address or phone that is only mentioned does not make anybody known by it.
+      contested: ['email'] as const,
+      facts,
+      consent: null,
+      arrives: undefined,
+      words: text === null ? null : text.trim().slice(0, longestWords),
+    }
+    const { is_new_lead: _, ...written } = await apply(state, told, context)
+    return { ...written, truncated }
+  }
+
+  return { materialOf, write }
+}

@@ -1,0 +1,12 @@
+import { ingest } from '#domain/ingests/ingest.ts'
+import { commandHandler, type Writer } from '../handle.ts'
+import type { Timer } from '../timers.ts'
+
+/** A deferred ingest carries on by itself. */
+export const retryIngests = ({ writer }: { readonly writer: Writer }): Timer => {
+  const { handle } = commandHandler(writer, ingest)
+  return {
+    kind: 'ingest_retry',
+    fire: async ({ id, due_at }, context) => handle(id, { type: 'RetryIngest', now: due_at }, context),
+  }
+}

@@ -1,0 +1,55 @@
+import { idOf } from '#domain/event.ts'
+import { ingestEvents } from '#domain/ingests/events.ts'
+import { ingest, isIngest, type IngestCommand, type IngestState } from '#domain/ingests/ingest.ts'
+import { commandHandler, type Context } from '../handle.ts'
+import type { Reaction } from '../reaction.ts'
+import { later, orDefer, type DeferralDeps } from './deferral.ts'
+import { makeReadIngest, whatReads, type ReadIngestDeps } from './read-ingest.ts'
+import type { LeadReader } from './reader.ts'
+
+type Deps = ReadIngestDeps & DeferralDeps & { readonly reader: Pick<LeadReader, 'read'> }
+
+const { IngestResolved, IngestRetried } = ingestEvents
+
+const reading = { IngestResolved, IngestRetried }
+
+/** What somebody must be asked about is read once it is known who it is about. A reader that is slow holds up no other step. */
+export const whenIngestResolvedReadIt = (deps: Deps): Reaction<typeof reading> => {
+  const { handle, loadFrom } = commandHandler(deps.writer, ingest)
+  const { materialOf, write } = makeReadIngest(deps)
+
+  const read = async (state: IngestState, context: Context): Promise<IngestCommand> => {
+    const { record } = state
+    const { contact_id } = record
+    if (contact_id === null) throw new Error(`Ingest ${record.id} is read, and nobody knows who it is about.`)
+    const found = await deps.reader.read(materialOf(state, context))
+    switch (found.outcome) {
+      case 'deferred':
+        return {
+          type: 'DeferIngest',
+          step: 'extracting',
+          reason: found.reason,
+          retry_after: found.retry_at ?? later(deps.clock, record.attempt),
+          isTry: found.isTry,
+        }
+      case 'unreadable':
+        return { type: 'FailIngest', step: 'extracting', reason: found.reason }
+      case 'read':
+        return { type: 'ApplyIngest', ...(await write(state, contact_id, found, context)) }
+    }
+  }
+
+  return {
+    name: whatReads,
+    categories: ['ingest'],
+    events: reading,
+    target: (_event, { stream }) => stream,
+    takesTurns: true,
+    react: async (_event, { stream, revision }, context) => {
+      const id = idOf(stream)
+      const state = await loadFrom(id, revision)
+      if (!isIngest(state) || state.record.status !== 'extracting') return
+      await handle(id, await orDefer(state, 'extracting', context, deps, () => read(state, context)), context)
+    },
+  }
+}
