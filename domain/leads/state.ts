@@ -8,6 +8,11 @@ export type LeadState = {
   readonly ingests: readonly string[]
   readonly seen_activities: readonly string[]
   readonly runs: readonly string[]
+  /** What the team said last, by which the same said once more is known: of the reason since the status changed. */
+  readonly said: {
+    readonly reason?: { readonly reason: string | null; readonly note: string | null }
+    readonly vulnerability?: string | null
+  }
 }
 
 /** Somebody of whom activities are recorded and who is no lead. */
@@ -29,12 +34,20 @@ export const evolve = (
   const seen_activities =
     event.type === 'LeadActivityRecorded' ? [...before, event.activity_id].slice(-remembered) : before
   if (!record) return { record, seen_activities }
-  const { ingests, runs } = state?.record ? state : { ingests: [], runs: [] }
+  const { ingests, runs, said } = state?.record ? state : { ingests: [], runs: [], said: {} }
   const isSending = event.type === 'LeadCreated' || event.type === 'LeadSentAgain'
   return {
     record,
     ingests: isSending && event.ingest_id !== null ? [...ingests, event.ingest_id].slice(-remembered) : ingests,
     seen_activities,
     runs: event.type === 'LeadRunByHand' ? [...runs, event.run_id].slice(-remembered) : runs,
+    said: saidAfter(said, event),
   }
+}
+
+const saidAfter = (before: LeadState['said'], event: LeadEvent): LeadState['said'] => {
+  if (event.type === 'LeadVulnerabilityFlagged') return { ...before, vulnerability: event.details }
+  const { reason: _reason, ...others } = before
+  if (event.type === 'LeadOutcomeReasonSet') return { ...others, reason: { reason: event.reason, note: event.note } }
+  return event.type === 'LeadStatusChanged' ? others : before
 }

@@ -1,3 +1,4 @@
+import { isSameJson } from '../canonical-json.ts'
 import { Rejection } from '../rejection.ts'
 import { aboutOf } from './about.ts'
 import type { Circumstances, WorkLead } from './commands.ts'
@@ -11,19 +12,20 @@ const mostOpenTasks = 200
 
 /** What the team does with a lead beside its stage and status. What is already so changes nothing. */
 export const workLead = (act: Work, state: LeadState, circumstances: Circumstances): readonly LeadEvent[] => {
-  const { record } = state
+  const { record, said } = state
   const about = aboutOf(state, circumstances)
 
   switch (act.type) {
     case 'AssignOwner':
       return assignOwner(act.owner_id, state, circumstances)
     case 'SetOutcomeReason':
+      if (isSameJson(said.reason ?? null, { reason: act.reason, note: act.note })) return []
       return [{ type: 'LeadOutcomeReasonSet', ...about, reason: act.reason, note: act.note }]
     case 'FlagVulnerability':
-      if (act.flagged === record.vulnerable && act.details === null) return []
+      if (act.flagged === record.vulnerable && (act.details === null || act.details === said.vulnerability)) return []
       return [{ type: 'LeadVulnerabilityFlagged', ...about, flagged: act.flagged, details: act.details }]
     case 'SetNextAction':
-      return record.next_action === null && act.next_action === null
+      return isSameJson(record.next_action, act.next_action) && !record.next_action_overdue
         ? []
         : [{ type: 'LeadNextActionSet', ...about, next_action: act.next_action }]
     case 'AddTask': {

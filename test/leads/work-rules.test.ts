@@ -27,6 +27,8 @@ describe('vulnerability', () => {
   does('and why', [], flag(true, 'Grieving'), [flagged(true, 'Grieving')])
   does('a flag that is up is not put up again', [flagged(true)], flag(true), [])
   does('details are recorded under a flag that is up', [flagged(true)], flag(true, 'Deaf'), [flagged(true, 'Deaf')])
+  does('and once', [flagged(true, 'Deaf')], flag(true, 'Deaf'), [])
+  does('other details are recorded, too', [flagged(true, 'Deaf')], flag(true, 'Ill'), [flagged(true, 'Ill')])
   does('a flag is taken down', [flagged(true)], flag(false), [flagged(false)])
   does('a flag that is down is not taken down', [], flag(false), [])
   does('a flag is put up again after it was taken down', [flagged(true), flagged(false)], flag(true), [flagged(true)])
@@ -107,6 +109,8 @@ describe('next action', () => {
   const fell: LeadEvent = { type: 'LeadNextActionFellDue', ...about, next_action: call }
   does('is set', [], will(call), [set(call)])
   does('is set anew', [set(call)], will({ ...call, summary: 'Write' }), [set({ ...call, summary: 'Write' })])
+  does('is set once', [set(call)], will(call), [])
+  does('is set anew when it fell due', [set(call), fell], will(call), [set(call)])
   does('is taken away', [set(call)], will(null), [set(null)])
   does('that there is not is not taken away', [], will(null), [])
   scenario('that is set anew falls due again', {
@@ -149,9 +153,20 @@ describe('tasks', () => {
 })
 
 describe('other work', () => {
-  does('why it ended so is noted', [], { type: 'SetOutcomeReason', reason: 'price', note: 'Too dear' }, [
-    { type: 'LeadOutcomeReasonSet', ...about, reason: 'price', note: 'Too dear' },
-  ])
+  const because = (note: string | null) => ({ type: 'SetOutcomeReason', reason: 'price', note }) as const
+  const noted = (note: string | null): LeadEvent => ({ type: 'LeadOutcomeReasonSet', ...about, reason: 'price', note })
+  const lost: LeadEvent = {
+    type: 'LeadStatusChanged',
+    ...about,
+    from: 'open',
+    to: 'lost',
+    reason: 'price',
+    dormant_at: null,
+  }
+  does('why it ended so is noted', [], because('Too dear'), [noted('Too dear')])
+  does('once', [noted('Too dear')], because('Too dear'), [])
+  does('with another note it is noted again', [noted('Too dear')], because(null), [noted(null)])
+  does('after it ended so, too', [noted(null), lost], because(null), [noted(null)])
   does('marks that it has change nothing', [], { type: 'Mark', marks: { priority: 'normal', archived: false } }, [])
   const run = (run_id: string) => ({ type: 'RunWorkflow', run_id, workflow_id: activity(7) }) as const
   const ran = (run_id: string): LeadEvent => ({ type: 'LeadRunByHand', ...about, run_id, workflow_id: activity(7) })
