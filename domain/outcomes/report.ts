@@ -27,6 +27,8 @@ export type OutcomeReportCommand =
 export type ReportState = Omit<Reported, 'type' | 'held' | 'report'> & {
   /** Null while what was sent cannot be recorded. */
   readonly report: Report | null
+  /** As it was reported, whatever was corrected since. */
+  readonly sent: Content
   readonly reported_at: string
   readonly status: 'matched' | 'held' | 'discarded'
   readonly held: HeldReason | null
@@ -58,7 +60,15 @@ const decide = (command: OutcomeReportCommand, state: ReportState | undefined): 
 
 const holdMatched = (
   faults: Fields,
-  { status, contact_id: _contact_id, held: _held, reported_at: _reported_at, report, ...origin }: ReportState,
+  {
+    status,
+    contact_id: _contact_id,
+    held: _held,
+    sent: _sent,
+    reported_at: _reported_at,
+    report,
+    ...origin
+  }: ReportState,
 ): readonly OutcomeReportEvent[] =>
   status === 'matched' && report ? [{ type: 'MatchedOutcomeHeld', ...origin, report, faults }] : []
 
@@ -81,8 +91,8 @@ const isDone = (command: Handling, { status, contact_id, report, lead }: ReportS
 type Content = { readonly report: Report | null; readonly lead: LeadReference }
 
 /** An event id stands for one content. */
-export const refuseOtherContent = ({ report, lead }: Content, earlier: Content): void => {
-  if (isSameJson({ report, lead }, { report: earlier.report, lead: earlier.lead })) return
+export const refuseOtherContent = ({ report, lead }: Content, { sent }: Pick<ReportState, 'sent'>): void => {
+  if (isSameJson({ report, lead }, sent)) return
   throw new Rejection(
     'event_id_conflict',
     'This event_id was used for an outcome with other content. To correct an outcome, reverse it and send it with a new event_id.',
@@ -98,13 +108,15 @@ const evolve = (
   switch (event.type) {
     case 'OutcomeReported': {
       const { type: _type, ...reported } = event
-      return { ...reported, reported_at: occurred_at, status: event.contact_id === null ? 'held' : 'matched' }
+      const { report, lead } = event
+      const status = event.contact_id === null ? 'held' : 'matched'
+      return { ...reported, sent: { report, lead }, reported_at: occurred_at, status }
     }
     case 'InvalidOutcomeReported': {
       const { type: _type, sent: _sent, faults: _faults, ...reported } = event
-      const unknown = { contact_id: null, external_id: null, email: null, phone: null }
+      const sent = { report: null, lead: { contact_id: null, external_id: null, email: null, phone: null } }
       const held = { status: 'held', held: 'invalid' } as const
-      return { ...reported, report: null, lead: unknown, contact_id: null, reported_at: occurred_at, ...held }
+      return { ...reported, ...sent, sent, contact_id: null, reported_at: occurred_at, ...held }
     }
     case 'MatchedOutcomeHeld':
       return state && { ...state, status: 'held', contact_id: null, held: 'invalid' }

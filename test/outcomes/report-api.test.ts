@@ -62,6 +62,19 @@ test('200: a repeated event_id with the same content is answered with the first 
   expect(again.body).toEqual(first.body)
 })
 
+test('200: what was sent is answered with the outcome, also after a person has corrected what was held', async () => {
+  const event_id = fresh()
+  const sent = { ...quoted, event_id, lead: { email: `${fresh()}@example.org`, match_on_details: true } }
+  const held = await post(sent)
+  const admin = `/admin/v1/organisations/${organisation_id}/held_outcomes/${held.body.data.id}`
+  await fixture.post(`${admin}/correct`, { ...quoted, contact_id, deal_ref: 'D-9' })
+
+  const again = await post(sent)
+
+  expect([held.status, again.status, again.headers.get('Idempotent-Replay')]).toEqual([202, 200, 'true'])
+  expect(again.body.data).toMatchObject({ id: held.body.data.id, contact_id, deal_ref: 'D-9', event_id })
+})
+
 test('the same event_id sent five times at once records one outcome', async () => {
   const lead = await fixture.send(website)
   const event_id = fresh()

@@ -89,6 +89,11 @@ describe('a report', () => {
     when: send({ lead: { ...lead, email: 'ben@example.org' } }),
     then: rejected('event_id_conflict', { event_id: 'other content' }),
   })
+  scenario('is known by what was sent, also after it was corrected', {
+    given: [reported(), corrected({ report: { ...report, deal_ref: 'D-2' }, lead: { ...lead, email: null } })],
+    when: send(),
+    then: [],
+  })
   scenario('that cannot be recorded is held', {
     given: [],
     when: { ...invalid, type: 'ReportInvalidOutcome' },
@@ -204,5 +209,5 @@ test.each<[string, readonly OutcomeReportEvent[], object]>([
 })
 
 test('the same content is accepted, whatever else stands beside it', () => {
-  expect(() => refuseOtherContent({ report, lead }, { ...reported(), report, lead })).not.toThrow()
+  expect(() => refuseOtherContent({ report, lead }, { sent: { report, lead } })).not.toThrow()
 })
