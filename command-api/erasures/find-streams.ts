@@ -41,13 +41,18 @@ export const untilShown = async (
 }
 
 /**
- * A stream of these categories that a read model has set aside, so that it may tell of anybody; undefined: there is none. One
+ * A stream of these categories that a read model has set aside, so that it may tell of anybody of the organisation; undefined:
+ * there is none. Whose it is may not be known, where an earlier version has set it aside. One
  * that nobody can read any more, because its person was erased, stays so for ever and tells of nobody else.
  */
-export const findSetAside = async (pool: Database, categories: readonly string[]): Promise<string | undefined> => {
+export const findSetAside = async (
+  pool: Database,
+  organisation_id: OrganisationId,
+  categories: readonly string[],
+): Promise<string | undefined> => {
   const { rows } = await pool.query<{ readonly stream: string }>(sql`
     select stream from consumer_set_aside join consumer_checkpoint on name = consumer
-    where awaited and split_part(stream, '-', 1) = any (${categories})
+    where awaited and coalesce(organisation_id, ${organisation_id}) = ${organisation_id} and split_part(stream, '-', 1) = any (${categories})
       and position(${subjectErased} in coalesce(reason, '')) = 0
     order by set_aside_at limit 1`)
   return rows[0]?.stream

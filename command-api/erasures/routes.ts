@@ -40,7 +40,7 @@ export const erasureRoutes = ({ writer, pool, people, progress }: Deps): Route[]
         const person = await people.record(organisation_id, contact_id)
         if (!person) throw notFound('person')
         await untilShown({ eventLog: writer.log, progress }, telling)
-        if ((await findSetAside(pool, telling)) !== undefined)
+        if ((await findSetAside(pool, organisation_id, telling)) !== undefined)
           throw new Problem(
             'unavailable',
             'A record that may tell of this person is set aside by a read model. Resume it first: npm run projections -- status lists it.',

@@ -38,7 +38,7 @@ export const whenErasureRequestedErasePerson = ({
     react: async ({ organisation_id, contact_id, streams: known }, _recorded, context) => {
       await dataKeys.erase({ organisation_id, subject: `person:${contact_id}` })
       await untilShown({ eventLog, progress }, telling)
-      const waiting = await findSetAside(pool, telling)
+      const waiting = await findSetAside(pool, organisation_id, telling)
       if (waiting !== undefined)
         throw new OwnError(
           `${waiting} is set aside by a read model and may tell of the person: resume it, and then this.`,

@@ -48,7 +48,7 @@ export const withoutWaiting = async (
 /** Sets records aside. Of a stream that waits for a record already, the first event stays the one that it waits from. */
 export const setAside = async (db: Db, consumer: string, unhandled: readonly Unhandled[]): Promise<void> => {
   if (unhandled.length === 0) return
-  const rows = unhandled.map(({ event: { stream, revision, id, type }, record, reason = null }) => ({
+  const rows = unhandled.map(({ event: { stream, revision, id, type, metadata }, record, reason = null }) => ({
     consumer,
     record,
     stream,
@@ -56,12 +56,14 @@ export const setAside = async (db: Db, consumer: string, unhandled: readonly Unh
     event_id: id,
     type,
     reason: reason === null ? null : storable(reason),
+    organisation_id: metadata.organisation_id,
   }))
   await db.query(sql`
-    insert into consumer_set_aside (consumer, record, stream, revision, event_id, type, reason)
-    select distinct on (record, stream) consumer, record, stream, revision, event_id, type, reason
+    insert into consumer_set_aside (consumer, record, stream, revision, event_id, type, reason, organisation_id)
+    select distinct on (record, stream) consumer, record, stream, revision, event_id, type, reason, organisation_id
     from json_to_recordset(${JSON.stringify(rows)}) as unhandled (
-      consumer text, record text, stream text, revision bigint, event_id uuid, type text, reason text)
+      consumer text, record text, stream text, revision bigint, event_id uuid, type text, reason text,
+      organisation_id uuid)
     order by record, stream, revision
     on conflict (consumer, record, stream) do nothing`)
 }
@@ -95,8 +97,10 @@ export const setAsideAgain = async (
     where consumer = ${consumer} and record = ${record}`)
   await waitFrom(db, consumer, record, waitsFrom)
   await db.query(sql`
-    insert into consumer_set_aside (consumer, record, stream, revision, event_id, type, reason)
-    values (${consumer}, ${record}, ${event.stream}, ${event.revision}, ${event.id}, ${event.type}, ${storable(reason)})
+    insert into consumer_set_aside (consumer, record, stream, revision, event_id, type, reason, organisation_id)
+    values (
+      ${consumer}, ${record}, ${event.stream}, ${event.revision}, ${event.id}, ${event.type}, ${storable(reason)},
+      ${event.metadata.organisation_id})
     on conflict (consumer, record, stream) do update set
       revision = excluded.revision, event_id = excluded.event_id, type = excluded.type, reason = excluded.reason`)
 }

@@ -1,7 +1,10 @@
+import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { Erasure } from '#domain/erasures/record.ts'
+import type { RecordedEvent } from '#domain/event.ts'
 import { makeLeases } from '#infra/consumers/lease.ts'
+import { setAside } from '#infra/consumers/set-aside.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import { compareWithRebuild } from '../../projections/compare.ts'
 import { allProjections } from '../../projections/all-projections.ts'
@@ -153,24 +156,34 @@ test('20 requests at once erase once, and one that comes later is answered the s
 test('503: while a record that may tell of the person is set aside, nobody can say; afterwards it is erased, too', async () => {
   const { pool } = service.parts
   const { contact_id = '' } = await service.process({ identity: { email: 'vera@example.com' } })
-  const setAside = async (consumer: string, stream: string) => {
-    await pool.query(sql`
-      insert into consumer_set_aside (consumer, record, stream, revision, event_id, type, reason)
-      values (${consumer}, ${stream}, ${stream}, 0, gen_random_uuid(), 'Any', 'cannot be folded')`)
+  const other = await service.organisation('other')
+  const setAsideOf = async (organisation_id: string, consumer: string, stream: string) => {
+    await setAside(pool, consumer, [
+      {
+        event: { stream, revision: 0, id: randomUUID(), type: 'Any', metadata: { organisation_id } } as RecordedEvent,
+        record: stream,
+        reason: 'cannot be folded',
+      },
+    ])
     return async () => {
       await pool.query(sql`delete from consumer_set_aside where consumer = ${consumer} and stream = ${stream}`)
     }
   }
-  const putRight = await setAside('applications', 'application-00000000-0000-4000-8000-000000000009')
+  const { organisation_id } = service
+  const stream = 'application-00000000-0000-4000-8000-000000000009'
+  const putRight = await setAsideOf(organisation_id, 'applications', stream)
 
   const refused = await erase(contact_id)
   await putRight()
-  // What nothing of a person is found by does not matter.
-  const [ofOthers, ofReaction] = [await setAside('products', 'product-1'), await setAside('when-any', 'application-1')]
+  // What nothing of a person is found by does not matter, nor what another organisation's read models cannot fold.
+  const others = [
+    await setAsideOf(organisation_id, 'products', 'product-1'),
+    await setAsideOf(organisation_id, 'when-any', 'application-1'),
+    await setAsideOf(other, 'applications', stream),
+  ]
   const accepted = await erase(contact_id)
   await finished(contact_id)
-  await ofOthers()
-  await ofReaction()
+  for (const putRightAgain of others) await putRightAgain()
 
   expect(refused.status).toBe(503)
   expect(refused.body).toMatchObject({
