@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ClaimId } from '#domain/claims/events.ts'
 import { Claim } from '#domain/claims/record.ts'
-import { unknownClaim } from '#domain/policies/claims.ts'
+import { ClaimDecision, unknownClaim } from '#domain/policies/claims.ts'
 import { Policy, renderPolicy } from '#domain/policies/record.ts'
 import type { PolicyState } from '#domain/policies/state.ts'
 import { CalendarDate, CoverType, Pence, type OrganisationId } from '#domain/values.ts'
@@ -124,7 +124,7 @@ export const servicingRoutes = ({ writer, baseUrl, catalogue, dateAt }: Deps): R
         summary: 'Decide about a claim; the same decision again changes nothing',
         path: policyPath.extend({ claim_id: ClaimId }),
         body: z.object({
-          decision: z.enum(['request_evidence', 'approve', 'decline', 'pay', 'close', 'reopen']),
+          decision: ClaimDecision,
           amount_pence: nullable(Pence.min(1)).describe(
             'approve, pay: by default what was claimed or approved; at most what is left of what is covered, all claims together; of a monthly benefit that of one month.',
           ),

@@ -26,7 +26,8 @@ export type Claim = z.infer<typeof Claim>
 
 type Recorded = { readonly occurred_at: string }
 
-const statusAfter = {
+/** Where a claim stands after each event. */
+export const statusAfter = {
   ClaimEvidenceRequested: 'evidence_requested',
   ClaimApproved: 'approved',
   ClaimDeclined: 'declined',

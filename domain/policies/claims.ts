@@ -1,6 +1,7 @@
+import { z } from 'zod'
 import { Rejection } from '../rejection.ts'
 import type { ClaimEvent, ClaimId } from '../claims/events.ts'
-import type { Claim, ClaimStatus } from '../claims/record.ts'
+import { statusAfter, type Claim, type ClaimStatus } from '../claims/record.ts'
 import type { CoverType } from '../values.ts'
 import { laterOf } from './dates.ts'
 import { hasEnded } from './ended.ts'
@@ -21,7 +22,8 @@ export type OpenClaim = {
   readonly today: string
 }
 
-export type ClaimDecision = 'request_evidence' | 'approve' | 'decline' | 'pay' | 'close' | 'reopen'
+export const ClaimDecision = z.enum(['request_evidence', 'approve', 'decline', 'pay', 'close', 'reopen'])
+export type ClaimDecision = z.infer<typeof ClaimDecision>
 
 export type DecideClaim = {
   readonly type: 'DecideClaim'
@@ -97,14 +99,14 @@ const possibleFrom: Readonly<Record<ClaimDecision, readonly ClaimStatus[]>> = {
 const decisionsFrom = (status: ClaimStatus): readonly string[] =>
   Object.entries(possibleFrom).flatMap(([decision, from]) => (from.includes(status) ? [decision] : []))
 
-const statusBy: Readonly<Record<ClaimDecision, ClaimStatus>> = {
-  request_evidence: 'evidence_requested',
-  approve: 'approved',
-  decline: 'declined',
-  pay: 'paid',
-  close: 'closed',
-  reopen: 'open',
-}
+const eventBy = {
+  request_evidence: 'ClaimEvidenceRequested',
+  approve: 'ClaimApproved',
+  decline: 'ClaimDeclined',
+  pay: 'ClaimPaid',
+  close: 'ClaimClosed',
+  reopen: 'ClaimReopened',
+} as const satisfies Record<ClaimDecision, ClaimEvent['type']>
 
 /** What was paid of a claim, and what was approved and is still to be paid. */
 const committed = ({ status, amount_pence, paid_pence }: Claim): number =>
@@ -177,7 +179,7 @@ export const decideClaim = (command: DecideClaim, policy: PolicyState): readonly
   const { claim_id, decision, note, ends_policy, today } = command
   const claim = policy.claims.find((each) => each.claim_id === claim_id)
   if (!claim) throw unknownClaim()
-  if (claim.status === statusBy[decision]) return []
+  if (claim.status === statusAfter[eventBy[decision]]) return []
   if (!possibleFrom[decision].includes(claim.status))
     throw new Rejection(
       'conflict',
@@ -187,27 +189,9 @@ export const decideClaim = (command: DecideClaim, policy: PolicyState): readonly
   if ((decision === 'approve' || decision === 'pay') && amount_pence === null)
     throw invalid('amount_pence', 'is required, since none was claimed')
   if (decision === 'approve' || decision === 'pay') refuseBeyondCover(amount_pence, claim, policy)
-  const about = { claim_id, claim_type: claim.claim_type, customer_id: policy.customer.id, amount_pence }
-  const decided = eventBy(decision, { ...about, note }, today)
+  const about = { claim_id, claim_type: claim.claim_type, customer_id: policy.customer.id, amount_pence, note }
+  const decided: ClaimEvent =
+    decision === 'pay' ? { type: eventBy.pay, ...about, paid_on: today } : { type: eventBy[decision], ...about }
   if (decision !== 'pay' || !ends_policy || hasEnded(policy)) return [decided]
   return [decided, { type: 'PolicyEndedByClaim', claim_id, ended_on: today }, ...writeOffOpen(policy)]
-}
-
-type About = Pick<ClaimEvent, 'claim_id' | 'claim_type' | 'customer_id' | 'amount_pence'> & Pick<Claim, 'note'>
-
-const eventBy = (decision: ClaimDecision, about: About, paid_on: string): ClaimEvent => {
-  switch (decision) {
-    case 'request_evidence':
-      return { type: 'ClaimEvidenceRequested', ...about }
-    case 'approve':
-      return { type: 'ClaimApproved', ...about }
-    case 'decline':
-      return { type: 'ClaimDeclined', ...about }
-    case 'pay':
-      return { type: 'ClaimPaid', ...about, paid_on }
-    case 'close':
-      return { type: 'ClaimClosed', ...about }
-    case 'reopen':
-      return { type: 'ClaimReopened', ...about }
-  }
 }
