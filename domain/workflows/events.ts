@@ -1,106 +1,111 @@
 import { z } from 'zod'
-import { applicationEvents as application } from '../applications/events.ts'
-import { claimEvents as claim } from '../claims/events.ts'
-import { deliveryNewsEvents as news } from '../deliveries/events.ts'
+import { applicationEvents } from '../applications/events.ts'
+import { claimEvents } from '../claims/events.ts'
+import { deliveryNewsEvents } from '../deliveries/events.ts'
 import { event, type EventOf, type EventShapes } from '../event.ts'
 import { EndpointConnectionId } from '../integrations/events.ts'
 import { ActivityKind } from '../leads/events.ts'
-import { marketQuoteEvents as market } from '../market-quotes/events.ts'
-import { paymentEvents as payment } from '../payments/events.ts'
+import { marketQuoteEvents } from '../market-quotes/events.ts'
+import { paymentEvents } from '../payments/events.ts'
 import { Key } from '../pipeline/events.ts'
-import { policyEvents as policy } from '../policies/events.ts'
-import { premiumEvents as premium } from '../premiums/events.ts'
-import { quoteEvents as quote } from '../quotes/events.ts'
+import { policyEvents } from '../policies/events.ts'
+import { premiumEvents } from '../premiums/events.ts'
+import { quoteEvents } from '../quotes/events.ts'
 import { CampaignId, OrganisationId, ProductId } from '../values.ts'
 
-type Row = readonly [shape: EventShapes[string], name: string]
-
-/** The shapes and the published names of some stored events, each by the type that it is stored under. */
-const published = <const Table extends Readonly<Record<string, Row>>>(table: Table) => {
-  const rows = Object.entries(table)
-  return {
-    events: Object.fromEntries(rows.map(([type, [shape]]) => [type, shape])) as {
-      readonly [Type in keyof Table]: Table[Type][0]
-    }, // row by row
-    names: Object.fromEntries(rows.map(([type, [, name]]) => [type, name])) as {
-      readonly [Type in keyof Table]: Table[Type][1]
-    }, // row by row
-  }
-}
+/** The published names of some stored events, and their shapes, each by the type that it is stored under. */
+const published = <
+  Shapes extends EventShapes,
+  const Names extends { readonly [Type in keyof Names]: Type extends keyof Shapes ? string : never },
+>(
+  shapes: Shapes,
+  names: Names,
+) => ({
+  names,
+  events: Object.fromEntries(Object.entries(shapes).filter(([type]) => type in names)) as {
+    readonly [Type in keyof Names & keyof Shapes]: Shapes[Type]
+  }, // those that have a name
+})
 
 /**
  * Every stored event that is published as a lifecycle event, and its published name, by what it is about. Receivers rely on
  * these names. An event that is added here is a trigger of workflows, is sent and stands in the feed.
  */
 export const lifecycle = {
-  application: published({
-    ApplicationStarted: [application.ApplicationStarted, 'application.started'],
-    CustomerSaved: [application.CustomerSaved, 'application.customer_saved'],
-    ApplicationReferred: [application.ApplicationReferred, 'application.referred'],
-    ApplicationDeclined: [application.ApplicationDeclined, 'application.declined'],
-    ApplicationPostponed: [application.ApplicationPostponed, 'application.postponed'],
-    ApplicationAbandoned: [application.ApplicationAbandoned, 'application.abandoned'],
-    // Whatever was with the team, or ended, can be worked on again.
-    ApplicationAccepted: [application.ApplicationAccepted, 'application.reopened'],
-    ApplicationGivenBack: [application.ApplicationGivenBack, 'application.reopened'],
-    ApplicationReopened: [application.ApplicationReopened, 'application.reopened'],
-    ApplicationHandedOff: [market.ApplicationHandedOff, 'application.handed_off'],
-    ApplicationBound: [application.ApplicationBound, 'application.bound'],
-    MarketSearchCompleted: [market.MarketSearchCompleted, 'quote.market_completed'],
-    MarketSearchFailed: [market.MarketSearchFailed, 'quote.market_failed'],
+  application: published(
+    { ...applicationEvents, ...marketQuoteEvents },
+    {
+      ApplicationStarted: 'application.started',
+      CustomerSaved: 'application.customer_saved',
+      ApplicationReferred: 'application.referred',
+      ApplicationDeclined: 'application.declined',
+      ApplicationPostponed: 'application.postponed',
+      ApplicationAbandoned: 'application.abandoned',
+      // Whatever was with the team, or ended, can be worked on again.
+      ApplicationAccepted: 'application.reopened',
+      ApplicationGivenBack: 'application.reopened',
+      ApplicationReopened: 'application.reopened',
+      ApplicationHandedOff: 'application.handed_off',
+      ApplicationBound: 'application.bound',
+      MarketSearchCompleted: 'quote.market_completed',
+      MarketSearchFailed: 'quote.market_failed',
+    },
+  ),
+  quote: published(quoteEvents, {
+    QuoteIssued: 'quote.issued',
+    QuoteReplaced: 'quote.replaced',
+    QuoteAccepted: 'quote.accepted',
+    QuoteAcceptanceVoided: 'quote.acceptance_voided',
+    QuoteRejected: 'quote.rejected',
+    QuoteExpired: 'quote.expired',
+    QuoteBought: 'quote.bought',
   }),
-  quote: published({
-    QuoteIssued: [quote.QuoteIssued, 'quote.issued'],
-    QuoteReplaced: [quote.QuoteReplaced, 'quote.replaced'],
-    QuoteAccepted: [quote.QuoteAccepted, 'quote.accepted'],
-    QuoteAcceptanceVoided: [quote.QuoteAcceptanceVoided, 'quote.acceptance_voided'],
-    QuoteRejected: [quote.QuoteRejected, 'quote.rejected'],
-    QuoteExpired: [quote.QuoteExpired, 'quote.expired'],
-    QuoteBought: [quote.QuoteBought, 'quote.bought'],
-  }),
-  mandate: published({
-    MandateCreated: [payment.MandateCreated, 'mandate.created'],
-    MandateActivated: [payment.MandateActivated, 'mandate.activated'],
-    MandateFailed: [payment.MandateFailed, 'mandate.failed'],
-    MandateCancelled: [payment.MandateCancelled, 'mandate.cancelled'],
+  mandate: published(paymentEvents, {
+    MandateCreated: 'mandate.created',
+    MandateActivated: 'mandate.activated',
+    MandateFailed: 'mandate.failed',
+    MandateCancelled: 'mandate.cancelled',
   }),
   /** With its premiums and claims. */
-  policy: published({
-    PolicyBound: [policy.PolicyBound, 'policy.bound'],
-    PolicyActivated: [policy.PolicyActivated, 'policy.activated'],
-    PolicyAmended: [policy.PolicyAmended, 'policy.amended'],
-    PolicyCoverEnded: [policy.PolicyCoverEnded, 'policy.amended'],
-    PolicyIndexed: [policy.PolicyIndexed, 'policy.indexed'],
-    PolicyReviewed: [policy.PolicyReviewed, 'policy.reviewed'],
-    PolicySuspended: [policy.PolicySuspended, 'policy.suspended'],
-    PolicyReinstated: [policy.PolicyReinstated, 'policy.reinstated'],
-    PolicyLapsed: [policy.PolicyLapsed, 'policy.lapsed'],
-    PolicyCancelled: [policy.PolicyCancelled, 'policy.cancelled'],
-    PolicyExpired: [policy.PolicyExpired, 'policy.expired'],
-    PolicyDocumentIssued: [policy.PolicyDocumentIssued, 'policy.document_issued'],
-    PolicyUpdated: [policy.PolicyUpdated, 'policy.updated'],
-    PolicyMandateRefused: [policy.PolicyMandateRefused, 'mandate.failed'],
-    PremiumDue: [premium.PremiumDue, 'premium.due'],
-    PremiumCollected: [premium.PremiumCollected, 'premium.collected'],
-    PremiumFailed: [premium.PremiumFailed, 'premium.failed'],
-    PremiumRetried: [premium.PremiumRetried, 'premium.retried'],
-    PremiumRefunded: [premium.PremiumRefunded, 'premium.refunded'],
-    PremiumRefundPaidOtherwise: [premium.PremiumRefundPaidOtherwise, 'premium.refunded'],
-    PremiumRefundFailed: [premium.PremiumRefundFailed, 'premium.refund_failed'],
-    PremiumWrittenOff: [premium.PremiumWrittenOff, 'premium.written_off'],
-    ClaimOpened: [claim.ClaimOpened, 'claim.opened'],
-    ClaimEvidenceRequested: [claim.ClaimEvidenceRequested, 'claim.evidence_requested'],
-    ClaimApproved: [claim.ClaimApproved, 'claim.approved'],
-    ClaimDeclined: [claim.ClaimDeclined, 'claim.declined'],
-    ClaimPaid: [claim.ClaimPaid, 'claim.paid'],
-    ClaimClosed: [claim.ClaimClosed, 'claim.closed'],
-    ClaimReopened: [claim.ClaimReopened, 'claim.reopened'],
-  }),
+  policy: published(
+    { ...policyEvents, ...premiumEvents, ...claimEvents },
+    {
+      PolicyBound: 'policy.bound',
+      PolicyActivated: 'policy.activated',
+      PolicyAmended: 'policy.amended',
+      PolicyCoverEnded: 'policy.amended',
+      PolicyIndexed: 'policy.indexed',
+      PolicyReviewed: 'policy.reviewed',
+      PolicySuspended: 'policy.suspended',
+      PolicyReinstated: 'policy.reinstated',
+      PolicyLapsed: 'policy.lapsed',
+      PolicyCancelled: 'policy.cancelled',
+      PolicyExpired: 'policy.expired',
+      PolicyDocumentIssued: 'policy.document_issued',
+      PolicyUpdated: 'policy.updated',
+      PolicyMandateRefused: 'mandate.failed',
+      PremiumDue: 'premium.due',
+      PremiumCollected: 'premium.collected',
+      PremiumFailed: 'premium.failed',
+      PremiumRetried: 'premium.retried',
+      PremiumRefunded: 'premium.refunded',
+      PremiumRefundPaidOtherwise: 'premium.refunded',
+      PremiumRefundFailed: 'premium.refund_failed',
+      PremiumWrittenOff: 'premium.written_off',
+      ClaimOpened: 'claim.opened',
+      ClaimEvidenceRequested: 'claim.evidence_requested',
+      ClaimApproved: 'claim.approved',
+      ClaimDeclined: 'claim.declined',
+      ClaimPaid: 'claim.paid',
+      ClaimClosed: 'claim.closed',
+      ClaimReopened: 'claim.reopened',
+    },
+  ),
   /** Webhooks about webhooks. */
-  webhook: published({
-    DeliveryFailed: [news.DeliveryFailed, 'webhook.failed'],
-    ConnectionFailing: [news.ConnectionFailing, 'webhook.connection_failing'],
-    ConnectionDisabled: [news.ConnectionDisabled, 'webhook.connection_disabled'],
+  webhook: published(deliveryNewsEvents, {
+    DeliveryFailed: 'webhook.failed',
+    ConnectionFailing: 'webhook.connection_failing',
+    ConnectionDisabled: 'webhook.connection_disabled',
   }),
 } as const
 
