@@ -16,8 +16,10 @@ export type MatchingDeps = {
   readonly findByPhone: (organisation_id: OrganisationId, phone_number: string) => Promise<readonly CustomerId[]>
 }
 
-/** `isUnknownId`: it was named by an id that no lead has. */
-export type Match = { readonly contact_id: CustomerId } | { readonly held: HeldReason; readonly isUnknownId?: boolean }
+export type Match =
+  | { readonly contact_id: CustomerId; readonly held: null }
+  /** `isUnknownId`: it was named by an id that no lead has. */
+  | { readonly contact_id: null; readonly held: HeldReason; readonly isUnknownId?: boolean }
 
 /**
  * The lead that a report is about. Details find a lead only when it is the only one.
@@ -42,7 +44,7 @@ export const matchLead = async (
         ? await findPerson({ organisation_id, kind: 'external_id', value: external_id ?? '' })
         : CustomerId.parse(contact_id)
     const found = await visible(named)
-    return found ? { contact_id: found } : { held: 'no_match', isUnknownId: true }
+    return found ? { contact_id: found, held: null } : { contact_id: null, held: 'no_match', isUnknownId: true }
   }
   const candidates = [
     ...(email === null ? [] : [await findPerson({ organisation_id, kind: 'email', value: email })]),
@@ -50,6 +52,6 @@ export const matchLead = async (
   ]
   const found = new Set((await Promise.all(candidates.map(visible))).filter((id) => id !== undefined))
   const [only] = found
-  if (only && found.size === 1) return { contact_id: only }
-  return { held: found.size === 0 ? 'no_match' : 'several_matches' }
+  if (only && found.size === 1) return { contact_id: only, held: null }
+  return { contact_id: null, held: found.size === 0 ? 'no_match' : 'several_matches' }
 }

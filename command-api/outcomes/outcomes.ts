@@ -3,7 +3,7 @@ import type { MappedOutcome } from '#domain/custom-integrations/events.ts'
 import type { LeadActor } from '#domain/leads/events.ts'
 import type { HeldReason, LeadReference, OutcomeSource, OutcomeType, Report } from '#domain/outcomes/events.ts'
 import { outcomeIn, outcomes } from '#domain/outcomes/outcomes.ts'
-import { outcomeReport, refuseOtherContent, type ReportState } from '#domain/outcomes/report.ts'
+import { outcomeReport, refuseOtherContent, unrecordable, type ReportState } from '#domain/outcomes/report.ts'
 import type { Outcome, OutcomeModels } from '#domain/outcomes/record.ts'
 import { Rejection, type ErrorCode, type Fields } from '#domain/rejection.ts'
 import { CustomerId, type ApiApplicationId, type OrganisationId } from '#domain/values.ts'
@@ -11,7 +11,7 @@ import { notFound, Problem } from '#infra/http/problem.ts'
 import { derivedId, newId } from '#infra/ids.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import { commandHandler, withoutTarget, type Context, type Writer } from '../handle.ts'
-import { matchLead, type MatchingDeps } from './matching.ts'
+import { matchLead, type Match, type MatchingDeps } from './matching.ts'
 
 export type OutcomesDeps = MatchingDeps & {
   readonly writer: Writer
@@ -62,11 +62,13 @@ const noOutcomeSentAs = () =>
     { fields: { event_id: 'no outcome is recorded under it' } },
   )
 
-const noLead = () =>
-  new Problem(
+const refuseUnknownId = (match: Match): void => {
+  if (match.contact_id !== null || !match.isUnknownId) return
+  throw new Problem(
     'not_found',
     'There is no lead with this id. Use a contact_id that GET /api/v1/crm/leads has shown, or the external_id that the lead was sent with.',
   )
+}
 
 /** An outcome that is or was to be recorded. */
 type Recordable = Pick<
@@ -85,8 +87,7 @@ export const makeOutcomes = (deps: OutcomesDeps) => {
 
   const recordCommand = async (id: string, state: Recordable, contact_id: CustomerId) => {
     const { organisation_id, api_application_id, source, event_id, report, by } = state
-    if (!report)
-      throw new Problem('conflict', 'What was sent cannot be recorded for any lead. Correct it, or discard it.')
+    if (!report) throw unrecordable()
     const model = models(organisation_id)
     const outcome_type = model.types.find(({ key }) => key === report.type)
     if (!outcome_type)
@@ -166,21 +167,13 @@ export const makeOutcomes = (deps: OutcomesDeps) => {
         return answer(id, earlier, true, context)
       }
       const match = await matchLead(deps, organisation_id, lead, sentBy)
-      if ('held' in match && match.isUnknownId) throw noLead()
-      const matched = 'contact_id' in match ? match : { contact_id: null }
-      const held = 'held' in match ? match.held : null
+      refuseUnknownId(match)
+      const { contact_id, held } = match
       const content = { organisation_id, api_application_id, source, event_id, report, lead, by, outcome_id: id }
       // What is refused must not use the event id up.
-      if (matched.contact_id !== null)
-        await ledgers.preview(
-          matched.contact_id,
-          await recordCommand(id, { ...content, ...matched }, matched.contact_id),
-        )
-      const { state, events } = await reports.handle(
-        id,
-        { type: 'ReportOutcome', ...content, ...matched, held },
-        context,
-      )
+      if (contact_id !== null) await ledgers.preview(contact_id, await recordCommand(id, content, contact_id))
+      const command = { type: 'ReportOutcome', ...content, contact_id, held } as const
+      const { state, events } = await reports.handle(id, command, context)
       if (!state) throw new Error(`Report ${id} was not taken in.`)
       return answer(id, state, events.length === 0, context)
     },
@@ -208,9 +201,8 @@ export const makeOutcomes = (deps: OutcomesDeps) => {
         return
       }
       const { report, lead } = read
-      const match = await matchLead(deps, organisation_id, lead, undefined)
-      const found = 'contact_id' in match ? { ...match, held: null } : { contact_id: null, held: match.held }
-      await reports.handle(outcome_id, { type: 'ReportOutcome', ...origin, report, lead, ...found }, context)
+      const { contact_id, held } = await matchLead(deps, organisation_id, lead, undefined)
+      await reports.handle(outcome_id, { type: 'ReportOutcome', ...origin, report, lead, contact_id, held }, context)
     },
 
     /** Records an outcome whose lead is known. One that this lead cannot have is held. */
@@ -233,14 +225,14 @@ export const makeOutcomes = (deps: OutcomesDeps) => {
       { report, lead }: Pick<Reporting, 'report' | 'lead'>,
       context: Context,
     ): Promise<Reported> => {
-      const held = await reports.load(id)
-      if (held?.organisation_id !== organisation_id) throw noOutcome()
+      const before = await reports.load(id)
+      if (before?.organisation_id !== organisation_id) throw noOutcome()
       const match = await matchLead(deps, organisation_id, lead, undefined)
-      if ('held' in match && match.isUnknownId) throw noLead()
-      const found = 'contact_id' in match ? { ...match, held: null } : { contact_id: null, held: match.held }
-      if (found.contact_id)
-        await ledgers.preview(found.contact_id, await recordCommand(id, { ...held, report }, found.contact_id))
-      const command = { type: 'CorrectHeldOutcome', report, lead, ...found, by } as const
+      refuseUnknownId(match)
+      const { contact_id, held } = match
+      if (contact_id !== null)
+        await ledgers.preview(contact_id, await recordCommand(id, { ...before, report }, contact_id))
+      const command = { type: 'CorrectHeldOutcome', report, lead, contact_id, held, by } as const
       const { state, events } = await reports.handle(id, command, context)
       if (!state) throw noOutcome()
       return answer(id, state, events.length === 0, context)

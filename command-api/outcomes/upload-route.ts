@@ -141,14 +141,14 @@ export const uploadOutcomesRoute = (deps: Deps): Route => {
         })
       await Promise.all(rows.map(readOne))
 
-      if (dry_run) for (const { match } of readable) counts['held' in match ? 'held' : 'taken']++
+      if (dry_run) for (const { match } of readable) counts[match.held === null ? 'taken' : 'held']++
       else {
         const inTurn = makeLocks()
         readable.sort((one, other) => one.line - other.line)
         const ended = await Promise.allSettled(
           // Those of one lead in their order: what a row says may rest on the one before, as a cancellation does on its sale.
           readable.map(async ({ line, match, leadColumn, reporting }) =>
-            inTurn([reporting.event_id, ...('contact_id' in match ? [match.contact_id] : [])], async () =>
+            inTurn([reporting.event_id, ...(match.contact_id === null ? [] : [match.contact_id])], async () =>
               unlessRefused(line, async () => {
                 const reported = await namingLeadAs(leadColumn, async () =>
                   outcomes.report(reporter, reporting, context),

@@ -146,8 +146,7 @@ const refuseRepeated = ({ outcome_type, report: { deal_ref } }: RecordOutcome, {
 
 /** Those of our own policies are few, and always recorded. */
 const refuseTooMany = ({ source }: RecordOutcome, { known }: OutcomesState): void => {
-  if (source === 'policy' || known.length < mostReported) return
-  if (known.filter(({ recorded }) => recorded).length < mostReported) return
+  if (source === 'policy' || known.filter(({ recorded }) => recorded).length < mostReported) return
   throw new Rejection(
     'validation_failed',
     `This lead has ${mostReported} outcomes, the most that can be reported of one lead. Check whether it is the right lead.`,

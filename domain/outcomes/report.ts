@@ -52,25 +52,20 @@ const decide = (command: OutcomeReportCommand, state: ReportState | undefined): 
     case 'DiscardHeldOutcome':
       return [{ type: 'HeldOutcomeDiscarded', by: command.by }]
     case 'MatchHeldOutcome':
-      if (!state.report)
-        throw new Rejection('conflict', 'What was sent cannot be recorded for any lead. Correct it, or discard it.')
+      if (!state.report) throw unrecordable()
       return [{ type: 'HeldOutcomeMatched', contact_id: command.contact_id, by: command.by }]
   }
 }
 
-const holdMatched = (
-  faults: Fields,
-  {
-    status,
-    contact_id: _contact_id,
-    held: _held,
-    sent: _sent,
-    reported_at: _reported_at,
-    report,
-    ...origin
-  }: ReportState,
-): readonly OutcomeReportEvent[] =>
-  status === 'matched' && report ? [{ type: 'MatchedOutcomeHeld', ...origin, report, faults }] : []
+export const unrecordable = () =>
+  new Rejection('conflict', 'What was sent cannot be recorded for any lead. Correct it, or discard it.')
+
+const holdMatched = (faults: Fields, state: ReportState): readonly OutcomeReportEvent[] => {
+  const { organisation_id, outcome_id, api_application_id, source, event_id, report, lead, by, status } = state
+  if (status !== 'matched' || !report) return []
+  const origin = { organisation_id, outcome_id, api_application_id, source, event_id, by }
+  return [{ type: 'MatchedOutcomeHeld', ...origin, report, lead, faults }]
+}
 
 type Handling = Extract<
   OutcomeReportCommand,

@@ -162,6 +162,16 @@ const namesOf = ({ named_id, email, phone }: Names): Pick<HeldRow, 'named_id' | 
   phone_digits: phoneDigits(phone),
 })
 
+type Document = HeldRow['document']
+type Origin = Pick<Document, 'event_id' | 'api_application_id' | 'source'>
+type Held = { readonly names: ReturnType<typeof namesOf>; readonly held: Omit<Document, keyof Origin | 'held_at'> }
+type Content = { readonly report: Report; readonly lead: LeadReference }
+
+const heldReport = ({ report, lead }: Content, reason: HeldReason, faults: Fields = {}): Held => ({
+  names: namesOf({ ...lead, named_id: lead.contact_id }),
+  held: { reason, report, lead, sent: null, faults },
+})
+
 /** Outcomes that wait for a person to say which lead they are about. */
 export const heldOutcomes: Projection<typeof outcomeReportEvents, HeldRow, 'organisation_id' | 'id'> = {
   name: 'held_outcomes',
@@ -190,33 +200,25 @@ export const heldOutcomes: Projection<typeof outcomeReportEvents, HeldRow, 'orga
   keys: (_event, recorded) => [{ organisation_id: organisationOf(recorded), id: idOf(recorded.stream) }],
 
   project: (row, event, { position, metadata }, key) => {
+    const begun = ({ event_id, api_application_id, source }: Origin, { names, held }: Held): HeldRow => {
+      const origin = { event_id, api_application_id, source, held_at: metadata.occurred_at }
+      return { ...key, position, ...names, document: { ...origin, ...held } }
+    }
+
     switch (event.type) {
-      case 'OutcomeReported': {
-        const { held: reason, event_id, api_application_id, source, report, lead } = event
-        if (reason === null) return undefined
-        const origin = { event_id, api_application_id, source, held_at: metadata.occurred_at }
-        const names = namesOf({ ...lead, named_id: lead.contact_id })
-        return { ...key, position, ...names, document: { ...origin, reason, report, lead, sent: null, faults: {} } }
-      }
-      case 'MatchedOutcomeHeld': {
-        const { event_id, api_application_id, source, report, lead, faults } = event
-        const origin = { event_id, api_application_id, source, held_at: metadata.occurred_at }
-        const names = namesOf({ ...lead, named_id: lead.contact_id })
-        const document = { ...origin, reason: 'invalid' as const, report, lead, sent: null, faults }
-        return { ...key, position, ...names, document }
-      }
+      case 'OutcomeReported':
+        return event.held === null ? undefined : begun(event, heldReport(event, event.held))
+      case 'MatchedOutcomeHeld':
+        return begun(event, heldReport(event, 'invalid', event.faults))
       case 'InvalidOutcomeReported': {
-        const { event_id, api_application_id, source, sent, faults } = event
-        const origin = { event_id, api_application_id, source, held_at: metadata.occurred_at }
+        const { sent, faults } = event
         const names = namesOf({ ...sent.lead, named_id: sent.lead.id })
-        const document = { ...origin, reason: 'invalid' as const, report: null, lead: null, sent, faults }
-        return { ...key, position, ...names, document }
+        return begun(event, { names, held: { reason: 'invalid', report: null, lead: null, sent, faults } })
       }
       case 'HeldOutcomeCorrected': {
         if (!row || event.held === null) return undefined
-        const { held: reason, report, lead } = event
-        const names = namesOf({ ...lead, named_id: lead.contact_id })
-        return { ...row, ...names, document: { ...row.document, reason, report, lead, sent: null, faults: {} } }
+        const { names, held } = heldReport(event, event.held)
+        return { ...row, ...names, document: { ...row.document, ...held } }
       }
       case 'HeldOutcomeMatched':
       case 'HeldOutcomeDiscarded':

@@ -29,6 +29,15 @@ test.each([
   expect(complete(percentOf, values).values).toEqual({ ...values, commission })
 })
 
+test('a value whose measure is no longer declared is worked out as a whole number', () => {
+  const half: Formula = { operation: 'product', of: [{ value: 'premium' }, { constant: '0.5' }] }
+
+  expect(completeValues(typeWith(half), { measures: [] }, { premium: 25 }).values).toEqual({
+    premium: 25,
+    commission: 13,
+  })
+})
+
 test('a calculated value is missing while an operand is', () => {
   expect(complete(percentOf, { premium: 1000 })).toEqual({ values: { premium: 1000 }, missing_values: ['commission'] })
 })
@@ -62,9 +71,12 @@ test.each([
   ['money', 1, true],
   ['money', 1.5, false],
   ['money', -1, false],
+  ['money', 0, true],
   ['money', 2 ** 53, false],
   ['percent', 12.3456, true],
   ['percent', 12.34567, false],
+  ['percent', 100_000, true],
+  ['percent', 100_000.01, false],
   ['percent', 1e-7, false],
   ['count', 3, true],
   ['count', 3.1, false],

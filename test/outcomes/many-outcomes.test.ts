@@ -59,6 +59,14 @@ test('2,000 outcomes of a lead can be reported, and no more; each can be reverse
   expect(() => outcomes.decide(report(), reversed.state)).toThrow(Rejection)
 })
 
+test('reversals are not among the 2,000', () => {
+  const { known, seen_by } = withMany(1_999)
+  const [last] = known
+  const reversal = last && { ...last, recorded: undefined }
+
+  expect(outcomes.decide(report(), { known: reversal ? [...known, reversal] : [], seen_by })).toHaveLength(1)
+})
+
 test('an application that sends the lead later is shown what was recorded, each once, before anything new', () => {
   const show = { type: 'ShowOutcomes', organisation_id, contact_id, to: [website, partner] } as const
   const many = withMany(1_200)
