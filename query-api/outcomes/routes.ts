@@ -88,7 +88,7 @@ export const outcomeRoutes = ({ pool, outcomeModels }: Deps): Route[] => [
       const place = placeOf('outcomes', cursor)
       const { rows } = await pool.query<Row>(
         outcomePage({
-          ...filters,
+          filters,
           organisation_id: caller.organisation_id,
           sentBy: caller.scopes.has('outcomes') ? undefined : caller.api_application_id,
           place,
@@ -113,7 +113,7 @@ export const outcomeRoutes = ({ pool, outcomeModels }: Deps): Route[] => [
     },
     async ({ path: { organisation_id }, query: { cursor, limit, ...filters } }) => {
       const place = placeOf('outcomes', cursor)
-      const { rows } = await pool.query<Row>(outcomePage({ ...filters, organisation_id, place, limit }))
+      const { rows } = await pool.query<Row>(outcomePage({ organisation_id, filters, place, limit }))
       const data = rows.map(({ document }) => document)
       return { status: 200, body: { data, next_cursor: nextCursor('outcomes', rows, cursor) } }
     },
@@ -148,27 +148,23 @@ export const outcomeRoutes = ({ pool, outcomeModels }: Deps): Route[] => [
 
 const position = `"position" collate "C"`
 
-type OutcomePage = Omit<z.output<typeof OutcomesQuery>, 'cursor'> & {
+type OutcomePage = {
   readonly organisation_id: OrganisationId
   /** Only those of leads that this application sent. */
   readonly sentBy?: ApiApplicationId | undefined
+  /** By column; what is undefined is not asked for. */
+  readonly filters: Readonly<Record<string, string | undefined>>
   readonly place: string
+  readonly limit: number
 }
 
 /** A page in the order of recording, which costs the same however much there is that the caller does not see. */
-const outcomePage = ({ organisation_id, sentBy, contact_id, deal_ref, type, place, limit }: OutcomePage) => {
-  const values: unknown[] = [organisation_id, place, limit]
-  const value = (given: unknown) => `$${values.push(given)}`
-  const conditions = [
-    `organisation_id = $1`,
-    `${position} > $2`,
-    ...(sentBy === undefined ? [] : [`viewer_id = ${value(sentBy)}`]),
-    ...(contact_id === undefined ? [] : [`contact_id = ${value(contact_id)}`]),
-    ...(deal_ref === undefined ? [] : [`deal_ref = ${value(deal_ref)}`]),
-    ...(type === undefined ? [] : [`type = ${value(type)}`]),
-  ]
+const outcomePage = ({ organisation_id, sentBy, filters, place, limit }: OutcomePage) => {
+  const asked = Object.entries({ viewer_id: sentBy, ...filters }).filter(([, value]) => value !== undefined)
+  const conditions = asked.map(([column], index) => `and ${column} = $${index + 4}`).join(' ')
   const page = (columns: string, table: string) =>
-    `select ${columns} from ${table} where ${conditions.join(' and ')} order by ${position} limit $3`
+    `select ${columns} from ${table}
+     where organisation_id = $1 and ${position} > $2 ${conditions} order by ${position} limit $3`
   const text =
     sentBy === undefined
       ? page('"position", document', 'outcomes')
@@ -176,5 +172,5 @@ const outcomePage = ({ organisation_id, sentBy, contact_id, deal_ref, type, plac
         `select "position", (select document from outcomes
            where outcomes.organisation_id = page.organisation_id and outcomes.id = page.id)
          from (${page('organisation_id, id, "position"', 'outcome_views')}) as page order by ${position}`
-  return { text, values }
+  return { text, values: [organisation_id, place, limit, ...asked.map(([, value]) => value)] }
 }
