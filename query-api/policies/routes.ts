@@ -38,6 +38,13 @@ type Deps = {
   readonly baseUrl: string
 }
 
+const access = {
+  kind: 'application',
+  scopes: readOrWrite,
+  serverOnly: false,
+  subject: { type: 'policy', parameter: 'id', visibleTo: 'share_token_holder' },
+} as const
+
 const operator = { tag: 'Operator', access: { kind: 'operator' } } as const
 
 export const policyRoutes = ({ pool, db, files, baseUrl }: Deps): Route[] => {
@@ -57,12 +64,7 @@ export const policyRoutes = ({ pool, db, files, baseUrl }: Deps): Route[] => {
         address: '/api/v1/policies/:id',
         tag: 'Policies',
         summary: 'Read a policy',
-        access: {
-          kind: 'application',
-          scopes: readOrWrite,
-          serverOnly: false,
-          subject: { type: 'policy', parameter: 'id', visibleTo: 'share_token_holder' },
-        },
+        access,
         path: z.object({ id: PolicyId }),
         answers: { 200: z.object({ data: Policy }) },
       },
@@ -78,12 +80,7 @@ export const policyRoutes = ({ pool, db, files, baseUrl }: Deps): Route[] => {
         address: '/api/v1/policies/:id/documents/:version_id',
         tag: 'Policies',
         summary: 'Read a document of a policy, as PDF',
-        access: {
-          kind: 'application',
-          scopes: readOrWrite,
-          serverOnly: false,
-          subject: { type: 'policy', parameter: 'id', visibleTo: 'share_token_holder' },
-        },
+        access,
         path: z.object({ id: PolicyId, version_id: z.uuid().toLowerCase() }),
         answers: { 200: FileBody },
         fileTypes: ['application/pdf'],
