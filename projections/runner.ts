@@ -44,8 +44,9 @@ export const runProjection = (projection: SomeProjection, parts: ProjectionParts
         if (hasBegun) throw new Superseded(`Version ${found} of ${name} has taken over from version ${version}.`)
         rebuiltSince ??= new Date()
         await rebuild(projection, parts, { onlyIfOutdated: true })
-        rebuiltSince = undefined
       }
+      // Or another process has rebuilt it, while this one was told that its lease was lost.
+      rebuiltSince = undefined
       hasBegun = true
     },
     changeOf: (events, setEventAside, unsaved) =>

@@ -181,6 +181,26 @@ test('an old process that stood by does not go on with what another version has 
   expect(await findCheckpoint(the.pool, 'tallies')).toMatchObject({ version: 2 })
 })
 
+test('a process whose rebuild was made by another meanwhile is ready', async () => {
+  await using the = await fixture()
+  await fill(the, 10)
+  const old = the.makeProcess('old')
+  await live(old.run((parts) => runProjection(tallies, parts)))
+  await old.stop()
+  const stalling = halting(the)
+  const stalled = the.makeProcess('stalled', stalling.log)
+  // It believes to hold every lease that it asks for.
+  const leases = { take: async () => ({ signal: stalled.parts.signal, release: async () => {} }) }
+  const running = stalled.run((parts) => runProjection(doubled, { ...parts, leases }))
+  await stalling.reached
+  await rebuild(doubled, the.makeProcess('other').parts)
+
+  stalling.open()
+
+  await live(running)
+  expect(checkConsumer(running)).toMatchObject({ ok: true, detail: 'live' })
+})
+
 test('when processes of a new version start at the same time, the table is rebuilt once', async () => {
   await using the = await fixture()
   await fill(the, 10)
