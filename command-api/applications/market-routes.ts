@@ -55,7 +55,8 @@ export const marketRoutes = ({
     async ({ path: { id }, body: { result_id }, caller, ...facts }) => {
       const before = await find(id, caller)
       const release = await releaseOf(before.record)
-      const command = { type: 'SelectMarketResult', release, result_id, now: facts.now } as const
+      const today = todayOf(caller, facts)
+      const command = { type: 'SelectMarketResult', release, result_id, today, now: facts.now } as const
       const { state } = await handle(id, command, contextOf(caller, facts))
       return { status: 200, body: { data: await answer(state ?? before, caller) } }
     },

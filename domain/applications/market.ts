@@ -1,7 +1,7 @@
 import type { Release, ReleaseJourney } from '../catalogue/events.ts'
 import { lifeKeysOf } from '../catalogue/record.ts'
 import type { MarketQuoteEvent, MarketSearch, ReceivedResult } from '../market-quotes/events.ts'
-import { isUnderWay } from '../market-quotes/record.ts'
+import { isUnderWay, type MarketResult } from '../market-quotes/record.ts'
 import { Rejection, type Fields } from '../rejection.ts'
 import { isAsked } from './answers.ts'
 import type { Answers } from './events.ts'
@@ -38,6 +38,8 @@ export type SelectMarketResult = {
   readonly type: 'SelectMarketResult'
   readonly release: Release
   readonly result_id: string
+  /** The date now, where the organisation is. */
+  readonly today: string
   readonly now: string
 }
 
@@ -47,7 +49,7 @@ const notMarket = () =>
   new Rejection('not_market_product', 'This product is priced by its own rates. Quote the application instead.')
 
 export const searchMarket = (command: SearchMarket, state: ApplicationState): Decision => {
-  const { request_id, release, now, real_now } = command
+  const { request_id, release, today, now, real_now } = command
   const { record } = state
   const { market_search: former } = record
   if (!release.whole_of_market) throw notMarket()
@@ -59,7 +61,8 @@ export const searchMarket = (command: SearchMarket, state: ApplicationState): De
     )
 
   const isSame = former && former.status !== 'failed' && state.searched_inputs === pricedInputs(state)
-  if (isSame && Date.parse(now) < Date.parse(former.expires_at)) return []
+  const isHeld = isSame && !former.results.some((each) => each.status === 'success' && hasExpired(each, today))
+  if (isHeld && Date.parse(now) < Date.parse(former.expires_at)) return []
 
   const search = searchOf(command, state)
   const { time_limit_seconds, valid_days } = release.market ?? { time_limit_seconds: 60, valid_days: 30 }
@@ -78,6 +81,9 @@ export const searchMarket = (command: SearchMarket, state: ApplicationState): De
     },
   ]
 }
+
+/** A provider may hold its price for less long than the search holds. */
+const hasExpired = ({ expiry_date }: MarketResult, today: string): boolean => expiry_date < today
 
 const optionPrefix = 'options.'
 
@@ -193,7 +199,7 @@ const endOf = (
 
 /** The customer has chosen a result, and the case goes to its provider. */
 export const selectMarketResult = (
-  { release, result_id, now }: SelectMarketResult,
+  { release, result_id, today, now }: SelectMarketResult,
   { record }: ApplicationState,
 ): Decision => {
   const search = record.market_search
@@ -207,6 +213,11 @@ export const selectMarketResult = (
     throw inputsRefused('validation_failed', { result_id: `has no price that can be chosen: ${result.status}` })
   if (search.stale || Date.parse(now) >= Date.parse(search.expires_at))
     throw new Rejection('market_quotes_stale', 'These market quotes no longer hold. Search the market again.')
+  if (hasExpired(result, today))
+    throw new Rejection(
+      'market_quotes_stale',
+      `The provider held this price until ${result.expiry_date}. Search the market again.`,
+    )
   const { request_id } = search
   return [
     { type: 'MarketResultSelected', request_id, result_id },

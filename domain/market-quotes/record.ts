@@ -23,6 +23,7 @@ export const MarketResult = z.object({
   expiry_date: z.iso.date(),
   selected: z.boolean(),
 })
+export type MarketResult = z.infer<typeof MarketResult>
 
 /** The latest market search of an application for a whole-of-market product. */
 export const MarketQuotes = z
@@ -117,7 +118,7 @@ export const evolveMarketSearch = (
 /** A result without a price has none to show, and holds as long as the search. */
 const shownResult =
   ({ results, expires_at, currency_code }: MarketSearchRecord) =>
-  ({ result_id, provider_name, logo_url, offer }: ReceivedResult, index: number): z.infer<typeof MarketResult> => {
+  ({ result_id, provider_name, logo_url, offer }: ReceivedResult, index: number): MarketResult => {
     const isPriced = offer.status === 'success'
     const premium_pence = isPriced ? offer.premium_pence : 0
     return {

@@ -76,6 +76,7 @@ export const select = (changes: Partial<SelectMarketResult> = {}): SelectMarketR
   type: 'SelectMarketResult',
   release: marketRelease,
   result_id: resultOf(2).result_id,
+  today: '2026-06-01',
   now,
   ...changes,
 })

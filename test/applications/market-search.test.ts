@@ -200,6 +200,39 @@ scenario('a result of quotes that have expired is refused', {
   when: select({ now: '2026-07-01T09:00:00.000Z' }),
   then: rejected('market_quotes_stale'),
 })
+describe('a result that its provider holds for less long than the search holds', () => {
+  const held = [
+    ...searching,
+    ...decided(
+      searching,
+      note({ results: [resultOf(1), resultOf(2, { expiry_date: '2026-06-05' })], ended: 'finished' }),
+    ),
+  ]
+  const later = { today: '2026-06-06', now: '2026-06-06T09:00:00.000Z' }
+  scenario('can be chosen on its last day', {
+    given: held,
+    when: select({ today: '2026-06-05', now: '2026-06-05T09:00:00.000Z' }),
+    then: chosen,
+  })
+  scenario('is refused from the day after (expired: search again)', {
+    given: held,
+    when: select(later),
+    then: rejected('market_quotes_stale'),
+  })
+  scenario('does not keep another one from being chosen', {
+    given: held,
+    when: select({ ...later, result_id: resultOf(1).result_id }),
+    then: [
+      { type: 'MarketResultSelected', request_id, result_id: resultOf(1).result_id },
+      { type: 'ApplicationHandedOff', request_id, result_id: resultOf(1).result_id },
+    ],
+  })
+  test('is then asked for anew, although the search still holds', () => {
+    const again = (on: typeof later) => typesOf(decided(held, search({ request_id: secondId, ...on })))
+    expect(again({ today: '2026-06-05', now: '2026-06-05T09:00:00.000Z' })).toEqual([])
+    expect(again(later)).toEqual(['MarketSearchRequested'])
+  })
+})
 scenario('a product priced by its own rates has no results to choose', {
   given: found,
   when: select({ release }),
