@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { customer, type CustomerCommand } from '#domain/customers/customer.ts'
 import type { CustomerEvent, IdentityKind } from '#domain/customers/events.ts'
-import { identity } from '#domain/customers/identity.ts'
+import { identity, type Claim } from '#domain/customers/identity.ts'
 import { detailsOf, type Customer } from '#domain/customers/record.ts'
 import { OwnError } from '#domain/own-error.ts'
 import type { CustomerId, OrganisationId } from '#domain/values.ts'
@@ -63,16 +63,16 @@ export const makePeople = ({ writer, digest }: PeopleDeps) => {
       wanted: Identity,
       customer_id: CustomerId,
       context: Context,
-      isTakenAway?: (from: CustomerId) => Promise<boolean>,
+      isTakenAway?: (from: Claim) => Promise<boolean>,
     ): Promise<CustomerId> => {
       const id = await idOf(wanted)
       const { organisation_id, kind } = wanted
       const claim = { type: 'ClaimIdentity', organisation_id, kind, customer_id } as const
       let { state } = await identities.handle(id, claim, context)
-      const former = state?.customer_id
-      const isFree = async (by: CustomerId) =>
-        (!claimed.has(id) && (await isErased(by))) || ((await isTakenAway?.(by)) ?? false)
-      if (former && former !== customer_id && (await isFree(former)))
+      const former = state
+      const isOfErased = async (by: CustomerId) => by !== customer_id && !claimed.has(id) && (await isErased(by))
+      // Whoever gets back what was taken away from them claims it anew, too: else another would take it from them meanwhile.
+      if (former && ((await isOfErased(former.customer_id)) || ((await isTakenAway?.(former)) ?? false)))
         ({ state } = await identities.handle(id, { ...claim, former }, context))
       if (!state) throw new OwnError(`Identity ${id} was not claimed.`)
       if (kind === 'email') claimed.set(id, state.customer_id)

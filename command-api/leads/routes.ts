@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Claim } from '#domain/customers/identity.ts'
 import { LeadRecord } from '#domain/leads/record.ts'
 import type { Pipelines } from '#domain/pipeline/record.ts'
 import { CustomerId, OrganisationId } from '#domain/values.ts'
@@ -27,7 +28,7 @@ type Deps = {
     identity: ExternalId,
     id: CustomerId,
     context: Context,
-    isTakenAway: (from: CustomerId) => Promise<boolean>,
+    isTakenAway: (from: Claim) => Promise<boolean>,
   ) => Promise<CustomerId>
 }
 
@@ -44,9 +45,11 @@ const claimExternalIds = async (
   for (const [index, act] of acts.entries()) {
     const value = act.type === 'Mark' ? act.marks.external_system_id : undefined
     if (!value) continue
-    const isTakenAway = async (from: CustomerId) => {
-      const lead = await leads.find(organisation_id, from)
-      return lead !== undefined && lead.record.marks.external_system_id !== value
+    // One that was claimed since its lead changed is just about to be that lead's.
+    const isTakenAway = async ({ customer_id, claimed_at }: Claim) => {
+      const lead = await leads.find(organisation_id, customer_id)
+      if (!lead || lead.record.marks.external_system_id === value) return false
+      return (lead.external_id_changed_at ?? '') > claimed_at
     }
     const identity = { organisation_id, kind: 'external_id', value } as const
     if ((await claim(identity, contact_id, context, isTakenAway)) === contact_id) continue

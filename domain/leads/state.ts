@@ -13,6 +13,8 @@ export type LeadState = {
     readonly reason?: { readonly reason: string | null; readonly note: string | null }
     readonly vulnerability?: string | null
   }
+  /** When its id in the organisation's own CRM became another one; null: never since it was sent. */
+  readonly external_id_changed_at: string | null
 }
 
 /** Somebody of whom activities are recorded and who is no lead. */
@@ -34,7 +36,9 @@ export const evolve = (
   const seen_activities =
     event.type === 'LeadActivityRecorded' ? [...before, event.activity_id].slice(-remembered) : before
   if (!record) return { record, seen_activities }
-  const { ingests, runs, said } = state?.record ? state : { ingests: [], runs: [], said: {} }
+  const { ingests, runs, said, external_id_changed_at } = state?.record ? state : blank
+  const hasOtherId =
+    state?.record !== undefined && state.record.marks.external_system_id !== record.marks.external_system_id
   const isSending = event.type === 'LeadCreated' || event.type === 'LeadSentAgain'
   return {
     record,
@@ -42,7 +46,15 @@ export const evolve = (
     seen_activities,
     runs: event.type === 'LeadRunByHand' ? [...runs, event.run_id].slice(-remembered) : runs,
     said: saidAfter(said, event),
+    external_id_changed_at: hasOtherId ? recorded.occurred_at : external_id_changed_at,
   }
+}
+
+const blank: Omit<LeadState, 'record' | 'seen_activities'> = {
+  ingests: [],
+  runs: [],
+  said: {},
+  external_id_changed_at: null,
 }
 
 const saidAfter = (before: LeadState['said'], event: LeadEvent): LeadState['said'] => {

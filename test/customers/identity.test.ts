@@ -19,6 +19,7 @@ const claimedBy = (customer_id: typeof annaId): IdentityEvent => ({
   customer_id,
 })
 const claimed = claimedBy(annaId)
+const claimed_at = '2026-06-01T09:00:01.000Z'
 
 scenario('an identity becomes that of the person who claims it first', {
   given: [],
@@ -30,18 +31,27 @@ scenario('it is claimed once', { given: [claimed], when: claim(annaId), then: []
 
 scenario('an identity of a person who has it no more becomes that of the next who claims it', {
   given: [claimed],
-  when: { ...claim(bertId), former: annaId },
+  at: claimed_at,
+  when: { ...claim(bertId), former: { customer_id: annaId, claimed_at } },
   then: [claimedBy(bertId)],
 })
 
 scenario('an identity that has become another’s since stays theirs', {
   given: [claimedBy(bertId)],
-  when: { ...claim(annaId), former: annaId },
+  at: claimed_at,
+  when: { ...claim(annaId), former: { customer_id: annaId, claimed_at } },
   then: [],
 })
 
-test('an identity says whose it is', () => {
-  expect(stateOf(identity, [claimed])).toEqual({ customer_id: annaId })
+scenario('an identity that its former person has claimed anew since stays theirs', {
+  given: [claimed],
+  at: claimed_at,
+  when: { ...claim(bertId), former: { customer_id: annaId, claimed_at: '2026-06-01T09:00:00.000Z' } },
+  then: [],
+})
+
+test('an identity says whose it is, and since when', () => {
+  expect(stateOf(identity, [claimed], claimed_at)).toEqual({ customer_id: annaId, claimed_at })
   expect(IdentityKind.options).toEqual(['email', 'external_id'])
   expect(identity.category).toBe('identity')
 })

@@ -107,6 +107,13 @@ test('by the id that the team gives a lead in the organisation’s own CRM it is
   expect([status, body]).toMatchObject([201, { data: { contact_id: other } }])
 })
 
+/** Each act comes a moment after the one before it. */
+let moments = 0
+const workLater = async (contact_id: string, ...acts: readonly object[]) => {
+  fixture.at(new Date(Date.parse('2026-01-15T12:00:00.000Z') + ++moments).toISOString())
+  return work(contact_id, ...acts)
+}
+
 test('an id that the team takes away from a lead can be given to another, which is found by it from then on', async () => {
   const [wrong, right] = [await fixture.send(), await fixture.send()]
   const mark = (external_system_id: string | null) => ({ act: 'mark', external_system_id })
@@ -116,15 +123,31 @@ test('an id that the team takes away from a lead can be given to another, which 
     return (body as { data?: { contact_id: string } }).data?.contact_id
   }
 
-  await work(wrong, mark('CRM-1'))
+  await workLater(wrong, mark('CRM-1'))
   expect(await found()).toBe(wrong)
-  await work(wrong, mark('CRM-2'))
-  const given = await work(right, mark('CRM-1'))
+  await workLater(wrong, mark('CRM-2'))
+  const given = await workLater(right, mark('CRM-1'))
 
   expect([given.status, await found()]).toEqual([200, right])
-  expect((await work(wrong, mark('CRM-1'))).status).toBe(409)
-  await work(right, mark(null))
-  expect([(await work(wrong, mark('CRM-1'))).status, await found()]).toEqual([200, wrong])
+  expect((await workLater(wrong, mark('CRM-1'))).status).toBe(409)
+  await workLater(right, mark(null))
+  expect([(await workLater(wrong, mark('CRM-1'))).status, await found()]).toEqual([200, wrong])
+})
+
+test('an id that two leads are given at once becomes that of one of them, also when it was taken away before', async () => {
+  const [first, second, former] = [await fixture.send(), await fixture.send(), await fixture.send()]
+  const mark = (external_system_id: string | null) => ({ act: 'mark', external_system_id })
+  for (let time = 0; time < 10; time++) {
+    const id = `TWO-${time}`
+    if (time % 2 === 0) for (const each of [id, null]) await workLater(former, mark(each))
+    // One of them had it as well.
+    if (time % 4 === 0) for (const each of [id, null]) await workLater(first, mark(each))
+
+    const given = await Promise.all([workLater(first, mark(id)), workLater(second, mark(id))])
+
+    expect(new Set(given.map(({ status }) => status))).toEqual(new Set([200, 409]))
+    for (const each of [first, second]) await workLater(each, mark(null))
+  }
 })
 
 test.each([
