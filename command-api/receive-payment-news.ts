@@ -6,6 +6,7 @@ import { MandateId } from '#domain/payments/events.ts'
 import type { CardPayment } from '#domain/payments/record.ts'
 import { needsMandate } from '#domain/policies/mandate.ts'
 import { policy } from '#domain/policies/policy.ts'
+import type { SettlePremium } from '#domain/policies/premiums.ts'
 import { PremiumRefundId } from '#domain/premiums/events.ts'
 import { ApplicationId, QuoteId, type OrganisationId } from '#domain/values.ts'
 import { Problem } from '#infra/http/problem.ts'
@@ -13,8 +14,9 @@ import { derivedId } from '#infra/ids.ts'
 import type { ProviderNews } from '#infra/stripe/news.ts'
 import { z } from 'zod'
 import { paymentIdOf, takenAtProvider } from './applications/card-routes.ts'
-import { doneOr } from './applications/provider-answers.ts'
+import { doneOr, saidBy } from './applications/provider-answers.ts'
 import { commandHandler, type Context, type Writer } from './handle.ts'
+import { makeLookAtMandate } from './look-at-mandate.ts'
 import type { PaymentDesks } from './payment-desk.ts'
 import { makeProviderRefunds, refundedNow } from './provider-refunds.ts'
 import type { SetUp } from './policies/set-up.ts'
@@ -33,6 +35,8 @@ type Deps = {
 }
 
 type Receipt = Omit<ReceivePaymentNews, 'type' | 'organisation_id' | 'provider_event_id'>
+type DisputeNews = Extract<ProviderNews, { type: `charge.dispute.${string}` }>
+type DisputeResult = Extract<SettlePremium['result'], { outcome: 'disputed' | 'reinstated' }>
 type Of<Type> = Extract<ProviderNews, { type: Type }>['data']['object']
 
 /**
@@ -44,6 +48,8 @@ export const makePaymentNews = ({ writer, desks, mandateOwner, setUp }: Deps) =>
   const { handle, load } = commandHandler(writer, application)
   const policies = commandHandler(writer, policy)
   const { recordTotal, recordFailure } = makeProviderRefunds(writer)
+
+  const lookAtMandate = makeLookAtMandate({ writer, desks })
 
   type Concern = { readonly state: ApplicationState; readonly quote_id: QuoteId }
 
@@ -117,7 +123,10 @@ export const makePaymentNews = ({ writer, desks, mandateOwner, setUp }: Deps) =>
         ? ({ outcome: 'failed', failure_code } as const)
         : ({ outcome: 'collected', payment_intent_id: id, collected_at: context.now } as const)
     const { premium_id } = premium
-    await policies.handle(state.id, { type: 'SettlePremium', premium_id, attempt, now: context.now, result }, context)
+    const settle = { type: 'SettlePremium', premium_id, attempt, now: context.now, result } as const
+    const { state: after } = await policies.handle(state.id, settle, context)
+    // Its mandate may have ended, and the news of that be lost. News that comes again looks again, too.
+    if (after && receipt.kind === 'payment_failed') await lookAtMandate(after, context)
     return { ...receipt, application_id: state.application_id }
   }
 
@@ -143,30 +152,34 @@ export const makePaymentNews = ({ writer, desks, mandateOwner, setUp }: Deps) =>
 
   const onDispute = async (
     organisation_id: OrganisationId,
-    { livemode, data }: Extract<ProviderNews, { type: 'charge.dispute.created' }>,
+    { type, livemode, data }: DisputeNews,
     context: Context,
   ): Promise<Receipt> => {
-    const { amount, payment_intent } = data.object
-    const about = { ...nothing, kind: 'payment_disputed' as const, amount_pence: amount }
+    const { id, amount, payment_intent } = data.object
+    const isWon = type === 'charge.dispute.funds_reinstated'
+    const about = { ...nothing, kind: isWon ? 'payment_reinstated' : 'payment_disputed', amount_pence: amount } as const
     const desk = desks(organisation_id, !livemode)
     if (!payment_intent || !desk) return about
     // A dispute does not say what the payment was for.
     const { metadata } = doneOr('unavailable', await desk.provider.readPayment(payment_intent))
     const receipt = { ...about, ...idsIn(metadata), payment_intent_id: payment_intent }
-    if (receipt.premium_id === null) return onCardDispute(organisation_id, receipt, metadata, context)
+    // News may come late and in any order: the provider is asked how things stand now. A key may not be allowed to ask.
+    const isTakenBack = saidBy(await desk.provider.isTakenBack(id)) ?? !isWon
+    const result = isTakenBack ? ({ outcome: 'disputed' } as const) : reinstatedOf(payment_intent, context)
+    if (receipt.premium_id === null) return onCardDispute(organisation_id, receipt, metadata, result, context)
     const concern = await premiumConcernOf(organisation_id, receipt)
     const attempt = Number(metadata['attempt'])
     if (!concern || !Number.isSafeInteger(attempt)) return receipt
-    return takenBack(receipt, concern, attempt, context)
+    return settleDispute(receipt, concern, attempt, result, context)
   }
 
-  const takenBack = async (
+  const settleDispute = async (
     receipt: Receipt,
     { state, premium: { premium_id } }: NonNullable<Awaited<ReturnType<typeof premiumConcernOf>>>,
     attempt: number,
+    result: DisputeResult,
     context: Context,
   ): Promise<Receipt> => {
-    const result = { outcome: 'disputed' } as const
     await policies.handle(state.id, { type: 'SettlePremium', premium_id, attempt, now: context.now, result }, context)
     return { ...receipt, application_id: state.application_id, policy_id: state.id, premium_id }
   }
@@ -176,6 +189,7 @@ export const makePaymentNews = ({ writer, desks, mandateOwner, setUp }: Deps) =>
     organisation_id: OrganisationId,
     receipt: Receipt,
     metadata: Readonly<Record<string, string>>,
+    result: DisputeResult,
     context: Context,
   ): Promise<Receipt> => {
     const concern = await concernOf(organisation_id, metadata)
@@ -183,6 +197,8 @@ export const makePaymentNews = ({ writer, desks, mandateOwner, setUp }: Deps) =>
     if (!concern || !card) return receipt
     const { id: application_id } = concern.state.record
     const { payment_id, policy_id, amount_pence } = card
+    const isTakenBack = result.outcome === 'disputed'
+    if (policy_id === null && !isTakenBack) return { ...receipt, application_id }
     if (policy_id === null) {
       const returned = { type: 'RecordCardReturn', payment_id, how: 'refunded', amount_pence } as const
       await handle(application_id, returned, context)
@@ -190,12 +206,12 @@ export const makePaymentNews = ({ writer, desks, mandateOwner, setUp }: Deps) =>
     }
     // What the bank has taken back is not to be given back as well.
     const closing = { type: 'CloseCardReturn', payment_id, closing: { how: 'taken_back' } } as const
-    await handle(application_id, closing, context)
+    if (isTakenBack) await handle(application_id, closing, context)
     // The sale may be so new that its policy is not set up yet.
     const state = (await policies.load(policy_id)) ?? (await setUp(application_id, card.quote_id, context))
     const policy = state && (await policies.load(policy_id))
     const premium = policy?.premiums.find(({ number }) => number === 1)
-    return policy && premium ? takenBack(receipt, { state: policy, premium }, 1, context) : receipt
+    return policy && premium ? settleDispute(receipt, { state: policy, premium }, 1, result, context) : receipt
   }
 
   const onRefund = async (
@@ -334,6 +350,8 @@ export const makePaymentNews = ({ writer, desks, mandateOwner, setUp }: Deps) =>
       case 'charge.refund.updated':
         return onFailedRefund(organisation_id, { ...news, type: 'refund.failed' }, context)
       case 'charge.dispute.created':
+      case 'charge.dispute.funds_withdrawn':
+      case 'charge.dispute.funds_reinstated':
         return onDispute(organisation_id, news, context)
       case 'mandate.updated':
         return onMandate(organisation_id, news, context)
@@ -348,6 +366,9 @@ export const makePaymentNews = ({ writer, desks, mandateOwner, setUp }: Deps) =>
     await receipts.handle(id, command, context)
   }
 }
+
+const reinstatedOf = (payment_intent_id: string, { now }: Context) =>
+  ({ outcome: 'reinstated', payment_intent_id, collected_at: now }) as const
 
 /** A mandate that nobody here knows may be another system's; one of the last minutes may be one that we are just making. */
 const isRecent = (created: number | undefined): boolean =>

@@ -10,6 +10,7 @@ export const NewsKind = z.enum([
   'payment_refunded',
   'refund_failed',
   'payment_disputed',
+  'payment_reinstated',
   'mandate_updated',
 ])
 export type NewsKind = z.infer<typeof NewsKind>

@@ -49,6 +49,8 @@ export type SettlePremium = {
     | { readonly outcome: 'failed'; readonly failure_code: string }
     /** What was collected was taken back by the payer's bank, which needs no reason and has no end of time for it. */
     | { readonly outcome: 'disputed' }
+    /** The firm has won the dispute, and what was collected is its own again. */
+    | { readonly outcome: 'reinstated'; readonly payment_intent_id: string; readonly collected_at: string }
 }
 
 /** Sent by a timer, and by the operator at any time after a failure. */
@@ -140,6 +142,7 @@ export const settlePremium = (
 ): readonly PolicyStreamEvent[] => {
   const premium = premiumOf(policy, premium_id)
   if (result.outcome === 'disputed') return disputed(premium, attempt, policy, now)
+  if (result.outcome === 'reinstated') return reinstated(premium, attempt, policy, result)
   if (result.outcome === 'collected') {
     if (premium.status === 'collected' || attempt <= premium.disputed_attempt) return []
     const { payment_intent_id, collected_at } = result
@@ -187,6 +190,23 @@ const disputed = (premium: Premium, attempt: number, policy: PolicyState, now: s
   return [
     { type: 'PremiumFailed', ...failed, disputed_on: dateIn(policy.time_zone, now) },
     ...(hasEnded(policy) ? giveUp(policy, premium) : leaveRefunds(premium, disputeCode)),
+  ]
+}
+
+/** It is paid again, unless it was asked for anew meanwhile: what comes of both is left to the team. */
+const reinstated = (
+  premium: Premium,
+  attempt: number,
+  policy: PolicyState,
+  { payment_intent_id, collected_at }: Extract<SettlePremium['result'], { outcome: 'reinstated' }>,
+): Decision => {
+  const { status, method, disputed_attempt, refunds } = premium
+  const isLost = status === 'failed' || status === 'written_off'
+  if (!isLost || premium.attempt !== attempt || disputed_attempt !== attempt) return []
+  const collected = { type: 'PremiumCollected', ...about(premium), attempt, method, collected_at } as const
+  return [
+    { ...collected, payment_intent_id: method === 'card' ? null : payment_intent_id },
+    ...(refunds.length === 0 ? refundedAtOnce(premium, policy) : []),
   ]
 }
 

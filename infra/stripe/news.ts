@@ -62,6 +62,9 @@ const ProviderNews = z.discriminatedUnion('type', [
   envelope('refund.updated', FailedRefund),
   envelope('charge.refund.updated', FailedRefund),
   envelope('charge.dispute.created', Dispute),
+  // One that began as an inquiry takes the money later, and of one that the firm wins it comes back.
+  envelope('charge.dispute.funds_withdrawn', Dispute),
+  envelope('charge.dispute.funds_reinstated', Dispute),
   envelope('mandate.updated', Mandate),
 ])
 export type ProviderNews = z.output<typeof ProviderNews>

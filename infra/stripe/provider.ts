@@ -218,6 +218,13 @@ export const makeStripe = (timeoutMs = askedBySomebodyMs) => {
           return data.filter((refund) => !hasFailed(refund)).reduce((sum, { amount }) => sum + amount, 0)
         }),
 
+      /** Whether a dispute has taken what was paid: an inquiry takes nothing, and one that was won has given it back. */
+      isTakenBack: (dispute_id: string) =>
+        ask(async () => {
+          const { status } = await stripe.disputes.retrieve(dispute_id)
+          return !/^(won|prevented|warning_\w+)$/.test(status)
+        }),
+
       /** What was collected with this metadata, of the last hundred payments of a customer. */
       findCollection: (provider_customer_id: string, metadata: ProviderMetadata) =>
         ask(async () => {

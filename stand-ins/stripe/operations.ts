@@ -204,8 +204,8 @@ const settle = (account: Account, form: Form, id: string): StripeObject => {
   return declined(account, intent, failure)
 }
 
-/** The payer has what was collected by Direct Debit taken back, which is final. */
-const dispute = (account: Account, _form: Form, id: string): StripeObject => {
+/** The payer has what was collected taken back, which is final unless `status` says otherwise. */
+const dispute = (account: Account, form: Form, id: string): StripeObject => {
   const intent = find(account, 'payment_intent', id)
   if (intent['status'] !== 'succeeded') throw invalid('This payment has not succeeded.')
   const disputed = create(account, 'du', 'dispute', {
@@ -214,11 +214,22 @@ const dispute = (account: Account, _form: Form, id: string): StripeObject => {
     payment_intent: id,
     currency: intent['currency'],
     reason: 'debit_not_authorized',
-    status: 'lost',
+    status: textOf(form, 'status') ?? 'lost',
     metadata: {},
   })
   account.announce('charge.dispute.created', disputed)
   return disputed
+}
+
+/** The firm wins the dispute of a payment: it has the money again. */
+const winDispute = (account: Account, _form: Form, id: string): StripeObject => {
+  const disputed = [...account.objects.values()].find(
+    (each) => each.object === 'dispute' && each['payment_intent'] === id,
+  )
+  if (!disputed) throw invalid('This payment is not disputed.')
+  const won = change(account, disputed, { status: 'won' })
+  account.announce('charge.dispute.funds_reinstated', won)
+  return won
 }
 
 /** What the banks say of what they were given, unless somebody has said it for them meanwhile. */
@@ -372,10 +383,12 @@ export const operations: readonly Operation[] = [
   { method: 'POST', path: /^\/v1\/payment_intents\/(\w+)\/cancel$/, act: cancelIntent },
   { method: 'POST', path: /^\/v1\/refunds$/, act: createRefund },
   { method: 'GET', path: /^\/v1\/refunds$/, act: listRefunds },
+  { method: 'GET', path: /^\/v1\/disputes\/(\w+)$/, act: read('dispute') },
   { method: 'POST', path: /^\/stand-in\/checkout\/sessions\/(\w+)\/complete$/, act: completeSession },
   { method: 'POST', path: /^\/stand-in\/payment_intents\/(\w+)\/confirm$/, act: confirmIntent },
   { method: 'POST', path: /^\/stand-in\/payment_intents\/(\w+)\/settle$/, act: settle },
   { method: 'POST', path: /^\/stand-in\/payment_intents\/(\w+)\/dispute$/, act: dispute },
+  { method: 'POST', path: /^\/stand-in\/payment_intents\/(\w+)\/dispute\/win$/, act: winDispute },
   { method: 'POST', path: /^\/stand-in\/refunds\/(\w+)\/fail$/, act: failRefund },
   { method: 'POST', path: /^\/stand-in\/mandates\/(\w+)$/, act: answerMandate },
 ]

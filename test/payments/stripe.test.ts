@@ -91,6 +91,19 @@ describe('a card payment through the official library', () => {
     expect(done(await provider().refundedPence(id))).toBe(1250)
   })
 
+  test.each([
+    ['needs_response', true],
+    ['lost', true],
+    ['won', false],
+    ['warning_needs_response', false],
+  ])('whose dispute is %s was taken back: %s', async (status, isTakenBack) => {
+    const { id } = await open(`pay disputed ${status}`)
+    await act(`payment_intents/${id}/confirm`, { payment_method: 'pm_card_visa' })
+    await act(`payment_intents/${id}/dispute`, { status })
+    const disputed = standIn.objects().find((each) => each['payment_intent'] === id && each.object === 'dispute')
+    expect(done(await provider().isTakenBack(disputed?.id ?? ''))).toBe(isTakenBack)
+  })
+
   test('is opened once under one name, and anew when what is asked for differs', async () => {
     const [one, same] = [await open('pay 6'), await open('pay 6')]
     expect(same.id).toBe(one.id)

@@ -75,6 +75,8 @@ export const makeBank = () => {
         .find((each) => names.every((name) => each.metadata[name] === metadata[name]))
       return done<ProviderPayment | null>(found ? { ...found } : null)
     },
+    isTakenBack: async (dispute_id: string) =>
+      done(intents[Number(dispute_id.slice('dp_'.length))]?.is_disputed ?? false),
     refundedPence: async (id: string) => done(intents.find((each) => each.id === id)?.refunded_pence ?? 0),
     refund: async (id: string, pence: number, key: string, metadata: Readonly<Record<string, string>>) => {
       const refund = once(key, () => {

@@ -111,19 +111,21 @@ test('a process that is killed between charging the card and the sale leaves a c
 
 /** The cardholder has what was charged taken back by the bank, and the provider tells of it twice. */
 const dispute = async (intent: string) => {
+  await fetch(`${sales.stripe.url}/stand-in/payment_intents/${intent}/dispute`, { method: 'POST' })
+  for (let time = 0; time < 2; time++) await tellOf(intent, 'charge.dispute.created')
+}
+
+const tellOf = async (intent: string, type: string) => {
   const { writer, desks, setUp } = sales
   const receive = makePaymentNews({ writer, desks, setUp, mandateOwner: async () => undefined })
-  await fetch(`${sales.stripe.url}/stand-in/payment_intents/${intent}/dispute`, { method: 'POST' })
   const disputed = sales.stripe
     .objects()
     .find(({ payment_intent, object }) => object === 'dispute' && payment_intent === intent)
   if (!disputed) throw new Error('There is no dispute.')
-  for (let time = 0; time < 2; time++) {
-    const news = readNews(Buffer.from(JSON.stringify(eventOf('charge.dispute.created', disputed))))
-    if (news === 'other') throw new Error('The dispute cannot be read.')
-    const actor = { type: 'system', id: 'stripe' } as const
-    await receive(organisation_id, news, { organisation_id, actor, correlation_id: 'test', now: quotedAt })
-  }
+  const news = readNews(Buffer.from(JSON.stringify(eventOf(type, disputed))))
+  if (news === 'other') throw new Error('The dispute cannot be read.')
+  const actor = { type: 'system', id: 'stripe' } as const
+  await receive(organisation_id, news, { organisation_id, actor, correlation_id: 'test', now: quotedAt })
 }
 
 test('a first premium by card that the cardholder disputes is owed again', async () => {
@@ -136,6 +138,24 @@ test('a first premium by card that the cardholder disputes is owed again', async
   expect(stored.slice(-2)).toMatchObject([
     { type: 'PremiumFailed', data: { number: 1, failure_code: 'disputed', retry_at: null } },
     { type: 'ArrearsChanged' },
+  ])
+})
+
+test('a first premium by card whose dispute the firm wins is paid again, also when the news of the dispute comes late', async () => {
+  const { quote_id, intent } = await authorised()
+  const { id } = (await sales.bind(quote_id)).body.data
+  await dispute(intent)
+
+  await fetch(`${sales.stripe.url}/stand-in/payment_intents/${intent}/dispute/win`, { method: 'POST' })
+  await tellOf(intent, 'charge.dispute.funds_reinstated')
+  await tellOf(intent, 'charge.dispute.funds_withdrawn')
+
+  const stored = await sales.log.read(`policy-${id}`)
+  expect(stored.map(({ type }) => type).slice(-4)).toEqual([
+    'PremiumFailed',
+    'ArrearsChanged',
+    'PremiumCollected',
+    'ArrearsChanged',
   ])
 })
 

@@ -278,6 +278,30 @@ describe('after a bind with bank details', () => {
     expect((await shown(id)).payment_method.mandate_status).toBe('cancelled')
   })
 
+  test('so is one whose premium the provider says was not collected', async () => {
+    const { id } = await sold()
+    await make(id)
+    const process = { writer: sales.writer, desks: sales.desks, clock: { now: () => new Date(quotedAt) } }
+    const timer = collectPremiums(process).find(({ kind }) => kind === 'policy_premium') ?? expect.fail()
+    const due = { organisation_id, kind: 'policy_premium', id, stream: `policy-${id}`, due_at: '2027-01-01T00:00:00Z' }
+    await timer.fire(due, { ...context, now: due.due_at })
+    await revoke(id)
+
+    const asked = sales.stripe
+      .objects()
+      .find(({ object, metadata }) => object === 'payment_intent' && JSON.stringify(metadata).includes(id))
+    const failed = eventOf('payment_intent.payment_failed', asked ?? expect.fail())
+    const news = readNews(Buffer.from(JSON.stringify(failed)))
+    if (news === 'other') throw new Error('The news cannot be read.')
+    const { writer, desks, setUp } = sales
+    const receive = makePaymentNews({ writer, desks, setUp, mandateOwner: async () => undefined })
+    await receive(organisation_id, news, { ...context, now: due.due_at })
+
+    const types = await sales.typesOf(`policy-${id}`)
+    expect(types.slice(-3)).toEqual(['PremiumFailed', 'ArrearsChanged', 'PolicyMandateChanged'])
+    expect((await shown(id)).payment_method.mandate_status).toBe('cancelled')
+  })
+
   test('a mandate that is proven by a collection is active where receivers are told of it', async () => {
     const { id, application_id } = await sold()
     await make(id)

@@ -202,6 +202,26 @@ describe('a dispute', () => {
     when: dispute,
     then: [],
   })
+  const reinstated: SettlePremium = {
+    ...dispute,
+    result: { outcome: 'reinstated', payment_intent_id: 'pi_1', collected_at: now },
+  }
+  scenario('that the firm wins leaves the premium paid', {
+    given: [...paid, takenBack],
+    when: reinstated,
+    then: [{ ...collected, collected_at: now }],
+  })
+  scenario('that is won does not pay for a premium that was asked for anew: that is left to the team', {
+    given: [...paid, takenBack, retried(2)],
+    when: reinstated,
+    then: [],
+  })
+  scenario('that took nothing changes nothing', { given: paid, when: reinstated, then: [] })
+  scenario('that is told as won twice changes nothing more', {
+    given: [...paid, takenBack, { ...collected, collected_at: now }],
+    when: reinstated,
+    then: [],
+  })
   scenario('of a policy that has ended is not asked for again', {
     given: [...paid, { type: 'PolicyLapsed', customer_id, lapsed_on: '2026-04-16', overdue_pence: 0 }],
     when: dispute,
