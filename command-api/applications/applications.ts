@@ -12,7 +12,7 @@ import type { Release } from '#domain/catalogue/events.ts'
 import type { Presentation } from '#domain/catalogue/record.ts'
 import type { ApplicationId, OrganisationId, QuoteId } from '#domain/values.ts'
 import type { Keys } from '#infra/crypto/keys.ts'
-import { write, type Access, type Caller, type RequestFacts } from '#infra/http/route.ts'
+import { accessTo, write, type Caller, type RequestFacts } from '#infra/http/route.ts'
 import { shareTokenOf } from '#infra/crypto/share-token.ts'
 import { cacheOfBytes } from '#infra/size.ts'
 import { commandHandler, type Context, type Writer } from '../handle.ts'
@@ -22,21 +22,11 @@ import { dateIn } from '#domain/time-zone.ts'
 
 const presentationBytes = 32 * 2 ** 20
 
-/** Access to an operation that changes the application in the address. */
-export const accessToApplication = {
-  kind: 'application',
-  scopes: write,
-  serverOnly: false,
-  subject: { type: 'application', parameter: 'id', visibleTo: 'share_token_holder' },
-} as const satisfies Access
+/** Who may change the application in the address. */
+export const accessToApplication = accessTo('application', write)
 
-/** Access to an operation on the quote in the address: a quote belongs to its application. */
-export const accessToQuote = {
-  kind: 'application',
-  scopes: write,
-  serverOnly: false,
-  subject: { type: 'quote', parameter: 'id', visibleTo: 'share_token_holder' },
-} as const satisfies Access
+/** Who may act on the quote in the address: a quote belongs to its application. */
+export const accessToQuote = accessTo('quote', write)
 
 type Organisation = { readonly stripe_test_mode: boolean; readonly time_zone: string }
 

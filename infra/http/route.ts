@@ -50,6 +50,15 @@ export type Access =
     }
   | { readonly kind: 'public' }
 
+/** Access to the record whose id is in the address: servers, and visitors with the share token of its application. */
+export const accessTo = (type: 'application' | 'policy' | 'quote', scopes: ScopeRule) =>
+  ({
+    kind: 'application',
+    scopes,
+    serverOnly: false,
+    subject: { type, parameter: 'id', visibleTo: 'share_token_holder' },
+  }) as const satisfies Access
+
 type Schemas = {
   readonly path?: z.ZodType
   readonly query?: z.ZodType

@@ -12,7 +12,7 @@ import type { Keys } from '#infra/crypto/keys.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import { notFound, Problem } from '#infra/http/problem.ts'
-import { readOrWrite, route, type Route } from '#infra/http/route.ts'
+import { accessTo, readOrWrite, route, type Route } from '#infra/http/route.ts'
 import { shareTokenOf } from '#infra/crypto/share-token.ts'
 import { cacheOfBytes } from '#infra/size.ts'
 
@@ -51,12 +51,7 @@ export const applicationRoutes = ({ db, keys }: Deps): Route[] => {
         address: '/api/v1/applications/:id',
         tag: 'Applications',
         summary: 'Read an application',
-        access: {
-          kind: 'application',
-          scopes: readOrWrite,
-          serverOnly: false,
-          subject: { type: 'application', parameter: 'id', visibleTo: 'share_token_holder' },
-        },
+        access: accessTo('application', readOrWrite),
         path: z.object({ id: ApplicationId }),
         answers: { 200: z.object({ data: Application }) },
       },

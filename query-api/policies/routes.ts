@@ -3,7 +3,7 @@ import { Policy, PolicyStatus, renderPolicy, type PolicyRecord } from '#domain/p
 import { CustomerId, OrganisationId, PolicyId, ProductId, type ApplicationId } from '#domain/values.ts'
 import type { SealedFiles } from '#infra/crypto/sealed-files.ts'
 import { notFound } from '#infra/http/problem.ts'
-import { FileBody, readOrWrite, route, type Route } from '#infra/http/route.ts'
+import { accessTo, FileBody, readOrWrite, route, type Route } from '#infra/http/route.ts'
 import type { FindOwner } from '#infra/http/subject.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
@@ -38,12 +38,7 @@ type Deps = {
   readonly baseUrl: string
 }
 
-const access = {
-  kind: 'application',
-  scopes: readOrWrite,
-  serverOnly: false,
-  subject: { type: 'policy', parameter: 'id', visibleTo: 'share_token_holder' },
-} as const
+const access = accessTo('policy', readOrWrite)
 
 const operator = { tag: 'Operator', access: { kind: 'operator' } } as const
 

@@ -8,16 +8,8 @@ import { ApplicationId, QuoteId } from '#domain/values.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import { notFound, Problem } from '#infra/http/problem.ts'
-import { readOrWrite, route, type Access, type Route } from '#infra/http/route.ts'
+import { accessTo, readOrWrite, route, type Route } from '#infra/http/route.ts'
 import type { FindOwner } from '#infra/http/subject.ts'
-
-const accessTo = (type: 'application' | 'quote') =>
-  ({
-    kind: 'application',
-    scopes: readOrWrite,
-    serverOnly: false,
-    subject: { type, parameter: 'id', visibleTo: 'share_token_holder' },
-  }) as const satisfies Access
 
 /** A quote belongs to its application. */
 export const ownerOfQuote =
@@ -51,7 +43,7 @@ export const quoteRoutes = ({ db, baseUrl }: Deps): Route[] => {
         address: '/api/v1/quotes/:id',
         tag: 'Quotes',
         summary: 'Read a quote',
-        access: accessTo('quote'),
+        access: accessTo('quote', readOrWrite),
         path: z.object({ id: QuoteId }),
         answers: { 200: z.object({ data: Quote }) },
       },
@@ -71,7 +63,7 @@ export const quoteRoutes = ({ db, baseUrl }: Deps): Route[] => {
         address: '/api/v1/quotes/:id/before_you_buy',
         tag: 'Checkout',
         summary: 'Read what the customer must see before buying: only what is still owed',
-        access: accessTo('quote'),
+        access: accessTo('quote', readOrWrite),
         path: z.object({ id: QuoteId }),
         answers: { 200: z.object({ data: BeforeYouBuy }) },
       },
@@ -101,7 +93,7 @@ export const quoteRoutes = ({ db, baseUrl }: Deps): Route[] => {
         address: '/api/v1/applications/:id/quotes',
         tag: 'Quotes',
         summary: `List the newest ${mostQuotes} quotes of an application, newest first`,
-        access: accessTo('application'),
+        access: accessTo('application', readOrWrite),
         path: z.object({ id: ApplicationId }),
         answers: { 200: z.object({ data: z.array(Quote) }) },
       },
