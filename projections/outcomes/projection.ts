@@ -117,8 +117,7 @@ export const outcomeViews: Projection<typeof outcomeEvents, ViewRow, 'organisati
     return event.seen_by.flatMap((viewer_id) => ids.map((id) => ({ organisation_id, viewer_id, id })))
   },
 
-  project: (row, event, { position }, key) => {
-    if (row) return row
+  project: (_row, event, { position }, key) => {
     const { contact_id } = event
     if (event.type !== 'OutcomesShown')
       return { ...key, position, contact_id, type: event.outcome_type, deal_ref: event.deal_ref }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Outcome } from '#domain/outcomes/record.ts'
+import { seededModel, type Outcome } from '#domain/outcomes/record.ts'
 import { contact_id, organisation_id, website } from './builders.ts'
 import { openLeads, type Fixture } from './fixture.ts'
 
@@ -38,6 +38,21 @@ test('applications, quotes and policies of a lead write their activities, and a 
   expect(await outcomesOf(fixture)).toMatchObject([
     { type: 'sold', source: 'policy', contact_id, currency: 'GBP', missing_values: ['commission'], reversed: false },
   ])
+})
+
+const wins = seededModel.types.filter(({ effect }) => effect === 'won')
+const renewed = wins.map((type) => ({ ...type, key: 'renewed' }))
+
+test.each([
+  ['sold, whichever type by which a lead is won comes first', [...renewed, ...wins], 'sold'],
+  ['the first type by which a lead is won, where none is called sold', renewed, 'renewed'],
+])('the outcome of a policy is %s', async (_which, types, type) => {
+  await using fixture = await openLeads({ types })
+  await fixture.send(website, { contact_id })
+
+  await sale(fixture)
+
+  expect(await outcomesOf(fixture)).toMatchObject([{ type, source: 'policy' }])
 })
 
 test('a policy that is cancelled cancels its deal, and the lead is lost with the reason when it was the only sale', async () => {

@@ -9,6 +9,7 @@ import { ApiApplicationId, ApplicationId, CustomerId, OrganisationId } from '#do
 import { customer } from '#domain/customers/customer.ts'
 import type { CustomerDetails } from '#domain/customers/events.ts'
 import { nothingKnown } from '#domain/customers/record.ts'
+import type { OutcomeModel } from '#domain/outcomes/events.ts'
 import { outcomeModelsOf, seededModel } from '#domain/outcomes/record.ts'
 import { makeDataKeys } from '#infra/crypto/data-keys.ts'
 import { deriveKeys } from '#infra/crypto/keys.ts'
@@ -70,7 +71,7 @@ export const as = (name: CallerName, scopes?: readonly Scope[]): Record<string, 
 })
 
 /** Leads, outcomes and what is read of them, on a log and read models of their own. What was written can be read at once. */
-export const openLeads = async () => {
+export const openLeads = async (declared: Partial<OutcomeModel> = {}) => {
   const database = await testDatabase()
   await prepareLog(database.pool)
   const log = wholeLog(postgresLog({ url: database.url }), database.pool)
@@ -128,7 +129,7 @@ export const openLeads = async () => {
   directory.organisations.set(strangers, { ...northlight, id: strangers })
   const models = {
     pipelines,
-    outcomeModels: outcomeModelsOf(new Map([[organisation_id, { ...seededModel, ...sold }]])),
+    outcomeModels: outcomeModelsOf(new Map([[organisation_id, { ...seededModel, ...sold, ...declared }]])),
   }
   const catalogue = { slugs: () => [], release: async () => undefined }
   const people = makePeople({ writer, digest: dataKeys.digest })

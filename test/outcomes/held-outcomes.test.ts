@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest'
+import { fromStored } from '#domain/event.ts'
+import { outcomeReportEvents } from '#domain/outcomes/events.ts'
+import { heldOutcomes } from '../../projections/outcomes/projection.ts'
+import { samples } from '../stored-events/samples.ts'
+
+test('a held outcome is found by whom it names, however their id, email and number are written', () => {
+  const sample = samples.find(({ name }) => name === 'InvalidOutcomeReported.v1')?.event
+  if (!sample) throw new Error('There is no sample of InvalidOutcomeReported.')
+  const event = fromStored(outcomeReportEvents, sample)
+  if (event.type !== 'InvalidOutcomeReported') throw new Error('It is another event.')
+  const id = 'C0000000-0000-4000-8000-000000000001'
+  const lead = { ...event.sent.lead, id, email: ' Anna@Example.org ', phone: '+44 7700 900123' }
+
+  const [key] = heldOutcomes.keys(event, sample)
+  if (!key) throw new Error('It is not held.')
+
+  expect(heldOutcomes.project(undefined, { ...event, sent: { ...event.sent, lead } }, sample, key)).toMatchObject({
+    named_id: id.toLowerCase(),
+    email: 'anna@example.org',
+    phone_digits: '700900123',
+  })
+})
