@@ -174,6 +174,20 @@ test('outcomes and events are exported as CSV and as JSON lines', async () => {
   expect(types).toContain('activity.outcome')
 })
 
+test('outcomes of one lead are recorded in the order of their rows, also where a later row finds it sooner', async () => {
+  const { contact_id } = await service.process({ identity: { external_id: 'CRM-8', email: 'eight@example.com' } })
+  const rows = [`,eight@example.com,sold,2026-01-10,D-8,term`, `${contact_id},,cancelled,2026-01-12,D-8,`]
+  await writeFile(
+    join(folder, 'ordered.csv'),
+    ['contact_id,email,type,occurred_at,deal_ref,product', ...rows].join('\n'),
+  )
+
+  await run('import', 'ordered.csv', '--what', 'outcomes')
+
+  const { body } = await service.send('GET', `${service.admin}/outcomes?contact_id=${contact_id}`)
+  expect(body.data).toMatchObject([{ type: 'sold' }, { type: 'cancelled' }])
+})
+
 test('what cannot be done is said', async () => {
   await writeFile(join(folder, 'broken.csv'), 'a,b\n1,"2\n')
 
