@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Pool, QueryConfig } from 'pg'
+import { batched } from '../batched.ts'
 import { openConnection } from '../postgres/connection.ts'
 import { sql } from '../postgres/postgres.ts'
 
@@ -22,6 +23,8 @@ export type Leases = {
 type Session = {
   /** Runs one statement after the other. */
   readonly query: (statement: QueryConfig) => Promise<{ readonly rows: readonly { readonly done?: boolean }[] }>
+  /** Takes a lock if nobody has it. Those that are asked for at the same moment share a statement. */
+  readonly tryLock: (name: string) => Promise<boolean>
   readonly held: Set<string>
   readonly ended: AbortSignal
   readonly end: () => Promise<void>
@@ -67,7 +70,8 @@ export const makeLeases = (pool: Pool, { pollMs = 500, open = openConnection }: 
     while (!signal.aborted) {
       const found = await current()
       if (await lock(found, name, held)) return found
-      await pause(pollMs, undefined, { signal }).catch(() => undefined)
+      // All who wait ask at the same moments.
+      await pause(pollMs - (performance.now() % pollMs), undefined, { signal }).catch(() => undefined)
     }
     return undefined
   }
@@ -112,20 +116,25 @@ const openSession = async (pool: Pool, open: typeof openConnection): Promise<Ses
     last = answer.catch(() => undefined)
     return answer
   }
-  return { query, held: new Set(), ended, end: close }
+  const tryLock = batched(async (names: readonly string[]) => {
+    const { rows } = await query(sql`
+      select pg_try_advisory_lock(hashtextextended('lease ' || name, 0)) as done
+      from unnest(${names}::text[]) with ordinality as asked (name, place) order by place`)
+    return rows.map(({ done }) => done === true)
+  }, lockingTogether)
+  return { query, tryLock, held: new Set(), ended, end: close }
 }
 
-const lock = async ({ query, held }: Session, name: string, heldElsewhere?: () => void): Promise<boolean> => {
+const lockingTogether = { mostAtOnce: 1_000, mostWaiting: 10_000, mostInFlight: 1 }
+
+const lock = async ({ tryLock, held }: Session, name: string, heldElsewhere?: () => void): Promise<boolean> => {
   // PostgreSQL lets a connection take a lock that it already holds, so the held ones are kept here.
   if (held.has(name)) return false
   held.add(name)
-  const answer = await query(sql`select pg_try_advisory_lock(hashtextextended(${`lease ${name}`}, 0)) as done`).catch(
-    (error: unknown) => {
-      held.delete(name)
-      throw error
-    },
-  )
-  const isTaken = answer.rows[0]?.done === true
+  const isTaken = await tryLock(name).catch((error: unknown) => {
+    held.delete(name)
+    throw error
+  })
   if (!isTaken) {
     held.delete(name)
     heldElsewhere?.()

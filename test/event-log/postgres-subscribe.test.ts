@@ -1,6 +1,7 @@
+import { randomUUID } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import type { Pool, QueryConfig } from 'pg'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { Position, RecordedEvent } from '#domain/event.ts'
 import { asWritten, logReader, measure, start, toPosition } from '#infra/event-log/postgres/read.ts'
 import { arrivals, subscriber } from '#infra/event-log/postgres/subscribe.ts'
@@ -199,12 +200,12 @@ test('what is announced again while it is being read is not read again', async (
   await batches.next() // Nothing is in the log.
   const append = (position: Position) => {
     stored.push({ position } as RecordedEvent)
-    announced.notify(position)
+    announced.notify(new Map([['lead', position]]))
   }
   // The next read finds nothing; that of the first event is under way when the server announces it too.
   whileReading.push(
     () => undefined,
-    () => announced.notify(first),
+    () => announced.notify(new Map([['lead', first]])),
   )
 
   const news = batches.next()
@@ -219,6 +220,67 @@ test('what is announced again while it is being read is not read again', async (
   expect(reads).toBe(3)
   leaving.abort()
   await batches.return(undefined)
+})
+
+test('what is appended to categories that a subscription does not want makes it read nothing', async () => {
+  const announced = arrivals()
+  const [first, second, third] = [toPosition('1', '1'), toPosition('2', '2'), toPosition('3', '3')]
+  let reads = 0
+  const reader = {
+    head: () => Promise.resolve(undefined),
+    between: () => Promise.reject(new Error('There is nothing old to read.')),
+    news: async (after: Position) => {
+      reads++
+      return { events: after < second && reads > 1 ? [{ position: second } as RecordedEvent] : [], isWhole: true }
+    },
+  }
+  const leaving = new AbortController()
+  const batches = subscriber(reader, announced, 3_600_000)({ categories: ['lead'], signal: leaving.signal })
+  await batches.next() // Nothing is in the log.
+  const news = batches.next()
+  await setImmediate()
+  expect(reads).toBe(1)
+
+  announced.notify(new Map([['application', first]]))
+  await setImmediate()
+  expect(reads).toBe(1)
+  // Of a hint about several categories only its own count.
+  announced.notify(
+    new Map([
+      ['lead', second],
+      ['application', third],
+    ]),
+  )
+  expect((await news).value).toMatchObject({ position: second })
+  expect(reads).toBe(2)
+
+  leaving.abort()
+  await batches.return(undefined)
+})
+
+test('another process is told which categories were appended to; a hint that does not say it wakes all', async () => {
+  await using database = await preparedDatabase()
+  await using writer = openLog(database.url)
+  await using reader = openLog(database.url, { pollMs: 3_600_000 })
+  const leaving = new AbortController()
+  const heard: string[] = []
+  const follow = async (category: string) => {
+    for await (const { events } of reader.subscribe({ categories: [category], signal: leaving.signal }))
+      heard.push(...events.map(({ stream }) => stream))
+  }
+  const following = Promise.all([follow('told'), follow('untold')])
+  const told = `told-${randomUUID()}`
+  await appended(writer, told, newEvents(1))
+  await vi.waitFor(() => expect(heard).toEqual([told]), { timeout: 20_000 })
+  // Appended by something that announces nothing.
+  await using client = await connect(database.url)
+  const untold = `untold-${randomUUID()}`
+  await appendOn(client, untold, newEvent())
+  await client.query(`notify event_log, '{"what":"ever"}'`)
+  await vi.waitFor(() => expect(heard).toEqual([told, untold]), { timeout: 20_000 })
+
+  leaving.abort()
+  await following
 })
 
 test('a position of another kind of log is refused', async () => {

@@ -49,6 +49,43 @@ test('one holds a lease, and another takes over when it is given back', async ()
   await Promise.all([lease?.release(), kept?.release()])
 })
 
+test('those who wait for many leases ask for all of them in one statement', async () => {
+  await using database = await testDatabase()
+  const [holding, waiting] = [createPool(database.url), createPool(database.url)]
+  const names = Array.from({ length: 40 }, (_, number) => `lease ${number}`)
+  const holder = makeLeases(holding)
+  const held = await Promise.all(names.map((name) => holder.take(name, never)))
+  const statements = vi.fn<() => void>()
+  const leases = makeLeases(waiting, {
+    pollMs: 20,
+    open: async (...given) => {
+      const connection = await openConnection(...given)
+      const client = new Proxy(connection.client, {
+        get: (of, name) => {
+          if (name === 'query') statements()
+          const value: unknown = Reflect.get(of, name)
+          return typeof value === 'function' ? (value.bind(of) as unknown) : value
+        },
+      })
+      return { ...connection, client }
+    },
+  })
+  let refusals = 0
+  const refused = () => {
+    refusals++
+  }
+  const taking = Promise.all(names.map((name) => leases.take(name, never, refused)))
+
+  await soon(() => expect(refusals).toBeGreaterThan(10 * names.length))
+  expect(statements.mock.calls.length).toBeLessThan(refusals / 10)
+  await Promise.all(held.map(async (lease) => lease?.release()))
+
+  const taken = await taking
+  expect(taken.filter((lease) => lease?.signal.aborted === false)).toHaveLength(names.length)
+  await Promise.all(taken.map(async (lease) => lease?.release()))
+  await Promise.all([holding.end(), waiting.end()])
+})
+
 test('a lease ends with the connection that holds it, and another takes over', async () => {
   await using database = await testDatabase()
   await using leases = two(database.url)

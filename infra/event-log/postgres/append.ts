@@ -38,7 +38,11 @@ const batchBytes = 4_000_000
  * away, the batch is tried again as a whole. All this goes on until each append reaches its own deadline: the ids of the
  * events make a repetition harmless.
  */
-export const appender = (pool: Pool, appended: (position: Position) => void, limits: AppendLimits = appendLimits) => {
+export const appender = (
+  pool: Pool,
+  appended: (stream: string, position: Position) => void,
+  limits: AppendLimits = appendLimits,
+) => {
   const waiting = new Set<Waiting>()
   let waitingBytes = 0
   const busyStreams = new Set<string>()
@@ -122,7 +126,7 @@ export const appender = (pool: Pool, appended: (position: Position) => void, lim
   const finish = (append: Waiting, result: Result | undefined) => {
     if (!result) return append.fail(new Error(`Nothing is known of the append to ${append.stream}.`))
     if (result.outcome === 'taken') return append.fail(eventIdTaken(append.stream))
-    if (result.outcome === 'appended') appended(result.position)
+    if (result.outcome === 'appended') appended(append.stream, result.position)
     append.settle(result)
   }
 

@@ -1,4 +1,4 @@
-import type { Position } from '#domain/event.ts'
+import { categoryOf, type Position } from '#domain/event.ts'
 import { appender, appendLimits, type AppendLimits } from './append.ts'
 import { hints } from './notifications.ts'
 import { asWritten, logReader, measure } from './read.ts'
@@ -54,9 +54,10 @@ export const postgresLog = (options: PostgresLogOptions): EventLog => {
       () => undefined,
     )
   const others = hints(reading, arrived.notify, checkLog)
-  const notify = (position: Position) => {
-    arrived.notify(position)
-    others.announce(position)
+  const notify = (stream: string, position: Position) => {
+    const category = categoryOf(stream)
+    arrived.notify(new Map([[category, position]]))
+    others.announce(category, position)
   }
   const { append, close: finishAppends } = appender(writing, notify, { ...appendLimits, ...options.appendLimits })
   const subscribe = subscriber(reader, arrived, pollMs)

@@ -7,21 +7,32 @@ import { retry } from '../../retry.ts'
 
 type Part = Pick<Batch, 'events' | 'position'>
 
-/** Something was appended, up to a position or an unknown one. */
+/** The last event of each category in which something was appended. */
+export type Ends = ReadonlyMap<string, Position>
+
+/** Something was appended, to these categories or to unknown ones. */
 export type Arrivals = ReturnType<typeof arrivals>
+
+/** The last of these events; with categories, the last that is of one of them. */
+export const lastOf = (ends: Ends, categories?: readonly string[]): Position => {
+  let last = start
+  for (const [category, end] of ends) if (end > last && (categories?.includes(category) ?? true)) last = end
+  return last
+}
 
 /** Wakes the subscriptions of this process when something was appended, here or elsewhere. */
 export const arrivals = () => {
-  const subscriptions = new Set<(upTo?: Position) => void>()
+  const subscriptions = new Set<(ends?: Ends) => void>()
   let promised = start
   return {
-    notify: (upTo?: Position): void => {
-      if (upTo && upTo > promised) promised = upTo
-      for (const notify of subscriptions) notify(upTo)
+    notify: (ends?: Ends): void => {
+      const last = ends ? lastOf(ends) : start
+      if (last > promised) promised = last
+      for (const notify of subscriptions) notify(ends)
     },
     /** Up to here there are events. While others write, their place in the order may not be settled yet. */
     promised: () => promised,
-    listen: (notify: (upTo?: Position) => void): (() => void) => {
+    listen: (notify: (ends?: Ends) => void): (() => void) => {
       subscriptions.add(notify)
       return () => subscriptions.delete(notify)
     },
@@ -31,8 +42,8 @@ export const arrivals = () => {
 const moveAfterMs = 1_000
 
 /**
- * Yields first past events, in pages, then new ones, as soon as a hint arrives or the next poll finds them. Past events
- * that it does not want, the position moves about once a second.
+ * Yields first past events, in pages, then new ones, as soon as a hint arrives or the next poll finds them: what is appended
+ * to categories that it does not want costs it nothing. Past such events the position moves about once a second.
  */
 export const subscriber = (
   reader: Pick<LogReader, 'head' | 'between' | 'news'>,
@@ -51,11 +62,15 @@ export const subscriber = (
     const isWanted = () => !signal.aborted
     let position = after
     const changes = notifier()
-    let announced = start
-    const unlisten = listen((upTo) => {
-      // What this process has appended the server announces to it once more, while it is being read.
-      if (upTo && (upTo <= position || upTo === announced)) return
-      if (upTo && upTo > announced) announced = upTo
+    // Up to here there are events that it may want.
+    let announced = promised()
+    const unlisten = listen((ends) => {
+      if (ends) {
+        const upTo = lastOf(ends, categories)
+        // What this process has appended the server announces to it once more, while it is being read.
+        if (upTo <= position || upTo === announced) return
+        if (upTo > announced) announced = upTo
+      }
       changes.notify()
     })
     signal.addEventListener('abort', changes.notify)
@@ -98,7 +113,7 @@ export const subscriber = (
               yield { ...part, caughtUp: position >= end }
             }
         }
-        const isPromised = position < promised()
+        const isPromised = position < announced
         if (isWhole && isWanted()) await changes.wait(isPromised ? Math.min(2 ** fruitless, 50) : pollMs)
       }
     } finally {
