@@ -20,7 +20,7 @@ const Cover = fc.record({
 const Claimed = fc.record({
   claim_type: fc.constantFrom('life', 'critical_illness'),
   cover_index: fc.constantFrom(null, 0, 1, 2, 3),
-  happened_on: fc.constantFrom('2026-05-01', '2026-07-01', '2027-07-01', '2028-07-01'),
+  happened_on: fc.constantFrom('2026-05-01', '2026-06-01', '2026-07-01', '2027-06-01', '2027-07-01', '2028-07-01'),
   pence: fc.integer({ min: 1, max: 6 }),
 })
 

@@ -175,6 +175,27 @@ describe('the record', () => {
     expect(state?.components.map(({ premium_pence }) => premium_pence)).toEqual([component.premium_pence, 99])
   })
 
+  test('is shown with the key documents of its product, where the product says that they are', () => {
+    const issued = (name: string, url: string): PolicyEvent => ({
+      type: 'PolicyDocumentIssued',
+      kind: 'key_facts',
+      document_id: 'd1000000-0000-5000-8000-000000000021',
+      version_id: 'd2000000-0000-5000-8000-000000000023',
+      sha256: 'e'.repeat(64),
+      bytes: 21_000,
+      key_document: { name, url },
+    })
+    const record = after(
+      issued('Ours', '/api/v1/key_documents/7'),
+      issued('Theirs', 'https://insurer.example/facts.pdf'),
+    )
+
+    expect(renderPolicy(record, 'https://acme.example').documents.map(({ name, url }) => [name, url])).toEqual([
+      ['Ours', 'https://acme.example/api/v1/key_documents/7'],
+      ['Theirs', 'https://insurer.example/facts.pdf'],
+    ])
+  })
+
   test('is shown with what its documents are called and where they are', () => {
     const issue = (kind: 'policy_schedule' | 'cancellation_notice', version_id: string): PolicyEvent => ({
       type: 'PolicyDocumentIssued',

@@ -2,7 +2,19 @@ import { describe, expect, test } from 'vitest'
 import { policy } from '#domain/policies/policy.ts'
 import type { PolicyStreamEvent } from '#domain/policies/record.ts'
 import { stateOf } from '../scenario.ts'
-import { active, bound, cancelledOn, customer_id, failed, due, mandateMade, reinstated } from './premium-builders.ts'
+import {
+  active,
+  bound,
+  cancelledOn,
+  collected,
+  customer_id,
+  failed,
+  first,
+  due,
+  mandateMade,
+  refund_id,
+  reinstated,
+} from './premium-builders.ts'
 
 /** What is known of a policy after what happened to it. */
 
@@ -131,6 +143,19 @@ describe('the first premium', () => {
     const later = { ...failed(), number: 2 } as PolicyStreamEvent
 
     expect(after([...active, due, later]).first_premium.status).toBe('pending')
+  })
+
+  test('was paid, also when it is given back later', () => {
+    const refunded: PolicyStreamEvent = {
+      type: 'PremiumRefunded',
+      ...first,
+      refund_id,
+      attempt: 1,
+      refund_pence: first.amount_pence,
+      reason: 'cooling_off',
+    }
+
+    expect(after([...active, due, collected, refunded]).first_premium.status).toBe('succeeded')
   })
 
   test('has not failed while it is awaited', () => {

@@ -198,11 +198,15 @@ describe('a premium is written off', () => {
     when: writeOff('policy_ended'),
     then: [writtenOff],
   })
-  scenario('409 conflict: the provider was asked', {
-    given: [...active, due, requested],
-    when: writeOff('policy_ended'),
-    then: rejected('conflict', undefined, 'being collected'),
-  })
+  for (const since of [[], [waiting('resource_missing')]])
+    scenario(
+      `409 conflict: its policy has ended and the provider was asked (${since.length} times without an answer)`,
+      {
+        given: [...active, due, requested, ...since],
+        when: writeOff('policy_ended'),
+        then: rejected('conflict', undefined, 'being collected'),
+      },
+    )
 })
 
 describe('a cancelled policy', () => {
