@@ -178,7 +178,7 @@ test('503: while a record that may tell of the person is set aside, nobody can s
   // What nothing of a person is found by does not matter, nor what another organisation's read models cannot fold.
   const others = [
     await setAsideOf(organisation_id, 'products', 'product-1'),
-    await setAsideOf(organisation_id, 'when-any', 'application-1'),
+    await setAsideOf(organisation_id, 'when-erasure-requested-erase-person', 'application-1'),
     await setAsideOf(other, 'applications', stream),
   ]
   const accepted = await erase(contact_id)
