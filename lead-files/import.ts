@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
-import { parse } from 'csv-parse'
+import { CsvError, parse } from 'csv-parse'
 import { z } from 'zod'
 import { progressShown } from '#infra/shown-progress.ts'
 import { counted } from '#infra/counted.ts'
@@ -21,8 +21,14 @@ const Uploaded = z.object({
 })
 
 const CsvRow = z.object({
-  record: z.record(z.string(), z.string()),
-  info: z.object({ lines: z.int(), bytes: z.int() }),
+  // A row that is too short lacks its last columns.
+  record: z.record(z.string(), z.string().optional()),
+  info: z.object({
+    lines: z.int(),
+    bytes: z.int(),
+    columns: z.array(z.unknown()),
+    error: z.object({ record: z.array(z.string()) }).optional(),
+  }),
 })
 
 // As many rows as the service takes at once, and as much as fits into a body of 256 KB.
@@ -56,6 +62,19 @@ const distinctColumns = (file: string) => (names: readonly string[]) => {
     throw new Failed(`${basename(file)} has two columns named ${twice}. Rename or remove one, and import it again.`)
   return [...names]
 }
+
+/** A row is refused whose values may stand below other names than their own. */
+const misshapen = (values: number, columns: number): string => {
+  const advice =
+    values > columns ? 'Put a text with a comma between double quotes' : 'Add a comma for every value that is empty'
+  return `the row has ${counted(values, 'value')}, the first line names ${columns}. ${advice}.`
+}
+
+/** From such a place on, nobody can say where a row ends. */
+const unreadable = ({ code }: CsvError): string =>
+  code === 'CSV_MAX_RECORD_SIZE'
+    ? `the row is longer than ${mostBytes / 1000} KB. Shorten it, and import the file again.`
+    : 'a double quote is not in its place. Put the whole text between double quotes, write each that is part of it twice, and import the file again.'
 
 /** What a file can hold, and where its rows go. */
 const kinds = {
@@ -106,6 +125,7 @@ export const importFile = async (
       bom: true,
       trim: true,
       skip_empty_lines: true,
+      relax_column_count: true,
       max_record_size: mostBytes,
     }),
   )
@@ -115,21 +135,25 @@ export const importFile = async (
   try {
     for await (const each of parser) {
       const { record, info } = CsvRow.parse(each)
+      if (info.error) {
+        counts.faults += 1
+        say(`${basename(file)}:${info.lines}: ${misshapen(info.error.record.length, info.columns.length)}`)
+        continue
+      }
       const size = info.bytes - done
       if (rows.length === mostRows || (rows.length > 0 && bytes + size > mostBytes)) {
         await flush(rows, done)
         rows = []
         bytes = 0
       }
-      const fields = Object.fromEntries(Object.entries(record).map(([column, cell]) => [column, fromCell(cell)]))
+      const fields = Object.fromEntries(Object.entries(record).map(([column, cell]) => [column, fromCell(cell ?? '')]))
       rows.push({ line: info.lines, fields })
       bytes += size
       done = info.bytes
     }
     if (rows.length > 0) await flush(rows, total)
   } catch (error) {
-    if (error instanceof Error && 'code' in error && String(error.code).startsWith('CSV_'))
-      throw new Failed(`${basename(file)}: ${error.message}`)
+    if (error instanceof CsvError) throw new Failed(`${basename(file)}:${Number(error['lines'])}: ${unreadable(error)}`)
     const sent = counts.taken + counts.known + counts.held
     if (error instanceof Failed && sent > 0 && !dry_run)
       throw new Failed(

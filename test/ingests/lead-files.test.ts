@@ -64,6 +64,31 @@ test('a dry run names bad rows, and takes nothing in', async () => {
   expect(named.errors).toContain('--organisation must be the id of the organisation')
 })
 
+test('a row with more or fewer values than there are columns is told with its line, and holds up no other', async () => {
+  const rows = ['email,first_name,last_name', 'dee@example.com,Dee', 'eve@example.com,Eve,Ash, the elder']
+  await writeFile(join(folder, 'shapes.csv'), [...rows, 'fay@example.com,Fay,Elm', ''].join('\n'))
+  const { code, output } = await run('import', 'shapes.csv', '--dry-run')
+
+  expect(code).toBe(1)
+  expect(output.split('\n')).toEqual([
+    'shapes.csv:2: the row has 2 values, the first line names 3. Add a comma for every value that is empty.',
+    'shapes.csv:3: the row has 4 values, the first line names 3. Put a text with a comma between double quotes.',
+    '1 lead would be taken in, 0 would be held, 0 were known, 2 faults.',
+    '',
+  ])
+})
+
+test('a double quote that is not in its place is told with its line, and what to do', async () => {
+  for (const name of ['Gil "the elder"', '"Gil" Ash', '"Gil']) {
+    await writeFile(join(folder, 'quotes.csv'), `email,first_name\nhal@example.com,Hal\ngil@example.com,${name}\n`)
+    const { code, errors } = await run('import', 'quotes.csv', '--dry-run')
+
+    expect({ name, code }).toEqual({ name, code: 1 })
+    expect(errors).toMatch(/^quotes\.csv:[34]: a double quote is not in its place\. Put the whole text between/m)
+    expect(errors).not.toContain('    at ')
+  }
+})
+
 test('a file is imported with source upload, and once however often it is', async () => {
   await writeFile(join(folder, 'again.csv'), csv)
   const first = await run('import', 'again.csv', '--campaign', 'spring')
@@ -196,7 +221,7 @@ test('what cannot be done is said', async () => {
   expect((await run('import', 'latin.csv')).errors).toContain('latin.csv is not encoded in UTF-8')
   expect((await run('import', 'twice.csv')).errors).toContain('twice.csv has two columns named email')
   expect(await run('import', 'missing.csv')).toMatchObject({ code: 1, errors: 'missing.csv cannot be read.\n' })
-  expect((await run('import', 'broken.csv')).errors).toContain('broken.csv: Quote')
+  expect((await run('import', 'broken.csv')).errors).toContain('broken.csv:2: a double quote')
   expect((await run('import', 'leads.csv', '--campaign', 'paused')).errors).toContain('paused')
   expect((await run('export', '--format', 'xml')).errors).toContain('csv or jsonl')
 })
