@@ -116,6 +116,7 @@ export const prepareApplications = async ({ api }: Callers): Promise<Examples> =
     getTeamApplication: { path: { id: toDecide }, query: { organisation_id: demoOrganisation } },
     getTeamApplicationTimeline: { path: { id: toDecide }, query: { organisation_id: demoOrganisation } },
     getQuotes: inDemo,
+    getQuoteEvidence: { path: { id: quoted.quote }, ...inDemo },
     getQuoteRecord: { path: { id: quoted.quote }, ...inDemo },
     getOrganisationApplicationQuoteExplanation: {
       path: { organisation_id: demoOrganisation, id: quoted.id, quote_id: quoted.quote },
@@ -233,6 +234,7 @@ export const preparePolicies = async ({ api, operator }: Callers): Promise<Examp
     getPolicyDocument: { path: { id, version_id } },
     getPolicies: inDemo,
     getPolicyRecord: oneRecord,
+    getPolicyFile: { path: { id, version_id }, ...inDemo },
     getPolicyTimeline: oneRecord,
     getPremiums: inDemo,
     postOrganisationPolicyPremiumRetry: ofPremium(toRefund),

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { canonicalJson } from '../canonical-json.ts'
 import type { Release } from '../catalogue/events.ts'
 import type { Quote } from '../quotes/record.ts'
-import { SaleStep, type ConfirmedStep, type KeyDocument } from './events.ts'
+import { ConfirmedStep, SaleStep, type KeyDocument } from './events.ts'
 import { fill, fillAll, fillingOf, type Filling } from './filling.ts'
 
 export { placeholderNames, unknownPlaceholders } from './filling.ts'
@@ -99,7 +99,25 @@ const evidenceOf = (shown: Shown, sha256: Sha256): ConfirmedStep => {
   }
 }
 
-type Sale = { readonly release: Bought; readonly quote: Quote; readonly confirmed: readonly ConfirmedStep[] }
+export type Sale = { readonly release: Bought; readonly quote: Quote; readonly confirmed: readonly ConfirmedStep[] }
+
+/** A step of a sale in its own words, beside the digests that confirming it records. */
+export const ShownStep = ConfirmedStep.extend({
+  statement: z.string().nullable(),
+  confirmation: BeforeYouBuy.shape.confirmation,
+  is_confirmed: z.boolean().describe('Whether the customer has confirmed just this.'),
+}).meta({ id: 'ShownStep' })
+export type ShownStep = z.infer<typeof ShownStep>
+
+/** All that a sale shows, whether it is still owed or not. */
+export const shownSteps = ({ release, quote, confirmed }: Sale, sha256: Sha256): ShownStep[] => {
+  const known = new Set(confirmed.map(({ content_sha256 }) => content_sha256))
+  return stepsOf(release, quote).map((shown) => {
+    const evidence = evidenceOf(shown, sha256)
+    const { statement, confirmation } = shown
+    return { ...evidence, statement, confirmation, is_confirmed: known.has(evidence.content_sha256) }
+  })
+}
 
 /** What is still to be shown, with the evidence that confirming it leaves. A step confirmed with the same content is not owed. */
 const owedSteps = (

@@ -30,6 +30,8 @@ const Filters = z.object({
   ...listParameters,
 })
 
+const DocumentPath = z.object({ id: PolicyId, version_id: z.uuid().toLowerCase() })
+
 type Deps = {
   readonly pool: Database
   readonly db: Database
@@ -50,6 +52,18 @@ export const policyRoutes = ({ pool, db, files, baseUrl }: Deps): Route[] => {
     })
     if (!rows[0]) throw notFound('policy')
     return rows[0].document
+  }
+
+  const read = async (organisation_id: OrganisationId, { id, version_id }: z.infer<typeof DocumentPath>) => {
+    const { documents, policy_number } = await find(organisation_id, id)
+    const document = documents.find((each) => each.version_id === version_id)
+    const file = document && (await files.open(organisation_id, version_id))
+    if (!file) throw notFound('document')
+    const headers = {
+      'Content-Type': file.media_type,
+      'Content-Disposition': `inline; filename="${policy_number}-${document.kind}.pdf"`,
+    }
+    return { status: 200 as const, body: file.content, headers }
   }
 
   return [
@@ -76,21 +90,11 @@ export const policyRoutes = ({ pool, db, files, baseUrl }: Deps): Route[] => {
         tag: 'Policies',
         summary: 'Read a document of a policy, as PDF',
         access,
-        path: z.object({ id: PolicyId, version_id: z.uuid().toLowerCase() }),
+        path: DocumentPath,
         answers: { 200: FileBody },
         fileTypes: ['application/pdf'],
       },
-      async ({ path: { id, version_id }, caller: { organisation_id } }) => {
-        const { documents, policy_number } = await find(organisation_id, id)
-        const document = documents.find((each) => each.version_id === version_id)
-        const file = document && (await files.open(organisation_id, version_id))
-        if (!file) throw notFound('document')
-        const headers = {
-          'Content-Type': file.media_type,
-          'Content-Disposition': `inline; filename="${policy_number}-${document.kind}.pdf"`,
-        }
-        return { status: 200, body: file.content, headers }
-      },
+      async ({ path, caller }) => read(caller.organisation_id, path),
     ),
 
     route(
@@ -127,6 +131,20 @@ export const policyRoutes = ({ pool, db, files, baseUrl }: Deps): Route[] => {
         status: 200,
         body: { data: renderPolicy(await find(query.organisation_id, path.id), baseUrl) },
       }),
+    ),
+
+    route(
+      {
+        ...operator,
+        method: 'get',
+        address: '/admin/v1/policies/:id/files/:version_id',
+        summary: 'Read a document that was issued with a policy, as PDF',
+        path: DocumentPath,
+        query: z.object({ organisation_id: OrganisationId }),
+        answers: { 200: FileBody },
+        fileTypes: ['application/pdf'],
+      },
+      async ({ path, query }) => read(query.organisation_id, path),
     ),
 
     route(

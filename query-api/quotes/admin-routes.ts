@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ShownStep, shownSteps } from '#domain/checkout/record.ts'
 import { Quote, QuoteStatus } from '#domain/quotes/record.ts'
 import { ApplicationId, OrganisationId, ProductId, QuoteId } from '#domain/values.ts'
 import { notFound } from '#infra/http/problem.ts'
@@ -6,6 +7,7 @@ import { route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import { listParameters, newestFirst } from '../newest-first.ts'
+import { findSale, sha256 } from './sale.ts'
 
 const operator = { tag: 'Operator', access: { kind: 'operator' } } as const
 
@@ -54,5 +56,20 @@ export const quoteAdminRoutes = ({ pool, db }: Deps): Route[] => [
       if (!rows[0]) throw notFound('quote')
       return { status: 200, body: { data: rows[0].document } }
     },
+  ),
+  route(
+    {
+      ...operator,
+      method: 'get',
+      address: '/admin/v1/quotes/:id/evidence',
+      summary: 'Show what the customer is shown before buying, in its own words, and what of it was confirmed',
+      path: z.object({ id: QuoteId }),
+      query: z.object({ organisation_id: OrganisationId }),
+      answers: { 200: z.object({ data: z.array(ShownStep) }) },
+    },
+    async ({ path, query }) => ({
+      status: 200,
+      body: { data: shownSteps(await findSale(db, query.organisation_id, path.id), sha256) },
+    }),
   ),
 ]

@@ -1,15 +1,13 @@
-import { createHash } from 'node:crypto'
 import { z } from 'zod'
-import type { ApplicationRecord } from '#domain/applications/record.ts'
-import type { Release } from '#domain/catalogue/events.ts'
 import { beforeYouBuy, BeforeYouBuy } from '#domain/checkout/record.ts'
 import { Quote } from '#domain/quotes/record.ts'
 import { ApplicationId, QuoteId } from '#domain/values.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
-import { notFound, Problem } from '#infra/http/problem.ts'
+import { notFound } from '#infra/http/problem.ts'
 import { accessTo, readOrWrite, route, type Route } from '#infra/http/route.ts'
 import type { FindOwner } from '#infra/http/subject.ts'
+import { findSale, sha256 } from './sale.ts'
 
 /** A quote belongs to its application. */
 export const ownerOfQuote =
@@ -22,8 +20,6 @@ export const ownerOfQuote =
     return rows[0]
   }
 
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
-
 /** An application that is quoted again and again must not hold up the requests of others. */
 const mostQuotes = 50
 
@@ -32,8 +28,6 @@ type Deps = {
   /** Where our own documents are served. */
   readonly baseUrl: string
 }
-
-type Sale = { readonly quote: Quote; readonly application: ApplicationRecord; readonly release: Release | null }
 
 export const quoteRoutes = ({ db, baseUrl }: Deps): Route[] => {
   return [
@@ -68,22 +62,8 @@ export const quoteRoutes = ({ db, baseUrl }: Deps): Route[] => {
         answers: { 200: z.object({ data: BeforeYouBuy }) },
       },
       async ({ path, caller }) => {
-        const { rows } = await db.query<Sale>({
-          name: 'sale-of-quote',
-          ...sql`
-            select quotes.document as quote, applications.document as application, releases.document as release
-            from quotes
-            join applications
-              on applications.organisation_id = quotes.organisation_id and applications.id = quotes.application_id
-            left join releases
-              on releases.organisation_id = applications.organisation_id and releases.id = applications.release_id
-            where quotes.organisation_id = ${caller.organisation_id} and quotes.id = ${path.id}`,
-        })
-        const sale = rows[0]
-        if (!sale) throw notFound('quote')
-        const { quote, application, release } = sale
-        if (!release) throw new Problem('unavailable', 'The product of this quote is not read yet. Try again.')
-        const shown = beforeYouBuy({ release, quote, confirmed: application.confirmed }, sha256, baseUrl)
+        const sale = await findSale(db, caller.organisation_id, path.id)
+        const shown = beforeYouBuy(sale, sha256, baseUrl)
         return { status: 200, body: { data: shown } }
       },
     ),

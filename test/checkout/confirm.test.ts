@@ -3,7 +3,7 @@ import { application } from '#domain/applications/application.ts'
 import type { ApplicationStreamEvent } from '#domain/applications/record.ts'
 import { latestQuote } from '#domain/applications/state.ts'
 import type { Release } from '#domain/catalogue/events.ts'
-import { beforeYouBuy } from '#domain/checkout/record.ts'
+import { beforeYouBuy, shownSteps } from '#domain/checkout/record.ts'
 import { covered } from '../applications/builders.ts'
 import { after, applied, decided, now, quote, secondId } from '../quotes/builders.ts'
 import { rejected, scenariosOf, stateOf } from '../scenario.ts'
@@ -53,6 +53,30 @@ describe('before you buy', () => {
         question: 'Is that right?',
       },
     })
+  })
+
+  test('what was shown can be shown again in its own words, with the digests that confirming it recorded', () => {
+    const given = after(quoted(), confirm())
+    const confirmed = given.flatMap((each) => (each.type === 'StepsConfirmed' ? each.steps : []))
+    const state = stateOf(application, given, now)
+    const last = state && latestQuote(state)?.quote
+    if (!last) throw new Error('There is no quote.')
+    const steps = shownSteps({ release: checkoutRelease(), quote: last, confirmed }, sha256)
+
+    expect(steps).toMatchObject(confirmed)
+    expect(steps.every(({ is_confirmed }) => is_confirmed)).toBe(true)
+    expect(steps[1]).toMatchObject({ step: 'demands_and_needs', statement: 'You want £250,000 for 25 years.' })
+    expect(steps[4]?.confirmation?.question).toBe('Is that right?')
+    const others = checkoutRelease({ confirmation: null, cancellation: null })
+    const changed = {
+      ...others,
+      checkout: { ...others.checkout, demands_and_needs: { required: true, statement: 'Other.' } },
+    }
+    expect(shownSteps({ release: changed, quote: last, confirmed }, sha256).map((each) => each.is_confirmed)).toEqual([
+      true,
+      false,
+      true,
+    ])
   })
 
   test('nothing is shown once everything was confirmed', () => {

@@ -105,6 +105,8 @@ test('a price is explained, and told how it came about, as the guide says', { ti
 
   expect(output).toContain('"step":"rate","name":"level 1: 20|n","value":"40000"')
   expect(output).toMatch(/"type":"QuoteIssued","actor":\{"type":"api"/)
+  // The guide's product has nothing to be shown before buying.
+  expect(output).toContain('{"data":[]}')
   expect(output).toContain('"cells":{"10|n":30000')
   expect(output).toMatch(
     /"type":"RateTablePublished".*"operator":"OPERATOR_KEY".*"names":\{"key":"level","version":1\}/,

@@ -124,6 +124,17 @@ describe('the documents of a policy', () => {
     expect((await download(`${url}`.replace(/.$/, (last) => (last === '0' ? '1' : '0')))).status).toBe(404)
   })
 
+  test('are read by the operator of the organisation too, who asks what the customer was given', async () => {
+    const { id, documents } = await issued()
+    const version = documents[0]?.version_id ?? ''
+    const read = async (path: string, organisation: string) =>
+      (await fetch(`${sales.origin}/admin/v1/policies/${path}?organisation_id=${organisation}`)).status
+
+    expect(await read(`${id}/files/${version}`, organisation_id)).toBe(200)
+    expect(await read(`${id}/files/${id}`, organisation_id)).toBe(404)
+    expect(await read(`${id}/files/${version}`, id)).toBe(404)
+  })
+
   test('are sealed at rest, and unreadable once the person is erased', async () => {
     const { documents, customer_id } = await issued()
     const { rows } = await sales.pool.query<{ sealed: Buffer }>('select sealed from sealed_file')
