@@ -67,6 +67,9 @@ export const openApi = async () => {
 
   const refusedBy = async (response: Response): Promise<Refused> => {
     if (response.status === 429) return tooMany(response)
+    // The API's own words are for engineers.
+    if (response.status === 503)
+      return new Refused('unavailable', 'We could not do this at the moment. Please try again.', {})
     const answered = (await response.json().catch(() => undefined)) as Refusal | undefined
     const {
       code = 'unavailable',

@@ -32,7 +32,7 @@ export const cover: MakeScreen = (visit, { title, cta_label, config }) => {
   const amountField = input({
     name: 'cover_amount_pence',
     label: benefit_label ?? 'How much should we pay out?',
-    hint: 'In pounds, for example 250,000.',
+    hint: amount ? `From ${pounds(amount.min_pence)} to ${pounds(amount.max_pence)}.` : 'In pounds.',
     inputmode: 'decimal',
     className: 'short',
     value: held === undefined ? '' : (held / 100).toLocaleString('en-GB'),

@@ -3,6 +3,14 @@ import type { Application, BeforeYouBuy, Policy, Quote } from './records.ts'
 import { Incomplete } from './screen.ts'
 import type { MakeScreen, Visit } from './visit.ts'
 
+/** What replaces earnings is paid by the month. */
+const paidOut = ({ cover_amount_pence, components }: Quote): string => {
+  const [first] = components
+  return first && first.monthly_benefit_pence !== null
+    ? `${pounds(first.monthly_benefit_pence)} a month`
+    : pounds(cover_amount_pence ?? 0)
+}
+
 export const quote: MakeScreen = async (visit, { title, cta_label, config }) => {
   const { api, application, shareToken } = visit
   const made = await api.send<Quote>('POST', `/applications/${application.id}/quotes`, { body: {}, shareToken })
@@ -14,7 +22,7 @@ export const quote: MakeScreen = async (visit, { title, cta_label, config }) => 
       h('div', { class: 'amount' }, h('p', { class: 'price' }, pounds(made.premium_pence)), h('p', {}, 'a month')),
       h('p', { class: 'quiet' }, `This price holds until ${day(made.expires_at)}.`),
       facts([
-        ...(made.cover_amount_pence === null ? [] : [['We pay out', pounds(made.cover_amount_pence)] as const]),
+        ...(made.cover_amount_pence === null ? [] : [['We pay out', paidOut(made)] as const]),
         ...(made.term_years === null ? [] : [['For', `${made.term_years} years`] as const]),
         ...(made.policy_fee_pence === 0 ? [] : [['Policy fee', `${pounds(made.policy_fee_pence)}, included`] as const]),
         ...made.loadings.map((loading) => ['Included', loading.label] as const),
@@ -119,10 +127,11 @@ export const confirmation: MakeScreen = (visit, { title, config }) => {
     readonly next_steps?: readonly string[]
   }
   if (!policy) return undefined
+  const thanks = [heading, body].filter((part) => part !== undefined).join('. ')
   return {
     title,
     body: [
-      h('p', {}, [heading, body].filter((part) => part !== undefined).join('. ')),
+      thanks !== '' && h('p', {}, thanks),
       h('p', {}, 'Your policy number'),
       h('p', { class: 'price number', id: 'policy-number' }, policy.policy_number),
       facts([

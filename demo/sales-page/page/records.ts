@@ -98,6 +98,7 @@ export type Quote = {
   readonly policy_fee_pence: number
   readonly cover_amount_pence: number | null
   readonly term_years: number | null
+  readonly components: readonly { readonly monthly_benefit_pence: number | null }[]
   readonly expires_at: string
   readonly loadings: readonly { readonly label: string }[]
 }

@@ -50,6 +50,7 @@ export const unquotable = (error: unknown, visit: Visit): Made => {
         'div',
         { class: 'choices' },
         button('Change my cover', () => visit.backTo('cover_capture')),
+        button('Change my details', () => visit.backTo('personal_details')),
       ),
     ],
   }
