@@ -35,7 +35,20 @@ const rotate = route(
   },
   async ({ body }) => ({ status: 200, body }),
 )
-const api = await serve([save, rotate])
+const listed = (address: string, kind: 'public' | 'operator') =>
+  route(
+    {
+      method: 'get',
+      address,
+      summary: 'List.',
+      tag: 'Test',
+      access: { kind },
+      query: z.object({ status: z.string().optional(), limit: z.coerce.number().optional() }),
+      answers: { 200: z.object({}) },
+    },
+    async () => ({ status: 200, body: {} }),
+  )
+const api = await serve([save, rotate, listed('/listed', 'public'), listed('/admin/listed', 'operator')])
 afterAll(() => api[Symbol.asyncDispose]())
 
 const ignoredOf = async (body: object) => (await api.patch('/saved', body)).headers.get('x-ignored-fields')
@@ -62,6 +75,27 @@ test('422: of the operator’s requests it is refused: a misspelt overlap must n
     status: 200,
     body: { overlap_seconds: 5 },
   })
+})
+
+test('a parameter of the query that is not known is named in the header, too', async () => {
+  const answer = await api.get('/listed?statuss=new&limit=5')
+
+  expect(answer.status).toBe(200)
+  expect(answer.headers.get('x-ignored-fields')).toBe('statuss')
+})
+
+test('422 invalid_parameter: of the operator’s lists it is refused: a misspelt filter must not list everything', async () => {
+  const { status, body } = await api.get('/admin/listed?statuss=new&limit=5')
+
+  expect(status).toBe(422)
+  expect(body).toEqual({
+    error: {
+      code: 'invalid_parameter',
+      message: 'Correct statuss and send the request again.',
+      fields: { statuss: 'is not known here; there are status, limit' },
+    },
+  })
+  expect((await api.get('/admin/listed?status=new')).status).toBe(200)
 })
 
 test('422: a text of the operator’s that cannot be stored is refused with its place', async () => {

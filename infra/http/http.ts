@@ -82,10 +82,13 @@ const refuseUnusableTexts = (body: unknown): void => {
   throw new Problem('validation_failed', message, { fields })
 }
 
-const unknownKeysRefused = (unknown: readonly UnknownKey[]): Problem => {
+const unknownKeysRefused = (
+  unknown: readonly UnknownKey[],
+  code: 'invalid_parameter' | 'validation_failed',
+): Problem => {
   const reasonOf = ({ known }: UnknownKey) =>
     known.length === 0 ? 'is not known here' : `is not known here; there are ${known.join(', ')}`
-  return new Problem('validation_failed', `Correct ${unknown.map(nameOf).join(', ')} and send the request again.`, {
+  return new Problem(code, `Correct ${unknown.map(nameOf).join(', ')} and send the request again.`, {
     fields: Object.fromEntries(unknown.map((key) => [nameOf(key), reasonOf(key)])),
   })
 }
@@ -104,13 +107,29 @@ const serve = (
   const { spec, handle, onUnfitBody } = served
   const read = bodyReader(spec)
 
+  /**
+   * Of the operator's, a misspelt key would let the act do its worst: a rotation without its overlap, a key without its end, a
+   * list of everything. Of others it is named, and ignored.
+   */
+  const tellUnknown = (
+    unknown: readonly UnknownKey[],
+    response: Response,
+    code: 'invalid_parameter' | 'validation_failed',
+  ) => {
+    if (unknown.length === 0) return
+    if (spec.access.kind === 'operator') throw unknownKeysRefused(unknown, code)
+    response.appendHeader('X-Ignored-Fields', headerOf(unknown.map(nameOf)))
+  }
+
+  const checkedQuery = (sent: unknown, response: Response): unknown => {
+    if (spec.query) tellUnknown(unknownKeysOf(spec.query, sent), response, 'invalid_parameter')
+    return parsePart(spec.query, sent, 'invalid_parameter')
+  }
+
   const checkedBody = (sent: unknown, response: Response): unknown => {
     if (!spec.body) return undefined
-    const unknown = unknownKeysOf(spec.body, sent)
-    // Of the operator's, a misspelt key would let the act do its worst: a rotation without its overlap, a key without its end.
-    if (unknown.length > 0 && spec.access.kind === 'operator') throw unknownKeysRefused(unknown)
+    tellUnknown(unknownKeysOf(spec.body, sent), response, 'validation_failed')
     if (spec.access.kind === 'operator') refuseUnusableTexts(sent)
-    if (unknown.length > 0) response.setHeader('X-Ignored-Fields', headerOf(unknown.map(nameOf)))
     return parseRequest(spec.body, objectOf(sent), 'validation_failed')
   }
 
@@ -131,7 +150,7 @@ const serve = (
     const inputs = async (): Promise<CheckedRequest> => {
       await read(request, response)
       if (hasBody(request)) sent = request.body
-      const query = parsePart(spec.query, request.query, 'invalid_parameter')
+      const query = checkedQuery(request.query, response)
       const text = typeof request.body === 'string' ? request.body : undefined
       return { ...facts, query, body: checkedBody(sent, response), text }
     }
