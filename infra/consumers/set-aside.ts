@@ -63,7 +63,7 @@ export const setAside = async (db: Db, consumer: string, unhandled: readonly Unh
     select distinct on (record, stream) consumer, record, stream, revision, event_id, type, reason, organisation_id
     from json_to_recordset(${JSON.stringify(rows)}) as unhandled (
       consumer text, record text, stream text, revision bigint, event_id uuid, type text, reason text,
-      organisation_id uuid)
+      organisation_id text)
     order by record, stream, revision
     on conflict (consumer, record, stream) do nothing`)
 }
