@@ -20,6 +20,16 @@ const lookAgainMs = 100
 
 type Parts = ConsumerParts & { readonly dataKeys: Pick<DataKeys, 'forget'> }
 
+/** Does one thing after the other, also after one that failed. */
+const oneByOne = () => {
+  let last: Promise<unknown> = Promise.resolve()
+  return <Result>(work: () => Promise<Result>): Promise<Result> => {
+    const turn = last.then(work, work)
+    last = turn
+    return turn
+  }
+}
+
 /**
  * Folds the streams that told of an erased person again, in every read model, as a rebuild would: what was personal is empty.
  * A read model that several streams share a row of holds nothing of persons.
@@ -40,9 +50,12 @@ export const followErasedPeople = (projections: readonly SomeProjection[], parts
         return own.length > 0 && !projection.sharesRows ? [{ projection, own }] : []
       })
       const { position } = recorded
+      const inTurn = oneByOne()
       // None waits for another, which may be rebuilt for a long time.
       const ended = await Promise.allSettled(
-        touched.map(async ({ projection, own }) => refoldStreams(projection, own, position, { ...parts, signal })),
+        touched.map(async ({ projection, own }) =>
+          refoldStreams(projection, own, position, { ...parts, inTurn, signal }),
+        ),
       )
       const failure = ended.find((outcome) => outcome.status === 'rejected')
       if (failure) throw failure.reason
@@ -70,30 +83,32 @@ const refoldStreams = async (
   projection: SomeProjection,
   streams: readonly string[],
   position: Position,
-  { pool, eventLog, leases, signal: ending }: Parts,
+  { pool, eventLog, leases, inTurn, signal: ending }: Parts & { readonly inTurn: ReturnType<typeof oneByOne> },
 ): Promise<void> => {
   const { name } = projection
   const table = tableOf(projection)
   const isWanted = ({ type }: RecordedEvent): boolean => Object.hasOwn(projection.events, type)
   const refold = async (signal: AbortSignal): Promise<void> => {
     await untilPassed(projection, position, { pool, signal })
-    for (const stream of streams)
-      await transaction(pool, async (db) => {
-        // Whoever keeps the table has worked from rows that are replaced here, and begins again.
-        const { position: upTo } = await takeOverCheckpoint(db, name)
-        if (upTo === undefined) throw new OwnError(`${name} has gone back to the beginning of the log.`)
-        const pages = async function* () {
-          for await (const { events } of waitingEvents(eventLog, [{ stream, revision: 0 }], upTo))
-            yield events.filter(isWanted)
-        }
-        const failed: Unhandled[] = []
-        await refoldEvents(db, projection, table, pages(), {
-          setEventAside: (event, error) => failed.push({ event, record: stream, reason: reasonOf(error) }),
-        })
-        await setAside(db, name, failed)
-        signal.throwIfAborted()
-      })
+    for (const stream of streams) await inTurn(async () => refoldStream(stream, signal))
   }
+  // In turn with those of other read models: what is read in the transaction needs another connection, for the keys.
+  const refoldStream = (stream: string, signal: AbortSignal): Promise<void> =>
+    transaction(pool, async (db) => {
+      // Whoever keeps the table has worked from rows that are replaced here, and begins again.
+      const { position: upTo } = await takeOverCheckpoint(db, name)
+      if (upTo === undefined) throw new OwnError(`${name} has gone back to the beginning of the log.`)
+      const pages = async function* () {
+        for await (const { events } of waitingEvents(eventLog, [{ stream, revision: 0 }], upTo))
+          yield events.filter(isWanted)
+      }
+      const failed: Unhandled[] = []
+      await refoldEvents(db, projection, table, pages(), {
+        setEventAside: (event, error) => failed.push({ event, record: stream, reason: reasonOf(error) }),
+      })
+      await setAside(db, name, failed)
+      signal.throwIfAborted()
+    })
 
   // A table that is being rebuilt may have been filled with what is gone now: it is folded again when it is in use. The one
   // in use until then is not to show it meanwhile.
