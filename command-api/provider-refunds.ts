@@ -1,7 +1,7 @@
 import { policy } from '#domain/policies/policy.ts'
 import type { RecordRefundFailure } from '#domain/policies/refunds.ts'
 import { failedRefunds, type Premium } from '#domain/premiums/record.ts'
-import { doneOr } from './applications/provider-answers.ts'
+import { doneOr } from './provider-answers.ts'
 import { commandHandler, type Context, type Writer } from './handle.ts'
 import type { PaymentDesk } from './payment-desk.ts'
 import { providerRefundId } from './policies/ids.ts'

@@ -15,7 +15,7 @@ import type { PaymentDesks } from '../payment-desk.ts'
 import { accessToQuote as access, type Applications } from './applications.ts'
 import { digest } from './digest.ts'
 import { forPayer, payerOf } from './payer.ts'
-import { doneOr, requireDesk } from './provider-answers.ts'
+import { doneOr, requireDesk } from '../provider-answers.ts'
 
 const path = z.object({ id: QuoteId })
 const headers = { 'Idempotency-Key': 'The first answer again, for the same key and the same quote.' }

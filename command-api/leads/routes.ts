@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import type { Claim } from '#domain/customers/identity.ts'
 import { LeadRecord } from '#domain/leads/record.ts'
 import type { Pipelines } from '#domain/pipeline/record.ts'
 import { CustomerId, OrganisationId } from '#domain/values.ts'
@@ -15,6 +14,9 @@ type ExternalId = {
   readonly kind: 'external_id'
   readonly value: string
 }
+
+/** Who has an id, and since when. */
+type Claim = { readonly customer_id: CustomerId; readonly claimed_at: string }
 
 type Deps = {
   readonly leads: Leads

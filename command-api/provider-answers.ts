@@ -2,7 +2,7 @@ import type { ErrorCode } from '#domain/rejection.ts'
 import { Problem } from '#infra/http/problem.ts'
 import type { Outcome } from '#infra/stripe/provider.ts'
 import type { ApplicationRecord } from '#domain/applications/record.ts'
-import type { PaymentDesk, PaymentDesks } from '../payment-desk.ts'
+import type { PaymentDesk, PaymentDesks } from './payment-desk.ts'
 
 /** What the provider has done; otherwise throws, with this code where it refuses. */
 export const doneOr = <Value>(code: ErrorCode, outcome: Outcome<Value>): Value => {
