@@ -30,24 +30,58 @@ export type UnknownKey = {
   readonly known: readonly string[]
 }
 
-function* unknownIn(schemas: Schemas, value: unknown, at: UnknownKey['path']): Generator<UnknownKey> {
-  if (schemas.length === 0 || typeof value !== 'object' || value === null) return
+/** What is known of a place in a body: worked out when something is first sent there, since every request is looked through. */
+type Place = {
+  readonly known: readonly string[] | undefined
+  readonly elements: () => Place | undefined
+  readonly parts: ReadonlyMap<string, () => Place | undefined>
+}
+
+const once = <Made>(make: () => Made): (() => Made) => {
+  let made: { readonly value: Made } | undefined
+  return () => (made ??= { value: make() }).value
+}
+
+const placeOf = (schemas: Schemas): Place | undefined => {
+  if (schemas.length === 0) return undefined
   const forms = schemas.flatMap(formsOf)
-  if (Array.isArray(value)) {
-    const elements = forms.flatMap((form) => (form instanceof z.ZodArray ? [form.element] : []))
-    if (elements.length > 0)
-      for (const [index, item] of value.entries()) yield* unknownIn(elements, item, [...at, index])
-    return
-  }
-  const known = knownKeys(forms)
   const shapes = forms.filter(isObject).map(({ shape }) => shape)
-  for (const [key, held] of Object.entries(value)) {
-    const those = shapes.flatMap((shape): Schemas => {
+  const partOf = (key: string): Schemas =>
+    shapes.flatMap((shape) => {
       const own = Object.hasOwn(shape, key) ? shape[key] : undefined
       return own ? [own] : []
     })
-    if (known && those.length === 0) yield { path: [...at, key], known }
-    else yield* unknownIn(those, held, [...at, key])
+  return {
+    known: knownKeys(forms),
+    elements: once(() => placeOf(forms.flatMap((form) => (form instanceof z.ZodArray ? [form.element] : [])))),
+    parts: new Map(shapes.flatMap((shape) => Object.keys(shape)).map((key) => [key, once(() => placeOf(partOf(key)))])),
+  }
+}
+
+const wholeOf = new WeakMap<z.core.$ZodType, Place | undefined>()
+
+const wholePlace = (schema: z.core.$ZodType): Place | undefined => {
+  if (!wholeOf.has(schema)) wholeOf.set(schema, placeOf([schema]))
+  return wholeOf.get(schema)
+}
+
+const find = (place: Place | undefined, value: unknown, at: UnknownKey['path'], found: UnknownKey[]): void => {
+  if (!place || typeof value !== 'object' || value === null) return
+  if (Array.isArray(value)) {
+    const elements = place.elements()
+    if (elements)
+      for (const [index, item] of value.entries()) {
+        if (found.length === mostNamed) return
+        find(elements, item, [...at, index], found)
+      }
+    return
+  }
+  for (const [key, held] of Object.entries(value)) {
+    if (found.length === mostNamed) return
+    const part = place.parts.get(key)
+    if (part) {
+      if (typeof held === 'object' && held !== null) find(part(), held, [...at, key], found)
+    } else if (place.known) found.push({ path: [...at, key], known: place.known })
   }
 }
 
@@ -55,8 +89,11 @@ const mostNamed = 10
 const longest = 100
 
 /** The keys of a body that its schema does not know, however deep, the first of them. */
-export const unknownKeysOf = (schema: z.ZodType, body: unknown): readonly UnknownKey[] =>
-  unknownIn([schema], body, []).take(mostNamed).toArray()
+export const unknownKeysOf = (schema: z.ZodType, body: unknown): readonly UnknownKey[] => {
+  const found: UnknownKey[] = []
+  find(wholePlace(schema), body, [], found)
+  return found
+}
 
 export const nameOf = ({ path }: UnknownKey): string => inputPath(path).slice(0, longest).toWellFormed()
 
