@@ -35,7 +35,7 @@ export const makeOrder = <Row extends Due>(
 
   /** One round. What is due is given to it in the order of its time. */
   return () => {
-    const busy = new LRUCache<string, true>({ max: mostKnown })
+    const busy = new Set<string>()
     let isHeld = false
     return {
       isNext: (due: Row): boolean => {
@@ -43,7 +43,8 @@ export const makeOrder = <Row extends Due>(
           isHeld = true
           return false
         }
-        if (!isStuck(due)) busy.set(due.stream, true)
+        // Beyond that, what comes later may happen in the same round.
+        if (busy.size < mostKnown && !isStuck(due)) busy.add(due.stream)
         return true
       },
       /** Whether something waits for the next round. */
