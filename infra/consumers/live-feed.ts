@@ -237,19 +237,23 @@ const hand = (member: Member, { events, happened, position, caughtUp }: Handed, 
   const own = isConcerned ? events.filter(({ event, category }) => member.passes(event, category)) : []
   // Somebody may wait until it has passed an event of its category, also of a type that it does not want.
   if (member.caughtUp === caughtUp && own.length === 0 && !(isConcerned && isAwaited)) {
-    Object.assign(member, { position, hasMoved: true })
+    member.position = position
+    member.hasMoved = true
     return
   }
   const bytes = own.reduce((sum, each) => sum + each.bytes, member.bytes)
   // A single batch is always taken, however large: its events are in memory already.
   if (bytes > waitingBytes && member.waiting.length > 0) return end(member)
   member.waiting.push(...own)
-  Object.assign(member, { bytes, position, caughtUp })
+  member.bytes = bytes
+  member.position = position
+  member.caughtUp = caughtUp
   tell(member)
 }
 
 const tell = (member: Member) => {
-  Object.assign(member, { hasNews: true, hasMoved: false })
+  member.hasNews = true
+  member.hasMoved = false
   member.arrived.notify()
 }
 
