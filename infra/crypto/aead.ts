@@ -1,7 +1,8 @@
-import { createCipheriv, createDecipheriv, randomFillSync, type KeyObject } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createSecretKey, randomFillSync, type KeyObject } from 'node:crypto'
 import { OwnError } from '#domain/own-error.ts'
 
 const algorithm = 'aes-256-gcm'
+const keyBytes = 32
 const ivBytes = 12
 const tagBytes = 16
 
@@ -11,24 +12,28 @@ export class CannotUnseal extends OwnError {
 }
 
 // One call for many: asking the generator for 12 bytes takes as long as asking for 12,000.
-const randomBytesAtOnce = Buffer.alloc(1_000 * ivBytes)
+const randomBytesAtOnce = Buffer.alloc(12_000)
 let used = randomBytesAtOnce.length
 
-const freshIv = (): Buffer => {
-  if (used === randomBytesAtOnce.length) {
+/** So many random bytes, which nobody has had before. They are to be used at once: their place is filled again later. */
+const freshBytes = (count: number): Buffer => {
+  if (used + count > randomBytesAtOnce.length) {
     randomFillSync(randomBytesAtOnce)
     used = 0
   }
-  used += ivBytes
-  return randomBytesAtOnce.subarray(used - ivBytes, used)
+  used += count
+  return randomBytesAtOnce.subarray(used - count, used)
 }
+
+/** A new key for `encrypt`. */
+export const newKey = (): KeyObject => createSecretKey(freshBytes(keyBytes))
 
 /**
  * AES-256-GCM under a random IV: IV, ciphertext and tag in one. `place` is authenticated and not contained. Keys are key
  * objects, since the cipher takes five times as long with the bytes of a key.
  */
 export const encrypt = (key: KeyObject, plaintext: string | Buffer, place: Buffer): Buffer => {
-  const iv = freshIv()
+  const iv = freshBytes(ivBytes)
   const cipher = createCipheriv(algorithm, key, iv, { authTagLength: tagBytes }).setAAD(place)
   const ciphertext = typeof plaintext === 'string' ? cipher.update(plaintext, 'utf8') : cipher.update(plaintext)
   return Buffer.concat([iv, ciphertext, cipher.final(), cipher.getAuthTag()])

@@ -1,10 +1,10 @@
-import { createSecretKey, randomBytes, type KeyObject } from 'node:crypto'
+import { createSecretKey, type KeyObject } from 'node:crypto'
 import { OwnError } from '#domain/own-error.ts'
 import { newId } from '../ids.ts'
 import { integers, texts, uuids } from '../postgres/arrays.ts'
 import type { Database } from '../postgres/lookups.ts'
 import { committedWithLog } from '../postgres/postgres.ts'
-import { CannotUnseal, decrypt, encrypt } from './aead.ts'
+import { CannotUnseal, decrypt, encrypt, newKey } from './aead.ts'
 import type { OrganisationKeys } from './organisation-keys.ts'
 import { placeBytes } from './seal.ts'
 
@@ -94,7 +94,7 @@ const store = async (
   const candidates = sorted.map((subject) => {
     const organisationKey = newest.get(subject.organisation_id)
     if (!organisationKey) throw new OwnError(`Organisation ${subject.organisation_id} has no key.`)
-    const made = { id: newId(), key: createSecretKey(randomBytes(32)) }
+    const made = { id: newId(), key: newKey() }
     return {
       ...subject,
       id: made.id,

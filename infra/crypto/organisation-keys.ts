@@ -1,9 +1,9 @@
-import { createSecretKey, randomBytes, type KeyObject } from 'node:crypto'
+import { createSecretKey, type KeyObject } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { OwnError } from '#domain/own-error.ts'
 import type { Database } from '../postgres/lookups.ts'
 import { sql } from '../postgres/postgres.ts'
-import { CannotUnseal } from './aead.ts'
+import { CannotUnseal, newKey } from './aead.ts'
 import type { Keys } from './keys.ts'
 import { seal, unseal } from './seal.ts'
 
@@ -65,7 +65,7 @@ export const makeOrganisationKeys = ({
       newest.set(organisationId, remembered)
       return remembered
     }
-    const sealed = sealOrganisationKey(keys, organisationId, 1, createSecretKey(randomBytes(32)))
+    const sealed = sealOrganisationKey(keys, organisationId, 1, newKey())
     await pool.query(sql`
         insert into organisation_key (organisation_id, version, sealed) values (${organisationId}, 1, ${sealed})
         on conflict do nothing`)

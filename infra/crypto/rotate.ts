@@ -1,9 +1,9 @@
-import { createSecretKey, randomBytes, type KeyObject } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
 import type { Pool } from 'pg'
 import { OwnError } from '#domain/own-error.ts'
 import { integers, uuids } from '../postgres/arrays.ts'
 import { sql } from '../postgres/postgres.ts'
-import { CannotUnseal } from './aead.ts'
+import { CannotUnseal, newKey } from './aead.ts'
 import { openDataKey, sealDataKey, type DataKeyRow } from './data-key-rows.ts'
 import type { Keys } from './keys.ts'
 import { openOrganisationKey, sealOrganisationKey } from './organisation-keys.ts'
@@ -80,7 +80,7 @@ const renew = async (organisationId: string, { pool, keys }: Options): Promise<v
   // Another rotation at the same time may have been faster.
   await pool.query(sql`
     insert into organisation_key (organisation_id, version, sealed)
-    values (${organisationId}, ${version}, ${sealOrganisationKey(keys, organisationId, version, createSecretKey(randomBytes(32)))})
+    values (${organisationId}, ${version}, ${sealOrganisationKey(keys, organisationId, version, newKey())})
     on conflict do nothing`)
 }
 
