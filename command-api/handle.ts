@@ -36,8 +36,8 @@ export type Cause = {
 /** On whose behalf a command runs, because of what, and when. */
 export type Context = Pick<Metadata, 'organisation_id' | 'actor' | 'correlation_id'> & {
   readonly cause?: Cause
-  /** No caller waits for the answer, so that read models need not show what was written. */
-  readonly isUnattended?: true
+  /** The answer need not wait until read models show what was written: nobody waits for it, or whoever reads it waits. */
+  readonly isShownLater?: true
   /** ISO 8601. */
   readonly now: string
 }
@@ -207,7 +207,7 @@ export const commandHandler = <Command, Shapes extends EventShapes, State>(
     const stream = `${category}-${id}`
     const { state, events, position } = await inTurn(stream, async () => write(stream, command, context))
     // No caller waits for the answer to a reaction.
-    if (position !== undefined && !context.cause && !context.isUnattended) await seen(stream, position)
+    if (position !== undefined && !context.cause && !context.isShownLater) await seen(stream, position)
     return { state, events }
   }
 

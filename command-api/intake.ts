@@ -26,7 +26,7 @@ import type { Writer } from './writer.ts'
 
 type RouteDeps = {
   readonly writer: Writer
-  readonly dataKeys: Pick<DataKeys, 'digest'>
+  readonly dataKeys: Pick<DataKeys, 'digest' | 'of' | 'discard'>
   readonly directory: Directory
   readonly campaigns: LiveCampaigns
   readonly claimContent: ClaimContent
@@ -39,7 +39,7 @@ export const intakeRoutes = (deps: RouteDeps): readonly Route[] => {
   const { writer, dataKeys, directory, campaigns, claimContent, releaseContent, baseUrl } = deps
   return [
     ...campaignRoutes({ writer, directory, campaigns }),
-    receiveRoute({ writer, campaigns, digest: dataKeys.digest, claimContent, releaseContent, baseUrl }),
+    receiveRoute({ writer, campaigns, dataKeys, claimContent, releaseContent, baseUrl }),
     uploadRoute({ writer, campaigns, directory }),
     ...ingestTeamRoutes({ writer, people: makePeople({ writer, digest: dataKeys.digest }) }),
   ]

@@ -98,7 +98,7 @@ export const Config = z.object({
     .default(300)
     .describe('The length of the window of RATE_LIMIT_REQUESTS.'),
   READ_YOUR_WRITES_MS: count(
-    'How long a command waits until its result can be read. It is answered afterwards in any case.',
+    'How long a command waits until its result can be read; it is answered afterwards in any case. So long a read waits for a lead that was just received.',
     1000,
     60_000,
   ),

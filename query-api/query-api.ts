@@ -41,6 +41,7 @@ import { membershipReads } from './loyalty/routes.ts'
 import { leadRoutes } from './leads/routes.ts'
 import { ingestAdminRoutes } from './ingests/admin-routes.ts'
 import { ingestRoutes, ownerOfIngest } from './ingests/routes.ts'
+import { whenReceived, type WhenReceived } from './ingests/received.ts'
 import { outreachReads } from './outreach/routes.ts'
 import { ownerOfPolicy, policyRoutes } from './policies/routes.ts'
 import { marketSearchRoutes } from './market-quotes/routes.ts'
@@ -65,6 +66,7 @@ export const queryRoutes = (
     readonly outreachSettings: ReadonlyMap<string, OutreachSettings>
     readonly outcomeModels: OutcomeModels
     readonly integrations: Integrations
+    readonly received: WhenReceived
   },
 ): readonly Route[] => [
   ...paymentRoutes(deps),
@@ -139,7 +141,8 @@ export const startQueryApi = async (parts: Parts, demo?: ExplorerDemo): Promise<
     os_places: osPlaces(outside),
   }
   const live = { pipelines, outcomeModels, programmes, outreachSettings, integrations }
-  const reading = { ...parts, ...live, db: lookups, baseUrl: config.BASE_URL, lookups: providers }
+  const received = whenReceived({ eventLog: parts.eventLog, withinMs: config.READ_YOUR_WRITES_MS })
+  const reading = { ...parts, ...live, db: lookups, baseUrl: config.BASE_URL, lookups: providers, received }
   const app = httpApp(queryRoutes(reading), {
     log,
     metrics,
@@ -147,7 +150,7 @@ export const startQueryApi = async (parts: Parts, demo?: ExplorerDemo): Promise<
     subjectCheck: makeSubjectCheck({
       keys,
       owners: {
-        ingest: ownerOfIngest(lookups),
+        ingest: ownerOfIngest(lookups, received),
         policy: ownerOfPolicy(lookups),
         quote: ownerOfQuote(lookups),
       },

@@ -38,7 +38,7 @@ export const routesByApi = () => {
   const command = commandRoutes({
     keys,
     pool,
-    dataKeys: { digest: unused },
+    dataKeys: { digest: unused, of: unused, discard: unused },
     writer: makeWriter({ log: eventLog, seen: unused }),
     directory: emptyDirectory(),
     catalogue: { current: unused, release: unused, rateTable: unused, rateTablesOf: unused, slugs: unused },
@@ -82,6 +82,7 @@ export const routesByApi = () => {
     integrations: noIntegrations(),
     programmes: new Map(),
     outreachSettings: new Map(),
+    received: unused,
   })
   return { query, command }
 }

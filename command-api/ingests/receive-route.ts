@@ -15,12 +15,12 @@ import { keyInHeader } from '../idempotency-key.ts'
 import type { LiveCampaigns } from '../live-campaigns.ts'
 import { ingestIdOfKey } from './ids.ts'
 import { contentOf, IngestInput } from './inputs.ts'
-import type { ClaimContent, ReleaseContent } from './recent-content.ts'
+import type { ClaimContent, ReleaseContent, SentContent } from './recent-content.ts'
 
 type Deps = {
   readonly writer: Writer
   readonly campaigns: LiveCampaigns
-  readonly digest: DataKeys['digest']
+  readonly dataKeys: Pick<DataKeys, 'digest' | 'of' | 'discard'>
   readonly claimContent: ClaimContent
   readonly releaseContent: ReleaseContent
   readonly baseUrl: string
@@ -41,7 +41,7 @@ const replayMs = 10 * 60_000
 
 /** Takes a lead in. All that costs time is done behind it. */
 export const receiveRoute = (deps: Deps): Route => {
-  const { writer, campaigns, digest, claimContent, releaseContent, baseUrl, realTime = Date.now } = deps
+  const { writer, campaigns, dataKeys, claimContent, releaseContent, baseUrl, realTime = Date.now } = deps
   const { handle, load } = commandHandler(writer, ingest)
 
   /** The lead that a key stands for; undefined when it has not been used. */
@@ -60,6 +60,17 @@ export const receiveRoute = (deps: Deps): Route => {
     },
     body: { data: { ...renderIngest(asReceived(record)), duplicate } },
   })
+
+  /**
+   * Claims the content while the data key of its ingest is made, which most need: what comes often is stored sooner. Nobody
+   * else knows an id that was just made, so that the key of a repeat is nobody's and can be taken away again.
+   */
+  const claimWithKey = async (organisation_id: OrganisationId, own: SentContent): Promise<IngestId> => {
+    const subject = { organisation_id, subject: `ingest-${own.ingest_id}` }
+    const [ingest_id] = await Promise.all([claimContent(own), dataKeys.of(subject)])
+    if (ingest_id !== own.ingest_id) await dataKeys.discard(subject)
+    return ingest_id
+  }
 
   const activeCampaign = (organisation_id: OrganisationId, key: string | null | undefined) => {
     if (key === null || key === undefined) return null
@@ -111,15 +122,16 @@ export const receiveRoute = (deps: Deps): Route => {
         actor: { type: 'api', id: api_application_id },
         correlation_id: request_id,
         now,
+        isShownLater: true,
       }
       const sent = { source, source_reference: source_reference ?? null, campaign, content }
       const own = {
         api_application_id,
-        digest: (await digest(organisation_id, 'ingest content', toldBy(sent))).toString('base64'),
+        digest: (await dataKeys.digest(organisation_id, 'ingest content', toldBy(sent))).toString('base64'),
         ingest_id: idOfKey ?? IngestId.parse(newId()),
       }
       for (let attempt = 1; attempt <= mostAttempts; attempt++) {
-        const ingest_id = await claimContent(own)
+        const ingest_id = attempt === 1 && !idOfKey ? await claimWithKey(organisation_id, own) : await claimContent(own)
         const received = await handle(
           ingest_id,
           {

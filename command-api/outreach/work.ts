@@ -25,7 +25,7 @@ export const makeWork = (deps: WorkDeps) => {
     actor: { type: 'system', id: 'outreach' },
     correlation_id: newId(),
     now: now(),
-    isUnattended: true,
+    isShownLater: true,
   })
 
   const pages = (each: EachOf): Turn['page'] => {

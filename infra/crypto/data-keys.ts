@@ -38,6 +38,8 @@ export type DataKeys = {
   readonly digest: (organisationId: string, purpose: string, text: string) => Promise<Buffer>
   /** Destroys the key of a subject. What was sealed under it can never be read again. */
   readonly erase: (subject: Subject) => Promise<void>
+  /** Removes the key of a subject of which nothing was or will be stored, which was made too soon. */
+  readonly discard: (subject: Subject) => Promise<void>
   /** Removes a key from the cache, since it was erased here or elsewhere; without an id, all keys. */
   readonly forget: (id?: string) => void
   /** Calls a function whenever a key is no longer remembered, so that what was made of its subject's data is forgotten too. */
@@ -118,6 +120,18 @@ export const makeDataKeys = ({ pool: patient, keys, statementMs = 2_500, logIsHe
   }
   const request = batched(findOrMake, { mostAtOnce: 500, mostWaiting: 10_000, mostInFlight: 2 })
 
+  const readMissing = async (
+    wanted: readonly (readonly string[])[],
+  ): Promise<readonly ReadonlyMap<string, FoundKey>[]> => {
+    const erasuresBefore = erasures
+    const ids = [...new Set(wanted.flat())]
+    const { opened } = await asStored(async () => ({ opened: await open(await readAll(pool, ids)) }))
+    if (erasures === erasuresBefore)
+      for (const [id, key] of opened) if (!(key instanceof CannotUnseal)) byId.set(id, key)
+    return wanted.map(() => opened)
+  }
+  const requestById = batched(readMissing, { mostAtOnce: 50, mostWaiting: 10_000, mostInFlight: 2 })
+
   const find = async (subject: Subject): Promise<DataKey> => {
     const found = await request(subject)
     if (found instanceof Error) throw found
@@ -148,11 +162,10 @@ export const makeDataKeys = ({ pool: patient, keys, statementMs = 2_500, logIsHe
       }
       if (missing.length === 0) return result
 
-      const erasuresBefore = erasures
-      const { opened } = await asStored(async () => ({ opened: await open(await readAll(pool, missing)) }))
-      for (const [id, key] of opened) {
-        result.set(id, key)
-        if (erasures === erasuresBefore && !(key instanceof CannotUnseal)) byId.set(id, key)
+      const read = await requestById(missing)
+      for (const id of missing) {
+        const key = read.get(id)
+        if (key) result.set(id, key)
       }
       return result
     },
@@ -172,6 +185,12 @@ export const makeDataKeys = ({ pool: patient, keys, statementMs = 2_500, logIsHe
           returning id)
         select id, pg_notify(${erasedChannel}, id::text) from erased`)
       for (const { id } of rows) forget(id)
+    },
+    discard: async (subject) => {
+      bySubject.delete(nameOf(subject))
+      await pool.query(sql`
+        delete from data_key
+        where organisation_id = ${subject.organisation_id} and subject = ${subject.subject} and erased_at is null`)
     },
     forget,
     onForget: (listener) => listeners.push(listener),

@@ -28,6 +28,7 @@ export const ingests: Projection<typeof events, Row, 'organisation_id' | 'id'> =
   version: 5,
   categories: ['ingest'],
   events,
+  awaited: 'seldom',
   table: {
     columns: {
       organisation_id: 'uuid',

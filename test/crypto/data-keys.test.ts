@@ -74,6 +74,39 @@ test('the first events of many subjects share a round trip', async () => {
   expect(statements).toBe(1)
 })
 
+test('keys that are looked up at once share a statement', async () => {
+  await using database = await keyDatabase()
+  const { of } = database.process()
+  const made = await Promise.all(
+    Array.from({ length: 20 }, async (_, index) => of({ ...ann, subject: `person:${index}` })),
+  )
+  const statements: string[] = []
+  const counted: Database = {
+    query: (statement) => {
+      if (/from data_key/.test(statement.text)) statements.push(statement.text)
+      return database.pool.query(statement)
+    },
+  }
+  const { byId } = makeDataKeys({ pool: counted, keys })
+
+  const found = await Promise.all(made.map(async ({ id }) => byId(new Set([id]))))
+
+  expect(found.map((each) => bytesOf(each))).toEqual(made.map(({ id, key }) => bytesOf([[id, key]])))
+  expect(statements).toHaveLength(1)
+})
+
+test('a key that was made too soon can be discarded, one of a person who was erased cannot be made again so', async () => {
+  await using database = await keyDatabase()
+  const { of, discard, erase } = database.process()
+  const [first] = [await of(ann), await of(bob)]
+  await discard(ann)
+  await erase(bob)
+  await discard(bob)
+
+  expect((await of(ann)).id).not.toBe(first.id)
+  await expect(of(bob)).rejects.toThrow(SubjectErased)
+})
+
 test('keys are found through their index, however few there were when the statement was planned', async () => {
   await using database = await keyDatabase()
   const pool = createPool(database.url, { max: 1 })

@@ -10,7 +10,7 @@ import { received, states } from './builders.ts'
 
 test('200: an ingest is shown with each status that there is, from received until it is done', async () => {
   await using database = await readModel(ingests)
-  const owners = { ingest: ownerOfIngest(database.pool) }
+  const owners = { ingest: ownerOfIngest(database.pool, (_organisation_id, _id, find) => find()) }
   await using api = await serve(ingestRoutes({ db: database.pool }), undefined, { owners })
 
   for (const [status, events] of Object.entries(states)) {

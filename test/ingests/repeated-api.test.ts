@@ -30,7 +30,7 @@ const sender = async () => {
     receiveRoute({
       writer: makeWriter({ log: eventLog, seen: async () => undefined }),
       campaigns: { campaign: () => undefined, campaigns: () => [], intake: () => openIntake },
-      digest: makeDataKeys({ pool: database.pool, keys }).digest,
+      dataKeys: makeDataKeys({ pool: database.pool, keys }),
       ...makeRecentContent({ pool: database.pool, log: makeLog('silent', 'test') }),
       baseUrl: 'http://service.test',
       realTime: () => Date.now() + ahead * 1000,
@@ -54,6 +54,9 @@ const sender = async () => {
     },
     statusOf: async (content: object, headers: Record<string, string>) =>
       (await served.post('/api/v1/crm/ingests', { source: 'website', ...content }, headers)).status,
+    /** Of how many leads a key of personal data is kept. */
+    countKeys: async () =>
+      (await database.pool.query(`select from data_key where subject like 'ingest-%' and sealed is not null`)).rowCount,
     eventsOf: async (id: string) => (await eventLog.read(`ingest-${id}`)).map(({ type }) => type),
     [Symbol.asyncDispose]: async () => {
       await served[Symbol.asyncDispose]()
@@ -110,6 +113,16 @@ test('the same content from the same source within 5 minutes is treated as a ret
   expect(soon).toMatchObject({ id: first.id, duplicate: true, replayed: true })
   expect(later).toMatchObject({ duplicate: false, replayed: false })
   expect(later.id).not.toBe(first.id)
+})
+
+test('a repeat keeps no key for itself, and takes none away from the lead', async () => {
+  const content = { ...fresh(), identity: { email: 'kept@example.com' } }
+  await leads.send(content)
+  const before = await leads.countKeys()
+  const repeats = await Promise.all(Array.from({ length: 5 }, () => leads.send(content)))
+
+  expect(repeats.map(({ duplicate }) => duplicate)).toEqual(Array.from({ length: 5 }, () => true))
+  expect(await leads.countKeys()).toBe(before)
 })
 
 test('the same content from another source is another lead', async () => {
