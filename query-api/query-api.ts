@@ -141,7 +141,7 @@ export const startQueryApi = async (parts: Parts, demo?: ExplorerDemo): Promise<
     os_places: osPlaces(outside),
   }
   const live = { pipelines, outcomeModels, programmes, outreachSettings, integrations }
-  const received = whenReceived({ eventLog: parts.eventLog, withinMs: config.READ_YOUR_WRITES_MS })
+  const received = whenReceived({ log: parts.storedLog, withinMs: config.READ_YOUR_WRITES_MS })
   const reading = { ...parts, ...live, db: lookups, baseUrl: config.BASE_URL, lookups: providers, received }
   const app = httpApp(queryRoutes(reading), {
     log,

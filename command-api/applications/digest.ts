@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 /** Tells whether the inputs of a price are those of another: kept with each quote, so it can never change. */
-export const digest = (text: string): string => createHash('sha256').update(text).digest('hex')
+export const digest = (text: string): string => hash('sha256', text)

@@ -4,7 +4,8 @@ import type { EventLog } from '#infra/event-log/event-log.ts'
 import { Problem } from '#infra/http/problem.ts'
 
 type Deps = {
-  readonly eventLog: Pick<EventLog, 'read'>
+  /** As it is stored: nothing personal is asked of it. */
+  readonly log: Pick<EventLog, 'read'>
   /** How long a lead that was received may take to be shown. */
   readonly withinMs: number
 }
@@ -16,7 +17,7 @@ const firstPauseMs = 5
  * was received and is not shown yet waits; only the log tells it from one that there is not.
  */
 export const whenReceived =
-  ({ eventLog, withinMs }: Deps) =>
+  ({ log, withinMs }: Deps) =>
   async <Row>(
     organisation_id: OrganisationId,
     id: IngestId,
@@ -24,7 +25,7 @@ export const whenReceived =
   ): Promise<Row | undefined> => {
     const shown = await find()
     if (shown) return shown
-    const [first] = await eventLog.read(`ingest-${id}`, { limit: 1 })
+    const [first] = await log.read(`ingest-${id}`, { limit: 1 })
     if (first?.type !== 'IngestReceived' || first.metadata.organisation_id !== organisation_id) return undefined
     const deadline = performance.now() + withinMs
     for (let pauseMs = firstPauseMs; ; pauseMs *= 2) {

@@ -18,7 +18,7 @@ const heldUp = <Result>(work: () => Promise<Result>): Promise<Result> =>
     return work()
   })
 
-const received = (withinMs: number) => whenReceived({ eventLog: service.parts.eventLog, withinMs })
+const received = (withinMs: number) => whenReceived({ log: service.parts.storedLog, withinMs })
 const nothing = async () => undefined
 
 test('the 202 does not wait for the read model; who reads the lead at its Location does, by sender and team', async () => {
