@@ -20,7 +20,7 @@ Outcomes have the columns type and occurred_at; contact_id, id, external_id, ema
 apply event_id, deal_ref, product, reason, note, currency, and a column for each measure. Money is in pounds: 12.50.
 
   --organisation ID   its id, as GET /admin/v1/organisations shows it
-  --dry-run           only says which rows could not be taken in, or would be held
+  --dry-run           only says which rows could not be taken in, would be held, or hold what cannot be read
   --base-url URL      where the service is (BASE_URL)
   --operator-key KEY  the key of the operator (OPERATOR_KEY, or the one that npm start made)
 `

@@ -54,6 +54,8 @@ export type Tidied = {
   readonly details: Partial<CustomerDetails>
   readonly external_id: string | null
   readonly contact_id: string | null
+  /** Which details were sent and cannot be used, and why. */
+  readonly refused: Readonly<Partial<Record<DetailName, string>>>
 }
 
 /** The details of the person as they are stored; what cannot be used is left out. */
@@ -73,11 +75,12 @@ export const tidyDetails = (fields: Pick<SentFields, 'details'>, today: string):
         return value === undefined ? [] : [[name, value] as const]
       }),
     ),
-    ...(phone_number !== undefined && { phone_number: withoutWords(phone_number) }),
-    ...(dob !== undefined && { dob: dateIn(dob, today) ?? '' }),
+    ...(phone_number !== undefined && { phone_number: withoutWords(phone_number) || phone_number }),
+    ...(dob !== undefined && { dob: dateIn(dob, today) ?? dob }),
   }
-  const { details } = readCustomer(sent, { today, country: null })
+  const { details, refused } = readCustomer(sent, { today, country: null })
   const { phone_number: read, address_line2, ...rest } = details
+  const isPhoneRead = phone_number === undefined || (read?.startsWith('+') ?? false)
   return {
     details: {
       ...rest,
@@ -86,6 +89,7 @@ export const tidyDetails = (fields: Pick<SentFields, 'details'>, today: string):
     },
     external_id: text('external_id') ?? null,
     contact_id: text('contact_id') ?? null,
+    refused: isPhoneRead ? refused : { ...refused, phone_number: 'must be a telephone number' },
   }
 }
 

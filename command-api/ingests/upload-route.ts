@@ -15,7 +15,7 @@ import { commandHandler, type Writer } from '../handle.ts'
 import type { LiveCampaigns } from '../live-campaigns.ts'
 import { operatorContext, operatorRoute, refuseUnknownOrganisation, type Organisations } from '../operator.ts'
 import { RowFault, UploadedRows, UploadName, type UploadedRow } from '../uploaded-rows.ts'
-import { formatsOn } from './tidy.ts'
+import { formatsOn, tidyDetails } from './tidy.ts'
 
 type Deps = {
   readonly writer: Writer
@@ -26,7 +26,12 @@ type Deps = {
 const Rows = z.object({
   upload: UploadName.describe('Names the file: a row of it is taken in once, however often it is sent.'),
   campaign: CampaignKey.nullish(),
-  dry_run: z.boolean().default(false).describe('Only says which rows could not be taken in, or would be held.'),
+  dry_run: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Only says which rows could not be taken in, would be held, or lose a detail of the person that cannot be read.',
+    ),
   rows: UploadedRows,
 })
 
@@ -97,6 +102,12 @@ export const uploadRoute = ({ writer, campaigns, directory }: Deps): Route => {
           const unmet = unmetRules(rules, { fields: sent, consent: null, fieldNames, formats: formatsOn(today), today })
           for (const { field, reason } of unmet)
             faults.push({ line, field, reason: reason ?? 'does not meet the rules' })
+          const { refused } = tidyDetails(sent, today)
+          for (const [name, { sender: field }] of sent.details) {
+            const reason = refused[name]
+            if (reason !== undefined && !unmet.some((each) => each.field === field))
+              faults.push({ line, field, reason: `is left out: ${reason}` })
+          }
           if (sent.details.size === 0) faults.push({ line, field: null, reason: 'says of nobody who they are' })
           else {
             taken++

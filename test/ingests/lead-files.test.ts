@@ -64,6 +64,25 @@ test('a dry run names bad rows, and takes nothing in', async () => {
   expect(named.errors).toContain('--organisation must be the id of the organisation')
 })
 
+test('a dry run names what of a row cannot be read, although no rule asks for it', async () => {
+  const rows = ['E-mail,Telephone,BirthDate,Zip', 'ann@example.com,07700 900123,31/02/1990,LS1 4AP']
+  const unread = ['bob@example.com,ring the office,1990-02-01,nowhere', 'no address,not mine,soon,LS1 4AP']
+  await writeFile(join(folder, 'unread.csv'), [...rows, ...unread, ''].join('\n'))
+  const { code, output } = await run('import', 'unread.csv', '--dry-run')
+
+  expect(code).toBe(1)
+  expect(output.split('\n')).toEqual([
+    'unread.csv:2: BirthDate is left out: must be a date, as YYYY-MM-DD',
+    'unread.csv:3: Telephone is left out: must be a telephone number',
+    'unread.csv:3: Zip is left out: must be a UK postcode',
+    'unread.csv:4: E-mail is not an email address',
+    'unread.csv:4: Telephone is left out: must be a telephone number',
+    'unread.csv:4: BirthDate is left out: must be a date, as YYYY-MM-DD',
+    '3 leads would be taken in, 1 would be held, 0 were known, 6 faults.',
+    '',
+  ])
+})
+
 test('a row with more or fewer values than there are columns is told with its line, and holds up no other', async () => {
   const rows = ['email,first_name,last_name', 'dee@example.com,Dee', 'eve@example.com,Eve,Ash, the elder']
   await writeFile(join(folder, 'shapes.csv'), [...rows, 'fay@example.com,Fay,Elm', ''].join('\n'))
