@@ -12,7 +12,7 @@ import { makeLookalikes } from './ingests/lookalikes.ts'
 import { modelReader } from './ingests/model-reader.ts'
 import { makeReadingUse } from './ingests/reading-use.ts'
 import { receiveRoute } from './ingests/receive-route.ts'
-import type { ClaimContent, ReleaseContent } from './ingests/recent-content.ts'
+import type { ClaimContent, FindContent, ReleaseContent } from './ingests/recent-content.ts'
 import { ingestTeamRoutes } from './ingests/team-routes.ts'
 import { retryIngests } from './ingests/timers.ts'
 import { uploadRoute } from './ingests/upload-route.ts'
@@ -30,16 +30,17 @@ type RouteDeps = {
   readonly directory: Directory
   readonly campaigns: LiveCampaigns
   readonly claimContent: ClaimContent
+  readonly findContent: FindContent
   readonly releaseContent: ReleaseContent
   readonly baseUrl: string
 }
 
 /** Leads that others send: the way in. */
 export const intakeRoutes = (deps: RouteDeps): readonly Route[] => {
-  const { writer, dataKeys, directory, campaigns, claimContent, releaseContent, baseUrl } = deps
+  const { writer, dataKeys, directory, campaigns, claimContent, findContent, releaseContent, baseUrl } = deps
   return [
     ...campaignRoutes({ writer, directory, campaigns }),
-    receiveRoute({ writer, campaigns, dataKeys, claimContent, releaseContent, baseUrl }),
+    receiveRoute({ writer, campaigns, dataKeys, claimContent, findContent, releaseContent, baseUrl }),
     uploadRoute({ writer, campaigns, directory }),
     ...ingestTeamRoutes({ writer, people: makePeople({ writer, digest: dataKeys.digest }) }),
   ]

@@ -60,6 +60,7 @@ export const routesByApi = () => {
     leads: { stream: unused, handle: unused, check: unused, find: unused },
     accounts: new Map(),
     claimContent: unused,
+    findContent: unused,
     releaseContent: unused,
     programmes: new Map(),
     snapshots: { read: unused, compact: unused, known: unused },

@@ -15,13 +15,14 @@ import { keyInHeader } from '../idempotency-key.ts'
 import type { LiveCampaigns } from '../live-campaigns.ts'
 import { ingestIdOfKey } from './ids.ts'
 import { contentOf, IngestInput } from './inputs.ts'
-import type { ClaimContent, ReleaseContent, SentContent } from './recent-content.ts'
+import type { ClaimContent, FindContent, ReleaseContent, SentContent } from './recent-content.ts'
 
 type Deps = {
   readonly writer: Writer
   readonly campaigns: LiveCampaigns
   readonly dataKeys: Pick<DataKeys, 'digest' | 'of' | 'discard'>
   readonly claimContent: ClaimContent
+  readonly findContent: FindContent
   readonly releaseContent: ReleaseContent
   readonly baseUrl: string
   /** Real time, in which a retry is told from a new lead. */
@@ -41,7 +42,7 @@ const replayMs = 10 * 60_000
 
 /** Takes a lead in. All that costs time is done behind it. */
 export const receiveRoute = (deps: Deps): Route => {
-  const { writer, campaigns, dataKeys, claimContent, releaseContent, baseUrl, realTime = Date.now } = deps
+  const { writer, campaigns, dataKeys, claimContent, findContent, releaseContent, baseUrl, realTime = Date.now } = deps
   const { handle, load } = commandHandler(writer, ingest)
 
   /** The lead that a key stands for; undefined when it has not been used. */
@@ -72,15 +73,21 @@ export const receiveRoute = (deps: Deps): Route => {
     return ingest_id
   }
 
-  const activeCampaign = (organisation_id: OrganisationId, key: string | null | undefined) => {
+  const campaignOf = (organisation_id: OrganisationId, key: string | null | undefined) => {
     if (key === null || key === undefined) return null
     const found = campaigns.campaign(organisation_id, key)
     if (!found)
       throw new Rejection('unknown_campaign', 'There is no campaign with this key. Check campaign.', {
         campaign: 'there is none with this key',
       })
-    refuseClosed(found.state)
-    return { id: found.id, key: found.key }
+    return found
+  }
+
+  /** The lead that this is a retry of: what was received while its campaign was active stays received. */
+  const receivedBefore = async (own: SentContent, sent: SentLead): Promise<IngestState | undefined> => {
+    const id = await findContent(own)
+    const state = id && (await findByKey(id))
+    return state && isOf(state, sent) ? state : undefined
   }
 
   return route(
@@ -116,7 +123,8 @@ export const receiveRoute = (deps: Deps): Route => {
       if (known) return answer(known, true)
 
       const { source, source_reference, occurred_at } = body
-      const campaign = activeCampaign(organisation_id, body.campaign)
+      const found = campaignOf(organisation_id, body.campaign)
+      const campaign = found && { id: found.id, key: found.key }
       const context: Context = {
         organisation_id,
         actor: { type: 'api', id: api_application_id },
@@ -129,6 +137,12 @@ export const receiveRoute = (deps: Deps): Route => {
         api_application_id,
         digest: (await dataKeys.digest(organisation_id, 'ingest content', toldBy(sent))).toString('base64'),
         ingest_id: idOfKey ?? IngestId.parse(newId()),
+      }
+      if (found && found.state !== 'active') {
+        const before = await receivedBefore(own, sent)
+        if (!before) throw closed(found.state)
+        if (idOfKey) await handle(idOfKey, { type: 'UseKeyFor', first_ingest_id: before.record.id }, context)
+        return answer(before, true)
       }
       for (let attempt = 1; attempt <= mostAttempts; attempt++) {
         const ingest_id = attempt === 1 && !idOfKey ? await claimWithKey(organisation_id, own) : await claimContent(own)
@@ -174,14 +188,12 @@ const isOf = ({ record, content }: IngestState, sent: SentLead): boolean =>
   toldBy({ ...record, content }) === toldBy({ ...sent, content: IngestContent.parse(sent.content) }) ||
   toldBy({ ...record, content }) === toldBy(sent)
 
-const refuseClosed = (state: CampaignState): void => {
+const closed = (state: Exclude<CampaignState, 'active'>): Rejection => {
   switch (state) {
-    case 'active':
-      return
     case 'paused':
-      throw new Rejection('campaign_paused', 'The campaign is paused. Send the lead again when it is active.')
+      return new Rejection('campaign_paused', 'The campaign is paused. Send the lead again when it is active.')
     case 'archived':
-      throw new Rejection('campaign_archived', 'The campaign is archived. Send the lead again when it is active.')
+      return new Rejection('campaign_archived', 'The campaign is archived. Send the lead again when it is active.')
   }
 }
 

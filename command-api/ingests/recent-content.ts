@@ -15,6 +15,9 @@ export type SentContent = {
 /** Answers which ingest a content belongs to: that of the same content sent within the last 5 minutes, or the given one. */
 export type ClaimContent = (sent: SentContent) => Promise<IngestId>
 
+/** The ingest of the same content sent within the last 5 minutes; undefined when there is none. */
+export type FindContent = (sent: Omit<SentContent, 'ingest_id'>) => Promise<IngestId | undefined>
+
 /** Takes back that a content belongs to an ingest, which has turned out to be of another. */
 export type ReleaseContent = (sent: SentContent) => Promise<void>
 
@@ -38,7 +41,11 @@ export const makeRecentContent = ({
   pool,
   log,
   logIsHere = false,
-}: Parts): { readonly claimContent: ClaimContent; readonly releaseContent: ReleaseContent } => {
+}: Parts): {
+  readonly claimContent: ClaimContent
+  readonly findContent: FindContent
+  readonly releaseContent: ReleaseContent
+} => {
   let sweptAt = 0
 
   const sweep = () => {
@@ -84,6 +91,13 @@ export const makeRecentContent = ({
 
   return {
     claimContent: batched(claim, { mostAtOnce: 500, mostWaiting: 10_000, mostInFlight: 2 }),
+    findContent: async ({ api_application_id, digest }) => {
+      const { rows } = await pool.query<SentContent>(sql`
+        select ingest_id from ingest_content
+        where api_application_id = ${api_application_id} and digest = ${digest}
+          and received_at > clock_timestamp() - interval '5 minutes'`)
+      return rows[0]?.ingest_id
+    },
     releaseContent: async ({ api_application_id, digest, ingest_id }) => {
       await pool.query(sql`
         delete from ingest_content

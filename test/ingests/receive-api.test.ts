@@ -128,6 +128,27 @@ describe('POST /crm/ingests', () => {
     expect((await service.post({ ...ada, campaign: 'turn' })).status).toBe(202)
   })
 
+  test('202: the same content within 5 minutes is a retry, also when its campaign was paused or archived since', async () => {
+    const created = await service.send<{ id: string }>('POST', `${service.admin}/campaigns`, {
+      body: { key: 'closing', name: 'Closing', state: 'active' },
+    })
+    const lead = { ...ada, campaign: 'closing', source_reference: 'once' }
+    const { body: first } = await service.post(lead)
+    const path = `${service.admin}/campaigns/${created.body.data.id}`
+
+    for (const state of ['paused', 'archived']) {
+      await service.send('PATCH', path, { body: { state } })
+      const headers = fresh()
+      const retries = [await service.post(lead), await service.post(lead, headers), await service.post(lead, headers)]
+      for (const { status, body, headers: answered } of retries) {
+        expect([status, body.data]).toEqual([202, { ...first.data, duplicate: true }])
+        expect(answered.get('idempotent-replay')).toBe('true')
+      }
+      const other = await service.post({ ...lead, source_reference: 'another' })
+      expect([other.status, other.body.error?.code]).toEqual([409, `campaign_${state}`])
+    }
+  })
+
   test('401 without a token, 403 without the scopes crm and write, and for a browser application', async () => {
     const [reader, writer, browser] = await Promise.all([
       service.client(service.organisation_id, ['read', 'crm']),
