@@ -1,19 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { applicationEvents } from '#domain/applications/events.ts'
-import { fromStored } from '#domain/event.ts'
 import { MandateId, paymentEvents } from '#domain/payments/events.ts'
-import { policyEvents, type PolicyEvent } from '#domain/policies/events.ts'
+import { policyEvents } from '#domain/policies/events.ts'
 import { OrganisationId, PolicyId, type QuoteId } from '#domain/values.ts'
 import { startReceiver } from '../../demo/receiver.ts'
 import { payments } from '../../projections/payments/projection.ts'
 import { policies } from '../../projections/policies/projection.ts'
-import { samples } from '../stored-events/samples.ts'
+import { sampleEvent } from '../stored-events/samples.ts'
 import { organisation_id, product_id, type TestApplication } from './applications.ts'
 import { deliveryFixture, secret } from './fixture.ts'
 
-const sample = samples.find(({ name }) => name === 'PolicyBound.v2')?.event ?? expect.fail()
-const bound = fromStored(policyEvents, sample) as Extract<PolicyEvent, { type: 'PolicyBound' }>
+const bound = sampleEvent(policyEvents, 'PolicyBound', 2)
 
 const open = async () => {
   const fixture = await deliveryFixture({ readModels: [payments, policies] })

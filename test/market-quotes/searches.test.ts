@@ -1,14 +1,11 @@
 import { expect, test } from 'vitest'
-import { fromStored } from '#domain/event.ts'
 import { marketQuoteEvents } from '#domain/market-quotes/events.ts'
 import { marketSearches } from '../../projections/market-quotes/projection.ts'
-import { samples } from '../stored-events/samples.ts'
+import { sampleEvent, sampleOf } from '../stored-events/samples.ts'
 
 test('a search that another one replaces is shown as replaced, beside the new one', () => {
-  const sample = samples.find(({ name }) => name === 'MarketSearchRequested.v1')?.event
-  if (!sample) throw new Error('There is no sample of MarketSearchRequested.')
-  const first = fromStored(marketQuoteEvents, sample)
-  if (first.type !== 'MarketSearchRequested') throw new Error('It is another event.')
+  const sample = sampleOf('MarketSearchRequested')
+  const first = sampleEvent(marketQuoteEvents, 'MarketSearchRequested')
   const request_id = 'e7000000-0000-4000-8000-00000000000f' as typeof first.request_id
   const second = { ...first, request_id, replaces: first.request_id }
   const shown = new Map<string, ReturnType<typeof marketSearches.project>>()

@@ -1,14 +1,11 @@
 import { expect, test } from 'vitest'
-import { fromStored } from '#domain/event.ts'
 import { outcomeReportEvents } from '#domain/outcomes/events.ts'
 import { heldOutcomes } from '../../projections/outcomes/projection.ts'
-import { samples } from '../stored-events/samples.ts'
+import { sampleEvent, sampleOf } from '../stored-events/samples.ts'
 
 test('a held outcome is found by whom it names, however their id, email and number are written', () => {
-  const sample = samples.find(({ name }) => name === 'InvalidOutcomeReported.v1')?.event
-  if (!sample) throw new Error('There is no sample of InvalidOutcomeReported.')
-  const event = fromStored(outcomeReportEvents, sample)
-  if (event.type !== 'InvalidOutcomeReported') throw new Error('It is another event.')
+  const sample = sampleOf('InvalidOutcomeReported')
+  const event = sampleEvent(outcomeReportEvents, 'InvalidOutcomeReported')
   const id = 'C0000000-0000-4000-8000-000000000001'
   const lead = { ...event.sent.lead, id, email: ' Anna@Example.org ', phone: '+44 7700 900123' }
 

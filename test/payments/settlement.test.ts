@@ -4,7 +4,7 @@ import { fromStored } from '#domain/event.ts'
 import { quoteEvents } from '#domain/quotes/events.ts'
 import type { ApplicationId, QuoteId } from '#domain/values.ts'
 import { settleCardPayments } from '../../command-api/applications/settle-card-payments.ts'
-import { samples } from '../stored-events/samples.ts'
+import { sampleEvent } from '../stored-events/samples.ts'
 import { openCheckout, quotedAt, type Checkout } from './checkout.ts'
 import { makeSettle } from './settle.ts'
 
@@ -49,11 +49,7 @@ const refunds = (intent: string) =>
 
 const reject = async ({ application_id, quote_id }: Awaited<ReturnType<typeof opened>>) =>
   desk.append(application_id, [{ type: 'QuoteRejected', quote_id, reason: null }])
-const boughtSample = samples.find(({ event }) => event.type === 'QuoteBought')?.event
-if (!boughtSample) throw new Error('There is no sample of QuoteBought.')
-const bought = (quote_id: QuoteId) => {
-  return { ...fromStored({ QuoteBought: quoteEvents.QuoteBought }, boughtSample), quote_id }
-}
+const bought = (quote_id: QuoteId) => ({ ...sampleEvent(quoteEvents, 'QuoteBought'), quote_id })
 const bind = async (application_id: ApplicationId, payment_id: string) => {
   const policy_id = 'e0000000-0000-4000-8000-000000000001'
   await desk.append(application_id, [{ type: 'CardPaymentUsed', payment_id: payment_id as never, policy_id }])

@@ -13,7 +13,7 @@ import { whenCardSettledRecordPremium } from '../../command-api/policies/when-ca
 import { contextOf, type Reaction } from '../../command-api/reaction.ts'
 import { makeWriter } from '../../command-api/writer.ts'
 import { started } from '../applications/builders.ts'
-import { samples } from '../stored-events/samples.ts'
+import { sampleEvent } from '../stored-events/samples.ts'
 import { memoryLog } from './bank.ts'
 import {
   application_id,
@@ -25,14 +25,9 @@ import {
   payment_id,
 } from './paid-by-card.ts'
 
-const sample = samples.find(({ name }) => name === 'PolicyBound.v2')?.event
-if (!sample) throw new Error('There is no sample of PolicyBound.')
-const bound = fromStored(policyEvents, sample)
-if (bound.type !== 'PolicyBound') throw new Error('The sample is another event.')
+const bound = sampleEvent(policyEvents, 'PolicyBound', 2)
 const { policy_id } = bound
-const saleSample = samples.find(({ event }) => event.type === 'QuoteBought')?.event
-if (!saleSample) throw new Error('There is no sample of QuoteBought.')
-const sale: ApplicationStreamEvent = { ...fromStored({ QuoteBought: quoteEvents.QuoteBought }, saleSample), policy_id }
+const sale: ApplicationStreamEvent = { ...sampleEvent(quoteEvents, 'QuoteBought'), policy_id }
 
 const owed: Extract<PolicyStreamEvent, { type: 'PremiumRefundOwed' }> = {
   type: 'PremiumRefundOwed',
@@ -137,7 +132,7 @@ const openWorld = async (ofPolicy: readonly PolicyStreamEvent[], isSetUp = true)
 }
 
 describe('when a card payment is settled, the premium is recorded', () => {
-  test('as collectedByCard, once, when the card is charged', async () => {
+  test('as collected, once, when the card is charged', async () => {
     const { happens, addedToPolicy } = await openWorld([dueByCard])
     await happens(captured)
     expect(addedToPolicy()).toMatchObject([

@@ -1,19 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import { ClaimId, type ClaimEvent } from '#domain/claims/events.ts'
 import type { ClaimStatus } from '#domain/claims/record.ts'
-import { fromStored } from '#domain/event.ts'
 import type { ClaimDecision } from '#domain/policies/claims.ts'
 import { policyEvents, type PolicyEvent } from '#domain/policies/events.ts'
 import { policy } from '#domain/policies/policy.ts'
 import { rejected, scenariosOf, stateOf } from '../scenario.ts'
-import { samples } from '../stored-events/samples.ts'
+import { sampleEvent } from '../stored-events/samples.ts'
 
 const scenario = scenariosOf(policy)
-const sample = samples.find(({ name }) => name === 'PolicyBound.v1')?.event
-if (!sample) throw new Error('There is no sample of PolicyBound.')
-
 /** £250,000 of life cover from 2 February 2026. */
-const bound = fromStored(policyEvents, sample) as Extract<PolicyEvent, { type: 'PolicyBound' }>
+const bound = sampleEvent(policyEvents, 'PolicyBound')
 const active: readonly PolicyEvent[] = [bound, { type: 'PolicyActivated', start_date: '2026-02-02' }]
 const { customer_id } = bound
 const claim_id = ClaimId.parse('b4000000-0000-5000-8000-000000000001')

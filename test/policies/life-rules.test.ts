@@ -2,19 +2,15 @@ import { describe, expect, test } from 'vitest'
 import { policy } from '#domain/policies/policy.ts'
 import type { PolicyEvent } from '#domain/policies/events.ts'
 import { policyEvents } from '#domain/policies/events.ts'
-import { fromStored } from '#domain/event.ts'
 import { policyDueTimes } from '../../projections/due-times/policies.ts'
 import { rejected, scenariosOf } from '../scenario.ts'
-import { samples } from '../stored-events/samples.ts'
+import { sampleEvent } from '../stored-events/samples.ts'
 import { cancelled as cancelledWith } from './premium-builders.ts'
 
 const scenario = scenariosOf(policy)
 
-const sample = samples.find(({ event }) => event.type === 'PolicyBound')?.event
-if (!sample) throw new Error('There is no sample of PolicyBound.')
-
 /** Starts on 2 February 2026, ends on 2 February 2051, can be cancelled with a full refund until 4 March 2026. */
-const bound = fromStored({ PolicyBound: policyEvents.PolicyBound }, sample)
+const bound = sampleEvent(policyEvents, 'PolicyBound')
 const paidByCard: PolicyEvent = {
   ...bound,
   first_premium: { method: 'card', status: 'succeeded', paid_at: '2026-02-01T09:00:00.000Z' },

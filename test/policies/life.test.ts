@@ -3,11 +3,7 @@ import { policyRulesOf } from '#domain/policy-rules/record.ts'
 import type { Policy } from '#domain/policies/record.ts'
 import { policyTimers } from '../../command-api/policies/timers.ts'
 import { organisation_id } from '../applications/release.ts'
-import { samples } from '../stored-events/samples.ts'
 import { openSales, type Sales } from './fixture.ts'
-
-const sample = samples.find(({ event }) => event.type === 'PolicyBound')?.event
-if (!sample) throw new Error('There is no sample of PolicyBound.')
 
 describe('over HTTP', () => {
   let sales: Sales

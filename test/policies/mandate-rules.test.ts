@@ -1,18 +1,14 @@
 import { describe } from 'vitest'
-import { fromStored } from '#domain/event.ts'
 import { MandateId } from '#domain/payments/events.ts'
 import { policyEvents, type PolicyEvent } from '#domain/policies/events.ts'
 import { policy } from '#domain/policies/policy.ts'
 import { rejected, scenariosOf } from '../scenario.ts'
-import { samples } from '../stored-events/samples.ts'
+import { sampleEvent } from '../stored-events/samples.ts'
 import { collected, due, requested, settle } from './premium-builders.ts'
 
 const scenario = scenariosOf(policy)
 const quotedAt = '2026-06-01T09:00:00.000Z'
-const sample = samples.find(({ name }) => name === 'PolicyBound.v1')?.event
-if (!sample) throw new Error('There is no sample of PolicyBound.')
-const bound = fromStored(policyEvents, sample)
-if (bound.type !== 'PolicyBound') throw new Error('The sample is another event.')
+const bound = sampleEvent(policyEvents, 'PolicyBound')
 const { application_id } = bound
 
 const mandate_id = MandateId.parse('b0000000-0000-5000-8000-000000000021')

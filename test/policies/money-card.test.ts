@@ -16,7 +16,7 @@ import { contextOf, type Reaction } from '../../command-api/reaction.ts'
 import { makePaymentNews } from '../../command-api/receive-payment-news.ts'
 import { makeWriter } from '../../command-api/writer.ts'
 import { started } from '../applications/builders.ts'
-import { samples } from '../stored-events/samples.ts'
+import { sampleEvent } from '../stored-events/samples.ts'
 import { makeBank, memoryLog } from './bank.ts'
 import {
   application_id,
@@ -28,12 +28,9 @@ import {
   payment_id,
 } from './paid-by-card.ts'
 
-const stored = (name: string) => samples.find((each) => each.name === name)?.event ?? expect.fail(name)
-const bound = fromStored(policyEvents, stored('PolicyBound.v2'))
-if (bound.type !== 'PolicyBound') throw new Error('The sample is another event.')
+const bound = sampleEvent(policyEvents, 'PolicyBound', 2)
 const { policy_id, organisation_id } = bound
-const issued = fromStored(quoteEvents, stored('QuoteIssued.v1'))
-if (issued.type !== 'QuoteIssued') throw new Error('The sample is another event.')
+const issued = sampleEvent(quoteEvents, 'QuoteIssued')
 const { quote_id } = issued
 
 const sold: readonly PolicyStreamEvent[] = [

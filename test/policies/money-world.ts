@@ -13,13 +13,10 @@ import { refundPremiums } from '../../command-api/policies/refund-premiums.ts'
 import { makePaymentNews } from '../../command-api/receive-payment-news.ts'
 import { makeWriter } from '../../command-api/writer.ts'
 import { policyDueTimes, premiumDueTimes } from '../../projections/due-times/policies.ts'
-import { samples } from '../stored-events/samples.ts'
+import { sampleEvent } from '../stored-events/samples.ts'
 import { makeBank, memoryLog } from './bank.ts'
 
-const sample = samples.find(({ name }) => name === 'PolicyBound.v2')?.event
-if (!sample) throw new Error('There is no sample of PolicyBound.')
-const bound = fromStored(policyEvents, sample)
-if (bound.type !== 'PolicyBound') throw new Error('The sample is another event.')
+const bound = sampleEvent(policyEvents, 'PolicyBound', 2)
 export const { policy_id, organisation_id } = bound
 const stream = `policy-${policy_id}`
 

@@ -1,17 +1,13 @@
-import { fromStored } from '#domain/event.ts'
 import { MandateId } from '#domain/payments/events.ts'
 import { policyEvents, type PolicyEvent } from '#domain/policies/events.ts'
 import type { SettlePremium } from '#domain/policies/premiums.ts'
 import { PremiumId, PremiumRefundId, type PremiumEvent } from '#domain/premiums/events.ts'
-import { samples } from '../stored-events/samples.ts'
+import { sampleEvent } from '../stored-events/samples.ts'
 
 /** The words of the scenarios about premiums: a policy, and what became of its first premium. */
 
-const sample = samples.find(({ name }) => name === 'PolicyBound.v1')?.event
-if (!sample) throw new Error('There is no sample of PolicyBound.')
-
 /** Starts on 2 February 2026; £28.75 is collected on the 15th of each month, in London. */
-export const bound = fromStored(policyEvents, sample) as Extract<PolicyEvent, { type: 'PolicyBound' }>
+export const bound = sampleEvent(policyEvents, 'PolicyBound')
 export const activated: PolicyEvent = { type: 'PolicyActivated', start_date: '2026-02-02' }
 export const active: readonly PolicyEvent[] = [bound, activated]
 export const customer_id = 'c0000000-0000-4000-8000-000000000001' as never

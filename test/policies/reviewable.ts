@@ -1,11 +1,8 @@
-import { fromStored } from '#domain/event.ts'
-import { policyEvents, type PolicyEvent } from '#domain/policies/events.ts'
-import { samples } from '../stored-events/samples.ts'
+import { policyEvents } from '#domain/policies/events.ts'
+import { sampleEvent } from '../stored-events/samples.ts'
 
 /** A policy sold at 34 for 25 years from 2 February 2026, whose premium is reviewed every five years. */
-const sample = samples.find(({ name }) => name === 'PolicyBound.v2')?.event
-if (!sample) throw new Error('There is no sample of PolicyBound.')
-export const sold = fromStored(policyEvents, sample) as Extract<PolicyEvent, { type: 'PolicyBound' }>
+export const sold = sampleEvent(policyEvents, 'PolicyBound', 2)
 const [life] = sold.components
 if (!life) throw new Error('The sample covers nothing.')
 

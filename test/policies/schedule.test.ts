@@ -1,15 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { fromStored } from '#domain/event.ts'
-import { policyEvents, type PolicyEvent } from '#domain/policies/events.ts'
+import { policyEvents } from '#domain/policies/events.ts'
 import { evolvePolicy, type PolicyRecord } from '#domain/policies/record.ts'
 import { noContact, type FirmContact } from '#domain/policy-rules/events.ts'
 import { cancellationNotice, policySchedule } from '../../command-api/policies/documents.ts'
 import { termRelease } from '../quotes/builders.ts'
-import { samples } from '../stored-events/samples.ts'
+import { sampleEvent } from '../stored-events/samples.ts'
 
-const sample = samples.find(({ name }) => name === 'PolicyBound.v2')?.event
-if (!sample) throw new Error('There is no sample of PolicyBound.')
-const bound = fromStored(policyEvents, sample) as Extract<PolicyEvent, { type: 'PolicyBound' }>
+const bound = sampleEvent(policyEvents, 'PolicyBound', 2)
 const policy = evolvePolicy(undefined, bound, { occurred_at: '2026-02-01T09:00:00.000Z' })
 const [life] = policy?.components ?? []
 if (!policy || !life) throw new Error('The sample covers nothing.')

@@ -1,18 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { ClaimId, type ClaimEvent } from '#domain/claims/events.ts'
-import { fromStored } from '#domain/event.ts'
 import { policyEvents, type PolicyEvent } from '#domain/policies/events.ts'
 import { policy } from '#domain/policies/policy.ts'
 import { termRelease } from '../quotes/builders.ts'
 import { rejected, scenariosOf, stateOf } from '../scenario.ts'
-import { samples } from '../stored-events/samples.ts'
+import { sampleEvent } from '../stored-events/samples.ts'
 
 const scenario = scenariosOf(policy)
-const sample = samples.find(({ name }) => name === 'PolicyBound.v1')?.event
-if (!sample) throw new Error('There is no sample of PolicyBound.')
-
 /** £28.75 a month for £250,000 from 2 February 2026; £27.25 of it is the cover’s, the rest is the fee. */
-const bound = fromStored(policyEvents, sample) as Extract<PolicyEvent, { type: 'PolicyBound' }>
+const bound = sampleEvent(policyEvents, 'PolicyBound')
 const activated: PolicyEvent = { type: 'PolicyActivated', start_date: '2026-02-02' }
 const customer_id = bound.customer_id
 const [life] = bound.components

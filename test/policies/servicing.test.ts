@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Claim } from '#domain/claims/record.ts'
-import { fromStored } from '#domain/event.ts'
-import { policyEvents, type PolicyEvent } from '#domain/policies/events.ts'
+import { policyEvents } from '#domain/policies/events.ts'
 import type { Policy } from '#domain/policies/record.ts'
 import { storedEvents } from '#domain/stored-events.ts'
 import { policies } from '../../delivery-worker/lifecycle/policies.ts'
@@ -10,14 +9,13 @@ import { claimListRoutes } from '../../query-api/claims/routes.ts'
 import { organisation_id } from '../applications/release.ts'
 import { fillReadModel } from '../read-model.ts'
 import { serve, serverCaller } from '../serve.ts'
-import { samples } from '../stored-events/samples.ts'
+import { sampleEvent, sampleOf, samples } from '../stored-events/samples.ts'
 import { openSales, type Sales } from './fixture.ts'
 
-const sample = samples.find(({ name }) => name === 'PolicyBound.v1')?.event
-if (!sample) throw new Error('There is no sample of PolicyBound.')
+const sample = sampleOf('PolicyBound')
 
 /** £28.75 a month for £250,000 from 2 February 2026; £27.25 of it is the cover’s, the rest is the fee. */
-const bound = fromStored(policyEvents, sample) as Extract<PolicyEvent, { type: 'PolicyBound' }>
+const bound = sampleEvent(policyEvents, 'PolicyBound')
 
 test('policies, premiums and claims are told of by their published names', () => {
   const facts = policies.remember(undefined, sample) ?? {}

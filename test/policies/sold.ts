@@ -1,7 +1,7 @@
 import { application } from '#domain/applications/application.ts'
 import type { BindQuote } from '#domain/applications/bind.ts'
 import type { ApplicationStreamEvent } from '#domain/applications/record.ts'
-import { PaymentId, MandateId } from '#domain/payments/events.ts'
+import { MandateId } from '#domain/payments/events.ts'
 import { defaultCollectionRules } from '#domain/policies/events.ts'
 import { setUpPolicy, type SetUpPolicy } from '#domain/policies/set-up.ts'
 import { PremiumId } from '#domain/premiums/events.ts'
@@ -12,6 +12,7 @@ import { after, firstId, journeyWith, now, quote } from '../quotes/builders.ts'
 import { tables } from '../rating/request.ts'
 import { stateOf } from '../scenario.ts'
 import { anna, bankDetailsSaved } from './builders.ts'
+import { cardPaid } from './paid-by-card.ts'
 
 const release = checkoutRelease()
 export const collection_days = release.checkout.collection_days
@@ -80,28 +81,7 @@ export const setUp = (changes: Changes = {}) => {
   return { bound, others }
 }
 
-export const payment_id = PaymentId.parse('f0000000-0000-4000-8000-000000000001')
-export const byCard: readonly ApplicationStreamEvent[] = [
-  {
-    type: 'CardPaymentOpened',
-    payment_id,
-    quote_id: firstId,
-    payment_intent_id: 'pi_1',
-    provider_customer_id: 'cus_1',
-    amount_pence: 1250,
-    currency_code: 'GBP',
-    idempotency_key: null,
-  },
-  {
-    type: 'CardPaymentTaken',
-    payment_id,
-    status: 'succeeded',
-    card_brand: 'visa',
-    card_last4: '4242',
-    paid_at: now,
-    idempotency_key: null,
-  },
-]
+export const byCard = cardPaid({ quote_id: firstId, amount_pence: 1250, paid_at: now })
 export const mandate_id = MandateId.parse('f1000000-0000-4000-8000-000000000001')
 export const mandated: ApplicationStreamEvent = {
   type: 'MandateCreated',

@@ -1,100 +1,13 @@
 import { expect, test } from 'vitest'
-import { OwnError } from '#domain/own-error.ts'
 import { findCheckpoint } from '#infra/consumers/checkpoint.ts'
-import { listSetAside, requestResume } from '#infra/consumers/set-aside.ts'
-import { checkConsumer } from '#infra/parts.ts'
 import { compareWithRebuild } from '../../projections/compare.ts'
-import type { Row, SomeProjection } from '../../projections/projection.ts'
 import { ReaderBehind } from '../../projections/history.ts'
+import type { Row } from '../../projections/projection.ts'
 import { rebuild, type RebuildProgress } from '../../projections/rebuild.ts'
 import { runProjection } from '../../projections/runner.ts'
-import { newEvent, tallies, type TallyEvent } from './tally.ts'
-import { barrier, raised, soon, tallyId, through, fixture, type Fixture } from './fixture.ts'
-
-const total = async ({ pool }: Fixture): Promise<number> => {
-  const { rows } = await pool.query<{ total: number }>('select sum(total)::integer as total from tallies')
-  return rows[0]?.total ?? 0
-}
-
-/** Tables that a rebuild may have made. */
-const tables = async ({ pool }: Fixture): Promise<readonly string[]> => {
-  const { rows } = await pool.query<{ name: string }>(
-    `select tablename as name from pg_tables where schemaname = 'public' and tablename like '%tallies%'`,
-  )
-  return rows.map(({ name }) => name)
-}
-
-/** Tallies from 1 up, each raised by one. */
-const fill = async ({ eventLog, settled }: Fixture, count: number) => {
-  const appended = await Promise.all(
-    Array.from({ length: count }, (_, index) =>
-      eventLog.append(`tally-${tallyId(index + 1)}`, 'no_stream', [newEvent(raised())]),
-    ),
-  )
-  for (const each of appended) if (each.outcome === 'appended') await settled(each.position)
-}
-
-/** A log that hands out nothing beyond its first batch until it is let. */
-const halting = ({ eventLog }: Fixture) => {
-  const { passed, open } = barrier()
-  const { passed: reached, open: reach } = barrier()
-  const log = through(eventLog, async function* (batches, { signal }) {
-    const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
-    let isFirst = true
-    for await (const batch of batches) {
-      if (!isFirst) {
-        reach()
-        await Promise.race([passed, aborted])
-      }
-      if (signal.aborted) return
-      isFirst = false
-      yield batch
-    }
-  })
-  return { log, reached, open }
-}
-
-/** A log whose reader says that it has caught up after the first events, and reads the others only when it is let. */
-const lagging = ({ eventLog }: Fixture, count: number) => {
-  const { passed, open } = barrier()
-  const { passed: reached, open: reach } = barrier()
-  const log = through(eventLog, async function* (batches, { after, signal }) {
-    const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
-    let isBehind = true
-    for await (const batch of batches) {
-      if (isBehind && after === undefined) {
-        const events = batch.events.slice(0, count)
-        yield { events, position: events.at(-1)?.position ?? batch.position, caughtUp: true }
-        reach()
-      }
-      if (isBehind) await Promise.race([passed, aborted])
-      if (signal.aborted) return
-      isBehind = false
-      yield batch
-    }
-  })
-  return { log, reached, open }
-}
-
-const doubled: SomeProjection = {
-  ...tallies,
-  version: 2,
-  project: (row: never, event: TallyEvent, recorded, key: never) =>
-    tallies.project(row, event.type === 'TallyRaised' ? { ...event, by: 2 * event.by } : event, recorded, key),
-}
-
-/** A promise that says whether it is still open. */
-const settling = <Result>(promise: Promise<Result>) => {
-  let settled = false
-  const settle = () => {
-    settled = true
-  }
-  promise.then(settle, settle)
-  return { promise, isSettled: () => settled }
-}
-
-const live = async (running: ReturnType<typeof runProjection>) =>
-  soon(() => expect(running.status().state).toBe('live'))
+import { raised, soon, tallyId, fixture } from './fixture.ts'
+import { doubled, fill, halting, lagging, live, settling, tables, total } from './rebuilding.ts'
+import { tallies } from './tally.ts'
 
 test('a rebuild happens beside the table in use, while events keep coming, and no reader sees it half done', async () => {
   await using the = await fixture()
@@ -130,96 +43,6 @@ test('a rebuild happens beside the table in use, while events keep coming, and n
   expect(await tables(the)).toEqual(['tallies'])
 })
 
-test('when a new version starts, the table is rebuilt while the old one goes on, and the old process stops', async () => {
-  await using the = await fixture()
-  await fill(the, 10)
-  const old = the.makeProcess('old')
-  const running = old.run((parts) => runProjection(tallies, parts))
-  await live(running)
-  const { log, reached, open } = halting(the)
-
-  const next = the.makeProcess('next', log)
-  const succeeding = next.run((parts) => runProjection(doubled, parts))
-  await reached
-  expect(await old.progress.wait('tally', await the.append(11, raised()), 5_000)).toBe(true)
-  expect(await total(the)).toBe(11)
-  // Whoever replaces processes by their readiness keeps the old one, which keeps the table up to date, until then.
-  expect(checkConsumer(succeeding)).toMatchObject({
-    ok: false,
-    detail: expect.stringContaining('is being rebuilt') as string,
-  })
-  expect(checkConsumer(running)).toMatchObject({ ok: true })
-
-  open()
-  await soon(async () => expect(await total(the)).toBe(22))
-  await the.append(12, raised())
-  await soon(() => expect(running.status().state).toBe('failed'))
-  expect(running.status().failure?.message).toBe('Version 2 of tallies has taken over from version 1.')
-  await live(succeeding)
-  expect(checkConsumer(succeeding)).toMatchObject({ ok: true, detail: 'live' })
-  await soon(async () => expect(await total(the)).toBe(24))
-  expect(await findCheckpoint(the.pool, 'tallies')).toMatchObject({ version: 2 })
-})
-
-test('an old process that stood by does not go on with what another version has rebuilt', async () => {
-  await using the = await fixture()
-  await fill(the, 10)
-  const [first, second] = [the.makeProcess('first'), the.makeProcess('second')]
-  const working = first.run((parts) => runProjection(tallies, parts))
-  await live(working)
-  const waiting = second.run((parts) => runProjection(tallies, parts))
-  await soon(() => expect(waiting.status().state).toBe('standing by'))
-
-  await rebuild(doubled, the.makeProcess('operator').parts)
-  await the.append(11, raised())
-
-  await soon(() => {
-    const states = [working, waiting].map((each) => each.status())
-    expect(states).toMatchObject([{ state: 'failed' }, { state: 'failed' }])
-  })
-  expect(await total(the)).toBe(20)
-  expect(await findCheckpoint(the.pool, 'tallies')).toMatchObject({ version: 2 })
-})
-
-test('a process whose rebuild was made by another meanwhile is ready', async () => {
-  await using the = await fixture()
-  await fill(the, 10)
-  const old = the.makeProcess('old')
-  await live(old.run((parts) => runProjection(tallies, parts)))
-  await old.stop()
-  const stalling = halting(the)
-  const stalled = the.makeProcess('stalled', stalling.log)
-  // It believes to hold every lease that it asks for.
-  const leases = { take: async () => ({ signal: stalled.parts.signal, release: async () => {} }) }
-  const running = stalled.run((parts) => runProjection(doubled, { ...parts, leases }))
-  await stalling.reached
-  await rebuild(doubled, the.makeProcess('other').parts)
-
-  stalling.open()
-
-  await live(running)
-  expect(checkConsumer(running)).toMatchObject({ ok: true, detail: 'live' })
-})
-
-test('when processes of a new version start at the same time, the table is rebuilt once', async () => {
-  await using the = await fixture()
-  await fill(the, 10)
-  const old = the.makeProcess('old')
-  await live(old.run((parts) => runProjection(tallies, parts)))
-  await soon(async () => expect(await total(the)).toBe(10))
-  await old.stop()
-
-  const processes = [the.makeProcess(), the.makeProcess()]
-  for (const { run } of processes) run((parts) => runProjection(doubled, parts))
-
-  await soon(async () => expect(await total(the)).toBe(20))
-  await soon(() => {
-    const messages = processes.flatMap(({ lines }) => lines.map(({ msg }) => msg))
-    expect(messages).toContain('consumer has caught up')
-    expect(messages.filter((message) => message === 'projection is being rebuilt')).toHaveLength(1)
-  })
-})
-
 test('a rebuild that is ended in the middle leaves nothing that blocks the next one', async () => {
   await using the = await fixture()
   await fill(the, 10)
@@ -236,30 +59,6 @@ test('a rebuild that is ended in the middle leaves nothing that blocks the next 
 
   expect(await total(the)).toBe(20)
   expect(await tables(the)).toEqual(['tallies'])
-})
-
-test('a rebuild that has lost its lease without knowing does no harm to the next one', async () => {
-  await using the = await fixture()
-  await fill(the, 10)
-  const [stalling, slow] = [halting(the), halting(the)]
-  const zombie = the.makeProcess('zombie', stalling.log)
-  const stubborn = {
-    ...zombie.parts,
-    leases: { take: async () => ({ signal: zombie.parts.signal, release: async () => {} }) },
-  }
-  const stalled = settling(rebuild(doubled, stubborn))
-  await stalling.reached
-  const { parts } = the.makeProcess('next', slow.log)
-  const rebuilt = rebuild(tallies, parts)
-  await slow.reached
-
-  stalling.open()
-
-  await expect(stalled.promise).rejects.toThrow('Another rebuild of tallies has begun')
-  slow.open()
-  await rebuilt
-  expect(await total(the)).toBe(10)
-  expect(await compareWithRebuild(tallies, parts)).toMatchObject({ different: 0 })
 })
 
 test('a rebuild waits for readers without making others wait behind it for long', async () => {
@@ -284,79 +83,6 @@ test('a rebuild waits for readers without making others wait behind it for long'
 
   await rebuilt.promise
   expect(await total(the)).toBe(20)
-})
-
-/** Refuses to fold amounts below nothing, until it is mended. */
-const timid = () => {
-  let isMended = false
-  const projection: SomeProjection = {
-    ...tallies,
-    project: (row: never, event: TallyEvent, recorded, key: never) => {
-      if (!isMended && event.type === 'TallyRaised' && event.by < 0) throw new OwnError('less than nothing')
-      return tallies.project(row, event, recorded, key)
-    },
-  }
-  return {
-    projection,
-    mend: () => {
-      isMended = true
-    },
-  }
-}
-
-const totals = async ({ pool }: Fixture) => {
-  const { rows } = await pool.query<Row>('select id, total::integer as total, changes from tallies order by id')
-  return rows.map((row) => [row['total'], row['changes']])
-}
-
-test('a rebuild sets a record aside whose event cannot be folded, as the table in use does, and makes all others anew', async () => {
-  await using the = await fixture()
-  await the.append(1, raised(1), raised(-2), raised(3))
-  await the.append(2, raised(10))
-  const { projection } = timid()
-  const { parts } = the.makeProcess()
-
-  await rebuild(projection, parts)
-
-  expect(await totals(the)).toEqual([
-    [1, 1],
-    [10, 1],
-  ])
-  const waiting = { record: `tally-${tallyId(1)}`, revision: 1, reason: 'less than nothing' }
-  expect(await listSetAside(the.pool, 'tallies', 10)).toMatchObject([waiting])
-  const running = the.makeProcess().run((given) => runProjection(projection, given))
-  await live(running)
-  await the.append(1, raised(4))
-  await the.append(2, raised(11))
-  await soon(async () => expect(await totals(the)).toEqual([[1, 1], [21, 2]])) // prettier-ignore
-  expect(running.status().setAside).toBe(1)
-  expect(await compareWithRebuild(projection, parts)).toEqual({ rows: 2, different: 0, differences: [] })
-})
-
-test('a record of a read model that is resumed is folded anew, and is as a rebuild makes it', async () => {
-  await using the = await fixture()
-  const { projection, mend } = timid()
-  const { run, parts } = the.makeProcess()
-  const running = run((given) => runProjection(projection, given))
-  await the.append(1, raised(1), { type: 'TallyOpened', title: 'apples' }, raised(-2), raised(3))
-  await the.append(2, raised(10))
-  await the.append(3, raised(5), raised(-5), { type: 'TallyClosed', reason: 'done' })
-  await soon(() => expect(running.status().setAside).toBe(2))
-  await the.append(1, raised(4))
-  // What an earlier fold has made of the record counts no more.
-  await the.pool.query('update tallies set total = 1000 where id = $1', [tallyId(1)])
-
-  mend()
-  await requestResume(the.pool, 'tallies')
-
-  await soon(() => expect(running.status().setAside).toBe(0))
-  expect(await totals(the)).toEqual([
-    [6, 5],
-    [10, 1],
-  ])
-  expect(await compareWithRebuild(tallies, parts)).toEqual({ rows: 2, different: 0, differences: [] })
-  await the.append(1, raised(1))
-  await soon(async () => expect((await totals(the))[0]).toEqual([7, 6]))
 })
 
 test('a rebuild is refused when the reader of the log stays short of the end that the log had before', async () => {

@@ -1,7 +1,15 @@
 import { globSync, readFileSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { z } from 'zod'
-import { Metadata, type Json, type Position, type RecordedEvent } from '#domain/event.ts'
+import {
+  fromStored,
+  Metadata,
+  type EventOf,
+  type EventShapes,
+  type Json,
+  type Position,
+  type RecordedEvent,
+} from '#domain/event.ts'
 
 const Data = z.record(z.string(), z.unknown())
 
@@ -44,3 +52,16 @@ const readSample = (file: string): StoredSample => {
 export const samples: readonly StoredSample[] = globSync('*.json', { cwd: folder })
   .map(readSample)
   .toSorted((one, other) => (one.event.position < other.event.position ? -1 : 1))
+
+export const sampleOf = (type: string, version = 1): RecordedEvent => {
+  const sample = samples.find(({ name }) => name === `${type}.v${version}`)
+  if (!sample) throw new Error(`There is no sample of ${type} in version ${version}.`)
+  return sample.event
+}
+
+/** An event as it is read from a sample of this version. */
+export const sampleEvent = <Shapes extends EventShapes, Type extends keyof Shapes & string>(
+  shapes: Shapes,
+  type: Type,
+  version = 1,
+) => fromStored(shapes, sampleOf(type, version)) as Extract<EventOf<Shapes>, { readonly type: Type }>
