@@ -31,7 +31,7 @@ await new Stryker({
   tempDirName: '.stryker',
   // Stryker rewrites tsconfig.json through an interface that TypeScript 7 does not have; the tests run without it.
   disableTypeChecks: false,
-  ignorePatterns: ['tsconfig.json', '.data', '.bench', 'docs', 'deploy', 'bench'],
+  ignorePatterns: ['tsconfig.json', '.data', '.bench', 'bench'],
   reporters: ['clear-text'],
   clearTextReporter: { allowColor: false, allowEmojis: false, reportTests: false },
   thresholds: { high: 98, low: 95, break: 95 },
