@@ -162,7 +162,7 @@ export const makeResolve = (deps: ResolveDeps) => {
       lookalikes.remember(organisation_id, tidied.details, contact_id)
       // Tried again, it finds the person whom it has made.
       const isNew = who.known === undefined || who.known === newPersonId(record)
-      const matched_by = isNew ? (picked === null ? 'person' : 'nothing') : who.matched_by
+      const matched_by = isNew ? 'nothing' : who.matched_by
       return { type: 'ResolveIngest', contact_id, matched_by, is_new_lead, ...written }
     })
   }

@@ -95,6 +95,7 @@ describe('a lead in review', () => {
     const shown = await service.settled(id)
     expect(shown.status).toBe('applied')
     expect(shown.contact_id).toBeDefined()
+    expect(shown.explanation).toContain('The lead is about somebody new.')
   })
 
   test('422: nobody has this id; 409: it is not in review; 404: another organisation’s', async () => {
