@@ -292,6 +292,29 @@ describe('what was sent', () => {
       ['city', 'Leeds', 'city'],
     ])
   })
+  test.each<[string, IngestContent['declared'], object]>([
+    ['our own name', { email: 'ada@example.com', phone: '0772' }, { email: 'ada@example.com', phone_number: '0772' }],
+    ['another usual name', { Email: 'ada@example.com', mobile: '0772', post_code: 'LS1 4AP' }, {}],
+    ['our name of a whole name, which would have to be read', { name: 'Ada Finch' }, {}],
+    ['our own name, without a single value', { email: null, city: '', title: ['Ms'] }, {}],
+    ['a key that is no detail', { budget: 5 }, {}],
+    ['a date of birth as it is stored', { dob: '1988-03-14' }, { dob: '1988-03-14' }],
+    ...['14/03/1988', '1988-3-14', '1988-03-1', '8-03-14', '11988-03-14', '1988-03-144']
+      .concat(['abcd-03-14', '1988-ab-14', '1988-03-ab'])
+      .map((dob): [string, IngestContent['declared'], object] => [
+        `a date of birth that must be read: ${dob}`,
+        { dob },
+        {},
+      ]),
+  ])(
+    'what is declared is never interpreted, and is a detail only under our own name: %s',
+    (_what, declared, expected) => {
+      const found = sentFields({ ...nothing, declared })
+
+      expect(Object.fromEntries([...found.details].map(([name, { value }]) => [name, value]))).toEqual(expected)
+      expect(found.declared).toEqual(declared)
+    },
+  )
   test('is trimmed, and what is empty is none', () => {
     const { others } = sent({ a: '  x  ', b: '   ', c: '', d: null, e: 0, f: false })
 
