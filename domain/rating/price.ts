@@ -6,7 +6,7 @@ import { isAccelerated, priceComponents, type QuotableCover } from './components
 import { lifeAtStart, membersOf, missingDetails, type LifeAtStart } from './lives.ts'
 import { coverRates } from './rates.ts'
 import type { MissingRate, Priced, PricingRequest, PricingResult } from './request.ts'
-import { selectCovers } from './selection.ts'
+import { isPlanLevel, selectCovers } from './selection.ts'
 import type { ExcludedCover, Loading, QuoteComponent, RateTableUsed } from './events.ts'
 
 /**
@@ -170,9 +170,8 @@ const totalPremium = (components: readonly QuoteComponent[], feePence: number): 
   return total + feePence * 12 * longest
 }
 
-/** The people of a group plan; an add-on covers people who are counted already. */
+/** The people of the one level of a group plan that is chosen; an add-on covers people who are counted already. */
 const membersIn = (covers: readonly QuotableCover[], { lives }: PricingRequest): number | null => {
-  const plans = covers.filter(({ cover }) => cover.pricing_basis === 'per_member' && cover.opt_in_factor === null)
-  const counted = new Map(plans.map(({ cover }) => [cover.members_factor, membersOf(cover, lives[0].answers) ?? 0]))
-  return counted.size === 0 ? null : [...counted.values()].reduce((sum, members) => sum + members, 0)
+  const plan = covers.find(({ cover }) => isPlanLevel(cover))
+  return plan ? membersOf(plan.cover, lives[0].answers) : null
 }

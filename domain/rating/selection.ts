@@ -50,7 +50,7 @@ export const selectCovers = ({ release, components, lives, ...saved }: PricingRe
 const isFor = ({ cover_id, cover_index }: ComponentChoice, cover: RatedCover): boolean =>
   cover_id === undefined ? cover_index === cover.cover_index : cover_id === cover.id
 
-const isPlanLevel = ({ pricing_basis, opt_in_factor }: RatedCover): boolean =>
+export const isPlanLevel = ({ pricing_basis, opt_in_factor }: RatedCover): boolean =>
   pricing_basis === 'per_member' && opt_in_factor === null
 
 /** The chosen level of a group plan; when none is named, the first that was not turned down. */
