@@ -336,6 +336,12 @@ describe('the price of joint cover', () => {
     when: quote,
     then: rejected('quote_failed', { 'partner.answers.cigarettes': 'required' }),
   })
+  const givenBack: ApplicationEvent = { type: 'ApplicationGivenBack', reason_message: null, inactive_after_days: 30 }
+  scenario('ends again by an answer of theirs that the team has given back, and that they have not changed', {
+    given: [...single, partnerSaved(), partnerAnswered({ smoker: false, work: 'miner' }), referred, givenBack],
+    when: quote,
+    then: [{ type: 'ApplicationReferred', ...because('miner', 'refer') }],
+  })
   scenario('needs nothing of a second person while cover is for one', {
     given: [...single, answered({ cover_for: 'single' })],
     when: { ...quote, digest: () => 'same' },
