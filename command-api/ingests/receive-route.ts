@@ -63,8 +63,8 @@ export const receiveRoute = (deps: Deps): Route => {
   })
 
   /**
-   * Claims the content while the data key of its ingest is made, which most need: what comes often is stored sooner. Nobody
-   * else knows an id that was just made, so that the key of a repeat is nobody's and can be taken away again.
+   * Claims the content and makes the data key of the ingest at the same time, so that a lead is answered sooner. The key of a
+   * repeat is discarded: nobody else knows an id that was just made.
    */
   const claimWithKey = async (organisation_id: OrganisationId, own: SentContent): Promise<IngestId> => {
     const subject = { organisation_id, subject: `ingest-${own.ingest_id}` }

@@ -113,7 +113,7 @@ export type Consumer = ConsumerParts & {
   readonly batchSize?: number
   /**
    * Pauses up to so long after a batch, the longer the more events it had, so that under load later events are handled
-   * together. For consumers that no command waits for.
+   * together. For consumers that no command waits for, or seldom one.
    */
   readonly restMs?: number
   /** Under heavy traffic it takes a small part of the time, so that requests are answered first. Not for one that commands wait for. */

@@ -14,8 +14,8 @@ export type Lease = {
 export type Leases = {
   /**
    * Waits until no other holder has the lease of this name, in this process or another. Undefined when the signal was
-   * aborted first. Throws when the database does not answer. `held` is called whenever the
-   * database says that somebody else holds it.
+   * aborted first. Throws when the database does not answer. `held` is called whenever the database says that somebody else
+   * holds it.
    */
   readonly take: (name: string, signal: AbortSignal, held?: () => void) => Promise<Lease | undefined>
 }

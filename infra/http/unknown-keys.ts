@@ -69,11 +69,7 @@ const find = (place: Place | undefined, value: unknown, at: UnknownKey['path'], 
   if (!place || typeof value !== 'object' || value === null) return
   if (Array.isArray(value)) {
     const elements = place.elements()
-    if (elements)
-      for (const [index, item] of value.entries()) {
-        if (found.length === mostNamed) return
-        find(elements, item, [...at, index], found)
-      }
+    if (elements) for (const [index, item] of value.entries()) find(elements, item, [...at, index], found)
     return
   }
   for (const [key, held] of Object.entries(value)) {
