@@ -6,7 +6,6 @@ import { MandateId } from '#domain/payments/events.ts'
 import type { CardPayment } from '#domain/payments/record.ts'
 import { needsMandate } from '#domain/policies/mandate.ts'
 import { policy } from '#domain/policies/policy.ts'
-import type { SettlePremium } from '#domain/policies/premiums.ts'
 import { PremiumRefundId } from '#domain/premiums/events.ts'
 import { ApplicationId, QuoteId, type OrganisationId } from '#domain/values.ts'
 import { Problem } from '#infra/http/problem.ts'
@@ -18,6 +17,7 @@ import { doneOr, saidBy } from './provider-answers.ts'
 import { commandHandler, type Context, type Writer } from './handle.ts'
 import { makeLookAtMandate } from './look-at-mandate.ts'
 import type { PaymentDesks } from './payment-desk.ts'
+import { paidTwiceRefundId } from './policies/ids.ts'
 import { makeProviderRefunds, refundedNow } from './provider-refunds.ts'
 import type { SetUp } from './policies/set-up.ts'
 
@@ -36,7 +36,7 @@ type Deps = {
 
 type Receipt = Omit<ReceivePaymentNews, 'type' | 'organisation_id' | 'provider_event_id'>
 type DisputeNews = Extract<ProviderNews, { type: `charge.dispute.${string}` }>
-type DisputeResult = Extract<SettlePremium['result'], { outcome: 'disputed' | 'reinstated' }>
+type DisputeTold = { readonly payment_intent: string; readonly isTakenBack: boolean }
 type Of<Type> = Extract<ProviderNews, { type: Type }>['data']['object']
 
 /**
@@ -165,21 +165,24 @@ export const makePaymentNews = ({ writer, desks, mandateOwner, setUp }: Deps) =>
     const receipt = { ...about, ...idsIn(metadata), payment_intent_id: payment_intent }
     // News may come late and in any order: the provider is asked how things stand now. A key may not be allowed to ask.
     const isTakenBack = saidBy(await desk.provider.isTakenBack(id)) ?? !isWon
-    const result = isTakenBack ? ({ outcome: 'disputed' } as const) : reinstatedOf(payment_intent, context)
-    if (receipt.premium_id === null) return onCardDispute(organisation_id, receipt, metadata, result, context)
+    const told = { payment_intent, isTakenBack }
+    if (receipt.premium_id === null) return onCardDispute(organisation_id, receipt, metadata, told, context)
     const concern = await premiumConcernOf(organisation_id, receipt)
     const attempt = Number(metadata['attempt'])
     if (!concern || !Number.isSafeInteger(attempt)) return receipt
-    return settleDispute(receipt, concern, attempt, result, context)
+    return settleDispute(receipt, concern, attempt, told, context)
   }
 
   const settleDispute = async (
     receipt: Receipt,
     { state, premium: { premium_id } }: NonNullable<Awaited<ReturnType<typeof premiumConcernOf>>>,
     attempt: number,
-    result: DisputeResult,
+    { payment_intent: payment_intent_id, isTakenBack }: DisputeTold,
     context: Context,
   ): Promise<Receipt> => {
+    const refund_id = paidTwiceRefundId(premium_id, attempt)
+    const reinstated = { outcome: 'reinstated', payment_intent_id, collected_at: context.now, refund_id } as const
+    const result = isTakenBack ? ({ outcome: 'disputed' } as const) : reinstated
     await policies.handle(state.id, { type: 'SettlePremium', premium_id, attempt, now: context.now, result }, context)
     return { ...receipt, application_id: state.application_id, policy_id: state.id, premium_id }
   }
@@ -189,7 +192,7 @@ export const makePaymentNews = ({ writer, desks, mandateOwner, setUp }: Deps) =>
     organisation_id: OrganisationId,
     receipt: Receipt,
     metadata: Readonly<Record<string, string>>,
-    result: DisputeResult,
+    told: DisputeTold,
     context: Context,
   ): Promise<Receipt> => {
     const concern = await concernOf(organisation_id, metadata)
@@ -197,7 +200,7 @@ export const makePaymentNews = ({ writer, desks, mandateOwner, setUp }: Deps) =>
     if (!concern || !card) return receipt
     const { id: application_id } = concern.state.record
     const { payment_id, policy_id, amount_pence } = card
-    const isTakenBack = result.outcome === 'disputed'
+    const { isTakenBack } = told
     if (policy_id === null && !isTakenBack) return { ...receipt, application_id }
     if (policy_id === null) {
       const returned = { type: 'RecordCardReturn', payment_id, how: 'refunded', amount_pence } as const
@@ -211,7 +214,7 @@ export const makePaymentNews = ({ writer, desks, mandateOwner, setUp }: Deps) =>
     const state = (await policies.load(policy_id)) ?? (await setUp(application_id, card.quote_id, context))
     const policy = state && (await policies.load(policy_id))
     const premium = policy?.premiums.find(({ number }) => number === 1)
-    return policy && premium ? settleDispute(receipt, { state: policy, premium }, 1, result, context) : receipt
+    return policy && premium ? settleDispute(receipt, { state: policy, premium }, 1, told, context) : receipt
   }
 
   const onRefund = async (
@@ -366,9 +369,6 @@ export const makePaymentNews = ({ writer, desks, mandateOwner, setUp }: Deps) =>
     await receipts.handle(id, command, context)
   }
 }
-
-const reinstatedOf = (payment_intent_id: string, { now }: Context) =>
-  ({ outcome: 'reinstated', payment_intent_id, collected_at: now }) as const
 
 /** A mandate that nobody here knows may be another system's; one of the last minutes may be one that we are just making. */
 const isRecent = (created: number | undefined): boolean =>

@@ -18,3 +18,7 @@ export const providerRefundId = (
   const since = failed_before === 0 ? '' : ` ${failed_before}`
   return PremiumRefundId.parse(derivedId('provider_refund', premium_id, `${attempt} ${total_pence}${since}`))
 }
+
+/** The id of what is given back of a premium that was paid twice, by the attempt whose dispute the firm has won. */
+export const paidTwiceRefundId = (premium_id: PremiumId, attempt: number): PremiumRefundId =>
+  PremiumRefundId.parse(derivedId('paid_twice_refund', premium_id, String(attempt)))

@@ -1,7 +1,7 @@
 import { Rejection } from '../rejection.ts'
 import { dateIn, startOfDayIn } from '../time-zone.ts'
 import { MandateId } from '../payments/events.ts'
-import type { PremiumEvent, PremiumId, WriteOffReason } from '../premiums/events.ts'
+import type { PremiumEvent, PremiumId, PremiumRefundId, WriteOffReason } from '../premiums/events.ts'
 import { disputeCode, type Premium } from '../premiums/record.ts'
 import { coversFrom, dueAfter } from './collection.ts'
 import { daysAfter, earlierOf } from './dates.ts'
@@ -10,7 +10,7 @@ import type { PolicyEvent } from './events.ts'
 import type { PolicyStreamEvent } from './record.ts'
 import { nextNumber, type PolicyState } from './state.ts'
 import { about, premiumOf } from './premium.ts'
-import { leaveRefunds, refundOwed, waiveRefunds } from './refunds.ts'
+import { leaveRefunds, refundOwed, waiveRefund, waiveRefunds } from './refunds.ts'
 
 /** Sent when the day has come on which a premium is due. */
 export type CallPremium = {
@@ -50,7 +50,13 @@ export type SettlePremium = {
     /** What was collected was taken back by the payer's bank, which needs no reason and has no end of time for it. */
     | { readonly outcome: 'disputed' }
     /** The firm has won the dispute, and what was collected is its own again. */
-    | { readonly outcome: 'reinstated'; readonly payment_intent_id: string; readonly collected_at: string }
+    | {
+        readonly outcome: 'reinstated'
+        readonly payment_intent_id: string
+        readonly collected_at: string
+        /** Of what is given back, where it was collected anew. */
+        readonly refund_id: PremiumRefundId
+      }
 }
 
 /** Sent by a timer, and by the operator at any time after a failure. */
@@ -150,10 +156,13 @@ export const settlePremium = (
     return [
       { ...collected, payment_intent_id, collected_at },
       ...provenMandate(policy),
+      ...(premium.reinstated ? [paidTwice(premium, policy, premium.reinstated)] : []),
       ...refundedAtOnce(premium, policy),
     ]
   }
   if ((premium.status !== 'due' && premium.status !== 'requested') || premium.attempt !== attempt) return []
+  // Nothing was to be collected anew.
+  if (premium.reinstated) return paidByEarlier(premium, policy, premium.reinstated)
   const { customer, collection_rules, time_zone } = policy
   const days = hasEnded(policy) ? undefined : collection_rules.retry_after_days[attempt - 1]
   const retry_at = days === undefined ? null : startOfDayIn(time_zone, daysAfter(dateIn(time_zone, now), days))
@@ -187,28 +196,57 @@ const disputed = (premium: Premium, attempt: number, policy: PolicyState, now: s
   if (premium.attempt !== attempt || !mayBeCollected) return []
   const { id: customer_id } = policy.customer
   const failed = { ...about(premium), customer_id, attempt, failure_code: disputeCode, retry_at: null }
-  return [
-    { type: 'PremiumFailed', ...failed, disputed_on: dateIn(policy.time_zone, now) },
-    ...(hasEnded(policy) ? giveUp(policy, premium) : leaveRefunds(premium, disputeCode)),
-  ]
+  const { reinstated: earlier } = premium
+  const isGivenBack = premium.refunds.some(
+    ({ refund_id, status }) =>
+      refund_id === earlier?.refund_id && (status === 'refunded' || status === 'paid_otherwise'),
+  )
+  const isPaid = earlier !== null && !isGivenBack
+  const whatFollows = isPaid
+    ? [...paidByEarlier(premium, policy, earlier), ...waiveRefund(policy, premium, earlier.refund_id)]
+    : hasEnded(policy)
+      ? giveUp(policy, premium)
+      : leaveRefunds(premium, disputeCode)
+  return [{ type: 'PremiumFailed', ...failed, disputed_on: dateIn(policy.time_zone, now) }, ...whatFollows]
 }
 
-/** It is paid again, unless it was asked for anew meanwhile: what comes of both is left to the team. */
+/** It is paid again. Where it was collected anew meanwhile it was paid twice, and one of both is given back. */
 const reinstated = (
   premium: Premium,
   attempt: number,
   policy: PolicyState,
-  { payment_intent_id, collected_at }: Extract<SettlePremium['result'], { outcome: 'reinstated' }>,
+  { payment_intent_id, collected_at, refund_id }: Extract<SettlePremium['result'], { outcome: 'reinstated' }>,
 ): Decision => {
-  const { status, method, disputed_attempt, refunds } = premium
-  const isLost = status === 'failed' || status === 'written_off'
-  if (!isLost || premium.attempt !== attempt || disputed_attempt !== attempt) return []
-  const collected = { type: 'PremiumCollected', ...about(premium), attempt, method, collected_at } as const
-  return [
-    { ...collected, payment_intent_id: method === 'card' ? null : payment_intent_id },
-    ...(refunds.length === 0 ? refundedAtOnce(premium, policy) : []),
-  ]
+  const isTold = premium.reinstated?.attempt === attempt || premium.refunds.some((each) => each.refund_id === refund_id)
+  if (attempt > premium.disputed_attempt || isTold) return []
+  const isByCard = policy.first_premium.method === 'card' && premium.number === 1 && attempt === 1
+  const earlier: Reinstated = {
+    attempt,
+    method: isByCard ? 'card' : 'direct_debit',
+    payment_intent_id: isByCard ? null : payment_intent_id,
+    reinstated_at: collected_at,
+    refund_id,
+  }
+  const isLost = premium.status === 'failed' || premium.status === 'written_off'
+  const paid = isLost ? paidByEarlier(premium, policy, earlier) : []
+  if (premium.attempt === attempt) return paid
+  const twice = premium.status === 'collected' ? [paidTwice(premium, policy, earlier)] : []
+  return [{ type: 'PremiumReinstated', ...about(premium), ...earlier }, ...paid, ...twice]
 }
+type Reinstated = NonNullable<Premium['reinstated']>
+
+/** What the attempt of a dispute that was won had collected pays for it. */
+const paidByEarlier = (
+  premium: Premium,
+  policy: PolicyState,
+  { attempt, method, payment_intent_id, reinstated_at: collected_at }: Reinstated,
+): Decision => [
+  { type: 'PremiumCollected', ...about(premium), attempt, method, payment_intent_id, collected_at },
+  ...(premium.refunds.length === 0 ? refundedAtOnce(premium, policy) : []),
+]
+
+const paidTwice = (premium: Premium, policy: PolicyState, { refund_id }: Reinstated) =>
+  refundOwed(premium, policy, premium.amount_pence, 'paid_twice', refund_id)
 
 /** What is collected for a time that is not covered is given back. */
 const refundedAtOnce = (premium: Premium, policy: PolicyState): Decision => {
@@ -253,9 +291,9 @@ export const writeOffPremium = ({ premium_id, reason }: WriteOffPremium, policy:
     case 'due':
     case 'requested':
       // Whether the provider was asked already is known only to who has looked.
-      if (premium.status === 'due' && reason === 'policy_ended') return [writtenOff(premium, reason)]
-      if (reason === 'operator' && cannotBeAsked(premium)) return giveUp(policy, premium, reason)
-      throw underWay()
+      if (reason === 'policy_ended' ? premium.status !== 'due' : !cannotBeAsked(premium)) throw underWay()
+      if (premium.reinstated) return paidByEarlier(premium, policy, premium.reinstated)
+      return reason === 'policy_ended' ? [writtenOff(premium, reason)] : giveUp(policy, premium, reason)
   }
 }
 

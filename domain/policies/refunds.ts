@@ -241,6 +241,12 @@ const takenBack = (policy: PolicyState, premium: Premium, refund: PremiumRefund)
 export const waiveRefunds = (policy: PolicyState, premium: Premium): Decision =>
   premium.refunds.filter(isOwed).map((refund) => takenBack(policy, premium, refund))
 
+/** It is not owed any more, since the payer's bank has taken back what was paid twice. */
+export const waiveRefund = (policy: PolicyState, premium: Premium, refund_id: PremiumRefundId): Decision =>
+  premium.refunds
+    .filter((refund) => isOwed(refund) && refund.refund_id === refund_id)
+    .map((refund) => takenBack(policy, premium, refund))
+
 /** The bank has taken back what they would be given back from: whether they are still owed is left to the team. */
 export const leaveRefunds = ({ premium_id, refunds }: Premium, failure_code: string): Decision =>
   refunds
@@ -304,7 +310,11 @@ export const recordProviderRefund = (command: RecordProviderRefund, policy: Poli
   if (!isCurrent && attempt > premium.disputed_attempt) return []
   const beyond = total_pence - refundedBy(premium, attempt)
   if (beyond <= 0) return []
-  const owed = isCurrent ? premium.refunds.filter(isOwed) : []
+  // Of what was paid twice, either payment may be given back.
+  const isEither = premium.reinstated?.attempt === attempt
+  const owed = premium.refunds.filter(
+    (refund) => isOwed(refund) && (isCurrent || (isEither && refund.reason === 'paid_twice')),
+  )
   const same = owed.find(({ refund_pence }) => refund_pence === beyond)
   if (same) return [refunded(premium, same, attempt)]
 

@@ -13,7 +13,7 @@ export type PremiumRefundId = z.infer<typeof PremiumRefundId>
 export const PremiumMethod = z.enum(['direct_debit', 'card'])
 export const WriteOffReason = z.enum(['policy_ended', 'operator'])
 export type WriteOffReason = z.infer<typeof WriteOffReason>
-export const RefundReason = z.enum(['cooling_off', 'policy_ended', 'provider', 'operator'])
+export const RefundReason = z.enum(['cooling_off', 'policy_ended', 'provider', 'operator', 'paid_twice'])
 export type RefundReason = z.infer<typeof RefundReason>
 
 const Attempt = z.int().positive()
@@ -76,6 +76,16 @@ export const premiumEvents = {
   ),
   /** It is collected again. */
   PremiumRetried: event({ ...premium, attempt: Attempt }),
+  /** The firm has won the dispute of what an earlier attempt had collected, after it was asked for anew. */
+  PremiumReinstated: event({
+    ...premium,
+    attempt: Attempt,
+    method: PremiumMethod,
+    payment_intent_id: ProviderId.nullable(),
+    reinstated_at: z.iso.datetime(),
+    /** Of what is given back where both attempts have collected it. */
+    refund_id: PremiumRefundId,
+  }),
   /** It is not asked for any more. */
   PremiumWrittenOff: event({ ...premium, attempt: Attempt, reason: WriteOffReason }),
   PremiumRefundOwed: event({

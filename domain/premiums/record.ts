@@ -49,12 +49,23 @@ export const Premium = z
     disputed_on: CalendarDate.nullable().describe('When the payer’s bank took back what was collected.'),
     /** What was collected by this attempt or an earlier one was taken back. */
     disputed_attempt: z.int(),
+    /** What an earlier attempt had collected is the firm's again, after the premium was asked for anew. */
+    reinstated: z
+      .object({
+        attempt: z.int(),
+        method: PremiumMethod,
+        payment_intent_id: z.string().nullable(),
+        reinstated_at: z.iso.datetime(),
+        refund_id: PremiumRefundId,
+      })
+      .nullable()
+      .describe('A dispute that was won after the premium was asked for anew.'),
     retry_at: z.iso.datetime().nullable().describe('When something is done about it next.'),
     /** How often in a row nothing could be done about it. */
     delays: z.int(),
     /** Since when it waits to be collected. */
     asked_at: z.iso.datetime(),
-    refunded_pence: Pence.describe('Given back, by whomever.'),
+    refunded_pence: Pence.describe('Given back, by whomever; without what was paid twice.'),
     refunds: z.array(PremiumRefund),
     created_at: z.iso.datetime(),
     updated_at: z.iso.datetime(),
@@ -97,6 +108,7 @@ const due = ({ type: _type, next_due_on: _on, next_due_at: _at, ...given }: Of<'
   failure_code: null,
   disputed_on: null,
   disputed_attempt: 0,
+  reinstated: null,
   retry_at: null,
   delays: 0,
   asked_at: at,
@@ -124,12 +136,18 @@ const changeBy = (premium: Premium, event: Exclude<PremiumEvent, Of<'PremiumDue'
       return { failure_code: event.failure_code, delays: event.failures, retry_at: event.retry_at }
     case 'PremiumCollected': {
       const { attempt, method, payment_intent_id, collected_at } = event
-      return { ...settled, status: 'collected', attempt, method, payment_intent_id, collected_at, failure_code: null }
+      const collected = { ...settled, status: 'collected' as const, failure_code: null }
+      const reinstated = premium.reinstated?.attempt === attempt ? null : premium.reinstated
+      return { ...collected, attempt, method, payment_intent_id, collected_at, reinstated }
     }
     case 'PremiumFailed':
       return { status: 'failed', failure_code: event.failure_code, retry_at: event.retry_at, delays: 0 }
     case 'PremiumRetried':
       return { status: 'due', attempt: event.attempt, payment_intent_id: null, retry_at: null, delays: 0 }
+    case 'PremiumReinstated': {
+      const { attempt, method, payment_intent_id, reinstated_at, refund_id } = event
+      return { reinstated: { attempt, method, payment_intent_id, reinstated_at, refund_id } }
+    }
     case 'PremiumWrittenOff':
       return { ...settled, status: 'written_off' }
     case 'PremiumRefundOwed': {
@@ -145,7 +163,7 @@ const changeBy = (premium: Premium, event: Exclude<PremiumEvent, Of<'PremiumDue'
       const { attempt } = event
       const given = { refund_id, refund_pence, reason, status: 'refunded' as const, attempt, failed_provider_refunds }
       const refunds = [...others, { ...untried, ...given }]
-      return { refunds, refunded_pence: premium.refunded_pence + refund_pence }
+      return { refunds, refunded_pence: premium.refunded_pence + countedPence(given) }
     }
     case 'PremiumRefundDelayed': {
       const { failure_code, attempt: failed_attempts, retry_at } = event
@@ -157,20 +175,25 @@ const changeBy = (premium: Premium, event: Exclude<PremiumEvent, Of<'PremiumDue'
       const { failure_code, provider_refund_id } = event
       const failed_provider_refunds = [...before.failed_provider_refunds, provider_refund_id]
       const owed = { status: 'owed', failure_code, failed_attempts: 0, is_left: true, failed_provider_refunds } as const
-      const standing = before.status === 'refunded' ? before.refund_pence : 0
+      const standing = before.status === 'refunded' ? countedPence(before) : 0
       return { refunds: changed(premium, event, owed), refunded_pence: premium.refunded_pence - standing }
     }
     case 'PremiumRefundRequested':
       return { refunds: changed(premium, event, { is_left: false }) }
     case 'PremiumRefundPaidOtherwise': {
-      const { paid_on, refund_pence } = event
-      const closed = { status: 'paid_otherwise', is_left: false, paid_on } as const
-      return { refunds: changed(premium, event, closed), refunded_pence: premium.refunded_pence + refund_pence }
+      const before = refundOf(premium, event)
+      if (!before) return {}
+      const closed = { status: 'paid_otherwise', is_left: false, paid_on: event.paid_on } as const
+      return { refunds: changed(premium, event, closed), refunded_pence: premium.refunded_pence + countedPence(before) }
     }
     case 'PremiumRefundWaived':
       return { refunds: changed(premium, event, { status: 'waived', is_left: false }) }
   }
 }
+
+/** What was paid twice is given back once, and the premium stays paid. */
+const countedPence = ({ reason, refund_pence }: Pick<PremiumRefund, 'reason' | 'refund_pence'>): number =>
+  reason === 'paid_twice' ? 0 : refund_pence
 
 const settled = { retry_at: null, delays: 0 } as const
 const untried: Omit<PremiumRefund, 'refund_id' | 'refund_pence' | 'reason' | 'status'> = {
@@ -193,7 +216,7 @@ const changed = (
 
 /** What of a premium could still be given back: what is owed already counts as given. */
 export const refundable = ({ status, amount_pence, refunds }: Premium): number => {
-  const counted = refunds.filter((refund) => refund.status !== 'waived')
+  const counted = refunds.filter((refund) => refund.status !== 'waived' && refund.reason !== 'paid_twice')
   return status === 'collected' ? Math.max(0, amount_pence - sumOf(counted)) : 0
 }
 
@@ -213,5 +236,5 @@ export const overdueSince = ({ due_on, disputed_on }: Premium): string =>
   disputed_on !== null && disputed_on > due_on ? disputed_on : due_on
 
 /** Whether a premium has failed and is still not paid. */
-export const isOverdue = ({ status, attempt }: Premium): boolean =>
-  status === 'failed' || (attempt > 1 && (status === 'due' || status === 'requested'))
+export const isOverdue = ({ status, attempt, reinstated }: Premium): boolean =>
+  status === 'failed' || (attempt > 1 && reinstated === null && (status === 'due' || status === 'requested'))

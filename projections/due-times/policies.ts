@@ -117,6 +117,7 @@ export const premiumDueTimes = (
     case 'PremiumRefundDelayed':
       return [{ kind: 'premium_refund', id: event.refund_id, due_at: event.retry_at }]
     case 'PremiumRefundReduced':
+    case 'PremiumReinstated':
       return []
     case 'PremiumRefundRequested':
       return [{ kind: 'premium_refund', id: event.refund_id, due_at: occurred_at }]

@@ -8,6 +8,8 @@ type Intent = Omit<ProviderPayment, 'status' | 'refunded_pence'> & {
   refunded_pence: number
   /** The payer's bank has taken it back. */
   is_disputed: boolean
+  /** The firm has won its dispute. */
+  is_won: boolean
 }
 
 type Refund = {
@@ -47,6 +49,7 @@ export const makeBank = () => {
           amount_pence,
           refunded_pence: 0,
           is_disputed: false,
+          is_won: false,
           currency_code: 'GBP',
           metadata,
           card: null,
@@ -105,8 +108,9 @@ export const makeBank = () => {
     },
     // Nothing else of the provider is called for premiums.
     provider: provider as unknown as Provider,
-    holds: () =>
+    holds: (premium_id?: string) =>
       intents
+        .filter(({ metadata }) => premium_id === undefined || metadata['premium_id'] === premium_id)
         .filter(({ status }) => status === 'succeeded')
         .reduce(
           (sum, { amount_pence, refunded_pence, is_disputed }) =>

@@ -136,20 +136,28 @@ export const openWorld = async ({ end_date }: { readonly end_date: string | null
   }
   const tellOfDispute = async (index: number) => {
     const intent = bank.intents[index]
-    if (!intent?.is_disputed) return
+    if (!intent || (!intent.is_disputed && !intent.is_won)) return
     const object = { id: `dp_${index}`, amount: intent.amount_pence, payment_intent: intent.id }
     const news = {
-      id: `evt_dispute_${intent.id}`,
+      id: `evt_dispute_${intent.id}_${intent.is_won}`,
       livemode: false,
-      type: 'charge.dispute.created' as const,
+      type: intent.is_won ? ('charge.dispute.funds_reinstated' as const) : ('charge.dispute.created' as const),
       data: { object },
     }
     await attempt(async ({ receive }) => receive(OrganisationId.parse(organisation_id), news, context()))
   }
   const dispute = async (index: number, isTold = true) => {
     const intent = bank.intents[index]
-    if (intent?.status !== 'succeeded' || intent.is_disputed) return
+    if (intent?.status !== 'succeeded' || intent.is_disputed || intent.is_won) return
     intent.is_disputed = true
+    if (isTold) await tellOfDispute(index)
+  }
+  /** The firm wins the dispute of a payment, of which it was told. */
+  const win = async (index: number, isTold = true) => {
+    const intent = bank.intents[index]
+    if (!intent?.is_disputed) return
+    await tellOfDispute(index)
+    Object.assign(intent, { is_disputed: false, is_won: true })
     if (isTold) await tellOfDispute(index)
   }
   return {
@@ -157,6 +165,7 @@ export const openWorld = async ({ end_date }: { readonly end_date: string | null
     clock,
     fire,
     dispute,
+    win,
     tellOfDispute,
     tell,
     tellOfRefunds,

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { PolicyEvent } from '#domain/policies/events.ts'
 import { policy } from '#domain/policies/policy.ts'
 import type { SettlePremium } from '#domain/policies/premiums.ts'
-import { type PremiumEvent } from '#domain/premiums/events.ts'
+import { PremiumRefundId, type PremiumEvent } from '#domain/premiums/events.ts'
 import { premiumDueTimes } from '../../projections/due-times/policies.ts'
 import { scenariosOf } from '../scenario.ts'
 import {
@@ -16,6 +16,8 @@ import {
   requested,
   collected,
   failed,
+  givenBack,
+  refund_id,
   retried,
   arrears,
   noArrears,
@@ -165,6 +167,7 @@ describe('what becomes of a collection', () => {
 })
 
 describe('a dispute', () => {
+  const twice_id = PremiumRefundId.parse('b2000000-0000-5000-8000-000000000009')
   const dispute: SettlePremium = { type: 'SettlePremium', premium_id, attempt: 1, now, result: { outcome: 'disputed' } }
   const takenBack: PremiumEvent = {
     type: 'PremiumFailed',
@@ -204,17 +207,92 @@ describe('a dispute', () => {
   })
   const reinstated: SettlePremium = {
     ...dispute,
-    result: { outcome: 'reinstated', payment_intent_id: 'pi_1', collected_at: now },
+    result: { outcome: 'reinstated', payment_intent_id: 'pi_1', collected_at: now, refund_id: twice_id },
   }
+  const earlier = {
+    attempt: 1,
+    method: 'direct_debit',
+    payment_intent_id: 'pi_1',
+    reinstated_at: now,
+    refund_id: twice_id,
+  } as const
+  const won: PremiumEvent = { type: 'PremiumReinstated', ...first, ...earlier }
+  const anew = { ...collected, attempt: 2, payment_intent_id: 'pi_2' }
+  const collectedAnew: SettlePremium = {
+    ...settle('collected', 2),
+    result: { outcome: 'collected', payment_intent_id: 'pi_2', collected_at: now },
+  }
+  const askedAnew = [...paid, takenBack, retried(2), { ...requested, attempt: 2, payment_intent_id: 'pi_2' }]
+  const paidAgain = { ...collected, collected_at: now }
+  const twice: PremiumEvent = { ...owed('operator'), refund_id: twice_id, reason: 'paid_twice' }
   scenario('that the firm wins leaves the premium paid', {
     given: [...paid, takenBack],
     when: reinstated,
     then: [{ ...collected, collected_at: now }],
   })
-  scenario('that is won does not pay for a premium that was asked for anew: that is left to the team', {
-    given: [...paid, takenBack, retried(2)],
+  scenario('that is won after the premium was collected anew: it was paid twice, and one is given back', {
+    given: [...askedAnew, anew],
+    when: reinstated,
+    then: [won, twice],
+  })
+  scenario('that is told as won twice gives back one', {
+    given: [...askedAnew, anew, won, twice],
     when: reinstated,
     then: [],
+  })
+  scenario('that is won while the premium is collected anew waits for what comes of it', {
+    given: askedAnew,
+    when: reinstated,
+    then: [won],
+  })
+  scenario('that was won: what is collected anew is given back', {
+    given: [...askedAnew, won],
+    when: collectedAnew,
+    then: [anew, twice],
+  })
+  scenario('that was won: what is collected anew is given back once', {
+    given: [...askedAnew, won, anew, twice],
+    when: collectedAnew,
+    then: [],
+  })
+  scenario('that was won has paid the premium, where collecting it anew fails', {
+    given: [...askedAnew, won],
+    when: settle('failed', 2),
+    then: [paidAgain],
+  })
+  scenario('that is won after collecting it anew has failed leaves the premium paid', {
+    given: [...askedAnew, failed(2)],
+    when: reinstated,
+    then: [won, paidAgain],
+  })
+  scenario('that was won has paid what is asked for no more, where nobody was asked', {
+    given: [...paid, takenBack, retried(2), won],
+    when: { type: 'WriteOffPremium', premium_id, reason: 'policy_ended' },
+    then: [paidAgain],
+  })
+  scenario('of what was collected anew, too, gives nothing back of the one that was won', {
+    given: [...askedAnew, anew, won, twice],
+    when: { ...dispute, attempt: 2 },
+    then: [
+      { ...takenBack, attempt: 2 },
+      paidAgain,
+      expect.objectContaining({ type: 'PremiumRefundWaived', refund_id: twice_id, why: 'taken_back' }) as never,
+    ],
+  })
+  scenario('that was won leaves the premium unpaid where it was given back already', {
+    given: [...askedAnew, anew, won, twice, { ...givenBack, refund_id: twice_id, reason: 'paid_twice', attempt: 2 }],
+    when: { ...dispute, attempt: 2 },
+    then: [{ ...takenBack, attempt: 2 }, expect.objectContaining({ type: 'ArrearsChanged' }) as never],
+  })
+  scenario('what was paid twice can be given back by hand of either payment', {
+    given: [...askedAnew, anew, won, twice],
+    when: { type: 'RecordProviderRefund', premium_id, refund_id, attempt: 1, total_pence: 2875, failed_before: 0 },
+    then: [{ ...givenBack, refund_id: twice_id, reason: 'paid_twice' }],
+  })
+  scenario('what was paid twice is given back beside what the team gives back', {
+    given: [...askedAnew, anew, won, twice],
+    when: { type: 'RefundPremium', premium_id, refund_id, refund_pence: null },
+    then: [owed('operator')],
   })
   scenario('that took nothing changes nothing', { given: paid, when: reinstated, then: [] })
   scenario('that is told as won twice changes nothing more', {
