@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { cursorOf, placeAt, unknownCursor } from '#infra/http/cursor.ts'
+import { Cursor, cursorOf, placeAt, unknownCursor } from '#infra/http/cursor.ts'
 import { pageSize } from '#infra/http/whole-number.ts'
 
 /** The parameters of a list with cursors. */
 export const pageParameters = {
   limit: pageSize(),
-  cursor: z.string().optional(),
+  cursor: Cursor,
 }
 
 const Place = z.tuple([z.string(), z.string()])

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { cursorOf, placeAt } from '#infra/http/cursor.ts'
+import { Cursor, cursorOf, placeAt } from '#infra/http/cursor.ts'
 import { inDigits, pageSize } from '#infra/http/whole-number.ts'
 
 /** A place in a list that is in the order of a time, and of ids where times are equal. */
@@ -46,7 +46,7 @@ export const lowestId = '00000000-0000-0000-0000-000000000000'
 /** The parameters of every list with cursors. */
 export const pageParameters = {
   limit: pageSize(),
-  cursor: z.string().optional(),
+  cursor: Cursor,
 }
 
 /**

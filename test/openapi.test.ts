@@ -32,7 +32,12 @@ const valuesOf = (key: string, within: unknown): readonly unknown[] => {
   ])
 }
 
-type Parameter = { readonly name: string; readonly schema: { readonly type?: string; readonly example?: unknown } }
+type Parameter = {
+  readonly name: string
+  readonly in: string
+  readonly required?: boolean
+  readonly schema: { readonly type?: string; readonly example?: unknown; readonly minLength?: number }
+}
 const allParameters = () => operations.flatMap(({ parameters = [] }) => parameters)
 
 test('the router and the OpenAPI document name the same operations', () => {
@@ -115,6 +120,20 @@ test('the example of a parameter has the type that its schema says', () => {
 
   expect(examples.length).toBeGreaterThan(0)
   expect(examples.filter((each) => !isOfType(each))).toEqual([])
+})
+
+test('every parameter of a path is required, as OpenAPI asks', () => {
+  const ofPaths = allParameters().filter((parameter) => parameter.in === 'path')
+
+  expect(ofPaths.length).toBeGreaterThan(0)
+  expect(ofPaths.filter(({ required }) => required !== true)).toEqual([])
+})
+
+test('an empty cursor, which no list has given, fits no list', () => {
+  const cursors = allParameters().filter(({ name, schema }) => name === 'cursor' && schema.type === 'string')
+
+  expect(cursors.length).toBeGreaterThan(0)
+  expect(cursors.filter(({ schema }) => schema.minLength !== 1)).toEqual([])
 })
 
 test('every webhook is described with its headers and its body', () => {

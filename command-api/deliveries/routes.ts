@@ -29,6 +29,8 @@ const connectionAddress = `${organisationAddress}/connections/:connection_id` as
 const OrganisationPath = z.object({ organisation_id: OrganisationId })
 const ConnectionPath = OrganisationPath.extend({ connection_id: z.uuid() })
 
+const isMissed = { properties: { missed: { const: true } }, required: ['missed'] }
+
 const AskedRecovery = z
   .object({
     delivery_id: z.uuid().optional().describe('Only this delivery.'),
@@ -63,8 +65,8 @@ const AskedRecovery = z
   .meta({
     anyOf: [
       { required: ['connection_id', 'missed'] },
-      { required: ['delivery_id'], properties: { missed: { const: false } } },
-      { required: ['since'], properties: { missed: { const: false } } },
+      // Said with `not`: from a constant `false` openapi-python-client makes a file that Python cannot read.
+      ...['delivery_id', 'since'].map((name) => ({ properties: { [name]: {} }, required: [name], not: isMissed })),
     ],
   })
 

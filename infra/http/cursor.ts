@@ -1,5 +1,8 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import { Problem } from './problem.ts'
+
+/** The parameter of a list that says where its page begins. */
+export const Cursor = z.string().min(1).optional()
 
 /** A place in a list as callers are given it: they send it back, and need not know what it says. */
 export const cursorOf = (place: readonly string[]): string => Buffer.from(JSON.stringify(place)).toString('base64url')

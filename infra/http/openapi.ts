@@ -118,18 +118,23 @@ const typed = (schema: z.ZodType, example: unknown): unknown => {
 }
 
 /** With its examples, if the route gives any, since those are what an explorer fills in. */
-const withExamples = (schema: z.ZodType | undefined, examples: Readonly<Record<string, unknown>> = {}) => {
+const withExamples = (
+  schema: z.ZodType | undefined,
+  examples: Readonly<Record<string, unknown>> = {},
+  param: { readonly required?: true } = {},
+) => {
   if (!(schema instanceof z.ZodObject)) return undefined
   const shape = Object.entries<z.ZodType>(schema.shape).map(([name, part]) => {
     const example = examples[name]
-    return [name, example === undefined ? part : part.meta({ ...part.meta(), example: typed(part, example) })] as const
+    const given = example === undefined ? {} : { example: typed(part, example) }
+    return [name, part.meta({ ...part.meta(), ...given, param })] as const
   })
   return z.object(Object.fromEntries(shape))
 }
 
 const operation = (spec: RouteSpec): ZodOpenApiOperationObject => {
   const { example, body } = spec
-  const path = withExamples(spec.path, example?.path)
+  const path = withExamples(spec.path, example?.path, { required: true })
   const query = withExamples(spec.query, example?.query)
   const headers = Object.entries(headersOf(spec))
   return {

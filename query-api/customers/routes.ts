@@ -1,12 +1,13 @@
 import { z } from 'zod'
 import { ConsentSaid, VerificationSaid } from '#domain/customers/record.ts'
 import { CustomerId, OrganisationId } from '#domain/values.ts'
+import { Cursor } from '#infra/http/cursor.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { Limit, nextCursor, placeOf } from '../feed.ts'
 
 const path = z.object({ organisation_id: OrganisationId })
-const query = z.object({ contact_id: CustomerId.optional(), cursor: z.string().optional(), limit: Limit })
+const query = z.object({ contact_id: CustomerId.optional(), cursor: Cursor, limit: Limit })
 
 type Asked = { readonly path: z.infer<typeof path>; readonly query: z.infer<typeof query> }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { LifecycleEventType } from '#domain/workflows/events.ts'
 import { OrganisationId, ProductId } from '#domain/values.ts'
+import { Cursor } from '#infra/http/cursor.ts'
 import { readOrWrite, route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { Limit, listOf, nextCursor, placeOf } from '../feed.ts'
@@ -21,7 +22,7 @@ const LifecycleEvent = z
 type LifecycleEvent = z.output<typeof LifecycleEvent>
 
 const Query = z.object({
-  cursor: z.string().optional().describe('The next_cursor of the page before; left out: from the beginning.'),
+  cursor: Cursor.describe('The next_cursor of the page before; left out: from the beginning.'),
   type: listOf(z.string().regex(/^[a-z_]+\.[a-z_]+$/, 'must be event types such as policy.bound'))
     .optional()
     .describe(`One or more event types, separated by commas: ${LifecycleEventType.options.slice(0, 3).join(', ')} …`),

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { DeliveryRecoveryId, EndedState } from '#domain/deliveries/events.ts'
 import { OrganisationId } from '#domain/values.ts'
+import { Cursor } from '#infra/http/cursor.ts'
 import { notFound } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
@@ -42,7 +43,6 @@ const ConnectionState = z
 type ConnectionState = z.output<typeof ConnectionState>
 
 const operator = { tag: 'Operator', access: { kind: 'operator' } } as const
-const Place = z.string().optional()
 
 type Times = 'requested_at' | 'since' | 'until' | 'finished_at'
 type Row = Omit<Recovery, Times> & {
@@ -107,7 +107,7 @@ export const deliveryRecoveryRoutes = ({ pool }: { readonly pool: Database }): R
       method: 'get',
       address: '/admin/v1/delivery_connections',
       summary: 'List how the connections of an organisation do that have something to send or settings of their own',
-      query: z.object({ organisation_id: OrganisationId, limit: pageParameters.limit, cursor: Place }),
+      query: z.object({ organisation_id: OrganisationId, limit: pageParameters.limit, cursor: Cursor }),
       answers: { 200: z.object({ data: z.array(ConnectionState), next_cursor: z.string().nullable() }) },
     },
     async ({ query: { organisation_id, limit, cursor } }) => {

@@ -6,6 +6,7 @@ import { LeadStatus } from '#domain/leads/events.ts'
 import { LeadRecord, MarketingPermission, marketingPermissions } from '#domain/leads/record.ts'
 import { Key } from '#domain/pipeline/events.ts'
 import { CustomerId, OrganisationId } from '#domain/values.ts'
+import { Cursor } from '#infra/http/cursor.ts'
 import { notFound } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
@@ -23,7 +24,7 @@ const LeadsQuery = z.object({
   status: LeadStatus.optional(),
   stage: Key.optional(),
   owner_id: z.uuid().toLowerCase().optional(),
-  cursor: z.string().optional(),
+  cursor: Cursor,
   limit: Limit,
 })
 
@@ -127,7 +128,7 @@ export const leadAdminRoutes = ({ pool }: { readonly pool: Database }): Route[] 
       address: `${address}/:contact_id/timeline`,
       summary: 'List what happened to a lead, or to a person who is none, oldest first',
       path: LeadPath,
-      query: z.object({ cursor: z.string().optional(), limit: Limit }),
+      query: z.object({ cursor: Cursor, limit: Limit }),
       answers: { 200: z.object({ data: z.array(LeadFeedEvent), next_cursor: z.string().nullable() }) },
     },
     async ({ path: { organisation_id, contact_id }, query: { cursor, limit } }) => {

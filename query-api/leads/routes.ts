@@ -5,6 +5,7 @@ import { isTerminal } from '#domain/leads/record.ts'
 import { StageKind } from '#domain/pipeline/events.ts'
 import { stageOf, type Pipelines } from '#domain/pipeline/record.ts'
 import { CampaignId, CustomerId, SentInstant, type OrganisationId } from '#domain/values.ts'
+import { Cursor } from '#infra/http/cursor.ts'
 import { route, type Route, type ScopeRule } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { Limit, listOf, nextCursor, placeOf } from '../feed.ts'
@@ -35,7 +36,7 @@ const Lead = z
 const LeadsQuery = z.object({
   status: listOf(LeadStatus).optional().describe('One or more statuses, separated by commas.'),
   campaign_id: CampaignId.optional(),
-  cursor: z.string().optional().describe('The next_cursor of the page before; left out: from the beginning.'),
+  cursor: Cursor.describe('The next_cursor of the page before; left out: from the beginning.'),
   updated_since: SentInstant.optional().describe(
     'From the leads that changed at or after this time on. Ignored with cursor.',
   ),
@@ -43,7 +44,7 @@ const LeadsQuery = z.object({
 })
 
 export const EventsQuery = z.object({
-  cursor: z.string().optional(),
+  cursor: Cursor,
   contact_id: CustomerId.optional(),
   campaign_id: CampaignId.optional(),
   type: listOf(z.string().regex(/^[a-z_]+\.([a-z_]+|\*)$/, 'must be event types such as lead.created or activity.*'))

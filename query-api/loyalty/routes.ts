@@ -8,6 +8,7 @@ import {
   type Programme,
 } from '#domain/loyalty/record.ts'
 import { MembershipId, OrganisationId } from '#domain/values.ts'
+import { Cursor } from '#infra/http/cursor.ts'
 import { notFound, Problem } from '#infra/http/problem.ts'
 import { readOrWrite, route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
@@ -89,7 +90,7 @@ export const membershipReads = ({ db, pool, programmes }: Deps): Route[] => {
         query: z.object({
           policy_number: z.string().optional(),
           external_member_ref: z.string().optional(),
-          cursor: z.string().optional(),
+          cursor: Cursor,
           limit: Limit,
         }),
         answers: { 200: z.object({ data: z.array(ShownMembership), next_cursor: z.string().nullable() }) },

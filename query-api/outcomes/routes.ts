@@ -3,6 +3,7 @@ import { MappedOutcome } from '#domain/custom-integrations/events.ts'
 import { HeldReason, LeadReference, OutcomeSource, Report } from '#domain/outcomes/events.ts'
 import { Outcome, ShownModel, shownModel, type OutcomeModels } from '#domain/outcomes/record.ts'
 import { ApiApplicationId, CustomerId, OrganisationId } from '#domain/values.ts'
+import { Cursor } from '#infra/http/cursor.ts'
 import { Problem } from '#infra/http/problem.ts'
 import { route, type Route, type ScopeRule } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
@@ -18,7 +19,7 @@ const scopes: ScopeRule = [
 const access = { kind: 'application', scopes, serverOnly: true } as const
 
 const OutcomesQuery = z.object({
-  cursor: z.string().optional(),
+  cursor: Cursor,
   contact_id: CustomerId.optional(),
   deal_ref: z.string().max(200).optional(),
   type: z.string().optional().describe('A key of the outcome model.'),
@@ -127,7 +128,7 @@ export const outcomeRoutes = ({ pool, outcomeModels }: Deps): Route[] => [
         'List the outcomes that wait for a person to say which lead they are about, or to correct them, oldest first',
       access: { kind: 'operator' },
       path: z.object({ organisation_id: OrganisationId }),
-      query: z.object({ cursor: z.string().optional(), limit: Limit }),
+      query: z.object({ cursor: Cursor, limit: Limit }),
       answers: { 200: z.object({ data: z.array(HeldOutcome), next_cursor: z.string().nullable() }) },
     },
     async ({ path: { organisation_id }, query: { cursor, limit } }) => {
