@@ -169,10 +169,15 @@ export const runTimers = (timers: readonly Timer[], parts: TimerParts): RunningT
     const isOver = () => signal.aborted || lease.signal.aborted
     const laps = new Map<string, Lap>()
     while (!isOver()) {
-      const isHeld = [await sweep(laps, isOver), await goOn(laps, isOver)].includes(true)
+      const sweptAt = performance.now()
+      let isHeld = await sweep(laps, isOver)
+      const intervalMs = () => (isHeld ? Math.min(pollMs, heldMs) : pollMs)
+      // An organisation that has come to its end begins anew with the next sweep, however far others are.
+      do isHeld = (await goOn(laps, isOver)) || isHeld
+      while (laps.size > 0 && !isOver() && performance.now() - sweptAt < intervalMs())
       outage = undefined
       if (laps.size > 0) continue
-      await pause(isHeld ? Math.min(pollMs, heldMs) : pollMs, undefined, {
+      await pause(intervalMs(), undefined, {
         signal: AbortSignal.any([signal, lease.signal]),
       }).catch(() => undefined)
     }

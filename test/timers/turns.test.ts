@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test, vi } from 'vitest'
+import { OwnError } from '#domain/own-error.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import { runTimers, type DueTime } from '../../command-api/timers.ts'
 import { dueTimes } from '../../projections/due-times/projection.ts'
@@ -55,4 +56,38 @@ test('what is due of one stream keeps its order, also where its organisation has
   const fired = await firedOf(200, [...others, ...own])
 
   expect(fired.filter((each) => each.stream === stream).map(({ id }) => id)).toEqual(own.map(({ id }) => id))
+})
+
+test('while much is due of two organisations and all of it fails, it is looked through once in an interval', async () => {
+  await using shared = await fixture()
+  await fillReadModel(shared.pool, [dueTimes], [])
+  // Of different lengths, so that one is in the middle whenever the other has come to its end.
+  for (const [organisation_id, count] of [
+    [busy, 1_400],
+    [quiet, 1_600],
+  ] as const)
+    await shared.pool.query(sql`
+      insert into due_times (organisation_id, kind, id, stream, due_at)
+      select ${organisation_id}, 'retry', gen_random_uuid(), 'policy-' || gen_random_uuid(), timestamptz '2026-06-01' + n * interval '1 s'
+      from generate_series(1, ${count}::integer) as n`)
+  const process = shared.makeProcess('timers')
+  const query = vi.spyOn(process.parts.pool, 'query')
+  const failures = new Map<string, number>()
+  const fire = async ({ id }: DueTime) => {
+    failures.set(id, (failures.get(id) ?? 0) + 1)
+    throw new OwnError('cannot be')
+  }
+  const pollMs = 2_000
+  const running = runTimers([{ kind: 'retry', fire }], { ...process.parts, clock, pollMs, share: 200 })
+  process.until(running.finished)
+  const failed = (times: number) => [...failures.values()].filter((each) => each >= times).length
+
+  await vi.waitUntil(() => failed(1) === 3_000, { timeout: 30_000, interval: 5 })
+  const [before, since] = [query.mock.calls.length, performance.now()]
+  await vi.waitUntil(() => failed(3) === 3_000, { timeout: 30_000, interval: 5 })
+
+  const intervals = Math.ceil((performance.now() - since) / pollMs) + 1
+  // A page of 200 is a statement, and each organisation and the sweep end with one that finds less.
+  const statements = 3_000 / 200 + 4
+  expect(query.mock.calls.length - before).toBeLessThanOrEqual(intervals * statements)
 })
