@@ -6,6 +6,7 @@ import { forgetSetAside } from '#infra/consumers/set-aside.ts'
 import { transaction, withDeadline } from '#infra/postgres/postgres.ts'
 import { tableAnew } from './anew.ts'
 import { defaultLagMs, history } from './history.ts'
+import { positionOf } from './place.ts'
 import type { Row, SomeProjection } from './projection.ts'
 import { tableOf } from './table.ts'
 
@@ -72,14 +73,15 @@ const compareMs = 300_000
 
 const compare = async (
   db: ClientBase,
-  { table: { columns, key } }: SomeProjection,
+  { table: { columns, key }, place }: SomeProjection,
   inUse: string,
   anew: string,
 ): Promise<Comparison> => {
   // As text: JSON is equal to nothing, and is written in the same way by the same code.
-  const differs = Object.keys(columns).map(
-    (column) => `in_use."${column}"::text is distinct from anew."${column}"::text`,
-  )
+  const differs = Object.keys(columns).map((column) => {
+    const [left, right] = [`in_use."${column}"::text`, `anew."${column}"::text`]
+    return `${column === place?.column ? positionOf(left) : left} is distinct from ${right}`
+  })
   const both = `${inUse} as in_use full join ${anew} as anew using (${key.map((column) => `"${column}"`).join(', ')})`
   const where = `where in_use is null or anew is null or ${differs.join(' or ')}`
   const count = `

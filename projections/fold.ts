@@ -2,6 +2,7 @@ import type { ClientBase, Pool } from 'pg'
 import { fromStored, type RecordedEvent } from '#domain/event.ts'
 import { OwnError } from '#domain/own-error.ts'
 import type { Change, Sender, SetEventAside } from '#infra/consumers/consumer-type.ts'
+import { placed, type PlaceBehind } from './place.ts'
 import type { Row, SomeProjection } from './projection.ts'
 import type { Table } from './table.ts'
 
@@ -85,13 +86,16 @@ const folded = async (
   return rows
 }
 
-/** Folds all events of a record again, as if none of its rows existed, and writes the rows. */
+/**
+ * Folds all events of a record again, as if none of its rows existed, and writes the rows. `behind` places what was not shown
+ * before.
+ */
 export const refoldEvents = async (
   db: ClientBase,
   projection: SomeProjection,
   table: Table,
   pages: AsyncIterable<readonly RecordedEvent[]>,
-  { writer = db, setEventAside = refuse }: FoldOptions = {},
+  { writer = db, setEventAside = refuse, behind }: FoldOptions & { readonly behind?: PlaceBehind } = {},
 ): Promise<void> => {
   const fold = foldOf(projection, table)
   const rows = new Map<string, Touched>()
@@ -112,6 +116,7 @@ export const refoldEvents = async (
     const row = rows.get(table.identityOf(before))
     if (row) rows.set(table.identityOf(before), { ...row, before })
   }
+  for (const row of rows.values()) if (row.now) row.now = placed(projection, row.before, row.now, behind)
   await saveRows(writer, table, rows)
 }
 

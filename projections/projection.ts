@@ -48,6 +48,11 @@ export type Projection<Shapes extends EventShapes, Read extends Row, Key extends
    * another order than the log's once that is resumed: the whole table is then rebuilt instead.
    */
   readonly sharesRows?: boolean
+  /**
+   * For a table whose readers go on from the last place that they have seen: the column with the position in the log at which
+   * a row last changed, and the one with the id of its stream.
+   */
+  readonly place?: { readonly column: 'position'; readonly record: keyof Read & string }
   readonly keys: (event: EventOf<Shapes>, recorded: RecordedEvent) => readonly Pick<Read, Key>[]
   readonly project: (
     row: Read | undefined,
@@ -71,6 +76,7 @@ export type SomeProjection = {
     readonly indexes?: readonly string[]
   }
   readonly sharesRows?: boolean
+  readonly place?: { readonly column: 'position'; readonly record: string }
   readonly keys: (event: never, recorded: RecordedEvent) => readonly Row[]
   readonly project: (row: never, event: never, recorded: RecordedEvent, key: never) => Row | undefined
 }

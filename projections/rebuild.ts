@@ -19,6 +19,7 @@ import { transaction } from '#infra/postgres/postgres.ts'
 import { retry } from '#infra/retry.ts'
 import { tableAnew } from './anew.ts'
 import { defaultLagMs, history } from './history.ts'
+import { takeOverPlaces } from './place.ts'
 import type { SomeProjection } from './projection.ts'
 import { tableOf } from './table.ts'
 
@@ -143,12 +144,14 @@ export const rebuild = async (
         await anew.apply(db, events).catch((cause: unknown) => {
           throw new NotSwapped('The last events could not be applied together.', { cause })
         })
+      const isFilledBeyond = left === undefined || (filled !== undefined && filled > left)
+      const upTo = isFilledBeyond ? filled : left
+      await takeOverPlaces(db, projection, { inUse, next, upTo })
       await replaceSetAside(db, name, described.name)
       await db.query(`drop table ${inUse.name}; alter table ${next.name} rename to ${inUse.name}`)
       await removeCheckpoint(db, described.name)
       signal.throwIfAborted()
-      const isFilledBeyond = left === undefined || (filled !== undefined && filled > left)
-      await resetCheckpoint(db, describe(projection), isFilledBeyond ? filled : left)
+      await resetCheckpoint(db, describe(projection), upTo)
     })
     await swapped.catch((error: unknown) => {
       throw deadline.aborted && !signal.aborted ? new NotSwapped('The swap took too long.', { cause: error }) : error

@@ -5,6 +5,7 @@ import type { Progress } from '#infra/consumers/progress.ts'
 import { changeOf, refoldEvents } from './fold.ts'
 import { eventsAtOnce } from './history.ts'
 import type { SomeProjection } from './projection.ts'
+import { placesBehind } from './place.ts'
 import { ensureTable, rebuild } from './rebuild.ts'
 import { tableOf } from './table.ts'
 
@@ -53,7 +54,8 @@ export const runProjection = (projection: SomeProjection, parts: ProjectionParts
     },
     changeOf: (events, setEventAside, unsaved) =>
       changeOf(parts.pool, projection, table, events, { setEventAside, unsaved }),
-    refold: (pages, db, writer, setEventAside) => refoldEvents(db, projection, table, pages, { writer, setEventAside }),
+    refold: (pages, db, writer, setEventAside, upTo) =>
+      refoldEvents(db, projection, table, pages, { writer, setEventAside, behind: placesBehind(upTo) }),
   })
 
   return {

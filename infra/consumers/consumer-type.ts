@@ -1,5 +1,5 @@
 import type { Pool, PoolClient, QueryConfig } from 'pg'
-import type { RecordedEvent } from '#domain/event.ts'
+import type { Position, RecordedEvent } from '#domain/event.ts'
 import type { EventLog } from '../event-log/event-log.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
@@ -59,7 +59,7 @@ export type InOneStatement = {
     setEventAside: SetEventAside,
     unsaved?: Change,
   ) => Promise<Change | undefined>
-  /** Handles a record that was set aside again from its first event. */
+  /** Handles a record that was set aside again from its first event, up to where the consumer is. */
   readonly refold: Refold
 }
 
@@ -68,6 +68,7 @@ export type Refold = (
   db: PoolClient,
   last: Sender,
   setEventAside: SetEventAside,
+  upTo: Position,
 ) => Promise<void>
 
 export type InTransaction =

@@ -113,7 +113,7 @@ const refold = async (
   }
   await save(async (db, last) => {
     const failed: Failure[] = []
-    await fold(pages(), db, last, (event, error) => failed.push({ event, reason: reasonOf(error) }))
+    await fold(pages(), db, last, (event, error) => failed.push({ event, reason: reasonOf(error) }), upTo)
     const [failure] = failed
     await (failure ? setAsideAgain(db, name, record, new Map(), failure) : putBack(db, name, record))
     failures = failed

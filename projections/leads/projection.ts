@@ -2,6 +2,7 @@ import { idOf, organisationOf } from '#domain/event.ts'
 import { publishedLeadEvent } from '#domain/lead-feed/record.ts'
 import { leadEvents, type LeadShown } from '#domain/leads/events.ts'
 import { evolveLead, evolveShown, type LeadRecord } from '#domain/leads/record.ts'
+import { isPlacedBehind } from '../place.ts'
 import type { Projection } from '../projection.ts'
 
 type FeedRow = {
@@ -26,7 +27,7 @@ const later = (one: string, other: string): string => (one > other ? one : other
 /** Every lead once for each API application that has sent it, as it stands in that application's feed of changes. */
 export const leads: Projection<typeof leadEvents, FeedRow, 'organisation_id' | 'api_application_id' | 'contact_id'> = {
   name: 'leads',
-  version: 2,
+  version: 3,
   categories: ['lead'],
   events: leadEvents,
   table: {
@@ -47,8 +48,10 @@ export const leads: Projection<typeof leadEvents, FeedRow, 'organisation_id' | '
       `organisation_id, api_application_id, status, ${place}`,
       `organisation_id, api_application_id, campaign_id, status, ${place}`,
       `organisation_id, api_application_id, updated_at, ${place}`,
+      `organisation_id where ${isPlacedBehind}`,
     ],
   },
+  place: { column: 'position', record: 'contact_id' },
 
   keys: ({ seen_by }, recorded) =>
     seen_by.map((api_application_id) => ({
@@ -93,7 +96,7 @@ type EventRow = {
 /** What happened to leads, and to people who are none, as published: once for each API application that saw it, and once for the team. */
 export const leadFeed: Projection<typeof leadEvents, EventRow, 'organisation_id' | 'viewer_id' | 'event_id'> = {
   name: 'lead_events',
-  version: 3,
+  version: 4,
   categories: ['lead'],
   events: leadEvents,
   table: {
@@ -119,8 +122,10 @@ export const leadFeed: Projection<typeof leadEvents, EventRow, 'organisation_id'
       `organisation_id, viewer_id, campaign_id, type, ${place} where campaign_id is not null`,
       `organisation_id, viewer_id, campaign_id, family, ${place} where campaign_id is not null`,
       `organisation_id, viewer_id, recorded_at, ${place}`,
+      `organisation_id where ${isPlacedBehind}`,
     ],
   },
+  place: { column: 'position', record: 'contact_id' },
 
   keys: (event, recorded) =>
     publishedLeadEvent(event) === undefined

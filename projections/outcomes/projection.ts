@@ -10,6 +10,7 @@ import {
 import { outcomeOf, type Outcome } from '#domain/outcomes/record.ts'
 import { phoneDigits } from '#domain/phone-digits.ts'
 import type { Fields } from '#domain/rejection.ts'
+import { isPlacedBehind } from '../place.ts'
 import type { Projection } from '../projection.ts'
 
 type Row = {
@@ -32,7 +33,7 @@ const recorded = { OutcomeRecorded, OutcomeReversed }
 /** Every outcome as it is shown, reversals too. */
 export const outcomes: Projection<typeof recorded, Row, 'organisation_id' | 'id'> = {
   name: 'outcomes',
-  version: 1,
+  version: 2,
   categories: ['outcomes'],
   events: recorded,
   table: {
@@ -51,8 +52,10 @@ export const outcomes: Projection<typeof recorded, Row, 'organisation_id' | 'id'
       `organisation_id, type, ${place}`,
       `organisation_id, contact_id, ${place}`,
       `organisation_id, deal_ref, ${place}`,
+      `organisation_id where ${isPlacedBehind}`,
     ],
   },
+  place: { column: 'position', record: 'contact_id' },
 
   keys: (event, stored) => {
     const organisation_id = organisationOf(stored)
