@@ -11,6 +11,7 @@ type Deps = {
 }
 
 const firstPauseMs = 5
+const longestPauseMs = 100
 
 /**
  * Looks an ingest up in the read model. A sender has its 202 before the lead is shown there, so whoever asks for one that
@@ -28,12 +29,13 @@ export const whenReceived =
     const [first] = await log.read(`ingest-${id}`, { limit: 1 })
     if (first?.type !== 'IngestReceived' || first.metadata.organisation_id !== organisation_id) return undefined
     const deadline = performance.now() + withinMs
-    for (let pauseMs = firstPauseMs; ; pauseMs *= 2) {
+    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
       const found = await find()
       if (found) return found
-      if (performance.now() + pauseMs > deadline)
+      const leftMs = deadline - performance.now()
+      if (leftMs <= 0)
         throw new Problem('unavailable', 'The lead was received and cannot be read yet. Send the request again.')
-      await pause(pauseMs)
+      await pause(Math.min(pauseMs, leftMs))
     }
   }
 

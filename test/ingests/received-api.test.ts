@@ -46,6 +46,15 @@ test('a lead that was received and is not shown in time is 503, never 404', asyn
   })
 })
 
+test('a lead that is shown just before the time is over is answered', async () => {
+  const { body } = await service.post({ identity: stranger() })
+  const organisation_id = OrganisationId.parse(service.organisation_id)
+  const shownAt = performance.now() + 800
+  const find = async () => (performance.now() >= shownAt ? 'shown' : undefined)
+
+  expect(await received(1_000)(organisation_id, IngestId.parse(body.data.id), find)).toBe('shown')
+})
+
 test('nobody waits for an ingest that there is not: an unknown one, one of another firm, an Idempotency-Key', async () => {
   const organisation_id = OrganisationId.parse(service.organisation_id)
   const first = { identity: stranger(), source_reference: 'the same' }

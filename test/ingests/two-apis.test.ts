@@ -48,6 +48,12 @@ test.each([
   expect(answers.filter(({ data }) => data.duplicate !== true)).toHaveLength(1)
   const [{ data } = { data: undefined }] = answers
   expect(await service.settled(data?.id ?? '')).toMatchObject({ status: 'applied', activities_written: 0 })
+  // Of the repeats no key is kept, and the lead's own still opens what was sent.
+  const { rows } = await service.database.pool.query(
+    `select subject from data_key where subject like 'ingest-%' and not exists (
+       select from event_log.event where stream = subject)`,
+  )
+  expect(rows).toEqual([])
 })
 
 test('twenty leads of one person at once through two processes make one lead', async () => {
