@@ -100,11 +100,37 @@ test('a key that was made too soon can be discarded, one of a person who was era
   const { of, discard, erase } = database.process()
   const [first] = [await of(ann), await of(bob)]
   await discard(ann)
+  expect((await of(ann)).id).not.toBe(first.id)
+
   await erase(bob)
   await discard(bob)
-
-  expect((await of(ann)).id).not.toBe(first.id)
   await expect(of(bob)).rejects.toThrow(SubjectErased)
+})
+
+test('a key that was read while its subject was erased is not remembered', async () => {
+  await using database = await keyDatabase()
+  const { of, erase } = database.process()
+  const { id } = await of(ann)
+  const [wasRead, wasErased] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const slow: Database = {
+    query: async (statement) => {
+      const answer = await database.pool.query(statement)
+      if (/from data_key/.test(statement.text)) {
+        wasRead.resolve()
+        await wasErased.promise
+      }
+      return answer
+    },
+  }
+  const { byId, forget } = makeDataKeys({ pool: slow, keys })
+  const reading = byId(new Set([id]))
+  await wasRead.promise
+  await erase(ann)
+  forget(id)
+  wasErased.resolve()
+  await reading
+
+  expect((await byId(new Set([id]))).get(id)).toBe('erased')
 })
 
 test('keys are found through their index, however few there were when the statement was planned', async () => {
