@@ -36,7 +36,7 @@ type Deps = {
 
 type Receipt = Omit<ReceivePaymentNews, 'type' | 'organisation_id' | 'provider_event_id'>
 type DisputeNews = Extract<ProviderNews, { type: `charge.dispute.${string}` }>
-type DisputeTold = { readonly payment_intent: string; readonly isTakenBack: boolean }
+type DisputeTold = { readonly dispute_id: string; readonly payment_intent: string; readonly isTakenBack: boolean }
 type Of<Type> = Extract<ProviderNews, { type: Type }>['data']['object']
 
 /**
@@ -165,7 +165,7 @@ export const makePaymentNews = ({ writer, desks, mandateOwner, setUp }: Deps) =>
     const receipt = { ...about, ...idsIn(metadata), payment_intent_id: payment_intent }
     // News may come late and in any order: the provider is asked how things stand now. A key may not be allowed to ask.
     const isTakenBack = saidBy(await desk.provider.isTakenBack(id)) ?? !isWon
-    const told = { payment_intent, isTakenBack }
+    const told = { dispute_id: id, payment_intent, isTakenBack }
     if (receipt.premium_id === null) return onCardDispute(organisation_id, receipt, metadata, told, context)
     const concern = await premiumConcernOf(organisation_id, receipt)
     const attempt = Number(metadata['attempt'])
@@ -201,7 +201,13 @@ export const makePaymentNews = ({ writer, desks, mandateOwner, setUp }: Deps) =>
     const { id: application_id } = concern.state.record
     const { payment_id, policy_id, amount_pence } = card
     const { isTakenBack } = told
-    if (policy_id === null && !isTakenBack) return { ...receipt, application_id }
+    if (policy_id === null && !isTakenBack) {
+      // It was taken to have gone back to the cardholder, and pays for nothing: now it has to.
+      const failed = { provider_refund_id: told.dispute_id, failure_code: 'dispute_won' }
+      await handle(application_id, { type: 'RecordReturnFailure', payment_id, ...failed }, context)
+      await handle(application_id, { type: 'RequestSettlement', payment_id }, context)
+      return { ...receipt, application_id }
+    }
     if (policy_id === null) {
       const returned = { type: 'RecordCardReturn', payment_id, how: 'refunded', amount_pence } as const
       await handle(application_id, returned, context)

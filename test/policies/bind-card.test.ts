@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { PaymentId } from '#domain/payments/events.ts'
 import { readNews } from '#infra/stripe/news.ts'
+import { settleCardPayments } from '../../command-api/applications/settle-card-payments.ts'
 import { makePaymentNews } from '../../command-api/receive-payment-news.ts'
 import { eventOf } from '../../stand-ins/stripe/webhooks.ts'
 import { organisation_id } from '../applications/release.ts'
@@ -167,4 +168,31 @@ test('a card payment that is disputed before the sale pays for nothing', async (
 
   expect((await cardEvents(application_id)).at(-1)).toBe('CardPaymentReturned')
   expect((await sales.bind(quote_id)).body.error.code).toBe('first_payment_missing')
+})
+
+test('a card payment that is disputed before the sale, and whose dispute the firm wins, is given back once', async () => {
+  const { quote_id, application_id, intent } = await authorised()
+  await sales.provider.capture(intent, `capture:${intent}`)
+  await dispute(intent)
+
+  await fetch(`${sales.stripe.url}/stand-in/payment_intents/${intent}/dispute/win`, { method: 'POST' })
+  for (let time = 0; time < 2; time++) await tellOf(intent, 'charge.dispute.funds_reinstated')
+
+  expect((await cardEvents(application_id)).slice(-2)).toEqual([
+    'CardPaymentReturnFailed',
+    'CardPaymentSettlementRequested',
+  ])
+  expect((await sales.bind(quote_id)).body.error.code).toBe('first_payment_missing')
+  const payment_id = PaymentId.parse(`f0000000-0000-4000-8000-${String(payments).padStart(12, '0')}`)
+  const { writer, desks } = sales
+  const timer = settleCardPayments({ writer, desks }).find(({ kind }) => kind === 'card_payment_return')
+  const due = { organisation_id, kind: 'card_payment_return', id: payment_id, due_at: quotedAt } as const
+  const stream = `application-${application_id}`
+  const actor = { type: 'system', id: null } as const
+  const context = { organisation_id, actor, correlation_id: 'test', now: quotedAt }
+  for (let time = 0; time < 2; time++) await timer?.fire({ ...due, stream }, context)
+
+  const refunds = sales.stripe.objects().filter((each) => each.object === 'refund' && each['payment_intent'] === intent)
+  expect(refunds.map(({ amount }) => amount)).toEqual([1_250])
+  expect((await cardEvents(application_id)).at(-1)).toBe('CardPaymentReturned')
 })
