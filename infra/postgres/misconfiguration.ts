@@ -3,6 +3,7 @@ import { BadConfiguration } from '../config.ts'
 const faults: readonly { readonly code: RegExp; readonly fault: string }[] = [
   { code: /^28...$/, fault: 'the user or password is wrong, or the user may not connect' },
   { code: /^3D000$/, fault: 'there is no such database' },
+  { code: /^EACCES$/, fault: 'this user of the machine may not use the socket of PostgreSQL' },
   { code: /^42501$/, fault: 'the user has no right to make or use the tables of the service' },
 ]
 
