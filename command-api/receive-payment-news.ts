@@ -209,8 +209,15 @@ export const makePaymentNews = ({ writer, desks, mandateOwner, setUp }: Deps) =>
       return { ...receipt, application_id }
     }
     if (policy_id === null) {
-      const returned = { type: 'RecordCardReturn', payment_id, how: 'refunded', amount_pence } as const
-      await handle(application_id, returned, context)
+      const how = { how: 'refunded', unless_sold: true } as const
+      const { state } = await handle(
+        application_id,
+        { type: 'RecordCardReturn', payment_id, amount_pence, ...how },
+        context,
+      )
+      const now = state?.payments.cards.find((each) => each.payment_id === payment_id)
+      // It was sold a moment before: the dispute is about its policy.
+      if (now && now.policy_id !== null) return onCardDispute(organisation_id, receipt, metadata, told, context)
       return { ...receipt, application_id }
     }
     // What the bank has taken back is not to be given back as well.

@@ -58,6 +58,8 @@ export type RecordCardReturn = {
   readonly payment_id: PaymentId
   readonly how: 'refunded' | 'released' | 'closed'
   readonly amount_pence: number
+  /** Of what was sold for it, a premium is owed again instead: a sale that came first leaves it as it is. */
+  readonly unless_sold?: true
 }
 
 /** The provider tells, often days later, that what it gave back has come back to it. */
@@ -174,9 +176,12 @@ export const closeQuotePayments = ({ quote_id }: CloseQuotePayments, state: Appl
     .map(({ payment_id }) => ({ type: 'CardPaymentReturnOwed', payment_id, reason }))
 }
 
-export const recordCardReturn = ({ type: _type, ...returned }: RecordCardReturn, state: ApplicationState): Decision => {
+export const recordCardReturn = (
+  { type: _type, unless_sold, ...returned }: RecordCardReturn,
+  state: ApplicationState,
+): Decision => {
   const card = cardOf(state, returned.payment_id)
-  return card && card.status !== 'returned'
+  return card && card.status !== 'returned' && !(unless_sold === true && card.policy_id !== null)
     ? [{ type: 'CardPaymentReturned', ...returned, policy_id: card.policy_id }]
     : []
 }

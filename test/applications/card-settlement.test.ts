@@ -136,6 +136,9 @@ describe('that it was given back', () => {
   ])
   then('once', [...open, taken('succeeded'), owed('not_used'), givenBack], record, [])
   then('not of a payment that nobody has heard of', quoted, record, [])
+  const disputed = { ...record, unless_sold: true } as const
+  then('by a dispute, where it pays for no policy', [...open, taken('succeeded')], disputed, [givenBack])
+  then('not by a dispute, where a sale came first', [...open, taken('succeeded'), bought, used], disputed, [])
 })
 
 describe('that the provider has it back', () => {
