@@ -14,7 +14,7 @@ import { forPayer, payerOf } from './applications/payer.ts'
 import { readBankDetails, type DirectDebitInput } from './direct-debit-input.ts'
 import { commandHandler, type Context, type Writer } from './handle.ts'
 import type { PaymentDesks } from './payment-desk.ts'
-import type { Timer } from './timers.ts'
+import { tried, type Timer } from './timers.ts'
 
 type Deps = { readonly writer: Writer; readonly desks: PaymentDesks }
 
@@ -33,7 +33,7 @@ export const setUpMandates = ({ writer, desks }: Deps): Timer => {
     kind: 'policy_mandate',
     fire: async ({ stream }, context) => {
       const found = await policies.load(idOf(stream))
-      if (!found || !needsMandate(found)) return
+      if (!found || !needsMandate(found)) return undefined
       const state = await applications.load(found.application_id)
       if (!state) throw new Error(`Application ${found.application_id} of policy ${found.id} does not exist.`)
       const desk = desks(found.organisation_id, state.record.stripe_test_mode)
@@ -45,7 +45,7 @@ export const setUpMandates = ({ writer, desks }: Deps): Timer => {
         const { mandate_requests } = found
         const failed = { type: 'RecordMandateFailure', ...made, mandate_requests, now: context.now } as const
         await policies.handle(found.id, failed, context)
-        return
+        return tried
       }
       const { mandate_id, account_number_last4, status } = made
       const { provider_customer_id, provider_payment_method_id, provider_mandate_id } = made
@@ -55,6 +55,7 @@ export const setUpMandates = ({ writer, desks }: Deps): Timer => {
         { type: 'RecordMandate', mandate_id, ...provider, account_number_last4, status },
         context,
       )
+      return undefined
     },
   }
 

@@ -6,7 +6,7 @@ import type { CardPayment } from '#domain/payments/record.ts'
 import type { Outcome, Provider, ProviderPayment } from '#infra/stripe/provider.ts'
 import { commandHandler, type Context, type Writer } from '../handle.ts'
 import type { PaymentDesks } from '../payment-desk.ts'
-import type { DueTime, Timer } from '../timers.ts'
+import { tried, type DueTime, type Timer } from '../timers.ts'
 import { takenAtProvider } from './card-routes.ts'
 
 type Deps = { readonly writer: Writer; readonly desks: PaymentDesks }
@@ -27,9 +27,9 @@ export const settleCardPayments = ({ writer, desks }: Deps): readonly Timer[] =>
 
   const settle =
     (work: (provider: Provider, found: Found, context: Context) => Promise<ApplicationCommand | string>) =>
-    async (due: DueTime, context: Context): Promise<void> => {
+    async (due: DueTime, context: Context): Promise<typeof tried | undefined> => {
       const found = await find(due)
-      if (!found) return
+      if (!found) return undefined
       const { record } = found.state
       const desk = desks(record.organisation_id, record.stripe_test_mode)
       const result = desk ? await work(desk.provider, found, context) : 'no_account'
@@ -39,6 +39,7 @@ export const settleCardPayments = ({ writer, desks }: Deps): readonly Timer[] =>
           ? { type: 'RecordSettlementFailure', payment_id, failure_code: result, now: context.now }
           : result
       await handle(idOf(due.stream), command, context)
+      return command.type === 'RecordSettlementFailure' ? tried : undefined
     }
 
   return [

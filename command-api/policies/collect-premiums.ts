@@ -11,7 +11,7 @@ import type { Outcome, Provider, ProviderPayment } from '#infra/stripe/provider.
 import { commandHandler, type Context, type Writer } from '../handle.ts'
 import { makeLookAtMandate } from '../look-at-mandate.ts'
 import type { PaymentDesks } from '../payment-desk.ts'
-import type { Timer } from '../timers.ts'
+import { tried, type Timer } from '../timers.ts'
 import { premiumIds, providerRefundId } from './ids.ts'
 
 type Deps = { readonly writer: Writer; readonly desks: PaymentDesks; readonly clock: Pick<Clock, 'now'> }
@@ -30,13 +30,15 @@ export const collectPremiums = ({ writer, desks, clock }: Deps): readonly Timer[
   const { handle, load } = commandHandler(writer, policy)
   const lookAtMandate = makeLookAtMandate({ writer, desks })
 
-  const actOn = async (state: PolicyState, premium: Premium, context: Context): Promise<void> => {
+  const actOn = async (state: PolicyState, premium: Premium, context: Context): Promise<typeof tried | undefined> => {
     const desk = desks(state.organisation_id, state.test)
-    for (const command of await commandsFor(state, premium, desk?.provider, context)) {
+    const commands = await commandsFor(state, premium, desk?.provider, context)
+    for (const command of commands) {
       const { state: after, events } = await handle(state.id, command, context)
       // Its mandate may have ended, and the news of that be lost: the next attempt would fail as well.
       if (after && events.some(({ type }) => type === 'PremiumFailed')) await lookAtMandate(after, context)
     }
+    return commands.some(({ type }) => type === 'DelayPremium') ? tried : undefined
   }
 
   const commandsFor = async (
@@ -70,12 +72,12 @@ export const collectPremiums = ({ writer, desks, clock }: Deps): readonly Timer[
       kind: 'premium',
       fire: async ({ stream, id }, context) => {
         const before = await load(idOf(stream))
-        if (!before) return
+        if (!before) return undefined
         const premium = premiumOf(before, PremiumId.parse(id))
-        await actOn(before, premium, context)
-        if (premium.status !== 'failed') return
+        const outcome = await actOn(before, premium, context)
+        if (premium.status !== 'failed') return outcome
         const after = await load(before.id)
-        if (after) await actOn(after, premiumOf(after, premium.premium_id), context)
+        return after && actOn(after, premiumOf(after, premium.premium_id), context)
       },
     },
     {

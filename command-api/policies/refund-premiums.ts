@@ -5,7 +5,7 @@ import type { PolicyState } from '#domain/policies/state.ts'
 import type { Provider } from '#infra/stripe/provider.ts'
 import { commandHandler, type Context, type Writer } from '../handle.ts'
 import type { PaymentDesks } from '../payment-desk.ts'
-import type { Timer } from '../timers.ts'
+import { tried, type Timer } from '../timers.ts'
 
 type Deps = { readonly writer: Writer; readonly desks: PaymentDesks }
 
@@ -20,9 +20,11 @@ export const refundPremiums = ({ writer, desks }: Deps): Timer => {
       const premium = state?.premiums.find(({ refunds }) => refunds.some(({ refund_id }) => refund_id === id))
       // One after the other, so that the provider's total tells which have been done.
       const refund = premium?.refunds.find(({ status, is_left }) => status === 'owed' && !is_left)
-      if (!state || !premium || refund?.refund_id !== id) return
+      if (!state || !premium || refund?.refund_id !== id) return undefined
       const desk = desks(state.organisation_id, state.test)
-      await handle(state.id, await giveBack(desk?.provider, state, premium, refund, context), context)
+      const command = await giveBack(desk?.provider, state, premium, refund, context)
+      await handle(state.id, command, context)
+      return command.type === 'DelayRefund' ? tried : undefined
     },
   }
 }
