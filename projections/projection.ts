@@ -26,10 +26,10 @@ export type Projection<Shapes extends EventShapes, Read extends Row, Key extends
   readonly categories: readonly string[]
   readonly events: Shapes
   /**
-   * Whether commands wait until it shows what they wrote: unless this is false, for one that no caller reads. `seldom`: those
+   * Whether commands wait until it shows what they wrote; they do by default. `never`: no caller reads it. `seldom`: those
    * that come by the thousand do not, and it rests a little between batches for their sake.
    */
-  readonly awaited?: false | 'seldom'
+  readonly awaited?: 'never' | 'seldom'
   /**
    * Whether deliveries about records of others wait for it: its checkpoint then follows the log closely, also past events that
    * are not its own.
@@ -68,7 +68,7 @@ export type SomeProjection = {
   readonly version: number
   readonly categories: readonly string[]
   readonly events: EventShapes
-  readonly awaited?: false | 'seldom'
+  readonly awaited?: 'never' | 'seldom'
   readonly awaitedByDeliveries?: true
   readonly table: {
     readonly columns: Readonly<Record<string, ColumnType>>

@@ -40,7 +40,7 @@ const describe = ({ name, version, categories, awaited }: SomeProjection): Consu
   name,
   version,
   categories,
-  awaited: awaited !== false,
+  awaited: awaited !== 'never',
 })
 
 /** Makes the table of a projection that has none, to be filled from the first event. The version of the table in use. */

@@ -36,7 +36,7 @@ export const runProjection = (projection: SomeProjection, parts: ProjectionParts
     version,
     categories,
     types: Object.keys(projection.events),
-    ...(awaited === false ? { restMs } : { awaitedIn: parts.progress }),
+    ...(awaited === 'never' ? { restMs } : { awaitedIn: parts.progress }),
     ...(awaited === 'seldom' && { restMs: shortRestMs }),
     ...(awaitedByDeliveries && { saveAfterMs }),
     batchSize: eventsAtOnce,

@@ -34,7 +34,7 @@ export const timelineOf = <Shapes extends EventShapes>({
   version,
   categories: [category],
   events,
-  awaited: false,
+  awaited: 'never',
   table: {
     columns: {
       organisation_id: 'uuid',

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg'
 import type { Customer } from '#domain/customers/record.ts'
 import { idOf, type Json } from '#domain/event.ts'
-import { publishedLeadEvent } from '#domain/lead-feed/record.ts'
+import { publishedLeadEvent, team } from '#domain/lead-feed/record.ts'
 import { leadEvents, type CampaignRef } from '#domain/leads/events.ts'
 import type { LeadRecord } from '#domain/leads/record.ts'
 import type { Pipeline } from '#domain/pipeline/events.ts'
@@ -20,9 +20,6 @@ type Facts = {
   /** Nothing but activities was recorded so far, as of somebody who is no lead. */
   readonly only_activities?: true
 }
-
-/** Stands for the organisation's own team among those who see an event. */
-const team = '00000000-0000-0000-0000-000000000000'
 
 type Row = {
   readonly event_id: string

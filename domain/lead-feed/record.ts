@@ -3,6 +3,9 @@ import type { Json } from '../event.ts'
 import type { LeadEvent } from '../leads/events.ts'
 import { CampaignId, CustomerId } from '../values.ts'
 
+/** Stands for the organisation's own team among those who see an event. */
+export const team = '00000000-0000-0000-0000-000000000000'
+
 /** What happened to a lead, as receivers are told: in the feed and in webhooks alike. */
 export const LeadFeedEvent = z
   .object({

@@ -119,7 +119,7 @@ export const keyDocuments: Projection<typeof productEvents, KeyDocumentRow, 'org
   version: 1,
   categories: ['product'],
   events: productEvents,
-  awaited: false,
+  awaited: 'never',
   table: {
     columns: {
       organisation_id: 'uuid',

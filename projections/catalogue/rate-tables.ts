@@ -18,7 +18,7 @@ export const rateTables: Projection<typeof rateTableEvents, Row, 'organisation_i
   version: 1,
   categories: ['rate_table'],
   events: rateTableEvents,
-  awaited: false,
+  awaited: 'never',
   table: {
     columns: {
       organisation_id: 'uuid',

@@ -53,7 +53,7 @@ export const dueTimes: Projection<typeof dueTimeEvents, Row, 'organisation_id' |
   version: 16,
   categories: ['application', 'policy', 'lead', 'ingest', 'membership', 'outreach', 'outreach_person'],
   events: dueTimeEvents,
-  awaited: false,
+  awaited: 'never',
   table: {
     columns: {
       organisation_id: 'uuid',

@@ -1,5 +1,5 @@
 import { idOf, organisationOf } from '#domain/event.ts'
-import { publishedLeadEvent } from '#domain/lead-feed/record.ts'
+import { publishedLeadEvent, team } from '#domain/lead-feed/record.ts'
 import { leadEvents, type LeadShown } from '#domain/leads/events.ts'
 import { evolveLead, evolveShown, type LeadRecord } from '#domain/leads/record.ts'
 import { isPlacedBehind } from '../place.ts'
@@ -75,9 +75,6 @@ export const leads: Projection<typeof leadEvents, FeedRow, 'organisation_id' | '
     return { ...key, position, status, campaign_id, external_system_id, document, updated_at }
   },
 }
-
-/** Stands for the organisation's own team among those who see an event. */
-const team = '00000000-0000-0000-0000-000000000000'
 
 type EventRow = {
   readonly organisation_id: string

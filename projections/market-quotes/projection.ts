@@ -17,7 +17,7 @@ export const marketSearches: Projection<typeof marketQuoteEvents, Row, 'organisa
   version: 1,
   categories: ['application'],
   events: marketQuoteEvents,
-  awaited: false,
+  awaited: 'never',
   table: {
     columns: {
       organisation_id: 'uuid',

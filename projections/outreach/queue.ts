@@ -65,7 +65,7 @@ export const outreachQueue: Projection<typeof events, Row, 'organisation_id' | '
   version: 3,
   categories: ['outreach', 'outreach_person'],
   events,
-  awaited: false,
+  awaited: 'never',
   table: {
     columns: {
       organisation_id: 'uuid',

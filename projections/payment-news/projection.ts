@@ -18,7 +18,7 @@ export const paymentNews: Projection<typeof paymentNewsEvents, Row, 'organisatio
   version: 1,
   categories: ['payment_news'],
   events: paymentNewsEvents,
-  awaited: false,
+  awaited: 'never',
   table: {
     columns: {
       organisation_id: 'uuid',

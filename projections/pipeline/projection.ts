@@ -8,7 +8,7 @@ type Row = { readonly organisation_id: string; readonly document: Pipeline }
 export const pipelines: Projection<typeof pipelineEvents, Row, 'organisation_id'> = {
   name: 'pipelines',
   version: 2,
-  awaited: false,
+  awaited: 'never',
   categories: ['pipeline'],
   events: pipelineEvents,
   table: { columns: { organisation_id: 'uuid', document: 'json' }, key: ['organisation_id'] },

@@ -84,7 +84,7 @@ export const setUpChanges: Projection<typeof events, Row, 'organisation_id' | 'i
     'workflow',
   ],
   events,
-  awaited: false,
+  awaited: 'never',
   table: {
     columns: {
       organisation_id: 'uuid',

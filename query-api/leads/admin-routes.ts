@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { CustomerDetails } from '#domain/customers/events.ts'
 import { ConsentHeld, isVerified, type Customer } from '#domain/customers/record.ts'
-import { LeadFeedEvent } from '#domain/lead-feed/record.ts'
+import { LeadFeedEvent, team } from '#domain/lead-feed/record.ts'
 import { LeadStatus } from '#domain/leads/events.ts'
 import { LeadRecord, MarketingPermission, marketingPermissions } from '#domain/leads/record.ts'
 import { Key } from '#domain/pipeline/events.ts'
@@ -65,9 +65,6 @@ const recordPage = (organisation_id: OrganisationId, { status, ...filters }: Fil
     order by "position" collate "C"`
   return { text, values }
 }
-
-/** Stands for the organisation's own team among those who see an event. */
-const team = '00000000-0000-0000-0000-000000000000'
 
 /** Leads as the team works with them. */
 export const leadAdminRoutes = ({ pool }: { readonly pool: Database }): Route[] => [
