@@ -1,7 +1,8 @@
 import { execFile, spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
-import { createServer, type AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
@@ -125,13 +126,21 @@ export const untilGone = async (pids: readonly number[]): Promise<void> => {
   }
 }
 
-export const freePort = (): Promise<number> =>
-  new Promise((found, failed) => {
-    const probe = createServer().once('error', failed)
-    probe.listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as AddressInfo // of a TCP server
-      probe.close(() => found(port))
-    })
+// Below what the system gives to connections and to whoever asks for any port: there, one that was free is soon another's.
+const [lowestPort, highestPort] = [15_000, 32_000]
+
+/** A port that nobody listens at, for as long as no other test happens to get the same. */
+export const freePort = async (): Promise<number> => {
+  for (;;) {
+    const port = randomInt(lowestPort, highestPort)
+    if (await isFree(port)) return port
+  }
+}
+
+const isFree = (port: number): Promise<boolean> =>
+  new Promise((tell) => {
+    const probe = createServer().once('error', () => tell(false))
+    probe.listen(port, '127.0.0.1', () => probe.close(() => tell(true)))
   })
 
 /** The PostgreSQL that a service keeps in its data directory. */
