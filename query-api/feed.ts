@@ -19,7 +19,7 @@ export const placeOf = (list: string, cursor: string | undefined): string => {
 }
 
 /** A position of any log: opaque, but printable. */
-const Place = z.tuple([z.string(), z.string().regex(/^[!-~]{1,100}$/)])
+const Place = z.tuple([z.string(), z.string().regex(/^[!-~]{1,200}$/)])
 
 /** The cursor after a page; that of an empty page is the one that was sent. */
 export const nextCursor = (

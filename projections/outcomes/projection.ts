@@ -92,7 +92,7 @@ const placeWithin = (position: string, index: number): string => `${position}.${
  */
 export const outcomeViews: Projection<typeof outcomeEvents, ViewRow, 'organisation_id' | 'viewer_id' | 'id'> = {
   name: 'outcome_views',
-  version: 1,
+  version: 2,
   categories: ['outcomes'],
   events: outcomeEvents,
   table: {
@@ -111,8 +111,10 @@ export const outcomeViews: Projection<typeof outcomeEvents, ViewRow, 'organisati
       `organisation_id, viewer_id, type, ${place}`,
       `organisation_id, viewer_id, contact_id, ${place}`,
       `organisation_id, viewer_id, deal_ref, ${place}`,
+      `organisation_id where ${isPlacedBehind}`,
     ],
   },
+  place: { column: 'position', record: 'contact_id' },
 
   keys: (event, stored) => {
     const organisation_id = organisationOf(stored)

@@ -42,6 +42,18 @@ const HeldOutcome = z
   .meta({ id: 'HeldOutcome' })
 
 type Row = { readonly position: string; readonly document: Outcome }
+/** Which outcomes an application sees and the outcomes themselves are two read models: one may be behind the other. */
+type SeenRow = { readonly position: string; readonly document: Outcome | null }
+
+/** Those before the first that cannot be shown yet, which no cursor may pass. */
+const shownOf = (rows: readonly SeenRow[]): readonly Row[] => {
+  const shown: Row[] = []
+  for (const { position, document } of rows) {
+    if (!document) break
+    shown.push({ position, document })
+  }
+  return shown
+}
 
 type Deps = { readonly pool: Database; readonly outcomeModels: OutcomeModels }
 
@@ -87,7 +99,7 @@ export const outcomeRoutes = ({ pool, outcomeModels }: Deps): Route[] => [
           fields: { type: `must be one of ${types.map(({ key }) => key).join(', ')}` },
         })
       const place = placeOf('outcomes', cursor)
-      const { rows } = await pool.query<Row>(
+      const found = await pool.query<SeenRow>(
         outcomePage({
           filters,
           organisation_id: caller.organisation_id,
@@ -96,6 +108,7 @@ export const outcomeRoutes = ({ pool, outcomeModels }: Deps): Route[] => [
           limit,
         }),
       )
+      const rows = shownOf(found.rows)
       const data = rows.map(({ document }) => document)
       return { status: 200, body: { data, next_cursor: nextCursor('outcomes', rows, cursor) } }
     },
