@@ -1,5 +1,5 @@
 import type { CustomerDetails } from '#domain/customers/events.ts'
-import { isUsableKey, type SentFields } from '#domain/ingests/fields.ts'
+import { isUsableKey, type SentField, type SentFields } from '#domain/ingests/fields.ts'
 import type { IngestContent } from '#domain/ingests/events.ts'
 import type { CustomField } from '#domain/pipeline/events.ts'
 import type { Facts, FactValue } from '#domain/leads/events.ts'
@@ -50,10 +50,7 @@ const mostFacts = 200
 /** Reads without anybody's help: names of fields, values by their form, and what people usually write. */
 export const readDeterministically = ({ content, fields, wanted, today }: ReadingMaterial): Reading => {
   const text = content.text === null ? undefined : readText(content.text, today)
-  const found = [
-    ...[...fields.others].map(([key, { value }]) => [key, value] as const),
-    ...Object.entries(text?.facts ?? {}),
-  ]
+  const found = [...together(fields, wanted), ...Object.entries(text?.facts ?? {})]
   const facts = factsOf(found, wanted)
   return {
     outcome: 'read',
@@ -63,6 +60,28 @@ export const readDeterministically = ({ content, fields, wanted, today }: Readin
   }
 }
 
+/** The items of a list are fields of their own, but for a fact that can hold several. */
+const together = (
+  { others }: Pick<SentFields, 'others'>,
+  wanted: readonly CustomField[],
+): (readonly [key: string, value: FactValue])[] => {
+  const lists = new Map<string, SentField['value'][]>()
+  return [...others].flatMap<readonly [string, FactValue]>(([key, { value, sender, list }]) => {
+    const before = list === undefined ? undefined : lists.get(list)
+    if (before) {
+      before.push(value)
+      return []
+    }
+    if (fieldNamed(key, wanted)?.type !== 'choices') return [[key, value] as const]
+    const items = [value]
+    lists.set(sender, items)
+    return [[key, items] as const]
+  })
+}
+
+const fieldNamed = (key: string, wanted: readonly CustomField[]): CustomField | undefined =>
+  wanted.find((each) => plain(each.key) === plain(key) || plain(each.label) === plain(key))
+
 /** Values as facts: under the keys that the organisation has set up, where one fits, and of their types. */
 export const factsOf = (
   found: readonly (readonly [key: string, value: FactValue])[],
@@ -70,7 +89,7 @@ export const factsOf = (
 ): Facts => {
   const facts: Record<string, FactValue> = {}
   for (const [key, value] of found) {
-    const field = wanted.find((each) => plain(each.key) === plain(key) || plain(each.label) === plain(key))
+    const field = fieldNamed(key, wanted)
     const name = field?.key ?? key
     const typed = field ? asTyped(field, value) : value
     if (isUsableKey(name) && typed !== undefined && !Object.hasOwn(facts, name)) facts[name] = typed
@@ -102,8 +121,9 @@ const asTyped = ({ type, options }: CustomField, value: FactValue): FactValue | 
     case 'choice':
       return options.find((option) => plain(option) === plain(text))
     case 'choices': {
-      const parts = text.split(',').map(plain)
-      const chosen = options.filter((option) => parts.includes(plain(option)))
+      const isOption = (part: string) => options.some((option) => plain(option) === plain(part))
+      const parts = [value].flat().flatMap((item) => (isOption(String(item)) ? String(item) : String(item).split(',')))
+      const chosen = options.filter((option) => parts.map(plain).includes(plain(option)))
       return chosen.length > 0 ? chosen : undefined
     }
   }

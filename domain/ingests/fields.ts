@@ -4,7 +4,12 @@ import type { Declared, IngestContent } from './events.ts'
 type Plain = string | number | boolean
 
 /** A value that was sent, and what the sender calls the field. */
-export type SentField = { readonly value: Plain; readonly sender: string }
+export type SentField = {
+  readonly value: Plain
+  readonly sender: string
+  /** For every item of a list but the first: what the sender calls the list. */
+  readonly list?: string
+}
 
 export type DetailName = keyof CustomerDetails | 'name' | 'external_id' | 'contact_id'
 
@@ -88,7 +93,7 @@ export const sentFields = (content: IngestContent, fieldNames: Readonly<Record<s
     if (name && value) keep(name, { value, sender: key })
   }
   const { leaves, truncated } = leavesOf(content.data ?? {})
-  for (const { path, value } of leaves) {
+  for (const { path, value, list } of leaves) {
     const last = path.at(-1) ?? ''
     const sender = path.join('.')
     const mapped = ours.get(plain(sender)) ?? ours.get(plain(last))
@@ -96,7 +101,8 @@ export const sentFields = (content: IngestContent, fieldNames: Readonly<Record<s
     if (name) keep(name, { value, sender })
     else {
       const key = mapped ?? keyOf(path)
-      if (key !== undefined && !others.has(key)) others.set(key, { value, sender })
+      const field = { value, sender, ...(list && { list: list.join('.') }) }
+      if (key !== undefined && !others.has(key)) others.set(key, field)
     }
   }
   for (const [key, value] of Object.entries(content.declared ?? {})) {
@@ -115,18 +121,21 @@ const persons =
 const detailAt = (path: readonly string[]): DetailName | undefined =>
   path.slice(0, -1).every((parent) => persons.test(plain(parent))) ? detailNamed(path.at(-1) ?? '') : undefined
 
-type Leaf = { readonly path: readonly string[]; readonly value: Plain }
+type Path = readonly string[]
+type Leaf = { readonly path: Path; readonly value: Plain; readonly list?: Path | undefined }
 
 const leavesOf = (data: Readonly<Record<string, unknown>>) => {
   const leaves: Leaf[] = []
   let truncated = false
-  const walk = (value: unknown, path: readonly string[]): void => {
+  const walk = (value: unknown, path: Path, list?: Path): void => {
     if (leaves.length >= mostLeaves || path.length > deepest) {
       truncated = true
       return
     }
     if (Array.isArray(value)) {
-      for (const [index, item] of value.entries()) walk(item, index === 0 ? path : [...path, String(index + 1)])
+      for (const [index, item] of value.entries())
+        if (index === 0) walk(item, path)
+        else walk(item, [...path, String(index + 1)], path)
       return
     }
     if (typeof value === 'object' && value !== null) {
@@ -136,8 +145,8 @@ const leavesOf = (data: Readonly<Record<string, unknown>>) => {
     if (typeof value === 'string') {
       const text = value.trim()
       if (text.length > longestValue) truncated = true
-      if (text !== '') leaves.push({ path, value: text.slice(0, longestValue) })
-    } else if (typeof value === 'number' || typeof value === 'boolean') leaves.push({ path, value })
+      if (text !== '') leaves.push({ path, value: text.slice(0, longestValue), list })
+    } else if (typeof value === 'number' || typeof value === 'boolean') leaves.push({ path, value, list })
   }
   walk(data, [])
   return { leaves, truncated }

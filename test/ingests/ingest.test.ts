@@ -4,6 +4,7 @@ import { fillsTrap, sentFields } from '#domain/ingests/fields.ts'
 import { ingest, isIngest, mostAttempts } from '#domain/ingests/ingest.ts'
 import { explain, renderIngest } from '#domain/ingests/record.ts'
 import { whoIsIt, type Findings } from '#domain/ingests/who.ts'
+import type { FieldType } from '#domain/pipeline/events.ts'
 import { CustomerId } from '#domain/values.ts'
 import { readDeterministically } from '../../command-api/ingests/reader.ts'
 import { rejected, scenariosOf, stateOf } from '../scenario.ts'
@@ -305,12 +306,7 @@ describe('what was sent', () => {
 })
 
 describe('the deterministic reader', () => {
-  const field = (key: string, type: 'number' | 'money' | 'date' | 'boolean' | 'choice', options: string[] = []) => ({
-    key,
-    label: key,
-    type,
-    options,
-  })
+  const field = (key: string, type: FieldType, options: string[] = []) => ({ key, label: key, type, options })
   const read = (data: Record<string, unknown>, text: string | null = null) =>
     readDeterministically({
       organisation_id,
@@ -322,6 +318,7 @@ describe('the deterministic reader', () => {
         field('moves_on', 'date'),
         field('smoker', 'boolean'),
         field('product', 'choice', ['Life', 'Critical illness']),
+        field('pets', 'choices', ['Cat', 'Dog, large', 'Horse']),
       ],
       today: '2026-01-15',
     })
@@ -338,6 +335,15 @@ describe('the deterministic reader', () => {
     ).toMatchObject({
       facts: { budget: 125050, children: 2, moves_on: '2026-03-03', smoker: false, product: 'Critical illness' },
     })
+  })
+
+  test.each<[title: string, data: Record<string, unknown>, facts: object]>([
+    ['sent as a list', { Pets: ['dog, large', 'CAT', 'parrot'] }, { pets: ['Cat', 'Dog, large'] }],
+    ['sent as a text', { pets: 'horse, cat' }, { pets: ['Cat', 'Horse'] }],
+    ['beside another of that name', { pets: ['Cat'], 'pets.2': 'Horse' }, { pets: ['Cat'], pets_2: 'Horse' }],
+    ['and any other list is its items', { list: ['a', 'b'] }, { list: 'a', list_2: 'b' }],
+  ])('what holds several is one fact, a list for multi-value fields: %s', (_title, data, facts) => {
+    expect(read(data)).toMatchObject({ facts })
   })
 
   test('leaves out what is no value of the type', () => {
