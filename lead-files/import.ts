@@ -31,11 +31,19 @@ const CsvRow = z.object({
   }),
 })
 
-// As many rows as the service takes at once, and as much as fits into a body of 256 KB.
+// As much as the service takes: of rows at once, with all in a body of 256 KB, and of one value.
 const mostRows = 100
-const mostBytes = 100_000
+const mostBytes = 240_000
+const longestValue = 10_000
+const longestRow = 100_000
 
 type Row = { readonly line: number; readonly fields: Readonly<Record<string, string>> }
+
+/** What a row says; an empty value says nothing. */
+const fieldsOf = (record: Readonly<Record<string, string | undefined>>): Row['fields'] =>
+  Object.fromEntries(
+    Object.entries(record).flatMap(([column, cell = '']) => (cell === '' ? [] : [[column, fromCell(cell)]])),
+  )
 
 /** Reads the file once before anything of it is sent: what is not text of the one encoding would be stored spoilt. */
 const digestOf = async (file: string): Promise<string> => {
@@ -70,10 +78,19 @@ const misshapen = (values: number, columns: number): string => {
   return `the row has ${counted(values, 'value')}, the first line names ${columns}. ${advice}.`
 }
 
+/** Why the service cannot take a row; undefined when it can. */
+const unfit = ({ fields }: Row, size: number): string | undefined => {
+  const [column] = Object.entries(fields).find(([, value]) => value.length > longestValue) ?? []
+  if (column !== undefined) return `${column} is longer than ${longestValue} characters. Shorten it.`
+  return size > mostBytes
+    ? `the row is longer than ${mostBytes / 1000} KB with the names of its columns. Shorten it.`
+    : undefined
+}
+
 /** From such a place on, nobody can say where a row ends. */
 const unreadable = ({ code }: CsvError): string =>
   code === 'CSV_MAX_RECORD_SIZE'
-    ? `the row is longer than ${mostBytes / 1000} KB. Shorten it, and import the file again.`
+    ? `the row is longer than ${longestRow / 1000} KB. Shorten it, and import the file again.`
     : 'a double quote is not in its place. Put the whole text between double quotes, write each that is part of it twice, and import the file again.'
 
 /** What a file can hold, and where its rows go. */
@@ -126,7 +143,7 @@ export const importFile = async (
       trim: true,
       skip_empty_lines: true,
       relax_column_count: true,
-      max_record_size: mostBytes,
+      max_record_size: longestRow,
     }),
   )
   let rows: Row[] = []
@@ -140,14 +157,20 @@ export const importFile = async (
         say(`${basename(file)}:${info.lines}: ${misshapen(info.error.record.length, info.columns.length)}`)
         continue
       }
-      const size = info.bytes - done
-      if (rows.length === mostRows || (rows.length > 0 && bytes + size > mostBytes)) {
+      const row = { line: info.lines, fields: fieldsOf(record) }
+      const size = Buffer.byteLength(JSON.stringify(row))
+      const reason = unfit(row, size)
+      if (reason !== undefined) {
+        counts.faults += 1
+        say(`${basename(file)}:${row.line}: ${reason}`)
+        continue
+      }
+      if (rows.length === mostRows || bytes + size > mostBytes) {
         await flush(rows, done)
         rows = []
         bytes = 0
       }
-      const fields = Object.fromEntries(Object.entries(record).map(([column, cell]) => [column, fromCell(cell ?? '')]))
-      rows.push({ line: info.lines, fields })
+      rows.push(row)
       bytes += size
       done = info.bytes
     }

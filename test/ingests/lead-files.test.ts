@@ -108,6 +108,30 @@ test('a double quote that is not in its place is told with its line, and what to
   }
 })
 
+test('a file with many columns of long names is taken in, however much longer its rows are with the names beside them', async () => {
+  const columns = Array.from({ length: 100 }, (_, index) => `what the person answered to question number ${index}`)
+  const sparse = (email: string) => `${email},yes${','.repeat(99)}`
+  const full = (email: string) => `${email}${',yes'.repeat(100)}`
+  const rows = Array.from({ length: 240 }, (_, index) => (index < 120 ? sparse : full)(`wide-${index}@example.com`))
+  await writeFile(join(folder, 'wide.csv'), [['email', ...columns].join(','), ...rows, ''].join('\n'))
+
+  const { output } = await run('import', 'wide.csv', '--dry-run')
+  expect(output).toBe('240 leads would be taken in, 0 would be held, 0 were known, 0 faults.\n')
+})
+
+test('a value that is too long is told with its line, and holds up no other row', async () => {
+  const rows = ['email,notes', 'ivy@example.com,short', `jon@example.com,${'long '.repeat(2_001)}`, 'kim@example.com,']
+  await writeFile(join(folder, 'notes.csv'), [...rows, ''].join('\n'))
+
+  const { code, output } = await run('import', 'notes.csv', '--dry-run')
+  expect(code).toBe(1)
+  expect(output.split('\n')).toEqual([
+    'notes.csv:3: notes is longer than 10000 characters. Shorten it.',
+    '2 leads would be taken in, 0 would be held, 0 were known, 1 fault.',
+    '',
+  ])
+})
+
 test('a file is imported with source upload, and once however often it is', async () => {
   await writeFile(join(folder, 'again.csv'), csv)
   const first = await run('import', 'again.csv', '--campaign', 'spring')
