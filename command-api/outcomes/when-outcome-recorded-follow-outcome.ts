@@ -38,6 +38,7 @@ export const whenOutcomeRecordedFollowOutcome = (leads: Leads): Reaction<typeof 
               task_id: derivedId('outcome_task', outcome_id),
               title: `The outcome ${outcome_type}, which closed this lead, was reversed: look at the lead`,
               due_at: null,
+              mayBeLeftOut: true,
             },
           ]
         : []

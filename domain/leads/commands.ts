@@ -63,6 +63,8 @@ export type WorkLead =
       readonly task_id: string
       readonly title: string
       readonly due_at: string | null
+      /** Nobody waits for the answer: where there is no room for it, it is not added. */
+      readonly mayBeLeftOut?: true
     }
   | { readonly type: 'CompleteTask'; readonly task_id: string }
   | { readonly type: 'Snooze'; readonly until: string }

@@ -34,7 +34,7 @@ export const workLead = (act: Work, state: LeadState, circumstances: Circumstanc
       if (record.tasks.filter(({ completed_at }) => completed_at === null).length < mostOpenTasks)
         return [{ type: 'LeadTaskAdded', ...about, task_id, title, due_at }]
       // Whoever works through so many sees on the timeline what this one would have said.
-      if (circumstances.by.type !== 'user') return []
+      if (act.mayBeLeftOut) return []
       throw new Rejection(
         'validation_failed',
         `This lead has ${mostOpenTasks} tasks that are not done, the most that a lead can have. Complete one first.`,
