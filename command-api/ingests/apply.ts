@@ -72,7 +72,9 @@ const actsOf = (
   { changed, consented }: Learnt,
 ): readonly OneLeadCommand[] => {
   const { id: ingest_id, organisation_id, api_application_id, source, source_reference } = record
-  const happened_at = record.happened_at ?? record.received_at
+  const { happened_at: told_at, received_at } = record
+  // By a sender's clock that is ahead, nobody has been in contact for later than now.
+  const happened_at = told_at !== null && told_at < received_at ? told_at : received_at
   const usable = Object.fromEntries(Object.entries(facts).filter(([key]) => isUsableKey(key)))
   const activityId = (what: string) => derivedId('activity', organisation_id, ingest_id, what)
   return [

@@ -276,6 +276,16 @@ describe('at once', () => {
   })
 })
 
+test('a lead that is said to have happened later than it was received has happened when it was received', async () => {
+  const identity = stranger()
+  await service.process({ identity })
+  const past = await service.process({ identity, occurred_at: '2026-01-02T03:04:05Z' })
+  const { received_at } = await service.process({ identity, occurred_at: '9999-12-31T23:59:59Z' })
+
+  const forms = (await leadEventsOf(past.contact_id)).filter(({ type }) => type === 'LeadActivityRecorded')
+  expect(forms).toMatchObject([{ happened_at: '2026-01-02T03:04:05.000Z' }, { happened_at: received_at }])
+})
+
 test('an email address of somebody who was erased makes somebody new, and a new lead', async () => {
   const email = `${crypto.randomUUID()}@example.com`
   const sent = { identity: { email, first_name: 'Ada', external_id: `CRM-${email}` } }
