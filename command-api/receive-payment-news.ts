@@ -7,6 +7,7 @@ import type { CardPayment } from '#domain/payments/record.ts'
 import { needsMandate } from '#domain/policies/mandate.ts'
 import { policy } from '#domain/policies/policy.ts'
 import { PremiumRefundId } from '#domain/premiums/events.ts'
+import type { Premium } from '#domain/premiums/record.ts'
 import { ApplicationId, QuoteId, type OrganisationId } from '#domain/values.ts'
 import { Problem } from '#infra/http/problem.ts'
 import { derivedId } from '#infra/ids.ts'
@@ -121,7 +122,7 @@ export const makePaymentNews = ({ writer, desks, mandateOwner, setUp }: Deps) =>
     const result =
       receipt.kind === 'payment_failed'
         ? ({ outcome: 'failed', failure_code } as const)
-        : ({ outcome: 'collected', payment_intent_id: id, collected_at: context.now } as const)
+        : ({ outcome: 'collected', ...collectedBy(premium, attempt, id, context) } as const)
     const { premium_id } = premium
     const settle = { type: 'SettlePremium', premium_id, attempt, now: context.now, result } as const
     const { state: after } = await policies.handle(state.id, settle, context)
@@ -142,7 +143,7 @@ export const makePaymentNews = ({ writer, desks, mandateOwner, setUp }: Deps) =>
     const { state, premium } = concern
     // What is given back was collected, although the news of that may come later.
     const { payment_intent_id } = receipt
-    const result = { outcome: 'collected', payment_intent_id, collected_at: context.now } as const
+    const result = { outcome: 'collected', ...collectedBy(premium, attempt, payment_intent_id, context) } as const
     const settle = { type: 'SettlePremium', premium_id: premium.premium_id, attempt, now: context.now, result } as const
     await policies.handle(state.id, settle, context)
     const total_pence = await refundedNow(desks(organisation_id, state.test), payment_intent_id, amount_refunded)
@@ -175,13 +176,13 @@ export const makePaymentNews = ({ writer, desks, mandateOwner, setUp }: Deps) =>
 
   const settleDispute = async (
     receipt: Receipt,
-    { state, premium: { premium_id } }: NonNullable<Awaited<ReturnType<typeof premiumConcernOf>>>,
+    { state, premium }: NonNullable<Awaited<ReturnType<typeof premiumConcernOf>>>,
     attempt: number,
     { payment_intent: payment_intent_id, isTakenBack }: DisputeTold,
     context: Context,
   ): Promise<Receipt> => {
-    const refund_id = paidTwiceRefundId(premium_id, attempt)
-    const reinstated = { outcome: 'reinstated', payment_intent_id, collected_at: context.now, refund_id } as const
+    const { premium_id } = premium
+    const reinstated = { outcome: 'reinstated', ...collectedBy(premium, attempt, payment_intent_id, context) } as const
     const result = isTakenBack ? ({ outcome: 'disputed' } as const) : reinstated
     await policies.handle(state.id, { type: 'SettlePremium', premium_id, attempt, now: context.now, result }, context)
     return { ...receipt, application_id: state.application_id, policy_id: state.id, premium_id }
@@ -390,6 +391,13 @@ const tenMinutesMs = 600_000
 
 /** The banks have answered before what they answer to is on record. */
 const tooEarly = () => new Problem('unavailable', 'This mandate is still being recorded. Send the news again later.')
+
+const collectedBy = (
+  { premium_id }: Premium,
+  attempt: number,
+  payment_intent_id: string,
+  { now: collected_at }: Context,
+) => ({ payment_intent_id, collected_at, refund_id: paidTwiceRefundId(premium_id, attempt) })
 
 const nothing: Omit<Receipt, 'kind'> = {
   application_id: null,

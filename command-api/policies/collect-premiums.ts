@@ -12,7 +12,7 @@ import { commandHandler, type Context, type Writer } from '../handle.ts'
 import { makeLookAtMandate } from '../look-at-mandate.ts'
 import type { PaymentDesks } from '../payment-desk.ts'
 import { tried, type Timer } from '../timers.ts'
-import { premiumIds, providerRefundId } from './ids.ts'
+import { paidTwiceRefundId, premiumIds, providerRefundId } from './ids.ts'
 
 type Deps = { readonly writer: Writer; readonly desks: PaymentDesks; readonly clock: Pick<Clock, 'now'> }
 
@@ -52,8 +52,9 @@ export const collectPremiums = ({ writer, desks, clock }: Deps): readonly Timer[
     if (status !== 'due' && status !== 'requested') return []
     if (!provider) return [{ type: 'DelayPremium', premium_id, attempt, failure_code: 'no_account', now }]
     const isLate = clock.now().getTime() - Date.parse(premium.asked_at) > keyIsOldMs
-    // Cover that has come to the end of its term was given, and is paid for.
-    if (status === 'due' && hasEnded(state) && state.status !== 'expired') return giveUp(provider, state, premium, now)
+    // Cover that has come to the end of its term was given, and is paid for; so is a premium whose dispute was won meanwhile.
+    const isNotOwed = premium.reinstated !== null || (hasEnded(state) && state.status !== 'expired')
+    if (status === 'due' && isNotOwed) return giveUp(provider, state, premium, now)
     return status === 'due' ? ask(provider, state, premium, now, isLate) : check(provider, premium, now)
   }
 
@@ -157,7 +158,7 @@ const findCollection = async (
   return { outcome: 'done', value: null }
 }
 
-/** A policy has ended before a premium was collected, unless the provider was asked and nobody has recorded it. */
+/** A premium is asked for no more, unless the provider was asked and nobody has recorded it. */
 const giveUp = async (
   provider: Provider,
   state: PolicyState,
@@ -192,7 +193,8 @@ const settledBy = (
     case 'succeeded':
     case 'authorised': {
       const collected_at = paid_at === null ? now : inBusinessTime(paid_at, now)
-      const collected = { ...settled, result: { outcome: 'collected', payment_intent_id: id, collected_at } } as const
+      const collected_by = { payment_intent_id: id, collected_at, refund_id: paidTwiceRefundId(premium_id, attempt) }
+      const collected = { ...settled, result: { outcome: 'collected', ...collected_by } } as const
       if (total_pence === 0) return [collected]
       const failed_before = failedRefunds(premium)
       const refund_id = providerRefundId(premium_id, attempt, total_pence, failed_before)

@@ -19,6 +19,6 @@ export const providerRefundId = (
   return PremiumRefundId.parse(derivedId('provider_refund', premium_id, `${attempt} ${total_pence}${since}`))
 }
 
-/** The id of what is given back of a premium that was paid twice, by the attempt whose dispute the firm has won. */
+/** The id of what is given back of a premium that was paid twice, by the attempt that told of it. */
 export const paidTwiceRefundId = (premium_id: PremiumId, attempt: number): PremiumRefundId =>
   PremiumRefundId.parse(derivedId('paid_twice_refund', premium_id, String(attempt)))

@@ -2,7 +2,7 @@ import { Rejection } from '../rejection.ts'
 import { dateIn, startOfDayIn } from '../time-zone.ts'
 import { MandateId } from '../payments/events.ts'
 import type { PremiumEvent, PremiumId, PremiumRefundId, WriteOffReason } from '../premiums/events.ts'
-import { disputeCode, type Premium } from '../premiums/record.ts'
+import { disputeCode, refundable, type Premium } from '../premiums/record.ts'
 import { coversFrom, dueAfter } from './collection.ts'
 import { daysAfter, earlierOf } from './dates.ts'
 import { hasEnded } from './ended.ts'
@@ -10,7 +10,7 @@ import type { PolicyEvent } from './events.ts'
 import type { PolicyStreamEvent } from './record.ts'
 import { nextNumber, type PolicyState } from './state.ts'
 import { about, premiumOf } from './premium.ts'
-import { leaveRefunds, refundOwed, waiveRefund, waiveRefunds } from './refunds.ts'
+import { leaveRefunds, refundOwed, waiveRefund, waiveRefunds, wholeRefundId } from './refunds.ts'
 
 /** Sent when the day has come on which a premium is due. */
 export type CallPremium = {
@@ -45,18 +45,19 @@ export type SettlePremium = {
   readonly attempt: number
   readonly now: string
   readonly result:
-    | { readonly outcome: 'collected'; readonly payment_intent_id: string; readonly collected_at: string }
+    | ({ readonly outcome: 'collected' } & Collected)
     | { readonly outcome: 'failed'; readonly failure_code: string }
     /** What was collected was taken back by the payer's bank, which needs no reason and has no end of time for it. */
     | { readonly outcome: 'disputed' }
     /** The firm has won the dispute, and what was collected is its own again. */
-    | {
-        readonly outcome: 'reinstated'
-        readonly payment_intent_id: string
-        readonly collected_at: string
-        /** Of what is given back, where it was collected anew. */
-        readonly refund_id: PremiumRefundId
-      }
+    | ({ readonly outcome: 'reinstated' } & Collected)
+}
+
+type Collected = {
+  readonly payment_intent_id: string
+  readonly collected_at: string
+  /** Of what is given back, where another attempt has collected it as well. */
+  readonly refund_id: PremiumRefundId
 }
 
 /** Sent by a timer, and by the operator at any time after a failure. */
@@ -150,14 +151,13 @@ export const settlePremium = (
   if (result.outcome === 'disputed') return disputed(premium, attempt, policy, now)
   if (result.outcome === 'reinstated') return reinstated(premium, attempt, policy, result)
   if (result.outcome === 'collected') {
-    if (premium.status === 'collected' || attempt <= premium.disputed_attempt) return []
-    const { payment_intent_id, collected_at } = result
-    const collected = { type: 'PremiumCollected', ...about(premium), attempt, method: 'direct_debit' } as const
+    if (attempt <= premium.disputed_attempt) return []
+    if (premium.status === 'collected') return collectedAsWell(premium, attempt, policy, result)
     return [
-      { ...collected, payment_intent_id, collected_at },
+      byDebit(premium, attempt, result),
       ...provenMandate(policy),
       ...(premium.reinstated ? [paidTwice(premium, policy, premium.reinstated)] : []),
-      ...refundedAtOnce(premium, policy),
+      ...refundedAtOnce({ ...premium, method: 'direct_debit' }, policy, result.refund_id),
     ]
   }
   if ((premium.status !== 'due' && premium.status !== 'requested') || premium.attempt !== attempt) return []
@@ -178,6 +178,38 @@ export const settlePremium = (
       disputed_on: null,
     },
     ...(hasEnded(policy) ? [writtenOff(premium)] : []),
+  ]
+}
+
+const byDebit = (premium: Premium, attempt: number, { payment_intent_id, collected_at }: Collected) =>
+  ({
+    type: 'PremiumCollected',
+    ...about(premium),
+    attempt,
+    method: 'direct_debit',
+    payment_intent_id,
+    collected_at,
+  }) as const
+
+/** Another attempt had paid it: one that had failed has succeeded after all, or was asked for when nobody was to ask. */
+const collectedAsWell = (premium: Premium, attempt: number, policy: PolicyState, told: Collected): Decision => {
+  const { attempt: paid_by, method, payment_intent_id, collected_at } = premium
+  if (attempt === paid_by || attempt === premium.reinstated?.attempt) return []
+  const isNewer = attempt > paid_by
+  const { refund_id } = told
+  const earlier: Reinstated = isNewer
+    ? { attempt: paid_by, method, payment_intent_id, reinstated_at: collected_at ?? told.collected_at, refund_id }
+    : {
+        attempt,
+        method: 'direct_debit',
+        payment_intent_id: told.payment_intent_id,
+        reinstated_at: told.collected_at,
+        refund_id,
+      }
+  return [
+    { type: 'PremiumReinstated', ...about(premium), ...earlier },
+    ...(isNewer ? [byDebit(premium, attempt, told)] : []),
+    paidTwice(premium, policy, earlier),
   ]
 }
 
@@ -239,22 +271,26 @@ type Reinstated = NonNullable<Premium['reinstated']>
 const paidByEarlier = (
   premium: Premium,
   policy: PolicyState,
-  { attempt, method, payment_intent_id, reinstated_at: collected_at }: Reinstated,
+  { attempt, method, payment_intent_id, reinstated_at: collected_at, refund_id }: Reinstated,
 ): Decision => [
   { type: 'PremiumCollected', ...about(premium), attempt, method, payment_intent_id, collected_at },
-  ...(premium.refunds.length === 0 ? refundedAtOnce(premium, policy) : []),
+  ...refundedAtOnce({ ...premium, method }, policy, refund_id),
 ]
 
+/** It is the newer payment that is given back: that by Direct Debit. */
 const paidTwice = (premium: Premium, policy: PolicyState, { refund_id }: Reinstated) =>
-  refundOwed(premium, policy, premium.amount_pence, 'paid_twice', refund_id)
+  refundOwed({ ...premium, method: 'direct_debit' }, policy, premium.amount_pence, 'paid_twice', refund_id)
 
 /** What is collected for a time that is not covered is given back. */
-const refundedAtOnce = (premium: Premium, policy: PolicyState): Decision => {
+const refundedAtOnce = (premium: Premium, policy: PolicyState, otherwise?: PremiumRefundId): Decision => {
   const { cancelled_on, cancellation_reason } = policy
   if (cancelled_on === null) return []
   const isCoolingOff = cancellation_reason === 'cooling_off'
   if (!isCoolingOff && premium.covers_from < cancelled_on) return []
-  return [refundOwed(premium, policy, premium.amount_pence, isCoolingOff ? 'cooling_off' : 'policy_ended')]
+  const left = refundable({ ...premium, status: 'collected' })
+  if (left === 0) return []
+  const refund_id = premium.refunds.some((each) => each.refund_id === wholeRefundId(premium)) ? otherwise : undefined
+  return [refundOwed(premium, policy, left, isCoolingOff ? 'cooling_off' : 'policy_ended', refund_id)]
 }
 
 export const retryPremium = ({ premium_id, by, now }: RetryPremium, policy: PolicyState): Decision => {
@@ -311,7 +347,9 @@ const underWay = () => new Rejection('conflict', 'This premium is being collecte
  */
 export const writeOffOpen = (policy: PolicyState): Decision =>
   policy.premiums
-    .filter(({ status, method }) => status === 'failed' || (status === 'due' && method === 'card'))
+    .filter(
+      ({ status, method, attempt }) => status === 'failed' || (status === 'due' && method === 'card' && attempt === 1),
+    )
     .flatMap((each) => giveUp(policy, each))
 
 export const recordCardCharged = ({ collected_at }: RecordCardCharged, policy: PolicyState): Decision => {

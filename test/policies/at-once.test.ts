@@ -18,6 +18,7 @@ import {
   premium_id,
   refund_id,
   requested,
+  twice_id,
 } from './premium-builders.ts'
 
 /** Acts that come at the same moment, each to a process of its own, and processes that are killed as they write. */
@@ -178,7 +179,7 @@ describe('two acts at once', () => {
       premium_id,
       attempt: 1,
       now,
-      result: { outcome: 'collected', payment_intent_id: 'pi_1', collected_at: now },
+      result: { outcome: 'collected', payment_intent_id: 'pi_1', collected_at: now, refund_id: twice_id },
     }
     expect(await atOnce([{ type: 'ReinstatePolicy', now }, collect, { type: 'CallPremium', now, idOf }])).toBe(3)
     const after = await state()

@@ -28,6 +28,9 @@ export const makeBank = () => {
   /** Customers whom it no longer knows. */
   const forgotten = new Set<string>()
   const silent = { collections: 0, refunds: 0 }
+  /** A payment that it does not find at the moment. */
+  const missing: { id: string | undefined } = { id: undefined }
+  let beforeNextCollection: () => Promise<void> = async () => undefined
   const done = <Value>(value: Value): Outcome<Value> => ({ outcome: 'done', value })
   const lost = { outcome: 'unanswered', reason: 'The answer was lost.' } as const
 
@@ -39,6 +42,9 @@ export const makeBank = () => {
   const provider = {
     collect: async (given: Collection, key: string) => {
       const { amount_pence, metadata, provider_customer_id, provider_payment_method_id } = given
+      const sleep = beforeNextCollection
+      beforeNextCollection = async () => undefined
+      await sleep()
       if (once(`${key} payer`, () => provider_payment_method_id) !== provider_payment_method_id)
         return { outcome: 'refused', code: 'idempotency_error', message: '' } as const
       const intent = once(key, () => {
@@ -63,7 +69,7 @@ export const makeBank = () => {
       return silent.collections-- > 0 ? lost : done<ProviderPayment>({ ...intent, status: 'processing' })
     },
     readPayment: async (id: string): Promise<Outcome<ProviderPayment>> => {
-      const found = intents.find((each) => each.id === id)
+      const found = intents.find((each) => each.id === id && id !== missing.id)
       return found ? done({ ...found }) : { outcome: 'refused', code: 'resource_missing', message: '' }
     },
     readMandate: async (id: string) => done({ id, network_status: 'accepted', active: true }),
@@ -100,6 +106,19 @@ export const makeBank = () => {
     forgotten,
     refunds,
     silent,
+    forgetPayment: (id: string | undefined) => {
+      missing.id = id
+    },
+    /** Whoever asks it to collect next sleeps before the request arrives, until woken. */
+    sleepBeforeNextCollection: () => {
+      const woken = Promise.withResolvers<void>()
+      const asleep = Promise.withResolvers<void>()
+      beforeNextCollection = async () => {
+        asleep.resolve()
+        await woken.promise
+      }
+      return { isAsleep: asleep.promise, now: woken.resolve }
+    },
     /** The payer's bank does not take it. */
     failRefund: (refund: Refund) => {
       refund.has_failed = true

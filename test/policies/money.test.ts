@@ -333,8 +333,8 @@ test('of a premium that was taken back and collected anew, no more is given back
   expect((await state())?.premiums[0]).toMatchObject({ status: 'collected', attempt: 2, refunded_pence: 1_500 })
 })
 
-/** The first premium is collected, taken back, and asked for anew, which the banks have not answered yet. */
-const askedAnew = async () => {
+/** The first premium is collected, taken back, and to be asked for anew. */
+const toBeAskedAnew = async () => {
   const world = await openWorld()
   const { clock, attempt, due, state } = world
   const fireAll = async (kill?: 'before' | 'after') => {
@@ -350,8 +350,14 @@ const askedAnew = async () => {
   const { premium_id } = await premium()
   const again = { type: 'RetryPremium', premium_id, by: 'operator', now: clock.at } as const
   await attempt(async ({ handle }) => handle(policy_id, again, operator(clock.at)))
-  await fireAll()
-  return { ...world, world, fireAll, premium }
+  return { ...world, world, fireAll, premium, premium_id }
+}
+
+/** The same, asked for at the provider: the banks have not answered yet. */
+const askedAnew = async () => {
+  const asked = await toBeAskedAnew()
+  await asked.fireAll()
+  return asked
 }
 
 test('a premium that was collected anew, whose dispute is won and told twice, has one of both payments given back', async () => {
@@ -384,6 +390,62 @@ test.each([
 
   expect(bank.intents.map(({ refunded_pence }) => refunded_pence)).toEqual(given)
   expect(await premium()).toMatchObject(paid)
+})
+
+test('a premium that was to be asked for anew is not asked for once its dispute is won', async () => {
+  const { bank, fireAll, premium, win } = await toBeAskedAnew()
+  await win(0)
+  await fireAll('before')
+  await fireAll()
+
+  expect(bank.intents).toHaveLength(1)
+  expect(await premium()).toMatchObject({ status: 'collected', attempt: 1, payment_intent_id: 'pi_1', refunds: [] })
+})
+
+test('one that was asked for anew by a process that was killed then is waited for, and one payment is given back', async () => {
+  const { world, bank, fireAll, premium, win } = await toBeAskedAnew()
+  await fireAll('before')
+  await win(0)
+  await fireAll()
+  expect(await premium()).toMatchObject({ status: 'requested', attempt: 2 })
+  await settle(world, 1, true, 1)
+  await fireAll()
+
+  expect(bank.intents.map(({ refunded_pence }) => refunded_pence)).toEqual([0, 2_875])
+})
+
+test('one that was asked for anew by a process that slept through all of it is given back when it is collected', async () => {
+  const { world, bank, fireAll, premium, win, tell } = await toBeAskedAnew()
+  const wakeUp = bank.sleepBeforeNextCollection()
+  const asleep = fireAll()
+  await wakeUp.isAsleep
+  await win(0)
+  await fireAll()
+  expect(await premium()).toMatchObject({ status: 'collected', attempt: 1 })
+  wakeUp.now()
+  await asleep
+  await settle(world, 1, true, 2)
+  await tell('payment_intent.succeeded', 1)
+  await fireAll()
+
+  expect(bank.intents.map(({ refunded_pence }) => refunded_pence)).toEqual([0, 2_875])
+  expect(await premium()).toMatchObject({ status: 'collected', attempt: 2, refunds: [{ reason: 'paid_twice' }] })
+})
+
+test('a premium that is written off in trust of a dispute that was won, and is collected all the same, is paid twice', async () => {
+  const { world, bank, clock, fireAll, premium, premium_id, win, attempt } = await askedAnew()
+  await win(0)
+  bank.forgetPayment('pi_2')
+  await fireAll()
+  const writeOff = { type: 'WriteOffPremium', premium_id, reason: 'operator' } as const
+  await attempt(async ({ handle }) => handle(policy_id, writeOff, operator(clock.at)))
+  expect(await premium()).toMatchObject({ status: 'collected', attempt: 1, refunds: [] })
+  bank.forgetPayment(undefined)
+  await settle(world, 1, true, 2)
+  await fireAll()
+
+  expect(bank.intents.map(({ refunded_pence }) => refunded_pence)).toEqual([0, 2_875])
+  expect(await premium()).toMatchObject({ status: 'collected', refunded_pence: 0, refunds: [{ reason: 'paid_twice' }] })
 })
 
 test('a dispute that is won and told to three processes at once gives one payment back', async () => {

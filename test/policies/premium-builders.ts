@@ -14,6 +14,8 @@ export const customer_id = 'c0000000-0000-4000-8000-000000000001' as never
 export const idOf = (number: number) => PremiumId.parse(`b1000000-0000-5000-8000-00000000000${number}`)
 export const premium_id = idOf(1)
 export const refund_id = PremiumRefundId.parse(premium_id)
+/** Of what is given back when it was paid twice. */
+export const twice_id = PremiumRefundId.parse('b2000000-0000-5000-8000-000000000009')
 export const first = { premium_id, number: 1, amount_pence: 2875, due_on: '2026-02-15' }
 export const due = {
   type: 'PremiumDue',
@@ -73,7 +75,7 @@ export const settle = (result: 'collected' | 'failed', attempt = 1): SettlePremi
   now,
   result:
     result === 'collected'
-      ? { outcome: 'collected', payment_intent_id: 'pi_1', collected_at: now }
+      ? { outcome: 'collected', payment_intent_id: 'pi_1', collected_at: now, refund_id: twice_id }
       : { outcome: 'failed', failure_code: 'insufficient_funds' },
 })
 export const inArrears = [...active, due, requested, failed(), arrears('2026-03-17T00:00:00.000Z')]

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { PolicyEvent } from '#domain/policies/events.ts'
 import { policy } from '#domain/policies/policy.ts'
 import type { SettlePremium } from '#domain/policies/premiums.ts'
-import { PremiumRefundId, type PremiumEvent } from '#domain/premiums/events.ts'
+import type { PremiumEvent } from '#domain/premiums/events.ts'
 import { premiumDueTimes } from '../../projections/due-times/policies.ts'
 import { scenariosOf } from '../scenario.ts'
 import {
@@ -19,6 +19,7 @@ import {
   givenBack,
   refund_id,
   retried,
+  twice_id,
   arrears,
   noArrears,
   now,
@@ -167,7 +168,6 @@ describe('what becomes of a collection', () => {
 })
 
 describe('a dispute', () => {
-  const twice_id = PremiumRefundId.parse('b2000000-0000-5000-8000-000000000009')
   const dispute: SettlePremium = { type: 'SettlePremium', premium_id, attempt: 1, now, result: { outcome: 'disputed' } }
   const takenBack: PremiumEvent = {
     type: 'PremiumFailed',
@@ -220,7 +220,7 @@ describe('a dispute', () => {
   const anew = { ...collected, attempt: 2, payment_intent_id: 'pi_2' }
   const collectedAnew: SettlePremium = {
     ...settle('collected', 2),
-    result: { outcome: 'collected', payment_intent_id: 'pi_2', collected_at: now },
+    result: { outcome: 'collected', payment_intent_id: 'pi_2', collected_at: now, refund_id: twice_id },
   }
   const askedAnew = [...paid, takenBack, retried(2), { ...requested, attempt: 2, payment_intent_id: 'pi_2' }]
   const paidAgain = { ...collected, collected_at: now }
