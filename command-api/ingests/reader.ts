@@ -108,10 +108,9 @@ const asTyped = ({ type, options }: CustomField, value: FactValue): FactValue | 
     case 'number':
       return numberIn(text)
     case 'money': {
-      const pounds = numberIn(text)
       // Whole numbers that were sent as numbers are pence already, as everywhere in the API.
-      if (typeof value === 'number') return Number.isInteger(value) ? value : undefined
-      return pounds === undefined ? undefined : Math.round(pounds * 100)
+      const pence = typeof value === 'number' ? value : Math.round(Number(numberIn(text)) * 100)
+      return Number.isSafeInteger(pence) ? pence : undefined
     }
     case 'date':
       return dateIn(text)
@@ -133,5 +132,6 @@ const numberIn = (text: string): number | undefined => {
   const [, digits, unit] = /^[£$€]?\s*(-?\d[\d,]*(?:\.\d+)?)\s*([km])?$/i.exec(text) ?? []
   if (digits === undefined) return undefined
   const factor = unit === undefined ? 1 : unit.toLowerCase() === 'k' ? 1_000 : 1_000_000
-  return Number(digits.replaceAll(',', '')) * factor
+  const number = Number(digits.replaceAll(',', '')) * factor
+  return Number.isFinite(number) ? number : undefined
 }

@@ -146,7 +146,8 @@ const leavesOf = (data: Readonly<Record<string, unknown>>) => {
       const text = value.trim()
       if (text.length > longestValue) truncated = true
       if (text !== '') leaves.push({ path, value: text.slice(0, longestValue), list })
-    } else if (typeof value === 'number' || typeof value === 'boolean') leaves.push({ path, value, list })
+    } else if (typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value)))
+      leaves.push({ path, value, list })
   }
   walk(data, [])
   return { leaves, truncated }
