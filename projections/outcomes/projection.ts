@@ -83,8 +83,8 @@ type ViewRow = {
   readonly deal_ref: string | null
 }
 
-/** Outcomes that are shown together stand in their order, after all that came before. */
-const placeWithin = (position: string, index: number): string => `${position}.${String(index).padStart(4, '0')}`
+/** Outcomes that are shown together stand in their order, after all that came before, and before what is placed behind it. */
+const placeWithin = (position: string, index: number): string => `${position}!${String(index).padStart(4, '0')}`
 
 /**
  * Every outcome once for each application that has sent its lead, in the order in which the application could see it: what
@@ -92,7 +92,7 @@ const placeWithin = (position: string, index: number): string => `${position}.${
  */
 export const outcomeViews: Projection<typeof outcomeEvents, ViewRow, 'organisation_id' | 'viewer_id' | 'id'> = {
   name: 'outcome_views',
-  version: 2,
+  version: 3,
   categories: ['outcomes'],
   events: outcomeEvents,
   table: {

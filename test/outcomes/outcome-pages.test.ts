@@ -60,11 +60,11 @@ test('with only crm: an outcome that was set aside and resumed has a place behin
   )
   const [first, last] = rows.map(({ position }) => position)
   if (!first || !last) throw new Error('They are not there.')
+  const place = (id: string, position: string) =>
+    service.parts.pool.query('update outcome_views set position = $1 where id = $2', [position, id])
   // As outcomes stand that were recorded before an application sent the lead.
-  await service.parts.pool.query('update outcome_views set position = $1 where id = $2', [
-    placesBehind(last)(`${first}.0000`),
-    one,
-  ])
+  await place(one, placesBehind(last)(`${first}!0000`))
+  await place(other, `${last}!0000`)
 
   const { ids, next_cursor } = await page(`?contact_id=${contact_id}`)
   expect(ids).toEqual([other, one])
