@@ -228,7 +228,17 @@ export const makePaymentNews = ({ writer, desks, mandateOwner, setUp }: Deps) =>
     const state = (await policies.load(policy_id)) ?? (await setUp(application_id, card.quote_id, context))
     const policy = state && (await policies.load(policy_id))
     const premium = policy?.premiums.find(({ number }) => number === 1)
-    return policy && premium ? settleDispute(receipt, { state: policy, premium }, 1, told, context) : receipt
+    if (!policy || !premium) return receipt
+    const settled = await settleDispute(receipt, { state: policy, premium }, 1, told, context)
+    const after = isTakenBack
+      ? undefined
+      : (await policies.load(policy_id))?.premiums.find(({ number }) => number === 1)
+    // Of a policy that was cancelled: it was owed no more while the bank had it.
+    if (after?.method === 'card' && after.refunds.some(({ status }) => status === 'owed')) {
+      const owe = { type: 'OweCardReturn', payment_id, reason: 'policy_cancelled', is_won: true } as const
+      await handle(application_id, owe, context)
+    }
+    return settled
   }
 
   const onRefund = async (

@@ -29,14 +29,22 @@ export const refundPremiums = ({ writer, desks }: Deps): Timer => {
   }
 }
 
+/** The payment that a refund comes out of: the other one of two, where of the newer too little is left. */
+const paymentFor = (premium: Premium, { refund_pence }: PremiumRefund) => {
+  const isEnough = refundedBy(premium, premium.attempt) + refund_pence <= premium.amount_pence
+  return isEnough ? premium : (premium.reinstated ?? premium)
+}
+
 const giveBack = async (
   provider: Provider | undefined,
   { organisation_id, id: policy_id }: PolicyState,
   premium: Premium,
-  { refund_id, refund_pence, failed_attempts, failed_provider_refunds }: PremiumRefund,
+  refund: PremiumRefund,
   { now }: Context,
 ): Promise<PolicyCommand> => {
-  const { premium_id, payment_intent_id, attempt: collected_by } = premium
+  const { refund_id, refund_pence, failed_attempts, failed_provider_refunds } = refund
+  const { premium_id } = premium
+  const { payment_intent_id, attempt: collected_by } = paymentFor(premium, refund)
   const failed_before = failed_provider_refunds.length
   const done = { type: 'RecordPremiumRefund', premium_id, refund_id, failed_before, attempt: collected_by } as const
   const delayed = (failure_code: string) => ({ type: 'DelayRefund', premium_id, refund_id, failure_code, now }) as const

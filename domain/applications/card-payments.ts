@@ -41,6 +41,8 @@ export type OweCardReturn = {
   readonly type: 'OweCardReturn'
   readonly payment_id: PaymentId
   readonly reason: ReturnReason
+  /** Also when it was owed no more while the payer's bank had it: the firm has won it back. */
+  readonly is_won?: true
 }
 
 /** Sent when a payment has waited for its policy too long. */
@@ -153,9 +155,10 @@ export const recordCardCapture = ({ payment_id }: RecordCardCapture, state: Appl
   return [{ type: 'CardPaymentCaptured', payment_id, policy_id: card.policy_id }]
 }
 
-export const oweCardReturn = ({ payment_id, reason }: OweCardReturn, state: ApplicationState): Decision => {
+export const oweCardReturn = ({ payment_id, reason, is_won }: OweCardReturn, state: ApplicationState): Decision => {
   const card = cardOf(state, payment_id)
-  return card && isPending(card) ? [{ type: 'CardPaymentReturnOwed', payment_id, reason }] : []
+  const isOwedAgain = is_won === true && card?.closed_as === 'taken_back'
+  return card && (isPending(card) || isOwedAgain) ? [{ type: 'CardPaymentReturnOwed', payment_id, reason }] : []
 }
 
 export const returnUnusedCardPayment = (

@@ -165,7 +165,7 @@ const cardChange = (
     case 'CardPaymentUsed':
       return { policy_id: event.policy_id }
     case 'CardPaymentReturnOwed':
-      return { status: 'returning', return_reason: event.reason, ...settled }
+      return { status: 'returning', return_reason: event.reason, returned_at: null, closed_as: null, ...settled }
     case 'CardPaymentReturned':
       return { status: 'returned', returned_at: occurred_at, returned_pence: event.amount_pence, ...settled }
     case 'CardPaymentSettlementFailed':

@@ -312,9 +312,7 @@ export const recordProviderRefund = (command: RecordProviderRefund, policy: Poli
   if (beyond <= 0) return []
   // Of what was paid twice, either payment may be given back.
   const isEither = premium.reinstated?.attempt === attempt
-  const owed = premium.refunds.filter(
-    (refund) => isOwed(refund) && (isCurrent || (isEither && refund.reason === 'paid_twice')),
-  )
+  const owed = premium.refunds.filter((refund) => isOwed(refund) && (isCurrent || isEither))
   const same = owed.find(({ refund_pence }) => refund_pence === beyond)
   if (same) return [refunded(premium, same, attempt)]
 

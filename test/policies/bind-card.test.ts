@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { application } from '#domain/applications/application.ts'
 import { PaymentId } from '#domain/payments/events.ts'
+import { policy } from '#domain/policies/policy.ts'
 import { readNews } from '#infra/stripe/news.ts'
 import { settleCardPayments } from '../../command-api/applications/settle-card-payments.ts'
+import { commandHandler } from '../../command-api/handle.ts'
 import { makePaymentNews } from '../../command-api/receive-payment-news.ts'
 import { eventOf } from '../../stand-ins/stripe/webhooks.ts'
 import { organisation_id } from '../applications/release.ts'
@@ -158,6 +161,31 @@ test('a first premium by card whose dispute the firm wins is paid again, also wh
     'PremiumCollected',
     'ArrearsChanged',
   ])
+})
+
+test('what a cardholder has disputed of a policy that was cancelled is owed again, once, when the firm wins the dispute', async () => {
+  const { quote_id, application_id, intent } = await authorised()
+  const { id } = (await sales.bind(quote_id)).body.data
+  const { writer } = sales
+  const actor = { type: 'operator', id: null } as const
+  const context = { organisation_id, actor, correlation_id: 'test', now: quotedAt }
+  const cancel = { type: 'CancelPolicy', reason: 'cooling_off', note: null, today: quotedAt.slice(0, 10) } as const
+  await commandHandler(writer, policy).handle(id, cancel, context)
+  const payment_id = PaymentId.parse(`f0000000-0000-4000-8000-${String(payments).padStart(12, '0')}`)
+  const owe = { type: 'OweCardReturn', payment_id, reason: 'policy_cancelled' } as const
+  await commandHandler(writer, application).handle(application_id, owe, context)
+  await dispute(intent)
+  expect((await cardEvents(application_id)).at(-1)).toBe('CardPaymentReturnClosed')
+  // A repeat of what was owed before is none.
+  await commandHandler(writer, application).handle(application_id, owe, context)
+  expect((await cardEvents(application_id)).at(-1)).toBe('CardPaymentReturnClosed')
+
+  await fetch(`${sales.stripe.url}/stand-in/payment_intents/${intent}/dispute/win`, { method: 'POST' })
+  for (let time = 0; time < 2; time++) await tellOf(intent, 'charge.dispute.funds_reinstated')
+
+  expect((await cardEvents(application_id)).slice(-2)).toEqual(['CardPaymentReturnClosed', 'CardPaymentReturnOwed'])
+  const { premiums = [] } = (await commandHandler(writer, policy).load(id)) ?? {}
+  expect(premiums[0]).toMatchObject({ status: 'collected', refunds: [{ status: 'waived' }, { status: 'owed' }] })
 })
 
 test('a card payment that is disputed before the sale pays for nothing', async () => {

@@ -448,6 +448,61 @@ test('a premium that is written off in trust of a dispute that was won, and is c
   expect(await premium()).toMatchObject({ status: 'collected', refunded_pence: 0, refunds: [{ reason: 'paid_twice' }] })
 })
 
+/** The operator gives £10 of the first premium back. */
+const giveTenBack = async ({ attempt, clock, premium, fireAll }: Awaited<ReturnType<typeof askedAnew>>) => {
+  const { premium_id } = await premium()
+  const refund_id = PremiumRefundId.parse(derivedId('refund', 'ten'))
+  const command = { type: 'RefundPremium', premium_id, refund_id, refund_pence: 1_000 } as const
+  await attempt(async ({ handle }) => handle(policy_id, command, operator(clock.at)))
+  // Killed before and after what it has done is recorded.
+  await fireAll('before')
+  await fireAll('after')
+  await fireAll()
+}
+
+test('of a premium that was paid twice, the payment of which nothing was given back is given back', async () => {
+  const asked = await askedAnew()
+  const { world, bank, fireAll, premium, win } = asked
+  await settle(world, 1, true, 1)
+  await giveTenBack(asked)
+  await win(0)
+  await fireAll('before')
+  await fireAll()
+
+  expect(bank.intents.map(({ refunded_pence }) => refunded_pence)).toEqual([2_875, 1_000])
+  const refunds = [
+    { status: 'refunded', refund_pence: 1_000, attempt: 2 },
+    { status: 'refunded', reason: 'paid_twice', attempt: 1 },
+  ]
+  expect(await premium()).toMatchObject({ refunded_pence: 1_000, refunds })
+})
+
+test.each(['in time', 'late'])(
+  'once one of two payments was given back, what is given back later comes out of the other, of which news comes %s',
+  async (news) => {
+    const asked = await askedAnew()
+    const { world, bank, fireAll, premium, win, tellOfRefunds } = asked
+    await settle(world, 1, true, 1)
+    await win(0)
+    await fireAll()
+    if (news === 'late') await giveTenBack(asked)
+    else {
+      const { attempt, clock } = asked
+      const { premium_id } = await premium()
+      const refund_id = PremiumRefundId.parse(derivedId('refund', 'ten'))
+      const command = { type: 'RefundPremium', premium_id, refund_id, refund_pence: 1_000 } as const
+      await attempt(async ({ handle }) => handle(policy_id, command, operator(clock.at)))
+      // The provider has done it, and nobody has recorded it.
+      await fireAll('before')
+    }
+    await tellOfRefunds(0)
+    await fireAll()
+
+    expect(bank.intents.map(({ refunded_pence }) => refunded_pence)).toEqual([1_000, 2_875])
+    expect(await premium()).toMatchObject({ status: 'collected', refunded_pence: 1_000, refunds: [{}, {}] })
+  },
+)
+
 test('a dispute that is won and told to three processes at once gives one payment back', async () => {
   const { world, bank, fireAll, premium, win, tellOfDispute } = await askedAnew()
   await settle(world, 1, true, 1)
