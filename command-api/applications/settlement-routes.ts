@@ -28,11 +28,11 @@ export const settlementRoutes = ({
 }: Pick<Applications, 'handle' | 'load' | 'timeZoneOf'>): Route[] => {
   const act = async (
     { organisation_id, id, payment_id }: z.output<typeof path>,
-    command: ApplicationCommand,
+    command: () => ApplicationCommand,
     facts: RequestFacts,
   ) => {
     if ((await load(id))?.record.organisation_id !== organisation_id) throw unknownApplication()
-    const { state } = await handle(id, command, operatorContext(organisation_id, facts))
+    const { state } = await handle(id, command(), operatorContext(organisation_id, facts))
     const card = state?.payments.cards.find((each) => each.payment_id === payment_id)
     if (!card) throw new Error(`Card payment ${payment_id} was found and does not exist.`)
     const { status, failure_code, failed_attempts } = card
@@ -51,7 +51,7 @@ export const settlementRoutes = ({
         answers,
       },
       async ({ path: given, ...facts }) =>
-        act(given, { type: 'RequestSettlement', payment_id: given.payment_id }, facts),
+        act(given, () => ({ type: 'RequestSettlement', payment_id: given.payment_id }), facts),
     ),
     route(
       {
@@ -67,8 +67,8 @@ export const settlementRoutes = ({
       },
       async ({ path: given, body, ...facts }) => {
         const { organisation_id, payment_id } = given
-        const closing = closingOf(body, dateIn(timeZoneOf(organisation_id), facts.now))
-        return act(given, { type: 'CloseCardReturn', payment_id, closing }, facts)
+        const closing = () => closingOf(body, dateIn(timeZoneOf(organisation_id), facts.now))
+        return act(given, () => ({ type: 'CloseCardReturn', payment_id, closing: closing() }), facts)
       },
     ),
   ]
