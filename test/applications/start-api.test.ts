@@ -249,6 +249,7 @@ test.each([
 test('422 validation_failed: the key in the header is too long', async () => {
   const { status, body } = await fixture.start({}, keyed('x'.repeat(256)))
   expect([status, body.error.code]).toEqual([422, 'validation_failed'])
+  expect(Object.keys(body.error.fields ?? {})).toEqual(['Idempotency-Key'])
 })
 
 test('422 customer_invalid: fields name what is wrong with the customer', async () => {

@@ -115,6 +115,19 @@ describe('payment_intent', () => {
   })
 })
 
+describe('payment_intent and card_payment', () => {
+  test('answer unavailable while the provider does not answer, and change nothing', async () => {
+    const { quote_id, application_id } = await desk.quoted()
+    const { intent, ...other } = await paid()
+    const before = [await typesOf(application_id), await typesOf(other.application_id)]
+    desk.stripe.misbehave(() => ({ status: 500, body: { error: { type: 'api_error', message: 'Sorry.' } } }))
+    const answers = [await open(quote_id), await take(other.quote_id, intent)]
+    desk.stripe.misbehave(undefined)
+    for (const { status, body } of answers) expect([status, body.error.code]).toEqual([503, 'unavailable'])
+    expect([await typesOf(application_id), await typesOf(other.application_id)]).toEqual(before)
+  })
+})
+
 describe('card_payment', () => {
   test('takes what the provider confirms, with the card; again it answers the same', async () => {
     const { quote_id, intent, application_id } = await paid()

@@ -122,6 +122,17 @@ describe('bacs_setup_intent', () => {
 })
 
 describe('bacs_mandate', () => {
+  test('answers unavailable when the provider does not answer, and changes nothing', async () => {
+    const { quote_id, application_id } = await desk.quoted()
+    await open(quote_id)
+    const before = await typesOf(application_id)
+    desk.stripe.misbehave(() => ({ status: 500, body: { error: { type: 'api_error', message: 'Sorry.' } } }))
+    const { status, body } = await confirm(quote_id, 'cs_test_1')
+    desk.stripe.misbehave(undefined)
+    expect([status, body.error.code]).toEqual([503, 'unavailable'])
+    expect(await typesOf(application_id)).toEqual(before)
+  })
+
   const setUp = async (account_number?: string) => {
     const { quote_id, application_id } = await desk.quoted()
     const { session } = await opened(quote_id)

@@ -297,7 +297,8 @@ test('the operator lists payments and mandates, newest first, and reads each', a
     next_cursor: null,
   })
   expect(none.body).toEqual({ data: [], next_cursor: null })
-  expect(unknown.status).toBe(422)
+  expect(unknown).toMatchObject({ status: 422, body: { error: { code: 'invalid_parameter' } } })
+  expect((unknown.body as { error: { fields: object } }).error.fields).toHaveProperty('status')
   expect(one.body).toEqual({ data: (list.body as { data: readonly unknown[] }).data[0] })
   expect((await served.get(`${address}/${mandateIdOf(organisation_id, 'mandate_1')}`)).status).toBe(404)
   expect(paymentAccountOf(accounts, organisation_id, 'live')).toBeUndefined()

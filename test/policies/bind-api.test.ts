@@ -132,18 +132,20 @@ describe('a process that is killed', () => {
 })
 
 describe('refusals', () => {
-  test.each<[number, string, Parameters<Sales['ready']>[0]]>([
-    [422, 'steps_owed', { confirmed: false }],
-    [422, 'customer_missing', { customer: { first_name: 'Anna', email: 'anna@example.org', dob: '1992-03-10' } }],
-    [422, 'direct_debit_missing', { banked: false }],
-    [422, 'first_payment_missing', { direct_debit_first: false }],
-  ])('%i %s, and nothing is changed', async (expected, code, given) => {
+  const lacking = ['customer.address_line1', 'customer.last_name', 'customer.postal_code']
+  test.each<[number, string, Parameters<Sales['ready']>[0], readonly string[]]>([
+    [422, 'steps_owed', { confirmed: false }, []],
+    [422, 'customer_missing', { customer: { first_name: 'Anna', email: 'a@example.org', dob: '1992-03-10' } }, lacking],
+    [422, 'direct_debit_missing', { banked: false }, []],
+    [422, 'first_payment_missing', { direct_debit_first: false }, []],
+  ])('%i %s, and nothing is changed', async (expected, code, given, fields) => {
     const { quote_id, application_id } = await sales.ready(given)
     const before = await sales.typesOf(`application-${application_id}`)
 
     const { status, body } = await sales.bind(quote_id)
 
     expect([status, body.error.code]).toEqual([expected, code])
+    expect(Object.keys(body.error.fields ?? {}).toSorted()).toEqual(fields)
     expect(await sales.typesOf(`application-${application_id}`)).toEqual(before)
     expect((await sales.get(`/api/v1/policies/${sales.policyIdOf(quote_id)}`)).status).toBe(404)
   })

@@ -28,6 +28,7 @@ import { checkoutRoutes } from '../../command-api/applications/checkout-routes.t
 import { directDebitRoutes } from '../../command-api/applications/direct-debit-routes.ts'
 import { mandateRoutes } from '../../command-api/applications/mandate-routes.ts'
 import { quoteRoutes } from '../../command-api/applications/quote-routes.ts'
+import { settlementRoutes } from '../../command-api/applications/settlement-routes.ts'
 import type { Catalogue } from '../../command-api/live-catalogue.ts'
 import { makeClaimNumber } from '../../command-api/policies/number.ts'
 import { makeWaitUntilReadable } from '../../command-api/policies/readable.ts'
@@ -158,6 +159,7 @@ export const openSales = async ({ release = checkoutRelease() }: { readonly rele
         ...mandateRoutes({ applications, desks: ownDesks }),
         ...cardRoutes({ applications, desks: ownDesks }),
         ...checkoutRoutes({ applications }),
+        ...settlementRoutes(applications),
         bindRoute({
           applications,
           desks: ownDesks,

@@ -14,7 +14,7 @@ import { makePaymentNews } from '../../command-api/receive-payment-news.ts'
 import { eventOf } from '../../stand-ins/stripe/webhooks.ts'
 import { organisation_id } from '../applications/release.ts'
 import { bankDetailsSaved } from './builders.ts'
-import { openSales, quotedAt, type Sales } from './fixture.ts'
+import { openSales, quotedAt, type Body, type Sales } from './fixture.ts'
 
 describe('after a bind with bank details', () => {
   let sales: Sales
@@ -173,6 +173,8 @@ describe('after a bind with bank details', () => {
     await receive(reference, 'revoked')
     const wrong = await sales.post(address, { direct_debit: { ...other, account_number: '88837493' } })
     expect(wrong).toMatchObject({ status: 422, body: { error: { code: 'direct_debit_invalid' } } })
+    const { fields = {} } = (wrong.body as Body).error
+    expect(Object.keys(fields).toSorted()).toEqual(['direct_debit.account_number', 'direct_debit.sort_code'])
     expect((await shown(id)).payment_method.mandate_status).toBe('cancelled')
 
     for (let time = 0; time < 2; time++) expect((await sales.post(address, { direct_debit: other })).status).toBe(200)

@@ -36,10 +36,13 @@ export const collectedByCard = {
 type Paid = { readonly quote_id: QuoteId; readonly amount_pence: number; readonly paid_at: string }
 
 /** What the application tells of a card that was charged. */
-export const cardPaid = ({ quote_id, amount_pence, paid_at: at }: Paid): readonly ApplicationStreamEvent[] => [
+export const cardPaid = (
+  { quote_id, amount_pence, paid_at: at }: Paid,
+  id: PaymentId = payment_id,
+): readonly ApplicationStreamEvent[] => [
   {
     type: 'CardPaymentOpened',
-    payment_id,
+    payment_id: id,
     quote_id,
     payment_intent_id: 'pi_1',
     provider_customer_id: 'cus_1',
@@ -49,7 +52,7 @@ export const cardPaid = ({ quote_id, amount_pence, paid_at: at }: Paid): readonl
   },
   {
     type: 'CardPaymentTaken',
-    payment_id,
+    payment_id: id,
     status: 'succeeded',
     card_brand: 'visa',
     card_last4: '4242',
