@@ -203,8 +203,10 @@ export const commandHandler = <Command, Shapes extends EventShapes, State>(
     throw tooManyAtOnce()
   }
 
+  const streamOf = (id: string): string => `${category}-${id}`
+
   const handle = async (id: string, command: Command, context: Context): Promise<Handled<State, Event>> => {
-    const stream = `${category}-${id}`
+    const stream = streamOf(id)
     const { state, events, position } = await inTurn(stream, async () => write(stream, command, context))
     // No caller waits for the answer to a reaction.
     if (position !== undefined && !context.cause && !context.isShownLater) await seen(stream, position)
@@ -212,21 +214,18 @@ export const commandHandler = <Command, Shapes extends EventShapes, State>(
   }
 
   /** What has become of a stream, as of now; the initial state when it has no events. */
-  const load = async (id: string): Promise<State> => {
-    const stream = `${category}-${id}`
-    return (await catchUp(stream)).state
-  }
+  const load = async (id: string): Promise<State> => (await catchUp(streamOf(id))).state
 
   /** What has become of a stream up to an event at least: without a read where more than that is remembered. */
   const loadFrom = async (id: string, revision: number): Promise<State> => {
-    const known = cached(cache(), `${category}-${id}`)
+    const known = cached(cache(), streamOf(id))
     return known.revision !== undefined && known.revision >= revision ? known.state : load(id)
   }
 
   /** What a command would add, without adding it. */
   const preview = async (id: string, command: Command): Promise<readonly Event[]> => decide(command, await load(id))
 
-  return { handle, load, loadFrom, preview }
+  return { handle, load, loadFrom, preview, streamOf }
 }
 
 /** For commands that may go to any stream: the event stays known, but what was done because of it is not compared by it. */

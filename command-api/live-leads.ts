@@ -31,7 +31,7 @@ export type Leads = {
 export type ScreensTps = (organisation_id: OrganisationId) => boolean
 
 export const makeLeads = (writer: Writer, pipelines: Pipelines, screensTps: ScreensTps = () => false): Leads => {
-  const { handle, load, preview } = commandHandler(writer, lead)
+  const { handle, load, preview, streamOf } = commandHandler(writer, lead)
 
   const commandOf = ({ contact_id: _contact_id, ...acts }: LeadActs, context: Context): LeadCommand => {
     const organisation_id = OrganisationId.parse(context.organisation_id)
@@ -40,7 +40,7 @@ export const makeLeads = (writer: Writer, pipelines: Pipelines, screensTps: Scre
   }
 
   return {
-    stream: (contact_id) => `${lead.category}-${contact_id}`,
+    stream: streamOf,
     handle: async (acts, context) => handle(acts.contact_id, commandOf(acts, context), context),
     check: async (acts, context) => {
       await preview(acts.contact_id, commandOf(acts, context))

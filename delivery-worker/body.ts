@@ -1,5 +1,6 @@
 import type { Pool } from 'pg'
 import type { Json } from '#domain/event.ts'
+import { subjectOfPerson } from '#infra/crypto/subjects.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import { reasonOf } from '#infra/reason.ts'
 import { unsentMax } from './backoff.ts'
@@ -79,7 +80,7 @@ const findErased = async (
 ): Promise<(delivery: Claimed) => boolean> => {
   const people = wanted.flatMap((delivery) => {
     const { id, organisation_id } = delivery
-    return peopleOf(delivery).map((person) => ({ id, organisation_id, subject: `person:${person}` }))
+    return peopleOf(delivery).map((person) => ({ id, organisation_id, subject: subjectOfPerson(person) }))
   })
   if (people.length === 0) return () => false
   const { rows } = await pool.query<{ readonly id: string }>({

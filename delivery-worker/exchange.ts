@@ -3,6 +3,7 @@ import { encrypt } from '#infra/crypto/aead.ts'
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
 import type { Exchange } from '#infra/guarded-http.ts'
 import { placeBytes } from '#infra/crypto/seal.ts'
+import { subjectOfStream } from '#infra/crypto/subjects.ts'
 import type { MadeRequest } from './capability.ts'
 import type { Claimed, Completed } from './queue.ts'
 import { peopleShown } from './snapshot.ts'
@@ -92,7 +93,7 @@ const capped = (body: Buffer): string => body.subarray(0, mostBodyBytes).toStrin
 const subjectOf = ({ stream }: Claimed, body: string): string | undefined => {
   const [person, ...others] = peopleIn(body)
   if (others.length > 0) return undefined
-  return person === undefined ? stream : `person:${person}`
+  return subjectOfStream(stream, person ?? null)
 }
 
 const peopleIn = (body: string): readonly string[] => {

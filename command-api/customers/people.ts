@@ -34,10 +34,8 @@ export const makePeople = ({ writer, digest }: PeopleDeps) => {
   const idOf = async ({ organisation_id, kind, value }: Identity): Promise<string> =>
     (await digest(organisation_id, 'identity', JSON.stringify([kind, value]))).toString('hex')
 
-  const streamOf = (id: CustomerId): string => `${customer.category}-${id}`
-
   const isErased = async (id: CustomerId): Promise<boolean> => {
-    const [first] = await writer.log.read(streamOf(id), { limit: 1 })
+    const [first] = await writer.log.read(customers.streamOf(id), { limit: 1 })
     return first?.erased ?? false
   }
 
@@ -80,7 +78,7 @@ export const makePeople = ({ writer, digest }: PeopleDeps) => {
     },
 
     /** The stream of a person's own record. */
-    stream: streamOf,
+    stream: customers.streamOf,
 
     handle: async (id: CustomerId, command: CustomerCommand, context: Context): Promise<readonly CustomerEvent[]> =>
       (await customers.handle(id, command, context)).events,

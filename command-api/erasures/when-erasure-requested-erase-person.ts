@@ -3,6 +3,7 @@ import { erasureEvents } from '#domain/erasures/events.ts'
 import { OwnError } from '#domain/own-error.ts'
 import type { Progress } from '#infra/consumers/progress.ts'
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
+import { subjectOfPerson } from '#infra/crypto/subjects.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { commandHandler, type Writer } from '../handle.ts'
@@ -36,7 +37,7 @@ export const whenErasureRequestedErasePerson = ({
     categories: ['erasure'],
     events: { PersonErasureRequested },
     react: async ({ organisation_id, contact_id, streams: known }, _recorded, context) => {
-      await dataKeys.erase({ organisation_id, subject: `person:${contact_id}` })
+      await dataKeys.erase({ organisation_id, subject: subjectOfPerson(contact_id) })
       await untilShown({ eventLog, progress }, telling)
       const waiting = await findSetAside(pool, organisation_id, telling)
       if (waiting !== undefined)

@@ -7,6 +7,7 @@ import { Ingest, renderIngest, type IngestRecord } from '#domain/ingests/record.
 import { Rejection } from '#domain/rejection.ts'
 import { IngestId, type OrganisationId } from '#domain/values.ts'
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
+import { subjectOfStream } from '#infra/crypto/subjects.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import { newId } from '#infra/ids.ts'
 import { commandHandler, type Context, type Writer } from '../handle.ts'
@@ -43,7 +44,7 @@ const replayMs = 10 * 60_000
 /** Takes a lead in. All that costs time is done behind it. */
 export const receiveRoute = (deps: Deps): Route => {
   const { writer, campaigns, dataKeys, claimContent, findContent, releaseContent, baseUrl, realTime = Date.now } = deps
-  const { handle, load } = commandHandler(writer, ingest)
+  const { handle, load, streamOf } = commandHandler(writer, ingest)
 
   /** The lead that a key stands for; undefined when it has not been used. */
   const findByKey = async (id: IngestId): Promise<IngestState | undefined> => {
@@ -67,7 +68,7 @@ export const receiveRoute = (deps: Deps): Route => {
    * repeat is discarded: nobody else knows an id that was just made.
    */
   const claimWithKey = async (organisation_id: OrganisationId, own: SentContent): Promise<IngestId> => {
-    const subject = { organisation_id, subject: `ingest-${own.ingest_id}` }
+    const subject = { organisation_id, subject: subjectOfStream(streamOf(own.ingest_id), null) }
     const [ingest_id] = await Promise.all([claimContent(own), dataKeys.of(subject)])
     if (ingest_id !== own.ingest_id) await dataKeys.discard(subject)
     return ingest_id

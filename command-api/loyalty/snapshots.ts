@@ -8,6 +8,7 @@ import { CannotUnseal, decrypt, encrypt } from '#infra/crypto/aead.ts'
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
 import { isAboutErased } from '#infra/crypto/erased.ts'
 import { placeBytes } from '#infra/crypto/seal.ts'
+import { subjectOfStream } from '#infra/crypto/subjects.ts'
 import type { Log } from '#infra/log.ts'
 import { sql, transaction } from '#infra/postgres/postgres.ts'
 import type { Snapshots } from '../handle.ts'
@@ -42,7 +43,7 @@ const placeOf = (membership_id: string): Buffer => placeBytes(['membership_snaps
 export const makeMembershipSnapshots = ({ pool, dataKeys, log, every = 500 }: Deps) => {
   const sealed = async ({ id, organisation_id, customer_id, external_member_ref }: Membership) => {
     if (!external_member_ref) return { key_id: null, sealed_reference: null }
-    const subject = customer_id === null ? `membership-${id}` : `person:${customer_id}`
+    const subject = subjectOfStream(`membership-${id}`, customer_id)
     const { id: key_id, key } = await dataKeys.of({ organisation_id, subject })
     return { key_id, sealed_reference: encrypt(key, Buffer.from(external_member_ref), placeOf(id)) }
   }

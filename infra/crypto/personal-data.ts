@@ -15,6 +15,7 @@ import type { DataKey } from './data-key-rows.ts'
 import type { FoundKey } from './data-keys.ts'
 import { ErasedEvent, erasedData, subjectErased, UnreadableEvent } from './erased.ts'
 import { placeBytes } from './seal.ts'
+import { subjectOfStream } from './subjects.ts'
 
 /**
  * The fields of an event's data that are marked as personal, as they are stored: sealed together as one value, in place
@@ -116,7 +117,7 @@ export const personalDataOf = (shapes: EventShapes, { allowsOtherTypes = false }
       if (metadata.organisation_id === null)
         throw new OwnError(`${type} in ${stream} holds personal data and belongs to no organisation.`)
       const person = shape.subject(data, idOf(stream))
-      return { organisation_id: metadata.organisation_id, subject: person === null ? stream : `person:${person}` }
+      return { organisation_id: metadata.organisation_id, subject: subjectOfStream(stream, person) }
     },
 
     seal: (stream: string, event: NewEvent, { id, key }: DataKey): NewEvent => {
