@@ -41,7 +41,7 @@ import { membershipReads } from './loyalty/routes.ts'
 import { leadRoutes } from './leads/routes.ts'
 import { ingestAdminRoutes } from './ingests/admin-routes.ts'
 import { ingestRoutes, ownerOfIngest } from './ingests/routes.ts'
-import { whenReceived, type WhenReceived } from './ingests/received.ts'
+import { makeFindReceived, type FindReceived } from './ingests/find-received.ts'
 import { outreachReads } from './outreach/routes.ts'
 import { ownerOfPolicy, policyRoutes } from './policies/routes.ts'
 import { marketSearchRoutes } from './market-quotes/routes.ts'
@@ -66,7 +66,7 @@ export const queryRoutes = (
     readonly outreachSettings: ReadonlyMap<string, OutreachSettings>
     readonly outcomeModels: OutcomeModels
     readonly integrations: Integrations
-    readonly received: WhenReceived
+    readonly findReceived: FindReceived
   },
 ): readonly Route[] => [
   ...paymentRoutes(deps),
@@ -141,8 +141,8 @@ export const startQueryApi = async (parts: Parts, demo?: ExplorerDemo): Promise<
     os_places: osPlaces(outside),
   }
   const live = { pipelines, outcomeModels, programmes, outreachSettings, integrations }
-  const received = whenReceived({ log: parts.storedLog, withinMs: config.READ_YOUR_WRITES_MS })
-  const reading = { ...parts, ...live, db: lookups, baseUrl: config.BASE_URL, lookups: providers, received }
+  const findReceived = makeFindReceived({ log: parts.storedLog, withinMs: config.READ_YOUR_WRITES_MS })
+  const reading = { ...parts, ...live, db: lookups, baseUrl: config.BASE_URL, lookups: providers, findReceived }
   const app = httpApp(queryRoutes(reading), {
     log,
     metrics,
@@ -150,7 +150,7 @@ export const startQueryApi = async (parts: Parts, demo?: ExplorerDemo): Promise<
     subjectCheck: makeSubjectCheck({
       keys,
       owners: {
-        ingest: ownerOfIngest(lookups, received),
+        ingest: ownerOfIngest(lookups, findReceived),
         policy: ownerOfPolicy(lookups),
         quote: ownerOfQuote(lookups),
       },

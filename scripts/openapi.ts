@@ -83,7 +83,7 @@ export const routesByApi = () => {
     integrations: noIntegrations(),
     programmes: new Map(),
     outreachSettings: new Map(),
-    received: unused,
+    findReceived: unused,
   })
   return { query, command }
 }

@@ -7,7 +7,7 @@ import { notFound } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
-import type { WhenReceived } from './received.ts'
+import type { FindReceived } from './find-received.ts'
 import { beginning, pageOf, pageParameters, placeOf } from '../page.ts'
 
 const operator = { tag: 'Operator', access: { kind: 'operator' } } as const
@@ -42,7 +42,7 @@ const ReadingDay = z.object({ day: z.iso.date(), calls: z.int(), tokens: z.int()
 type Row = { readonly at: Date; readonly id: string; readonly document: IngestRecord }
 type PersonRow = { readonly at: Date; readonly id: string; readonly document: Customer }
 
-type Deps = { readonly pool: Database; readonly db: Database; readonly received: WhenReceived }
+type Deps = { readonly pool: Database; readonly db: Database; readonly findReceived: FindReceived }
 
 type Filters = Omit<z.output<typeof IngestsQuery>, 'cursor' | 'limit'>
 
@@ -75,7 +75,7 @@ const ingestPage = (
 }
 
 /** What was sent, as the team works with it. */
-export const ingestAdminRoutes = ({ pool, db, received }: Deps): Route[] => [
+export const ingestAdminRoutes = ({ pool, db, findReceived }: Deps): Route[] => [
   route(
     {
       ...operator,
@@ -104,7 +104,7 @@ export const ingestAdminRoutes = ({ pool, db, received }: Deps): Route[] => [
       answers: { 200: z.object({ data: TeamIngest }) },
     },
     async ({ path: { organisation_id, ingest_id } }) => {
-      const found = await received(organisation_id, ingest_id, async () => {
+      const found = await findReceived(organisation_id, ingest_id, async () => {
         const { rows } = await db.query<{ document: IngestRecord }>(
           sql`select document from ingests where organisation_id = ${organisation_id} and id = ${ingest_id}`,
         )

@@ -6,15 +6,15 @@ import { route, type Route } from '#infra/http/route.ts'
 import type { FindOwner } from '#infra/http/subject.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
-import type { WhenReceived } from './received.ts'
+import type { FindReceived } from './find-received.ts'
 
 /** An ingest belongs to the API application that sent it. */
 export const ownerOfIngest =
-  (db: Database, received: WhenReceived): FindOwner =>
+  (db: Database, findReceived: FindReceived): FindOwner =>
   async (organisation_id, id) => {
     const ingest = IngestId.safeParse(id)
     if (!ingest.success) return undefined
-    return received(organisation_id, ingest.data, async () => {
+    return findReceived(organisation_id, ingest.data, async () => {
       const { rows } = await db.query<{ api_application_id: ApiApplicationId }>({
         name: 'owner-of-ingest',
         ...sql`select api_application_id from ingests where organisation_id = ${organisation_id} and id = ${id}`,

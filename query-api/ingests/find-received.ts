@@ -17,7 +17,7 @@ const longestPauseMs = 100
  * Looks an ingest up in the read model. A sender has its 202 before the lead is shown there, so whoever asks for one that
  * was received and is not shown yet waits; only the log tells it from one that there is not.
  */
-export const whenReceived =
+export const makeFindReceived =
   ({ log, withinMs }: Deps) =>
   async <Row>(
     organisation_id: OrganisationId,
@@ -39,4 +39,4 @@ export const whenReceived =
     }
   }
 
-export type WhenReceived = ReturnType<typeof whenReceived>
+export type FindReceived = ReturnType<typeof makeFindReceived>

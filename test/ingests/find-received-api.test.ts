@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { IngestId, OrganisationId } from '#domain/values.ts'
 import { transaction } from '#infra/postgres/postgres.ts'
-import { whenReceived } from '../../query-api/ingests/received.ts'
+import { makeFindReceived } from '../../query-api/ingests/find-received.ts'
 import { leadService, stranger, type LeadService } from './fixture.ts'
 
 let service: LeadService
@@ -18,7 +18,7 @@ const heldUp = <Result>(work: () => Promise<Result>): Promise<Result> =>
     return work()
   })
 
-const received = (withinMs: number) => whenReceived({ log: service.parts.storedLog, withinMs })
+const findReceived = (withinMs: number) => makeFindReceived({ log: service.parts.storedLog, withinMs })
 const nothing = async () => undefined
 
 test('the 202 does not wait for the read model; who reads the lead at its Location does, by sender and team', async () => {
@@ -40,7 +40,7 @@ test('the 202 does not wait for the read model; who reads the lead at its Locati
 test('a lead that was received and is not shown in time is 503, never 404', async () => {
   const { body } = await heldUp(async () => service.post({ identity: stranger() }))
   const organisation_id = OrganisationId.parse(service.organisation_id)
-  await expect(received(20)(organisation_id, IngestId.parse(body.data.id), nothing)).rejects.toMatchObject({
+  await expect(findReceived(20)(organisation_id, IngestId.parse(body.data.id), nothing)).rejects.toMatchObject({
     code: 'unavailable',
     message: 'The lead was received and cannot be read yet. Send the request again.',
   })
@@ -52,7 +52,7 @@ test('a lead that is shown just before the time is over is answered', async () =
   const shownAt = performance.now() + 800
   const find = async () => (performance.now() >= shownAt ? 'shown' : undefined)
 
-  expect(await received(1_000)(organisation_id, IngestId.parse(body.data.id), find)).toBe('shown')
+  expect(await findReceived(1_000)(organisation_id, IngestId.parse(body.data.id), find)).toBe('shown')
 })
 
 test('nobody waits for an ingest that there is not: an unknown one, one of another firm, an Idempotency-Key', async () => {
@@ -63,7 +63,7 @@ test('nobody waits for an ingest that there is not: an unknown one, one of anoth
   const streams = await service.parts.pool.query<{ id: string }>(
     `select substr(stream, 8) as id from event_log.event where type = 'IngestKeyUsed'`,
   )
-  const hour = received(3_600_000)
+  const hour = findReceived(3_600_000)
   expect(await hour(organisation_id, IngestId.parse(randomUUID()), nothing)).toBeUndefined()
   expect(await hour(OrganisationId.parse(randomUUID()), IngestId.parse(body.data.id), nothing)).toBeUndefined()
   expect(streams.rows).toHaveLength(1)
