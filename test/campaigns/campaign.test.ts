@@ -1,6 +1,6 @@
-import { describe } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { campaign, type CampaignChoices } from '#domain/campaigns/campaign.ts'
-import type { CampaignEvent, LeadRule } from '#domain/campaigns/events.ts'
+import { LeadRule, type CampaignEvent } from '#domain/campaigns/events.ts'
 import { leadIntake } from '#domain/campaigns/lead-intake.ts'
 import { CampaignId, OrganisationId } from '#domain/values.ts'
 import { rejected, scenariosOf } from '../scenario.ts'
@@ -100,6 +100,23 @@ describe('a campaign', () => {
       when: create({ rules: [{ rule: 'required', field: 'email' }, rule] }),
       then: rejected('validation_failed', { 'rules[1]': reason }),
     })
+})
+
+test.each<[LeadRule, string, readonly [number, number]]>([
+  [{ rule: 'no_duplicate', days: 30 }, 'days', [1, 3650]],
+  [{ rule: 'age_range', field: 'dob' }, 'min', [0, 150]],
+  [{ rule: 'age_range', field: 'dob' }, 'max', [0, 150]],
+])('%o takes %s from %o, and nothing beyond', (rule, name, [least, most]) => {
+  const isRule = (value: number) => LeadRule.safeParse({ ...rule, [name]: value }).success
+
+  expect([least - 1, least, most, most + 1, least + 0.5].map(isRule)).toEqual([false, true, true, false, false])
+})
+
+test('a rule of allowed values names at least one', () => {
+  const isRule = (values: readonly string[]) =>
+    LeadRule.safeParse({ rule: 'allowed_values', field: 'plan', values }).success
+
+  expect([isRule([]), isRule(['Gold'])]).toEqual([false, true])
 })
 
 describe('what an organisation demands of every lead', () => {

@@ -248,6 +248,11 @@ describe('who a lead is about', () => {
       { phone: [known, { contact_id: other, email: null }] },
       { review: 'several_people', candidates: [contact_id, other] },
     ],
+    [
+      'a phone before a name',
+      { phone: [known], name: [{ contact_id: other, email: null }] },
+      { known: contact_id, matched_by: 'phone' },
+    ],
     ['a name', { name: [known] }, { known: contact_id, matched_by: 'name' }],
     ['a name of two people', { name: [known, { contact_id: other, email: null }] }, { review: 'several_people' }],
     [

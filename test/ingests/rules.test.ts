@@ -101,6 +101,15 @@ test.each<[string, Extract<LeadRule, { rule: 'format' }>['format'], string, bool
   )
 })
 
+test('what was sent and fails is named as it was sent, whatever the campaign calls it', () => {
+  const rule: LeadRule = { rule: 'format', field: 'email', format: 'email' }
+
+  for (const sent of [{ data: { 'Email Address': 'ada' } }, { data: { form: { mail: 'ada' } } }])
+    expect(unmet(rule, { ...sent, fieldNames: { email: 'E-Mail' } })).toEqual(
+      failed(rule, 'form' in sent.data ? 'form.mail' : 'Email Address'),
+    )
+})
+
 test.each([
   ['^A\\d+$', 'A12', true],
   ['^A\\d+$', 'B12', false],
@@ -198,6 +207,7 @@ describe('consent', () => {
     [marketing, given({ email: false }), 'consent.first_party_marketing'],
     [marketing, given({}), 'consent.first_party_marketing'],
     [byEmail, given({ email: true }), undefined],
+    [byEmail, given({ email: false }), 'consent.first_party_marketing.email'],
     [byEmail, given({ sms: true }), 'consent.first_party_marketing.email'],
     [byEmail, {}, 'consent.first_party_marketing.email'],
   ])('%o with %o', (rule, sent, field) => {
@@ -276,6 +286,7 @@ describe('what was sent', () => {
     expect(details.get('email')).toEqual({ value: 'ada@example.com', sender: 'q1' })
     expect(others.get('budget')).toEqual({ value: 7, sender: 'part.q2' })
     expect(sent({ part: { q2: 7 } }, { budget: 'q2' }).others.get('budget')).toEqual({ value: 7, sender: 'part.q2' })
+    expect([...sent({ part: { q2: 7 } }, { budget: 'q2', goal: 'part.q2' }).others.keys()]).toEqual(['goal'])
     expect(sent({ a: { b: { q2: 7 } } }, { budget: 'q2' }).others.get('budget')).toEqual({ value: 7, sender: 'a.b.q2' })
   })
   test('first counts: identity, then data, then what was declared', () => {
