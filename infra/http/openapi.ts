@@ -59,15 +59,19 @@ const successAnswers = ({
     { description: 'Done.', ...(fileTypes ? files(fileTypes) : json(schema)) },
   ])
 
-const commonErrors = {
-  application: ['invalid_token', 'forbidden', 'rate_limited'],
-  operator: ['invalid_token', 'rate_limited'],
-  public: ['rate_limited'],
-} as const
+const commonErrors = ({ access, method }: RouteSpec) => {
+  if (access.kind === 'public') return ['rate_limited'] as const
+  // A key of the operator that only reads is refused.
+  const isOpenToAll = access.kind === 'operator' && (method === 'get' || access.changesNothing)
+  return isOpenToAll
+    ? (['invalid_token', 'rate_limited'] as const)
+    : (['invalid_token', 'forbidden', 'rate_limited'] as const)
+}
 
-const errorAnswers = ({ access, errors = [], path, query, body }: RouteSpec) => {
+const errorAnswers = (spec: RouteSpec) => {
+  const { errors = [], path, query, body } = spec
   const fromSchemas = [path && 'not_found', query && 'invalid_parameter', body && 'validation_failed'] as const
-  const codes = new Set([...commonErrors[access.kind], ...fromSchemas.filter((code) => code !== undefined), ...errors])
+  const codes = new Set([...commonErrors(spec), ...fromSchemas.filter((code) => code !== undefined), ...errors])
   const byStatus = Map.groupBy(codes, (code) => statusOf[code])
   return [...byStatus]
     .toSorted(([one], [other]) => one - other)

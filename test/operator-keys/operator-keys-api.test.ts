@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { z } from 'zod'
-import { allRoutes } from '../../scripts/openapi.ts'
+import { allRoutes, currentDocument } from '../../scripts/openapi.ts'
 import { wholeService } from '../whole-service.ts'
 
 let service: Awaited<ReturnType<typeof wholeService>>
@@ -73,6 +73,10 @@ test('401 when a key has come to its end, in both APIs', async () => {
   )
 })
 
+type Document = {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly responses: Record<string, unknown> }>>>>
+}
+
 test('a key that may only read gets 403 on every operation that changes something, and on no other', async () => {
   const token = await make({ name: 'auditor', scope: 'read_only' })
   const own = allRoutes().filter(({ spec }) => spec.access.kind === 'operator')
@@ -80,15 +84,21 @@ test('a key that may only read gets 403 on every operation that changes somethin
   const planning = own.filter(({ spec }) => spec.access.kind === 'operator' && spec.access.changesNothing)
   expect(planning.map(({ spec }) => spec.address)).toEqual(['/admin/v1/setup/plan'])
 
+  const { paths } = JSON.parse(currentDocument()) as Document
   for (const { spec } of own) {
+    const documented = paths[spec.address.replaceAll(/:(\w+)/g, '{$1}')]?.[spec.method]?.responses
+    const changes = spec.method !== 'get' && !(spec.access.kind === 'operator' && spec.access.changesNothing)
+    expect({ address: spec.address, isTold: documented?.['403'] !== undefined }).toEqual({
+      address: spec.address,
+      isTold: changes,
+    })
     const path = spec.address.replaceAll(/:\w+/g, unknownId)
     const { status, body } = await service.send(spec.method.toUpperCase(), path, { token })
     const refused = {
       code: 'forbidden',
       message: 'The operator key auditor may only read. Use one whose scope is all.',
     }
-    if (spec.method === 'get' || (spec.access.kind === 'operator' && spec.access.changesNothing))
-      expect({ path, isRefused: [401, 403, 500].includes(status) }).toEqual({ path, isRefused: false })
+    if (!changes) expect({ path, isRefused: [401, 403, 500].includes(status) }).toEqual({ path, isRefused: false })
     else expect({ path, status, error: body.error }).toEqual({ path, status: 403, error: refused })
   }
 })
