@@ -211,6 +211,13 @@ describe('the record', () => {
     expect(touched(touch(days(3)), touch(days(1)))).toEqual([days(1), days(3)])
     expect(touched(touch(days(3)), touch(days(5)), touch(days(4)))).toEqual([days(3), days(5)])
   })
+  test('has no deadline for a first contact once there was one', () => {
+    expect(after(form)).toMatchObject({ first_contacted_at: null, first_contact_due_at: created.first_contact_due_at })
+    expect(after({ ...form, is_first_contact: true })).toMatchObject({
+      first_contacted_at: form.happened_at,
+      first_contact_due_at: null,
+    })
+  })
   test('counts the activities of each kind', () => {
     expect(after(form, form, { ...form, kind: 'call' })?.activities).toEqual({ form: 2, call: 1 })
   })

@@ -51,6 +51,14 @@ test('a sum and a quotient; nothing is divided by nothing', () => {
   expect(complete(quotient, { premium: 10, policies: 3 }, 'commission_rate').values['commission_rate']).toBe(3.33)
 })
 
+test('a calculated value that is too large to be exact is missing', () => {
+  const double: Formula = { operation: 'product', of: [{ value: 'premium' }, { constant: '2' }] }
+  const largest = Number.MAX_SAFE_INTEGER
+
+  expect(complete(double, { premium: (largest - 1) / 2 }).values['commission']).toBe(largest - 1)
+  expect(complete(double, { premium: (largest + 1) / 2 })).toMatchObject({ missing_values: ['commission'] })
+})
+
 test('a calculated value may be an operand of a later one', () => {
   const type = typeWith({ operation: 'product', of: [{ value: 'premium' }, { constant: '12' }] }, 'annual_premium')
   const chained = {
