@@ -1,13 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import type { CampaignState } from '#domain/campaigns/events.ts'
 import { Ingest } from '#domain/ingests/record.ts'
 import { z } from 'zod'
 import { makeRecentContent } from '../../command-api/ingests/recent-content.ts'
 import { receiveRoute } from '../../command-api/ingests/receive-route.ts'
 import { makeWriter } from '../../command-api/writer.ts'
-import { ApiApplicationId, OrganisationId } from '#domain/values.ts'
+import { ApiApplicationId, CampaignId, IngestId, OrganisationId } from '#domain/values.ts'
 import { openIntake } from '#domain/campaigns/record.ts'
 import { prepareLog } from '#infra/event-log/postgres/schema.ts'
 import { postgresLog } from '#infra/event-log/postgres/postgres-log.ts'
+import { newId } from '#infra/ids.ts'
 import { deriveKeys } from '#infra/crypto/keys.ts'
 import { makeDataKeys } from '#infra/crypto/data-keys.ts'
 import { makeLog } from '#infra/log.ts'
@@ -26,10 +28,18 @@ const sender = async () => {
   const eventLog = wholeLog(postgresLog({ url: database.url }), database.pool)
   const keys = deriveKeys(Buffer.alloc(32, 3).toString('base64'))
   let ahead = 0
+  let state: CampaignState = 'active'
+  const at = new Date(0).toISOString()
+  const about = { organisation_id, rules: [], field_names: {}, created_at: at, updated_at: at }
+  const spring = { id: CampaignId.parse(newId()), key: 'spring', name: 'Spring', ...about }
   const routes = [
     receiveRoute({
       writer: makeWriter({ log: eventLog, seen: async () => undefined }),
-      campaigns: { campaign: () => undefined, campaigns: () => [], intake: () => openIntake },
+      campaigns: {
+        campaign: (_id, key) => (key === 'spring' ? { ...spring, state } : undefined),
+        campaigns: () => [],
+        intake: () => openIntake,
+      },
       dataKeys: makeDataKeys({ pool: database.pool, keys }),
       ...makeRecentContent({ pool: database.pool, log: makeLog('silent', 'test') }),
       baseUrl: 'http://service.test',
@@ -45,6 +55,11 @@ const sender = async () => {
       const { data } = Sent.parse(answered.body)
       return { ...data, replayed: answered.headers.get('idempotent-replay') === 'true' }
     },
+    /** The campaign `spring` is active, paused or archived from now on. */
+    makeCampaign: (to: CampaignState) => {
+      state = to
+    },
+    pool: database.pool,
     /** So many seconds of real time pass. */
     pass: async (seconds: number) => {
       ahead += seconds
@@ -131,6 +146,57 @@ test('the same content from another source is another lead', async () => {
   const other = await leads.send({ ...content, source: 'partner' })
 
   expect(other.id).not.toBe(first.id)
+})
+
+test.each<[string, object]>([
+  ['on a campaign', { campaign: 'spring' }],
+  ['with other consent', { consent: { method: 'form', service: { email: true } } }],
+  ['with another reference', { source_reference: 'another' }],
+  ['with a value declared', { declared: { budget: 5 } }],
+])('the same content %s is another lead', async (_how, changes) => {
+  const content = fresh()
+  const first = await leads.send(content)
+  const other = await leads.send({ ...content, ...changes })
+
+  expect(other.id).not.toBe(first.id)
+  expect(await leads.send({ ...content, ...changes })).toMatchObject({ id: other.id, duplicate: true })
+})
+
+test('a retry while the campaign is paused is known for 5 minutes by its content, and for ever by the key that it came with', async () => {
+  const content = { ...fresh(), campaign: 'spring' }
+  const first = await leads.send(content)
+  leads.makeCampaign('paused')
+  try {
+    await leads.pass(290)
+    expect(await leads.send(content, keyed('paused'))).toMatchObject({ id: first.id, duplicate: true })
+    await leads.pass(20)
+    expect(await leads.statusOf(content, {})).toBe(409)
+    expect(await leads.send(content, keyed('paused'))).toMatchObject({ id: first.id, duplicate: true })
+  } finally {
+    leads.makeCampaign('active')
+  }
+})
+
+test('contents are forgotten after 10 minutes, and none sooner', async () => {
+  const claim = async (digest: string) => {
+    const { claimContent } = makeRecentContent({ pool: leads.pool, log: makeLog('silent', 'test') })
+    await claimContent({ api_application_id: api(1), digest, ingest_id: IngestId.parse(newId()) })
+  }
+  await claim('old')
+  await leads.pass(20)
+  await claim('recent')
+  await leads.pass(590)
+  await claim('another')
+
+  await vi.waitFor(
+    async () => {
+      const { rows } = await leads.pool.query<{ digest: string }>(
+        `select digest from ingest_content where digest in ('old', 'recent') order by digest`,
+      )
+      expect(rows).toEqual([{ digest: 'recent' }])
+    },
+    { timeout: 20_000, interval: 20 },
+  )
 })
 
 test('a key that came with the content of another lead stands for that lead from then on', async () => {
