@@ -4,10 +4,14 @@ import type { RuleFailure } from '#domain/ingests/events.ts'
 import type { IngestRecord } from '#domain/ingests/record.ts'
 import { leadEvents } from '#domain/leads/events.ts'
 import type { CustomerId } from '#domain/values.ts'
-import type { Context, Writer } from '../handle.ts'
+import type { EventLog } from '#infra/event-log/event-log.ts'
+import type { Context } from '../handle.ts'
 import type { Leads } from '../live-leads.ts'
 
-type Deps = { readonly writer: Writer; readonly leads: Pick<Leads, 'stream'> }
+type Deps = {
+  readonly writer: { readonly log: Pick<EventLog, 'read'> }
+  readonly leads: Pick<Leads, 'stream'>
+}
 
 const pageSize = 200
 
