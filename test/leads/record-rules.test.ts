@@ -353,6 +353,36 @@ describe('what was done before is remembered', () => {
       ingests: [ingest(1)],
     })
   })
+  test('why, until the status changes, whatever else happens', () => {
+    const why: LeadEvent = { type: 'LeadOutcomeReasonSet', ...about, reason: 'price', note: null }
+    const lost: LeadEvent = {
+      type: 'LeadStatusChanged',
+      ...about,
+      from: 'open',
+      to: 'lost',
+      reason: null,
+      dormant_at: null,
+    }
+
+    expect(state(form).said).toEqual({})
+    expect(state(why, form).said).toEqual({ reason: { reason: 'price', note: null } })
+    expect(state(why, lost).said).toEqual({})
+  })
+  test('and when its id in the organisation’s own CRM became another one', () => {
+    const called = (external_system_id: string): LeadEvent => ({
+      type: 'LeadMarked',
+      ...about,
+      marks: { external_system_id },
+    })
+
+    expect(state().external_id_changed_at).toBeNull()
+    expect(state(form).external_id_changed_at).toBeNull()
+    expect(state(called('C-1')).external_id_changed_at).toBe(at)
+    const before = state(called('C-1'))
+    const evolveLater = (event: LeadEvent) => lead.evolve(before, event, { occurred_at: days(1) })
+    expect(evolveLater(called('C-1'))).toMatchObject({ external_id_changed_at: at })
+    expect(evolveLater(called('C-2'))).toMatchObject({ external_id_changed_at: days(1) })
+  })
   test('from before the person became a lead, too', () => {
     expect(stateOf(lead, [form])).toEqual({ record: undefined, seen_activities: [activity(1)] })
     expect(stateOf(lead, [form, created])).toMatchObject({

@@ -39,6 +39,7 @@ test('a value whose measure is no longer declared is worked out as a whole numbe
 })
 
 test('a calculated value is missing while an operand is', () => {
+  expect(Object.keys(complete(percentOf, { premium: 1000 }).values)).toEqual(['premium'])
   expect(complete(percentOf, { premium: 1000 })).toEqual({ values: { premium: 1000 }, missing_values: ['commission'] })
 })
 
@@ -47,6 +48,10 @@ test('a sum and a quotient; nothing is divided by nothing', () => {
   const quotient: Formula = { operation: 'quotient', of: [{ value: 'premium' }, { value: 'policies' }] }
   expect(complete(sum, { premium: 10 }).values).toEqual({ premium: 10, commission: 11 })
   expect(complete(quotient, { premium: 10, policies: 3 }).values['commission']).toBe(3)
+  const parts: Formula = { operation: 'sum', of: [{ value: 'premium' }, { constant: '0.4' }, { constant: '0.9' }] }
+  expect(complete(parts, { premium: 10 }).values['commission']).toBe(11)
+  const byHalf: Formula = { operation: 'quotient', of: [{ value: 'premium' }, { constant: '0.5' }] }
+  expect(complete(byHalf, { premium: 10 }).values['commission']).toBe(20)
   expect(complete(quotient, { premium: 10, policies: 0 }).missing_values).toEqual(['commission'])
   expect(complete(quotient, { premium: 10, policies: 3 }, 'commission_rate').values['commission_rate']).toBe(3.33)
 })
@@ -90,4 +95,13 @@ test.each([
   ['count', 3.1, false],
 ] as const)('%s may be %d: %s', (unit, value, isFine) => {
   expect(valueFault(unit, value) === undefined).toBe(isFine)
+})
+
+test.each([
+  ['money', -1, 'must not be negative'],
+  ['money', 1.5, 'must be whole pence'],
+  ['count', 1.5, 'must be a whole number'],
+  ['percent', 1.23456, 'must have at most four decimals'],
+] as const)('a value that is none is told why: %s %d %s', (unit, value, reason) => {
+  expect(valueFault(unit, value)).toBe(reason)
 })

@@ -49,7 +49,13 @@ const withMany = (count: number): OutcomesState => {
 test('2,000 outcomes of a lead can be reported, and no more; each can be reversed, and a policy reports its own sale', () => {
   const { state } = after(withMany(1_999), report())
 
-  expect(() => outcomes.decide(report(), state)).toThrow(Rejection)
+  expect(() => outcomes.decide(report(), state)).toThrow(
+    expect.objectContaining({
+      code: 'validation_failed',
+      message: expect.stringContaining('This lead has 2000 outcomes, the most that can be reported') as string,
+      fields: { lead: 'has as many outcomes as a lead can have' },
+    }) as Error,
+  )
   expect(outcomes.decide(report({ source: 'policy' }), state)).toHaveLength(1)
   const [{ outcome } = { outcome: undefined }] = state.known
   const reverse = { outcome_id: outcome?.id ?? '', reversal_id: crypto.randomUUID(), now: at.occurred_at, note: null }
