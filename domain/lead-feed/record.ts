@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Json } from '../event.ts'
 import type { LeadEvent } from '../leads/events.ts'
 import { CampaignId, CustomerId } from '../values.ts'
+import type { LeadTriggerType } from '../workflows/events.ts'
 
 /** Stands for the organisation's own team among those who see an event. */
 export const team = '00000000-0000-0000-0000-000000000000'
@@ -26,7 +27,7 @@ export const LeadFeedEvent = z
   .meta({ id: 'LeadEvent' })
 export type LeadFeedEvent = z.infer<typeof LeadFeedEvent>
 
-export type Published = { readonly type: string; readonly payload: Json }
+export type Published = { readonly type: LeadTriggerType; readonly payload: Json }
 
 const named = (id: string | null, name: string | null) => (id === null ? null : { id, name: name ?? '' })
 
