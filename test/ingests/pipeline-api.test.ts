@@ -112,6 +112,44 @@ describe('a lead about somebody new', () => {
     expect(body.data).toMatchObject({ consent: [withdrawn] })
   })
 
+  test('whose consent has no time of its own gave it when the lead happened', async () => {
+    const consent = { method: 'checkbox', first_party_marketing: { email: true } }
+    const said = async (when: object) => {
+      const { contact_id } = await service.process({
+        identity: stranger(),
+        occurred_at: '2026-01-02T03:04:05Z',
+        ...when,
+      })
+      return personOf(contact_id)
+    }
+
+    expect(await said({ consent })).toMatchObject({ consent: [{ said_at: '2026-01-02T03:04:05.000Z' }] })
+    const own = { ...consent, recorded_at: '2026-01-02T03:00:00Z' }
+    expect(await said({ consent: own })).toMatchObject({ consent: [{ said_at: '2026-01-02T03:00:00.000Z' }] })
+  })
+
+  test('who is named by an id is nobody else whom the text mentions', async () => {
+    const [who, mentioned] = [stranger(), stranger()]
+    const known = await service.process({ identity: mentioned })
+    const shown = await service.process({
+      identity: { external_id: `CRM-${who.email}`, first_name: 'Ada' },
+      text: `My name is Ben Oak. My brother is ${mentioned.email}.`,
+    })
+
+    expect(shown).toMatchObject({ status: 'applied' })
+    expect(shown.contact_id).not.toBe(known.contact_id)
+  })
+
+  test('whose name was sent keeps it, whatever else they write', async () => {
+    const { email } = stranger()
+    const shown = await service.process({
+      identity: { first_name: 'Ada', last_name: 'Lovelace' },
+      text: `My name is Ben Oak. ${email}`,
+    })
+
+    expect(await personOf(shown.contact_id)).toMatchObject({ first_name: 'Ada', last_name: 'Lovelace', email })
+  })
+
   test('is known by what they wrote, when nothing else says who it is', async () => {
     const who = stranger()
     const shown = await service.process({
@@ -129,6 +167,16 @@ describe('a lead about somebody new', () => {
 })
 
 describe('a lead about somebody known', () => {
+  test('is theirs by our id, also where the sender keeps that as its own', async () => {
+    const known = await service.process({ identity: stranger() })
+
+    for (const identity of [{ contact_id: known.contact_id }, { external_id: known.contact_id }]) {
+      const again = await service.process({ identity })
+      expect(again).toMatchObject({ status: 'applied', contact_id: known.contact_id })
+      expect(again.explanation).toContain('by the id that was sent')
+    }
+  })
+
   test.each([
     ['by email address', ({ email }: ReturnType<typeof stranger>) => ({ email: email.toUpperCase() }), 'email'],
     ['by phone', ({ phone }: ReturnType<typeof stranger>) => ({ phone: phone.replace(/^0/, '+44 ') }), 'phone'],

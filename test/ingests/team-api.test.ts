@@ -88,6 +88,19 @@ describe('a lead in review', () => {
     expect(await marked(picked.contact_id)).toMatchObject({ external_system_id: null })
   })
 
+  test('200: is not judged again when a person is picked: neither by blocked sources nor by how soon they came', async () => {
+    const known = await service.process({ campaign: 'once', identity: stranger() })
+    const { id } = await service.process({ campaign: 'once', source: 'later-blocked', data: { number: ++people } })
+    const blocked_sources = ['bulk-lists', 'later-blocked']
+    await service.send('PATCH', `${service.admin}/lead_intake`, { body: { blocked_sources } })
+
+    await act(id, 'pick_person', { contact_id: known.contact_id })
+
+    const shown = await service.settled(id)
+    await service.send('PATCH', `${service.admin}/lead_intake`, { body: { blocked_sources: ['bulk-lists'] } })
+    expect(shown).toMatchObject({ status: 'applied', contact_id: known.contact_id })
+  })
+
   test('200: becomes that of somebody new', async () => {
     const { id } = await inReview()
     await act(id, 'pick_person', { contact_id: null })
