@@ -109,6 +109,11 @@ const sold = recorded(1, 'sold')
 
 describe('an outcome', () => {
   scenario('of a sale wins the lead', { given: [], when: record(1, 'sold'), then: [sold] })
+  scenario('of another effect moves the lead to no stage, whatever stage its type names', {
+    given: [],
+    when: { ...record(1, 'sold'), outcome_type: { ...typeOf('sold'), stage: 'quoted' } },
+    then: [sold],
+  })
   scenario('is recorded once', { given: [sold], when: record(1, 'sold'), then: [] })
   scenario('keeps what was said about it', {
     given: [],
