@@ -40,6 +40,7 @@ import { whenLeadSentShowOutcomes } from './outcomes/when-lead-sent-show-outcome
 import { whenOutcomeRecordedFollowOutcome } from './outcomes/when-outcome-recorded-follow-outcome.ts'
 import { whenOutcomeReportedRecordOutcome } from './outcomes/when-outcome-reported-record-outcome.ts'
 import { outcomeModelSections } from './outcomes/setup.ts'
+import { pipelineRoute } from './pipeline/routes.ts'
 import { pipelineSections } from './pipeline/setup.ts'
 import type { AnySetupSection } from './setup-section.ts'
 import type { SomeReaction } from './reaction.ts'
@@ -106,6 +107,7 @@ export const crmRoutes = (
     ...consentRoutes({ people, directory }),
     ...verificationRoutes({ ...deps, people }),
     ...erasureRoutes({ ...deps, people }),
+    pipelineRoute({ pipelines: models.pipelines, directory }),
     ...leadAdminRoutes({ leads: outcomesDeps.leads, pipelines: models.pipelines, directory, claim: people.claim }),
     ...outcomeRoutes(outcomesDeps),
     ...outcomeAdminRoutes(outcomesDeps),

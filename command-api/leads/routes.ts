@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { inAct } from '#domain/leads/lead.ts'
 import { LeadRecord } from '#domain/leads/record.ts'
 import type { Pipelines } from '#domain/pipeline/record.ts'
 import { CustomerId, OrganisationId } from '#domain/values.ts'
@@ -84,7 +85,7 @@ export const leadAdminRoutes = ({ leads, pipelines, directory, claim }: Deps): R
       const context = operatorContext(organisation_id, facts)
       const work: LeadActs = {
         contact_id,
-        acts: acts.map((act) => commandOf(act, pipeline, facts.now)),
+        acts: acts.map((act, index) => inAct(index, () => commandOf(act, pipeline, facts.now))),
         by: { type: 'user', name: by },
       }
       // What is refused must claim no id.

@@ -65,6 +65,17 @@ const decideBeforeLead = (
   throw unknownLead()
 }
 
+/** What is refused of one of several acts is named by its place. */
+export const inAct = <Result>(index: number, work: () => Result): Result => {
+  try {
+    return work()
+  } catch (error) {
+    if (!(error instanceof Rejection) || !error.fields) throw error
+    const fields = Object.entries(error.fields).map(([field, reason]) => [`acts[${index}].${field}`, reason] as const)
+    throw new Rejection(error.code, error.message, Object.fromEntries(fields))
+  }
+}
+
 const decide = ({ acts, ...circumstances }: LeadCommand, before: LeadStreamState): Decision => {
   const recorded = { occurred_at: circumstances.now }
   const events: LeadEvent[] = []
@@ -73,7 +84,7 @@ const decide = ({ acts, ...circumstances }: LeadCommand, before: LeadStreamState
     events.push(...decided)
     state = decided.reduce<LeadStreamState>((so_far, event) => evolve(so_far, event, recorded), state)
   }
-  for (const act of acts) take(decideOne(act, state, circumstances))
+  for (const [index, act] of acts.entries()) take(inAct(index, () => decideOne(act, state, circumstances)))
   // What happened may have changed the score, and is all that can.
   if (events.length > 0 && state?.record) take(scoreChange(state, circumstances))
   if (events.length > 0 && state?.record) take(planScreening(events, state, circumstances))

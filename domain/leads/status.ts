@@ -49,7 +49,7 @@ export const moveToStage = (key: string, state: LeadState, circumstances: Circum
   const stage = stageOf(circumstances.pipeline, key)
   if (!stage)
     throw new Rejection('validation_failed', `There is no stage ${key}. Use one of the organisation's stages.`, {
-      stage: 'is none of the organisation’s stages',
+      stage: `must be one of ${circumstances.pipeline.stages.map((each) => each.key).join(', ')}`,
     })
   const { status } = state.record.shown
   const moved = toStage(stage, state, circumstances)

@@ -88,7 +88,7 @@ const assignOwner = (owner_id: string | null, state: LeadState, circumstances: C
   const owner = named(owner_id)
   if (owner_id !== null && !owner?.active)
     throw new Rejection('validation_failed', 'Correct owner_id: it must be the id of an active member of the team.', {
-      owner_id: 'is no active member of the team',
+      owner_id: 'is no active member of the team; the pipeline of the organisation names them',
     })
   return [
     {

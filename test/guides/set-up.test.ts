@@ -117,10 +117,11 @@ test(
   'a server sends leads and reports outcomes, and leads are written to, as the guides say',
   { timeout: 180_000 },
   async () => {
-    const headings = ['Set it up', 'Send a lead', 'Report an outcome', 'Follow your leads', 'Files']
+    const headings = ['Set it up', 'Send a lead', 'Work leads', 'Report an outcome', 'Follow your leads', 'Files']
     const leads = await commands('docs/leads.md', ...headings)
     const output = await goOn(`${leads}\n${await commands('docs/outreach.md', 'Who is in a stream')}`)
 
+    expect(output).toMatch(/"summary":"Wants a price".*"actor":\{"type":"user","name":"Ann Agent"\}/)
     expect(output).toContain('"event_id":"sale-1","type":"sold"')
     expect(output).toMatch(/"reversal_of":"[0-9a-f-]{36}"/)
     expect(output).toContain('1 lead was taken in, 0 were known, 0 faults.')

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { LeadRecord } from '#domain/leads/record.ts'
+import type { Pipeline } from '#domain/pipeline/events.ts'
 import { olive, organisation_id } from './builders.ts'
 import { as, openLeads, type Fixture } from './fixture.ts'
 
@@ -107,6 +108,29 @@ test('by the id that the team gives a lead in the organisation’s own CRM it is
   expect([status, body]).toMatchObject([201, { data: { contact_id: other } }])
 })
 
+test('what is refused of several acts is named by its place, and says what there is to choose from', async () => {
+  const contact_id = await fixture.send()
+  const note = { act: 'record_activity', kind: 'note', summary: 'Asked' }
+  const refusedOf = async (act: object) => (await work(contact_id, note, act)).error.fields
+
+  expect(await refusedOf({ act: 'move_to_stage', stage: 'limbo' })).toEqual({
+    'acts[1].stage': 'must be one of new, contacted, quoted, won, lost',
+  })
+  expect(await refusedOf({ act: 'assign_owner', owner_id: crypto.randomUUID() })).toEqual({
+    'acts[1].owner_id': expect.stringMatching(/^is no active member of the team/) as string,
+  })
+  expect(await refusedOf({ act: 'snooze', until: '2020-01-01T00:00:00Z' })).toEqual({
+    'acts[1].until': 'must lie ahead',
+  })
+})
+
+test('200: how the organisation works its leads is shown, with the ids of its team', async () => {
+  const { status, body } = await fixture.get(`/admin/v1/organisations/${organisation_id}/pipeline`)
+
+  expect([status, body]).toMatchObject([200, { data: { stages: [{ key: 'new' }, {}, {}, {}, {}] } }])
+  expect((body as { data: Pipeline }).data.team_members).toContainEqual(expect.objectContaining({ id: olive.id }))
+})
+
 /** Each act comes a moment after the one before it. */
 let moments = 0
 const workLater = async (contact_id: string, ...acts: readonly object[]) => {
@@ -153,11 +177,11 @@ test('an id that two leads are given at once becomes that of one of them, also w
 test.each([
   [{ act: 'dance' }, 'acts[0].act'],
   [{ act: 'record_activity', kind: 'dance', summary: 'x' }, 'acts[0].kind'],
-  [{ act: 'record_facts', facts: { born: 'yesterday' } }, 'facts.born'],
-  [{ act: 'record_facts', facts: { cover: 1.5 } }, 'facts.cover'],
-  [{ act: 'record_facts', facts: { colour: 'green' } }, 'facts.colour'],
-  [{ act: 'assign_owner', owner_id: crypto.randomUUID() }, 'owner_id'],
-  [{ act: 'snooze', until: '2020-01-01T00:00:00Z' }, 'until'],
+  [{ act: 'record_facts', facts: { born: 'yesterday' } }, 'acts[0].facts.born'],
+  [{ act: 'record_facts', facts: { cover: 1.5 } }, 'acts[0].facts.cover'],
+  [{ act: 'record_facts', facts: { colour: 'green' } }, 'acts[0].facts.colour'],
+  [{ act: 'assign_owner', owner_id: crypto.randomUUID() }, 'acts[0].owner_id'],
+  [{ act: 'snooze', until: '2020-01-01T00:00:00Z' }, 'acts[0].until'],
 ])('422 validation_failed: %o', async (act, field) => {
   const contact_id = await fixture.send()
 

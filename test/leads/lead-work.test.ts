@@ -44,7 +44,7 @@ describe('status', () => {
   scenario('a lead that has ended goes nowhere but to open', {
     given: [created, status('open', 'lost'), stage('new', 'lost')],
     when: become('won'),
-    then: rejected('invalid_transition', { status: 'lost' }),
+    then: rejected('invalid_transition', { 'acts[0].status': 'lost' }),
   })
   scenario('a person opens an ended lead again, which is then at an open stage', {
     given: [created, status('open', 'lost'), stage('new', 'lost')],
@@ -80,7 +80,7 @@ describe('status', () => {
   scenario('a stage that there is not is refused', {
     given: [created],
     when: act({ type: 'MoveToStage', stage: 'limbo' }),
-    then: rejected('validation_failed', { stage: 'none of' }),
+    then: rejected('validation_failed', { 'acts[0].stage': 'must be one of' }),
   })
   scenario('whatever the person does wakes a dormant lead up', {
     given: [created, status('open', 'dormant')],
@@ -156,7 +156,7 @@ describe('what falls due', () => {
   scenario('a snooze that lies behind is refused', {
     given: [created],
     when: act({ type: 'Snooze', until: at }),
-    then: rejected('validation_failed', { until: 'ahead' }),
+    then: rejected('validation_failed', { 'acts[0].until': 'ahead' }),
   })
   scenario('an open lead without contact goes dormant', {
     given: [created],
@@ -204,7 +204,7 @@ describe('work', () => {
   scenario('nobody owns a lead who is no active member', {
     given: [created],
     when: act({ type: 'AssignOwner', owner_id: activity(9) }),
-    then: rejected('validation_failed', { owner_id: 'no active member' }),
+    then: rejected('validation_failed', { 'acts[0].owner_id': 'no active member' }),
   })
   scenario('a task that there is not cannot be done', {
     given: [created],

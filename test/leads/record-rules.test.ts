@@ -243,7 +243,11 @@ describe('the record', () => {
   scenario('with 200 tasks that are not done has no room for another', {
     given: [created, ...open],
     when: act(another),
-    then: rejected('validation_failed', { task_id: 'is one more than a lead can have' }, 'Complete one first'),
+    then: rejected(
+      'validation_failed',
+      { 'acts[0].task_id': 'is one more than a lead can have' },
+      'Complete one first',
+    ),
   })
   scenario('with one of them done has', {
     given: [created, ...open, done(7)],

@@ -44,7 +44,7 @@ describe.each(ended)('a lead that is %s', (from) => {
       when: become(to),
       then: rejected(
         'invalid_transition',
-        { status: `cannot follow ${from}` },
+        { 'acts[0].status': `cannot follow ${from}` },
         `The lead is ${from}. Open it again before you make it ${to}.`,
       ),
     })
@@ -121,7 +121,11 @@ describe('stages', () => {
   scenario('an unknown stage is named, and what to do', {
     given: [created],
     when: move('limbo'),
-    then: rejected('validation_failed', { stage: 'is none of' }, 'There is no stage limbo. Use one of'),
+    then: rejected(
+      'validation_failed',
+      { 'acts[0].stage': 'must be one of new, ' },
+      'There is no stage limbo. Use one of',
+    ),
   })
   scenario('the second of two stages that mean lost is kept when the lead becomes so', {
     given: [created, { ...moved('new', 'lost'), to: { key: 'gone', kind: 'lost' } } as LeadEvent],

@@ -70,7 +70,7 @@ describe('owner', () => {
   scenario('a member who is not active any more owns nothing new', {
     given: [created],
     when: act(assign(olive.id), { pipeline: { ...pipeline, team_members: [{ ...olive, active: false }] } }),
-    then: rejected('validation_failed', { owner_id: 'no active member' }, 'Correct owner_id'),
+    then: rejected('validation_failed', { 'acts[0].owner_id': 'no active member' }, 'Correct owner_id'),
   })
 })
 
@@ -92,7 +92,7 @@ describe('snooze', () => {
     scenario(`a snooze until a moment that is ${when} is refused`, {
       given: [created],
       when: act(snooze(until)),
-      then: rejected('validation_failed', { until: 'must lie ahead' }, 'Correct until'),
+      then: rejected('validation_failed', { 'acts[0].until': 'must lie ahead' }, 'Correct until'),
     })
   for (const [name, given, now] of [
     ['does not end before its time', [snoozed(later)], '2026-01-15T12:59:59.999Z'],

@@ -1,0 +1,25 @@
+import { z } from 'zod'
+import { Pipeline } from '#domain/pipeline/events.ts'
+import type { Pipelines } from '#domain/pipeline/record.ts'
+import { OrganisationId } from '#domain/values.ts'
+import { route, type Route } from '#infra/http/route.ts'
+import { operatorRoute, refuseUnknownOrganisation, type Organisations } from '../operator.ts'
+
+type Deps = { readonly pipelines: Pipelines; readonly directory: Organisations }
+
+/** What the team must know to work leads: the ids of its members, and the stages and fields that there are. */
+export const pipelineRoute = ({ pipelines, directory }: Deps): Route =>
+  route(
+    {
+      ...operatorRoute,
+      method: 'get',
+      address: '/admin/v1/organisations/:organisation_id/pipeline',
+      summary: 'Show how an organisation works its leads: stages, team, custom fields, scores, grades and deadlines',
+      path: z.object({ organisation_id: OrganisationId }),
+      answers: { 200: z.object({ data: Pipeline }) },
+    },
+    async ({ path: { organisation_id } }) => {
+      refuseUnknownOrganisation(directory, organisation_id)
+      return { status: 200, body: { data: pipelines(organisation_id) } }
+    },
+  )
