@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { plainWords, reasonsOf } from '#domain/reasons.ts'
+import { plainWords, reasonsOf, unknownKey } from '#domain/reasons.ts'
 import { Slug } from '#domain/values.ts'
 import { generateSecret } from '#infra/crypto/secret-hash.ts'
 import { inputPath, Problem, problemOf } from '#infra/http/problem.ts'
@@ -150,8 +150,7 @@ const parsePart = <Schema extends z.ZodType>(
 const reportUnknownKeys = ({ schema }: AnySetupSection, declared: unknown, at: Path, report: Report): void => {
   if (!Array.isArray(declared)) return
   for (const [index, item] of declared.entries())
-    for (const { path, known } of unknownKeysOf(schema, item))
-      report([...at, index, ...path], `is not known here; there are ${known.join(', ')}`)
+    for (const { path, known } of unknownKeysOf(schema, item)) report([...at, index, ...path], unknownKey(known))
 }
 
 const unlessRefused = async <Result>(work: () => Promise<Result>): Promise<Result | undefined> => {

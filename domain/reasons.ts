@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 
 type Issue = z.core.$ZodIssue
 type RawIssue = z.core.$ZodRawIssue
@@ -26,7 +26,7 @@ export const plainWords: z.core.$ZodErrorMap = (issue) => {
     case 'not_multiple_of':
       return `must be a multiple of ${issue.divisor}`
     case 'unrecognized_keys':
-      return `must not have ${issue.keys.join(', ')}`
+      return unknownKey(knownBy(issue.inst))
     case 'invalid_union':
       return alternatives(issue)
     case 'invalid_key':
@@ -52,6 +52,16 @@ const isMissing = (issue: RawIssue): boolean => {
 /** What is no number at all is refused before the check that it is whole. */
 const isWhole = ({ inst, expected }: RawIssue & { readonly code: 'invalid_type' }): boolean =>
   expected === 'number' && inst !== undefined && 'format' in inst._zod.def && inst._zod.def.format === 'safeint'
+
+export const unknownKey = (known: readonly string[]): string =>
+  known.length === 0 ? 'is not known here' : `is not known here; there are ${known.join(', ')}`
+
+/** The keys that an object of this schema can have. */
+const knownBy = (schema: unknown): readonly string[] => {
+  if (schema instanceof z.core.$ZodObject) return Object.keys(schema._zod.def.shape)
+  if (schema instanceof z.core.$ZodRecord) return [...(schema._zod.def.keyType._zod.values ?? [])].map(String)
+  return []
+}
 
 const types: Readonly<Record<string, string>> = {
   string: 'text',
@@ -149,8 +159,7 @@ const alternatives = (issue: RawIssue & { readonly code: 'invalid_union' }): str
 export const reasonsOf = (issues: readonly Issue[]): readonly Reason[] =>
   issues.flatMap((issue): readonly Reason[] => {
     const { path, message } = issue
-    if (issue.code === 'unrecognized_keys')
-      return issue.keys.map((key) => ({ path: [...path, key], reason: 'is not known here' }))
+    if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => ({ path: [...path, key], reason: message }))
     if (issue.code === 'invalid_union' && issue.errors.length > 0) {
       const [nearest = []] = issue.errors.toSorted((one, other) => depthOf(other) - depthOf(one))
       if (depthOf(nearest) > 0) return reasonsOf(nearest).map((inner) => ({ ...inner, path: [...path, ...inner.path] }))

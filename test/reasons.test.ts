@@ -65,7 +65,18 @@ test.each<[title: string, schema: z.ZodType, value: unknown, reason: unknown]>([
   // not_multiple_of
   ['no multiple', z.number().multipleOf(5), 7, 'must be a multiple of 5'],
   // unrecognized_keys
-  ['a key that is not known', z.strictObject({ a: z.string() }), { a: '', b: 1 }, [['b', 'is not known here']]],
+  [
+    'a key that is not known',
+    z.strictObject({ a: z.string() }),
+    { a: '', b: 1 },
+    [['b', 'is not known here; there are a']],
+  ],
+  [
+    'a key of a list by name that is not known',
+    z.partialRecord(z.enum(['email', 'sms']), z.boolean()),
+    { fax: true },
+    [['fax', 'is not known here; there are email, sms']],
+  ],
   // invalid_union
   ['none of two types', z.union([z.string(), z.int()]), true, 'must be text or a whole number'],
   ['none of two forms', Nested, { from: { key: 'x' } }, [['from.above', 'required']]],

@@ -1,6 +1,9 @@
 import { z } from 'zod'
 import { CampaignKey, CampaignState, FieldKey, LeadRule } from '#domain/campaigns/events.ts'
 
+/** As names of fields are compared. */
+const plain = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
+
 const text = z.string().trim().min(1).max(200)
 
 /** What is chosen for a campaign. */
@@ -8,7 +11,12 @@ export const chosen = {
   name: text,
   state: CampaignState,
   rules: z.array(LeadRule).max(100),
-  field_names: z.record(FieldKey, text).describe('By our field key, what the sender calls the field.'),
+  field_names: z
+    .record(FieldKey, text)
+    .refine((names) => new Set(Object.values(names).map(plain)).size === Object.keys(names).length, {
+      error: 'must not call two fields by one name',
+    })
+    .describe('By our field key, what the sender calls the field.'),
 }
 
 /** A campaign of a set-up file, or of a request that creates one. */

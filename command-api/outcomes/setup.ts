@@ -21,7 +21,7 @@ const DeclaredFormula = z
   .strictObject({
     sum: z.array(Operand).min(1).optional(),
     product: z.array(Operand).min(1).optional(),
-    quotient: z.array(Operand).min(1).optional(),
+    quotient: z.array(Operand).min(2).optional(),
   })
   .refine((formula) => Object.keys(formula).length === 1, 'must be one of sum, product and quotient')
 

@@ -23,7 +23,7 @@ type Part<Item> = {
   /** What must be told apart within the list. */
   readonly nameOf?: (item: Item) => string
   readonly declared: (items: readonly Item[], setup: SetupContext) => Partial<Pipeline>
-  readonly check?: (items: readonly Item[], setup: SetupContext) => void
+  readonly check?: (items: readonly Item[], setup: SetupContext, before: Pipeline | undefined) => void
 }
 
 /** A list of the set-up file that is one part of the pipeline, and replaces it as a whole. */
@@ -41,10 +41,11 @@ const partSection = <Item>(
         const earlier = nameOf ? items.findIndex((other) => nameOf(other) === nameOf(item)) : index
         if (earlier !== index) report([index], `is there already as ${key}[${earlier}]`)
       }
-      check?.(items, setup)
+      const before = await load(organisation_id)
+      check?.(items, setup, before)
       const command = { type: 'DeclarePipeline', organisation_id, declared: declared(items, setup) } as const
       const events = await preview(organisation_id, command)
-      const change = events.length === 0 ? 'none' : (await load(organisation_id)) ? 'change' : 'create'
+      const change = events.length === 0 ? 'none' : before ? 'change' : 'create'
       return [
         {
           what: key.replaceAll('_', ' '),
@@ -83,7 +84,10 @@ const DeclaredField = z.strictObject({
 const DeclaredRule = z.strictObject({
   points: ScoreRule.shape.points,
   fact: ScoreRule.shape.fact.default(null),
-  equals: ScoreRule.shape.equals.default(null),
+  equals: z
+    .union([ScoreRule.shape.equals, z.number(), z.boolean()])
+    .default(null)
+    .transform((value) => (value === null ? null : String(value))),
   activity: ActivityKind.nullable().default(null),
   source: ScoreRule.shape.source.default(null),
 })
@@ -97,6 +101,14 @@ const DeclaredReading = z.strictObject({
   calls_a_day: ReadingBudget.shape.calls_a_day.default(1_000),
   tokens_a_day: ReadingBudget.shape.tokens_a_day.default(null),
 })
+
+const Choosable = z.object({ key: Key, options: CustomField.shape.options.min(1) })
+
+/** What can be chosen for a fact, as the file says or said before; undefined where anything can. */
+const optionsOf = (fact: string, declared: readonly unknown[], before: Pipeline | undefined) => {
+  const fields = declared.length > 0 ? declared : (before?.custom_fields ?? [])
+  return fields.map((field) => Choosable.safeParse(field).data).find((field) => field?.key === fact)?.options
+}
 
 /** How an organisation works its leads: one list for each part. */
 export const pipelineSections = (writer: Writer): readonly AnySetupSection[] => [
@@ -138,8 +150,12 @@ export const pipelineSections = (writer: Writer): readonly AnySetupSection[] => 
     key: 'score_rules',
     schema: DeclaredRule,
     declared: (rules) => ({ score_rules: [...rules] }),
-    check: (rules, { report }) => {
+    check: (rules, { report, declared }, before) => {
       for (const [index, { fact, equals, activity, source }] of rules.entries()) {
+        const options =
+          fact !== null && equals !== null ? optionsOf(fact, declared('custom_fields'), before) : undefined
+        if (options && !options.includes(String(equals)))
+          report([index, 'equals'], `must be one of ${options.join(', ')}, as the custom field has it`)
         if (equals !== null && fact === null) report([index, 'equals'], 'needs the fact that it is compared with')
         if (fact === null && activity === null && source === null)
           report([index], 'must name a fact, an activity or a source')

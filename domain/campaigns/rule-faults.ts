@@ -24,11 +24,22 @@ const faultOf = (rule: LeadRule): string | undefined => {
       if (rule.min === undefined && rule.max === undefined) return 'needs min, max or both'
       return (rule.min ?? 0) <= (rule.max ?? Infinity) ? undefined : 'has a min above its max'
     case 'postcode_range':
-      return (rule.allowed ?? rule.excluded ?? []).length > 0 ? undefined : 'needs allowed or excluded postcodes'
+      return postcodeFault([...(rule.allowed ?? []), ...(rule.excluded ?? [])])
     case 'required':
     case 'allowed_values':
     case 'consent':
     case 'no_duplicate':
       return undefined
   }
+}
+
+/** An area (`LS`), a district (`LS1`) or a whole postcode. */
+const place = /^[A-Z]{1,2}(\d[A-Z\d]?(\d[A-Z]{2})?)?$/
+
+const postcodeFault = (places: readonly string[]): string | undefined => {
+  if (places.length === 0) return 'needs allowed or excluded postcodes'
+  const unknown = places.find((each) => !place.test(each.replaceAll(/\s/g, '').toUpperCase()))
+  return unknown === undefined
+    ? undefined
+    : `names ${unknown}, which is no postcode, nor the beginning of one such as LS or LS1`
 }

@@ -1,5 +1,6 @@
 import express, { type Express, type Request, type Response, type Router } from 'express'
 import type { ZodType } from 'zod'
+import { unknownKey } from '#domain/reasons.ts'
 import type { ApplicationId } from '#domain/values.ts'
 import { newId } from '../ids.ts'
 import type { Clock } from '../clock.ts'
@@ -86,10 +87,8 @@ const unknownKeysRefused = (
   unknown: readonly UnknownKey[],
   code: 'invalid_parameter' | 'validation_failed',
 ): Problem => {
-  const reasonOf = ({ known }: UnknownKey) =>
-    known.length === 0 ? 'is not known here' : `is not known here; there are ${known.join(', ')}`
   return new Problem(code, `Correct ${unknown.map(nameOf).join(', ')} and send the request again.`, {
-    fields: Object.fromEntries(unknown.map((key) => [nameOf(key), reasonOf(key)])),
+    fields: Object.fromEntries(unknown.map((key) => [nameOf(key), unknownKey(key.known)])),
   })
 }
 

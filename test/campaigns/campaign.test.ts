@@ -74,6 +74,7 @@ describe('a campaign', () => {
     { rule: 'postcode_range', field: 'postal_code', allowed: ['LS'] },
     { rule: 'postcode_range', field: 'postal_code', excluded: ['BT'] },
     { rule: 'postcode_range', field: 'postal_code', allowed: ['LS'], excluded: ['LS1'] },
+    { rule: 'postcode_range', field: 'postal_code', allowed: ['l', 'sw1a', 'LS11', 'LS1 4AP'] },
     { rule: 'consent', purpose: 'service' },
     { rule: 'no_duplicate', days: 30 },
   ]
@@ -93,6 +94,11 @@ describe('a campaign', () => {
     [{ rule: 'postcode_range', field: 'postal_code' }, 'needs allowed or excluded'],
     [{ rule: 'postcode_range', field: 'postal_code', allowed: [] }, 'needs allowed or excluded'],
     [{ rule: 'postcode_range', field: 'postal_code', excluded: [] }, 'needs allowed or excluded'],
+    [{ rule: 'postcode_range', field: 'postal_code', allowed: ['LS', 'Leeds'] }, 'names Leeds, which is no postcode'],
+    [
+      { rule: 'postcode_range', field: 'postal_code', allowed: ['LS'], excluded: ['1'] },
+      'names 1, which is no postcode',
+    ],
   ]
   for (const [rule, reason] of unusable)
     scenario(`with the rule ${JSON.stringify(rule)} is refused`, {

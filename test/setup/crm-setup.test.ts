@@ -36,8 +36,8 @@ stages:
 test('200: stages, team, fields, scores and deadlines are set up, and again change nothing', async () => {
   const sections = `${stages}
 team_members: [{ full_name: Olive Owner, email: olive@example.com }]
-custom_fields: [{ key: colour, label: Colour, type: choice, options: [red] }]
-score_rules: [{ points: 10, fact: colour, equals: red }]
+custom_fields: [{ key: colour, label: Colour, type: choice, options: [red] }, { key: owner, label: Owner, type: boolean }]
+score_rules: [{ points: 10, fact: colour, equals: red }, { points: 5, fact: owner, equals: true }, { points: 1, fact: pets, equals: 2 }]
 grades: [{ a: 90, b: 70, c: 50, d: 30 }]
 lead_deadlines: [{ first_contact_minutes: null }]`
 
@@ -74,6 +74,18 @@ test.each([
   ],
   ['custom_fields: [{ key: colour, label: Colour, type: choice }]', 'organisations[0].custom_fields[0].options'],
   ['score_rules: [{ points: 10 }]', 'organisations[0].score_rules[0]'],
+  [
+    'custom_fields: [{ key: shade, label: S, type: choice, options: [red] }]\nscore_rules: [{ points: 1, fact: shade, equals: rde }]',
+    'organisations[0].score_rules[0].equals',
+  ],
+  [
+    'outcome_measures: [{ key: fee, label: Fee, unit: money }, { key: pay, label: Pay, unit: money }]\noutcome_types: [{ key: x, label: X, values: [{ key: fee }, { key: pay, formula: { quotient: [fee] } }] }]',
+    'organisations[0].outcome_types[0].values[1].formula.quotient',
+  ],
+  [
+    'campaigns: [{ key: c, name: C, field_names: { phone: Tel, dob: tel } }]',
+    'organisations[0].campaigns[0].field_names',
+  ],
   ['score_rules: [{ points: 10, activity: dance }]', 'organisations[0].score_rules[0].activity'],
   [
     'outcome_types: [{ key: x, label: X, values: [{ key: fee, formula: { product: [fee, 12] } }] }]',
