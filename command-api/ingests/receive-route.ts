@@ -104,7 +104,7 @@ export const receiveRoute = (deps: Deps): Route => {
         body: {
           source: 'website',
           campaign: 'life-spring',
-          identity: { email: 'ada@example.com', phone: '07700 900123', first_name: 'Ada', last_name: 'Finch' },
+          identity: { email: 'ada@example.com', phone: '0113 496 0100', first_name: 'Ada', last_name: 'Finch' },
           data: { DateOfBirth: '14/03/1988', Postcode: 'LS1 4AP', product_interest: 'life', cover_amount: 250000 },
           text: 'Please call me after 5 pm.',
           consent: { method: 'checkbox', service: { phone: true }, first_party_marketing: { email: true, sms: false } },

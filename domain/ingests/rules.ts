@@ -99,7 +99,7 @@ const formatFault = (
     case 'email':
       return formats.email(text) ? undefined : 'is not an email address'
     case 'phone':
-      return formats.phone(text) ? undefined : 'is not a telephone number'
+      return formats.phone(text) ? undefined : 'is no telephone number that anybody can have'
     case 'postcode':
       return formats.postcode(text) ? undefined : 'is not a UK postcode'
     case 'date':

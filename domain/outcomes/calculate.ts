@@ -67,10 +67,14 @@ export const completeValues = (
   return { values, missing_values: missing_values.map(({ key }) => key) }
 }
 
+const mostPercent = 100_000
+
 /** Why a value cannot be one of a unit; undefined when it can. */
 export const valueFault = (unit: Measure['unit'], value: number): string | undefined => {
   if (!Number.isFinite(value) || value < 0) return 'must not be negative'
-  if (unit === 'percent')
-    return value <= 100_000 && /^\d+(\.\d{1,4})?$/.test(String(value)) ? undefined : 'must have at most four decimals'
+  if (unit === 'percent') {
+    if (value > mostPercent) return `must be at most ${mostPercent}`
+    return /^\d+(\.\d{1,4})?$/.test(String(value)) ? undefined : 'must have at most four decimals'
+  }
   return Number.isSafeInteger(value) ? undefined : unit === 'money' ? 'must be whole pence' : 'must be a whole number'
 }
