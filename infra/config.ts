@@ -31,7 +31,13 @@ export const Config = z.object({
       'The base address that callers use, without a slash at the end; by default localhost with PORT. Tokens are issued for BASE_URL/api/v1.',
     ),
   HOST: z.string().default('127.0.0.1').describe('The address to listen on.'),
-  PORT: z.coerce.number().int().min(0).max(65535).default(4000).describe('The port to listen on; 0 picks a free one.'),
+  PORT: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(65535)
+    .default(4000)
+    .describe('The port to listen on; 0 picks a free one, and needs BASE_URL.'),
   HEALTH_PORT: z.coerce
     .number()
     .int()
@@ -206,6 +212,9 @@ export const readConfig = (environment: NodeJS.ProcessEnv, defaults: NodeJS.Proc
   checkKafka(data)
   if (data.ENVIRONMENT === 'production' && data.BUSINESS_TIME_OFFSET_SECONDS !== 0)
     throw new BadConfiguration('BUSINESS_TIME_OFFSET_SECONDS: must be 0 when ENVIRONMENT is production')
+  // Tokens are issued for it before the port is picked.
+  if (data.PORT === 0 && given['BASE_URL'] === undefined)
+    throw new BadConfiguration('BASE_URL: must be set when PORT is 0; or choose a port')
   return given['BASE_URL'] === undefined ? { ...data, BASE_URL: `http://localhost:${data.PORT}` } : data
 }
 

@@ -34,6 +34,11 @@ const wrong: Readonly<Record<string, string>> = {
   KAFKA_SESSION_TIMEOUT_SECONDS: '0',
 }
 
+test('a port that is picked has no address that callers could be told: BASE_URL is needed with it', () => {
+  expect(() => readConfig({ PORT: '0' })).toThrow(/^BASE_URL: must be set when PORT is 0/)
+  expect(readConfig({ PORT: '0', BASE_URL: 'https://example.com' }).BASE_URL).toBe('https://example.com')
+})
+
 for (const [name, value] of Object.entries(wrong))
   test(`${name}=${value} is refused with a line that names it`, () => {
     expect(() => readConfig({ [name]: value })).toThrow(new RegExp(`^${name}: .+$`, 'm'))
