@@ -139,6 +139,7 @@ const introduce = async ({ fill }: Visitor, first_name: string, dob: string) => 
 }
 
 const ownScreens = [
+  'Which cover would you like?',
   'The second person',
   'Your Direct Debit',
   'Your payments',
@@ -237,6 +238,37 @@ const otherWays: Readonly<Record<string, (walk: Walk) => Promise<void>>> = {
     // The amount was asked by the year and is paid by the month.
     expect(await page.locator('dl').textContent()).toContain('We pay out£2,000 a month')
   },
+  'team-health': async (walk) => {
+    const { at, fill, pick, press, page } = walk
+    const step = () => page.locator('.step').textContent()
+    await at('Which cover would you like?')
+    await pick('level', '1')
+    expect(await step()).toBe('Step 1 of 6')
+    await press('Next')
+    await at('About you')
+    await fill('employee_count', '12')
+    await pick('wants_dental', 'false')
+    await press('Next')
+    await at('Your details')
+    await introduce(walk, 'Grace', '1992-03-10')
+    await fill('email', `grace.team.${Date.now()}@example.com`)
+    await fill('address_line1', '1 High Street')
+    await fill('city', 'London')
+    await fill('postal_code', 'SW1A 1AA')
+    await press('Show my price')
+    await at('Your price')
+    expect(await page.locator('.price').textContent()).toBe('£294')
+    expect(await step()).toBe('Step 4 of 6')
+    await press('Continue')
+    // There is nothing to read before buying: that is no step, and nobody goes back to it.
+    await page.waitForSelector('#sort_code')
+    expect(await step()).toBe('Step 5 of 5')
+    await press('Back')
+    await at('Your price')
+    await press('Continue')
+    await bankDetails(walk, 'Your payments')
+    await at('You are covered')
+  },
   'market-term': async (walk) => {
     const { at, fill, pick, press, page } = walk
     await at('How much cover would you like?')
@@ -266,7 +298,7 @@ const bankDetails = async ({ at, fill, press }: Walk, title: string) => {
 
 test.skipIf(executable === undefined)(
   named(
-    'for two people, with the first premium by card, for an income, and to the provider that the visitor chose of all',
+    'for two people, with the first premium by card, for an income, for a team, and to the provider that the visitor chose of all',
   ),
   { timeout: 180_000 },
   async () => {

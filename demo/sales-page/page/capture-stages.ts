@@ -1,7 +1,8 @@
 import { button, choice, h, input, pounds, select } from './elements.ts'
 import { questionFields, questionsOf, readAnswers } from './questions.ts'
 import { Incomplete } from './screen.ts'
-import { patch, requireAll, textIn, type MakeScreen } from './visit.ts'
+import type { Stage } from './records.ts'
+import { patch, requireAll, textIn, type Made, type MakeScreen, type Visit } from './visit.ts'
 
 /** Not a number when it is none. */
 const penceOf = (text: string): number => Math.round(Number(text.replaceAll(/[£,\s]/g, '')) * 100)
@@ -24,7 +25,42 @@ type AmountConfig = {
   readonly tiers?: readonly { readonly cover_amount_pence: number; readonly label: string }[]
 }
 
+type LevelConfig = {
+  readonly levels?: readonly {
+    readonly cover_index: number
+    readonly label: string | null
+    readonly member_premium_pence: number | null
+  }[]
+}
+
+/** The level of a plan for the people of an employer. */
+const level = (visit: Visit, { title, cta_label, config }: Pick<Stage, 'title' | 'cta_label' | 'config'>): Made => {
+  const { levels = [] } = config as LevelConfig
+  return {
+    title,
+    body: [
+      choice(
+        { name: 'level', label: 'Choose a level' },
+        levels.map(({ cover_index, label, member_premium_pence }) => ({
+          value: String(cover_index),
+          label: `${label ?? 'Cover'}, ${pounds(member_premium_pence ?? 0)} a month for each person`,
+        })),
+        { chosen: [String(levels[0]?.cover_index)] },
+      ),
+    ],
+    submit: {
+      label: cta_label ?? 'Next',
+      send: async (given) => {
+        requireAll(given, ['level'])
+        const cover_index = Number(textIn(given, 'level'))
+        visit.next({ application: await patch(visit, '', { components: [{ cover_index, selected: true }] }) })
+      },
+    },
+  }
+}
+
 export const cover: MakeScreen = (visit, { title, cta_label, config }) => {
+  if (config['mode'] === 'members') return level(visit, { title, cta_label, config })
   const { mode, amount, term, benefit_label, tiers: offered = [] } = config as AmountConfig
   const tiers = mode === 'tiers' ? offered : undefined
   const { cover_amount_pence, term_years } = visit.application

@@ -13,7 +13,13 @@ const journey_slug = asked.get('journey') ?? 'standard'
 const presentation_slug = asked.get('presentation')
 
 /** What a visitor who reloads the page goes on with. It stays in this tab, and ends with it. */
-type Kept = { readonly id: string; readonly share_token: string; readonly stage: number; readonly quoteId?: string }
+type Kept = {
+  readonly id: string
+  readonly share_token: string
+  readonly stage: number
+  readonly passed?: readonly number[]
+  readonly quoteId?: string
+}
 const place = `application of ${product_slug} ${journey_slug} ${presentation_slug ?? ''}`
 
 const keep = (kept: Kept): void => sessionStorage.setItem(place, JSON.stringify(kept))
@@ -51,6 +57,8 @@ type Position = {
   readonly application: Application
   readonly shareToken: string
   readonly stage: number
+  /** The stages that had nothing to show: they are no steps, and nobody goes back to them. */
+  readonly passed: readonly number[]
   readonly quoteId: string | undefined
   readonly policy: Policy | undefined
 }
@@ -59,15 +67,16 @@ const begin = async (api: Api): Promise<Position> => {
   const before = kept()
   const found = before && (await find(api, before))
   if (before && found) {
-    const { share_token: shareToken, stage, quoteId } = before
-    if (found.policy_id === null) return { application: found, shareToken, stage, quoteId, policy: undefined }
+    const { share_token: shareToken, stage, passed = [], quoteId } = before
+    if (found.policy_id === null) return { application: found, shareToken, stage, passed, quoteId, policy: undefined }
     // What was bought is shown again.
     const policy = await api.send<Policy>('GET', `/policies/${found.policy_id}`, { shareToken })
     const last = found.presentation?.stages.findIndex(({ stage_type }) => stage_type === 'confirmation')
-    return { application: found, shareToken, stage: last ?? stage, quoteId, policy }
+    return { application: found, shareToken, stage: last ?? stage, passed, quoteId, policy }
   }
   const application = await start(api)
-  return { application, shareToken: application.share_token ?? '', stage: 0, quoteId: undefined, policy: undefined }
+  const shareToken = application.share_token ?? ''
+  return { application, shareToken, stage: 0, passed: [], quoteId: undefined, policy: undefined }
 }
 
 const run = async (): Promise<void> => {
@@ -84,10 +93,12 @@ const run = async (): Promise<void> => {
 
   const visitStage = async (position: Position): Promise<void> => {
     const { application, shareToken, quoteId } = position
-    keep({ id: application.id, share_token: shareToken, stage: position.stage, ...(quoteId && { quoteId }) })
+    // Whoever goes back may change what there is to show.
+    const passed = position.passed.filter((index) => index < position.stage)
+    keep({ id: application.id, share_token: shareToken, stage: position.stage, passed, ...(quoteId && { quoteId }) })
     const stage = all[position.stage]
     const go = (index: number, changed: Partial<Position> = {}) =>
-      void visitStage({ ...position, ...changed, stage: index }).catch(showFailure)
+      void visitStage({ ...position, passed, ...changed, stage: index }).catch(showFailure)
     const visit: Visit = {
       ...position,
       api,
@@ -113,12 +124,14 @@ const run = async (): Promise<void> => {
     if (stage.stage_type === 'quote') showWaiting('We work out your price …')
     if (stage.stage_type === 'market_quotes') showWaiting('We ask the providers for their prices …')
     const made = await Promise.resolve(make(visit, stage)).catch((error: unknown) => unquotable(error, visit))
-    if (!made) return go(position.stage + 1)
-    const canGoBack = position.stage > 0 && position.policy === undefined && made.submit !== undefined
+    if (!made) return go(position.stage + 1, { passed: [...passed, position.stage] })
+    const before = [...Array(position.stage).keys()].filter((index) => !passed.includes(index))
+    const last = before.at(-1)
+    const canGoBack = position.policy === undefined && made.submit !== undefined
     show({
       ...made,
-      progress: { step: position.stage + 1, of: all.length },
-      ...(canGoBack && { back: () => go(position.stage - 1) }),
+      progress: { step: before.length + 1, of: all.length - passed.length },
+      ...(canGoBack && last !== undefined && { back: () => go(last) }),
     })
   }
   await visitStage(first)

@@ -56,7 +56,14 @@ export type MarketQuotes = {
 
 /** Of a product, what tells how its cover is asked for. */
 export type Product = {
-  readonly covers: readonly { readonly pricing_basis: string; readonly benefit_basis: string }[]
+  readonly covers: readonly {
+    readonly cover_index: number
+    readonly title: string | null
+    readonly pricing_basis: string
+    readonly benefit_basis: string
+    readonly member_premium_pence: number | null
+    readonly opt_in_factor: string | null
+  }[]
   readonly cover_bounds: {
     readonly sum_assured_min_pence: number | null
     readonly sum_assured_max_pence: number | null

@@ -10,10 +10,18 @@ const stage = (stage_type: string, title: string, config: Stage['config'] = {}):
 
 const required_fields = ['first_name', 'last_name', 'dob', 'email']
 
-/** How much, and for how long; a price for each person of a group depends on neither. */
+/** A price for each person of a group depends on the level that is chosen for all of them. */
+const levelOf = (covers: Product['covers']): readonly Stage[] => {
+  const levels = covers
+    .filter(({ opt_in_factor }) => opt_in_factor === null)
+    .map(({ cover_index, title, member_premium_pence }) => ({ cover_index, label: title, member_premium_pence }))
+  return levels.length > 1 ? [stage('cover_capture', 'Which cover would you like?', { mode: 'members', levels })] : []
+}
+
+/** How much, and for how long. */
 const coverOf = ({ covers, cover_bounds }: Product): readonly Stage[] => {
   const { sum_assured_min_pence, sum_assured_max_pence, term_min, term_max } = cover_bounds
-  if (covers.every(({ pricing_basis }) => pricing_basis === 'per_member')) return []
+  if (covers.every(({ pricing_basis }) => pricing_basis === 'per_member')) return levelOf(covers)
   const isMonthly = covers.some(({ benefit_basis }) => benefit_basis === 'monthly_benefit')
   const config = {
     mode: 'amount_term',
