@@ -62,11 +62,14 @@ const noOutcomeSentAs = () =>
     { fields: { event_id: 'no outcome is recorded under it' } },
   )
 
+export const noLead = 'is the id of no lead'
+
 const refuseUnknownId = (match: Match): void => {
   if (match.contact_id !== null || !match.isUnknownId) return
-  throw new Problem(
+  throw new Rejection(
     'not_found',
     'There is no lead with this id. Use a contact_id that GET /api/v1/crm/leads has shown, or the external_id that the lead was sent with.',
+    { lead: noLead },
   )
 }
 

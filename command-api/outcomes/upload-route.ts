@@ -12,7 +12,7 @@ import { operatorContext, operatorRoute, refuseUnknownOrganisation } from '../op
 import { RowFault, UploadedRows, UploadName, type UploadedRow } from '../uploaded-rows.ts'
 import { namingLeadAs, OutcomeInput, readReference, readReport } from './inputs.ts'
 import { matchLead } from './matching.ts'
-import { makeOutcomes, type OutcomesDeps, type Reporter } from './outcomes.ts'
+import { makeOutcomes, noLead, type OutcomesDeps, type Reporter } from './outcomes.ts'
 
 type Deps = OutcomesDeps & {
   readonly directory: Pick<Directory, 'organisations'>
@@ -108,7 +108,8 @@ export const uploadOutcomesRoute = (deps: Deps): Route => {
         } catch (error) {
           if (!(error instanceof Problem || error instanceof Rejection)) throw error
           const [field = null] = Object.keys(error.fields ?? {})
-          faults.push({ line, field: field && fieldOf(field.split('.')), reason: error.message })
+          const reason = field === null ? error.message : (error.fields?.[field] ?? error.message)
+          faults.push({ line, field: field && fieldOf(field.split('.')), reason })
         }
       }
 
@@ -116,7 +117,12 @@ export const uploadOutcomesRoute = (deps: Deps): Route => {
       const read = async ({ line, fields }: UploadedRow) => {
         const input = OutcomeInput.safeParse(inputOf(fields, model), { error: plainWords })
         if (!input.success) {
-          const reasons = reasonsOf(input.error.issues).map(({ path, reason }) => [fieldOf(path), reason] as const)
+          const isMoney = (path: readonly PropertyKey[]) =>
+            path[0] === 'values' && model.measures.some(({ key, unit }) => key === path[1] && unit === 'money')
+          const reasons = reasonsOf(input.error.issues).map(
+            ({ path, reason }) =>
+              [fieldOf(path), isMoney(path) ? 'must be an amount in pounds, as 12.50' : reason] as const,
+          )
           fault(line, Object.fromEntries(reasons))
           return []
         }
@@ -141,7 +147,10 @@ export const uploadOutcomesRoute = (deps: Deps): Route => {
         })
       await Promise.all(rows.map(readOne))
 
-      if (dry_run) for (const { match } of readable) counts[match.held === null ? 'taken' : 'held']++
+      if (dry_run)
+        for (const { line, match, leadColumn } of readable)
+          if (match.held !== null && match.isUnknownId) fault(line, { [leadColumn]: noLead })
+          else counts[match.held === null ? 'taken' : 'held']++
       else {
         const inTurn = makeLocks()
         readable.sort((one, other) => one.line - other.line)

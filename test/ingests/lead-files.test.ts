@@ -197,7 +197,7 @@ organisations:
   const again = await run('import', 'outcomes.csv', '--what', 'outcomes')
 
   const faults = [
-    'outcomes.csv:3: premium must be a number',
+    'outcomes.csv:3: premium must be an amount in pounds, as 12.50',
     'outcomes.csv:4: type must be one of quoted, sold, cancelled, commission_paid, lost',
     expect.stringMatching(/^outcomes.csv:6: occurred_at must be/) as string,
   ]

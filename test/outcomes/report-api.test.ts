@@ -336,3 +336,35 @@ test('422 validation_failed: a lead has 2,000 outcomes, the most there can be, a
   })
   expect(uploaded.body).toMatchObject({ data: { taken: 0, faults: [{ line: 2, field: 'external_id' }] } })
 })
+
+test('a dry run of a file names the rows that the file itself will, by their columns', async () => {
+  const contact_id = await fixture.send()
+  const rows = [
+    { line: 2, fields: { type: 'lost', occurred_at: '2026-01-15', external_id: 'nobody' } },
+    { line: 3, fields: { type: 'quoted', occurred_at: '2026-01-15', contact_id, premium: '12.505' } },
+    { line: 4, fields: { type: 'lost', occurred_at: 'soon', contact_id } },
+  ]
+  const send = async (dry_run: boolean) =>
+    (
+      await fixture.post(`/admin/v1/organisations/${organisation_id}/uploaded_outcomes`, {
+        upload: 'dry',
+        dry_run,
+        rows,
+      })
+    ).body
+
+  const dry = await send(true)
+
+  expect(dry).toMatchObject({
+    data: {
+      taken: 0,
+      held: 0,
+      faults: [
+        { line: 2, field: 'external_id', reason: 'is the id of no lead' },
+        { line: 3, field: 'premium', reason: 'must be an amount in pounds, as 12.50' },
+        { line: 4, field: 'occurred_at', reason: expect.stringContaining('a date and time') as string },
+      ],
+    },
+  })
+  expect(await send(false)).toEqual(dry)
+})
