@@ -7,6 +7,7 @@ import { usableMandate, type Mandate } from '#domain/payments/record.ts'
 import { needsMandate } from '#domain/policies/mandate.ts'
 import { policy } from '#domain/policies/policy.ts'
 import type { PolicyRecord } from '#domain/policies/record.ts'
+import { isTooEarly } from '#domain/retry.ts'
 import type { Provider } from '#infra/stripe/provider.ts'
 import { isTestAccount } from '#infra/stripe/test-accounts.ts'
 import { mandateIdOf } from './applications/mandate-routes.ts'
@@ -14,7 +15,7 @@ import { forPayer, payerOf } from './applications/payer.ts'
 import { readBankDetails, type DirectDebitInput } from './direct-debit-input.ts'
 import { commandHandler, type Context, type Writer } from './handle.ts'
 import type { PaymentDesks } from './payment-desk.ts'
-import { tried, type Timer } from './timers.ts'
+import type { Timer } from './timers.ts'
 
 type Deps = { readonly writer: Writer; readonly desks: PaymentDesks }
 
@@ -33,7 +34,7 @@ export const setUpMandates = ({ writer, desks }: Deps): Timer => {
     kind: 'policy_mandate',
     fire: async ({ stream }, context) => {
       const found = await policies.load(idOf(stream))
-      if (!found || !needsMandate(found)) return undefined
+      if (!found || !needsMandate(found) || isTooEarly(found.mandate_retry_at, context.now)) return
       const state = await applications.load(found.application_id)
       if (!state) throw new Error(`Application ${found.application_id} of policy ${found.id} does not exist.`)
       const desk = desks(found.organisation_id, state.record.stripe_test_mode)
@@ -45,7 +46,7 @@ export const setUpMandates = ({ writer, desks }: Deps): Timer => {
         const { mandate_requests } = found
         const failed = { type: 'RecordMandateFailure', ...made, mandate_requests, now: context.now } as const
         await policies.handle(found.id, failed, context)
-        return tried
+        return
       }
       const { mandate_id, account_number_last4, status } = made
       const { provider_customer_id, provider_payment_method_id, provider_mandate_id } = made
@@ -55,7 +56,6 @@ export const setUpMandates = ({ writer, desks }: Deps): Timer => {
         { type: 'RecordMandate', mandate_id, ...provider, account_number_last4, status },
         context,
       )
-      return undefined
     },
   }
 

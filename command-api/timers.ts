@@ -25,15 +25,9 @@ export type DueTime = {
 }
 
 /**
- * An attempt has failed and was counted: it is tried again at a later time, which the read model may not show yet. Otherwise
- * each second that it lags would use one more of the attempts up.
- */
-export const tried = Symbol('tried')
-
-/**
  * What happens when something is due. Its command may be sent twice and late, by two processes at once, and must change
- * nothing when its time has not come or what it is for has happened already: the row goes only when the read model has
- * seen that. What counts its attempts says `tried`.
+ * nothing when its time has not come or what it is for has happened already: the row goes, or becomes due later, only when
+ * the read model has seen that.
  */
 export type Timer = {
   /** As in the rows that the projection writes. */
@@ -67,10 +61,6 @@ const restMostMs = 300_000
 const restingMost = 10_000
 const forgottenAfterMs = 10_000
 
-// So long a read model may take to show that something was tried.
-const triedMs = 60_000
-const triedMost = 10_000
-
 type Resting = { readonly until: number; readonly forMs: number }
 
 /** How far an organisation has come that has more due than its share. */
@@ -86,8 +76,6 @@ export const runTimers = (timers: readonly Timer[], parts: TimerParts): RunningT
   const { pool, leases, clock, log, signal, pollMs = 1_000, share = usualShare } = parts
   const fireByKind = new Map(timers.map(({ kind, fire }) => [kind, fire]))
   const resting = new LRUCache<string, Resting>({ max: restingMost })
-  /** When what was tried lately had been due. */
-  const triedAt = new LRUCache<string, string>({ max: triedMost, ttl: triedMs })
   let failed: { readonly kind: string; readonly message: string } | undefined
   let outage: string | undefined
 
@@ -101,11 +89,11 @@ export const runTimers = (timers: readonly Timer[], parts: TimerParts): RunningT
   }
 
   const fire = async (due: DueTime): Promise<void> => {
-    if (isResting(due) || triedAt.get(keyOf(due)) === due.due_at) return
+    if (isResting(due)) return
     try {
       const fireOne = fireByKind.get(due.kind)
       if (!fireOne) throw new OwnError(`There is no timer for ${due.kind}.`)
-      if ((await fireOne(due, contextOf(due))) === tried) triedAt.set(keyOf(due), due.due_at)
+      await fireOne(due, contextOf(due))
       resting.delete(keyOf(due))
     } catch (error) {
       // A failure of one timer, such as a stream with many writers, must not delay the others.

@@ -3,10 +3,11 @@ import type { ApplicationCommand } from '#domain/applications/application.ts'
 import type { ApplicationState } from '#domain/applications/state.ts'
 import { idOf } from '#domain/event.ts'
 import type { CardPayment } from '#domain/payments/record.ts'
+import { isTooEarly } from '#domain/retry.ts'
 import type { Outcome, Provider, ProviderPayment } from '#infra/stripe/provider.ts'
 import { commandHandler, type Context, type Writer } from '../handle.ts'
 import type { PaymentDesks } from '../payment-desk.ts'
-import { tried, type DueTime, type Timer } from '../timers.ts'
+import type { DueTime, Timer } from '../timers.ts'
 import { takenAtProvider } from './card-routes.ts'
 
 type Deps = { readonly writer: Writer; readonly desks: PaymentDesks }
@@ -27,10 +28,11 @@ export const settleCardPayments = ({ writer, desks }: Deps): readonly Timer[] =>
 
   const settle =
     (work: (provider: Provider, found: Found, context: Context) => Promise<ApplicationCommand | string>) =>
-    async (due: DueTime, context: Context): Promise<typeof tried | undefined> => {
+    async (due: DueTime, context: Context): Promise<void> => {
       const found = await find(due)
-      if (!found) return undefined
-      const { record } = found.state
+      if (!found) return
+      const { record, settlement_retry_at } = found.state
+      if (isTooEarly(settlement_retry_at[found.card.payment_id], context.now)) return
       const desk = desks(record.organisation_id, record.stripe_test_mode)
       const result = desk ? await work(desk.provider, found, context) : 'no_account'
       const { payment_id } = found.card
@@ -39,7 +41,6 @@ export const settleCardPayments = ({ writer, desks }: Deps): readonly Timer[] =>
           ? { type: 'RecordSettlementFailure', payment_id, failure_code: result, now: context.now }
           : result
       await handle(idOf(due.stream), command, context)
-      return command.type === 'RecordSettlementFailure' ? tried : undefined
     }
 
   return [

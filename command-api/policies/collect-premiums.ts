@@ -6,12 +6,13 @@ import { premiumOf } from '#domain/policies/premium.ts'
 import type { PolicyState } from '#domain/policies/state.ts'
 import { PremiumId } from '#domain/premiums/events.ts'
 import { failedRefunds, type Premium } from '#domain/premiums/record.ts'
+import { isTooEarly } from '#domain/retry.ts'
 import { inBusinessTime, type Clock } from '#infra/clock.ts'
 import type { Outcome, Provider, ProviderPayment } from '#infra/stripe/provider.ts'
 import { commandHandler, type Context, type Writer } from '../handle.ts'
 import { makeLookAtMandate } from '../look-at-mandate.ts'
 import type { PaymentDesks } from '../payment-desk.ts'
-import { tried, type Timer } from '../timers.ts'
+import type { Timer } from '../timers.ts'
 import { paidTwiceRefundId, premiumIds, providerRefundId } from './ids.ts'
 
 type Deps = { readonly writer: Writer; readonly desks: PaymentDesks; readonly clock: Pick<Clock, 'now'> }
@@ -30,7 +31,7 @@ export const collectPremiums = ({ writer, desks, clock }: Deps): readonly Timer[
   const { handle, load } = commandHandler(writer, policy)
   const lookAtMandate = makeLookAtMandate({ writer, desks })
 
-  const actOn = async (state: PolicyState, premium: Premium, context: Context): Promise<typeof tried | undefined> => {
+  const actOn = async (state: PolicyState, premium: Premium, context: Context): Promise<void> => {
     const desk = desks(state.organisation_id, state.test)
     const commands = await commandsFor(state, premium, desk?.provider, context)
     for (const command of commands) {
@@ -38,7 +39,6 @@ export const collectPremiums = ({ writer, desks, clock }: Deps): readonly Timer[
       // Its mandate may have ended, and the news of that be lost: the next attempt would fail as well.
       if (after && events.some(({ type }) => type === 'PremiumFailed')) await lookAtMandate(after, context)
     }
-    return commands.some(({ type }) => type === 'DelayPremium') ? tried : undefined
   }
 
   const commandsFor = async (
@@ -73,12 +73,13 @@ export const collectPremiums = ({ writer, desks, clock }: Deps): readonly Timer[
       kind: 'premium',
       fire: async ({ stream, id }, context) => {
         const before = await load(idOf(stream))
-        if (!before) return undefined
+        if (!before) return
         const premium = premiumOf(before, PremiumId.parse(id))
-        const outcome = await actOn(before, premium, context)
-        if (premium.status !== 'failed') return outcome
+        if (isTooEarly(premium.retry_at, context.now)) return
+        await actOn(before, premium, context)
+        if (premium.status !== 'failed') return
         const after = await load(before.id)
-        return after && actOn(after, premiumOf(after, premium.premium_id), context)
+        if (after) await actOn(after, premiumOf(after, premium.premium_id), context)
       },
     },
     {

@@ -2,10 +2,11 @@ import { idOf } from '#domain/event.ts'
 import { policy, type PolicyCommand } from '#domain/policies/policy.ts'
 import { refundedBy, type Premium, type PremiumRefund } from '#domain/premiums/record.ts'
 import type { PolicyState } from '#domain/policies/state.ts'
+import { isTooEarly } from '#domain/retry.ts'
 import type { Provider } from '#infra/stripe/provider.ts'
 import { commandHandler, type Context, type Writer } from '../handle.ts'
 import type { PaymentDesks } from '../payment-desk.ts'
-import { tried, type Timer } from '../timers.ts'
+import type { Timer } from '../timers.ts'
 
 type Deps = { readonly writer: Writer; readonly desks: PaymentDesks }
 
@@ -20,11 +21,11 @@ export const refundPremiums = ({ writer, desks }: Deps): Timer => {
       const premium = state?.premiums.find(({ refunds }) => refunds.some(({ refund_id }) => refund_id === id))
       // One after the other, so that the provider's total tells which have been done.
       const refund = premium?.refunds.find(({ status, is_left }) => status === 'owed' && !is_left)
-      if (!state || !premium || refund?.refund_id !== id) return undefined
+      if (!state || !premium || refund?.refund_id !== id) return
+      if (isTooEarly(state.refund_retry_at[refund.refund_id], context.now)) return
       const desk = desks(state.organisation_id, state.test)
       const command = await giveBack(desk?.provider, state, premium, refund, context)
       await handle(state.id, command, context)
-      return command.type === 'DelayRefund' ? tried : undefined
     },
   }
 }

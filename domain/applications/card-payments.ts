@@ -1,7 +1,7 @@
 import type { PaymentEvent, PaymentId, ReturnReason } from '../payments/events.ts'
 import { unusedAt, type CardPayment } from '../payments/record.ts'
 import { Rejection } from '../rejection.ts'
-import { retryAt } from '../retry.ts'
+import { isTooEarly, retryAt } from '../retry.ts'
 import type { QuoteId } from '../values.ts'
 import type { ApplicationState } from './state.ts'
 
@@ -207,7 +207,7 @@ export const recordSettlementFailure = (
   state: ApplicationState,
 ): Decision => {
   const card = cardOf(state, payment_id)
-  if (!card || card.status === 'returned') return []
+  if (!card || card.status === 'returned' || isTooEarly(state.settlement_retry_at[payment_id], now)) return []
   const retry_at = retryAt(card.failed_attempts, now)
   const attempt = card.failed_attempts + 1
   return [{ type: 'CardPaymentSettlementFailed', payment_id, failure_code, attempt, retry_at }]

@@ -1,6 +1,6 @@
 import { canonicalJson } from '../canonical-json.ts'
 import type { Recorded } from '../decider.ts'
-import { paymentEvents, type PaymentEvent } from '../payments/events.ts'
+import { paymentEvents, type PaymentEvent, type PaymentId } from '../payments/events.ts'
 import { evolvePayments, noPayments, type Payments } from '../payments/record.ts'
 import { quoteEvents, type QuoteBought, type QuoteEvent } from '../quotes/events.ts'
 import { evolveQuote, type Quote } from '../quotes/record.ts'
@@ -48,6 +48,8 @@ export type ApplicationState = {
   /** In the order of issue: at most the last one is current, and only that is whole. */
   readonly quotes: readonly (FormerQuote | IssuedQuote)[]
   readonly payments: Payments
+  /** When what could not be settled of each card payment is tried again. */
+  readonly settlement_retry_at: Readonly<Record<PaymentId, string | null>>
   /** Set once one of the quotes was bought. */
   readonly sale: QuoteBought | null
 }
@@ -77,16 +79,29 @@ export const evolve = (
       searched_inputs: null,
       quotes: [],
       payments: noPayments,
+      settlement_retry_at: {},
       sale: null,
     }
   if (!state) return undefined
-  if (isPaymentEvent(event)) return { ...state, payments: evolvePayments(state.payments, event, recorded), record }
+  if (isPaymentEvent(event)) {
+    const payments = evolvePayments(state.payments, event, recorded)
+    return { ...state, payments, settlement_retry_at: settlementRetryAt(state, event), record }
+  }
   return {
     ...state,
     ...hiddenChange(state, event, recorded),
     quotes: evolveQuotes(state.quotes, event, recorded),
     record,
   }
+}
+
+/** What is owed instead is tried at once. */
+const settlementRetryAt = (
+  { settlement_retry_at: before }: ApplicationState,
+  event: PaymentEvent,
+): ApplicationState['settlement_retry_at'] => {
+  if (event.type === 'CardPaymentSettlementFailed') return { ...before, [event.payment_id]: event.retry_at }
+  return event.type === 'CardPaymentReturnOwed' ? { ...before, [event.payment_id]: null } : before
 }
 
 const isPaymentEvent = (event: ApplicationStreamEvent): event is PaymentEvent => event.type in paymentEvents

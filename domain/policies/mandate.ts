@@ -1,9 +1,10 @@
 import { Rejection } from '../rejection.ts'
-import { retryAt } from '../retry.ts'
+import { isTooEarly, retryAt } from '../retry.ts'
 import type { MandateId } from '../payments/events.ts'
 import { hasEnded } from './ended.ts'
 import type { MandateStatus, PolicyEvent, ProviderMandate } from './events.ts'
 import type { PolicyRecord } from './record.ts'
+import type { PolicyState } from './state.ts'
 
 /** The mandate exists at the payment provider. */
 export type RecordMandate = ProviderMandate & {
@@ -70,10 +71,11 @@ export const changeMandate = (
 
 export const recordMandateFailure = (
   { failure_code, is_final, mandate_requests, now }: RecordMandateFailure,
-  policy: PolicyRecord,
+  policy: PolicyState,
 ): Decision => {
   // What was refused of the former bank details says nothing about those that were given meanwhile.
   if (!needsMandate(policy) || mandate_requests !== policy.mandate_requests) return []
+  if (isTooEarly(policy.mandate_retry_at, now)) return []
   const retry_at = is_final ? null : retryAt(policy.mandate_attempts, now)
   const attempt = policy.mandate_attempts + 1
   if (retry_at === null) return [{ type: 'PolicyMandateRefused', failure_code, attempt }]

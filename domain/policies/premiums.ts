@@ -1,4 +1,5 @@
 import { Rejection } from '../rejection.ts'
+import { isTooEarly } from '../retry.ts'
 import { dateIn, startOfDayIn } from '../time-zone.ts'
 import { MandateId } from '../payments/events.ts'
 import type { PremiumEvent, PremiumId, PremiumRefundId, WriteOffReason } from '../premiums/events.ts'
@@ -136,6 +137,7 @@ export const delayPremium = (
 ): Decision => {
   const premium = premiumOf(policy, premium_id)
   if ((premium.status !== 'due' && premium.status !== 'requested') || premium.attempt !== attempt) return []
+  if (isTooEarly(premium.retry_at, now)) return []
   // The banks take days: whether they have answered is asked once a day.
   const delay = (premium.status === 'due' ? delaysMs[premium.delays] : undefined) ?? day * minute
   const retry_at = new Date(Date.parse(now) + delay).toISOString()

@@ -1,5 +1,5 @@
 import { Rejection } from '../rejection.ts'
-import { retryAt } from '../retry.ts'
+import { isTooEarly, retryAt } from '../retry.ts'
 import type { PremiumEvent, PremiumId, PremiumRefundId, RefundReason } from '../premiums/events.ts'
 import { PremiumRefundId as RefundId } from '../premiums/events.ts'
 import { failedRefunds, refundable, refundedBy, type Premium, type PremiumRefund } from '../premiums/record.ts'
@@ -354,7 +354,7 @@ export const recordCardReturned = (
 export const delayRefund = (command: DelayRefund, policy: PolicyState): Decision => {
   const { premium_id, refund_id, failure_code, now } = command
   const owed = premiumOf(policy, premium_id).refunds.find((each) => each.refund_id === refund_id && isOwed(each))
-  if (!owed || owed.is_left) return []
+  if (!owed || owed.is_left || isTooEarly(policy.refund_retry_at[refund_id], now)) return []
   const retry_at = retryAt(owed.failed_attempts, now)
   const attempt = owed.failed_attempts + 1
   return [{ type: 'PremiumRefundDelayed', premium_id, refund_id, failure_code, attempt, retry_at }]

@@ -1,6 +1,6 @@
 import { claimEvents, type ClaimEvent } from '../claims/events.ts'
 import { evolveClaims, type Claim } from '../claims/record.ts'
-import { premiumEvents, type PremiumEvent } from '../premiums/events.ts'
+import { premiumEvents, type PremiumEvent, type PremiumRefundId } from '../premiums/events.ts'
 import { evolvePremiums, type Premium } from '../premiums/record.ts'
 import { dateIn } from '../time-zone.ts'
 import { evolvePolicy, type PolicyRecord, type PolicyStreamEvent } from './record.ts'
@@ -15,6 +15,10 @@ export type PolicyState = PolicyRecord & {
   readonly collected_from: FromPremium
   /** Whom the provider knows the payer as, each once: another mandate may be another customer's there. */
   readonly provider_customers: readonly string[]
+  /** When the mandate that could not be made is tried again. */
+  readonly mandate_retry_at: string | null
+  /** When each refund that could not be made is tried again. */
+  readonly refund_retry_at: Readonly<Record<PremiumRefundId, string | null>>
   /** When there was no cover, between a lapse and what reinstated it. */
   readonly uncovered: readonly { readonly from: string; readonly until: string }[]
 }
@@ -48,6 +52,8 @@ export const evolvePolicyState = (
         date: record.first_collection_on,
       },
       provider_customers: providerCustomers(state, record),
+      mandate_retry_at: mandateRetryAt(state, event),
+      refund_retry_at: refundRetryAt(state, event),
       uncovered: uncovered(state, event, recorded),
     }
   )
@@ -75,6 +81,16 @@ const providerCustomers = (
   const known = state?.provider_customers ?? []
   if (!provider_mandate || known.includes(provider_mandate.provider_customer_id)) return known
   return [...known, provider_mandate.provider_customer_id]
+}
+
+const mandateRetryAt = (state: PolicyState | undefined, event: PolicyStreamEvent): PolicyState['mandate_retry_at'] => {
+  if (event.type === 'PolicyMandateDelayed') return event.retry_at
+  return event.type === 'PolicyMandateRequested' ? null : (state?.mandate_retry_at ?? null)
+}
+
+const refundRetryAt = (state: PolicyState | undefined, event: PolicyStreamEvent): PolicyState['refund_retry_at'] => {
+  const before = state?.refund_retry_at ?? {}
+  return event.type === 'PremiumRefundDelayed' ? { ...before, [event.refund_id]: event.retry_at } : before
 }
 
 const uncovered = (

@@ -177,6 +177,13 @@ describe('what could not be settled', () => {
   const given = [...open, taken('succeeded'), owed('not_used')]
   then('is tried again', given, fail, [failed(1, '2026-06-01T09:01:00.000Z')])
   then('is counted', [...given, ...before(1)], fail, [failed(2, '2026-06-01T09:05:00.000Z')])
+  then('is counted once for each attempt', [...given, failed(1, '2026-06-01T09:00:00.001Z')], fail, [])
+  then(
+    'is counted although a former attempt to charge it would be made later',
+    [...open, taken('authorised'), failed(1, '2026-06-01T09:01:00.000Z'), owed('not_used')],
+    fail,
+    [failed(1, '2026-06-01T09:01:00.000Z')],
+  )
   then('is nothing any more once it was given back', [...given, givenBack], fail, [])
   then('is nothing of a payment that nobody has heard of', quoted, fail, [])
 })

@@ -201,6 +201,38 @@ describe('what the provider does not do is tried again', () => {
     expect(refunds(given.intent)).toHaveLength(1)
   })
 
+  test('once at its time, however often the row of a read model that lags is found due', async () => {
+    const given = await taken()
+    await reject(given)
+    const asked: string[] = []
+    desk.stripe.misbehave(({ url, method }) => {
+      asked.push(`${method} ${url.pathname}`)
+      return { status: 503, body: {} }
+    })
+    const { writer } = desk
+    const timer = settleCardPayments({ writer, desks: () => desk.desk() }).find(
+      ({ kind }) => kind === 'card_payment_return',
+    )
+    const [first] = await desk.eventsOf(given.application_id)
+    const organisation_id = String(first?.metadata.organisation_id)
+    const stream = `application-${given.application_id}`
+    const fire = async (due_at: string) => {
+      const due = { organisation_id, kind: 'card_payment_return', id: given.payment_id, stream, due_at }
+      const actor = { type: 'system', id: null } as const
+      await timer?.fire(due, { organisation_id, actor, correlation_id: 'test', now: due_at })
+      return asked.length
+    }
+    await settle(given.application_id)
+
+    const before = asked.length
+    expect(before).toBeGreaterThan(0)
+    expect(await fire(quotedAt)).toBe(before)
+    expect((await fate(given.application_id)).at(-1)).toMatchObject({ attempt: 1 })
+    expect(await fire('2026-06-01T09:01:00.000Z')).toBeGreaterThan(before)
+    desk.stripe.misbehave(undefined)
+    expect((await fate(given.application_id)).at(-1)).toMatchObject({ attempt: 2 })
+  })
+
   test('after a crash between the provider’s refund and our record there is one refund', async () => {
     const given = await taken()
     await reject(given)

@@ -65,12 +65,17 @@ describe('the mandate of a policy', () => {
     ],
   })
   scenario('is left to the team after ten failures', {
-    given: [
-      bound,
-      { type: 'PolicyMandateDelayed', failure_code: 'unanswered', attempt: 9, retry_at: '2026-06-01T09:01:00.000Z' },
-    ],
+    given: [bound, { type: 'PolicyMandateDelayed', failure_code: 'unanswered', attempt: 9, retry_at: quotedAt }],
     when: fail(),
     then: [{ type: 'PolicyMandateRefused', failure_code: 'unanswered', attempt: 10 }],
+  })
+  scenario('is not counted again before its next attempt, however often it is asked for', {
+    given: [
+      bound,
+      { type: 'PolicyMandateDelayed', failure_code: 'unanswered', attempt: 1, retry_at: '2026-06-01T09:00:00.001Z' },
+    ],
+    when: fail(),
+    then: [],
   })
   scenario('and so is one that the provider refuses', {
     given: [bound],
@@ -129,6 +134,17 @@ describe('the mandate of a policy', () => {
     given: [bound, requested1],
     when: fail(true),
     then: [],
+  })
+  scenario('whose first failure is counted, although a former attempt would be made later', {
+    given: [
+      bound,
+      { type: 'PolicyMandateDelayed', failure_code: 'unanswered', attempt: 1, retry_at: '2026-06-01T09:01:00.000Z' },
+      requested1,
+    ],
+    when: { ...fail(), mandate_requests: 1 },
+    then: [
+      { type: 'PolicyMandateDelayed', failure_code: 'unanswered', attempt: 2, retry_at: '2026-06-01T09:05:00.000Z' },
+    ],
   })
   scenario('until they are refused as well', {
     given: [bound, requested1],

@@ -40,9 +40,9 @@ describe('after a bind with bank details', () => {
     correlation_id: 'test',
     now: quotedAt,
   }
-  const make = async (id: string) => {
-    const due = { organisation_id, kind: 'policy_mandate', id, stream: `policy-${id}`, due_at: quotedAt }
-    await setUpMandates({ writer: sales.writer, desks: sales.desks }).fire(due, context)
+  const make = async (id: string, due_at = quotedAt) => {
+    const due = { organisation_id, kind: 'policy_mandate', id, stream: `policy-${id}`, due_at }
+    await setUpMandates({ writer: sales.writer, desks: sales.desks }).fire(due, { ...context, now: due_at })
   }
   const shown = async (id: string) => ((await sales.get(`/api/v1/policies/${id}`)).body as { data: Policy }).data
   /** What the mandate is called in events; it is shown as the provider calls it. */
@@ -116,7 +116,7 @@ describe('after a bind with bank details', () => {
     await setUpMandates({ writer: sales.writer, desks }).fire(due, context)
     expect((await sales.typesOf(`policy-${id}`)).at(-1)).toBe('PolicyMandateDelayed')
 
-    await make(id)
+    await make(id, '2026-06-01T09:01:00.000Z')
 
     expect((await shown(id)).payment_method).toMatchObject({ account_number_last4: '7491', mandate_status: 'pending' })
   })

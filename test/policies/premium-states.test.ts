@@ -70,8 +70,7 @@ describe('a provider that does not answer', () => {
     failures,
     retry_at,
   })
-  const before = (times: number) =>
-    Array.from({ length: times }, (_, index) => delayed(index + 1, '2026-02-19T09:01:00.000Z'))
+  const before = (times: number) => Array.from({ length: times }, (_, index) => delayed(index + 1, now))
   for (const [times, retry_at] of [
     [0, '2026-02-19T09:01:00.000Z'],
     [1, '2026-02-19T09:05:00.000Z'],
@@ -87,9 +86,14 @@ describe('a provider that does not answer', () => {
       then: [delayed(times + 1, retry_at)],
     })
   scenario('about what the banks have not answered is asked a day later', {
-    given: [...active, due, requested],
+    given: [...active, due, { ...requested, check_at: now }],
     when: delay(),
     then: [delayed(1, '2026-02-20T09:00:00.000Z')],
+  })
+  scenario('is counted once for each attempt', {
+    given: [...active, due, delayed(1, '2026-02-19T09:00:00.001Z')],
+    when: delay(),
+    then: [],
   })
   scenario('about another attempt changes nothing', { given: [...active, due], when: delay(2), then: [] })
   scenario('about what was collected changes nothing', { given: [...active, due, collected], when: delay(), then: [] })

@@ -137,7 +137,7 @@ describe('what becomes of a collection', () => {
     then: [retried(2)],
   })
   scenario('what the banks have not answered is asked for a day later', {
-    given: [...active, due, requested],
+    given: [...active, due, { ...requested, check_at: now }],
     when: { type: 'DelayPremium', premium_id, attempt: 1, failure_code: 'processing', now },
     then: [
       {

@@ -106,7 +106,7 @@ describe('a refund that could not be made yet', () => {
     attempt,
     retry_at,
   })
-  const nine = Array.from({ length: 9 }, (_, index) => delayed(index + 1, '2026-02-19T09:01:00.000Z'))
+  const nine = Array.from({ length: 9 }, (_, index) => delayed(index + 1, now))
 
   scenario('is tried again', {
     given: [...paid, part(1, 1000)],
@@ -117,6 +117,16 @@ describe('a refund that could not be made yet', () => {
     given: [...paid, part(1, 1000), part(2, 500), delayed(1, '2026-02-19T09:01:00.000Z')],
     when: delay(2),
     then: [delayed(1, '2026-02-19T09:01:00.000Z', 2)],
+  })
+  scenario('is not counted again before its next attempt, however often it is asked for', {
+    given: [...paid, part(1, 1000), delayed(1, '2026-02-19T09:00:00.001Z')],
+    when: delay(),
+    then: [],
+  })
+  scenario('is counted at the moment of its next attempt', {
+    given: [...paid, part(1, 1000), delayed(1, now)],
+    when: delay(),
+    then: [delayed(2, '2026-02-19T09:05:00.000Z')],
   })
   scenario('is left to the team after ten failures', {
     given: [...paid, part(1, 1000), ...nine],

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { expect, test, vi } from 'vitest'
 import { OwnError } from '#domain/own-error.ts'
 import { sql } from '#infra/postgres/postgres.ts'
-import { runTimers, tried, type DueTime } from '../../command-api/timers.ts'
+import { runTimers, type DueTime } from '../../command-api/timers.ts'
 import { dueTimes } from '../../projections/due-times/projection.ts'
 import { fixture } from '../projections/fixture.ts'
 import { fillReadModel } from '../read-model.ts'
@@ -90,31 +90,4 @@ test('while much is due of two organisations and all of it fails, it is looked t
   // A page of 200 is a statement, and each organisation and the sweep end with one that finds less.
   const statements = 3_000 / 200 + 4
   expect(query.mock.calls.length - before).toBeLessThanOrEqual(intervals * statements)
-})
-
-test('what was tried is not tried again while the read model does not show yet when it is due next', async () => {
-  await using shared = await fixture()
-  await fillReadModel(shared.pool, [dueTimes], [])
-  const [retried, other] = [due(quiet, 1), due(quiet, 2)]
-  const insert = async ({ organisation_id, id, stream, due_at }: Omit<DueTime, 'kind'>) =>
-    shared.pool.query(sql`
-      insert into due_times (organisation_id, kind, id, stream, due_at)
-      values (${organisation_id}, 'retry', ${id}, ${stream}, ${due_at})`)
-  await insert(retried)
-  await insert(other)
-  const process = shared.makeProcess('timers')
-  const fired: string[] = []
-  const fire = async ({ id }: DueTime) => {
-    fired.push(id)
-    return id === retried.id ? tried : undefined
-  }
-  process.until(runTimers([{ kind: 'retry', fire }], { ...process.parts, clock, pollMs: 10 }).finished)
-  const timesOf = (wanted: string) => fired.filter((id) => id === wanted).length
-
-  await vi.waitUntil(() => timesOf(other.id) >= 20, { timeout: 30_000, interval: 5 })
-  expect(timesOf(retried.id)).toBe(1)
-
-  const later = new Date(Date.parse(retried.due_at) + 60_000).toISOString()
-  await shared.pool.query(sql`update due_times set due_at = ${later} where id = ${retried.id}`)
-  await vi.waitUntil(() => timesOf(retried.id) === 2, { timeout: 30_000, interval: 5 })
 })
