@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { categoryOf, fromStored, type RecordedEvent } from '#domain/event.ts'
 import type { SomeProjection } from '../../projections/projection.ts'
 import { allProjections } from '../../projections/all-projections.ts'
+import { changesOf } from './row-changes.ts'
 import { samples } from './samples.ts'
 
 /**
@@ -15,7 +16,7 @@ import { samples } from './samples.ts'
 const Fold = z.strictObject({
   version: z.int(),
   table: z.unknown(),
-  /** The rows that each event has touched, as they are after it; null: deleted. */
+  /** What each event has made of the rows that it touched; null: deleted. */
   after: z.record(z.string(), z.array(z.unknown())),
 })
 type Fold = z.infer<typeof Fold>
@@ -30,10 +31,11 @@ const foldOf = ({ version, table, categories, events, ...projection }: SomeProje
   const rows = new Map<string, Row>()
   const touch = (event: unknown, recorded: RecordedEvent) => (key: Row) => {
     const identity = JSON.stringify(table.key.map((name) => key[name]))
-    const row = project(rows.get(identity), event, recorded, key)
+    const before = rows.get(identity)
+    const row = project(before, event, recorded, key)
     if (row) rows.set(identity, row)
     else rows.delete(identity)
-    return row ?? null
+    return row ? changesOf(asJson(before), asJson(row)) : null
   }
   const own = samples.filter(
     ({ event }) => categories.includes(categoryOf(event.stream)) && Object.hasOwn(events, event.type),
@@ -42,8 +44,10 @@ const foldOf = ({ version, table, categories, events, ...projection }: SomeProje
     const event = fromStored(events, recorded)
     return [name, keys(event, recorded).map(touch(event, recorded))] as const
   })
-  return Fold.parse(JSON.parse(JSON.stringify({ version, table, after: Object.fromEntries(after) })))
+  return Fold.parse(asJson({ version, table, after: Object.fromEntries(after) }))
 }
+
+const asJson = (value: unknown): unknown => (value === undefined ? undefined : JSON.parse(JSON.stringify(value)))
 
 const fileOf = ({ name }: SomeProjection) => resolve(import.meta.dirname, 'folds', `${name}.json`)
 
