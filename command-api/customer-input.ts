@@ -6,30 +6,40 @@ import type { CustomerDetails } from '#domain/customers/events.ts'
 import { ageLastBirthday } from '#domain/rating/age.ts'
 import { noDate } from '#domain/reasons.ts'
 
-/** The details of a person, as a caller sends them. They are checked one by one, so that each fault is reported. */
+const needed = {
+  first_name: z.string().max(100),
+  last_name: z.string().max(100),
+  email: z.email().max(254),
+}
+
+/**
+ * The details of a person, as a caller sends them; null is as if it had not been sent. They are checked one by one, so that
+ * each fault is reported.
+ */
 const CustomerInput = z.object({
-  title: z.string().max(20).optional(),
-  first_name: z.string().max(100).optional(),
-  last_name: z.string().max(100).optional(),
-  email: z.email().max(254).optional(),
-  phone_number: z.string().optional(),
-  dob: z.iso.date().optional(),
-  postal_code: z.string().optional(),
-  address_line1: z.string().optional(),
-  address_line2: z.string().nullable().optional(),
-  city: z.string().optional(),
-  country: z.string().optional().describe('ISO 3166-1 alpha-2, or a name; GB by default.'),
+  title: z.string().max(20).nullish(),
+  first_name: needed.first_name.nullish(),
+  last_name: needed.last_name.nullish(),
+  email: needed.email.nullish(),
+  phone_number: z.string().nullish(),
+  dob: z.iso.date().nullish(),
+  postal_code: z.string().nullish(),
+  address_line1: z.string().nullish(),
+  address_line2: z.string().nullish(),
+  city: z.string().nullish(),
+  country: z.string().nullish().describe('ISO 3166-1 alpha-2, or a name; GB by default.'),
 })
 
-const { $schema: _, ...documented } = z.toJSONSchema(CustomerInput, { io: 'input' })
+const documented = (schema: z.ZodType) => {
+  const { $schema: _, ...shown } = z.toJSONSchema(schema, { io: 'input' })
+  return shown
+}
 
 /** Any object: what is wrong within it is answered as `customer_invalid`. */
-export const AnyCustomerInput = z.looseObject({}).meta({ override: documented })
+export const AnyCustomerInput = z.looseObject({}).meta({ override: documented(CustomerInput) })
 
 /** As above, for an operation that needs these details in the request itself. */
-export const NewCustomerInput = z
-  .looseObject({})
-  .meta({ override: { ...documented, required: ['first_name', 'last_name', 'email'] } })
+export const NewCustomerInput = z.looseObject({}).meta({ override: documented(CustomerInput.extend(needed)) })
 
 type Facts = { readonly today: string; readonly country: string }
 type Read = { readonly value: string } | { readonly reason: string }

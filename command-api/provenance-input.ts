@@ -5,7 +5,7 @@ export const ProvenanceInput = z
   .optional()
   .meta({
     override: {
-      type: 'object',
+      // Without a type: whatever is sent is taken in.
       properties: {
         page_url: { description: 'Text of at most 2,000 characters.' },
         referrer: { description: 'Text of at most 2,000 characters.' },

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { z } from 'zod'
 import { messageNewsSpec } from '../command-api/message-news/news-spec.ts'
 import { inboundSpec } from '../command-api/custom-integrations/inbound-spec.ts'
 import { allRoutes, currentDocument } from '../scripts/openapi.ts'
@@ -8,7 +9,10 @@ type Operation = {
   readonly tags: readonly string[]
   readonly summary: string
   readonly description: string
-  readonly requestBody?: { readonly required: boolean }
+  readonly requestBody?: {
+    readonly required: boolean
+    readonly content: Readonly<Record<string, { readonly schema: unknown }>>
+  }
   readonly parameters?: readonly Parameter[]
 }
 
@@ -38,6 +42,8 @@ type Parameter = {
   readonly required?: boolean
   readonly schema: { readonly type?: string; readonly example?: unknown; readonly minLength?: number }
 }
+const bodyOf = (operation: Operation | undefined): unknown =>
+  operation?.requestBody?.content['application/json']?.schema
 const allParameters = () => operations.flatMap(({ parameters = [] }) => parameters)
 
 test('the router and the OpenAPI document name the same operations', () => {
@@ -127,6 +133,46 @@ test('every parameter of a path is required, as OpenAPI asks', () => {
 
   expect(ofPaths.length).toBeGreaterThan(0)
   expect(ofPaths.filter(({ required }) => required !== true)).toEqual([])
+})
+
+test.each([
+  ['/api/v1/customers/validate_phone', 'phone'],
+  ['/api/v1/addresses/lookup', 'postcode'],
+])('%s: query parameter %s is required', (address, wanted) => {
+  const parameters = document.paths[address]?.['get']?.parameters
+
+  expect(parameters?.filter(({ required }) => required === true).map(({ name }) => name)).toEqual([wanted])
+})
+
+const customerOf = (address: string) =>
+  z
+    .looseObject({
+      properties: z.looseObject({ customer: z.looseObject({ properties: z.record(z.string(), z.unknown()) }) }),
+    })
+    .parse(bodyOf(document.paths[address]?.['patch'])).properties.customer
+
+test('a detail of a customer that is null is as if it had not been sent, and so the document says', () => {
+  for (const address of ['/api/v1/applications/{id}/customer', '/api/v1/applications/{id}/soft_customer'])
+    for (const [name, detail] of Object.entries(customerOf(address).properties))
+      expect([
+        name,
+        z.fromJSONSchema(detail as Parameters<typeof z.fromJSONSchema>[0]).safeParse(null).success,
+      ]).toEqual([name, true])
+})
+
+test('provenance is never refused, and so the document says', () => {
+  for (const [address, method] of [
+    ['/api/v1/applications', 'post'],
+    ['/api/v1/applications/{id}', 'patch'],
+    ['/api/v1/applications/{id}/customer', 'patch'],
+    ['/api/v1/crm/ingests', 'post'],
+  ] as const) {
+    const { properties } = z
+      .looseObject({ properties: z.looseObject({ provenance: z.looseObject({}) }) })
+      .parse(bodyOf(document.paths[address]?.[method]))
+    expect(properties.provenance).not.toHaveProperty('type')
+    expect(properties.provenance).toHaveProperty('properties.page_url')
+  }
 })
 
 test('an empty cursor, which no list has given, fits no list', () => {

@@ -125,13 +125,13 @@ const typed = (schema: z.ZodType, example: unknown): unknown => {
 const withExamples = (
   schema: z.ZodType | undefined,
   examples: Readonly<Record<string, unknown>> = {},
-  param: { readonly required?: true } = {},
+  param?: { readonly required: true },
 ) => {
   if (!(schema instanceof z.ZodObject)) return undefined
   const shape = Object.entries<z.ZodType>(schema.shape).map(([name, part]) => {
     const example = examples[name]
     const given = example === undefined ? {} : { example: typed(part, example) }
-    return [name, part.meta({ ...part.meta(), ...given, param })] as const
+    return [name, part.meta({ ...part.meta(), ...given, ...(param && { param }) })] as const
   })
   return z.object(Object.fromEntries(shape))
 }
