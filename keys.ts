@@ -40,7 +40,7 @@ runProcess(
   'keys',
   async (signal) => {
     const secrets = await readOwnSecrets(readConfig(process.env).DATA_DIR)
-    const config = readConfig({ ...secrets, ...process.env })
+    const config = readConfig(process.env, secrets)
     const { DATABASE_URL, DATA_DIR, MASTER_KEY, MASTER_KEYS_EARLIER } = config
     if (MASTER_KEY === undefined) throw new BadConfiguration('MASTER_KEY: must be set')
     const url = DATABASE_URL === 'embedded' ? await runningClusterUrl(DATA_DIR) : DATABASE_URL

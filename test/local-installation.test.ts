@@ -1,3 +1,4 @@
+import { execFile } from 'node:child_process'
 import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -35,4 +36,18 @@ test('a file of keys that is cut short is named, and never replaced', async () =
   const reason = /^DATA_DIR: .*secrets\.json does not hold the keys of this installation/
   await expect(ownSecrets(directory)).rejects.toThrow(reason)
   await expect(readOwnSecrets(directory)).rejects.toThrow(reason)
+})
+
+test('npm run keys takes the key of this installation where MASTER_KEY is empty', async () => {
+  const DATA_DIR = join(directory, 'with keys')
+  await ownSecrets(DATA_DIR)
+  const env = { ...process.env, BASE_URL: '', DATA_DIR, MASTER_KEY: '', DATABASE_URL: 'embedded' }
+
+  const said = await new Promise<string>((resolve) => {
+    execFile(process.execPath, ['keys.ts', 'rotate'], { env, timeout: 60_000 }, (_error, _printed, stderr) => {
+      resolve(stderr)
+    })
+  })
+
+  expect(said).toMatch(/^DATABASE_URL: nothing was started in /m)
 })
