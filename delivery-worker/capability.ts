@@ -9,6 +9,9 @@ import type { Tokens } from './tokens.ts'
 /** A record that something is sent about. */
 export type Subject = { readonly type: string; readonly id: string }
 
+/** What is sent about sending itself. */
+export const webhookSubject = 'webhook'
+
 /** An event as it may be sent to receivers. */
 export type Happening = {
   readonly event_id: string

@@ -38,6 +38,18 @@ const forbidden: IForbiddenRuleType[] = [
     to: { path: '^(?!infra/)[^/]+/[^/]+/', pathNot: ['^[^/]+/$1/', ...published] },
   },
   {
+    // Whether an organisation is active and what became of deliveries is its own business; templates are filled for any kind.
+    name: 'the delivery core knows no capability: what is sent is described in their folders, and listed in one file',
+    from: { path: '^delivery-worker/[^/]+$', pathNot: '/(capabilities|delivery-worker|lifecycle-body|main)\\.ts$' },
+    to: {
+      path: '^(delivery-worker|domain)/[^/]+/',
+      pathNot: [
+        '^domain/(access|deliveries)/events\\.ts$',
+        '^delivery-worker/(kafka/|custom-integrations/filling\\.ts$)',
+      ],
+    },
+  },
+  {
     name: 'adapters serve every capability and know none',
     from: { path: '^infra/' },
     to: { path: `^(${processes}|domain/[^/]+)/` },

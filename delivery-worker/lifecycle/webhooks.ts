@@ -1,8 +1,6 @@
 import type { Json } from '#domain/event.ts'
 import { lifecycle } from '#domain/workflows/events.ts'
-import { subjectKind, type Happening } from '../capability.ts'
-
-export const webhookSubject = 'webhook'
+import { subjectKind, webhookSubject, type Happening } from '../capability.ts'
 
 const { events, names } = lifecycle.webhook
 
