@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Decider } from '#domain/decider.ts'
 import {
   fromStored,
@@ -249,5 +250,3 @@ const metadataOf = (context: Context): Metadata => {
     ...(cause && { cause: { reaction: cause.reaction, stream: cause.stream, position: cause.position } }),
   }
 }
-
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))

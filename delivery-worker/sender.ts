@@ -3,6 +3,7 @@ import type { Pool } from 'pg'
 import type { Log } from '#infra/log.ts'
 import { notifier } from '#infra/notifier.ts'
 import { reasonOf } from '#infra/reason.ts'
+import { settlesWithin } from '#infra/timeout.ts'
 import { readBodies } from './body.ts'
 import type { Capabilities } from './capability.ts'
 import { candidateSearch, type Health, type Standing } from './endpoints.ts'
@@ -185,7 +186,7 @@ export const startSender = (parts: SenderParts) => {
       isStopping = true
       changes.notify()
       await running
-      await Promise.race([Promise.all(ends), pause(finishWithinMs, undefined, { ref: false })])
+      await settlesWithin(Promise.all(ends), finishWithinMs)
       isAbandoned = true
       clearInterval(renewals)
       await renewing
