@@ -102,7 +102,7 @@ const runReaction = (reaction: SomeReaction, given: ReactionParts): Consuming =>
     restMs,
     ...(traffic && { givesWayTo: traffic }),
     concurrency,
-    ...(takesTurns && { laneOf: ({ metadata }: RecordedEvent) => metadata.organisation_id ?? '' }),
+    ...(takesTurns && { queueOf: ({ metadata }: RecordedEvent) => metadata.organisation_id ?? '' }),
     recordOf: (recorded) => target?.(fromStored(shapes, recorded), recorded) ?? recorded.stream,
     react: async (recorded, signal, { resumed }) => {
       const reactOnce = async () => {

@@ -98,10 +98,10 @@ export type Reacting = {
   /** Handles at most so many events at once; one by default. */
   readonly concurrency?: number
   /**
-   * Lanes take turns, so that much in one does not delay the others; each keeps its order. All events of a record are in one
-   * lane. After a crash, events of some lanes may come again that were handled long before.
+   * Queues take turns, so that much in one does not delay the others; each keeps its order. All events of a record are in one
+   * queue. After a crash, events of some queues may come again that were handled long before.
    */
-  readonly laneOf?: (event: RecordedEvent) => string
+  readonly queueOf?: (event: RecordedEvent) => string
 }
 
 export type Consumer = ConsumerParts & {

@@ -55,7 +55,7 @@ export const follow = async (consumer: Consumer, signal: AbortSignal, callbacks:
   const { saveAfterMs = usuallySaveAfterMs } = consumer
   let saved = await claim(consumer)
   let position = saved.position
-  /** Where lanes take turns, events behind the position were given, too. */
+  /** Where queues take turns, events behind the position were given, too. */
   let furthest = position
   let savedAt = performance.now()
   let measuredAt = 0
@@ -130,9 +130,9 @@ export const follow = async (consumer: Consumer, signal: AbortSignal, callbacks:
     to: Position | undefined,
     consumer: Reacting,
   ): Promise<void> => {
-    const { concurrency = 1, laneOf } = consumer
-    /** Where lanes take turns, only the whole batch says up to where all was handled. */
-    const after = (event: RecordedEvent | undefined) => (laneOf ? undefined : event?.position)
+    const { concurrency = 1, queueOf } = consumer
+    /** Where queues take turns, only the whole batch says up to where all was handled. */
+    const after = (event: RecordedEvent | undefined) => (queueOf ? undefined : event?.position)
     const { recordOf, isUnknown } = recordsOf(events, consumer.recordOf)
     const closed =
       setAsideCount > 0
@@ -256,16 +256,16 @@ export const follow = async (consumer: Consumer, signal: AbortSignal, callbacks:
 
   await countAside()
   const ending = new AbortController()
-  const laneOf = 'react' in consumer ? consumer.laneOf : undefined
+  const queueOf = 'react' in consumer ? consumer.queueOf : undefined
   const news = eventLog.subscribe({
     ...(position !== undefined && { after: position }),
     ...(types && { types }),
     ...(categories && { categories }),
-    batchSize: laneOf ? readAheadSize : batchSize,
+    batchSize: queueOf ? readAheadSize : batchSize,
     isAwaited: consumer.awaitedIn !== undefined,
     signal: AbortSignal.any([signal, ending.signal]),
   })
-  const given = laneOf ? inTurns(news, { laneOf, read: eventLog.read, end: () => ending.abort(), batchSize }) : news
+  const given = queueOf ? inTurns(news, { queueOf, read: eventLog.read, end: () => ending.abort(), batchSize }) : news
   const batches = given[Symbol.asyncIterator]()
   try {
     for (;;) {

@@ -4,8 +4,8 @@ import type { Batch, EventLog } from '../event-log/event-log.ts'
 import { notifier } from '../notifier.ts'
 
 type Options = {
-  /** The events of one lane keep their order; lanes take turns. All events of a stream are in one lane. */
-  readonly laneOf: (event: RecordedEvent) => string
+  /** The events of one queue keep their order; queues take turns. All events of a stream are in one queue. */
+  readonly queueOf: (event: RecordedEvent) => string
   readonly read: EventLog['read']
   /** Ends the batches, which by themselves may wait for news for ever. */
   readonly end: () => void
@@ -37,18 +37,18 @@ type State = {
   failure?: { readonly error: unknown }
 }
 
-type Lane = { first: Waiting; last: Waiting }
+type Queue = { first: Waiting; last: Waiting }
 
 /**
- * Reads ahead, and gives the events of all lanes by turns, so that one with much to do does not hold up the others. The
+ * Reads ahead, and gives the events of all queues by turns, so that one with much to do does not hold up the others. The
  * position of a batch is where everything before it was given: events behind it may have been given, too, and come again
  * to whoever begins there.
  */
 export async function* inTurns(
   batches: AsyncIterable<Batch>,
-  { laneOf, read, end, batchSize, mostWaiting = 200_000, mostWhole = 1_000 }: Options,
+  { queueOf, read, end, batchSize, mostWaiting = 200_000, mostWhole = 1_000 }: Options,
 ): AsyncGenerator<Batch> {
-  const lanes = new Map<string, Lane>()
+  const queues = new Map<string, Queue>()
   const [came, went] = [notifier(), notifier()]
   const state: State = { waiting: 0, reached: undefined, caughtUp: false, hasNews: false, isOver: false }
 
@@ -58,12 +58,12 @@ export async function* inTurns(
       if (state.reached !== undefined && position <= state.reached) continue
       const whole = state.waiting < mostWhole ? event : undefined
       const last: Waiting = { position, behind: state.reached, stream, revision, event: whole, next: undefined }
-      const key = laneOf(event)
-      const lane = lanes.get(key)
-      if (lane) {
-        lane.last.next = last
-        lane.last = last
-      } else lanes.set(key, { first: last, last })
+      const key = queueOf(event)
+      const queue = queues.get(key)
+      if (queue) {
+        queue.last.next = last
+        queue.last = last
+      } else queues.set(key, { first: last, last })
       state.waiting++
       state.reached = position
     }
@@ -87,21 +87,21 @@ export async function* inTurns(
     }
   }
 
-  /** The lane with the event that comes first in the log. */
+  /** The queue with the event that comes first in the log. */
   const earliest = (): string | undefined => {
     let found: { readonly key: string; readonly position: Position } | undefined
-    for (const [key, { first }] of lanes)
+    for (const [key, { first }] of queues)
       if (!found || first.position < found.position) found = { key, position: first.position }
     return found?.key
   }
 
-  /** Takes the next event of a lane, which then is the last to have a turn again. */
+  /** Takes the next event of a queue, which then is the last to have a turn again. */
   const takeFrom = (key: string): readonly Waiting[] => {
-    const lane = lanes.get(key)
-    if (!lane) return []
-    const { first, last } = lane
-    lanes.delete(key)
-    if (first.next) lanes.set(key, { first: first.next, last })
+    const queue = queues.get(key)
+    if (!queue) return []
+    const { first, last } = queue
+    queues.delete(key)
+    if (first.next) queues.set(key, { first: first.next, last })
     state.waiting--
     return [first]
   }
@@ -119,13 +119,13 @@ export async function* inTurns(
       while (!state.hasNews && !state.isOver) await came.wait()
       if (state.failure) throw state.failure.error
       if (state.isOver) return
-      // The one that comes first goes first, so that the position moves however many lanes there are.
+      // The one that comes first goes first, so that the position moves however many queues there are.
       const taken = [...takeFrom(earliest() ?? '')]
-      for (let key = firstOf(lanes); key !== undefined && taken.length < batchSize; key = firstOf(lanes))
+      for (let key = firstOf(queues); key !== undefined && taken.length < batchSize; key = firstOf(queues))
         taken.push(...takeFrom(key))
       state.hasNews = state.waiting > 0
       went.notify()
-      const left = lanes.get(earliest() ?? '')
+      const left = queues.get(earliest() ?? '')
       const position = left ? left.first.behind : state.reached
       if (position === undefined) throw new OwnError('The log gave a batch without a position.')
       const isAll = left === undefined && state.caughtUp
@@ -139,4 +139,4 @@ export async function* inTurns(
   }
 }
 
-const firstOf = (lanes: ReadonlyMap<string, Lane>): string | undefined => lanes.keys().next().value
+const firstOf = (queues: ReadonlyMap<string, Queue>): string | undefined => queues.keys().next().value

@@ -6,7 +6,7 @@ import type { Batch } from '#infra/event-log/event-log.ts'
 import { inStreamOrder, recorded } from '../recorded.ts'
 import { tallyEvents } from '../projections/tally.ts'
 
-const laneOf = ({ metadata }: RecordedEvent) => metadata.organisation_id ?? ''
+const queueOf = ({ metadata }: RecordedEvent) => metadata.organisation_id ?? ''
 
 /** Of each organisation one event, in a stream of its own or in the one stream of that organisation. */
 const eventsOf = (organisations: readonly string[]): readonly RecordedEvent[] =>
@@ -53,7 +53,7 @@ const given = async (
   const { read = 10, ...rest } = options
   const batches: Batch[] = []
   let count = 0
-  const all = inTurns(batchesOf(events, read), { laneOf, read: readFrom(events), end: () => undefined, ...rest })[
+  const all = inTurns(batchesOf(events, read), { queueOf, read: readFrom(events), end: () => undefined, ...rest })[
     Symbol.asyncIterator
   ]()
   while (count < events.length) {
@@ -65,7 +65,7 @@ const given = async (
   return batches
 }
 
-test('everything is given once, each lane in its order, and behind no position is anything still to come', () =>
+test('everything is given once, each queue in its order, and behind no position is anything still to come', () =>
   fc.assert(
     fc.asyncProperty(
       fc.array(fc.constantFrom('a', 'a', 'a', 'b', 'c'), { minLength: 1, maxLength: 40 }),
@@ -82,8 +82,8 @@ test('everything is given once, each lane in its order, and behind no position i
         const all = batches.flatMap((batch) => batch.events)
         expect(new Set(all.map(({ id }) => id))).toEqual(new Set(events.map(({ id }) => id)))
         expect(all).toHaveLength(events.length)
-        for (const lane of ['a', 'b', 'c']) {
-          const places = all.filter((event) => laneOf(event) === lane).map(({ position }) => position)
+        for (const queue of ['a', 'b', 'c']) {
+          const places = all.filter((event) => queueOf(event) === queue).map(({ position }) => position)
           expect(places).toEqual(places.toSorted())
         }
         const seen = new Set<Position>()
@@ -103,22 +103,22 @@ test('the one event of an organisation does not wait for the thousands of anothe
   const events = eventsOf([...Array.from({ length: 5_000 }, () => 'a'), 'b'])
   const batches = await given(events, { read: 1_000, batchSize: 64 })
 
-  const turn = batches.findIndex((batch) => batch.events.some((event) => laneOf(event) === 'b'))
+  const turn = batches.findIndex((batch) => batch.events.some((event) => queueOf(event) === 'b'))
   // What was given before it was given while the log was still being read.
   expect(turn).toBeLessThan(10)
 })
 
-test('more lanes than a batch has places take turns too', async () => {
-  const organisations = Array.from({ length: 10 }, (_, lane) => `o${lane}`)
+test('more queues than a batch has places take turns too', async () => {
+  const organisations = Array.from({ length: 10 }, (_, queue) => `o${queue}`)
   const events = eventsOf([...organisations, ...organisations, ...organisations])
   const batches = await given(events, { read: 30, batchSize: 4 })
 
-  const all = batches.flatMap((batch) => batch.events).map(laneOf)
+  const all = batches.flatMap((batch) => batch.events).map(queueOf)
   for (const organisation of organisations) expect(all.slice(0, 20)).toContain(organisation)
 })
 
-test('the position moves with every batch, however many lanes there are', async () => {
-  const organisations = Array.from({ length: 20 }, (_, lane) => `o${lane}`)
+test('the position moves with every batch, however many queues there are', async () => {
+  const organisations = Array.from({ length: 20 }, (_, queue) => `o${queue}`)
   const events = eventsOf([...organisations, ...organisations.toReversed(), ...organisations])
   const batches = await given(events, { read: 60, batchSize: 3 })
 
@@ -133,7 +133,7 @@ test('what was given again from the log is given once', async () => {
     yield batchOf(events)
     await forNews()
   }
-  const all = inTurns(repeating(), { laneOf, read: readFrom(events), end: () => undefined, batchSize: 2 })[
+  const all = inTurns(repeating(), { queueOf, read: readFrom(events), end: () => undefined, batchSize: 2 })[
     Symbol.asyncIterator
   ]()
   const seen: string[] = []
@@ -151,7 +151,7 @@ test('when the log cannot be followed any more, nothing that waits is given', as
     await Promise.resolve()
     throw new Error('lost')
   }
-  const all = inTurns(failing(), { laneOf, read: async () => [], end: () => undefined, batchSize: 1 })[
+  const all = inTurns(failing(), { queueOf, read: async () => [], end: () => undefined, batchSize: 1 })[
     Symbol.asyncIterator
   ]()
   const outcome = (async () => {
@@ -171,7 +171,7 @@ test('when what was read ahead cannot be read again, that is told at once, howev
   const read = async () => {
     throw away
   }
-  const all = inTurns(quiet(), { laneOf, read, batchSize: 10, mostWhole: 0, end: () => ending.abort() })
+  const all = inTurns(quiet(), { queueOf, read, batchSize: 10, mostWhole: 0, end: () => ending.abort() })
 
   await expect(all.next()).rejects.toBe(away)
 })
