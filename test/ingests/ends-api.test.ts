@@ -32,6 +32,15 @@ describe('campaign rules', () => {
     expect(shown).not.toHaveProperty('contact_id')
   })
 
+  test('held: what the campaign and the organisation both demand is told once', async () => {
+    const rules = [{ rule: 'format', field: 'email', format: 'email' }]
+    const body = { key: 'both', name: 'Both', rules }
+    await service.send('POST', `${service.admin}/campaigns`, { body })
+    const shown = await service.process({ campaign: 'both', identity: { ...stranger(), email: 'no address' } })
+
+    expect(shown.validation_failures).toEqual([{ field: 'email', rule: 'format', reason: 'is not an email address' }])
+  })
+
   test('applied: a lead that meets them', async () => {
     const shown = await service.process({
       campaign: 'spring',

@@ -355,6 +355,18 @@ describe('the deterministic reader', () => {
     expect(read({ children: 'some', smoker: 'perhaps', product: 'boat' })).toMatchObject({ facts: {} })
   })
 
+  test('reads 200 facts, and of more the first 200', () => {
+    const readMany = (count: number) => {
+      const found = read(Object.fromEntries(Array.from({ length: count }, (_, index) => [`field_${index}`, index])))
+      return found.outcome === 'read' && [Object.keys(found.facts).length, found.truncated]
+    }
+
+    expect([readMany(200), readMany(201)]).toEqual([
+      [200, false],
+      [200, true],
+    ])
+  })
+
   test('reads lines of a form in free text', () => {
     expect(read({}, 'Cover wanted: life\nPostcode: ls1 4ap\nsee https://example.com')).toMatchObject({
       facts: { cover_wanted: 'life' },

@@ -111,6 +111,20 @@ describe('a lead in review', () => {
     expect(shown.explanation).toContain('The lead is about somebody new.')
   })
 
+  test('200: somebody new is not the person who has the email address already', async () => {
+    const [one, other] = [stranger(), stranger()]
+    const known = await service.process({ identity: one })
+    const owner = await service.process({ identity: { ...other, external_id: `CRM-${other.email}` } })
+    const { id, status } = await service.process({ identity: { ...one, external_id: `CRM-${other.email}` } })
+    expect(status).toBe('needs_review')
+
+    await act(id, 'pick_person', { contact_id: null })
+
+    const shown = await service.settled(id)
+    expect(shown.status).toBe('applied')
+    expect([known.contact_id, owner.contact_id]).not.toContain(shown.contact_id)
+  })
+
   test('422: nobody has this id; 409: it is not in review; 404: another organisation’s', async () => {
     const { id } = await inReview()
     const applied = await service.process({ identity: stranger() })
