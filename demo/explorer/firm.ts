@@ -178,5 +178,6 @@ const restOf = (id: string): Examples =>
       'getOrganisationLifecycleActions',
       'getOrganisationCampaigns',
       'getOrganisationLeadIntake',
+      'getOrganisationPipeline',
     ].map((operationId) => [operationId, { path: { organisation_id: id } }]),
   )
