@@ -1,10 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { application } from '#domain/applications/application.ts'
 import { fromStored } from '#domain/event.ts'
+import { policy } from '#domain/policies/policy.ts'
 import { quoteEvents } from '#domain/quotes/events.ts'
 import type { ApplicationId } from '#domain/values.ts'
+import { readNews } from '#infra/stripe/news.ts'
+import { paymentIdOf } from '../../command-api/applications/card-routes.ts'
 import { expireQuotes } from '../../command-api/applications/expire-quotes.ts'
 import { settleCardPayments } from '../../command-api/applications/settle-card-payments.ts'
 import { whenQuoteBoughtSetUpPolicy } from '../../command-api/policies/when-quote-bought-set-up-policy.ts'
+import { commandHandler } from '../../command-api/handle.ts'
+import { makePaymentNews } from '../../command-api/receive-payment-news.ts'
+import { eventOf } from '../../stand-ins/stripe/webhooks.ts'
+import { organisation_id } from '../applications/release.ts'
 import type { Kill } from '../mortal.ts'
 import { makeSettle } from '../payments/settle.ts'
 import { openSales, quotedAt, type Sales } from './fixture.ts'
@@ -228,6 +236,109 @@ describe('a kill between paying and binding ends in a policy or in a refund, nev
         last: isSold ? 'CardPaymentUsed' : 'CardPaymentReturned',
         isPaid: isSold,
       })
+    }
+  })
+})
+
+describe('news of the payment provider, told again after a kill, completes', () => {
+  const charged = ways.find(({ way }) => way === 'a card charged at once') ?? expect.fail()
+  const sold = charged.calls
+  const paid = sold.slice(0, -1)
+  const actor = { type: 'system', id: 'stripe' } as const
+  const context = { organisation_id, actor, correlation_id: 'test', now: quotedAt }
+  const objectOf = (kind: string, { intent }: Purchase) =>
+    sales.stripe
+      .objects()
+      .findLast((each) =>
+        kind === 'payment_intent' ? each.id === intent : each.object === kind && each['payment_intent'] === intent,
+      ) ?? expect.fail(`There is no ${kind}.`)
+  const newsOf = (type: string, kind: string, purchase: Purchase) => {
+    const news = readNews(Buffer.from(JSON.stringify(eventOf(type, objectOf(kind, purchase)))))
+    return news === 'other' ? expect.fail('It cannot be read.') : news
+  }
+  const tell = async (
+    { writer, desks, setUp }: Pick<Sales, 'writer' | 'desks' | 'setUp'>,
+    news: ReturnType<typeof newsOf>,
+  ) => makePaymentNews({ writer, desks, setUp, mandateOwner: async () => undefined })(organisation_id, news, context)
+  const disputed = async (purchase: Purchase) => act(`payment_intents/${purchase.intent}/dispute`, {})
+  const won = async (purchase: Purchase) => {
+    await disputed(purchase)
+    await tell(sales, newsOf('charge.dispute.created', 'dispute', purchase))
+    await act(`payment_intents/${purchase.intent}/dispute/win`, {})
+  }
+  const wonOfCancelled = async (purchase: Purchase) => {
+    const policy_id = sales.policyIdOf(purchase.quote_id)
+    const cancel = { type: 'CancelPolicy', reason: 'cooling_off', note: null, today: quotedAt.slice(0, 10) } as const
+    await commandHandler(sales.writer, policy).handle(policy_id, cancel, context)
+    const { state } = await commandHandler(sales.writer, application).handle(
+      purchase.application_id,
+      { type: 'OweCardReturn', payment_id: paymentIdOf(organisation_id, purchase.intent), reason: 'policy_cancelled' },
+      context,
+    )
+    expect(state?.payments.cards.map(({ status }) => status)).toEqual(['returning'])
+    await won(purchase)
+  }
+
+  // Each with what it records, and that it was received.
+  test.each([
+    {
+      name: 'that a card was charged',
+      calls: paid.slice(0, -1),
+      type: 'payment_intent.succeeded',
+      kind: 'payment_intent',
+      writes: 2,
+    },
+    { name: 'of a dispute before the sale', calls: paid, happens: disputed, type: 'charge.dispute.created', writes: 2 },
+    {
+      name: 'of a dispute won before the sale',
+      calls: paid,
+      happens: won,
+      type: 'charge.dispute.funds_reinstated',
+      writes: 3,
+    },
+    {
+      name: 'of a dispute of what was sold',
+      calls: sold,
+      happens: disputed,
+      type: 'charge.dispute.created',
+      writes: 2,
+    },
+    {
+      name: 'of a dispute won of what was sold',
+      calls: sold,
+      happens: won,
+      type: 'charge.dispute.funds_reinstated',
+      writes: 2,
+    },
+    {
+      name: 'of a dispute won of what was cancelled',
+      calls: sold,
+      happens: wonOfCancelled,
+      type: 'charge.dispute.funds_reinstated',
+      writes: 3,
+    },
+  ])('$name', async ({ calls, happens, type, kind = 'dispute', writes }) => {
+    const purchaseBefore = async () => {
+      const purchase = await open(charged)
+      for (const each of calls) expect([200, 201]).toContain(await make(each, purchase))
+      await happens?.(purchase)
+      return { purchase, news: newsOf(type, kind, purchase) }
+    }
+    const undisturbed = await purchaseBefore()
+    await tell(sales, undisturbed.news)
+    const expected = await traceOf(undisturbed.purchase)
+    {
+      const { news } = await purchaseBefore()
+      await using survivor = await sales.startProcess({ atWrite: writes + 1, when: 'before' })
+      await tell(survivor, news)
+    }
+
+    for (const kill of killsOf({ name: '', writes, send: async () => expect.fail() })) {
+      const { purchase, news } = await purchaseBefore()
+      await using dying = await sales.startProcess(kill)
+      await expect(tell(dying, news)).rejects.toThrow('killed')
+      for (let time = 0; time < 2; time++) await tell(sales, news)
+      expect({ kill, ...(await traceOf(purchase)) }).toEqual({ kill, ...expected })
     }
   })
 })
