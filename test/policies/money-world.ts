@@ -65,7 +65,7 @@ export const openWorld = async ({ end_date }: { readonly end_date: string | null
   }
   const metadata = { ...context(), causation_id: null, occurred_at: clock.at }
   const sold: readonly PolicyEvent[] = [
-    { ...bound, end_date },
+    { ...bound, end_date, cooling_off_ends_on: '2026-08-31' },
     { type: 'PolicyActivated', start_date: bound.start_date },
   ]
   await log.append(
