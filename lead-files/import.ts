@@ -63,8 +63,12 @@ const digestOf = async (file: string): Promise<string> => {
   return digest.digest('hex')
 }
 
-/** A second column of the same name would take the place of the first. */
+/** A second column of the same name would take the place of the first; and one that holds all others says nothing of anybody. */
 const distinctColumns = (file: string) => (names: readonly string[]) => {
+  if (names.length === 1 && /[;\t|]/.test(names[0] ?? ''))
+    throw new Failed(
+      `${basename(file)} has no commas between its columns. Save it as "CSV UTF-8" with commas, and import it again.`,
+    )
   const twice = names.find((name, index) => name !== '' && names.indexOf(name) !== index)
   if (twice !== undefined)
     throw new Failed(`${basename(file)} has two columns named ${twice}. Rename or remove one, and import it again.`)

@@ -263,6 +263,8 @@ test('what cannot be done is said', async () => {
   await writeFile(join(folder, 'twice.csv'), 'email,email\none@example.com,two@example.com\n')
   expect((await run('import', 'latin.csv')).errors).toContain('latin.csv is not encoded in UTF-8')
   expect((await run('import', 'twice.csv')).errors).toContain('twice.csv has two columns named email')
+  await writeFile(join(folder, 'semicolons.csv'), 'email;first_name\nzoe@example.com;Zoe\n')
+  expect((await run('import', 'semicolons.csv')).errors).toContain('semicolons.csv has no commas between its columns')
   expect(await run('import', 'missing.csv')).toMatchObject({ code: 1, errors: 'missing.csv cannot be read.\n' })
   expect((await run('import', 'broken.csv')).errors).toContain('broken.csv:2: a double quote')
   expect((await run('import', 'leads.csv', '--campaign', 'paused')).errors).toContain('paused')
