@@ -50,6 +50,12 @@ export const makeResolve = (deps: ResolveDeps) => {
     return undefined
   }
 
+  const externalIdsOf = async (organisation_id: OrganisationId, ids: readonly CustomerId[]) => {
+    const held = async (id: CustomerId) =>
+      [id, (await leads.find(organisation_id, id))?.record.marks.external_system_id ?? null] as const
+    return new Map(await Promise.all([...new Set(ids)].map(held)))
+  }
+
   const identify = async (organisation_id: OrganisationId, tidied: Tidied, { cause }: Context): Promise<Who> => {
     const { details, external_id } = tidied
     const { email = null } = details
@@ -66,14 +72,16 @@ export const makeResolve = (deps: ResolveDeps) => {
       (await people.isErased(id)) ? undefined : ((await recordOf(id))?.email ?? null)
     const lookalike =
       strong === undefined ? await lookalikes.find(organisation_id, details, signal, emailOf) : { phone: [], name: [] }
-    const lead = strong === undefined ? undefined : await leads.find(organisation_id, strong)
+    const found =
+      strong === undefined ? [...lookalike.phone, ...lookalike.name].map((each) => each.contact_id) : [strong]
+    const heldIds = external_id === null ? undefined : await externalIdsOf(organisation_id, found)
     return whoIsIt({
       contact_id: byId,
       external_id: byExternalId,
       email: byEmail,
       ...lookalike,
       sent: { email, external_id, isAnybody: isAnybody(tidied) },
-      heldExternalId: () => lead?.record.marks.external_system_id ?? null,
+      heldExternalId: (id) => heldIds?.get(id) ?? null,
     })
   }
 

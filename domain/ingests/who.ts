@@ -32,32 +32,36 @@ export type Who =
  * postcode. Two people, or identifiers that contradict each other, are for a person to judge.
  */
 export const whoIsIt = (findings: Findings): Who => {
-  const { contact_id, external_id, email, sent, heldExternalId } = findings
+  const { contact_id, external_id, email, sent } = findings
   const strong = [...new Set([contact_id, external_id, email].filter((id) => id !== undefined))]
   if (strong.length > 1) return { review: 'conflicting_identifiers', candidates: strong }
 
   const [known] = strong
   if (known !== undefined) {
-    const held = heldExternalId(known)
-    if (sent.external_id !== null && held !== null && held !== sent.external_id && external_id === undefined)
+    if (external_id === undefined && hasAnotherId(known, findings))
       return { review: 'conflicting_identifiers', candidates: [known] }
     const matched_by = contact_id ? 'contact_id' : external_id ? 'external_id' : 'email'
     return { known, matched_by }
   }
-  const weakly = weakMatch(findings.phone, 'phone', sent.email) ?? weakMatch(findings.name, 'name', sent.email)
+  const weakly = weakMatch('phone', findings) ?? weakMatch('name', findings)
   if (weakly) return weakly
   return sent.isAnybody ? { known: undefined } : { review: 'nobody_named', candidates: [] }
 }
 
-const weakMatch = (
-  candidates: readonly Candidate[],
-  matched_by: 'phone' | 'name',
-  email: string | null,
-): Who | undefined => {
+const hasAnotherId = (contact_id: CustomerId, { sent, heldExternalId }: Findings): boolean => {
+  const held = heldExternalId(contact_id)
+  return sent.external_id !== null && held !== null && held !== sent.external_id
+}
+
+const weakMatch = (matched_by: 'phone' | 'name', findings: Findings): Who | undefined => {
+  const { email } = findings.sent
+  const candidates = findings[matched_by]
   const [first, second] = candidates
   if (!first) return undefined
   const ids = candidates.map(({ contact_id }) => contact_id)
   if (second) return { review: 'several_people', candidates: ids }
+  // Those who live together may share a telephone, and are told apart by their ids.
+  if (hasAnotherId(first.contact_id, findings)) return { review: 'conflicting_identifiers', candidates: ids }
   // One of both sides without an email address says nothing against it.
   return email !== null && first.email !== null && first.email !== email
     ? { review: 'different_emails', candidates: ids }

@@ -244,6 +244,26 @@ describe('who a lead is about', () => {
       { review: 'different_emails', candidates: [contact_id] },
     ],
     [
+      'a phone, with another external id than the one held',
+      { phone: [known], sent: { email: null, external_id: 'b', isAnybody: true }, heldExternalId: () => 'a' },
+      { review: 'conflicting_identifiers', candidates: [contact_id] },
+    ],
+    [
+      'a name, with another external id than the one held',
+      { name: [known], sent: { email: null, external_id: 'b', isAnybody: true }, heldExternalId: () => 'a' },
+      { review: 'conflicting_identifiers', candidates: [contact_id] },
+    ],
+    [
+      'a phone, with the external id that is held',
+      { phone: [known], sent: { email: null, external_id: 'a', isAnybody: true }, heldExternalId: () => 'a' },
+      { known: contact_id, matched_by: 'phone' },
+    ],
+    [
+      'a phone, with an external id where none is held',
+      { phone: [known], sent: { email: null, external_id: 'a', isAnybody: true } },
+      { known: contact_id, matched_by: 'phone' },
+    ],
+    [
       'a phone of two people',
       { phone: [known, { contact_id: other, email: null }] },
       { review: 'several_people', candidates: [contact_id, other] },

@@ -276,6 +276,17 @@ describe('needs_review', () => {
     expect(first.contact_id).not.toBe(second.contact_id)
   })
 
+  test('conflicting strong identifiers: the phone of somebody who has another external id', async () => {
+    const { phone } = stranger()
+    const [ada, ben] = [`CRM-${crypto.randomUUID()}`, `CRM-${crypto.randomUUID()}`]
+    const first = await service.process({ identity: { external_id: ada, phone, first_name: 'Ada' } })
+    const second = await service.process({ identity: { external_id: ben, phone, first_name: 'Ben' } })
+    const again = await service.process({ identity: { external_id: ada, phone }, text: 'Call me.' })
+
+    expect(second).toMatchObject({ status: 'needs_review', facts_written: 0 })
+    expect(again).toMatchObject({ status: 'applied', contact_id: first.contact_id })
+  })
+
   test('a match on phone alone where both sides hold different emails', async () => {
     const [one, other] = [stranger(), stranger()]
     await service.process({ identity: one })
