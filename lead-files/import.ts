@@ -84,8 +84,10 @@ const misshapen = (values: number, columns: number): string => {
 
 /** Why the service cannot take a row; undefined when it can. */
 const unfit = ({ fields }: Row, size: number): string | undefined => {
-  const [column] = Object.entries(fields).find(([, value]) => value.length > longestValue) ?? []
-  if (column !== undefined) return `${column} is longer than ${longestValue} characters. Shorten it.`
+  for (const [column, value] of Object.entries(fields)) {
+    if (value.length > longestValue) return `${column} is longer than ${longestValue} characters. Shorten it.`
+    if (value.includes('\0')) return `${column} holds the character U+0000, which is no text. Remove it.`
+  }
   return size > mostBytes
     ? `the row is longer than ${mostBytes / 1000} KB with the names of its columns. Shorten it.`
     : undefined

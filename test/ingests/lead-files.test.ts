@@ -119,15 +119,17 @@ test('a file with many columns of long names is taken in, however much longer it
   expect(output).toBe('240 leads would be taken in, 0 would be held, 0 were known, 0 faults.\n')
 })
 
-test('a value that is too long is told with its line, and holds up no other row', async () => {
-  const rows = ['email,notes', 'ivy@example.com,short', `jon@example.com,${'long '.repeat(2_001)}`, 'kim@example.com,']
+test('a value that the service cannot take is told with its line, and holds up no other row', async () => {
+  const odd = [`jon@example.com,${'long '.repeat(2_001)}`, 'lea@example.com,a\0b']
+  const rows = ['email,notes', 'ivy@example.com,short', ...odd, 'kim@example.com,']
   await writeFile(join(folder, 'notes.csv'), [...rows, ''].join('\n'))
 
   const { code, output } = await run('import', 'notes.csv', '--dry-run')
   expect(code).toBe(1)
   expect(output.split('\n')).toEqual([
     'notes.csv:3: notes is longer than 10000 characters. Shorten it.',
-    '2 leads would be taken in, 0 would be held, 0 were known, 1 fault.',
+    'notes.csv:4: notes holds the character U+0000, which is no text. Remove it.',
+    '2 leads would be taken in, 0 would be held, 0 were known, 2 faults.',
     '',
   ])
 })
