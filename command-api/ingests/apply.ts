@@ -76,6 +76,7 @@ const actsOf = (
   // By a sender's clock that is ahead, nobody has been in contact for later than now.
   const happened_at = told_at !== null && told_at < received_at ? told_at : received_at
   const usable = Object.fromEntries(Object.entries(facts).filter(([key]) => isUsableKey(key)))
+  const related = { type: 'ingest', id: ingest_id }
   const activityId = (what: string) => derivedId('activity', organisation_id, ingest_id, what)
   return [
     ...(arrives
@@ -108,6 +109,7 @@ const actsOf = (
             kind: 'note',
             summary: words,
             direction: 'inbound',
+            related,
             happened_at,
           } as const,
         ]),
@@ -118,6 +120,7 @@ const actsOf = (
             activity_id: activityId('consent'),
             kind: 'consent_changed',
             summary: describeConsent(consent),
+            related,
             happened_at,
           } as const,
         ]

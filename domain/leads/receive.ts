@@ -53,6 +53,7 @@ const returnLead = (act: ReceiveLead, state: LeadState, circumstances: Circumsta
     kind: 'form',
     summary,
     direction: 'inbound',
+    related: act.ingest_id === null ? null : { type: 'ingest', id: act.ingest_id },
     happened_at,
   } as const
   const returned: LeadEvent = {

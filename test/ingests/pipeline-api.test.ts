@@ -194,7 +194,8 @@ describe('a lead about somebody known', () => {
     expect(again.explanation).toContain(`by the ${how}`)
     const events = await leadEventsOf(first.contact_id)
     expect(events.filter(({ type }) => type === 'LeadCreated')).toHaveLength(1)
-    expect(events.filter((event) => 'kind' in event && event.kind === 'form')).toHaveLength(1)
+    const forms = events.filter((event) => 'kind' in event && event.kind === 'form')
+    expect(forms).toMatchObject([{ related: { type: 'ingest', id: again.id } }])
   })
 
   test('is theirs by our id, and by their id in the organisation’s own CRM', async () => {

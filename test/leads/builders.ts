@@ -89,3 +89,6 @@ export const form = {
   is_first_contact: false,
   dormant_at: '2026-02-14T12:00:00.000Z',
 } as const satisfies LeadEvent
+
+/** What a person leaves who is sent in again. */
+export const formSentIn = { ...form, related: { type: 'ingest', id: ingest(2) } } as const satisfies LeadEvent

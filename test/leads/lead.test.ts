@@ -9,7 +9,7 @@ import {
   at,
   contact_id,
   created,
-  form,
+  formSentIn,
   ingest,
   organisation_id,
   partner,
@@ -50,12 +50,12 @@ const back: Extract<LeadEvent, { type: 'LeadSentAgain' }> = {
 scenario('a returning person is the same lead, seen by both senders from then on, and leaves a form', {
   given: [created],
   when: act(receive({ api_application_id: partner, source: 'partner', ingest_id: ingest(2) })),
-  then: [back, { ...form, seen_by: [website, partner] }],
+  then: [back, { ...formSentIn, seen_by: [website, partner] }],
 })
 scenario('an application that sends the lead again is not told what it knows', {
   given: [created],
   when: act(receive({ ingest_id: ingest(2) })),
-  then: [{ ...back, seen_by: [website], api_application_id: website, source: 'website', shown: null }, form],
+  then: [{ ...back, seen_by: [website], api_application_id: website, source: 'website', shown: null }, formSentIn],
 })
 scenario('an event that an ingest causes carries the campaign of that ingest, and the lead keeps its first', {
   given: [created],

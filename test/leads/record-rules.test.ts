@@ -11,6 +11,7 @@ import {
   at,
   created,
   form,
+  formSentIn,
   ingest,
   olive,
   partner,
@@ -162,7 +163,7 @@ describe('a person who is sent in', () => {
   scenario('again by the team is seen by the same applications', {
     given: [created],
     when: sent({ api_application_id: null, ingest_id: ingest(2) }),
-    then: [{ ...again(back), api_application_id: null }, form],
+    then: [{ ...again(back), api_application_id: null }, formSentIn],
   })
   scenario('again without an ingest is back each time', {
     given: [{ ...created, ingest_id: null }],
@@ -177,12 +178,12 @@ describe('a person who is sent in', () => {
   scenario('with another id of the other system keeps the one that came first, and tells that one', {
     given: [{ ...created, external_system_id: 'crm-1' }],
     when: sent({ ingest_id: ingest(2), external_system_id: 'crm-2' }),
-    then: [{ ...again(back), external_system_id: 'crm-1' }, form],
+    then: [{ ...again(back), external_system_id: 'crm-1' }, formSentIn],
   })
   scenario('without an id of the other system is told with the one held', {
     given: [{ ...created, external_system_id: 'crm-1' }],
     when: sent({ ingest_id: ingest(2) }),
-    then: [{ ...again(back), external_system_id: 'crm-1' }, form],
+    then: [{ ...again(back), external_system_id: 'crm-1' }, formSentIn],
   })
   test('has the id of the other system that came first', () => {
     const second = { ...again(back), external_system_id: 'crm-2' }
