@@ -49,7 +49,7 @@ import { makeMandateOwner } from './mandate-owner.ts'
 import { operatorKeyRoutes } from './operator-keys/routes.ts'
 import { outreachReactions, outreachRoutes, outreachTimersOf, startOutreach } from './outreach/outreach.ts'
 import { followOutreach, type LiveOutreach } from './outreach/streams.ts'
-import { makePaymentDesks } from './payment-desk.ts'
+import { makeMerchants } from './merchants.ts'
 import { messageNewsWebhook } from './message-news/webhook.ts'
 import { paymentWebhook } from './payment-news/webhook.ts'
 import { makeSetUp } from './policies/set-up.ts'
@@ -159,7 +159,7 @@ const makeShared = async (parts: Parts) => {
     allowsHttp: plainPermission(outbound, 'http:'),
     isClockMovable: config.ENVIRONMENT !== 'production',
     quoteOwner: makeQuoteOwner(parts),
-    desks: makePaymentDesks({ keys, paymentAccounts }),
+    merchants: makeMerchants({ keys, paymentAccounts }),
     leases: makeLeases(parts.pool),
     openAccount: accountOpener(accounts, (sealed, place) => unseal(keys, sealed, place)),
     leads: makeLeads(writer, crmModels.pipelines, hasScreening),
@@ -226,7 +226,7 @@ const ownForms = (shared: Shared, checkSecret: SecretCheck, integrationLog: Inte
     keys,
     tokens,
     writer,
-    desks,
+    merchants,
     rateLimit,
     baseUrl,
     clock,
@@ -250,7 +250,7 @@ const ownForms = (shared: Shared, checkSecret: SecretCheck, integrationLog: Inte
       keys,
       paymentAccounts: shared.paymentAccounts,
       rateLimit: limit('payment_news', 3_000),
-      receive: makePaymentNews({ writer, desks, mandateOwner: makeMandateOwner(shared), setUp }),
+      receive: makePaymentNews({ writer, merchants, mandateOwner: makeMandateOwner(shared), setUp }),
       clock,
       log,
     }),

@@ -4,7 +4,7 @@ import { policy } from '#domain/policies/policy.ts'
 import type { PolicyState } from '#domain/policies/state.ts'
 import type { Outcome } from '#infra/stripe/provider.ts'
 import { commandHandler, type Context, type Writer } from './handle.ts'
-import type { PaymentDesks } from './payment-desk.ts'
+import type { Merchants } from './merchants.ts'
 
 /**
  * Asks the provider what has become of the mandate of a policy, since its news of that may be lost; gives the policy as it is
@@ -12,16 +12,16 @@ import type { PaymentDesks } from './payment-desk.ts'
  */
 export type LookAtMandate = (before: PolicyState, context: Context) => Promise<Outcome<PolicyState>>
 
-type Deps = { readonly writer: Writer; readonly desks: PaymentDesks }
+type Deps = { readonly writer: Writer; readonly merchants: Merchants }
 
-export const makeLookAtMandate = ({ writer, desks }: Deps): LookAtMandate => {
+export const makeLookAtMandate = ({ writer, merchants }: Deps): LookAtMandate => {
   const applications = commandHandler(writer, application)
   const policies = commandHandler(writer, policy)
 
   return async (before, context) => {
     const unchanged = { outcome: 'done', value: before } as const
     const provider_mandate_id = before.provider_mandate?.provider_mandate_id ?? null
-    const provider = desks(before.organisation_id, before.test)?.provider
+    const provider = merchants(before.organisation_id, before.test)?.provider
     if (provider_mandate_id === null || !provider || !hasMandate(before) || hasMandateEnded(before)) return unchanged
     const read = await provider.readMandate(provider_mandate_id)
     if (read.outcome !== 'done') return read

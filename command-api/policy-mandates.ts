@@ -14,10 +14,10 @@ import { mandateIdOf } from './applications/mandate-routes.ts'
 import { forPayer, payerOf } from './applications/payer.ts'
 import { readBankDetails, type DirectDebitInput } from './direct-debit-input.ts'
 import { commandHandler, type Context, type Writer } from './handle.ts'
-import type { PaymentDesks } from './payment-desk.ts'
+import type { Merchants } from './merchants.ts'
 import type { Timer } from './timers.ts'
 
-type Deps = { readonly writer: Writer; readonly desks: PaymentDesks }
+type Deps = { readonly writer: Writer; readonly merchants: Merchants }
 
 /** These say that the bank account will not do; everything else may be put right, and is tried again. */
 const finalRefusals: readonly string[] = ['bank_account_unusable', 'bank_account_unverified', 'bank_account_restricted']
@@ -26,7 +26,7 @@ const finalRefusals: readonly string[] = ['bank_account_unusable', 'bank_account
  * Makes the mandate of a policy from the bank details that were sent, however often it takes. The mandate belongs to the
  * application, where it is recorded first; the provider makes one for the same key, whoever asks.
  */
-export const setUpMandates = ({ writer, desks }: Deps): Timer => {
+export const setUpMandates = ({ writer, merchants }: Deps): Timer => {
   const applications = commandHandler(writer, application)
   const policies = commandHandler(writer, policy)
 
@@ -37,11 +37,11 @@ export const setUpMandates = ({ writer, desks }: Deps): Timer => {
       if (!found || !needsMandate(found) || isTooEarly(found.mandate_retry_at, context.now)) return
       const state = await applications.load(found.application_id)
       if (!state) throw new Error(`Application ${found.application_id} of policy ${found.id} does not exist.`)
-      const desk = desks(found.organisation_id, state.record.stripe_test_mode)
+      const merchant = merchants(found.organisation_id, state.record.stripe_test_mode)
       // It may have been made before the policy has heard of it.
       const made =
         usableMandate(state.payments) ??
-        (desk ? await make(desk.provider, found, state, context) : delayed('no_account'))
+        (merchant ? await make(merchant.provider, found, state, context) : delayed('no_account'))
       if ('failure_code' in made) {
         const { mandate_requests } = found
         const failed = { type: 'RecordMandateFailure', ...made, mandate_requests, now: context.now } as const

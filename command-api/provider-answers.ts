@@ -2,7 +2,7 @@ import type { ErrorCode } from '#domain/rejection.ts'
 import { Problem } from '#infra/http/problem.ts'
 import type { Outcome } from '#infra/stripe/provider.ts'
 import type { ApplicationRecord } from '#domain/applications/record.ts'
-import type { PaymentDesk, PaymentDesks } from './payment-desk.ts'
+import type { Merchant, Merchants } from './merchants.ts'
 
 /** What the provider has done; otherwise throws, with this code where it refuses. */
 export const doneOr = <Value>(code: ErrorCode, outcome: Outcome<Value>): Value => {
@@ -22,11 +22,11 @@ const answered = <Value>(outcome: Exclude<Outcome<Value>, { outcome: 'refused' }
 }
 
 /** The account that an application is paid through; otherwise throws with this code. */
-export const requireDesk =
-  (desks: PaymentDesks) =>
-  ({ organisation_id, stripe_test_mode }: ApplicationRecord, code: ErrorCode): PaymentDesk => {
-    const desk = desks(organisation_id, stripe_test_mode)
-    if (desk) return desk
+export const requireMerchant =
+  (merchants: Merchants) =>
+  ({ organisation_id, stripe_test_mode }: ApplicationRecord, code: ErrorCode): Merchant => {
+    const merchant = merchants(organisation_id, stripe_test_mode)
+    if (merchant) return merchant
     throw new Problem(
       code,
       'The organisation has no account with the payment provider. Tell the operator of the service.',

@@ -3,7 +3,7 @@ import type { RecordRefundFailure } from '#domain/policies/refunds.ts'
 import { failedRefunds, type Premium } from '#domain/premiums/record.ts'
 import { doneOr } from './provider-answers.ts'
 import { commandHandler, type Context, type Writer } from './handle.ts'
-import type { PaymentDesk } from './payment-desk.ts'
+import type { Merchant } from './merchants.ts'
 import { providerRefundId } from './policies/ids.ts'
 
 type FailedRefund = Omit<RecordRefundFailure, 'type' | 'premium_id'> & {
@@ -33,7 +33,7 @@ export const makeProviderRefunds = (writer: Writer) => {
     policy_id: string,
     { premium_id }: Premium,
     { attempt, payment_intent_id, ...failed }: FailedRefund,
-    desk: PaymentDesk,
+    merchant: Merchant,
     context: Context,
   ): Promise<void> => {
     const command = { type: 'RecordRefundFailure', premium_id, ...failed } as const
@@ -41,7 +41,7 @@ export const makeProviderRefunds = (writer: Writer) => {
     const failing = state?.premiums.find((each) => each.premium_id === premium_id)
     if (!failing || !Number.isSafeInteger(attempt)) return
     // What somebody has given back by hand meanwhile counts towards what is owed again.
-    const total_pence = await refundedNow(desk, payment_intent_id, 0)
+    const total_pence = await refundedNow(merchant, payment_intent_id, 0)
     await recordTotal(policy_id, failing, { attempt, total_pence }, context)
   }
 
@@ -50,7 +50,8 @@ export const makeProviderRefunds = (writer: Writer) => {
 
 /** How much of a payment is given back as of now: the news of a refund may come after the news that it has failed. */
 export const refundedNow = async (
-  desk: PaymentDesk | undefined,
+  merchant: Merchant | undefined,
   payment_intent_id: string,
   told_pence: number,
-): Promise<number> => (desk ? doneOr('unavailable', await desk.provider.refundedPence(payment_intent_id)) : told_pence)
+): Promise<number> =>
+  merchant ? doneOr('unavailable', await merchant.provider.refundedPence(payment_intent_id)) : told_pence

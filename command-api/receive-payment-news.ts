@@ -17,7 +17,7 @@ import { paymentIdOf, takenAtProvider } from './applications/card-routes.ts'
 import { doneOr, saidBy } from './provider-answers.ts'
 import { commandHandler, type Context, type Writer } from './handle.ts'
 import { makeLookAtMandate } from './look-at-mandate.ts'
-import type { PaymentDesks } from './payment-desk.ts'
+import type { Merchants } from './merchants.ts'
 import { paidTwiceRefundId } from './policies/ids.ts'
 import { makeProviderRefunds, refundedNow } from './provider-refunds.ts'
 import type { SetUp } from './policies/set-up.ts'
@@ -30,7 +30,7 @@ export type MandateOwner = (
 
 type Deps = {
   readonly writer: Writer
-  readonly desks: PaymentDesks
+  readonly merchants: Merchants
   readonly mandateOwner: MandateOwner
   readonly setUp: SetUp
 }
@@ -44,13 +44,13 @@ type Of<Type> = Extract<ProviderNews, { type: Type }>['data']['object']
  * Acts upon what the payment provider tells, and then records it: what fails in between is told again. Late news leads to
  * the same state as the page would have.
  */
-export const makePaymentNews = ({ writer, desks, mandateOwner, setUp }: Deps) => {
+export const makePaymentNews = ({ writer, merchants, mandateOwner, setUp }: Deps) => {
   const receipts = commandHandler(writer, paymentNews)
   const { handle, load } = commandHandler(writer, application)
   const policies = commandHandler(writer, policy)
   const { recordTotal, recordFailure } = makeProviderRefunds(writer)
 
-  const lookAtMandate = makeLookAtMandate({ writer, desks })
+  const lookAtMandate = makeLookAtMandate({ writer, merchants })
 
   type Concern = { readonly state: ApplicationState; readonly quote_id: QuoteId }
 
@@ -93,9 +93,9 @@ export const makePaymentNews = ({ writer, desks, mandateOwner, setUp }: Deps) =>
       await handle(record.id, { type: 'DeclineCardPayment', payment_id, failure_code }, context)
       return { ...receipt, application_id: record.id }
     }
-    const desk = desks(organisation_id, record.stripe_test_mode)
+    const merchant = merchants(organisation_id, record.stripe_test_mode)
     // The provider is asked for the card, which it does not tell by itself, and for how things stand now.
-    const paid = desk && doneOr('unavailable', await desk.provider.readPayment(intent.id))
+    const paid = merchant && doneOr('unavailable', await merchant.provider.readPayment(intent.id))
     const command = paid && takenAtProvider(organisation_id, quote_id, paid, context)
     if (command) await handle(record.id, command, context)
     return { ...receipt, application_id: record.id }
@@ -146,7 +146,7 @@ export const makePaymentNews = ({ writer, desks, mandateOwner, setUp }: Deps) =>
     const result = { outcome: 'collected', ...collectedBy(premium, attempt, payment_intent_id, context) } as const
     const settle = { type: 'SettlePremium', premium_id: premium.premium_id, attempt, now: context.now, result } as const
     await policies.handle(state.id, settle, context)
-    const total_pence = await refundedNow(desks(organisation_id, state.test), payment_intent_id, amount_refunded)
+    const total_pence = await refundedNow(merchants(organisation_id, state.test), payment_intent_id, amount_refunded)
     await recordTotal(state.id, premium, { attempt, total_pence }, context)
     return { ...receipt, application_id: state.application_id }
   }
@@ -159,13 +159,13 @@ export const makePaymentNews = ({ writer, desks, mandateOwner, setUp }: Deps) =>
     const { id, amount, payment_intent } = data.object
     const isWon = type === 'charge.dispute.funds_reinstated'
     const about = { ...nothing, kind: isWon ? 'payment_reinstated' : 'payment_disputed', amount_pence: amount } as const
-    const desk = desks(organisation_id, !livemode)
-    if (!payment_intent || !desk) return about
+    const merchant = merchants(organisation_id, !livemode)
+    if (!payment_intent || !merchant) return about
     // A dispute does not say what the payment was for.
-    const { metadata } = doneOr('unavailable', await desk.provider.readPayment(payment_intent))
+    const { metadata } = doneOr('unavailable', await merchant.provider.readPayment(payment_intent))
     const receipt = { ...about, ...idsIn(metadata), payment_intent_id: payment_intent }
     // News may come late and in any order: the provider is asked how things stand now. A key may not be allowed to ask.
-    const isTakenBack = saidBy(await desk.provider.isTakenBack(id)) ?? !isWon
+    const isTakenBack = saidBy(await merchant.provider.isTakenBack(id)) ?? !isWon
     const told = { dispute_id: id, payment_intent, isTakenBack }
     if (receipt.premium_id === null) return onCardDispute(organisation_id, receipt, metadata, told, context)
     const concern = await premiumConcernOf(organisation_id, receipt)
@@ -259,12 +259,14 @@ export const makePaymentNews = ({ writer, desks, mandateOwner, setUp }: Deps) =>
     const card = state?.payments.cards.find((each) => each.payment_intent_id === payment_intent_id)
     if (!state || !card) return receipt
     const { payment_id } = card
-    const desk = desks(organisation_id, state.record.stripe_test_mode)
+    const merchant = merchants(organisation_id, state.record.stripe_test_mode)
     const { amount_refunded } = charge
     // An authorisation that is let go counts as refunded, too, although nothing was charged.
     const isCharged = card.charged || card.failed_refunds.length > 0
     const paidFor = isCharged ? await firstPremiumOf(state, card, context) : undefined
-    const amount_pence = isCharged ? await refundedNow(desk, card.payment_intent_id, amount_refunded) : amount_refunded
+    const amount_pence = isCharged
+      ? await refundedNow(merchant, card.payment_intent_id, amount_refunded)
+      : amount_refunded
     if (isCharged ? amount_pence >= card.amount_pence : charge.refunded)
       await handle(state.record.id, { type: 'RecordCardReturn', payment_id, how: 'refunded', amount_pence }, context)
     // A part that somebody gave back by hand leaves the card payment paid.
@@ -301,10 +303,10 @@ export const makePaymentNews = ({ writer, desks, mandateOwner, setUp }: Deps) =>
     const failure_code = refund.failure_reason ?? 'refund_failed'
     const payment_intent_id = refund.payment_intent ?? null
     const about = { ...nothing, kind: 'refund_failed' as const, amount_pence: refund.amount, failure_code }
-    const desk = desks(organisation_id, !livemode)
-    if (payment_intent_id === null || !desk) return about
+    const merchant = merchants(organisation_id, !livemode)
+    if (payment_intent_id === null || !merchant) return about
     // One that was made by hand does not say what the payment was for.
-    const { metadata } = doneOr('unavailable', await desk.provider.readPayment(payment_intent_id))
+    const { metadata } = doneOr('unavailable', await merchant.provider.readPayment(payment_intent_id))
     const receipt = { ...about, ...idsIn(metadata), payment_intent_id }
     const failed = { provider_refund_id: refund.id, failure_code }
     if (receipt.premium_id === null) {
@@ -321,7 +323,7 @@ export const makePaymentNews = ({ writer, desks, mandateOwner, setUp }: Deps) =>
       const paidFor = isPaid ? await firstPremiumOf(state, card, context) : undefined
       if (paidFor) {
         const told = { refund_id: null, refund_pence: refund.amount, attempt: 1, payment_intent_id, ...failed }
-        await recordFailure(paidFor.policy_id, paidFor.premium, told, desk, context)
+        await recordFailure(paidFor.policy_id, paidFor.premium, told, merchant, context)
       }
       return { ...receipt, application_id: state.record.id, policy_id: card.policy_id }
     }
@@ -331,7 +333,7 @@ export const makePaymentNews = ({ writer, desks, mandateOwner, setUp }: Deps) =>
     const refund_id = PremiumRefundId.safeParse(refund.metadata['refund_id']).data ?? null
     const attempt = Number(metadata['attempt'])
     const told = { refund_id, refund_pence: refund.amount, attempt, payment_intent_id, ...failed }
-    await recordFailure(state.id, premium, told, desk, context)
+    await recordFailure(state.id, premium, told, merchant, context)
     return { ...receipt, application_id: state.application_id }
   }
 

@@ -22,7 +22,7 @@ import { catalogueAdminRoutes } from './catalogue/routes.ts'
 import { makePeople } from './customers/people.ts'
 import type { Catalogue } from './live-catalogue.ts'
 import type { LivePolicyRules } from './live-policy-rules.ts'
-import type { PaymentDesks } from './payment-desk.ts'
+import type { Merchants } from './merchants.ts'
 import { collectPremiums } from './policies/collect-premiums.ts'
 import { makeHasSold } from './policies/has-sold.ts'
 import { makeClaimNumber } from './policies/number.ts'
@@ -55,7 +55,7 @@ type RouteDeps = Pick<Parts, 'keys' | 'pool'> & {
   readonly catalogue: Catalogue
   readonly quoteOwner: QuoteOwner
   readonly checkBankAccount: BankAccountCheck
-  readonly desks: PaymentDesks
+  readonly merchants: Merchants
   readonly policyRules: LivePolicyRules
   readonly baseUrl: string
 }
@@ -73,7 +73,7 @@ export const salesRoutes = (deps: RouteDeps): readonly Route[] => {
       catalogue,
       quoteOwner: deps.quoteOwner,
       checkBankAccount: deps.checkBankAccount,
-      desks: deps.desks,
+      merchants: deps.merchants,
       policies: {
         claimNumber: makeClaimNumber(writer),
         setUp: makeSetUp({ writer, catalogue, organisations, rulesOf: policyRules }),
@@ -90,7 +90,7 @@ export const salesRoutes = (deps: RouteDeps): readonly Route[] => {
       writer,
       baseUrl,
       dateAt,
-      lookAtMandate: makeLookAtMandate({ writer, desks: deps.desks }),
+      lookAtMandate: makeLookAtMandate({ writer, merchants: deps.merchants }),
       replaceBankDetails: makeReplaceBankDetails({ writer, checkBankAccount: deps.checkBankAccount }),
     }),
     ...catalogueAdminRoutes({ writer, catalogue, hasSold: makeHasSold(pool) }),
@@ -125,22 +125,22 @@ type TimerDeps = Pick<Parts, 'clock' | 'log' | 'pool'> & {
   readonly writer: Writer
   readonly catalogue: Catalogue
   readonly policyRules: LivePolicyRules
-  readonly desks: PaymentDesks
+  readonly merchants: Merchants
   readonly openAccount: OpenAccount
   readonly outside: GuardedHttp
 }
 
 export const salesTimers = (deps: TimerDeps): readonly Timer[] => {
-  const { writer, catalogue, policyRules, desks, openAccount, outside, clock, log, pool } = deps
+  const { writer, catalogue, policyRules, merchants, openAccount, outside, clock, log, pool } = deps
   const reviewBasis = makeReviewBasis({ writer, catalogue, newestVersions: makeNewestVersions(pool) })
   return [
     expireQuotes(writer),
     abandonInactive(writer),
     searchMarket({ writer, panel: marketPanel(outside), openAccount, clock, log }),
-    ...settleCardPayments({ writer, desks }),
+    ...settleCardPayments({ writer, merchants }),
     ...policyTimers({ writer, catalogue, rulesOf: policyRules, reviewBasis }),
-    setUpMandates({ writer, desks }),
-    ...collectPremiums({ writer, desks, clock }),
-    refundPremiums({ writer, desks }),
+    setUpMandates({ writer, merchants }),
+    ...collectPremiums({ writer, merchants, clock }),
+    refundPremiums({ writer, merchants }),
   ]
 }

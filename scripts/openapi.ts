@@ -44,7 +44,7 @@ export const routesByApi = () => {
     catalogue: { current: unused, release: unused, rateTable: unused, rateTablesOf: unused, slugs: unused },
     quoteOwner: unused,
     checkBankAccount: unused,
-    desks: unused,
+    merchants: unused,
     paymentAccounts: new Map(),
     checkSecret: makeSecretCheck(),
     connections: new Map(),

@@ -11,7 +11,7 @@ import { Problem } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import type { Context } from '../handle.ts'
 import { keyInHeader } from '../idempotency-key.ts'
-import type { PaymentDesks } from '../payment-desk.ts'
+import type { Merchants } from '../merchants.ts'
 import { accessToQuote as access, type Applications } from './applications.ts'
 import { digest } from './digest.ts'
 import { capture } from './settle-card-payments.ts'
@@ -47,9 +47,9 @@ export type Policies = {
   readonly waitUntilReadable: (organisation_id: OrganisationId, policy_id: PolicyId) => Promise<void>
 }
 
-type Deps = { readonly applications: Applications; readonly policies: Policies; readonly desks: PaymentDesks }
+type Deps = { readonly applications: Applications; readonly policies: Policies; readonly merchants: Merchants }
 
-export const bindRoute = ({ applications, policies, desks }: Deps): Route => {
+export const bindRoute = ({ applications, policies, merchants }: Deps): Route => {
   const { handle, findByQuote, releaseOf, catalogue, contextOf, todayOf } = applications
 
   /**
@@ -60,8 +60,8 @@ export const bindRoute = ({ applications, policies, desks }: Deps): Route => {
     const card = cardPaymentOf(payments, quote_id)
     if (card?.status !== 'authorised') return
     const { payment_id } = card
-    const desk = desks(record.organisation_id, record.stripe_test_mode)
-    const captured = desk ? await capture(desk.provider, card) : 'no_account'
+    const merchant = merchants(record.organisation_id, record.stripe_test_mode)
+    const captured = merchant ? await capture(merchant.provider, card) : 'no_account'
     if (captured === 'unanswered')
       throw new Problem('unavailable', 'The payment provider does not answer at the moment. Send the request again.', {
         headers: { 'Retry-After': '5' },

@@ -11,11 +11,11 @@ import { route, type Route } from '#infra/http/route.ts'
 import { derivedId } from '#infra/ids.ts'
 import type { Provider, ProviderPayment } from '#infra/stripe/provider.ts'
 import { keyInHeader } from '../idempotency-key.ts'
-import type { PaymentDesks } from '../payment-desk.ts'
+import type { Merchants } from '../merchants.ts'
 import { accessToQuote as access, type Applications } from './applications.ts'
 import { digest } from './digest.ts'
 import { forPayer, payerOf } from './payer.ts'
-import { doneOr, requireDesk } from '../provider-answers.ts'
+import { doneOr, requireMerchant } from '../provider-answers.ts'
 
 const path = z.object({ id: QuoteId })
 const headers = { 'Idempotency-Key': 'The first answer again, for the same key and the same quote.' }
@@ -38,7 +38,7 @@ const TakenPayment = z
   })
   .meta({ id: 'CardPayment' })
 
-type Deps = { readonly applications: Applications; readonly desks: PaymentDesks }
+type Deps = { readonly applications: Applications; readonly merchants: Merchants }
 
 /** Our id of a payment, which follows from the provider's. */
 export const paymentIdOf = (organisation_id: OrganisationId, payment_intent_id: string): PaymentId =>
@@ -83,10 +83,10 @@ export const takenAtProvider = (
 }
 
 /** The first premium by card, on the payment provider's own form. */
-export const cardRoutes = ({ applications, desks }: Deps): Route[] => {
+export const cardRoutes = ({ applications, merchants }: Deps): Route[] => {
   const { findByQuote, handle, releaseOf, contextOf } = applications
 
-  const deskOf = requireDesk(desks)
+  const merchantOf = requireMerchant(merchants)
 
   /** The payment of the quote that can still be paid, or is paid; one that was given back is as good as none. */
   const readOpen = async (provider: Provider, card: CardPayment | undefined): Promise<ProviderPayment | undefined> => {
@@ -136,17 +136,17 @@ export const cardRoutes = ({ applications, desks }: Deps): Route[] => {
         if (record.direct_debit_first)
           throw new Problem('card_not_needed', 'The first premium of this product is taken by Direct Debit.')
 
-        const desk = deskOf(record, 'payment_setup_failed')
-        let payment = await readOpen(desk.provider, latest)
+        const merchant = merchantOf(record, 'payment_setup_failed')
+        let payment = await readOpen(merchant.provider, latest)
         let isNew = false
         if (!payment) {
           const count = state.payments.cards.filter((card) => card.quote_id === quote_id).length
           const { premium_pence: amount_pence, currency_code } = ready ?? (await requireReady())
           const metadata = { quote_id, application_id: record.id, organisation_id: caller.organisation_id }
           const name = count === 0 ? `quote:${quote_id}:first` : `quote:${quote_id}:first:${count}`
-          const opening = await forPayer(desk.provider, payer, async (provider_customer_id) => {
-            const asked = { provider_customer_id, amount_pence, currency_code, capture: desk.capture, metadata }
-            return desk.provider.openPayment(name, asked)
+          const opening = await forPayer(merchant.provider, payer, async (provider_customer_id) => {
+            const asked = { provider_customer_id, amount_pence, currency_code, capture: merchant.capture, metadata }
+            return merchant.provider.openPayment(name, asked)
           })
           payment = doneOr('payment_setup_failed', opening)
           const opened = openedAtProvider(caller.organisation_id, quote_id, payment)
@@ -161,7 +161,7 @@ export const cardRoutes = ({ applications, desks }: Deps): Route[] => {
         }
         const { id, client_secret, amount_pence, currency_code } = payment
         if (client_secret === null) throw new Problem('payment_setup_failed', 'The payment provider gave no form.')
-        const { publishable_key, stripe_account } = desk
+        const { publishable_key, stripe_account } = merchant
         const data = {
           payment_intent: { id, client_secret },
           amount_pence,
@@ -196,7 +196,7 @@ export const cardRoutes = ({ applications, desks }: Deps): Route[] => {
         // A quote that cannot be bought is refused, but not before what was paid for it is on record, to be given back.
         if (!before.payments.cards.some((card) => card.payment_intent_id === payment_intent_id))
           requireBindable(before, quote_id, { now: facts.now, digest })
-        const { provider } = deskOf(record, 'payment_failed')
+        const { provider } = merchantOf(record, 'payment_failed')
         const payment = await readPayment(provider, payment_intent_id)
         refuseOther(payment, before, quote_id)
         const command = takenAtProvider(caller.organisation_id, quote_id, payment, { now: facts.now, idempotency_key })

@@ -8,11 +8,11 @@ import { Problem } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import { derivedId } from '#infra/ids.ts'
 import type { MandateSession, Provider } from '#infra/stripe/provider.ts'
-import type { PaymentDesks } from '../payment-desk.ts'
+import type { Merchants } from '../merchants.ts'
 import { accessToQuote as access, type Applications } from './applications.ts'
 import { digest } from './digest.ts'
 import { forPayer, payerOf } from './payer.ts'
-import { doneOr, requireDesk } from '../provider-answers.ts'
+import { doneOr, requireMerchant } from '../provider-answers.ts'
 
 const path = z.object({ id: QuoteId })
 const OpenedSession = z.object({
@@ -22,17 +22,17 @@ const OpenedSession = z.object({
 })
 const Confirmed = z.object({ mandate_id: z.string().nullable(), account_number_last4: z.string().nullable() })
 
-type Deps = { readonly applications: Applications; readonly desks: PaymentDesks }
+type Deps = { readonly applications: Applications; readonly merchants: Merchants }
 
 /** Our id of a mandate; where the provider gives it none, it is that of its payment method. */
 export const mandateIdOf = (organisation_id: OrganisationId, provider_id: string): MandateId =>
   MandateId.parse(derivedId('mandate', organisation_id, provider_id))
 
 /** Direct Debit on the payment provider's own form. */
-export const mandateRoutes = ({ applications, desks }: Deps): Route[] => {
+export const mandateRoutes = ({ applications, merchants }: Deps): Route[] => {
   const { findByQuote, handle, contextOf } = applications
 
-  const deskOf = requireDesk(desks)
+  const merchantOf = requireMerchant(merchants)
 
   /** The session that was opened last for the quote, while the form can still be filled in. */
   const openSession = async (provider: Provider, { payments }: ApplicationState, quote_id: QuoteId) => {
@@ -60,7 +60,7 @@ export const mandateRoutes = ({ applications, desks }: Deps): Route[] => {
         const state = await findByQuote(quote_id, caller)
         requireBindable(state, quote_id, { now: facts.now, digest })
         const payer = payerOf(state)
-        const { provider, publishable_key, stripe_account } = deskOf(state.record, 'bacs_setup_failed')
+        const { provider, publishable_key, stripe_account } = merchantOf(state.record, 'bacs_setup_failed')
         let session = await openSession(provider, state, quote_id)
         if (!session) {
           const count = state.payments.sessions.filter((each) => each.quote_id === quote_id).length
@@ -101,7 +101,7 @@ export const mandateRoutes = ({ applications, desks }: Deps): Route[] => {
           return { status: 201, body: { data: confirmed(kept.provider_mandate_id, kept.account_number_last4) } }
 
         requireBindable(state, quote_id, { now: facts.now, digest })
-        const { provider } = deskOf(state.record, 'bacs_mandate_failed')
+        const { provider } = merchantOf(state.record, 'bacs_mandate_failed')
         const session = await readSession(provider, session_id)
         if (session.metadata['quote_id'] !== quote_id)
           throw new Problem('bacs_mandate_failed', 'This session belongs to another quote. Send the one of this quote.')

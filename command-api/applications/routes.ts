@@ -1,6 +1,6 @@
 import type { BankAccountCheck } from '#domain/bank-account.ts'
 import type { Route } from '#infra/http/route.ts'
-import type { PaymentDesks } from '../payment-desk.ts'
+import type { Merchants } from '../merchants.ts'
 import { makeApplications, type ApplicationsDeps } from './applications.ts'
 import { cardRoutes } from './card-routes.ts'
 import type { People } from './customer-given.ts'
@@ -19,7 +19,7 @@ import { teamRoutes } from './team-routes.ts'
 export type ApplicationRoutesDeps = ApplicationsDeps & {
   readonly people: People
   readonly checkBankAccount: BankAccountCheck
-  readonly desks: PaymentDesks
+  readonly merchants: Merchants
   readonly policies: Policies
 }
 
@@ -27,7 +27,7 @@ export type ApplicationRoutesDeps = ApplicationsDeps & {
 export const applicationRoutes = ({
   people,
   checkBankAccount,
-  desks,
+  merchants,
   policies,
   ...deps
 }: ApplicationRoutesDeps): Route[] => {
@@ -37,13 +37,13 @@ export const applicationRoutes = ({
     ...saveRoutes({ applications, people }),
     ...quoteRoutes(applications),
     ...directDebitRoutes({ applications, checkBankAccount }),
-    ...mandateRoutes({ applications, desks }),
-    ...cardRoutes({ applications, desks }),
+    ...mandateRoutes({ applications, merchants }),
+    ...cardRoutes({ applications, merchants }),
     ...checkoutRoutes({ applications }),
     ...teamRoutes(applications),
     ...marketRoutes({ applications }),
     ...settlementRoutes(applications),
     explainRoute({ applications, log: deps.writer.log }),
-    bindRoute({ applications, policies, desks }),
+    bindRoute({ applications, policies, merchants }),
   ]
 }

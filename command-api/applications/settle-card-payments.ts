@@ -6,18 +6,18 @@ import type { CardPayment } from '#domain/payments/record.ts'
 import { isTooEarly } from '#domain/retry.ts'
 import type { Outcome, Provider, ProviderPayment } from '#infra/stripe/provider.ts'
 import { commandHandler, type Context, type Writer } from '../handle.ts'
-import type { PaymentDesks } from '../payment-desk.ts'
+import type { Merchants } from '../merchants.ts'
 import type { DueTime, Timer } from '../timers.ts'
 import { takenAtProvider } from './card-routes.ts'
 
-type Deps = { readonly writer: Writer; readonly desks: PaymentDesks }
+type Deps = { readonly writer: Writer; readonly merchants: Merchants }
 type Found = { readonly state: ApplicationState; readonly card: CardPayment }
 
 /**
  * What is owed about a card payment is done here, however often it takes: it is charged when a policy has followed, and
  * given back when none will. Every step may be repeated: the provider is asked first how things stand.
  */
-export const settleCardPayments = ({ writer, desks }: Deps): readonly Timer[] => {
+export const settleCardPayments = ({ writer, merchants }: Deps): readonly Timer[] => {
   const { handle, load } = commandHandler(writer, application)
 
   const find = async ({ stream, id }: DueTime): Promise<Found | undefined> => {
@@ -33,8 +33,8 @@ export const settleCardPayments = ({ writer, desks }: Deps): readonly Timer[] =>
       if (!found) return
       const { record, settlement_retry_at } = found.state
       if (isTooEarly(settlement_retry_at[found.card.payment_id], context.now)) return
-      const desk = desks(record.organisation_id, record.stripe_test_mode)
-      const result = desk ? await work(desk.provider, found, context) : 'no_account'
+      const merchant = merchants(record.organisation_id, record.stripe_test_mode)
+      const result = merchant ? await work(merchant.provider, found, context) : 'no_account'
       const { payment_id } = found.card
       const command: ApplicationCommand =
         typeof result === 'string'

@@ -11,11 +11,11 @@ import { inBusinessTime, type Clock } from '#infra/clock.ts'
 import type { Outcome, Provider, ProviderPayment } from '#infra/stripe/provider.ts'
 import { commandHandler, type Context, type Writer } from '../handle.ts'
 import { makeLookAtMandate } from '../look-at-mandate.ts'
-import type { PaymentDesks } from '../payment-desk.ts'
+import type { Merchants } from '../merchants.ts'
 import type { Timer } from '../timers.ts'
 import { paidTwiceRefundId, premiumIds, providerRefundId } from './ids.ts'
 
-type Deps = { readonly writer: Writer; readonly desks: PaymentDesks; readonly clock: Pick<Clock, 'now'> }
+type Deps = { readonly writer: Writer; readonly merchants: Merchants; readonly clock: Pick<Clock, 'now'> }
 
 const day = 24 * 60 * 60 * 1000
 /** Bacs takes up to seven working days with a new mandate; before, the provider mostly tells by itself. */
@@ -27,13 +27,13 @@ const keyIsOldMs = day / 2
  * Collects premiums, however often it takes. The provider takes each attempt once, whoever asks: a process that is killed
  * after it has asked leaves an attempt that the next one finds by its key, or by what was kept with it.
  */
-export const collectPremiums = ({ writer, desks, clock }: Deps): readonly Timer[] => {
+export const collectPremiums = ({ writer, merchants, clock }: Deps): readonly Timer[] => {
   const { handle, load } = commandHandler(writer, policy)
-  const lookAtMandate = makeLookAtMandate({ writer, desks })
+  const lookAtMandate = makeLookAtMandate({ writer, merchants })
 
   const actOn = async (state: PolicyState, premium: Premium, context: Context): Promise<void> => {
-    const desk = desks(state.organisation_id, state.test)
-    const commands = await commandsFor(state, premium, desk?.provider, context)
+    const merchant = merchants(state.organisation_id, state.test)
+    const commands = await commandsFor(state, premium, merchant?.provider, context)
     for (const command of commands) {
       const { state: after, events } = await handle(state.id, command, context)
       // Its mandate may have ended, and the news of that be lost: the next attempt would fail as well.

@@ -5,13 +5,13 @@ import type { PolicyState } from '#domain/policies/state.ts'
 import { isTooEarly } from '#domain/retry.ts'
 import type { Provider } from '#infra/stripe/provider.ts'
 import { commandHandler, type Context, type Writer } from '../handle.ts'
-import type { PaymentDesks } from '../payment-desk.ts'
+import type { Merchants } from '../merchants.ts'
 import type { Timer } from '../timers.ts'
 
-type Deps = { readonly writer: Writer; readonly desks: PaymentDesks }
+type Deps = { readonly writer: Writer; readonly merchants: Merchants }
 
 /** Gives premiums back that were collected by Direct Debit, however often it takes, and each refund once. */
-export const refundPremiums = ({ writer, desks }: Deps): Timer => {
+export const refundPremiums = ({ writer, merchants }: Deps): Timer => {
   const { handle, load } = commandHandler(writer, policy)
 
   return {
@@ -23,8 +23,8 @@ export const refundPremiums = ({ writer, desks }: Deps): Timer => {
       const refund = premium?.refunds.find(({ status, is_left }) => status === 'owed' && !is_left)
       if (!state || !premium || refund?.refund_id !== id) return
       if (isTooEarly(state.refund_retry_at[refund.refund_id], context.now)) return
-      const desk = desks(state.organisation_id, state.test)
-      const command = await giveBack(desk?.provider, state, premium, refund, context)
+      const merchant = merchants(state.organisation_id, state.test)
+      const command = await giveBack(merchant?.provider, state, premium, refund, context)
       await handle(state.id, command, context)
     },
   }

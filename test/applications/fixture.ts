@@ -139,7 +139,7 @@ export const applicationApis = async () => {
           baseUrl: '',
         },
         checkBankAccount: () => true,
-        desks: () => undefined,
+        merchants: () => undefined,
         organisations: new Map([organisation_id, strangers].map((id) => [id, organisation])),
         people: makePeople({ writer, digest: dataKeys.digest }),
       }),

@@ -6,11 +6,11 @@ import { takenAtProvider } from '../../command-api/applications/card-routes.ts'
 import { termRelease } from '../quotes/builders.ts'
 import { openCheckout, quotedAt, runsOutAt, type Checkout } from './checkout.ts'
 
-let desk: Checkout
+let checkout: Checkout
 beforeAll(async () => {
-  desk = await openCheckout()
+  checkout = await openCheckout()
 })
-afterAll(async () => desk[Symbol.asyncDispose]())
+afterAll(async () => checkout[Symbol.asyncDispose]())
 
 type Opened = { readonly payment_intent: { readonly id: string }; readonly amount_pence: number }
 
@@ -31,15 +31,15 @@ const atProvider: ProviderPayment = {
 }
 
 const open = (quote_id: string, headers?: Record<string, string>) =>
-  desk.post(quote_id, 'payment_intent', undefined, headers)
+  checkout.post(quote_id, 'payment_intent', undefined, headers)
 const opened = async (quote_id: string) => ((await open(quote_id)).body.data as unknown as Opened).payment_intent.id
 const pay = (intent: string, payment_method = 'pm_card_visa') =>
-  desk.act(`payment_intents/${intent}/confirm`, { payment_method })
+  checkout.act(`payment_intents/${intent}/confirm`, { payment_method })
 const take = (quote_id: string, payment_intent_id: string, headers?: Record<string, string>) =>
-  desk.post(quote_id, 'card_payment', { payment_intent_id }, headers)
-const typesOf = async (id: Parameters<Checkout['eventsOf']>[0]) => (await desk.eventsOf(id)).map(({ type }) => type)
+  checkout.post(quote_id, 'card_payment', { payment_intent_id }, headers)
+const typesOf = async (id: Parameters<Checkout['eventsOf']>[0]) => (await checkout.eventsOf(id)).map(({ type }) => type)
 const paid = async () => {
-  const quoted = await desk.quoted()
+  const quoted = await checkout.quoted()
   const intent = await opened(quoted.quote_id)
   await pay(intent)
   return { ...quoted, intent }
@@ -47,7 +47,7 @@ const paid = async () => {
 
 describe('payment_intent', () => {
   test('opens the payment of the quote’s premium; asked again, it answers the same one', async () => {
-    const { quote_id } = await desk.quoted()
+    const { quote_id } = await checkout.quoted()
 
     const first = await open(quote_id)
     const again = await open(quote_id)
@@ -64,14 +64,14 @@ describe('payment_intent', () => {
   })
 
   test('opens one for two who ask at once', async () => {
-    const { quote_id, application_id } = await desk.quoted()
+    const { quote_id, application_id } = await checkout.quoted()
     const [one, other] = await Promise.all([opened(quote_id), opened(quote_id)])
     expect(one).toBe(other)
     expect((await typesOf(application_id)).filter((type) => type === 'CardPaymentOpened')).toHaveLength(1)
   })
 
   test('answers the same Idempotency-Key for the same quote as the first time', async () => {
-    const { quote_id } = await desk.quoted()
+    const { quote_id } = await checkout.quoted()
     const first = await open(quote_id, { 'idempotency-key': 'pay-1' })
     const again = await open(quote_id, { 'idempotency-key': 'pay-1' })
     expect([again.status, again.headers.get('idempotent-replay'), again.body]).toEqual([201, 'true', first.body])
@@ -83,46 +83,46 @@ describe('payment_intent', () => {
       const { status, body } = await open(quote_id)
       return [status, body.error.code, ...Object.keys(body.error.fields ?? {})]
     }
-    const nobody = await desk.quoted({ customer: null })
+    const nobody = await checkout.quoted({ customer: null })
     const needed = ['customer.first_name', 'customer.last_name', 'customer.email']
     expect(await codeOf(nobody.quote_id)).toEqual([422, 'customer_missing', ...needed])
-    const debit = await desk.quoted({ direct_debit_first: true })
+    const debit = await checkout.quoted({ direct_debit_first: true })
     expect(await codeOf(debit.quote_id)).toEqual([422, 'card_not_needed'])
 
-    const { quote_id } = await desk.quoted()
-    const { checkout } = termRelease
+    const { quote_id } = await checkout.quoted()
+    const { checkout: settings } = termRelease
     const needs = { required: true, statement: null }
-    desk.sell({ ...termRelease, checkout: { ...checkout, demands_and_needs: needs } })
+    checkout.sell({ ...termRelease, checkout: { ...settings, demands_and_needs: needs } })
     expect(await codeOf(quote_id)).toEqual([422, 'not_sellable'])
-    desk.sell({
+    checkout.sell({
       ...termRelease,
-      checkout: { ...checkout, demands_and_needs: { ...needs, statement: 'You want cover.' } },
+      checkout: { ...settings, demands_and_needs: { ...needs, statement: 'You want cover.' } },
     })
     expect(await codeOf(quote_id)).toEqual([422, 'steps_owed'])
-    desk.sell(termRelease)
-    desk.haveAccount(false)
+    checkout.sell(termRelease)
+    checkout.haveAccount(false)
     expect(await codeOf(quote_id)).toEqual([422, 'payment_setup_failed'])
-    desk.haveAccount(true)
-    desk.stripe.misbehave(() => ({
+    checkout.haveAccount(true)
+    checkout.stripe.misbehave(() => ({
       status: 400,
       body: { error: { type: 'invalid_request_error', message: 'Cards are not enabled.' } },
     }))
     expect(await codeOf(quote_id)).toEqual([422, 'payment_setup_failed'])
-    desk.stripe.misbehave(undefined)
-    desk.clock(runsOutAt)
+    checkout.stripe.misbehave(undefined)
+    checkout.clock(runsOutAt)
     expect(await codeOf(quote_id)).toEqual([409, 'quote_expired'])
-    desk.clock(quotedAt)
+    checkout.clock(quotedAt)
   })
 })
 
 describe('payment_intent and card_payment', () => {
   test('answer unavailable while the provider does not answer, and change nothing', async () => {
-    const { quote_id, application_id } = await desk.quoted()
+    const { quote_id, application_id } = await checkout.quoted()
     const { intent, ...other } = await paid()
     const before = [await typesOf(application_id), await typesOf(other.application_id)]
-    desk.stripe.misbehave(() => ({ status: 500, body: { error: { type: 'api_error', message: 'Sorry.' } } }))
+    checkout.stripe.misbehave(() => ({ status: 500, body: { error: { type: 'api_error', message: 'Sorry.' } } }))
     const answers = [await open(quote_id), await take(other.quote_id, intent)]
-    desk.stripe.misbehave(undefined)
+    checkout.stripe.misbehave(undefined)
     for (const { status, body } of answers) expect([status, body.error.code]).toEqual([503, 'unavailable'])
     expect([await typesOf(application_id), await typesOf(other.application_id)]).toEqual(before)
   })
@@ -181,14 +181,14 @@ describe('card_payment', () => {
   })
 
   test('is only authorised where cards are charged when the policy is set up', async () => {
-    desk.chargeCards('manual')
+    checkout.chargeCards('manual')
     const { quote_id, intent } = await paid()
-    desk.chargeCards('automatic')
+    checkout.chargeCards('automatic')
     expect((await take(quote_id, intent)).body.data).toMatchObject({ status: 'authorised' })
   })
 
   test('answers payment_pending before it is paid, and payment_failed when it was declined', async () => {
-    const { quote_id } = await desk.quoted()
+    const { quote_id } = await checkout.quoted()
     const intent = await opened(quote_id)
     expect((await take(quote_id, intent)).body.error.code).toBe('payment_pending')
     await pay(intent, '4000000000000002')
@@ -198,7 +198,7 @@ describe('card_payment', () => {
   })
 
   test('answers payment_failed for an unknown payment and for that of another quote', async () => {
-    const { quote_id } = await desk.quoted()
+    const { quote_id } = await checkout.quoted()
     const other = await paid()
     for (const intent of ['pi_nowhere', '../refunds', other.intent]) {
       const { status, body } = await take(quote_id, intent)
@@ -207,14 +207,14 @@ describe('card_payment', () => {
   })
 
   test('answers validation_failed when payment_intent_id is missing', async () => {
-    const { quote_id } = await desk.quoted()
-    const { status, body } = await desk.post(quote_id, 'card_payment', {})
+    const { quote_id } = await checkout.quoted()
+    const { status, body } = await checkout.post(quote_id, 'card_payment', {})
     expect([status, body.error.fields]).toEqual([422, { payment_intent_id: 'required' }])
   })
 
   test('that was paid for a quote that can no longer be bought is refused, recorded and owed back', async () => {
     const { quote_id, intent, application_id } = await paid()
-    await desk.append(application_id, [{ type: 'QuoteRejected', quote_id, reason: null }])
+    await checkout.append(application_id, [{ type: 'QuoteRejected', quote_id, reason: null }])
 
     const { status, body } = await take(quote_id, intent)
 

@@ -22,7 +22,7 @@ import { digest } from '../../command-api/applications/digest.ts'
 import { cardRoutes } from '../../command-api/applications/card-routes.ts'
 import { directDebitRoutes } from '../../command-api/applications/direct-debit-routes.ts'
 import { mandateRoutes } from '../../command-api/applications/mandate-routes.ts'
-import type { PaymentDesk } from '../../command-api/payment-desk.ts'
+import type { Merchant } from '../../command-api/merchants.ts'
 import { makeWriter } from '../../command-api/writer.ts'
 import { startStripe } from '../../stand-ins/stripe/stripe.ts'
 import { answered, covered, customerSaved, started } from '../applications/builders.ts'
@@ -84,18 +84,18 @@ export const openCheckout = async () => {
   })
   const stripe = await startStripe()
   const providerOf = makeStripe()
-  const desk = (): PaymentDesk => ({
+  const merchant = (): Merchant => ({
     provider: providerOf({ base_url: stripe.url, secret_key: 'sk_test_northlight', stripe_account: null }),
     publishable_key: 'pk_test_northlight',
     stripe_account: null,
     capture,
   })
-  const desks = () => (hasAccount ? desk() : undefined)
+  const merchants = () => (hasAccount ? merchant() : undefined)
   const served = await serve(
     [
       ...directDebitRoutes({ applications, checkBankAccount }),
-      ...mandateRoutes({ applications, desks }),
-      ...cardRoutes({ applications, desks }),
+      ...mandateRoutes({ applications, merchants }),
+      ...cardRoutes({ applications, merchants }),
     ],
     (request) => callers[(request.get('x-caller') ?? 'server') as keyof typeof callers],
     { keys, owners: { quote: quoteOwner }, clock: { now: () => new Date(now) } },
@@ -115,7 +115,7 @@ export const openCheckout = async () => {
 
   return {
     stripe,
-    desk,
+    merchant,
     applications,
     writer,
     /** How cards are charged from now on. */

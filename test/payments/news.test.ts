@@ -42,14 +42,14 @@ const lostAccount = (): SealedPaymentAccount => {
   return { ...account, sealed_webhook_secret }
 }
 
-let desk: Checkout
+let checkout: Checkout
 let hook: Awaited<ReturnType<typeof serveApp>>
 beforeAll(async () => {
-  desk = await openCheckout()
-  await fillReadModel(desk.pool, [payments], [])
+  checkout = await openCheckout()
+  await fillReadModel(checkout.pool, [payments], [])
   const log = makeLog('silent', 'test')
   const mandateOwner = async (_organisation: string, reference: string) => {
-    const { rows } = await desk.pool.query<{ id: string; application_id: never }>(
+    const { rows } = await checkout.pool.query<{ id: string; application_id: never }>(
       `select id, application_id from payments where reference = $1`,
       [reference],
     )
@@ -60,16 +60,16 @@ beforeAll(async () => {
     keys,
     paymentAccounts: accounts,
     rateLimit: makeRateLimit({ requests: 40, windowSeconds: 300, log }),
-    receive: makePaymentNews({ writer: desk.writer, desks: () => desk.desk(), mandateOwner, setUp }),
+    receive: makePaymentNews({ writer: checkout.writer, merchants: () => checkout.merchant(), mandateOwner, setUp }),
     clock: { now: () => new Date() },
     log,
   })
   hook = await serveApp(express().use(webhook))
-  desk.stripe.announceTo([endpoint()])
+  checkout.stripe.announceTo([endpoint()])
 })
 afterAll(async () => {
   await hook[Symbol.asyncDispose]()
-  await desk[Symbol.asyncDispose]()
+  await checkout[Symbol.asyncDispose]()
 })
 
 const endpoint = () => ({ url: `${hook.origin}/api/v1/webhooks/stripe/${organisation_id}`, secret })
@@ -80,25 +80,25 @@ const post = (body: string, signature: string, organisation: string = organisati
     body,
   })
 const happened = async (application_id: Parameters<Checkout['eventsOf']>[0]) =>
-  (await desk.eventsOf(application_id)).map(({ type }) => type)
+  (await checkout.eventsOf(application_id)).map(({ type }) => type)
 const project = async (application_id: Parameters<Checkout['eventsOf']>[0]) => {
-  await desk.pool.query('delete from payments')
-  await fillReadModel(desk.pool, [payments], await desk.eventsOf(application_id))
+  await checkout.pool.query('delete from payments')
+  await fillReadModel(checkout.pool, [payments], await checkout.eventsOf(application_id))
 }
 
 type Opened = { readonly payment_intent: { readonly id: string } }
 const opened = async () => {
-  const quoted = await desk.quoted()
-  const { body } = await desk.post(quoted.quote_id, 'payment_intent')
+  const quoted = await checkout.quoted()
+  const { body } = await checkout.post(quoted.quote_id, 'payment_intent')
   return { ...quoted, intent: (body.data as unknown as Opened).payment_intent.id }
 }
 const pay = async (intent: string, payment_method = 'pm_card_visa') => {
-  await desk.act(`payment_intents/${intent}/confirm`, { payment_method })
-  await desk.stripe.announced()
+  await checkout.act(`payment_intents/${intent}/confirm`, { payment_method })
+  await checkout.stripe.announced()
 }
 
 const delivery = (intent: string) => {
-  const object = desk.stripe.objects().find((each) => each.id === intent)
+  const object = checkout.stripe.objects().find((each) => each.id === intent)
   if (!object) throw new Error('There is no such payment.')
   return JSON.stringify(eventOf('payment_intent.succeeded', object))
 }
@@ -109,23 +109,23 @@ describe('late news of the provider', () => {
     await pay(intent)
 
     expect((await happened(application_id)).slice(-2)).toEqual(['CardPaymentOpened', 'CardPaymentTaken'])
-    const { status, body } = await desk.post(quote_id, 'card_payment', { payment_intent_id: intent })
+    const { status, body } = await checkout.post(quote_id, 'card_payment', { payment_intent_id: intent })
     expect([status, body.data['card_last4']]).toEqual([200, '4242'])
   })
 
   test('tells of a declined card', async () => {
     const { application_id, intent } = await opened()
     await pay(intent, '4000000000000002')
-    const declined = (await desk.eventsOf(application_id)).at(-1)
+    const declined = (await checkout.eventsOf(application_id)).at(-1)
     expect(declined).toMatchObject({ type: 'CardPaymentDeclined', data: { failure_code: 'generic_decline' } })
   })
 
   test('tells of a refund that somebody made by hand', async () => {
     const { application_id, intent } = await opened()
     await pay(intent)
-    await desk.desk().provider.refund(intent, 1250, `by hand ${intent}`)
-    await desk.stripe.announced()
-    expect((await desk.eventsOf(application_id)).at(-1)).toMatchObject({
+    await checkout.merchant().provider.refund(intent, 1250, `by hand ${intent}`)
+    await checkout.stripe.announced()
+    expect((await checkout.eventsOf(application_id)).at(-1)).toMatchObject({
       type: 'CardPaymentReturned',
       data: { how: 'refunded', amount_pence: 1250 },
     })
@@ -133,20 +133,20 @@ describe('late news of the provider', () => {
 
   test('that a payment was refunded may come before the news that it was paid: it buys nothing', async () => {
     const { application_id, quote_id, intent } = await opened()
-    desk.stripe.announceTo([])
+    checkout.stripe.announceTo([])
     await pay(intent)
     const succeeded = delivery(intent)
-    desk.stripe.announceTo([endpoint()])
-    await desk.desk().provider.refund(intent, 1250, `by hand ${intent}`)
-    await desk.stripe.announced()
+    checkout.stripe.announceTo([endpoint()])
+    await checkout.merchant().provider.refund(intent, 1250, `by hand ${intent}`)
+    await checkout.stripe.announced()
 
     const { status } = await post(succeeded, signatureOf(secret, succeeded))
 
     expect(status).toBe(200)
     expect((await happened(application_id)).slice(-2)).toEqual(['CardPaymentOpened', 'CardPaymentReturned'])
-    const taken = await desk.post(quote_id, 'card_payment', { payment_intent_id: intent })
+    const taken = await checkout.post(quote_id, 'card_payment', { payment_intent_id: intent })
     expect([taken.status, taken.body.error.code]).toEqual([422, 'payment_failed'])
-    const again = await desk.post(quote_id, 'payment_intent')
+    const again = await checkout.post(quote_id, 'payment_intent')
     expect(again.status).toBe(201)
     expect((again.body.data as unknown as Opened).payment_intent.id).not.toBe(intent)
   })
@@ -154,17 +154,17 @@ describe('late news of the provider', () => {
   test('tells of a refund that failed days later, and of the first one late', async () => {
     const { application_id, intent } = await opened()
     await pay(intent)
-    await desk.desk().provider.refund(intent, 1250, `by hand ${intent}`)
-    await desk.stripe.announced()
-    const objects = desk.stripe.objects()
+    await checkout.merchant().provider.refund(intent, 1250, `by hand ${intent}`)
+    await checkout.stripe.announced()
+    const objects = checkout.stripe.objects()
     const refund = objects.find(({ object, payment_intent }) => object === 'refund' && payment_intent === intent)
     const charge = objects.find(({ object, payment_intent }) => object === 'charge' && payment_intent === intent)
-    await desk.act(`refunds/${refund?.id}/fail`, { failure_reason: 'lost_or_stolen_card' })
-    await desk.stripe.announced()
+    await checkout.act(`refunds/${refund?.id}/fail`, { failure_reason: 'lost_or_stolen_card' })
+    await checkout.stripe.announced()
     const late = JSON.stringify(eventOf('charge.refunded', charge ?? expect.fail()))
     await post(late, signatureOf(secret, late))
 
-    expect((await desk.eventsOf(application_id)).slice(-2)).toMatchObject([
+    expect((await checkout.eventsOf(application_id)).slice(-2)).toMatchObject([
       { type: 'CardPaymentReturned' },
       {
         type: 'CardPaymentReturnFailed',
@@ -175,13 +175,13 @@ describe('late news of the provider', () => {
 
   test('that a payment was refunded may never come: what was given back buys nothing', async () => {
     const { quote_id, intent } = await opened()
-    desk.stripe.announceTo([])
+    checkout.stripe.announceTo([])
     await pay(intent)
-    await desk.desk().provider.refund(intent, 1250, `by hand ${intent}`)
-    desk.stripe.announceTo([endpoint()])
+    await checkout.merchant().provider.refund(intent, 1250, `by hand ${intent}`)
+    checkout.stripe.announceTo([endpoint()])
 
-    const taken = await desk.post(quote_id, 'card_payment', { payment_intent_id: intent })
-    const again = await desk.post(quote_id, 'payment_intent')
+    const taken = await checkout.post(quote_id, 'card_payment', { payment_intent_id: intent })
+    const again = await checkout.post(quote_id, 'payment_intent')
 
     expect([taken.status, taken.body.error.code]).toEqual([422, 'payment_failed'])
     expect([again.status, (again.body.data as unknown as Opened).payment_intent.id === intent]).toEqual([201, false])
@@ -192,15 +192,15 @@ describe('late news of the provider', () => {
     ['refused', 'MandateFailed'],
     ['revoked', 'MandateCancelled'],
   ])('that a mandate was %s leads to %s', async (network_status, type) => {
-    const { quote_id, application_id } = await desk.quoted()
-    const { body } = await desk.post(quote_id, 'bacs_setup_intent')
+    const { quote_id, application_id } = await checkout.quoted()
+    const { body } = await checkout.post(quote_id, 'bacs_setup_intent')
     const { session } = body.data as unknown as { session: { id: string } }
-    await desk.act(`checkout/sessions/${session.id}/complete`, { sort_code: '108800', account_number: '00012345' })
-    const confirmed = await desk.post(quote_id, 'bacs_mandate', { session_id: session.id })
+    await checkout.act(`checkout/sessions/${session.id}/complete`, { sort_code: '108800', account_number: '00012345' })
+    const confirmed = await checkout.post(quote_id, 'bacs_mandate', { session_id: session.id })
     await project(application_id)
 
-    await desk.act(`mandates/${String(confirmed.body.data['mandate_id'])}`, { network_status })
-    await desk.stripe.announced()
+    await checkout.act(`mandates/${String(confirmed.body.data['mandate_id'])}`, { network_status })
+    await checkout.stripe.announced()
 
     expect((await happened(application_id)).at(-1)).toBe(type)
   })
@@ -218,7 +218,7 @@ describe('a delivery', () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
     expect(await happened(application_id)).toEqual(before)
     const { id: event_id } = JSON.parse(body) as { readonly id: string }
-    const receipts = await desk.log.read(`payment_news-${derivedId('payment_news', organisation_id, event_id)}`)
+    const receipts = await checkout.log.read(`payment_news-${derivedId('payment_news', organisation_id, event_id)}`)
     expect(receipts.map(({ type }) => type)).toEqual(['PaymentNewsReceived'])
   })
 
@@ -250,9 +250,9 @@ describe('a delivery', () => {
   test('that cannot be acted upon is answered 503, so that it is sent again', async () => {
     const { application_id, intent } = await opened()
     const body = delivery(intent)
-    desk.stripe.misbehave(() => ({ status: 500, body: { error: { type: 'api_error', message: '' } } }))
+    checkout.stripe.misbehave(() => ({ status: 500, body: { error: { type: 'api_error', message: '' } } }))
     const { status } = await post(body, signatureOf(secret, body))
-    desk.stripe.misbehave(undefined)
+    checkout.stripe.misbehave(undefined)
     expect(status).toBe(503)
     await pay(intent)
     expect((await happened(application_id)).at(-1)).toBe('CardPaymentTaken')
@@ -281,9 +281,9 @@ describe('a delivery', () => {
 
 test('the operator lists payments and mandates, newest first, and reads each', async () => {
   const { application_id, intent } = await opened()
-  await desk.act(`payment_intents/${intent}/confirm`, { payment_method: 'pm_card_visa' })
+  await checkout.act(`payment_intents/${intent}/confirm`, { payment_method: 'pm_card_visa' })
   await project(application_id)
-  await using served = await serve(paymentRoutes({ pool: desk.pool, db: desk.pool }))
+  await using served = await serve(paymentRoutes({ pool: checkout.pool, db: checkout.pool }))
   const address = `/admin/v1/organisations/${organisation_id}/payments`
   const payment_id = paymentIdOf(organisation_id, intent)
 

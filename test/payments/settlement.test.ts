@@ -8,51 +8,51 @@ import { sampleEvent } from '../stored-events/samples.ts'
 import { openCheckout, quotedAt, type Checkout } from './checkout.ts'
 import { makeSettle } from './settle.ts'
 
-let desk: Checkout
+let checkout: Checkout
 beforeAll(async () => {
-  desk = await openCheckout()
+  checkout = await openCheckout()
 })
-afterAll(async () => desk[Symbol.asyncDispose]())
+afterAll(async () => checkout[Symbol.asyncDispose]())
 
 type Opened = { readonly payment_intent: { readonly id: string } }
 
 const opened = async () => {
-  const quoted = await desk.quoted()
-  const { body } = await desk.post(quoted.quote_id, 'payment_intent')
+  const quoted = await checkout.quoted()
+  const { body } = await checkout.post(quoted.quote_id, 'payment_intent')
   return { ...quoted, intent: (body.data as unknown as Opened).payment_intent.id }
 }
 const paid = async (how: 'automatic' | 'manual' = 'automatic') => {
-  desk.chargeCards(how)
+  checkout.chargeCards(how)
   const given = await opened()
-  desk.chargeCards('automatic')
-  await desk.act(`payment_intents/${given.intent}/confirm`, { payment_method: 'pm_card_visa' })
+  checkout.chargeCards('automatic')
+  await checkout.act(`payment_intents/${given.intent}/confirm`, { payment_method: 'pm_card_visa' })
   return given
 }
 const taken = async (how: 'automatic' | 'manual' = 'automatic') => {
   const given = await paid(how)
-  const { body } = await desk.post(given.quote_id, 'card_payment', { payment_intent_id: given.intent })
+  const { body } = await checkout.post(given.quote_id, 'card_payment', { payment_intent_id: given.intent })
   return { ...given, payment_id: String(body.data['payment_id']) }
 }
 
 const settle = async (application_id: ApplicationId, now = quotedAt) => {
-  const { writer, pool, eventsOf } = desk
-  const timers = settleCardPayments({ writer, desks: () => desk.desk() })
+  const { writer, pool, eventsOf } = checkout
+  const timers = settleCardPayments({ writer, merchants: () => checkout.merchant() })
   await makeSettle({ writer, pool, timers, eventsOf })(application_id, now)
 }
 const fate = async (application_id: ApplicationId) =>
-  (await desk.eventsOf(application_id))
+  (await checkout.eventsOf(application_id))
     .filter(({ type }) => type.startsWith('CardPayment'))
     .map((recorded) => fromStored(applicationStreamEvents, recorded))
-const atProvider = (intent: string) => desk.stripe.objects().find(({ id }) => id === intent)?.['status']
+const atProvider = (intent: string) => checkout.stripe.objects().find(({ id }) => id === intent)?.['status']
 const refunds = (intent: string) =>
-  desk.stripe.objects().filter(({ object, payment_intent }) => object === 'refund' && payment_intent === intent)
+  checkout.stripe.objects().filter(({ object, payment_intent }) => object === 'refund' && payment_intent === intent)
 
 const reject = async ({ application_id, quote_id }: Awaited<ReturnType<typeof opened>>) =>
-  desk.append(application_id, [{ type: 'QuoteRejected', quote_id, reason: null }])
+  checkout.append(application_id, [{ type: 'QuoteRejected', quote_id, reason: null }])
 const bought = (quote_id: QuoteId) => ({ ...sampleEvent(quoteEvents, 'QuoteBought'), quote_id })
 const bind = async (application_id: ApplicationId, payment_id: string) => {
   const policy_id = 'e0000000-0000-4000-8000-000000000001'
-  await desk.append(application_id, [{ type: 'CardPaymentUsed', payment_id: payment_id as never, policy_id }])
+  await checkout.append(application_id, [{ type: 'CardPaymentUsed', payment_id: payment_id as never, policy_id }])
 }
 
 describe('what was paid ends in a policy or is given back', () => {
@@ -102,7 +102,7 @@ describe('what was paid ends in a policy or is given back', () => {
 
   test('when the quote is bought without it, what is open can no longer be paid', async () => {
     const given = await opened()
-    await desk.append(given.application_id, [bought(given.quote_id)])
+    await checkout.append(given.application_id, [bought(given.quote_id)])
     await settle(given.application_id)
     expect((await fate(given.application_id)).at(-1)).toMatchObject({ type: 'CardPaymentReturned', how: 'closed' })
     expect(atProvider(given.intent)).toBe('canceled')
@@ -140,9 +140,9 @@ describe('what was paid ends in a policy or is given back', () => {
 /** As the operator has what was left to the team tried once more. */
 const requested = async (application_id: ApplicationId, payment_id: string, now: string) => {
   const command = { type: 'RequestSettlement', payment_id: payment_id as never } as const
-  const [first] = await desk.eventsOf(application_id)
+  const [first] = await checkout.eventsOf(application_id)
   const context = { ...first?.metadata, actor: { type: 'operator', id: null }, now }
-  await desk.applications.handle(application_id, command, context as never)
+  await checkout.applications.handle(application_id, command, context as never)
 }
 
 describe('what the provider does not do is tried again', () => {
@@ -152,12 +152,12 @@ describe('what the provider does not do is tried again', () => {
     await reject(given)
     await settle(application_id)
     const [refund] = refunds(given.intent)
-    await desk.act(`refunds/${refund?.id}/fail`, {})
-    const [first] = await desk.eventsOf(application_id)
+    await checkout.act(`refunds/${refund?.id}/fail`, {})
+    const [first] = await checkout.eventsOf(application_id)
     const failed = { provider_refund_id: String(refund?.id), failure_code: 'expired_or_canceled_card' }
     const command = { type: 'RecordReturnFailure', payment_id: payment_id as never, ...failed } as const
     const context = { ...first?.metadata, now: quotedAt } as never
-    for (let told = 0; told < 2; told++) await desk.applications.handle(application_id, command, context)
+    for (let told = 0; told < 2; told++) await checkout.applications.handle(application_id, command, context)
     await settle(application_id)
     expect((await fate(application_id)).at(-1)).toMatchObject({ type: 'CardPaymentReturnFailed', ...failed })
 
@@ -174,7 +174,7 @@ describe('what the provider does not do is tried again', () => {
   test('later and later, and then left to the team, which can have it tried once more', async () => {
     const given = await taken()
     await reject(given)
-    desk.stripe.misbehave(({ url, method }) =>
+    checkout.stripe.misbehave(({ url, method }) =>
       method === 'POST' && url.pathname === '/v1/refunds'
         ? { status: 400, body: { error: { type: 'invalid_request_error', code: 'insufficient_funds', message: '' } } }
         : undefined,
@@ -191,7 +191,7 @@ describe('what the provider does not do is tried again', () => {
     for (const now of [2, 3, 4, 5, 6, 7, 8, 9, 10].map((day) => new Date(Date.UTC(2026, 5, day, 9)).toISOString()))
       await settle(given.application_id, now)
     const last = (await fate(given.application_id)).at(-1)
-    desk.stripe.misbehave(undefined)
+    checkout.stripe.misbehave(undefined)
     expect(last).toMatchObject({ attempt: 10, retry_at: null })
     expect(refunds(given.intent)).toHaveLength(0)
 
@@ -205,15 +205,15 @@ describe('what the provider does not do is tried again', () => {
     const given = await taken()
     await reject(given)
     const asked: string[] = []
-    desk.stripe.misbehave(({ url, method }) => {
+    checkout.stripe.misbehave(({ url, method }) => {
       asked.push(`${method} ${url.pathname}`)
       return { status: 503, body: {} }
     })
-    const { writer } = desk
-    const timer = settleCardPayments({ writer, desks: () => desk.desk() }).find(
+    const { writer } = checkout
+    const timer = settleCardPayments({ writer, merchants: () => checkout.merchant() }).find(
       ({ kind }) => kind === 'card_payment_return',
     )
-    const [first] = await desk.eventsOf(given.application_id)
+    const [first] = await checkout.eventsOf(given.application_id)
     const organisation_id = String(first?.metadata.organisation_id)
     const stream = `application-${given.application_id}`
     const fire = async (due_at: string) => {
@@ -229,7 +229,7 @@ describe('what the provider does not do is tried again', () => {
     expect(await fire(quotedAt)).toBe(before)
     expect((await fate(given.application_id)).at(-1)).toMatchObject({ attempt: 1 })
     expect(await fire('2026-06-01T09:01:00.000Z')).toBeGreaterThan(before)
-    desk.stripe.misbehave(undefined)
+    checkout.stripe.misbehave(undefined)
     expect((await fate(given.application_id)).at(-1)).toMatchObject({ attempt: 2 })
   })
 
@@ -237,7 +237,7 @@ describe('what the provider does not do is tried again', () => {
     const given = await taken()
     await reject(given)
     // What a process that was killed then has done.
-    await desk.desk().provider.refund(given.intent, 1250, `refund:${given.payment_id}`)
+    await checkout.merchant().provider.refund(given.intent, 1250, `refund:${given.payment_id}`)
     await settle(given.application_id)
     expect((await fate(given.application_id)).at(-1)).toMatchObject({ type: 'CardPaymentReturned', how: 'refunded' })
     expect(refunds(given.intent)).toHaveLength(1)

@@ -120,8 +120,8 @@ const dispute = async (intent: string) => {
 }
 
 const tellOf = async (intent: string, type: string) => {
-  const { writer, desks, setUp } = sales
-  const receive = makePaymentNews({ writer, desks, setUp, mandateOwner: async () => undefined })
+  const { writer, merchants, setUp } = sales
+  const receive = makePaymentNews({ writer, merchants, setUp, mandateOwner: async () => undefined })
   const disputed = sales.stripe
     .objects()
     .find(({ payment_intent, object }) => object === 'dispute' && payment_intent === intent)
@@ -212,8 +212,8 @@ test('a card payment that is disputed before the sale, and whose dispute the fir
   ])
   expect((await sales.bind(quote_id)).body.error.code).toBe('first_payment_missing')
   const payment_id = PaymentId.parse(`f0000000-0000-4000-8000-${String(payments).padStart(12, '0')}`)
-  const { writer, desks } = sales
-  const timer = settleCardPayments({ writer, desks }).find(({ kind }) => kind === 'card_payment_return')
+  const { writer, merchants } = sales
+  const timer = settleCardPayments({ writer, merchants }).find(({ kind }) => kind === 'card_payment_return')
   const due = { organisation_id, kind: 'card_payment_return', id: payment_id, due_at: quotedAt } as const
   const stream = `application-${application_id}`
   const actor = { type: 'system', id: null } as const

@@ -86,7 +86,7 @@ export const openSales = async ({ release = checkoutRelease() }: { readonly rele
   const stripe = await startStripe()
   const provider = makeStripe()({ base_url: stripe.url, secret_key: 'sk_test_northlight', stripe_account: null })
   let capture: CardCapture = 'manual'
-  const desks = () => ({ provider, publishable_key: null, stripe_account: null, capture })
+  const merchants = () => ({ provider, publishable_key: null, stripe_account: null, capture })
   const checkBankAccount = makeBankAccountCheck({
     MODULUS_WEIGHTS_FILE: undefined,
     MODULUS_SUBSTITUTIONS_FILE: undefined,
@@ -141,7 +141,7 @@ export const openSales = async ({ release = checkoutRelease() }: { readonly rele
   const startProcess = async (kill?: Kill) => {
     const own = mortal(kill)
     const writer = makeWriter({ log: own.log(log), seen })
-    const ownDesks = () => ({ ...desks(), provider: own.provider(provider) })
+    const ownMerchants = () => ({ ...merchants(), provider: own.provider(provider) })
     const organisations = new Map([[organisation_id, { stripe_test_mode: true, time_zone: 'Europe/London' }]])
     const applications = makeApplications({
       writer,
@@ -156,13 +156,13 @@ export const openSales = async ({ release = checkoutRelease() }: { readonly rele
       [
         ...quoteRoutes(applications),
         ...directDebitRoutes({ applications, checkBankAccount }),
-        ...mandateRoutes({ applications, desks: ownDesks }),
-        ...cardRoutes({ applications, desks: ownDesks }),
+        ...mandateRoutes({ applications, merchants: ownMerchants }),
+        ...cardRoutes({ applications, merchants: ownMerchants }),
         ...checkoutRoutes({ applications }),
         ...settlementRoutes(applications),
         bindRoute({
           applications,
-          desks: ownDesks,
+          merchants: ownMerchants,
           policies: {
             claimNumber: makeClaimNumber(writer),
             setUp,
@@ -175,7 +175,7 @@ export const openSales = async ({ release = checkoutRelease() }: { readonly rele
         ...policyAdminRoutes({
           writer,
           baseUrl,
-          lookAtMandate: makeLookAtMandate({ writer, desks: ownDesks }),
+          lookAtMandate: makeLookAtMandate({ writer, merchants: ownMerchants }),
           replaceBankDetails: makeReplaceBankDetails({ writer, checkBankAccount }),
           dateAt: (_organisation, at) => at.slice(0, 10),
         }),
@@ -192,7 +192,7 @@ export const openSales = async ({ release = checkoutRelease() }: { readonly rele
     return {
       ...served,
       writer,
-      desks: ownDesks,
+      merchants: ownMerchants,
       setUp,
       bind: async (quote_id: string, body: object = {}, headers?: Record<string, string>) => {
         const answer = await served.post(`/api/v1/quotes/${quote_id}/bind`, body, headers)
@@ -240,7 +240,7 @@ export const openSales = async ({ release = checkoutRelease() }: { readonly rele
     },
     stripe,
     provider,
-    desks,
+    merchants,
     catalogue,
     dataKeys,
     pool: database.pool,

@@ -191,9 +191,9 @@ describe.each(ways)('paid by $way', (way) => {
 describe('a kill between paying and binding ends in a policy or in a refund, never in neither', () => {
   /** Nobody comes back: only what runs by itself goes on, for a long time. */
   const leaveAlone = async ({ application_id }: Purchase) => {
-    const { writer, pool, desks, setUp, log } = sales
+    const { writer, pool, merchants, setUp, log } = sales
     const eventsOf = async (id: ApplicationId) => log.read(`application-${id}`)
-    const timers = [expireQuotes(writer), ...settleCardPayments({ writer, desks })]
+    const timers = [expireQuotes(writer), ...settleCardPayments({ writer, merchants })]
     const reaction = whenQuoteBoughtSetUpPolicy(setUp)
     for (const recorded of await eventsOf(application_id)) {
       if (recorded.type !== 'QuoteBought') continue
@@ -257,9 +257,10 @@ describe('news of the payment provider, told again after a kill, completes', () 
     return news === 'other' ? expect.fail('It cannot be read.') : news
   }
   const tell = async (
-    { writer, desks, setUp }: Pick<Sales, 'writer' | 'desks' | 'setUp'>,
+    { writer, merchants, setUp }: Pick<Sales, 'writer' | 'merchants' | 'setUp'>,
     news: ReturnType<typeof newsOf>,
-  ) => makePaymentNews({ writer, desks, setUp, mandateOwner: async () => undefined })(organisation_id, news, context)
+  ) =>
+    makePaymentNews({ writer, merchants, setUp, mandateOwner: async () => undefined })(organisation_id, news, context)
   const disputed = async (purchase: Purchase) => act(`payment_intents/${purchase.intent}/dispute`, {})
   const won = async (purchase: Purchase) => {
     await disputed(purchase)

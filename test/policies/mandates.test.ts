@@ -42,7 +42,7 @@ describe('after a bind with bank details', () => {
   }
   const make = async (id: string, due_at = quotedAt) => {
     const due = { organisation_id, kind: 'policy_mandate', id, stream: `policy-${id}`, due_at }
-    await setUpMandates({ writer: sales.writer, desks: sales.desks }).fire(due, { ...context, now: due_at })
+    await setUpMandates({ writer: sales.writer, merchants: sales.merchants }).fire(due, { ...context, now: due_at })
   }
   const shown = async (id: string) => ((await sales.get(`/api/v1/policies/${id}`)).body as { data: Policy }).data
   /** What the mandate is called in events; it is shown as the provider calls it. */
@@ -59,7 +59,7 @@ describe('after a bind with bank details', () => {
   const receiveNews = async (event: object) => {
     const news = makePaymentNews({
       writer: sales.writer,
-      desks: sales.desks,
+      merchants: sales.merchants,
       setUp: sales.setUp,
       mandateOwner: async () => owner,
     })
@@ -89,7 +89,7 @@ describe('after a bind with bank details', () => {
     for (const atWrite of [1, 2]) {
       await using killed = await sales.startProcess({ atWrite, when: 'before' })
       const due = { organisation_id, kind: 'policy_mandate', id, stream: `policy-${id}`, due_at: quotedAt }
-      const timer = setUpMandates({ writer: killed.writer, desks: sales.desks })
+      const timer = setUpMandates({ writer: killed.writer, merchants: sales.merchants })
       await expect(timer.fire(due, context)).rejects.toThrow('killed')
     }
 
@@ -105,15 +105,15 @@ describe('after a bind with bank details', () => {
     const saved = bankDetailsSaved(quote_id)
     if (saved.type !== 'BankDetailsSaved') throw new Error('These are no bank details.')
     const bank_details = { ...saved.bank_details, sort_code: '107999', account_number: '88837491' }
-    const desk = sales.desks()
-    const setUpMandate: typeof desk.provider.setUpMandate = async (...asked) => {
-      const answer = await desk.provider.setUpMandate(...asked)
+    const merchant = sales.merchants()
+    const setUpMandate: typeof merchant.provider.setUpMandate = async (...asked) => {
+      const answer = await merchant.provider.setUpMandate(...asked)
       await sales.append(application_id, [{ ...saved, bank_details, account_number_last4: '7491' }])
       return answer
     }
-    const desks = () => ({ ...desk, provider: { ...desk.provider, setUpMandate } })
+    const merchants = () => ({ ...merchant, provider: { ...merchant.provider, setUpMandate } })
     const due = { organisation_id, kind: 'policy_mandate', id, stream: `policy-${id}`, due_at: quotedAt }
-    await setUpMandates({ writer: sales.writer, desks }).fire(due, context)
+    await setUpMandates({ writer: sales.writer, merchants }).fire(due, context)
     expect((await sales.typesOf(`policy-${id}`)).at(-1)).toBe('PolicyMandateDelayed')
 
     await make(id, '2026-06-01T09:01:00.000Z')
@@ -123,9 +123,9 @@ describe('after a bind with bank details', () => {
 
   test('an account that is refused after another was given does not end the request: the mandate is made from the other', async () => {
     const { id } = await sold(testAccounts.setupFails)
-    const desk = sales.desks()
-    const setUpMandate: typeof desk.provider.setUpMandate = async (...asked) => {
-      const refusal = await desk.provider.setUpMandate(...asked)
+    const merchant = sales.merchants()
+    const setUpMandate: typeof merchant.provider.setUpMandate = async (...asked) => {
+      const refusal = await merchant.provider.setUpMandate(...asked)
       const direct_debit = { account_holder_name: 'Anna Osei', sort_code: '10-79-99', account_number: '88837491' }
       const address = `/admin/v1/organisations/${organisation_id}/policies/${id}/mandate`
       sales.clock(new Date(Date.parse(quotedAt) + 60_000).toISOString())
@@ -133,10 +133,10 @@ describe('after a bind with bank details', () => {
       sales.clock(quotedAt)
       return refusal
     }
-    const desks = () => ({ ...desk, provider: { ...desk.provider, setUpMandate } })
+    const merchants = () => ({ ...merchant, provider: { ...merchant.provider, setUpMandate } })
     const due = { organisation_id, kind: 'policy_mandate', id, stream: `policy-${id}`, due_at: quotedAt }
 
-    await setUpMandates({ writer: sales.writer, desks }).fire(due, context)
+    await setUpMandates({ writer: sales.writer, merchants }).fire(due, context)
     expect((await shown(id)).payment_method.mandate_status).toBe('pending')
     await make(id)
 
@@ -209,7 +209,7 @@ describe('after a bind with bank details', () => {
     {
       await using killed = await sales.startProcess({ atWrite: 2, when: 'before' })
       const due = { organisation_id, kind: 'policy_mandate', id, stream: `policy-${id}`, due_at: quotedAt }
-      const timer = setUpMandates({ writer: killed.writer, desks: sales.desks })
+      const timer = setUpMandates({ writer: killed.writer, merchants: sales.merchants })
       await expect(timer.fire(due, context)).rejects.toThrow('killed')
     }
 
@@ -270,7 +270,7 @@ describe('after a bind with bank details', () => {
     const { id } = await sold()
     await make(id)
     await revoke(id)
-    const process = { writer: sales.writer, desks: sales.desks, clock: { now: () => new Date(quotedAt) } }
+    const process = { writer: sales.writer, merchants: sales.merchants, clock: { now: () => new Date(quotedAt) } }
     const timer = collectPremiums(process).find(({ kind }) => kind === 'policy_premium') ?? expect.fail()
     const due = { organisation_id, kind: 'policy_premium', id, stream: `policy-${id}`, due_at: '2027-01-01T00:00:00Z' }
 
@@ -283,7 +283,7 @@ describe('after a bind with bank details', () => {
   test('so is one whose premium the provider says was not collected', async () => {
     const { id } = await sold()
     await make(id)
-    const process = { writer: sales.writer, desks: sales.desks, clock: { now: () => new Date(quotedAt) } }
+    const process = { writer: sales.writer, merchants: sales.merchants, clock: { now: () => new Date(quotedAt) } }
     const timer = collectPremiums(process).find(({ kind }) => kind === 'policy_premium') ?? expect.fail()
     const due = { organisation_id, kind: 'policy_premium', id, stream: `policy-${id}`, due_at: '2027-01-01T00:00:00Z' }
     await timer.fire(due, { ...context, now: due.due_at })
@@ -295,8 +295,8 @@ describe('after a bind with bank details', () => {
     const failed = eventOf('payment_intent.payment_failed', asked ?? expect.fail())
     const news = readNews(Buffer.from(JSON.stringify(failed)))
     if (news === 'other') throw new Error('The news cannot be read.')
-    const { writer, desks, setUp } = sales
-    const receive = makePaymentNews({ writer, desks, setUp, mandateOwner: async () => undefined })
+    const { writer, merchants, setUp } = sales
+    const receive = makePaymentNews({ writer, merchants, setUp, mandateOwner: async () => undefined })
     await receive(organisation_id, news, { ...context, now: due.due_at })
 
     const types = await sales.typesOf(`policy-${id}`)
@@ -337,7 +337,7 @@ describe('after a bind with bank details', () => {
     {
       await using killed = await sales.startProcess({ atWrite: 2, when: 'before' })
       const due = { organisation_id, kind: 'policy_mandate', id, stream: `policy-${id}`, due_at: quotedAt }
-      const timer = setUpMandates({ writer: killed.writer, desks: sales.desks })
+      const timer = setUpMandates({ writer: killed.writer, merchants: sales.merchants })
       await expect(timer.fire(due, context)).rejects.toThrow('killed')
     }
     const events = await sales.log.read(`application-${application_id}`)

@@ -87,8 +87,13 @@ const openWorld = async () => {
   await put(streams[0], applicationStreamEvents, paid)
   await put(streams[1], policyStreamEvents, sold)
   const writer = makeWriter({ log, seen: async () => undefined })
-  const desk = { provider: bank.provider, publishable_key: null, stripe_account: null, capture: 'automatic' as const }
-  const deps = { writer, desks: () => desk }
+  const merchant = {
+    provider: bank.provider,
+    publishable_key: null,
+    stripe_account: null,
+    capture: 'automatic' as const,
+  }
+  const deps = { writer, merchants: () => merchant }
   const receive = makePaymentNews({ ...deps, mandateOwner: async () => undefined, setUp: async () => undefined })
   const giveBack = settleCardPayments(deps).find(({ kind }) => kind === 'card_payment_return') ?? expect.fail()
   const isOwed = async () =>

@@ -55,8 +55,13 @@ export const openWorld = async ({ end_date }: { readonly end_date: string | null
   /** Whoever is killed is replaced by another, who remembers nothing. */
   const start = () => {
     const writer = makeWriter({ log, seen: async () => undefined })
-    const desk = { provider: bank.provider, publishable_key: null, stripe_account: null, capture: 'automatic' as const }
-    const deps = { writer, desks: () => desk, clock: { now: () => new Date(clock.at) } }
+    const merchant = {
+      provider: bank.provider,
+      publishable_key: null,
+      stripe_account: null,
+      capture: 'automatic' as const,
+    }
+    const deps = { writer, merchants: () => merchant, clock: { now: () => new Date(clock.at) } }
     const receive = makePaymentNews({ ...deps, mandateOwner: async () => undefined, setUp: async () => undefined })
     const rulesOf = () => expect.fail('Nothing is indexed.')
     const life = policyTimers({ writer, catalogue: { release: unasked }, rulesOf, reviewBasis: unasked })

@@ -22,7 +22,7 @@ beforeAll(async () => {
 })
 afterAll(async () => sales[Symbol.asyncDispose]())
 
-type Process = Pick<Sales, 'post' | 'writer' | 'desks'>
+type Process = Pick<Sales, 'post' | 'writer' | 'merchants'>
 
 const strangers = '99999999-0000-4000-8000-000000000001'
 const claim_id = ClaimId.parse('c1000000-0000-4000-8000-000000000001')
@@ -245,15 +245,15 @@ test.each([
   'a %s that failed is tried once at its time, however often a read model that lags shows it as due',
   async (kind, prepare, idOf, delayed) => {
     const state = await load(await prepare())
-    const desks = vi.fn<Collecting['desks']>(() => undefined)
-    const process = { ...sales, desks }
+    const merchants = vi.fn<Collecting['merchants']>(() => undefined)
+    const process = { ...sales, merchants }
     const fireAt = async (due_at: string) => fire(process, kind, state, idOf(state) ?? '', due_at)
 
     for (let time = 0; time < 3; time++) await fireAt(called)
-    expect(desks).toHaveBeenCalledTimes(1)
+    expect(merchants).toHaveBeenCalledTimes(1)
     await fireAt(new Date(Date.parse(called) + 60_000).toISOString())
 
-    expect(desks).toHaveBeenCalledTimes(2)
+    expect(merchants).toHaveBeenCalledTimes(2)
     expect((await sales.typesOf(`policy-${state.id}`)).filter((type) => type === delayed)).toHaveLength(2)
   },
 )

@@ -5,16 +5,16 @@ import type { Keys } from '#infra/crypto/keys.ts'
 import { unseal } from '#infra/crypto/seal.ts'
 import { makeStripe, type Provider } from '#infra/stripe/provider.ts'
 
-/** An organisation's account with the payment provider, at work. */
-export type PaymentDesk = {
+/** An organisation as the payment provider's merchant: its account there, ready for use. */
+export type Merchant = {
   readonly provider: Provider
   readonly publishable_key: string | null
   readonly stripe_account: string | null
   readonly capture: CardCapture
 }
 
-/** The desk for what an organisation sells in earnest or on trial; undefined when it has no account for that. */
-export type PaymentDesks = (organisation_id: OrganisationId, test: boolean) => PaymentDesk | undefined
+/** The account for what an organisation sells in earnest or on trial; undefined when it has none for that. */
+export type Merchants = (organisation_id: OrganisationId, test: boolean) => Merchant | undefined
 
 type Deps = {
   readonly keys: Pick<Keys, 'sealing'>
@@ -22,7 +22,7 @@ type Deps = {
   readonly timeoutMs?: number
 }
 
-export const makePaymentDesks = ({ keys, paymentAccounts, timeoutMs }: Deps): PaymentDesks => {
+export const makeMerchants = ({ keys, paymentAccounts, timeoutMs }: Deps): Merchants => {
   const providerOf = makeStripe(timeoutMs)
 
   return (organisation_id, test) => {
