@@ -1,7 +1,7 @@
 import type { ApplicationId } from '#domain/values.ts'
 import type { Parts } from '#infra/parts.ts'
 import { sql } from '#infra/postgres/postgres.ts'
-import type { MandateOwner } from './receive-payment-news.ts'
+import type { MandateOwner } from './payment-news-mandates.ts'
 
 /** Looks a mandate up in the read model of payments; one that is not in it yet is waited for. */
 export const makeMandateOwner =
