@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import type { Log } from './log.ts'
+import type { Database } from './postgres/lookups.ts'
 import { sql } from './postgres/postgres.ts'
 
 /**
@@ -26,7 +27,7 @@ export const inBusinessTime = (realInstant: string, now: string, realNow: number
 }
 
 type ClockParts = {
-  readonly pool: Pool
+  readonly pool: Database
   readonly log: Log
   readonly signal: AbortSignal
   /** By how much business time is ahead of the database's clock. */
@@ -42,25 +43,27 @@ type ClockParts = {
  */
 export const startClock = async (parts: ClockParts): Promise<Clock> => {
   const { pool, log, signal, offsetMs, isMovable = false, measureEveryMs = isMovable ? 500 : 60_000 } = parts
-  let ahead = await measure(pool, isMovable)
+  const first = await measure(pool, isMovable)
+  let ahead = (first.least + first.most) / 2
+  // The answer to one measurement may come late: it never undoes what better ones have said.
+  const learn = ({ least, most }: Ahead): void => {
+    ahead = Math.min(Math.max(ahead, least), most)
+  }
 
   const isStopping = () => signal.aborted
 
   const run = async () => {
     while (!isStopping()) {
       await pause(measureEveryMs, undefined, { signal, ref: false }).catch(() => undefined)
-      ahead = await measure(pool, isMovable).catch((error: unknown) => {
+      await measure(pool, isMovable).then(learn, (error: unknown) => {
         if (!isStopping()) log.warn({ error }, 'the clock of the database could not be read, counting on')
-        return ahead
       })
     }
   }
   void run()
   return {
     now: () => new Date(performance.now() + ahead + offsetMs),
-    measureNow: async () => {
-      ahead = await measure(pool, isMovable)
-    },
+    measureNow: async () => learn(await measure(pool, isMovable)),
   }
 }
 
@@ -72,7 +75,9 @@ export const moveClock = async (pool: Pool, forwardMs: number): Promise<void> =>
 }
 
 /** How far the database's clock is ahead of the monotonic clock of this process, in milliseconds. */
-const measure = async (pool: Pool, isMovable: boolean): Promise<number> => {
+type Ahead = { readonly least: number; readonly most: number }
+
+const measure = async (pool: Database, isMovable: boolean): Promise<Ahead> => {
   const before = performance.now()
   const { rows } = await pool.query<{ ms: number }>(
     isMovable
@@ -83,5 +88,5 @@ const measure = async (pool: Pool, isMovable: boolean): Promise<number> => {
   )
   const after = performance.now()
   if (!rows[0]) throw new Error('The database did not answer with its time.')
-  return rows[0].ms - (before + after) / 2
+  return { least: rows[0].ms - after, most: rows[0].ms - before }
 }

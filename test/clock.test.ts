@@ -1,7 +1,9 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test, vi } from 'vitest'
 import { inBusinessTime, moveClock, startClock } from '#infra/clock.ts'
 import { BadConfiguration, readConfig } from '#infra/config.ts'
 import { makeLog } from '#infra/log.ts'
+import type { Database } from '#infra/postgres/lookups.ts'
 import { migrate } from '#infra/postgres/migrations.ts'
 import { clockRoutes } from '../command-api/clock-routes.ts'
 import { testDatabase } from './database.ts'
@@ -28,6 +30,29 @@ test('business time is the time of the database, ahead by the offset', async () 
   expect(Number(now)).toBeGreaterThanOrEqual(before - tolerance)
   expect(Number(now)).toBeLessThanOrEqual(after + tolerance)
   expect(Number(later) - Number(now)).toBeGreaterThan(hourMs - tolerance)
+})
+
+test('a measurement whose answer comes late leaves it as better ones have set it', async () => {
+  await using database = await testDatabase()
+  const stopping = new AbortController()
+  let lateMs = 0
+  const pool: Database = {
+    query: async (statement) => {
+      const answer = await database.pool.query(statement)
+      await pause(lateMs)
+      return answer
+    },
+  }
+  const clock = await startClock({ pool, log, signal: stopping.signal, offsetMs: 0 })
+  for (let times = 0; times < 5; times++) await clock.measureNow?.()
+  const ahead = () => Number(clock.now()) - performance.now()
+
+  const before = ahead()
+  lateMs = 1_000
+  await clock.measureNow?.()
+  stopping.abort()
+
+  expect(Math.abs(ahead() - before)).toBeLessThan(400)
 })
 
 test('what another party dates by real time was as long ago in business time', () => {
