@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { leadService, stranger, type LeadService } from './fixture.ts'
 
 let service: LeadService
@@ -30,8 +30,11 @@ test.each([
     expect(status).toBe(202)
     const { contact_id, ...shown } = await service.settled(body.data.id)
     expect(shown.status).toBe('applied')
-    const lead = await service.send<{ readonly facts: object }>('GET', `${service.admin}/leads/${contact_id}`)
-    expect(lead.body.data.facts).toEqual({ hobby: 'chess' })
+    // Ingests and leads are two read models.
+    await vi.waitFor(async () => {
+      const lead = await service.send<{ readonly facts: object }>('GET', `${service.admin}/leads/${contact_id}`)
+      expect(lead.body.data.facts).toEqual({ hobby: 'chess' })
+    }, 15_000)
   },
   60_000,
 )
