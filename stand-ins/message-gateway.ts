@@ -1,4 +1,5 @@
 import { createHmac, randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
 import { startStandIn, type StandIn, type StandInAnswer } from './stand-in.ts'
 
@@ -48,14 +49,27 @@ export const tell = async ({ url, secret }: NewsWebhook, news: object): Promise<
   return fetch(url, { method: 'POST', headers, body, signal: AbortSignal.timeout(5_000) })
 }
 
+const mostTimesTold = 10
+
+/** As the protocol says: again after 429, 5xx or no answer. A service that is gone for good is told no more. */
+const tellUntilTaken = async (webhook: NewsWebhook, news: object): Promise<void> => {
+  for (let times = 0; times < mostTimesTold; times++) {
+    const status = await tell(webhook, news).then(
+      (answer) => answer.status,
+      () => 503,
+    )
+    if (status !== 429 && status < 500) return
+    await pause(1_000, undefined, { ref: false })
+  }
+}
+
 /** Speaks docs/message-gateway.md. The key `wrong` is refused. */
 export const startMessageGateway = async (port?: number, webhook?: NewsWebhook): Promise<MessageGateway> => {
   const sent = new Map<string, Message>()
 
   const tellOf = ({ channel, to, reference }: Message): void => {
     const news = magicNews.find(([pattern]) => pattern.test(to))?.[1]
-    // A service that is gone by then is told nothing.
-    if (news && webhook) tell(webhook, { channel, reference, from: to, to, ...news }).catch(() => undefined)
+    if (news && webhook) void tellUntilTaken(webhook, { id: randomUUID(), channel, reference, from: to, to, ...news })
   }
 
   const standIn = await startStandIn(({ method, url, header, text }): StandInAnswer => {
