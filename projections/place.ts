@@ -55,10 +55,15 @@ export const takeOverPlaces = async (
     ...key.map((each) => `in_use."${each}" = next."${each}"`),
     `${positionOf(`in_use.${column}`)} >= ${positionOf(`next.${column}`)}`,
   ].join(' and ')
+  // A version whose rows were others says nothing of the places of these.
+  const { rowCount: keyColumns } = await db.query(sql`
+    select from pg_attribute
+    where attrelid = ${inUse.name}::regclass and attname = any (${key}) and not attisdropped`)
+  const sameRows = keyColumns === key.length
   // Without the index there are none, and what one version has not made is not looked for among all rows while others wait.
   const { rowCount: indexes } = await db.query(sql`
     select from pg_index where indrelid = ${inUse.name}::regclass and strpos(pg_get_expr(indpred, indrelid), '%+%') > 0`)
-  if (indexes !== 0)
+  if (sameRows && indexes !== 0)
     await db.query(`
     update ${next.name} as next set ${column} = in_use.${column} from ${inUse.name} as in_use
     where in_use.${isPlacedBehind} and ${isShown}`)
@@ -72,7 +77,7 @@ export const takeOverPlaces = async (
       update ${next.name} as next set ${column} = $3 || ${column}
       from unnest($1::text[], $2::text[]) as waiting (organisation_id, id)
       where next.organisation_id = waiting.organisation_id::uuid and next."${place.record}" = waiting.id::uuid
-        and not exists (select from ${inUse.name} as in_use where ${isShown})`,
+        ${sameRows ? `and not exists (select from ${inUse.name} as in_use where ${isShown})` : ''}`,
     values: [
       waiting.map(({ organisation_id }) => organisation_id),
       waiting.map(({ id }) => id),

@@ -102,3 +102,34 @@ test('what a new version of a read model can fold, and the former one could not,
   expect(await read()).toEqual([[tallyId(1), 3], [tallyId(3), -3]]) // prettier-ignore
   expect(await compareWithRebuild(next.projection, parts)).toEqual({ rows: 3, different: 0, differences: [] })
 })
+
+test('a new version of a read model with other rows takes the place of the former one', async () => {
+  await using the = await fixture()
+  const former = listed()
+  const { run, parts } = the.makeProcess()
+  const running = run((given) => runProjection(former.projection, given))
+  await the.append(1, raised(5), raised(-2))
+  await the.append(2, raised(10))
+  await soon(() => expect(running.status()).toMatchObject({ state: 'live', setAside: 1 }))
+
+  const { projection, mend } = listed(2)
+  mend()
+  const { columns, indexes } = projection.table
+  type ByViewer = Listed & { readonly viewer: string }
+  const next: Projection<typeof tallyEvents, ByViewer, 'organisation_id' | 'tally_id' | 'viewer'> = {
+    ...projection,
+    table: {
+      columns: { ...columns, viewer: 'text' },
+      key: ['organisation_id', 'tally_id', 'viewer'],
+      indexes: indexes ?? [],
+    },
+    keys: (event, recorded) => projection.keys(event, recorded).map((key) => ({ ...key, viewer: 'all' })),
+    project: (row, event, recorded, key) => {
+      const listedNow = projection.project(row, event, recorded, key)
+      return listedNow && { ...listedNow, viewer: key.viewer }
+    },
+  }
+  await rebuild(next, parts)
+  expect(await reader(the)()).toEqual([[tallyId(2), 10], [tallyId(1), 3]]) // prettier-ignore
+  expect(await compareWithRebuild(next, parts)).toEqual({ rows: 2, different: 0, differences: [] })
+})
