@@ -7,7 +7,7 @@ import { dueTimes } from './due-times/projection.ts'
 import { erasures } from './erasures/projection.ts'
 import { leadFeed, leadRecords, leads } from './leads/projection.ts'
 import { ingests } from './ingests/projection.ts'
-import { heldOutcomes, outcomes, outcomeViews } from './outcomes/projection.ts'
+import { heldOutcomes, outcomes } from './outcomes/projection.ts'
 import { policies } from './policies/projection.ts'
 import { policyTimeline } from './policies/timeline.ts'
 import { marketSearches } from './market-quotes/projection.ts'
@@ -49,7 +49,6 @@ export const allProjections: readonly SomeProjection[] = [
   leadRecords,
   pipelines,
   outcomes,
-  outcomeViews,
   heldOutcomes,
   ingests,
   erasures,

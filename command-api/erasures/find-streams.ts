@@ -106,7 +106,7 @@ export const findStreams = async (
     union all select distinct 'message_news-' || news_id, false, true from message_news
       where organisation_id = ${organisation_id} and contact_id = ${contact_id}
     union all select 'outcome_report-' || id, true, true from outcomes
-      where organisation_id = ${organisation_id} and contact_id = ${contact_id}`)
+      where organisation_id = ${organisation_id} and viewer_id = ${organisation_id} and contact_id = ${contact_id}`)
 
   const personal = ['customer', 'lead', 'outcomes', 'outreach_person'].map((category) => `${category}-${contact_id}`)
   const own = new Set(named.filter(({ is_own }) => is_own).map(({ stream }) => stream))

@@ -134,7 +134,8 @@ export const makeOutcomes = (deps: OutcomesDeps) => {
   /** Outcomes that were never reported, such as those of policies, and reversals. */
   const contactInReadModel = async (organisation_id: OrganisationId, id: string): Promise<CustomerId | null> => {
     const { rows } = await pool.query<{ contact_id: string }>(
-      sql`select contact_id from outcomes where organisation_id = ${organisation_id} and id = ${id}`,
+      sql`select contact_id from outcomes
+        where organisation_id = ${organisation_id} and viewer_id = ${organisation_id} and id = ${id}`,
     )
     return rows[0] ? CustomerId.parse(rows[0].contact_id) : null
   }

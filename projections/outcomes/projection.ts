@@ -15,83 +15,30 @@ import type { Projection } from '../projection.ts'
 
 type Row = {
   readonly organisation_id: string
+  /** An application that has sent the lead, or the organisation itself, which sees all. */
+  readonly viewer_id: string
   readonly id: string
-  /** Where in the log it was recorded: the order of the list. */
+  /** Where in the log the viewer could see it first: the order of the list. */
   readonly position: string
   readonly contact_id: string
   readonly type: string
   readonly deal_ref: string | null
-  readonly document: Outcome
+  /** Only in the row of the organisation. */
+  readonly document: Outcome | null
 }
 
 const place = `"position" collate "C"`
-
-const { OutcomeRecorded, OutcomeReversed } = outcomeEvents
-
-const recorded = { OutcomeRecorded, OutcomeReversed }
-
-/** Every outcome as it is shown, reversals too. */
-export const outcomes: Projection<typeof recorded, Row, 'organisation_id' | 'id'> = {
-  name: 'outcomes',
-  version: 2,
-  categories: ['outcomes'],
-  events: recorded,
-  table: {
-    columns: {
-      organisation_id: 'uuid',
-      id: 'uuid',
-      position: 'text',
-      contact_id: 'uuid',
-      type: 'text',
-      deal_ref: 'text',
-      document: 'json',
-    },
-    key: ['organisation_id', 'id'],
-    indexes: [
-      `organisation_id, ${place}`,
-      `organisation_id, type, ${place}`,
-      `organisation_id, contact_id, ${place}`,
-      `organisation_id, deal_ref, ${place}`,
-      `organisation_id where ${isPlacedBehind}`,
-    ],
-  },
-  place: { column: 'position', record: 'contact_id' },
-
-  keys: (event, stored) => {
-    const organisation_id = organisationOf(stored)
-    const own = { organisation_id, id: event.outcome_id }
-    return event.type === 'OutcomeReversed' ? [own, { organisation_id, id: event.reversal_of }] : [own]
-  },
-
-  project: (row, event, { position }, key) => {
-    if (key.id === event.outcome_id) {
-      const { contact_id, outcome_type: type, deal_ref } = event
-      return { ...key, position, contact_id, type, deal_ref, document: outcomeOf(event) }
-    }
-    if (!row) throw new Error(`${event.type} of outcome ${key.id}, which was never recorded.`)
-    return { ...row, document: { ...row.document, reversed: true } }
-  },
-}
-
-type ViewRow = {
-  readonly organisation_id: string
-  readonly viewer_id: string
-  readonly id: string
-  readonly position: string
-  readonly contact_id: string
-  readonly type: string
-  readonly deal_ref: string | null
-}
 
 /** Outcomes that are shown together stand in their order, after all that came before, and before what is placed behind it. */
 const placeWithin = (position: string, index: number): string => `${position}!${String(index).padStart(4, '0')}`
 
 /**
- * Every outcome once for each application that has sent its lead, in the order in which the application could see it: what
- * was recorded before it sent the lead comes then, so that nobody who reads on misses it.
+ * Every outcome as it is shown, reversals too: once for the organisation, and once for each application that has sent its
+ * lead, in the order in which the application could see it. What was recorded before it sent the lead comes then, so that
+ * nobody who reads on misses it. One read model for both: what a viewer sees is never without its outcome.
  */
-export const outcomeViews: Projection<typeof outcomeEvents, ViewRow, 'organisation_id' | 'viewer_id' | 'id'> = {
-  name: 'outcome_views',
+export const outcomes: Projection<typeof outcomeEvents, Row, 'organisation_id' | 'viewer_id' | 'id'> = {
+  name: 'outcomes',
   version: 3,
   categories: ['outcomes'],
   events: outcomeEvents,
@@ -104,6 +51,7 @@ export const outcomeViews: Projection<typeof outcomeEvents, ViewRow, 'organisati
       contact_id: 'uuid',
       type: 'text',
       deal_ref: 'text',
+      document: 'json',
     },
     key: ['organisation_id', 'viewer_id', 'id'],
     indexes: [
@@ -118,19 +66,39 @@ export const outcomeViews: Projection<typeof outcomeEvents, ViewRow, 'organisati
 
   keys: (event, stored) => {
     const organisation_id = organisationOf(stored)
-    const ids = event.type === 'OutcomesShown' ? event.outcomes.map((each) => each.outcome_id) : [event.outcome_id]
-    return event.seen_by.flatMap((viewer_id) => ids.map((id) => ({ organisation_id, viewer_id, id })))
+    const seenBy = (viewers: readonly string[], ids: readonly string[]) =>
+      viewers.flatMap((viewer_id) => ids.map((id) => ({ organisation_id, viewer_id, id })))
+    switch (event.type) {
+      case 'OutcomeRecorded':
+        return seenBy([organisation_id, ...event.seen_by], [event.outcome_id])
+      case 'OutcomeReversed':
+        return [
+          ...seenBy([organisation_id, ...event.seen_by], [event.outcome_id]),
+          ...seenBy([organisation_id], [event.reversal_of]),
+        ]
+      case 'OutcomesShown':
+        return seenBy(
+          event.seen_by,
+          event.outcomes.map(({ outcome_id }) => outcome_id),
+        )
+    }
   },
 
-  project: (_row, event, { position }, key) => {
+  project: (row, event, { position }, key) => {
     const { contact_id } = event
-    if (event.type !== 'OutcomesShown')
-      return { ...key, position, contact_id, type: event.outcome_type, deal_ref: event.deal_ref }
-    const index = event.outcomes.findIndex((each) => each.outcome_id === key.id)
-    const shown = event.outcomes[index]
-    if (!shown) throw new Error(`${event.type} names no outcome ${key.id}.`)
-    const { outcome_type: type, deal_ref } = shown
-    return { ...key, position: placeWithin(position, index), contact_id, type, deal_ref }
+    if (event.type === 'OutcomesShown') {
+      const index = event.outcomes.findIndex(({ outcome_id }) => outcome_id === key.id)
+      const shown = event.outcomes[index]
+      if (!shown) throw new Error(`${event.type} names no outcome ${key.id}.`)
+      const { outcome_type: type, deal_ref } = shown
+      return { ...key, position: placeWithin(position, index), contact_id, type, deal_ref, document: null }
+    }
+    if (key.id === event.outcome_id) {
+      const document = key.viewer_id === key.organisation_id ? outcomeOf(event) : null
+      return { ...key, position, contact_id, type: event.outcome_type, deal_ref: event.deal_ref, document }
+    }
+    if (!row?.document) throw new Error(`${event.type} of outcome ${key.id}, which was never recorded.`)
+    return { ...row, document: { ...row.document, reversed: true } }
   },
 }
 

@@ -42,18 +42,6 @@ const HeldOutcome = z
   .meta({ id: 'HeldOutcome' })
 
 type Row = { readonly position: string; readonly document: Outcome }
-/** Which outcomes an application sees and the outcomes themselves are two read models: one may be behind the other. */
-type SeenRow = { readonly position: string; readonly document: Outcome | null }
-
-/** Those before the first that cannot be shown yet, which no cursor may pass. */
-const shownOf = (rows: readonly SeenRow[]): readonly Row[] => {
-  const shown: Row[] = []
-  for (const { position, document } of rows) {
-    if (!document) break
-    shown.push({ position, document })
-  }
-  return shown
-}
 
 type Deps = { readonly pool: Database; readonly outcomeModels: OutcomeModels }
 
@@ -99,7 +87,7 @@ export const outcomeRoutes = ({ pool, outcomeModels }: Deps): Route[] => [
           fields: { type: `must be one of ${types.map(({ key }) => key).join(', ')}` },
         })
       const place = placeOf('outcomes', cursor)
-      const found = await pool.query<SeenRow>(
+      const { rows } = await pool.query<Row>(
         outcomePage({
           filters,
           organisation_id: caller.organisation_id,
@@ -108,7 +96,6 @@ export const outcomeRoutes = ({ pool, outcomeModels }: Deps): Route[] => [
           limit,
         }),
       )
-      const rows = shownOf(found.rows)
       const data = rows.map(({ document }) => document)
       return { status: 200, body: { data, next_cursor: nextCursor('outcomes', rows, cursor) } }
     },
@@ -174,17 +161,15 @@ type OutcomePage = {
 
 /** A page in the order of recording, which costs the same however much there is that the caller does not see. */
 const outcomePage = ({ organisation_id, sentBy, filters, place, limit }: OutcomePage) => {
-  const asked = Object.entries({ viewer_id: sentBy, ...filters }).filter(([, value]) => value !== undefined)
+  const wanted: OutcomePage['filters'] = { ...filters, viewer_id: sentBy ?? organisation_id }
+  const asked = Object.entries(wanted).filter(([, value]) => value !== undefined)
   const conditions = asked.map(([column], index) => `and ${column} = $${index + 4}`).join(' ')
-  const page = (columns: string, table: string) =>
-    `select ${columns} from ${table}
-     where organisation_id = $1 and ${position} > $2 ${conditions} order by ${position} limit $3`
-  const text =
-    sentBy === undefined
-      ? page('"position", document', 'outcomes')
-      : // Not a join: PostgreSQL might read all outcomes for it.
-        `select "position", (select document from outcomes
-           where outcomes.organisation_id = page.organisation_id and outcomes.id = page.id)
-         from (${page('organisation_id, id, "position"', 'outcome_views')}) as page order by ${position}`
+  // Not a join: PostgreSQL might read all outcomes for it.
+  const text = `
+    select "position", (select document from outcomes
+      where organisation_id = $1 and viewer_id = $1 and id = page.id) as document
+    from (select id, "position" from outcomes
+      where organisation_id = $1 and ${position} > $2 ${conditions} order by ${position} limit $3) as page
+    order by ${position}`
   return { text, values: [organisation_id, place, limit, ...asked.map(([, value]) => value)] }
 }

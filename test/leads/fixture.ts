@@ -24,7 +24,7 @@ import { makeLeads, type OneLeadCommand } from '../../command-api/live-leads.ts'
 import { makeWriter } from '../../command-api/writer.ts'
 import { consentHistory, customers, verificationHistory } from '../../projections/customers/projection.ts'
 import { leadFeed, leadRecords, leads } from '../../projections/leads/projection.ts'
-import { heldOutcomes, outcomes, outcomeViews } from '../../projections/outcomes/projection.ts'
+import { heldOutcomes, outcomes } from '../../projections/outcomes/projection.ts'
 import { products } from '../../projections/catalogue/projection.ts'
 import { customerAdminRoutes } from '../../query-api/customers/routes.ts'
 import { leadAdminRoutes } from '../../query-api/leads/admin-routes.ts'
@@ -91,7 +91,6 @@ export const openLeads = async (declared: Partial<OutcomeModel> = {}) => {
     leadFeed,
     leadRecords,
     outcomes,
-    outcomeViews,
     heldOutcomes,
   ]
   let reactions: readonly SomeReaction[] = []

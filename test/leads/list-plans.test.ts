@@ -8,7 +8,7 @@ import { sql } from '#infra/postgres/postgres.ts'
 import { leadFeed, leadRecords, leads } from '../../projections/leads/projection.ts'
 import { customers } from '../../projections/customers/projection.ts'
 import { ingests } from '../../projections/ingests/projection.ts'
-import { outcomes, outcomeViews } from '../../projections/outcomes/projection.ts'
+import { outcomes } from '../../projections/outcomes/projection.ts'
 import { ingestAdminRoutes } from '../../query-api/ingests/admin-routes.ts'
 import { leadAdminRoutes } from '../../query-api/leads/admin-routes.ts'
 import { leadRoutes } from '../../query-api/leads/routes.ts'
@@ -69,22 +69,22 @@ const fill = async (pool: Pool) => {
       ${returning}, now() - number * interval '1 s', '{"status": "received"}'
     from generate_series(1, 2000) as number`)
   await pool.query(sql`
-    insert into outcomes (organisation_id, id, position, contact_id, type, deal_ref, document)
-    select ${organisation_id}, md5(number::text)::uuid, lpad(number::text, 20, '0'), md5('other' || number)::uuid,
+    insert into outcomes (organisation_id, viewer_id, id, position, contact_id, type, deal_ref, document)
+    select ${organisation_id}, ${organisation_id}, md5(number::text)::uuid, lpad(number::text, 20, '0'), md5('other' || number)::uuid,
       case when number % 10000 = 9999 then 'lost' else 'sold' end, 'none', '{}'
     from generate_series(1, ${many}::integer) as number`)
   await pool.query(sql`
-    insert into outcome_views (organisation_id, viewer_id, id, position, contact_id, type, deal_ref)
-    select organisation_id, viewer_id, id, position, contact_id, type, deal_ref
-    from outcomes, unnest(${[newcomer, partner]}::uuid[]) as viewer_id
-    where viewer_id = ${newcomer} or position > lpad((${many}::integer - 3)::text, 20, '0')`)
+    insert into outcomes (organisation_id, viewer_id, id, position, contact_id, type, deal_ref)
+    select organisation_id, viewer.id, outcomes.id, position, contact_id, type, deal_ref
+    from outcomes, unnest(${[newcomer, partner]}::uuid[]) as viewer (id)
+    where viewer.id = ${newcomer} or position > lpad((${many}::integer - 3)::text, 20, '0')`)
   await pool.query('analyze')
 }
 
 let database: Awaited<ReturnType<typeof readModel>>
 let pool: Pool
 beforeAll(async () => {
-  database = await readModel(leads, leadFeed, leadRecords, outcomes, outcomeViews, ingests, customers)
+  database = await readModel(leads, leadFeed, leadRecords, outcomes, ingests, customers)
   pool = database.pool
   await fill(pool)
 }, 60_000)
