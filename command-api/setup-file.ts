@@ -17,8 +17,11 @@ export const parseSetupFile = (text: string): ParsedSetupFile | { readonly fault
   const documents = parseAllDocuments(text, { lineCounter: lines, merge: true, prettyErrors: false })
   if ('empty' in documents) return { faults: [{ line: 1, path: [], reason: 'the file is empty' }] }
 
-  const faults = documents.flatMap(({ errors }) =>
-    errors.map(({ pos: [at], message }) => ({ line: lines.linePos(at).line, path: [], reason: message })),
+  // What the reader stumbles over next mostly follows from where it stumbled first: a tab makes a dozen.
+  const faults = documents.flatMap(({ errors: [first, ...more] }) =>
+    [...(first ? [first] : []), ...more.filter(({ code }) => code === 'DUPLICATE_KEY')].map(
+      ({ pos: [at], message }) => ({ line: lines.linePos(at).line, path: [], reason: message }),
+    ),
   )
   if (faults.length > 0) return { faults }
 

@@ -24,6 +24,8 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 
 const shown = (value: unknown): string => {
   if (value === undefined) return 'nothing'
+  const name = isObject(value) ? (value['slug'] ?? value['key'] ?? value['code'] ?? value['name']) : undefined
+  if (typeof name === 'string') return name
   const json = JSON.stringify(value)
   return json.length > 60 ? `${json.slice(0, 59)}…` : json
 }

@@ -175,7 +175,9 @@ const { refer_above_percent, decline_above_percent } = standardUnderwriting
 const noRules: UnderwritingRules = { derived: [], rules: [], refer_above_percent, decline_above_percent }
 
 /** What a declared product leaves out that its price depends on, and what that means. */
-export const leftOut = ({ underwriting, factors, policy_fee_pence, journeys }: DeclaredProduct): readonly string[] => {
+export const leftOut = (declared: DeclaredProduct): readonly string[] => {
+  const { whole_of_market, covers, underwriting, factors, policy_fee_pence } = declared
+  if (whole_of_market || !covers.some(({ pricing_basis }) => pricing_basis === 'rated')) return []
   const stated = (name: keyof RatingFactors) => factors[name] !== undefined
   const names = Object.keys(neutralFactors) as (keyof RatingFactors)[] // its own keys
   const missing = names.filter((name) => !stated(name))
@@ -183,7 +185,6 @@ export const leftOut = ({ underwriting, factors, policy_fee_pence, journeys }: D
     ...(missing.length > 0 ? [`has no factors of its own for ${missing.join(', ')}: they change no rate`] : []),
     ...(underwriting ? [] : ['has no underwriting: no answer loads the price, refers or declines']),
     ...(policy_fee_pence === 0 ? ['has no policy fee'] : []),
-    ...(journeys.length === 0 ? ['has no journeys: no application can be started'] : []),
   ]
 }
 

@@ -1,3 +1,4 @@
+import { isSellable } from '../checkout/record.ts'
 import type { Draft } from './events.ts'
 
 /** Nobody can buy without these, and their premiums cannot be collected. */
@@ -7,6 +8,8 @@ type Known = { readonly hasRpiFigures: boolean }
 
 /** What may be published as it is, and stands in somebody's way later. */
 export const unfinished = (draft: Draft, { hasRpiFigures }: Known): readonly string[] => [
+  ...(draft.journeys.length === 0 ? ['has no journeys: no application can be started'] : []),
+  ...(isSellable(draft) ? [] : ['checkout.demands_and_needs is required and has no statement: nobody can buy it']),
   ...draft.journeys.flatMap(({ presentations }, journey) =>
     presentations.flatMap(({ stages }, place) => {
       if (!stages.some(({ stage_type }) => stage_type === 'payment')) return []

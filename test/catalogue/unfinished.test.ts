@@ -11,6 +11,7 @@ const asking = (fields: readonly string[], hasPayment = true) => {
   const journeys = [{ ...termLife.journeys[0], presentations: [{ ...web, stages }] }]
   return unfinished(draft({ journeys }), { hasRpiFigures: true })
 }
+const withoutPages = termLife.journeys.map((journey) => ({ ...journey, presentations: [] }))
 const whole = ['first_name', 'last_name', 'dob', 'email', 'address']
 
 test('pages that lead to a purchase without asking what it needs are named with the plan', () => {
@@ -23,9 +24,27 @@ test('pages that lead to a purchase without asking what it needs are named with 
 
 test('a cover that follows the retail prices without a figure of any year is named with the plan', () => {
   const covers = termLife.covers.map((cover) => ({ ...cover, indexation_method: 'rpi' }))
-  const of = draft({ covers, journeys: [] })
+  const of = draft({ covers, journeys: withoutPages })
   expect(unfinished(of, { hasRpiFigures: false })).toEqual([
     'covers[0] follows the retail prices, and policy_rules has no figure in rpi: it waits for one',
   ])
   expect(unfinished(of, { hasRpiFigures: true })).toEqual([])
+})
+
+test('a product without a journey is named with the plan: no application can be started', () => {
+  expect(unfinished(draft({ journeys: [] }), { hasRpiFigures: true })).toEqual([
+    'has no journeys: no application can be started',
+  ])
+})
+
+test('a product whose statement of demands and needs is required and missing is named with the plan', () => {
+  const { checkout } = draft()
+  const asking = (demands_and_needs: typeof checkout.demands_and_needs) =>
+    unfinished(draft({ journeys: withoutPages, checkout: { ...checkout, demands_and_needs } }), { hasRpiFigures: true })
+
+  expect(asking({ required: true, statement: null })).toEqual([
+    'checkout.demands_and_needs is required and has no statement: nobody can buy it',
+  ])
+  expect(asking({ required: true, statement: 'You want cover.' })).toEqual([])
+  expect(asking({ required: false, statement: null })).toEqual([])
 })

@@ -26,6 +26,14 @@ const refused = (title: string, text: string, expected: Record<string, readonly 
   })
 
 refused('what is no YAML, with its line', 'organisations:\n  - slug: [acme\n', { file: [3, 'Flow sequence'] })
+refused(
+  'a tab, with its line alone and not what follows from it',
+  withLine('    name: Acme Life', '\tname: Acme Life'),
+  {
+    file: [4, 'Tabs are not allowed as indentation'],
+  },
+)
+refused('every key that stands twice', 'a: 1\na: 2\na: 3\n', { file: [2, 'line 3: Map keys must be unique'] })
 refused('an empty file', '', { file: [1, 'empty'] })
 refused('a file of several documents', 'a: 1\n---\nb: 2\n', { file: [1, 'one YAML document'] })
 refused('an alias of an anchor that there is not', 'organisations: *nowhere\n', { file: [1, 'nowhere'] })
