@@ -90,9 +90,12 @@ const goOn = async (script: string) => {
 }
 
 test('a server sells a policy as the guide says', { timeout: 120_000 }, async () => {
-  const output = await goOnWith('docs/servers.md', 'What to ask', 'Buy')
+  const output = await goOnWith('docs/servers.md', 'What to ask', 'Buy', 'While the customer types')
 
   expect(output).toContain('"label":"Do you smoke?"')
+  // The guide's firm has no accounts with the providers.
+  expect(output).toContain('{"data":{"valid":true,"normalised":"+442071838750","reason":"lookup_unavailable"}}')
+  expect(output).toContain('{"data":{"addresses":[],"valid":false,"town":null}}')
   expect(output).toContain('{"data":{"owed":[]}}')
   expect(output).toMatch(/"policy_number":"POL-\d{9}".*"collection_day":28,/)
 })
