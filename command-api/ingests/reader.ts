@@ -1,5 +1,5 @@
 import type { CustomerDetails } from '#domain/customers/events.ts'
-import { isUsableKey, type SentField, type SentFields } from '#domain/ingests/fields.ts'
+import { isUsableKey, itemsOf, type SentFields } from '#domain/ingests/fields.ts'
 import type { IngestContent } from '#domain/ingests/events.ts'
 import type { CustomField } from '#domain/pipeline/events.ts'
 import type { Facts, FactValue } from '#domain/leads/events.ts'
@@ -62,21 +62,15 @@ export const readDeterministically = ({ content, fields, wanted, today }: Readin
 
 /** The items of a list are fields of their own, but for a fact that can hold several. */
 const together = (
-  { others }: Pick<SentFields, 'others'>,
+  fields: Pick<SentFields, 'others'>,
   wanted: readonly CustomField[],
-): (readonly [key: string, value: FactValue])[] => {
-  const lists = new Map<string, SentField['value'][]>()
-  return [...others].flatMap<readonly [string, FactValue]>(([key, { value, sender, list }]) => {
-    const before = list === undefined ? undefined : lists.get(list)
-    if (before) {
-      before.push(value)
-      return []
-    }
-    if (fieldNamed(key, wanted)?.type !== 'choices') return [[key, value] as const]
-    const items = [value]
-    lists.set(sender, items)
-    return [[key, items] as const]
-  })
+): readonly (readonly [key: string, value: FactValue])[] => {
+  const isOfSeveral = (key: string) => fieldNamed(key, wanted)?.type === 'choices'
+  const others = [...fields.others]
+  const lists = new Set(others.filter(([key]) => isOfSeveral(key)).map(([, { sender }]) => sender))
+  return others
+    .filter(([, { list }]) => list === undefined || !lists.has(list))
+    .map(([key, field]) => [key, isOfSeveral(key) ? [...itemsOf(fields, field)] : field.value] as const)
 }
 
 const fieldNamed = (key: string, wanted: readonly CustomField[]): CustomField | undefined =>

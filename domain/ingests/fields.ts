@@ -113,6 +113,12 @@ export const sentFields = (content: IngestContent, fieldNames: Readonly<Record<s
   return { details, declared: content.declared ?? {}, others, truncated }
 }
 
+/** All that was sent in a field: of a list, every item. */
+export const itemsOf = ({ others }: Pick<SentFields, 'others'>, { value, sender }: SentField): readonly Plain[] => [
+  value,
+  ...[...others.values()].filter(({ list }) => list === sender).map((item) => item.value),
+]
+
 /** What holds the details of a person, and of nobody and nothing else. */
 const persons =
   /^(contact|contactdetails|person|personal|personaldetails|customer|customerdetails|lead|applicant|client|user|details|address|homeaddress|identity|fields|formfields|form|data|answers|payload|body|form_?data|values)$/
@@ -133,7 +139,7 @@ const leavesOf = (data: Readonly<Record<string, unknown>>) => {
       return
     }
     if (Array.isArray(value)) {
-      for (const [index, item] of value.entries())
+      for (const [index, item] of value.filter(isSaid).entries())
         if (index === 0) walk(item, path)
         else walk(item, [...path, String(index + 1)], path)
       return
@@ -142,15 +148,21 @@ const leavesOf = (data: Readonly<Record<string, unknown>>) => {
       for (const [key, inner] of Object.entries(value)) walk(inner, [...path, key])
       return
     }
+    if (!isSaid(value)) return
     if (typeof value === 'string') {
       const text = value.trim()
       if (text.length > longestValue) truncated = true
-      if (text !== '') leaves.push({ path, value: text.slice(0, longestValue), list })
-    } else if (typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value)))
-      leaves.push({ path, value, list })
+      leaves.push({ path, value: text.slice(0, longestValue), list })
+    } else if (typeof value === 'boolean' || typeof value === 'number') leaves.push({ path, value, list })
   }
   walk(data, [])
   return { leaves, truncated }
+}
+
+/** Forms send an empty choice before those that were made. JSON may hold numbers that are none for us. */
+const isSaid = (value: unknown): boolean => {
+  if (typeof value === 'string') return value.trim() !== ''
+  return typeof value === 'number' ? Number.isFinite(value) : value !== null
 }
 
 /** A field key made of a path; undefined when none can be made. */

@@ -3,7 +3,7 @@ import { longestMatchedText, matchesPattern } from '../pattern.ts'
 import { ageLastBirthday } from '../rating/age.ts'
 import { entry } from '../rating/answers.ts'
 import type { IngestConsent, RuleFailure } from './events.ts'
-import { detailNamed, type DetailName, type SentField, type SentFields } from './fields.ts'
+import { detailNamed, itemsOf, type DetailName, type SentField, type SentFields } from './fields.ts'
 
 /** What telling whether a text is of a format takes: libraries that the domain does not know. */
 export type Formats = {
@@ -50,7 +50,9 @@ const failureOf = (rule: LeadRule, facts: RuleFacts): RuleFailure | undefined =>
       return wrong === undefined ? undefined : failed(wrong)
     }
     case 'allowed_values':
-      return rule.values.some((value) => value.toLowerCase() === text.toLowerCase())
+      return found.items.every((item) =>
+        rule.values.some((value) => value.toLowerCase() === String(item).toLowerCase()),
+      )
         ? undefined
         : failed(`must be one of ${rule.values.join(', ')}`)
     case 'age_range': {
@@ -71,23 +73,33 @@ const failureOf = (rule: LeadRule, facts: RuleFacts): RuleFailure | undefined =>
   }
 }
 
-const valueOf = (key: string, { details, declared, others }: SentFields): SentField | undefined => {
+/** `items`: each that a list holds. */
+type Found = Pick<SentField, 'value' | 'sender'> & { readonly items: readonly unknown[] }
+
+const valueOf = (key: string, fields: SentFields): Found | undefined => {
+  const { details, declared, others } = fields
   const name: DetailName | undefined = detailNamed(key)
   if (name) {
-    const found = details.get(name)
-    if (found) return found
-    // Both parts of a name, or the whole of it.
-    if (name === 'name') return details.get('last_name') ?? details.get('first_name')
-    if (name === 'first_name' || name === 'last_name') {
-      const whole = details.get('name')
-      return whole && String(whole.value).trim().includes(' ') ? whole : undefined
-    }
-    return undefined
+    const found = detailOf(name, details)
+    return found && { ...found, items: [found.value] }
   }
   const own = Object.hasOwn(declared, key) ? declared[key] : undefined
-  if (own !== undefined && own !== null && own !== '')
-    return { value: Array.isArray(own) ? own.join(', ') : own, sender: key }
-  return others.get(key)
+  const items = [own ?? []].flat().filter((item) => item !== null && item !== '')
+  if (items.length > 0) return { value: items.join(', '), sender: key, items }
+  const other = others.get(key)
+  return other && { ...other, items: itemsOf(fields, other) }
+}
+
+const detailOf = (name: DetailName, details: SentFields['details']): SentField | undefined => {
+  const found = details.get(name)
+  if (found) return found
+  // Both parts of a name, or the whole of it.
+  if (name === 'name') return details.get('last_name') ?? details.get('first_name')
+  if (name === 'first_name' || name === 'last_name') {
+    const whole = details.get('name')
+    return whole && String(whole.value).trim().includes(' ') ? whole : undefined
+  }
+  return undefined
 }
 
 const formatFault = (

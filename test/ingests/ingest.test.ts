@@ -364,6 +364,12 @@ describe('the deterministic reader', () => {
 
   test.each<[title: string, data: Record<string, unknown>, facts: object]>([
     ['sent as a list', { Pets: ['dog, large', 'CAT', 'parrot'] }, { pets: ['Cat', 'Dog, large'] }],
+    [
+      'after an empty choice, as forms send it',
+      { pets: ['', ' ', 'dog, large', 'cat'] },
+      { pets: ['Cat', 'Dog, large'] },
+    ],
+    ['after null, and a number that is none', { pets: [null, 1e400, 'cat', 'horse'] }, { pets: ['Cat', 'Horse'] }],
     ['sent as a text', { pets: 'horse, cat' }, { pets: ['Cat', 'Horse'] }],
     ['beside another of that name', { pets: ['Cat'], 'pets.2': 'Horse' }, { pets: ['Cat'], pets_2: 'Horse' }],
     ['and any other list is its items', { list: ['a', 'b'] }, { list: 'a', list_2: 'b' }],

@@ -58,6 +58,7 @@ describe('a field that is required', () => {
     ['a fact that was declared as a list', 'budget', { declared: { budget: ['a', 'b'] } }, true],
     ['no fact that is null', 'budget', { declared: { budget: null } }, false],
     ['no fact that is empty', 'budget', { declared: { budget: '' } }, false],
+    ['no fact that is an empty list', 'budget', { declared: { budget: [] } }, false],
     ['a fact that is only in the data', 'budget', { declared: { budget: '' }, data: { budget: 5 } }, true],
     ['nothing that every object has', 'constructor', {}, false],
   ])('%s', (_name, field, sent, isMet) => {
@@ -140,6 +141,16 @@ test('one of several values is allowed, however it is written', () => {
   expect(unmet(rule, { declared: { plan: 'gold' } })).toEqual([])
   expect(unmet(rule, { declared: { plan: 'SILVER' } })).toEqual([])
   expect(unmet(rule, { declared: { plan: 'iron' } })).toEqual(failed(rule, 'plan', 'must be one of Gold, Silver'))
+})
+
+test('every item of a list must be an allowed value', () => {
+  const rule: LeadRule = { rule: 'allowed_values', field: 'plan', values: ['Gold', 'Silver'] }
+
+  for (const sent of ['data', 'declared']) {
+    expect(unmet(rule, { [sent]: { plan: ['gold', 'SILVER'] } })).toEqual([])
+    expect(unmet(rule, { [sent]: { plan: [null, 'gold'] } })).toEqual([])
+    expect(unmet(rule, { [sent]: { plan: ['gold', 'iron'] } })).toEqual(failed(rule, 'plan'))
+  }
 })
 
 test('a list that was declared is one text', () => {
