@@ -35,6 +35,7 @@ const CsvRow = z.object({
 const mostRows = 100
 const mostBytes = 240_000
 const longestValue = 10_000
+const longestName = 200
 const longestRow = 100_000
 
 type Row = { readonly line: number; readonly fields: Readonly<Record<string, string>> }
@@ -63,8 +64,11 @@ const digestOf = async (file: string): Promise<string> => {
   return digest.digest('hex')
 }
 
-/** A second column of the same name would take the place of the first; and one that holds all others says nothing of anybody. */
-const distinctColumns = (file: string) => (names: readonly string[]) => {
+/**
+ * A second column of the same name would take the place of the first; and one that holds all others says nothing of anybody.
+ * The names go with every row: what the service does not take of them, it would refuse of each.
+ */
+const usableColumns = (file: string) => (names: readonly string[]) => {
   if (names.length === 1 && /[;\t|]/.test(names[0] ?? ''))
     throw new Failed(
       `${basename(file)} has no commas between its columns. Save it as "CSV UTF-8" with commas, and import it again.`,
@@ -72,8 +76,20 @@ const distinctColumns = (file: string) => (names: readonly string[]) => {
   const twice = names.find((name, index) => name !== '' && names.indexOf(name) !== index)
   if (twice !== undefined)
     throw new Failed(`${basename(file)} has two columns named ${twice}. Rename or remove one, and import it again.`)
+  for (const name of names) {
+    if (name.length > longestName)
+      throw new Failed(
+        `${basename(file)} has a column whose name is longer than ${longestName} characters: ${name.slice(0, 60)}… Shorten it, and import the file again.`,
+      )
+    if (name.includes('\0'))
+      throw new Failed(
+        `${basename(file)} has a column whose name holds ${noText}. Remove it, and import the file again.`,
+      )
+  }
   return [...names]
 }
+
+const noText = 'the character U+0000, which is no text'
 
 /** A row is refused whose values may stand below other names than their own. */
 const misshapen = (values: number, columns: number): string => {
@@ -86,7 +102,7 @@ const misshapen = (values: number, columns: number): string => {
 const unfit = ({ fields }: Row, size: number): string | undefined => {
   for (const [column, value] of Object.entries(fields)) {
     if (value.length > longestValue) return `${column} is longer than ${longestValue} characters. Shorten it.`
-    if (value.includes('\0')) return `${column} holds the character U+0000, which is no text. Remove it.`
+    if (value.includes('\0')) return `${column} holds ${noText}. Remove it.`
   }
   return size > mostBytes
     ? `the row is longer than ${mostBytes / 1000} KB with the names of its columns. Shorten it.`
@@ -143,7 +159,7 @@ export const importFile = async (
 
   const parser = createReadStream(file).pipe(
     parse({
-      columns: distinctColumns(file),
+      columns: usableColumns(file),
       info: true,
       bom: true,
       trim: true,

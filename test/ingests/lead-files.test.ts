@@ -119,6 +119,22 @@ test('a file with many columns of long names is taken in, however much longer it
   expect(output).toBe('240 leads would be taken in, 0 would be held, 0 were known, 0 faults.\n')
 })
 
+test('a column whose name the service cannot take is named before anything is sent', async () => {
+  const question = 'Do you or does anybody who lives with you smoke, or did you within the last twelve months? '.repeat(
+    3,
+  )
+  for (const [name, reason] of [
+    [question, 'has a column whose name is longer than 200 characters: Do you or does anybody'],
+    ['no\0tes', 'has a column whose name holds the character U+0000'],
+  ] as const) {
+    await writeFile(join(folder, 'names.csv'), `email,${name.replaceAll(',', '')}\nmia@example.com,yes\n`)
+    const { code, output, errors } = await run('import', 'names.csv', '--dry-run')
+
+    expect({ code, output }).toEqual({ code: 1, output: '' })
+    expect(errors).toContain(`names.csv ${reason}`)
+  }
+})
+
 test('a value that the service cannot take is told with its line, and holds up no other row', async () => {
   const odd = [`jon@example.com,${'long '.repeat(2_001)}`, 'lea@example.com,a\0b']
   const rows = ['email,notes', 'ivy@example.com,short', ...odd, 'kim@example.com,']
