@@ -1,3 +1,4 @@
+import { organisations } from './access/projection.ts'
 import { applications } from './applications/projection.ts'
 import { applicationTimeline } from './applications/timeline.ts'
 import { keyDocuments, products, releases } from './catalogue/projection.ts'
@@ -28,6 +29,7 @@ import { quotes } from './quotes/projection.ts'
 
 /** Every read model that there is. */
 export const allProjections: readonly SomeProjection[] = [
+  organisations,
   products,
   releases,
   keyDocuments,

@@ -1,4 +1,4 @@
-import { timeZoneOf } from '#domain/access/record.ts'
+import { currencyOf, timeZoneOf, type Organisation } from '#domain/access/record.ts'
 import { sentFields } from '#domain/ingests/fields.ts'
 import type { IngestState } from '#domain/ingests/ingest.ts'
 import { dateIn } from '#domain/time-zone.ts'
@@ -12,7 +12,7 @@ import type { Reading, ReadingMaterial } from './reader.ts'
 export type ReadIngestDeps = ApplyDeps & {
   readonly campaigns: Pick<LiveCampaigns, 'campaign'>
   readonly pipelines: Pipelines
-  readonly organisations: ReadonlyMap<string, { readonly time_zone: string }>
+  readonly organisations: ReadonlyMap<string, Pick<Organisation, 'time_zone' | 'currency_code'>>
 }
 
 /** Under this name it is recorded what was read, in whichever step. */
@@ -35,6 +35,7 @@ export const makeReadIngest = (deps: ReadIngestDeps) => {
       content,
       fields: sentFields(content, fieldNames),
       wanted: pipelines(organisation_id).custom_fields,
+      currency: currencyOf(organisations, organisation_id),
       today: dateIn(timeZoneOf(organisations, organisation_id), now),
     }
   }

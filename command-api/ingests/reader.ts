@@ -1,6 +1,7 @@
 import type { CustomerDetails } from '#domain/customers/events.ts'
 import { isUsableKey, itemsOf, type SentFields } from '#domain/ingests/fields.ts'
 import type { IngestContent } from '#domain/ingests/events.ts'
+import { unitsIn } from '#domain/money.ts'
 import type { CustomField } from '#domain/pipeline/events.ts'
 import type { Facts, FactValue } from '#domain/leads/events.ts'
 import type { OrganisationId } from '#domain/values.ts'
@@ -15,6 +16,8 @@ export type ReadingMaterial = {
   readonly fields: SentFields
   /** The facts that the organisation wants to know. */
   readonly wanted: readonly CustomField[]
+  /** The organisation's. */
+  readonly currency: string
   /** Where the organisation is, `YYYY-MM-DD`. */
   readonly today: string
 }
@@ -48,10 +51,10 @@ export type LeadReader = {
 const mostFacts = 200
 
 /** Reads without anybody's help: names of fields, values by their form, and what people usually write. */
-export const readDeterministically = ({ content, fields, wanted, today }: ReadingMaterial): Reading => {
+export const readDeterministically = ({ content, fields, wanted, currency, today }: ReadingMaterial): Reading => {
   const text = content.text === null ? undefined : readText(content.text, today)
   const found = [...together(fields, wanted), ...Object.entries(text?.facts ?? {})]
-  const facts = factsOf(found, wanted)
+  const facts = factsOf(found, wanted, currency)
   return {
     outcome: 'read',
     details: text?.details ?? {},
@@ -80,12 +83,13 @@ const fieldNamed = (key: string, wanted: readonly CustomField[]): CustomField | 
 export const factsOf = (
   found: readonly (readonly [key: string, value: FactValue])[],
   wanted: readonly CustomField[],
+  currency: string,
 ): Facts => {
   const facts: Record<string, FactValue> = {}
   for (const [key, value] of found) {
     const field = fieldNamed(key, wanted)
     const name = field?.key ?? key
-    const typed = field ? asTyped(field, value) : value
+    const typed = field ? asTyped(field, value, currency) : value
     if (isUsableKey(name) && typed !== undefined && !Object.hasOwn(facts, name)) facts[name] = typed
   }
   return facts
@@ -94,7 +98,7 @@ export const factsOf = (
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
 
 /** A value as one of the field's type; undefined when it is none, and so tells nothing. */
-const asTyped = ({ type, options }: CustomField, value: FactValue): FactValue | undefined => {
+const asTyped = ({ type, options }: CustomField, value: FactValue, currency: string): FactValue | undefined => {
   const text = Array.isArray(value) ? value.join(', ') : String(value).trim()
   switch (type) {
     case 'text':
@@ -103,7 +107,7 @@ const asTyped = ({ type, options }: CustomField, value: FactValue): FactValue | 
       return numberIn(text)
     case 'money': {
       // Whole numbers that were sent as numbers are pence already, as everywhere in the API.
-      const pence = typeof value === 'number' ? value : Math.round(Number(numberIn(text)) * 100)
+      const pence = typeof value === 'number' ? value : Math.round(Number(numberIn(text)) * unitsIn(currency))
       return Number.isSafeInteger(pence) ? pence : undefined
     }
     case 'date':
@@ -123,7 +127,7 @@ const asTyped = ({ type, options }: CustomField, value: FactValue): FactValue | 
 }
 
 const numberIn = (text: string): number | undefined => {
-  const [, digits, unit] = /^[£$€]?\s*(-?\d[\d,]*(?:\.\d+)?)\s*([km])?$/i.exec(text) ?? []
+  const [, digits, unit] = /^\p{Sc}?\s*(-?\d[\d,]*(?:\.\d+)?)\s*([km])?$/iu.exec(text) ?? []
   if (digits === undefined) return undefined
   const factor = unit === undefined ? 1 : unit.toLowerCase() === 'k' ? 1_000 : 1_000_000
   const number = Number(digits.replaceAll(',', '')) * factor

@@ -1,4 +1,4 @@
-import { timeZoneOf } from '#domain/access/record.ts'
+import { timeZoneOf, type Organisation } from '#domain/access/record.ts'
 import type { RuleFailure } from '#domain/ingests/events.ts'
 import { fillsTrap, sentFields } from '#domain/ingests/fields.ts'
 import type { IngestCommand, IngestState } from '#domain/ingests/ingest.ts'
@@ -22,7 +22,7 @@ import { formatsOn, tidyDetails, type Tidied } from './tidy.ts'
 export type ResolveDeps = ApplyDeps & {
   readonly campaigns: LiveCampaigns
   readonly lookalikes: Lookalikes
-  readonly organisations: ReadonlyMap<string, { readonly time_zone: string }>
+  readonly organisations: ReadonlyMap<string, Pick<Organisation, 'time_zone'>>
 }
 
 /** Our id is a person's of this organisation, or says nothing. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { decimalMoney } from '#domain/money.ts'
 import { valueFault } from '#domain/outcomes/calculate.ts'
 import type { LeadReference, OutcomeModel, OutcomeType, Report } from '#domain/outcomes/events.ts'
 import { Rejection, type Fields } from '#domain/rejection.ts'
@@ -43,6 +44,10 @@ const dayMs = 86_400_000
 
 /** Those of ISO 4217. */
 const currencies: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'))
+
+/** Files, and other systems, write amounts as people do. */
+export const noAmount = (currency: string): string =>
+  `must be an amount in ${currency === 'GBP' ? 'pounds' : currency}, as ${decimalMoney(1250, currency)}`
 
 export type Reading = {
   readonly model: OutcomeModel

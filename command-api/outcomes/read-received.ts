@@ -1,6 +1,7 @@
 import type { MappedOutcome } from '#domain/custom-integrations/events.ts'
+import { exactMoney } from '#domain/money.ts'
 import { Rejection, type Fields } from '#domain/rejection.ts'
-import { OutcomeInput, readReference, readReport, type Reading } from './inputs.ts'
+import { noAmount, OutcomeInput, readReference, readReport, type Reading } from './inputs.ts'
 import type { ReadReceived } from './outcomes.ts'
 
 /** Holds what an event of another system says against the same checks as a report over the API. */
@@ -33,12 +34,12 @@ export const readReceived = (sent: MappedOutcome, reading: Reading): ReadReceive
 const missing = ({ occurred_at }: MappedOutcome): Fields =>
   occurred_at === null ? { occurred_at: 'is required, and there is nothing at its place in the event' } : {}
 
-const readAmounts = ({ values: given }: MappedOutcome, { model }: Reading) => {
+const readAmounts = ({ values: given }: MappedOutcome, { model, currency_code }: Reading) => {
   const values: Record<string, number> = {}
   const faults: Record<string, string> = {}
   for (const [key, text] of Object.entries(given)) {
     const unit = model.measures.find((measure) => measure.key === key)?.unit
-    const value = unit === 'money' ? penceOf(text) : numberOf(text)
+    const value = unit === 'money' ? penceOf(text, currency_code) : numberOf(text)
     if (typeof value === 'number') values[key] = value
     else faults[`values.${key}`] = value.fault
   }
@@ -48,12 +49,11 @@ const readAmounts = ({ values: given }: MappedOutcome, { model }: Reading) => {
 type Amount = number | { readonly fault: string }
 
 /** Pounds as an exact decimal; never rounded. */
-const penceOf = (text: string): Amount => {
-  const [, sign = '', pounds = '', decimals = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text) ?? []
-  if (pounds === '') return { fault: 'must be an amount in pounds, such as 12.50' }
+const penceOf = (text: string, currency: string): Amount => {
+  const [, sign = '', pounds] = /^(-?)(\d+(?:\.\d+)?)$/.exec(text) ?? []
+  if (pounds === undefined) return { fault: noAmount(currency) }
   if (sign !== '') return { fault: 'must not be negative' }
-  const pence = decimals.padEnd(2, '0')
-  return /^0*$/.test(pence.slice(2)) ? Number(pounds + pence.slice(0, 2)) : { fault: 'must be whole pence' }
+  return exactMoney(pounds, currency) ?? { fault: 'must be whole pence' }
 }
 
 const numberOf = (text: string): Amount => (/^-?\d+(\.\d+)?$/.test(text) ? Number(text) : { fault: 'must be a number' })

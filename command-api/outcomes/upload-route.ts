@@ -1,16 +1,17 @@
 import { z } from 'zod'
-import type { Directory } from '#domain/access/record.ts'
+import { currencyOf, type Directory } from '#domain/access/record.ts'
+import { exactMoney } from '#domain/money.ts'
 import type { OutcomeModel } from '#domain/outcomes/events.ts'
 import { plainWords, reasonsOf } from '#domain/reasons.ts'
 import { Rejection } from '#domain/rejection.ts'
-import { OrganisationId } from '#domain/values.ts'
+import { CurrencyCode, OrganisationId } from '#domain/values.ts'
 import { Problem } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import type { Catalogue } from '../live-catalogue.ts'
 import { makeLocks } from '../locks.ts'
 import { operatorContext, operatorRoute, refuseUnknownOrganisation } from '../operator.ts'
 import { RowFault, UploadedRows, UploadName, type UploadedRow } from '../uploaded-rows.ts'
-import { namingLeadAs, OutcomeInput, readReference, readReport } from './inputs.ts'
+import { namingLeadAs, noAmount, OutcomeInput, readReference, readReport } from './inputs.ts'
 import { matchLead } from './matching.ts'
 import { makeOutcomes, noLead, type OutcomesDeps, type Reporter } from './outcomes.ts'
 
@@ -41,13 +42,13 @@ type Fields = Readonly<Record<string, string>>
 const named = ['contact_id', 'type', 'occurred_at', 'event_id', 'deal_ref', 'product', 'reason', 'note', 'currency']
 const ofLead = ['id', 'external_id', 'email', 'phone']
 
-/** What a row says, by the names that the API has. Amounts of money are in pounds, as people write them. */
-const inputOf = (fields: Fields, { measures }: Pick<OutcomeModel, 'measures'>) => {
+/** What a row says, by the names that the API has. Amounts of money are as people write them: pounds, yen. */
+const inputOf = (fields: Fields, { measures }: Pick<OutcomeModel, 'measures'>, currency: string) => {
   const given = (name: string) => fields[name]?.trim() || undefined
   const lead = Object.fromEntries(ofLead.flatMap((name) => (given(name) ? [[name, given(name)] as const] : [])))
   const values = measures.flatMap(({ key, unit }) => {
     const text = given(key)
-    return text === undefined ? [] : [[key, unit === 'money' ? penceOf(text) : numberOf(text)] as const]
+    return text === undefined ? [] : [[key, unit === 'money' ? penceOf(text, currency) : numberOf(text)] as const]
   })
   return {
     ...Object.fromEntries(named.map((name) => [name, given(name)] as const)),
@@ -56,10 +57,14 @@ const inputOf = (fields: Fields, { measures }: Pick<OutcomeModel, 'measures'>) =
   }
 }
 
+/** The currency of the row, or the organisation's. */
+const currencyIn = (fields: Fields, otherwise: string): string =>
+  CurrencyCode.safeParse(fields['currency']?.trim().toUpperCase()).data ?? otherwise
+
 /** Exact, and never rounded: what is not whole pence is no amount. */
-const penceOf = (text: string): number | string => {
-  const [, pounds, decimals = ''] = /^£?\s*(\d{1,12}|\d{1,3}(?:,\d{3})+)(?:\.(\d{1,2}))?$/.exec(text) ?? []
-  return pounds === undefined ? text : Number(pounds.replaceAll(',', '') + decimals.padEnd(2, '0'))
+const penceOf = (text: string, currency: string): number | string => {
+  const [, pounds, decimals] = /^\p{Sc}?\s*(\d{1,12}|\d{1,3}(?:,\d{3})+)(\.\d{1,3})?$/u.exec(text) ?? []
+  return (pounds && exactMoney(pounds.replaceAll(',', '') + (decimals ?? ''), currency)) ?? text
 }
 
 const numberOf = (text: string): number | string => (/^\d+(\.\d+)?$/.test(text) ? Number(text) : text)
@@ -85,7 +90,7 @@ export const uploadOutcomesRoute = (deps: Deps): Route => {
       const reading = {
         model,
         slugs: catalogue.slugs(organisation_id),
-        currency_code: directory.organisations.get(organisation_id)?.currency_code ?? 'GBP',
+        currency_code: currencyOf(directory.organisations, organisation_id),
         now: facts.now,
       }
       const reporter: Reporter = {
@@ -115,13 +120,13 @@ export const uploadOutcomesRoute = (deps: Deps): Route => {
 
       /** What a row reports, and whom it is about as far as that is known. */
       const read = async ({ line, fields }: UploadedRow) => {
-        const input = OutcomeInput.safeParse(inputOf(fields, model), { error: plainWords })
+        const currency = currencyIn(fields, reading.currency_code)
+        const input = OutcomeInput.safeParse(inputOf(fields, model, currency), { error: plainWords })
         if (!input.success) {
           const isMoney = (path: readonly PropertyKey[]) =>
             path[0] === 'values' && model.measures.some(({ key, unit }) => key === path[1] && unit === 'money')
           const reasons = reasonsOf(input.error.issues).map(
-            ({ path, reason }) =>
-              [fieldOf(path), isMoney(path) ? 'must be an amount in pounds, as 12.50' : reason] as const,
+            ({ path, reason }) => [fieldOf(path), isMoney(path) ? noAmount(currency) : reason] as const,
           )
           fault(line, Object.fromEntries(reasons))
           return []

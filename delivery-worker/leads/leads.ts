@@ -26,6 +26,7 @@ type Row = {
   readonly lead: LeadRecord | null
   readonly customer: Customer | null
   readonly pipeline: Pipeline | null
+  readonly currency: string | null
   readonly event: { readonly payload: Json } | null
 }
 
@@ -55,11 +56,12 @@ export const leads = subjectKind<typeof leadEvents, Facts>({
   readSnapshots: async (pool, subjects) => {
     const rows = await read(pool, subjects)
     return (contact_id, _now, event_id) => {
-      const { lead, customer = null, pipeline, event } = rows.get(event_id) ?? {}
+      const { lead, customer = null, pipeline, currency, event } = rows.get(event_id) ?? {}
       if (!event) return undefined
+      const firm = { pipeline: pipeline ?? seededPipeline, currency: currency ?? 'GBP' }
       const snapshot = lead
-        ? leadSnapshot(lead, customer, pipeline ?? seededPipeline)
-        : personSnapshot(CustomerId.parse(contact_id), customer, pipeline ?? seededPipeline)
+        ? leadSnapshot(lead, customer, firm)
+        : personSnapshot(CustomerId.parse(contact_id), customer, firm)
       return { payload: event.payload, ...snapshot }
     }
   },
@@ -70,7 +72,7 @@ const read = async (pool: Pool, subjects: readonly Wanted[]): Promise<ReadonlyMa
     name: 'delivery-leads',
     ...sql`
       select wanted.event_id, lead_records.document as lead, customers.document as customer, pipelines.document as pipeline,
-        lead_events.document as event
+        organisations.currency_code as currency, lead_events.document as event
       from unnest(${subjects.map(({ organisation_id }) => organisation_id)}::uuid[], ${subjects.map(({ id }) => id)}::uuid[],
         ${subjects.map(({ event_id }) => event_id)}::uuid[]) as wanted (organisation_id, id, event_id)
       left join lead_records
@@ -78,7 +80,8 @@ const read = async (pool: Pool, subjects: readonly Wanted[]): Promise<ReadonlyMa
       left join customers on customers.organisation_id = wanted.organisation_id and customers.id = wanted.id
       left join lead_events on lead_events.organisation_id = wanted.organisation_id and lead_events.viewer_id = ${team}
         and lead_events.event_id = wanted.event_id
-      left join pipelines on pipelines.organisation_id = wanted.organisation_id`,
+      left join pipelines on pipelines.organisation_id = wanted.organisation_id
+      left join organisations on organisations.organisation_id = wanted.organisation_id`,
   })
   return new Map(rows.map((row) => [row.event_id, row]))
 }

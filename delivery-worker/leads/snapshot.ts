@@ -2,6 +2,7 @@ import { isVerified, type ConsentHeld, type Customer } from '#domain/customers/r
 import type { Json } from '#domain/event.ts'
 import type { FactValue } from '#domain/leads/events.ts'
 import type { LeadRecord } from '#domain/leads/record.ts'
+import { decimalMoney } from '#domain/money.ts'
 import type { CustomField, Pipeline, TeamMember } from '#domain/pipeline/events.ts'
 import { Channel, type CustomerId } from '#domain/values.ts'
 
@@ -13,26 +14,29 @@ type OfLead = Pick<LeadRecord, 'contact_id' | 'facts'> & {
   readonly work: Work
 }
 
+/** How the organisation works its leads, and what its amounts are in. */
+type Firm = { readonly pipeline: Pipeline; readonly currency: string }
+
 /** A lead and the person as receivers are shown them, as they are now. Every key is always there. */
-export const leadSnapshot = (lead: LeadRecord, person: PersonOf | null, pipeline: Pipeline): Json => {
+export const leadSnapshot = (lead: LeadRecord, person: PersonOf | null, firm: Firm): Json => {
   const { marks, ...known } = lead
   return shownOf(
-    { ...known, external_system_id: marks.external_system_id, work: workOf(lead, pipeline) },
+    { ...known, external_system_id: marks.external_system_id, work: workOf(lead, firm.pipeline) },
     person,
-    pipeline,
+    firm,
   )
 }
 
 /** The same of a person who has no lead record: nobody works with them, and nothing beside their details is known. */
-export const personSnapshot = (contact_id: CustomerId, person: PersonOf | null, pipeline: Pipeline): Json =>
-  shownOf({ contact_id, facts: {}, external_system_id: null, tps: null, work: noWork }, person, pipeline)
+export const personSnapshot = (contact_id: CustomerId, person: PersonOf | null, firm: Firm): Json =>
+  shownOf({ contact_id, facts: {}, external_system_id: null, tps: null, work: noWork }, person, firm)
 
-const shownOf = (lead: OfLead, person: PersonOf | null, pipeline: Pipeline): Json => {
+const shownOf = (lead: OfLead, person: PersonOf | null, firm: Firm): Json => {
   const contact = contactOf(lead, person)
   return {
     contact,
-    lead: { ...contact, ...lead.work, fields: fieldsOf(lead, pipeline) },
-    facts: displayed(lead, pipeline),
+    lead: { ...contact, ...lead.work, fields: fieldsOf(lead, firm.pipeline) },
+    facts: displayed(lead, firm),
   }
 }
 
@@ -155,16 +159,18 @@ const booleanIn = (value: FactValue): boolean | null => {
 }
 
 /** The fields that have a value, as a person would read them. */
-const displayed = ({ facts }: Pick<LeadRecord, 'facts'>, { custom_fields }: Pipeline): Json =>
+const displayed = ({ facts }: Pick<LeadRecord, 'facts'>, { pipeline, currency }: Firm): Json =>
   Object.fromEntries(
-    custom_fields.flatMap((field) => {
+    pipeline.custom_fields.flatMap((field) => {
       const value = typed(field, facts[field.key])
-      return value === null || (Array.isArray(value) && value.length === 0) ? [] : [[field.key, textOf(field, value)]]
+      return value === null || (Array.isArray(value) && value.length === 0)
+        ? []
+        : [[field.key, textOf(field, value, currency)]]
     }),
   )
 
-const textOf = ({ type }: CustomField, value: FactValue): string => {
+const textOf = ({ type }: CustomField, value: FactValue, currency: string): string => {
   if (Array.isArray(value)) return value.join(', ')
   if (typeof value === 'boolean') return value ? 'Yes' : 'No'
-  return type === 'money' && typeof value === 'number' ? (value / 100).toFixed(2) : String(value)
+  return type === 'money' && typeof value === 'number' ? decimalMoney(value, currency) : String(value)
 }

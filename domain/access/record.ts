@@ -28,6 +28,12 @@ export const timeZoneOf = (
   organisation_id: string,
 ): string => organisations.get(organisation_id)?.time_zone ?? defaultTimeZone
 
+/** The same of its currency. */
+export const currencyOf = (
+  organisations: ReadonlyMap<string, Pick<Organisation, 'currency_code'>>,
+  organisation_id: string,
+): string => organisations.get(organisation_id)?.currency_code ?? 'GBP'
+
 /** A server-only application has no allowed origins; a browser application has one or more. */
 export const ApplicationKind = z.enum(['server', 'browser'])
 export type ApplicationKind = z.infer<typeof ApplicationKind>

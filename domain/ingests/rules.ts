@@ -117,7 +117,7 @@ const formatFault = (
     case 'date':
       return formats.date(text) === undefined ? 'is not a date' : undefined
     case 'number':
-      return /^[-+]?[£$€]?\s*\d[\d,]*(\.\d+)?$/.test(text.trim()) ? undefined : 'is not a number'
+      return /^[-+]?\p{Sc}?\s*\d[\d,]*(\.\d+)?$/u.test(text.trim()) ? undefined : 'is not a number'
     case 'pattern':
       return text.length <= longestMatchedText && matchesPattern(pattern ?? '', text)
         ? undefined

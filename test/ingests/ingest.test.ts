@@ -332,7 +332,7 @@ describe('what was sent', () => {
 
 describe('the deterministic reader', () => {
   const field = (key: string, type: FieldType, options: string[] = []) => ({ key, label: key, type, options })
-  const read = (data: Record<string, unknown>, text: string | null = null) =>
+  const read = (data: Record<string, unknown>, text: string | null = null, currency = 'GBP') =>
     readDeterministically({
       organisation_id,
       content: { data, text },
@@ -345,6 +345,7 @@ describe('the deterministic reader', () => {
         field('product', 'choice', ['Life', 'Critical illness']),
         field('pets', 'choices', ['Cat', 'Dog, large', 'Horse']),
       ],
+      currency,
       today: '2026-01-15',
     })
 
@@ -369,12 +370,20 @@ describe('the deterministic reader', () => {
       { pets: ['', ' ', 'dog, large', 'cat'] },
       { pets: ['Cat', 'Dog, large'] },
     ],
-    ['after null, and a number that is none', { pets: [null, 1e400, 'cat', 'horse'] }, { pets: ['Cat', 'Horse'] }],
+    ['after null, and a number that is none', { pets: [null, Infinity, 'cat', 'horse'] }, { pets: ['Cat', 'Horse'] }],
     ['sent as a text', { pets: 'horse, cat' }, { pets: ['Cat', 'Horse'] }],
     ['beside another of that name', { pets: ['Cat'], 'pets.2': 'Horse' }, { pets: ['Cat'], pets_2: 'Horse' }],
     ['and any other list is its items', { list: ['a', 'b'] }, { list: 'a', list_2: 'b' }],
   ])('what holds several is one fact, a list for multi-value fields: %s', (_title, data, facts) => {
     expect(read(data)).toMatchObject({ facts })
+  })
+
+  test.each([
+    ['GBP', '£1,250.50', 125_050],
+    ['JPY', '¥1,250', 1_250],
+    ['KWD', '1,250.505', 1_250_505],
+  ])('counts an amount in the smallest unit of the currency of the organisation: %s %s', (currency, budget, amount) => {
+    expect(read({ budget }, null, currency)).toMatchObject({ facts: { budget: amount } })
   })
 
   test('leaves out what is no value of the type', () => {

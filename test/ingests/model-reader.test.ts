@@ -65,6 +65,7 @@ const material = (text: string | null, data: Record<string, unknown> = {}, organ
   content: { data, text },
   fields: sentFields({ identity: null, data, text, declared: null, consent: null, provenance: null }),
   wanted,
+  currency: 'GBP',
   today: '2026-01-15',
 })
 

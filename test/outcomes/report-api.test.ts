@@ -337,6 +337,32 @@ test('422 validation_failed: a lead has 2,000 outcomes, the most there can be, a
   expect(uploaded.body).toMatchObject({ data: { taken: 0, faults: [{ line: 2, field: 'external_id' }] } })
 })
 
+test('amounts of a file are in the currency of their row, or else of the organisation', async () => {
+  const contact_id = await fixture.send()
+  const row = (line: number, premium: string, currency?: string) => ({
+    line,
+    fields: { type: 'quoted', occurred_at: '2026-01-15', contact_id, premium, ...(currency && { currency }) },
+  })
+  const rows = [row(2, '£1,250.5'), row(3, '1,250', 'JPY'), row(4, '1.25', 'KWD'), row(5, '12.50', 'JPY')]
+  const uploaded = await fixture.post(`/admin/v1/organisations/${organisation_id}/uploaded_outcomes`, {
+    upload: 'currencies',
+    rows,
+  })
+  expect(uploaded.body).toMatchObject({
+    data: { taken: 3, faults: [{ line: 5, field: 'premium', reason: 'must be an amount in JPY, as 1250' }] },
+  })
+  await fixture.settled()
+
+  const { body } = await fixture.get(`/api/v1/crm/outcomes?contact_id=${contact_id}`)
+  expect(body).toMatchObject({
+    data: [
+      { currency: 'GBP', values: { premium: 125_050 } },
+      { currency: 'JPY', values: { premium: 1_250 } },
+      { currency: 'KWD', values: { premium: 1_250 } },
+    ],
+  })
+})
+
 test('a dry run of a file names the rows that the file itself will, by their columns', async () => {
   const contact_id = await fixture.send()
   const rows = [

@@ -40,8 +40,12 @@ const leadAfter = (...events: readonly LeadEvent[]): LeadRecord => {
   if (!lead) throw new Error('There is no lead.')
   return lead
 }
-const shown = (events: readonly LeadEvent[] = [], person: Parameters<typeof leadSnapshot>[1] = ada): Shown =>
-  leadSnapshot(leadAfter(...events), person, fields) as Shown
+const firm = { pipeline: fields, currency: 'GBP' }
+const shown = (
+  events: readonly LeadEvent[] = [],
+  person: Parameters<typeof leadSnapshot>[1] = ada,
+  currency = 'GBP',
+): Shown => leadSnapshot(leadAfter(...events), person, { ...firm, currency }) as Shown
 const told = (facts: Readonly<Record<string, FactValue>>) =>
   shown([{ type: 'LeadFactsRecorded', ...about, keys: Object.keys(facts), facts: { ...facts }, ingest_id: null }])
 
@@ -128,7 +132,7 @@ describe('the person', () => {
 
 describe('a person who has no lead record yet', () => {
   test('has the keys of a lead: their details as a contact, and null for what only a lead has', () => {
-    const { contact, lead, facts } = personSnapshot(ada.id, ada, fields) as Shown
+    const { contact, lead, facts } = personSnapshot(ada.id, ada, firm) as Shown
     const known = shown()
 
     expect(contact).toEqual(known.contact)
@@ -229,6 +233,18 @@ describe('the lead', () => {
       colour: 'red',
       covers: 'life, ci',
     })
+  })
+
+  test.each([
+    ['GBP', '25.50'],
+    ['JPY', '2550'],
+    ['KWD', '2.550'],
+  ])('facts are display text, an amount with the decimals that its currency has: %s', (currency, budget) => {
+    const known = { type: 'LeadFactsRecorded', ...about, keys: ['budget'], facts: { budget: 2550 }, ingest_id: null }
+    const { lead, facts } = shown([known as LeadEvent], ada, currency)
+
+    expect(lead['fields']).toMatchObject({ budget: 2550 })
+    expect(facts).toMatchObject({ budget })
   })
 
   test('reads values that came in another form, and leaves out what is no value of the type', () => {

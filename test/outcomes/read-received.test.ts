@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest'
+import type { MappedOutcome } from '#domain/custom-integrations/events.ts'
+import { seededModel } from '#domain/outcomes/record.ts'
+import { readReceived } from '../../command-api/outcomes/read-received.ts'
+
+const sent: MappedOutcome = {
+  type: 'quoted',
+  occurred_at: '2026-01-15T12:00:00.000Z',
+  lead: { id: null, external_id: 'CRM-1', email: null, phone: null, match_on_details: false },
+  deal_ref: null,
+  product: null,
+  reason: null,
+  note: null,
+  values: {},
+  unreadable: [],
+}
+const read = (premium: string, currency_code: string) =>
+  readReceived(
+    { ...sent, values: { premium } },
+    { model: seededModel, slugs: [], currency_code, now: '2026-01-15T12:00:00.000Z' },
+  )
+
+test.each([
+  ['GBP', '12.5', 1_250],
+  ['JPY', '1250', 1_250],
+  ['KWD', '1.25', 1_250],
+])(
+  'an amount of another system is counted in the smallest unit of the currency: %s %s',
+  (currency, premium, amount) => {
+    expect(read(premium, currency)).toMatchObject({ report: { currency, values: { premium: amount } } })
+  },
+)
+
+test.each([
+  ['GBP', '12.505', 'must be whole pence'],
+  ['JPY', '12.5', 'must be whole pence'],
+  ['GBP', '-1', 'must not be negative'],
+  ['GBP', '12.', 'must be an amount in pounds, as 12.50'],
+  ['JPY', 'soon', 'must be an amount in JPY, as 1250'],
+])('one that is not whole pence, negative or not a number is never rounded: %s %s', (currency, premium, reason) => {
+  expect(read(premium, currency)).toEqual({ fields: { 'values.premium': reason } })
+})
