@@ -53,7 +53,7 @@ export const waitForStore = async <Result>(
 const addressOf = (url: string): string => (url.includes('://') ? hostsOf(url) : url)
 
 const hostsOf = (url: string): string => {
-  const [, hosts = 'an unknown address', options = ''] = /^[^/]+:\/\/(?:[^@/]*@)?([^/?]*)[^?]*\??(.*)$/.exec(url) ?? []
+  const [, hosts = 'an unknown address', options = ''] = /^[^/]+:\/\/(?:[^/?]*@)?([^/?]*)[^?]*\??(.*)$/.exec(url) ?? []
   return new URLSearchParams(options).get('host') ?? hosts
 }
 

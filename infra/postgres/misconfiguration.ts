@@ -1,3 +1,4 @@
+import { isCertificateFault } from '../certificate-fault.ts'
 import { BadConfiguration } from '../config.ts'
 
 const faults: readonly { readonly code: RegExp; readonly fault: string }[] = [
@@ -12,6 +13,17 @@ export const misconfiguration = (error: unknown, address: string): BadConfigurat
   if (!(error instanceof Error)) return undefined
   const cause = error.cause instanceof Error ? error.cause : error
   const code = 'code' in cause ? String(cause.code) : ''
+  // Of sslrootcert, sslcert or sslkey; what is in it is read by OpenSSL.
+  if ('syscall' in cause && cause.syscall === 'open')
+    return new BadConfiguration(`DATABASE_URL: a file that it names cannot be read: ${cause.message}`)
+  if (code.startsWith('ERR_OSSL_'))
+    return new BadConfiguration(
+      `DATABASE_URL: a file that it names holds no usable certificate or key (${cause.message})`,
+    )
+  if (isCertificateFault(code))
+    return new BadConfiguration(
+      `DATABASE_URL: the certificate of ${address} does not fit (${cause.message}): check sslrootcert and the host`,
+    )
   const fault = faults.find((each) => each.code.test(code))?.fault
   if (fault !== undefined) return new BadConfiguration(`DATABASE_URL: ${fault} (${address}: ${cause.message})`)
   if (/^SASL|does not support SSL|SSL connection/.test(cause.message))

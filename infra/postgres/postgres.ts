@@ -1,4 +1,5 @@
 import { DatabaseError, Pool, type ClientBase, type CustomTypesConfig, type PoolClient, type QueryConfig } from 'pg'
+import { isCertificateFault } from '../certificate-fault.ts'
 
 export type Query = { text: string; values: unknown[] }
 
@@ -139,20 +140,23 @@ export const withDeadline = <Statement extends QueryConfig>(
   query_timeout: milliseconds,
 })
 
-/** Whether a statement failed because the connection or the server went away, and not because of the statement. */
+/**
+ * Whether a statement failed because there was no connection, or no longer, and not because of the statement. What is wrong
+ * with the settings ends the start; later, a password that was changed or a certificate that has expired is an outage, too.
+ */
 export const isConnectionLoss = (error: unknown): boolean => {
   if (!(error instanceof Error)) return false
   const code = 'code' in error ? String(error.code) : ''
   // A server that is away takes its Unix socket with it.
   if ('syscall' in error && error.syscall === 'connect') return true
-  return lossCodes.test(code) || lossMessages.test(error.message)
+  return lossCodes.test(code) || isCertificateFault(code) || lossMessages.test(error.message)
 }
 
-// SQLSTATE classes 08 (connection), 57P (shutdown, crash, starting up), 53300 (too many connections); or an error of the socket.
+// SQLSTATE classes 08 (connection), 28 (sign-in), 3D (no such database), 57P (shutdown, crash, starting up), 53300 (too many connections); or an error of the socket.
 const lossCodes =
-  /^(08...|57P0[1235]|53300|25P0[34]|ECONN\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN|ENOTFOUND)$/
+  /^(08...|28...|3D000|57P0[1235]|53300|25P0[34]|ECONN\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN|ENOTFOUND)$/
 const lossMessages =
-  /^(Connection terminated|timeout expired|timeout exceeded|Query read timeout|Client has encountered a connection error|This socket has been ended)/
+  /^(Connection terminated|timeout expired|timeout exceeded|Query read timeout|Client has encountered a connection error|This socket has been ended|The server does not support SSL)/
 
 /**
  * Whether a statement failed for a transient reason: the connection was lost, the server is

@@ -1,6 +1,7 @@
 import { connect as connectHttp2 } from 'node:http2'
 import { isIP } from 'node:net'
 import { connect as connectTls, type ConnectionOptions } from 'node:tls'
+import { isCertificateFault } from '../../certificate-fault.ts'
 import { nameOf, nodesOf, type Node } from './discovery.ts'
 import type { Settings, Tls } from './settings.ts'
 
@@ -23,14 +24,11 @@ const faultOf = async (node: Node, tls: Tls | undefined): Promise<string | undef
   }
   const outcome = await handshake(node, tls)
   if (outcome === 'done' || outcome === 'no answer') return undefined
-  if (certificateCodes.test(outcome.code))
+  if (isCertificateFault(outcome.code))
     return `the certificate of ${nameOf(node)} does not fit (${outcome.message}): check tlsCAFile and the host`
   const isPlain = await speaksPlainHttp2(node)
   return isPlain ? `${nameOf(node)} does not speak TLS: set tls=false, or switch TLS on there` : undefined
 }
-
-// The names that OpenSSL and Node.js give to what is wrong with a certificate.
-const certificateCodes = /CERT|SELF_SIGNED|UNABLE_TO_|CRL|HOSTNAME|INVALID_CA|PATH_LENGTH|INVALID_PURPOSE/
 
 const hostOf = ({ address }: Node) => address.replaceAll(/[[\]]/g, '')
 
