@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { describeConfig, readConfig } from '#infra/config.ts'
 import { listen } from '#infra/http/listen.ts'
@@ -107,6 +108,32 @@ test('a file for Kafka that cannot be read is named with its variable', () => {
   const config = readConfig({ KAFKA_BROKERS: 'host:9092', KAFKA_TLS: 'true', KAFKA_CA_FILE: '/no/such/file' })
 
   expect(() => kafkaSettings(config)).toThrow(/^KAFKA_CA_FILE: cannot be read: .+no such file/)
+})
+
+test('a file of certificates or keys that holds none is named with its variable', () => {
+  const notPem = import.meta.filename
+  const certificate = join(import.meta.dirname, 'eventstoredb', 'certificates', 'server.crt')
+  const key = join(import.meta.dirname, 'eventstoredb', 'certificates', 'server.key')
+  const over = { KAFKA_BROKERS: 'host:9092', KAFKA_TLS: 'true' }
+  const settings = (files: Readonly<Record<string, string>>) => () => kafkaSettings(readConfig({ ...over, ...files }))
+
+  expect(settings({ KAFKA_CA_FILE: notPem })).toThrow(/^KAFKA_CA_FILE: holds no certificate in PEM \(/)
+  expect(settings({ KAFKA_CERTIFICATE_FILE: notPem, KAFKA_KEY_FILE: key })).toThrow(
+    /^KAFKA_CERTIFICATE_FILE: holds no certificate in PEM \(/,
+  )
+  expect(settings({ KAFKA_CERTIFICATE_FILE: certificate, KAFKA_KEY_FILE: notPem })).toThrow(
+    /^KAFKA_KEY_FILE: holds no private key in PEM that fits the certificate \(/,
+  )
+  expect(
+    settings({ KAFKA_CA_FILE: certificate, KAFKA_CERTIFICATE_FILE: certificate, KAFKA_KEY_FILE: key }),
+  ).not.toThrow()
+})
+
+test('a broker has a port that there is', () => {
+  expect(() => readConfig({ KAFKA_BROKERS: 'one:9092,two:65536' })).toThrow(
+    /^KAFKA_BROKERS: value 2 must have a port of at most 65535$/,
+  )
+  expect(readConfig({ KAFKA_BROKERS: 'one:65535' }).KAFKA_BROKERS).toEqual(['one:65535'])
 })
 
 test('without brokers there is no Kafka', () => {

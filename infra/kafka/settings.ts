@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { BaseOptions } from '@platformatic/kafka'
+import { tlsFilesFault } from '../certificates.ts'
 import { BadConfiguration, type Config } from '../config.ts'
 
 export type KafkaSettings = {
@@ -20,6 +21,9 @@ export const kafkaSettings = (config: Config): KafkaSettings | undefined => {
   const ca = fileOf(config, 'KAFKA_CA_FILE')
   const cert = fileOf(config, 'KAFKA_CERTIFICATE_FILE')
   const key = fileOf(config, 'KAFKA_KEY_FILE')
+  const tls = { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) }
+  const unusable = tlsFilesFault(tls)
+  if (unusable) throw new BadConfiguration(`${variableOf[unusable.file]}: ${unusable.fault}`)
   return {
     brokers,
     topic,
@@ -33,16 +37,15 @@ export const kafkaSettings = (config: Config): KafkaSettings | undefined => {
       connectTimeout: 3_000,
       requestTimeout: 4_000,
       metadataMaxAge: 30_000,
-      ...(config.KAFKA_TLS && { tls: { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) } }),
+      ...(config.KAFKA_TLS && { tls }),
       ...(mechanism && username !== undefined && password !== undefined && { sasl: { mechanism, username, password } }),
     },
   }
 }
 
-const fileOf = (
-  config: Config,
-  name: 'KAFKA_CA_FILE' | 'KAFKA_CERTIFICATE_FILE' | 'KAFKA_KEY_FILE',
-): Buffer | undefined => {
+const variableOf = { ca: 'KAFKA_CA_FILE', cert: 'KAFKA_CERTIFICATE_FILE', key: 'KAFKA_KEY_FILE' } as const
+
+const fileOf = (config: Config, name: (typeof variableOf)[keyof typeof variableOf]): Buffer | undefined => {
   const path = config[name]
   if (path === undefined) return undefined
   try {

@@ -1,4 +1,4 @@
-import { isCertificateFault } from '../certificate-fault.ts'
+import { isCertificateFault } from '../certificates.ts'
 import { BadConfiguration } from '../config.ts'
 
 const faults: readonly { readonly code: RegExp; readonly fault: string }[] = [

@@ -1,5 +1,5 @@
 import { DatabaseError, Pool, type ClientBase, type CustomTypesConfig, type PoolClient, type QueryConfig } from 'pg'
-import { isCertificateFault } from '../certificate-fault.ts'
+import { isCertificateFault } from '../certificates.ts'
 
 export type Query = { text: string; values: unknown[] }
 

@@ -1,9 +1,8 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { LogMisconfigured } from '#infra/event-log/event-log.ts'
 import { readConnectionString } from '#infra/event-log/eventstoredb/settings.ts'
+import { certificatePath } from './server.ts'
 
 test.each([
   { url: 'esdb://one', hosts: ['one:2113'], isDnsName: false },
@@ -24,16 +23,13 @@ test('a user and a password may hold any character, written with %', () => {
 })
 
 test('a connection is encrypted unless the string says otherwise', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'coverstream-settings-'))
-  const path = join(directory, 'ca.crt')
-  await writeFile(path, 'the authority')
+  const path = certificatePath('ca.crt')
 
   expect(readConnectionString('esdb://host').tls).toEqual({})
   expect(readConnectionString('esdb://host?tls=false').tls).toBeUndefined()
   expect(readConnectionString(`esdb://host?tlsCaFile=${encodeURIComponent(path)}`).tls).toEqual({
-    ca: Buffer.from('the authority'),
+    ca: await readFile(path),
   })
-  await rm(directory, { recursive: true })
 })
 
 test('options of other clients are accepted, whatever their case', () => {
@@ -56,6 +52,10 @@ test.each([
   { url: 'esdb://user:secret@host?tls=no', says: 'tls must be true or false' },
   { url: 'esdb://user:secret@host?keepAliveInterval=often', says: 'keepaliveinterval must be a number' },
   { url: 'esdb://user:secret@host?tlsCAFile=/not/there.crt', says: 'tlsCAFile cannot be read: ENOENT' },
+  {
+    url: `esdb://user:secret@host?tlsCAFile=${encodeURIComponent(import.meta.filename)}`,
+    says: 'tlsCAFile holds no certificate in PEM (',
+  },
   { url: 'esdb://user:secret@host?userCertFile=/some.crt', says: 'must be given together' },
 ])('$url is refused in one line that names the variable and not the password', ({ url, says }) => {
   const reading = () => readConnectionString(url)

@@ -1,19 +1,17 @@
 import { readFileSync } from 'node:fs'
+import { tlsFilesFault, type TlsFiles } from '../../certificates.ts'
 import { LogMisconfigured } from '../event-log.ts'
 
 export type Endpoint = { readonly address: string; readonly port: number }
 
 type User = { readonly username: string; readonly password: string }
 
-/** What a TLS connection is made with, in PEM. Without `ca` the authorities that Node.js brings are trusted. */
-export type Tls = { readonly ca?: Buffer; readonly cert?: Buffer; readonly key?: Buffer }
-
 export type Settings = {
   readonly hosts: readonly Endpoint[]
   /** With `+discover` the single host is a name of all nodes. */
   readonly isDnsName: boolean
-  /** Undefined for an insecure connection, which never sends the user. */
-  readonly tls: Tls | undefined
+  /** Undefined for an insecure connection, which never sends the user. Without `ca` the authorities that Node.js brings are trusted. */
+  readonly tls: TlsFiles | undefined
   readonly user: User | undefined
   readonly connectionName: string | undefined
   readonly keepAlive: { readonly intervalMs: number; readonly timeoutMs: number }
@@ -104,16 +102,21 @@ const isTls = (options: ReadonlyMap<string, string>) => {
   return value === 'true'
 }
 
-const tlsOf = (options: ReadonlyMap<string, string>): Tls => {
+const tlsOf = (options: ReadonlyMap<string, string>): TlsFiles => {
   const [ca, cert, key] = [options.get('tlscafile'), options.get('usercertfile'), options.get('userkeyfile')]
   if ((cert === undefined) !== (key === undefined))
     throw misconfigured('userCertFile and userKeyFile must be given together')
-  return {
+  const files = {
     ...(ca !== undefined && { ca: fileOf('tlsCAFile', ca) }),
     ...(cert !== undefined && { cert: fileOf('userCertFile', cert) }),
     ...(key !== undefined && { key: fileOf('userKeyFile', key) }),
   }
+  const unusable = tlsFilesFault(files)
+  if (unusable) throw misconfigured(`${optionOf[unusable.file]} ${unusable.fault}`)
+  return files
 }
+
+const optionOf = { ca: 'tlsCAFile', cert: 'userCertFile', key: 'userKeyFile' } as const
 
 const fileOf = (option: string, path: string): Buffer => {
   try {

@@ -1,9 +1,9 @@
 import { connect as connectHttp2 } from 'node:http2'
 import { isIP } from 'node:net'
 import { connect as connectTls, type ConnectionOptions } from 'node:tls'
-import { isCertificateFault } from '../../certificate-fault.ts'
+import { isCertificateFault, type TlsFiles } from '../../certificates.ts'
 import { nameOf, nodesOf, type Node } from './discovery.ts'
-import type { Settings, Tls } from './settings.ts'
+import type { Settings } from './settings.ts'
 
 const withinMs = 1_000
 
@@ -17,7 +17,7 @@ export const tlsFault = async (settings: Settings): Promise<string | undefined> 
   return faults.find((fault) => fault !== undefined)
 }
 
-const faultOf = async (node: Node, tls: Tls | undefined): Promise<string | undefined> => {
+const faultOf = async (node: Node, tls: TlsFiles | undefined): Promise<string | undefined> => {
   if (!tls) {
     const isTls = (await handshake(node, { rejectUnauthorized: false })) === 'done'
     return isTls ? `${nameOf(node)} requires TLS: leave tls=false out` : undefined
