@@ -11,6 +11,7 @@ const root = join(import.meta.dirname, '..')
 const Service = z.object({
   image: z.string(),
   command: z.string().optional(),
+  env_file: z.array(z.object({ path: z.string(), required: z.boolean() })).optional(),
   environment: z.record(z.string(), z.string()).optional(),
   healthcheck: z.object({ test: z.array(z.string()) }).optional(),
   volumes: z.array(z.string()).optional(),
@@ -46,6 +47,12 @@ test('every role has settings that it can read, and a health check that asks its
     expect(() => new Script(script)).not.toThrow()
     expect(script).toContain(`http://127.0.0.1:${HEALTH_PORT}/health/ready`)
   }
+})
+
+test('every role is given all settings of .env, so that a key can be replaced', async () => {
+  const { roles } = await readCompose()
+
+  for (const { env_file } of roles) expect(env_file).toEqual([{ path: '.env', required: false }])
 })
 
 test('PostgreSQL takes the connections of two processes of every role, and some more', async () => {
