@@ -22,6 +22,7 @@ export const readOptions = <const Known extends ParseArgsConfig>(
 
 /** Ends a command that is not understood before it reaches for anything. */
 export const endMisunderstood = (words: readonly string[], usage: string): never => {
-  process.stderr.write(`${JSON.stringify(words.join(' '))} is not understood.\n\n${usage}`)
+  const fault = words.length === 0 ? 'Say what is to be done.' : `${JSON.stringify(words.join(' '))} is not understood.`
+  process.stderr.write(`${fault}\n\n${usage}`)
   process.exit(2)
 }

@@ -7,7 +7,12 @@ import { keptFile, textOf } from './kept-file.ts'
 
 /** What `npm start` keeps in DATA_DIR: the secrets of its installation, and where its PostgreSQL listens. */
 
-const Secrets = z.object({ MASTER_KEY: z.string(), OPERATOR_KEY: z.string() })
+/** MASTER_KEYS_EARLIER is added by the operator who replaces the key. */
+const Secrets = z.object({
+  MASTER_KEY: z.string(),
+  MASTER_KEYS_EARLIER: z.string().optional(),
+  OPERATOR_KEY: z.string(),
+})
 type Secrets = z.infer<typeof Secrets>
 
 const secretsFile = (dataDir: string) => join(dataDir, 'secrets.json')

@@ -3,6 +3,7 @@ import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { readConfig } from '#infra/config.ts'
 import { ownSecrets, readOwnSecrets } from '#infra/local-installation.ts'
 
 let directory: string
@@ -36,6 +37,17 @@ test('a file of keys that is cut short is named, and never replaced', async () =
   const reason = /^DATA_DIR: .*secrets\.json does not hold the keys of this installation/
   await expect(ownSecrets(directory)).rejects.toThrow(reason)
   await expect(readOwnSecrets(directory)).rejects.toThrow(reason)
+})
+
+test('the key of an installation is replaced in its file, which then names the former one', async () => {
+  const dataDir = join(directory, 'replaced')
+  const { MASTER_KEY: former, OPERATOR_KEY } = await ownSecrets(dataDir)
+  const replaced = { MASTER_KEY: 'n'.repeat(43), MASTER_KEYS_EARLIER: former, OPERATOR_KEY }
+  await writeFile(join(dataDir, 'secrets.json'), JSON.stringify(replaced))
+
+  const config = readConfig({ DATA_DIR: dataDir }, await ownSecrets(dataDir))
+
+  expect(config).toMatchObject({ ...replaced, MASTER_KEYS_EARLIER: [former] })
 })
 
 test('npm run keys takes the key of this installation where MASTER_KEY is empty', async () => {

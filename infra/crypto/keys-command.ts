@@ -50,7 +50,7 @@ export const keysCommand = async (
       const refusal = await retire(id, parts)
       write(
         refusal ??
-          `${id} is retired. Remove it from MASTER_KEYS_EARLIER. Share tokens that were made with it are then refused, and nothing is sent over endpoint connections whose signing secret was not regenerated since.`,
+          `${id} is retired. Remove it from MASTER_KEYS_EARLIER. Share tokens of applications and links of messages that were made with it are then refused.`,
       )
       return refusal === undefined ? 0 : 1
     }
