@@ -12,22 +12,24 @@ const needed = {
   email: z.email().max(254),
 }
 
+const empty = z.literal('')
+
 /**
- * The details of a person, as a caller sends them; null is as if it had not been sent. They are checked one by one, so that
- * each fault is reported.
+ * The details of a person, as a caller sends them; null and an empty text, as forms send it, are as if they had not been
+ * sent. They are checked one by one, so that each fault is reported.
  */
 const CustomerInput = z.object({
   title: z.string().max(20).nullish(),
   first_name: needed.first_name.nullish(),
   last_name: needed.last_name.nullish(),
-  email: needed.email.nullish(),
-  phone_number: z.string().nullish(),
-  dob: z.iso.date().nullish(),
-  postal_code: z.string().nullish(),
-  address_line1: z.string().nullish(),
-  address_line2: z.string().nullish(),
-  city: z.string().nullish(),
-  country: z.string().nullish().describe('ISO 3166-1 alpha-2, or a name; GB by default.'),
+  email: z.union([needed.email, empty]).nullish(),
+  phone_number: z.string().max(50).nullish(),
+  dob: z.union([z.iso.date(), empty]).nullish(),
+  postal_code: z.string().max(20).nullish(),
+  address_line1: z.string().max(200).nullish(),
+  address_line2: z.string().max(200).nullish(),
+  city: z.string().max(100).nullish(),
+  country: z.string().max(100).nullish().describe('ISO 3166-1 alpha-2, or a name; GB by default.'),
 })
 
 const documented = (schema: z.ZodType) => {

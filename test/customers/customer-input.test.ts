@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { readCustomer } from '../../command-api/customer-input.ts'
+import { z } from 'zod'
+import { AnyCustomerInput, readCustomer } from '../../command-api/customer-input.ts'
 
 const facts = { today: '2026-01-15', country: null }
 const read = (sent: Record<string, unknown>, changes: Partial<typeof facts> | { country: string } = {}) =>
@@ -70,6 +71,34 @@ test('what is null or blank is as if it had not been sent', () => {
   const names = ['title', 'first_name', 'last_name', 'email', 'phone_number', 'dob', 'postal_code', 'city', 'country']
   const blank = Object.fromEntries(names.map((name, index) => [name, index % 2 === 0 ? ' ' : null]))
   expect(read({ ...blank, unheard: 1 })).toEqual({ details: {}, refused: {} })
+})
+
+const Documented = z.fromJSONSchema(z.looseObject({}).parse(AnyCustomerInput.meta()?.['override']))
+const isDocumented = (sent: unknown) => Documented.safeParse(sent).success
+
+test('the document allows null and an empty text for every detail, since the service does', () => {
+  const names = Object.keys(
+    z.object({ properties: z.looseObject({}) }).parse(AnyCustomerInput.meta()?.['override']).properties,
+  )
+  expect(names).toHaveLength(11)
+  for (const name of names)
+    for (const nothing of [null, ''])
+      expect([name, isDocumented({ [name]: nothing }), read({ [name]: nothing }).refused]).toEqual([name, true, {}])
+})
+
+test.each([
+  ['title', 20],
+  ['first_name', 100],
+  ['last_name', 100],
+  ['address_line1', 200],
+  ['address_line2', 200],
+  ['city', 100],
+  ['country', 100],
+])('the document says how long %s may be: %i characters', (name, most) => {
+  for (const length of [most, most + 1]) {
+    const sent = { [name]: x(length) }
+    expect([length, isDocumented(sent)]).toEqual([length, Object.keys(read(sent).refused).length === 0])
+  }
 })
 
 test.each([null, '', ' '])('a second address line of %j is no second line', (address_line2) => {
