@@ -19,6 +19,7 @@ import {
   refund_id,
   requested,
   twice_id,
+  dispute,
 } from './premium-builders.ts'
 
 /** Acts that come at the same moment, each to a process of its own, and processes that are killed as they write. */
@@ -62,7 +63,6 @@ const amend = (premium_pence: number): PolicyCommand => ({
 })
 const cancel: PolicyCommand = { type: 'CancelPolicy', reason: 'customer_request', note: null, today }
 const refund: PolicyCommand = { type: 'RefundPremium', premium_id, refund_id, refund_pence: null }
-const dispute: PolicyCommand = { type: 'SettlePremium', premium_id, attempt: 1, now, result: { outcome: 'disputed' } }
 
 const open = async (given: readonly PolicyStreamEvent[]) => {
   const { log, kill, streamOf } = memoryLog()
@@ -101,7 +101,7 @@ describe('the same act twenty times at once is done once', () => {
     ['cancellation', cancel, paid, ['PolicyCancelled']],
     ['refund', refund, paid, ['PremiumRefundOwed']],
     ['approval', decide(1, 'approve'), [...paid, opened(1)], ['ClaimApproved']],
-    ['dispute', dispute, paid, ['PremiumFailed', 'ArrearsChanged']],
+    ['dispute', dispute(), paid, ['PremiumFailed', 'ArrearsChanged']],
   ])('%s', async (_what, command, given, expected) => {
     const { atOnce, types } = await open(given)
     await atOnce(Array.from({ length: 20 }, () => command))
@@ -122,7 +122,7 @@ describe('two acts at once', () => {
   })
   test('a refund of a premium that the bank takes back is left to the team, or not owed at all', async () => {
     const { atOnce, state } = await open(paid)
-    await atOnce([refund, dispute])
+    await atOnce([refund, dispute()])
     const [premium] = (await state()).premiums
     expect(premium?.status).toBe('failed')
     expect(premium?.refunds.every(({ is_left }) => is_left)).toBe(true)

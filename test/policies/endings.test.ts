@@ -7,7 +7,6 @@ import type { PolicyEvent } from '#domain/policies/events.ts'
 import { policy } from '#domain/policies/policy.ts'
 import { evolvePolicy, Policy, PolicyRecord, renderPolicy, type PolicyStreamEvent } from '#domain/policies/record.ts'
 import type { PolicyState } from '#domain/policies/state.ts'
-import type { PremiumEvent } from '#domain/premiums/events.ts'
 import { OrganisationId } from '#domain/values.ts'
 import { rejected, scenariosOf, stateOf } from '../scenario.ts'
 import {
@@ -28,6 +27,9 @@ import {
   retried,
   schedule,
   settle,
+  dueByCard,
+  collectedByCard,
+  dispute,
 } from './premium-builders.ts'
 
 /** What follows of a policy that has ended, or whose term is nearly over; and what is shown of it. */
@@ -127,10 +129,7 @@ describe('cooling off gives back the first premium by card', () => {
   })
 
   test('once, where it was collected', () => {
-    const byCard: PremiumEvent = { ...due, method: 'card' }
-    const charged: PremiumEvent = { ...collected, method: 'card', payment_intent_id: null }
-
-    expect(refund(paid('card', 'succeeded'), activated, byCard, charged)).toBe(2875)
+    expect(refund(paid('card', 'succeeded'), activated, dueByCard, collectedByCard)).toBe(2875)
   })
 
   test('beside what was collected by Direct Debit', () => {
@@ -145,7 +144,7 @@ describe('cooling off gives back the first premium by card', () => {
   })
 
   test('which is not there beside one that is not collected yet', () => {
-    expect(refund(paid('card', 'authorised'), activated, { ...due, method: 'card' })).toBe(2875)
+    expect(refund(paid('card', 'authorised'), activated, dueByCard)).toBe(2875)
   })
 })
 
@@ -215,9 +214,7 @@ test.each([
 })
 
 describe('a premium that is taken back', () => {
-  const disputed = (attempt = 1) =>
-    ({ type: 'SettlePremium', premium_id, attempt, now, result: { outcome: 'disputed' } }) as const
-  const taken = (...given: readonly PolicyStreamEvent[]) => policy.decide(disputed(), stateAfter(...given))[0]
+  const taken = (...given: readonly PolicyStreamEvent[]) => policy.decide(dispute(), stateAfter(...given))[0]
   const owedAgain = { type: 'PremiumFailed', failure_code: 'disputed', retry_at: null, attempt: 1 }
 
   test('before anybody recorded that it was asked for, or collected, is owed again', () => {
@@ -227,7 +224,7 @@ describe('a premium that is taken back', () => {
   })
 
   test('after it has failed is no news', () => {
-    expect(policy.decide(disputed(), stateAfter(...inArrears))).toEqual([])
+    expect(policy.decide(dispute(), stateAfter(...inArrears))).toEqual([])
   })
 })
 

@@ -1,7 +1,6 @@
 import { describe } from 'vitest'
 import type { PolicyEvent } from '#domain/policies/events.ts'
 import { policy } from '#domain/policies/policy.ts'
-import type { SettlePremium } from '#domain/policies/premiums.ts'
 import type { PolicyStreamEvent } from '#domain/policies/record.ts'
 import { PremiumRefundId, type PremiumEvent } from '#domain/premiums/events.ts'
 import { scenariosOf } from '../scenario.ts'
@@ -24,6 +23,17 @@ import {
   failed,
   activated,
   writtenOff,
+  win,
+  disputed,
+  dispute,
+  dueByCard,
+  collectedByCard,
+  arrives,
+  stands,
+  twice,
+  askedAnew,
+  collectedAnew,
+  requestedAnew,
 } from './premium-builders.ts'
 
 /** A premium that more than one attempt has collected: nothing is collected twice without being given back. */
@@ -31,63 +41,26 @@ import {
 const scenario = scenariosOf(policy)
 const other_id = PremiumRefundId.parse('b2000000-0000-5000-8000-000000000008')
 
-const arrives = (attempt: number, refund_id = twice_id): SettlePremium => ({
-  type: 'SettlePremium',
-  premium_id,
-  attempt,
-  now,
-  result: { outcome: 'collected', payment_intent_id: `pi_${attempt}`, collected_at: now, refund_id },
-})
-const won: SettlePremium = {
-  type: 'SettlePremium',
-  premium_id,
-  attempt: 1,
-  now,
-  result: { outcome: 'reinstated', payment_intent_id: 'pi_1', collected_at: now, refund_id: twice_id },
-}
-const takenBack: PremiumEvent = {
-  type: 'PremiumFailed',
-  ...first,
-  customer_id,
-  attempt: 1,
-  failure_code: 'disputed',
-  retry_at: null,
-  disputed_on: '2026-02-19',
-}
-const anew = { ...collected, attempt: 2, payment_intent_id: 'pi_2' }
-const askedAnew = [retried(2), { ...requested, attempt: 2, payment_intent_id: 'pi_2' }]
-const stands = (attempt: number, refund_id = twice_id) =>
-  ({
-    type: 'PremiumReinstated',
-    ...first,
-    attempt,
-    method: 'direct_debit',
-    payment_intent_id: `pi_${attempt}`,
-    reinstated_at: now,
-    refund_id,
-  }) satisfies PremiumEvent
-const twice = (refund_id = twice_id): PremiumEvent => ({ ...owed('operator'), refund_id, reason: 'paid_twice' })
-
 describe('a premium that another attempt has paid already is paid twice, and the newer payment is given back', () => {
   const given = [...active, due, requested, failed(), ...askedAnew]
 
   scenario('when an attempt that had failed has succeeded after all', {
-    given: [...given, noArrears, anew],
+    given: [...given, noArrears, collectedAnew],
     when: arrives(1),
     then: [stands(1), twice()],
   })
   scenario('when the newer one is told after that', {
     given: [...given, noArrears, collected],
     when: arrives(2),
-    then: [stands(1), anew, twice()],
+    then: [stands(1), collectedAnew, twice()],
   })
   scenario('once, however often either is told', {
-    given: [...given, noArrears, collected, stands(1), anew, twice()],
+    given: [...given, noArrears, collected, stands(1), collectedAnew, twice()],
     when: arrives(2, other_id),
     then: [],
   })
   scenario('once, however often either is told: the earlier one', {
-    given: [...given, noArrears, collected, stands(1), anew, twice()],
+    given: [...given, noArrears, collected, stands(1), collectedAnew, twice()],
     when: arrives(1, other_id),
     then: [],
   })
@@ -97,42 +70,40 @@ describe('a premium that another attempt has paid already is paid twice, and the
       due,
       requested,
       collected,
-      takenBack,
+      disputed,
       ...askedAnew,
       stands(1),
       { ...collected, collected_at: now },
     ],
     when: arrives(2),
-    then: [stands(1), anew, twice()],
+    then: [stands(1), collectedAnew, twice()],
   })
 })
 
 describe('of a first premium by card that was taken back and asked for by Direct Debit', () => {
   const application_id = bound.application_id
   const card_payment_id = 'd0000000-0000-5000-8000-000000000001'
-  const byCard = { ...collected, method: 'card', payment_intent_id: null } satisfies PremiumEvent
   const paidByCard: readonly PolicyStreamEvent[] = [
     { ...bound, card_payment_id, first_premium: { method: 'card', status: 'succeeded', paid_at: now } },
     activated,
-    { ...due, method: 'card' },
-    byCard,
-    takenBack,
+    dueByCard,
+    collectedByCard,
+    disputed,
     retried(2),
   ]
-  const request = { ...requested, attempt: 2, payment_intent_id: 'pi_2' }
   const cardStands: PremiumEvent = { ...stands(1), method: 'card', payment_intent_id: null }
   const cooledOff = cancelled({ card_payment_id })
   const toCard = { application_id, card_payment_id }
 
   scenario('what was collected after the dispute was won is given back of the debit', {
-    given: [...paidByCard, request, cardStands],
+    given: [...paidByCard, requestedAnew, cardStands],
     when: arrives(2),
-    then: [anew, twice()],
+    then: [collectedAnew, twice()],
   })
   scenario('what is collected after the policy was cancelled is given back of the debit', {
-    given: [...paidByCard, request, cooledOff],
+    given: [...paidByCard, requestedAnew, cooledOff],
     when: arrives(2),
-    then: [anew, owed('cooling_off')],
+    then: [collectedAnew, owed('cooling_off')],
   })
   scenario('what is still to be asked for when the policy is cancelled is not written off: it is looked for', {
     given: [...paidByCard, cardStands],
@@ -143,16 +114,16 @@ describe('of a first premium by card that was taken back and asked for by Direct
     given: [...paidByCard, cardStands, cooledOff],
     when: { type: 'WriteOffPremium', premium_id, reason: 'policy_ended' },
     then: [
-      { ...byCard, collected_at: now },
+      { ...collectedByCard, collected_at: now },
       { ...owed('cooling_off'), ...toCard },
     ],
   })
   scenario('what the card had paid is given back on the card, when the debit of a cancelled policy is taken back', {
-    given: [...paidByCard, request, cardStands, anew, twice(), cooledOff],
-    when: { type: 'SettlePremium', premium_id, attempt: 2, now, result: { outcome: 'disputed' } },
+    given: [...paidByCard, requestedAnew, cardStands, collectedAnew, twice(), cooledOff],
+    when: dispute(2),
     then: [
-      { ...takenBack, attempt: 2 },
-      { ...byCard, collected_at: now },
+      { ...disputed, attempt: 2 },
+      { ...collectedByCard, collected_at: now },
       { ...owed('cooling_off'), ...toCard },
       {
         type: 'PremiumRefundWaived',
@@ -184,18 +155,18 @@ describe('a dispute that the firm wins of a policy that was cancelled', () => {
   const again = { ...collected, collected_at: now }
 
   scenario('is owed to the customer again, although it was not while the bank had it', {
-    given: [...paid, cooledOff, owed('cooling_off'), takenBack, writtenOff, waived],
-    when: won,
+    given: [...paid, cooledOff, owed('cooling_off'), disputed, writtenOff, waived],
+    when: win,
     then: [again, { ...owed('cooling_off'), refund_id: twice_id }],
   })
   scenario('is the firm’s own where it had given the premium back already', {
-    given: [...paid, cooledOff, owed('cooling_off'), { ...givenBack, reason: 'cooling_off' }, takenBack, writtenOff],
-    when: won,
+    given: [...paid, cooledOff, owed('cooling_off'), { ...givenBack, reason: 'cooling_off' }, disputed, writtenOff],
+    when: win,
     then: [again],
   })
   scenario('is owed in so far as it was not given back', {
-    given: [...paid, { ...givenBack, refund_pence: 875 }, cooledOff, takenBack, writtenOff],
-    when: won,
+    given: [...paid, { ...givenBack, refund_pence: 875 }, cooledOff, disputed, writtenOff],
+    when: win,
     then: [again, { ...owed('cooling_off'), refund_id: twice_id, refund_pence: 2000 }],
   })
 })

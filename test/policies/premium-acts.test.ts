@@ -24,6 +24,8 @@ import {
   refund_id,
   refundFailed,
   refundFailure,
+  dueByCard,
+  collectedByCard,
 } from './premium-builders.ts'
 
 const scenario = scenariosOf(policy)
@@ -262,13 +264,7 @@ describe('a refund that fails after it was made', () => {
   })
 
   describe('on a card', () => {
-    const byCard = [
-      ...active,
-      { ...due, method: 'card' },
-      { ...collected, method: 'card' },
-      owed('operator'),
-      givenBack,
-    ] as const
+    const byCard = [...active, dueByCard, collectedByCard, owed('operator'), givenBack] as const
     const card = { type: 'RecordCardReturnFailure', ...refundFailure } as const
     scenario('is owed again by the policy, too', { given: byCard, when: card, then: [refundFailed] })
     scenario('once', { given: [...byCard, refundFailed], when: card, then: [] })

@@ -40,6 +40,9 @@ export const collected = {
   payment_intent_id: 'pi_1',
   collected_at: '2026-02-19T09:00:00.000Z',
 } satisfies PremiumEvent
+/** The first premium where it is paid by card. */
+export const dueByCard = { ...due, method: 'card' } satisfies PremiumEvent
+export const collectedByCard = { ...collected, method: 'card', payment_intent_id: null } satisfies PremiumEvent
 export const failed = (attempt = 1, retry_at: string | null = '2026-03-01T00:00:00.000Z'): PremiumEvent => ({
   type: 'PremiumFailed',
   ...first,
@@ -78,6 +81,47 @@ export const settle = (result: 'collected' | 'failed', attempt = 1): SettlePremi
       ? { outcome: 'collected', payment_intent_id: 'pi_1', collected_at: now, refund_id: twice_id }
       : { outcome: 'failed', failure_code: 'insufficient_funds' },
 })
+/** What was collected is taken back by the payer's bank. */
+export const dispute = (attempt = 1): SettlePremium => ({
+  type: 'SettlePremium',
+  premium_id,
+  attempt,
+  now,
+  result: { outcome: 'disputed' },
+})
+export const disputed = {
+  type: 'PremiumFailed',
+  ...first,
+  customer_id,
+  attempt: 1,
+  failure_code: 'disputed',
+  retry_at: null,
+  disputed_on: '2026-02-19',
+} satisfies PremiumEvent
+/** The firm has won the dispute. */
+export const win: SettlePremium = {
+  ...dispute(),
+  result: { outcome: 'reinstated', payment_intent_id: 'pi_1', collected_at: now, refund_id: twice_id },
+}
+/** The premium is asked for anew, and collected. */
+export const requestedAnew = { ...requested, attempt: 2, payment_intent_id: 'pi_2' }
+export const askedAnew = [retried(2), requestedAnew]
+export const collectedAnew = { ...collected, attempt: 2, payment_intent_id: 'pi_2' }
+export const arrives = (attempt: number, otherwise = twice_id): SettlePremium => ({
+  ...dispute(attempt),
+  result: { outcome: 'collected', payment_intent_id: `pi_${attempt}`, collected_at: now, refund_id: otherwise },
+})
+/** The payment of an attempt is the firm's, beside that of another. */
+export const stands = (attempt: number, otherwise = twice_id) =>
+  ({
+    type: 'PremiumReinstated',
+    ...first,
+    attempt,
+    method: 'direct_debit',
+    payment_intent_id: `pi_${attempt}`,
+    reinstated_at: now,
+    refund_id: otherwise,
+  }) satisfies PremiumEvent
 export const inArrears = [...active, due, requested, failed(), arrears('2026-03-17T00:00:00.000Z')]
 export const suspended = { type: 'PolicySuspended', reason: 'arrears', overdue_pence: 2875 } satisfies PolicyEvent
 export const inSuspense = [...inArrears, suspended, arrears('2026-04-16T23:00:00.000Z')]
@@ -101,6 +145,12 @@ export const owed = (reason: 'cooling_off' | 'operator' | 'policy_ended') => {
   const card = { application_id: 'a0000000-0000-4000-8000-000000000001' as never, card_payment_id: null }
   return { type: 'PremiumRefundOwed', ...first, refund_id, ...card, refund_pence: 2875, reason } as const
 }
+
+export const twice = (otherwise = twice_id): PremiumEvent => ({
+  ...owed('operator'),
+  refund_id: otherwise,
+  reason: 'paid_twice',
+})
 
 export const givenBack = {
   type: 'PremiumRefunded',

@@ -26,6 +26,8 @@ import {
   settle,
   suspended,
   writtenOff,
+  dueByCard,
+  collectedByCard,
 } from './premium-builders.ts'
 
 /** Each command about a premium, in each state that the premium or its policy can be in. */
@@ -38,8 +40,6 @@ const lapsed: PolicyEvent = {
   overdue_pence: 2875,
 }
 const ended: PolicyEvent = cancelledOn('2026-02-20')
-const byCard = { ...due, method: 'card' } satisfies PremiumEvent
-const paidByCard = { ...collected, method: 'card', payment_intent_id: null } satisfies PremiumEvent
 
 const request = (attempt = 1) =>
   ({
@@ -216,7 +216,7 @@ describe('a premium is written off', () => {
 describe('a cancelled policy', () => {
   const cancel = { type: 'CancelPolicy', reason: 'customer_request', note: null, today: '2026-02-20' } as const
   scenario('asks no more for a card that was not charged', {
-    given: [...active, byCard],
+    given: [...active, dueByCard],
     when: cancel,
     then: [cancelledOn('2026-02-20'), writtenOff],
   })
@@ -239,10 +239,10 @@ describe('a cancelled policy', () => {
 
 describe('the card that paid the first premium', () => {
   const charged = { type: 'RecordCardCharged', collected_at: collected.collected_at } as const
-  scenario('was charged', { given: [...active, byCard], when: charged, then: [paidByCard] })
-  scenario('once', { given: [...active, byCard, paidByCard], when: charged, then: [] })
+  scenario('was charged', { given: [...active, dueByCard], when: charged, then: [collectedByCard] })
+  scenario('once', { given: [...active, dueByCard, collectedByCard], when: charged, then: [] })
   scenario('is not paid once the bank has taken it back, although that was told first', {
-    given: [...active, byCard, { ...failed(1, null), failure_code: 'disputed' } as PremiumEvent],
+    given: [...active, dueByCard, { ...failed(1, null), failure_code: 'disputed' } as PremiumEvent],
     when: charged,
     then: [],
   })
@@ -252,9 +252,9 @@ describe('the card that paid the first premium', () => {
     then: [],
   })
   scenario('is given back when the policy was cancelled in its cooling-off period', {
-    given: [...active, byCard, cancelled()],
+    given: [...active, dueByCard, cancelled()],
     when: charged,
-    then: [paidByCard, owed('cooling_off')],
+    then: [collectedByCard, owed('cooling_off')],
   })
 })
 

@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { PolicyEvent } from '#domain/policies/events.ts'
 import { policy } from '#domain/policies/policy.ts'
-import type { SettlePremium } from '#domain/policies/premiums.ts'
-import type { PremiumEvent } from '#domain/premiums/events.ts'
 import { premiumDueTimes } from '../../projections/due-times/policies.ts'
 import { scenariosOf } from '../scenario.ts'
 import {
@@ -11,7 +9,6 @@ import {
   customer_id,
   idOf,
   premium_id,
-  first,
   due,
   requested,
   collected,
@@ -32,6 +29,14 @@ import {
   owed,
   cancelled,
   cancelledOn,
+  win,
+  disputed,
+  dispute,
+  arrives,
+  stands,
+  twice,
+  askedAnew,
+  collectedAnew,
 } from './premium-builders.ts'
 
 const scenario = scenariosOf(policy)
@@ -168,142 +173,120 @@ describe('what becomes of a collection', () => {
 })
 
 describe('a dispute', () => {
-  const dispute: SettlePremium = { type: 'SettlePremium', premium_id, attempt: 1, now, result: { outcome: 'disputed' } }
-  const takenBack: PremiumEvent = {
-    type: 'PremiumFailed',
-    ...first,
-    customer_id,
-    attempt: 1,
-    failure_code: 'disputed',
-    retry_at: null,
-    disputed_on: '2026-02-19',
-  }
   const paid = [...active, due, requested, collected]
 
   scenario('takes back what was collected, and leaves it to the team', {
     given: paid,
-    when: dispute,
-    then: [takenBack, expect.objectContaining({ type: 'ArrearsChanged', overdue_pence: 2875 }) as never],
+    when: dispute(),
+    then: [disputed, expect.objectContaining({ type: 'ArrearsChanged', overdue_pence: 2875 }) as never],
   })
   scenario('makes the premium overdue from then on, however long ago it was collected', {
     given: paid,
     // It is half an hour past midnight in London.
-    when: { ...dispute, now: '2026-08-02T23:30:00.000Z' },
+    when: { ...dispute(), now: '2026-08-02T23:30:00.000Z' },
     then: [
-      { ...takenBack, disputed_on: '2026-08-03' },
+      { ...disputed, disputed_on: '2026-08-03' },
       { type: 'ArrearsChanged', since: '2026-08-03', overdue_pence: 2875, check_at: '2026-09-01T23:00:00.000Z' },
     ],
   })
-  scenario('that is told twice changes nothing', { given: [...paid, takenBack], when: dispute, then: [] })
+  scenario('that is told twice changes nothing', { given: [...paid, disputed], when: dispute(), then: [] })
   scenario('is not undone by news of the success that comes late', {
-    given: [...paid, takenBack],
+    given: [...paid, disputed],
     when: settle('collected'),
     then: [],
   })
   scenario('does not concern another attempt', {
-    given: [...paid, takenBack, retried(2)],
-    when: dispute,
+    given: [...paid, disputed, retried(2)],
+    when: dispute(),
     then: [],
   })
-  const reinstated: SettlePremium = {
-    ...dispute,
-    result: { outcome: 'reinstated', payment_intent_id: 'pi_1', collected_at: now, refund_id: twice_id },
-  }
-  const earlier = {
-    attempt: 1,
-    method: 'direct_debit',
-    payment_intent_id: 'pi_1',
-    reinstated_at: now,
-    refund_id: twice_id,
-  } as const
-  const won: PremiumEvent = { type: 'PremiumReinstated', ...first, ...earlier }
-  const anew = { ...collected, attempt: 2, payment_intent_id: 'pi_2' }
-  const collectedAnew: SettlePremium = {
-    ...settle('collected', 2),
-    result: { outcome: 'collected', payment_intent_id: 'pi_2', collected_at: now, refund_id: twice_id },
-  }
-  const askedAnew = [...paid, takenBack, retried(2), { ...requested, attempt: 2, payment_intent_id: 'pi_2' }]
+  const again = [...paid, disputed, ...askedAnew]
   const paidAgain = { ...collected, collected_at: now }
-  const twice: PremiumEvent = { ...owed('operator'), refund_id: twice_id, reason: 'paid_twice' }
   scenario('that the firm wins leaves the premium paid', {
-    given: [...paid, takenBack],
-    when: reinstated,
+    given: [...paid, disputed],
+    when: win,
     then: [{ ...collected, collected_at: now }],
   })
-  scenario('that is won after the premium was collected anew: it was paid twice, and one is given back', {
-    given: [...askedAnew, anew],
-    when: reinstated,
-    then: [won, twice],
+  scenario('that is won after the premium was collected anew: it was paid twice(), and one is given back', {
+    given: [...again, collectedAnew],
+    when: win,
+    then: [stands(1), twice()],
   })
   scenario('that is told as won twice gives back one', {
-    given: [...askedAnew, anew, won, twice],
-    when: reinstated,
+    given: [...again, collectedAnew, stands(1), twice()],
+    when: win,
     then: [],
   })
   scenario('that is won while the premium is collected anew waits for what comes of it', {
-    given: askedAnew,
-    when: reinstated,
-    then: [won],
+    given: again,
+    when: win,
+    then: [stands(1)],
   })
   scenario('that was won: what is collected anew is given back', {
-    given: [...askedAnew, won],
-    when: collectedAnew,
-    then: [anew, twice],
+    given: [...again, stands(1)],
+    when: arrives(2),
+    then: [collectedAnew, twice()],
   })
   scenario('that was won: what is collected anew is given back once', {
-    given: [...askedAnew, won, anew, twice],
-    when: collectedAnew,
+    given: [...again, stands(1), collectedAnew, twice()],
+    when: arrives(2),
     then: [],
   })
   scenario('that was won has paid the premium, where collecting it anew fails', {
-    given: [...askedAnew, won],
+    given: [...again, stands(1)],
     when: settle('failed', 2),
     then: [paidAgain],
   })
   scenario('that is won after collecting it anew has failed leaves the premium paid', {
-    given: [...askedAnew, failed(2)],
-    when: reinstated,
-    then: [won, paidAgain],
+    given: [...again, failed(2)],
+    when: win,
+    then: [stands(1), paidAgain],
   })
   scenario('that was won has paid what is asked for no more, where nobody was asked', {
-    given: [...paid, takenBack, retried(2), won],
+    given: [...paid, disputed, retried(2), stands(1)],
     when: { type: 'WriteOffPremium', premium_id, reason: 'policy_ended' },
     then: [paidAgain],
   })
-  scenario('of what was collected anew, too, gives nothing back of the one that was won', {
-    given: [...askedAnew, anew, won, twice],
-    when: { ...dispute, attempt: 2 },
+  scenario('of what was collected collectedAnew, too, gives nothing back of the one that was won', {
+    given: [...again, collectedAnew, stands(1), twice()],
+    when: dispute(2),
     then: [
-      { ...takenBack, attempt: 2 },
+      { ...disputed, attempt: 2 },
       paidAgain,
       expect.objectContaining({ type: 'PremiumRefundWaived', refund_id: twice_id, why: 'taken_back' }) as never,
     ],
   })
   scenario('that was won leaves the premium unpaid where it was given back already', {
-    given: [...askedAnew, anew, won, twice, { ...givenBack, refund_id: twice_id, reason: 'paid_twice', attempt: 2 }],
-    when: { ...dispute, attempt: 2 },
-    then: [{ ...takenBack, attempt: 2 }, expect.objectContaining({ type: 'ArrearsChanged' }) as never],
+    given: [
+      ...again,
+      collectedAnew,
+      stands(1),
+      twice(),
+      { ...givenBack, refund_id: twice_id, reason: 'paid_twice', attempt: 2 },
+    ],
+    when: dispute(2),
+    then: [{ ...disputed, attempt: 2 }, expect.objectContaining({ type: 'ArrearsChanged' }) as never],
   })
   scenario('what was paid twice can be given back by hand of either payment', {
-    given: [...askedAnew, anew, won, twice],
+    given: [...again, collectedAnew, stands(1), twice()],
     when: { type: 'RecordProviderRefund', premium_id, refund_id, attempt: 1, total_pence: 2875, failed_before: 0 },
     then: [{ ...givenBack, refund_id: twice_id, reason: 'paid_twice' }],
   })
   scenario('what was paid twice is given back beside what the team gives back', {
-    given: [...askedAnew, anew, won, twice],
+    given: [...again, collectedAnew, stands(1), twice()],
     when: { type: 'RefundPremium', premium_id, refund_id, refund_pence: null },
     then: [owed('operator')],
   })
-  scenario('that took nothing changes nothing', { given: paid, when: reinstated, then: [] })
+  scenario('that took nothing changes nothing', { given: paid, when: win, then: [] })
   scenario('that is told as won twice changes nothing more', {
-    given: [...paid, takenBack, { ...collected, collected_at: now }],
-    when: reinstated,
+    given: [...paid, disputed, { ...collected, collected_at: now }],
+    when: win,
     then: [],
   })
   scenario('of a policy that has ended is not asked for again', {
     given: [...paid, { type: 'PolicyLapsed', customer_id, lapsed_on: '2026-04-16', overdue_pence: 0 }],
-    when: dispute,
-    then: [takenBack, writtenOff],
+    when: dispute(),
+    then: [disputed, writtenOff],
   })
 })
 

@@ -23,6 +23,10 @@ import {
   requested,
   retried,
   writtenOff,
+  disputed,
+  dispute,
+  dueByCard,
+  collectedByCard,
 } from './premium-builders.ts'
 
 const scenario = scenariosOf(policy)
@@ -41,22 +45,12 @@ const notOwed = {
   reason: 'A mistake.',
 } satisfies PremiumEvent
 const takenBack = { ...notOwed, why: 'taken_back', reason: null } satisfies PremiumEvent
-const disputed = {
-  type: 'PremiumFailed',
-  ...first,
-  customer_id,
-  attempt: 1,
-  failure_code: 'disputed',
-  retry_at: null,
-  disputed_on: '2026-02-19',
-} satisfies PremiumEvent
 
 const isPaid = { how: 'paid_otherwise', paid_on: '2026-03-02', reason: 'Bank transfer.' } as const
 const isNotOwed = { how: 'not_owed', reason: 'A mistake.' } as const
 const close = (closing: typeof isPaid | typeof isNotOwed) =>
   ({ type: 'CloseRefund', premium_id, refund_id, closing }) as const
 const again = { type: 'RequestRefund', premium_id, refund_id } as const
-const dispute = { type: 'SettlePremium', premium_id, attempt: 1, now, result: { outcome: 'disputed' } } as const
 const fails = { type: 'RecordRefundFailure', premium_id, refund_id, refund_pence: 2875, ...refundFailure } as const
 
 const refunded = [...active, due, collected, owed('operator'), givenBack]
@@ -88,30 +82,16 @@ describe('a refund that was left to the team', () => {
     then: rejected('conflict', undefined, 'come to its end already (refunded)'),
   })
   scenario('409 conflict: it is the card payment that is closed', {
-    given: [
-      ...active,
-      { ...due, method: 'card' },
-      { ...collected, method: 'card' },
-      owed('operator'),
-      givenBack,
-      refundFailed,
-    ],
+    given: [...active, dueByCard, collectedByCard, owed('operator'), givenBack, refundFailed],
     when: close(isPaid),
     then: rejected('conflict', undefined, 'of application a0000000-0000-4000-8000-000000000001 closed.'),
   })
   scenario('is closed with the card payment', {
-    given: [
-      ...active,
-      { ...due, method: 'card' },
-      { ...collected, method: 'card' },
-      owed('operator'),
-      givenBack,
-      refundFailed,
-    ],
+    given: [...active, dueByCard, collectedByCard, owed('operator'), givenBack, refundFailed],
     when: { type: 'RecordCardReturnClosed', closing: isPaid },
     then: [paid],
   })
-  const byCard = [...active, { ...due, method: 'card' }, { ...collected, method: 'card' }] satisfies PolicyStreamEvent[]
+  const byCard = [...active, dueByCard, collectedByCard] satisfies PolicyStreamEvent[]
   scenario('is owed no more when the payer’s bank took the card payment back', {
     given: [...byCard, owed('operator')],
     when: { type: 'RecordCardReturnClosed', closing: { how: 'taken_back' } },
@@ -222,12 +202,12 @@ describe('a premium that the payer’s bank takes back', () => {
   const done = { ...givenBack, ...part } satisfies PremiumEvent
   scenario('leaves to the team what was still to be given back of it', {
     given: [...active, due, requested, collected, owed('operator')],
-    when: dispute,
+    when: dispute(),
     then: [disputed, withTeam, inArrears],
   })
   scenario('leaves as it is what was given back of it, and what is left to the team already', {
     given: [...active, due, requested, collected, owed('operator'), withTeam, { ...owed('operator'), ...part }, done],
-    when: dispute,
+    when: dispute(),
     then: [disputed, inArrears],
   })
   scenario('once the policy has ended, is given back by that, beside what was given back before', {
@@ -241,18 +221,18 @@ describe('a premium that the payer’s bank takes back', () => {
       cancelled(),
       owed('cooling_off'),
     ],
-    when: dispute,
+    when: dispute(),
     then: [disputed, writtenOff, takenBack],
   })
   scenario('before anybody has recorded that it was collected, has failed all the same', {
     given: [...active, due],
-    when: dispute,
+    when: dispute(),
     then: [disputed, inArrears],
   })
   const ended = [...active, due, requested, collected, cancelled()]
   scenario('once the policy has ended, is given back by that', {
     given: [...ended, owed('cooling_off')],
-    when: dispute,
+    when: dispute(),
     then: [disputed, writtenOff, takenBack],
   })
   const inDispute = [...refunded, disputed]

@@ -14,6 +14,9 @@ import {
   owed,
   premium_id,
   requested,
+  disputed,
+  dueByCard,
+  collectedByCard,
 } from './premium-builders.ts'
 
 /** Each command about a refund, in each state that the premium or the refund can be in. */
@@ -22,11 +25,7 @@ const scenario = scenariosOf(policy)
 const refundOf = (last: number) => PremiumRefundId.parse(`b2000000-0000-5000-8000-00000000000${last}`)
 const refund_id = refundOf(1)
 const paid = [...active, due, collected]
-const paidByCard = [
-  ...active,
-  { ...due, method: 'card' },
-  { ...collected, method: 'card', payment_intent_id: null },
-] satisfies readonly PolicyStreamEvent[]
+const paidByCard = [...active, dueByCard, collectedByCard] satisfies readonly PolicyStreamEvent[]
 const part = (last: number, refund_pence: number) => ({ ...owed('operator'), refund_id: refundOf(last), refund_pence })
 const given = (last: number, refund_pence: number, reason: 'operator' | 'provider' = 'operator') =>
   ({
@@ -196,7 +195,7 @@ describe('a card payment that was given back', () => {
   scenario('is none while nothing came back', { given: paidByCard, when: returned(0), then: [] })
   scenario('is none of a policy that is paid by Direct Debit', { given: paid, when: returned(2875), then: [] })
   scenario('is none before the card was charged', {
-    given: [...active, { ...due, method: 'card' }],
+    given: [...active, dueByCard],
     when: returned(2875),
     then: [],
   })
@@ -293,19 +292,7 @@ describe('a card payment of which somebody has given back a part by hand', () =>
   })
   scenario('hears of that once', { given: [...byHand, failed, waived('not_owed')], when: comesBack, then: [] })
   scenario('has been taken back by the payer’s bank: so has that part', {
-    given: [
-      ...byHand,
-      {
-        type: 'PremiumFailed',
-        ...first,
-        customer_id,
-        attempt: 1,
-        failure_code: 'disputed',
-        retry_at: null,
-        disputed_on: '2026-02-19',
-      },
-      { type: 'PremiumWrittenOff', ...first, attempt: 1, reason: 'operator' },
-    ],
+    given: [...byHand, disputed, { type: 'PremiumWrittenOff', ...first, attempt: 1, reason: 'operator' }],
     when: comesBack,
     then: [failed, waived('taken_back')],
   })
