@@ -20,6 +20,9 @@ export type ConsentPurpose = z.infer<typeof ConsentPurpose>
 
 const age = z.int().min(0).max(150)
 
+/** Linters of OpenAPI take a required property for misspelled where it is not defined in the same place. */
+const given = (name: string) => ({ properties: { [name]: {} }, required: [name] })
+
 /** What a lead must meet. One that does not is held until a person accepts it. */
 export const LeadRule = z.discriminatedUnion('rule', [
   z.object({ rule: z.literal('required'), field: FieldKey }),
@@ -33,15 +36,15 @@ export const LeadRule = z.discriminatedUnion('rule', [
     })
     .meta({
       anyOf: [
-        { properties: { format: { const: 'pattern' } }, required: ['pattern'] },
-        { properties: { format: { not: { const: 'pattern' } } }, not: { required: ['pattern'] } },
+        { properties: { format: { const: 'pattern' }, pattern: {} }, required: ['pattern'] },
+        { properties: { format: { not: { const: 'pattern' } } }, not: given('pattern') },
       ],
     }),
   z.object({ rule: z.literal('allowed_values'), field: FieldKey, values: z.array(z.string()).min(1) }),
   /** In years on the day on which the lead is checked. */
   z
     .object({ rule: z.literal('age_range'), field: FieldKey, min: age.optional(), max: age.optional() })
-    .meta({ anyOf: [{ required: ['min'] }, { required: ['max'] }] }),
+    .meta({ anyOf: [given('min'), given('max')] }),
   /** By what a postcode begins with: an area (`LS`) or a district (`LS1`). */
   z
     .object({
@@ -53,7 +56,7 @@ export const LeadRule = z.discriminatedUnion('rule', [
     .meta({
       anyOf: [
         { properties: { allowed: { minItems: 1 } }, required: ['allowed'] },
-        { properties: { excluded: { minItems: 1 } }, required: ['excluded'], not: { required: ['allowed'] } },
+        { properties: { excluded: { minItems: 1 } }, required: ['excluded'], not: given('allowed') },
       ],
     }),
   z.object({ rule: z.literal('consent'), purpose: ConsentPurpose, channel: Channel.optional() }),
