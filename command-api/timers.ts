@@ -2,7 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import type { Pool } from 'pg'
 import { OwnError } from '#domain/own-error.ts'
-import type { Lease, Leases } from '#infra/consumers/lease.ts'
+import type { Leases } from '#infra/consumers/lease.ts'
+import { workWhileLeased } from '#infra/consumers/leased-work.ts'
 import type { Clock } from '#infra/clock.ts'
 import type { Check } from '#infra/http/health.ts'
 import { isAboutErased } from '#infra/crypto/erased.ts'
@@ -51,7 +52,6 @@ const pageSize = 200
 const concurrency = 32
 /** Of one organisation so much is fired at a time; then it is the turn of the others. */
 const usualShare = 1_000
-const mostRetryMs = 5_000
 /** What waits for its turn does not wait a second for it. */
 const heldMs = 100
 
@@ -77,7 +77,6 @@ export const runTimers = (timers: readonly Timer[], parts: TimerParts): RunningT
   const fireByKind = new Map(timers.map(({ kind, fire }) => [kind, fire]))
   const resting = new LRUCache<string, Resting>({ max: restingMost })
   let failed: { readonly kind: string; readonly message: string } | undefined
-  let outage: string | undefined
 
   const isResting = (due: DueTime): boolean => (resting.get(keyOf(due))?.until ?? 0) > performance.now()
   const openRound = makeOrder<DueTime>((due) => resting.has(keyOf(due)))
@@ -165,8 +164,8 @@ export const runTimers = (timers: readonly Timer[], parts: TimerParts): RunningT
     return isHeld
   }
 
-  const sweepWhileLeased = async (lease: Lease): Promise<void> => {
-    const isOver = () => signal.aborted || lease.signal.aborted
+  const sweepAgainAndAgain = async (working: AbortSignal, wentWell: () => void): Promise<void> => {
+    const isOver = () => working.aborted
     const laps = new Map<string, Lap>()
     while (!isOver()) {
       const sweptAt = performance.now()
@@ -175,42 +174,21 @@ export const runTimers = (timers: readonly Timer[], parts: TimerParts): RunningT
       // An organisation that has come to its end begins anew with the next sweep, however far others are.
       do isHeld = (await goOn(laps, isOver)) || isHeld
       while (laps.size > 0 && !isOver() && performance.now() - sweptAt < intervalMs())
-      outage = undefined
+      wentWell()
       if (laps.size > 0) continue
-      await pause(intervalMs(), undefined, {
-        signal: AbortSignal.any([signal, lease.signal]),
-      }).catch(() => undefined)
+      await pause(intervalMs(), undefined, { signal: working }).catch(() => undefined)
     }
   }
 
-  const run = async () => {
-    let attempts = 0
-    while (!signal.aborted) {
-      let lease: Lease | undefined
-      try {
-        lease = await leases.take('timers', signal)
-        if (!lease) return
-        attempts = 0
-        await sweepWhileLeased(lease)
-      } catch (error) {
-        attempts++
-        outage = reasonOf(error)
-        log.warn({ error }, 'timers could not be fired, trying again')
-        const delayMs = Math.random() * Math.min(100 * 2 ** attempts, mostRetryMs)
-        await pause(delayMs, undefined, { signal }).catch(() => undefined)
-      } finally {
-        await lease?.release()
-      }
-    }
-  }
+  const { outage, finished } = workWhileLeased({ name: 'timers', leases, log, signal, work: sweepAgainAndAgain })
 
   return {
     check: () => {
-      const detail = outage ?? (failed && `${failed.kind}: ${failed.message}`)
+      const detail = outage() ?? (failed && `${failed.kind}: ${failed.message}`)
       // A timer of one record that fails is shown, and takes no process away from all others.
-      return { name: 'timers', ok: outage === undefined, ...(detail !== undefined && { detail }) }
+      return { name: 'timers', ok: outage() === undefined, ...(detail !== undefined && { detail }) }
     },
-    finished: run(),
+    finished,
   }
 }
 

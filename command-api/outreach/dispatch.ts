@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Lease, Leases } from '#infra/consumers/lease.ts'
+import type { Leases } from '#infra/consumers/lease.ts'
+import { workWhileLeased } from '#infra/consumers/leased-work.ts'
 import type { Check } from '#infra/http/health.ts'
 import type { Log } from '#infra/log.ts'
 import { reasonOf } from '#infra/reason.ts'
@@ -21,7 +22,6 @@ export type RunningOutreach = { readonly check: () => Check; readonly finished: 
 
 /** Streams at work at once: for all organisations together, and for each. */
 const most = { all: 32, each: 4 }
-const mostRetryMs = 5_000
 
 /**
  * Has outreach streams draft and send what is due, in one process at a time. A stream goes on by itself and is passed over
@@ -29,7 +29,6 @@ const mostRetryMs = 5_000
  */
 export const runOutreach = ({ queue, work, canWork, leases, log, signal, pollMs = 1_000 }: Parts): RunningOutreach => {
   const underWay = new Map<string, { readonly organisation_id: string; readonly finished: Promise<void> }>()
-  let outage: string | undefined
   let failed: string | undefined
 
   const begin = (organisation_id: string, stream_id: string, ending: AbortSignal): void => {
@@ -56,42 +55,23 @@ export const runOutreach = ({ queue, work, canWork, leases, log, signal, pollMs 
     for (const { organisation_id, stream_id } of inTurn) begin(organisation_id, stream_id, ending)
   }
 
-  const sweepWhileLeased = async (lease: Lease): Promise<void> => {
-    const ending = AbortSignal.any([signal, lease.signal])
+  const sweepAgainAndAgain = async (ending: AbortSignal, wentWell: () => void): Promise<void> => {
     while (!ending.aborted) {
       await sweep(ending)
-      outage = undefined
+      wentWell()
       await pause(pollMs, undefined, { signal: ending }).catch(() => undefined)
     }
   }
 
-  const run = async () => {
-    let attempts = 0
-    while (!signal.aborted) {
-      let lease: Lease | undefined
-      try {
-        lease = await leases.take('outreach', signal)
-        if (!lease) break
-        attempts = 0
-        await sweepWhileLeased(lease)
-      } catch (error) {
-        attempts++
-        outage = reasonOf(error)
-        log.warn({ error }, 'outreach could not be worked, trying again')
-        const delayMs = Math.random() * Math.min(100 * 2 ** attempts, mostRetryMs)
-        await pause(delayMs, undefined, { signal }).catch(() => undefined)
-      } finally {
-        await lease?.release()
-      }
-    }
-    await Promise.all([...underWay.values()].map(async ({ finished }) => finished))
-  }
+  const { outage, finished } = workWhileLeased({ name: 'outreach', leases, log, signal, work: sweepAgainAndAgain })
 
   return {
     check: () => {
-      const detail = outage ?? failed
-      return { name: 'outreach', ok: outage === undefined, ...(detail !== undefined && { detail }) }
+      const detail = outage() ?? failed
+      return { name: 'outreach', ok: outage() === undefined, ...(detail !== undefined && { detail }) }
     },
-    finished: run(),
+    finished: finished.then(async () => {
+      await Promise.all([...underWay.values()].map(async (each) => each.finished))
+    }),
   }
 }

@@ -4,6 +4,7 @@ import { StaleCheckpoint, Superseded } from './failures.ts'
 import { reasonOf } from '../reason.ts'
 import type { Consumer } from './consumer-type.ts'
 import { follow, measureLag } from './follow.ts'
+import { backOff } from './leased-work.ts'
 
 export type { Consumer, ConsumerParts } from './consumer-type.ts'
 
@@ -105,9 +106,7 @@ export const consume = (consumer: Consumer): Consuming => {
           const reason = reasonOf(error)
           problem = { since: problem?.since ?? new Date(), reason }
           log.warn({ error, consumer: name }, 'consumer failed and retries')
-          await pause(Math.random() * Math.min(100 * 2 ** attempts, 5_000), undefined, { signal }).catch(
-            () => undefined,
-          )
+          await backOff(attempts, signal)
         }
       }
     }

@@ -1,0 +1,55 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Log } from '../log.ts'
+import { reasonOf } from '../reason.ts'
+import type { Lease, Leases } from './lease.ts'
+
+type LeasedWork = {
+  /** Of the lease, and in the log. */
+  readonly name: string
+  readonly leases: Leases
+  readonly log: Log
+  readonly signal: AbortSignal
+  /** Works until the signal is aborted: that of the process, or because the lease has ended. Calls `wentWell` now and then. */
+  readonly work: (signal: AbortSignal, wentWell: () => void) => Promise<void>
+}
+
+const mostMs = 5_000
+
+/** Waits before something is tried again, longer with each attempt that failed, and for random times, so that processes spread. */
+export const backOff = (failures: number, signal: AbortSignal): Promise<void> =>
+  pause(Math.random() * Math.min(100 * 2 ** failures, mostMs), undefined, { signal }).catch(() => undefined)
+
+/** Has one process at a time do something, for as long as it holds the lease; what fails is tried again. */
+export const workWhileLeased = ({ name, leases, log, signal, work }: LeasedWork) => {
+  let failures = 0
+  let outage: string | undefined
+  const wentWell = () => {
+    failures = 0
+    outage = undefined
+  }
+
+  const run = async () => {
+    while (!signal.aborted) {
+      let lease: Lease | undefined
+      try {
+        // While another process does the work, what went wrong here before does not matter.
+        lease = await leases.take(name, signal, wentWell)
+        if (!lease) return
+        await work(AbortSignal.any([signal, lease.signal]), wentWell)
+      } catch (error) {
+        failures++
+        outage = reasonOf(error)
+        log.warn({ error }, `${name} failed, trying again`)
+      } finally {
+        await lease?.release()
+      }
+      if (outage !== undefined) await backOff(failures, signal)
+    }
+  }
+
+  return {
+    /** Why it cannot go on at the moment. */
+    outage: () => outage,
+    finished: run(),
+  }
+}
