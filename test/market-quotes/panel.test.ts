@@ -5,6 +5,7 @@ import { accountOpener, accountSecretPlace, type SealedAccount } from '#domain/p
 import { systemClock } from '#infra/clock.ts'
 import { deriveKeys } from '#infra/crypto/keys.ts'
 import { unseal, seal } from '#infra/crypto/seal.ts'
+import type { EventLog } from '#infra/event-log/event-log.ts'
 import { makeLog } from '#infra/log.ts'
 import { marketPanel } from '#infra/market-panel/panel.ts'
 import { outsideHttp } from '../outside-http.ts'
@@ -48,9 +49,9 @@ const accounts = (base_url: string): ReadonlyMap<string, SealedAccount> => {
 }
 
 /** A process that goes on with searches. */
-const processAt = (base_url: string, realNow: () => number = Date.now) =>
+const processAt = (base_url: string, realNow: () => number = Date.now, eventLog: EventLog = fixture.log) =>
   searchMarket({
-    writer: makeWriter({ log: fixture.log, seen: async () => undefined }),
+    writer: makeWriter({ log: eventLog, seen: async () => undefined }),
     panel: marketPanel(outside),
     openAccount: accountOpener(accounts(base_url), (sealed, place) => unseal(keys, sealed, place)),
     clock: systemClock,
@@ -76,6 +77,7 @@ const searched = async () => {
     request_id,
     market_quotes: body.data.market_quotes,
     quotes,
+    fire: async (process: ReturnType<typeof processAt>) => process.fire(due, context),
     /** Lets a process make steps until the quotes are so. */
     until: async (process: ReturnType<typeof processAt>, isSo: (status: string, results: number) => boolean) => {
       await vi.waitUntil(async () => {
@@ -132,6 +134,39 @@ describe('POST /api/v1/applications/{id}/market_quotes', () => {
       expect(status).toBe(200)
       expect(body.data).toMatchObject({ status: 'handed_off' })
       expect(body.data.market_quotes?.selected_result_id).toBe(cheapest?.result_id)
+    },
+  )
+
+  test.each([
+    ['before', 'pending'],
+    ['after', 'fetching'],
+  ] as const)(
+    'a process that is killed %s it has stored that the panel has begun leaves a search that is %s, which another finishes',
+    { timeout: 60_000 },
+    async (when, left) => {
+      panelNow = 0
+      const { request_id, until, fire, quotes } = await searched()
+      let isDead = false
+      const dying = processAt(panel.url, Date.now, {
+        ...fixture.log,
+        append: async (...given) => {
+          if (when === 'after') await fixture.log.append(...given)
+          isDead = true
+          throw new Error('This process was killed.')
+        },
+      })
+      await fire(dying)
+      await vi.waitUntil(() => isDead, patience)
+      expect(await quotes()).toMatchObject({ status: left })
+
+      panelNow = 4_000
+      const finished = await until(processAt(panel.url), (status) => status === 'completed')
+
+      expect(finished).toMatchObject({ provider_count: 8, request_id })
+      expect(finished?.results).toHaveLength(8)
+      // The panel knows by the key that it has begun this search.
+      const begun = panel.requests.filter(({ header }) => header('idempotency-key') === request_id)
+      expect(begun).toHaveLength(when === 'before' ? 2 : 1)
     },
   )
 
