@@ -263,6 +263,27 @@ describe('a quote', () => {
     expect(steps.reduce((sum, { adds_pence }) => sum + Number(adds_pence), 0)).toBeCloseTo(issued.premium_pence)
   })
 
+  test('409 conflict: what the price of an erased person was made from is gone, and the quote still says it', async () => {
+    const id = await apply()
+    const issued = (await quote(id)).body.data
+    const admin = `/admin/v1/organisations/${organisation_id}`
+    const { body: applied } = await service.send<{ customer: { id: string } }>('GET', `/api/v1/applications/${id}`, {
+      token,
+    })
+    const person = applied.data.customer.id
+    await service.send('POST', `${admin}/people/${person}/erasure`, { body: {} })
+    const address = `${admin}/applications/${id}/quotes/${issued.id}/explanation`
+
+    const erased = refused(409, 'conflict', undefined, /cannot be worked out again.*been erased/)
+    await vi.waitFor(async () => expect(await service.send('GET', address)).toMatchObject(erased), {
+      timeout: 30_000,
+      interval: 50,
+    })
+
+    const { body } = await service.send<Quote>('GET', `/api/v1/quotes/${issued.id}`, { token })
+    expect(body.data).toMatchObject({ premium_pence: issued.premium_pence })
+  })
+
   test('404 not_found: a review that never was is not explained', async () => {
     const address = `/admin/v1/organisations/${organisation_id}/policies/${randomUUID()}/reviews/2031-06-01/explanation`
     expect(await service.send('GET', address)).toMatchObject(refused(404, 'not_found'))
