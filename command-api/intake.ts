@@ -63,7 +63,7 @@ export const intakeProcessing = (
   deps: ProcessingDeps,
 ): { readonly reactions: readonly SomeReaction[]; readonly timers: readonly Timer[] } => {
   const { writer, directory, campaigns, crmModels, leads, people, openAccount, models, clock, log } = deps
-  const { organisations } = directory
+  const { organisations, applications } = directory
   const { pipelines } = crmModels
   const reader = modelReader({
     openAccount,
@@ -74,7 +74,8 @@ export const intakeProcessing = (
     clock,
   })
   const lookalikes = makeLookalikes(deps)
-  const processing = { writer, campaigns, pipelines, people, leads, lookalikes, organisations, reader, log, clock }
+  const known = { campaigns, pipelines, lookalikes, organisations, applications }
+  const processing = { writer, people, leads, reader, log, clock, ...known }
   return {
     reactions: [whenIngestReceivedResolveIt(processing), whenIngestResolvedReadIt(processing)],
     timers: [retryIngests(processing)],

@@ -1,7 +1,7 @@
 import type { CustomerDetails } from '#domain/customers/events.ts'
 import type { IngestState } from '#domain/ingests/ingest.ts'
 import { isUsableKey } from '#domain/ingests/fields.ts'
-import type { Facts } from '#domain/leads/events.ts'
+import type { Facts, LeadActor } from '#domain/leads/events.ts'
 import type { CustomerId } from '#domain/values.ts'
 import { derivedId } from '#infra/ids.ts'
 import type { Context, Writer } from '../handle.ts'
@@ -9,7 +9,13 @@ import type { Leads, OneLeadCommand } from '../live-leads.ts'
 import { changedDetails, countEffects, customerEffects, leadEffects, writingTo } from './effects.ts'
 import type { ConsentGiven, People } from './people.ts'
 
-export type ApplyDeps = { readonly writer: Writer; readonly people: People; readonly leads: Leads }
+export type ApplyDeps = {
+  readonly writer: Writer
+  readonly people: People
+  readonly leads: Leads
+  /** The API applications, of which an ingest is told by the name. */
+  readonly applications: ReadonlyMap<string, { readonly name: string }>
+}
 
 /** What a step of an ingest tells of its person. */
 export type Told = {
@@ -26,8 +32,14 @@ export type Told = {
 }
 
 /** Writes what is told of a person to their record and their lead. Repeated, it is written once. */
-export const makeApply = ({ writer, people, leads }: ApplyDeps) => {
+export const makeApply = ({ writer, people, leads, applications }: ApplyDeps) => {
   const { log } = writer
+
+  /** Rows of a file are the team's. */
+  const senderOf = ({ api_application_id }: IngestState['record']): LeadActor =>
+    api_application_id === null
+      ? { type: 'user', name: null }
+      : { type: 'api', name: applications.get(api_application_id)?.name ?? null }
 
   return async ({ record }: IngestState, told: Told, context: Context) => {
     const { id: ingest_id, organisation_id } = record
@@ -50,7 +62,7 @@ export const makeApply = ({ writer, people, leads }: ApplyDeps) => {
       acts.length === 0
         ? { events: [] }
         : await leads.handle(
-            { contact_id, acts, by: { type: 'api', name: null }, campaign: record.campaign },
+            { contact_id, acts, by: senderOf(record), campaign: record.campaign },
             writingTo(context, stream),
           )
     const ofLead = acts.length === 0 ? [] : await leadEffects(log, stream, writingTo(context, stream), events)

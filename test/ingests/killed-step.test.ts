@@ -61,6 +61,7 @@ const startProcess = (appends = Infinity) => {
     leads: makeLeads(writer, pipelines),
     lookalikes: { find: async () => ({ phone: [], name: [] }), remember: () => undefined },
     organisations: new Map(),
+    applications: new Map(),
     reader: { readAtOnce: readDeterministically },
     log: makeLog('silent', 'test'),
     clock: { now: () => new Date() },
