@@ -4,6 +4,7 @@ import { application } from '#domain/applications/application.ts'
 import { idOf, type RecordedEvent } from '#domain/event.ts'
 import type { OutcomeModel } from '#domain/outcomes/events.ts'
 import { outcomeModelsFold, outcomeModelsOf, type OutcomeModels } from '#domain/outcomes/record.ts'
+import { pipeline } from '#domain/pipeline/pipeline.ts'
 import { policy } from '#domain/policies/policy.ts'
 import { CustomerId, type OrganisationId } from '#domain/values.ts'
 import type { Progress } from '#infra/consumers/progress.ts'
@@ -151,9 +152,9 @@ export const crmReactions = (deps: ReactionDeps): readonly SomeReaction[] => {
   ]
 }
 
-export const crmTimers = (deps: ScreenDeps): readonly Timer[] => [...leadTimers(deps.leads), screenNumbers(deps)]
+export const crmTimers = (deps: ScreenDeps): readonly Timer[] => [...leadTimers(deps), screenNumbers(deps)]
 
 export const crmSections = (writer: Writer): readonly AnySetupSection[] => [
   ...pipelineSections(writer),
-  ...outcomeModelSections(writer),
+  ...outcomeModelSections(writer, commandHandler(writer, pipeline).load),
 ]

@@ -9,8 +9,9 @@ import {
   type OutcomeModel,
 } from '#domain/outcomes/events.ts'
 import { seededModel } from '#domain/outcomes/record.ts'
-import { Key } from '#domain/pipeline/events.ts'
+import { Key, type Pipeline } from '#domain/pipeline/events.ts'
 import { seededPipeline } from '#domain/pipeline/record.ts'
+import type { OrganisationId } from '#domain/values.ts'
 import { commandHandler, type Writer } from '../handle.ts'
 import type { AnySetupSection, SetupContext, SetupSection } from '../setup-section.ts'
 
@@ -65,7 +66,7 @@ type Part<Item> = {
   readonly key: string
   readonly schema: z.ZodType<Item>
   readonly declared: (items: readonly Item[]) => Partial<OutcomeModel>
-  readonly check?: (items: readonly Item[], setup: SetupContext, model: OutcomeModel) => void
+  readonly check?: (items: readonly Item[], setup: SetupContext, model: OutcomeModel) => Promise<void>
 }
 
 const partSection = <Item extends { readonly key: string }>(
@@ -83,7 +84,7 @@ const partSection = <Item extends { readonly key: string }>(
         if (earlier !== index) report([index, 'key'], `is that of ${key}[${earlier}]`)
       }
       const before = await load(organisation_id)
-      check?.(items, setup, before ?? seededModel)
+      await check?.(items, setup, before ?? seededModel)
       const command = { type: 'DeclareOutcomeModel', organisation_id, declared: declared(items) } as const
       const events = await preview(organisation_id, command)
       const change = events.length === 0 ? 'none' : before ? 'change' : 'create'
@@ -102,7 +103,10 @@ const partSection = <Item extends { readonly key: string }>(
 }
 
 /** Which outcomes leads can have: one list for each part, which replaces it as a whole. */
-export const outcomeModelSections = (writer: Writer): readonly AnySetupSection[] => [
+export const outcomeModelSections = (
+  writer: Writer,
+  pipelineOf: (organisation_id: OrganisationId) => Promise<Pipeline | undefined>,
+): readonly AnySetupSection[] => [
   partSection(writer, {
     key: 'outcome_measures',
     schema: Measure.strict(),
@@ -117,11 +121,12 @@ export const outcomeModelSections = (writer: Writer): readonly AnySetupSection[]
     key: 'outcome_types',
     schema: DeclaredType,
     declared: (types) => ({ types: types.map(typeOf) }),
-    check: (types, { report, declared }, model) => {
+    check: async (types, { organisation_id, report, declared }, model) => {
       const inFile = keysOf(declared('outcome_measures'))
       const measures = inFile.length > 0 ? inFile : model.measures.map(({ key }) => key)
       const stagesInFile = keysOf(declared('stages'))
-      const stages = stagesInFile.length > 0 ? stagesInFile : seededPipeline.stages.map(({ key }) => key)
+      const { stages: stagesBefore } = (await pipelineOf(organisation_id)) ?? seededPipeline
+      const stages = stagesInFile.length > 0 ? stagesInFile : stagesBefore.map(({ key }) => key)
       for (const [index, { values, effect, stage }] of types.entries()) {
         for (const [at, { key, formula }] of values.entries()) {
           if (!measures.includes(key)) report([index, 'values', at, 'key'], `there is no measure ${key}`)

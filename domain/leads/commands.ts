@@ -101,7 +101,11 @@ export type FollowOutcome = {
 /** What a timer says; nothing when its time has not come or it is settled. */
 export type FallDue =
   | { readonly type: 'NextActionDue' }
-  | { readonly type: 'FirstContactDue' }
+  | {
+      readonly type: 'FirstContactDue'
+      /** When it was found out that the moment has passed. */
+      readonly noticed_at: string
+    }
   | { readonly type: 'SnoozeOver' }
   | { readonly type: 'GoDormant' }
 

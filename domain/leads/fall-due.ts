@@ -20,7 +20,7 @@ export const fallDue = (act: FallDue, state: LeadState, circumstances: Circumsta
     case 'FirstContactDue': {
       const { first_contact_due_at: due_at, first_contacted_at } = record
       if (!isOver(due_at) || first_contacted_at !== null || isTerminal(record.shown.status)) return []
-      const minutes_overdue = Math.floor((Date.parse(now) - Date.parse(due_at)) / 60_000)
+      const minutes_overdue = Math.floor((Date.parse(act.noticed_at) - Date.parse(due_at)) / 60_000)
       return [{ type: 'LeadFirstContactOverdue', ...about, due_at, minutes_overdue }]
     }
     case 'SnoozeOver': {

@@ -101,7 +101,7 @@ describe('the first contact', () => {
   })
   const overdue: LeadEvent = { type: 'LeadFirstContactOverdue', ...about, due_at: due, minutes_overdue: 0 }
   const falls = (name: string, given: readonly LeadEvent[], now: string, then: readonly LeadEvent[]) => {
-    scenario(name, { given, when: act({ type: 'FirstContactDue' }, { now }), then })
+    scenario(name, { given, when: act({ type: 'FirstContactDue', noticed_at: now }, { now }), then })
   }
   falls('is overdue at its time', [created], due, [overdue])
   falls('not a moment before', [created], '2026-01-15T12:59:59.999Z', [])

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import type { LeadFeedEvent } from '#domain/lead-feed/record.ts'
 import { LeadTriggerType } from '#domain/workflows/events.ts'
 import { startTps } from '../../stand-ins/tps.ts'
 import { leadService, type LeadService } from '../ingests/fixture.ts'
@@ -51,11 +52,11 @@ organisations:
   expect(worked.status).toBe(200)
   await service.send('POST', '/admin/v1/clock', { body: { forward_seconds: 2 * 3_600 } })
 
-  const seen = async () => {
+  const told = async () => {
     const path = `/api/v1/crm/events?contact_id=${contact_id}&limit=200`
-    const { body } = await service.send<{ event_type: string }[]>('GET', path, { token: service.sender.token })
-    return new Set(body.data.map(({ event_type }) => event_type))
+    return (await service.send<LeadFeedEvent[]>('GET', path, { token: service.sender.token })).body.data
   }
+  const seen = async () => new Set((await told()).map(({ event_type }) => event_type))
   const patience = { timeout: 60_000, interval: 100 }
   await vi.waitUntil(async () => {
     const types = await seen()
@@ -63,6 +64,13 @@ organisations:
       (type) => types.has(type),
     )
   }, patience)
+
+  const events_told = await told()
+  const ofType = (type: string) => events_told.find(({ event_type }) => event_type === type)
+  expect(ofType('lead.created')?.actor).toEqual({ type: 'api', name: expect.stringMatching(/^Client /) as unknown })
+  // The clock went on an hour beyond the moment.
+  const overdue = ofType('lead.first_contact_overdue')?.payload['minutes_overdue']
+  expect(overdue).toBeGreaterThanOrEqual(60)
 
   const occurred_at = service.parts.clock.now().toISOString()
   const outcome = { contact_id, type: 'lost', occurred_at, reason: 'price' }
@@ -74,3 +82,17 @@ organisations:
   await vi.waitUntil(async () => (await seen()).has('activity.outcome'), patience)
   expect([...(await seen())]).toEqual(expect.arrayContaining(events) as unknown)
 }, 180_000)
+
+test('what a file of leads brings about is the act of the team', async () => {
+  const rows = [{ line: 2, fields: { email: 'from.file@example.com', first_name: 'Ben' } }]
+  await service.send('POST', `${service.admin}/uploaded_leads`, { body: { upload: 'one row', rows } })
+
+  await vi.waitFor(
+    async () => {
+      const path = `${service.admin}/lead_events?type=lead.created&limit=200`
+      const { data } = (await service.send<LeadFeedEvent[]>('GET', path)).body
+      expect(data.find(({ payload }) => payload['source'] === 'upload')?.actor).toEqual({ type: 'user', name: null })
+    },
+    { timeout: 30_000, interval: 100 },
+  )
+})

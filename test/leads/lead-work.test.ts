@@ -126,7 +126,7 @@ describe('what falls due', () => {
   scenario('not twice', { given: [created, set, fell], when: act({ type: 'NextActionDue' }, { now: later }), then: [] })
   scenario('a lead that nobody has contacted is overdue', {
     given: [created],
-    when: act({ type: 'FirstContactDue' }, { now: '2026-01-15T13:07:30.000Z' }),
+    when: act({ type: 'FirstContactDue', noticed_at: '2026-01-15T13:07:59.999Z' }, { now: later }),
     then: [{ type: 'LeadFirstContactOverdue', ...about, due_at: later, minutes_overdue: 7 }],
   })
   const call: LeadEvent = { ...form, kind: 'call', direction: 'outbound', is_first_contact: true }
@@ -144,7 +144,7 @@ describe('what falls due', () => {
   })
   scenario('a lead that was contacted is not overdue', {
     given: [created, call],
-    when: act({ type: 'FirstContactDue' }, untouched),
+    when: act({ type: 'FirstContactDue', noticed_at: later }, untouched),
     then: [],
   })
   const snoozed: LeadEvent = { type: 'LeadSnoozed', ...about, snoozed_until: later }

@@ -49,6 +49,16 @@ lead_deadlines: [{ first_contact_minutes: null }]`
   expect(again.body.data.steps.map(({ change }) => change)).toEqual(Array(again.body.data.steps.length).fill('none'))
 })
 
+test('an outcome moves leads to one of the stages that there are, also where an earlier file declared them', async () => {
+  const moving = (stage: string) => `outcome_types: [{ key: met, label: Met, effect: stage, stage: ${stage} }]`
+  await send(stages, true)
+
+  expect((await send(moving('fresh'))).status).toBe(200)
+  expect((await send(moving('quoted'))).body.error.fields).toEqual({
+    'organisations[0].outcome_types[0].stage': 'line 5: there is no stage quoted',
+  })
+})
+
 test('200: outcomes are set up with formulas and aliases, and again change nothing', async () => {
   const sections = `${stages}
 outcome_measures: [{ key: fee, label: Fee, unit: money }, { key: rate, label: Rate, unit: percent }, { key: pay, label: Pay, unit: money }]
