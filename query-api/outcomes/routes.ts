@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { MappedOutcome } from '#domain/custom-integrations/events.ts'
-import { HeldReason, LeadReference, OutcomeSource, Report } from '#domain/outcomes/events.ts'
+import { HeldReason, LeadReference, OutcomeSource, Report, type OutcomeModel } from '#domain/outcomes/events.ts'
 import { Outcome, ShownModel, shownModel, type OutcomeModels } from '#domain/outcomes/record.ts'
 import { ApiApplicationId, CustomerId, OrganisationId } from '#domain/values.ts'
 import { Cursor } from '#infra/http/cursor.ts'
@@ -43,6 +43,13 @@ const HeldOutcome = z
 
 type Row = { readonly position: string; readonly document: Outcome }
 
+const refuseUnknownType = ({ types }: OutcomeModel, { type }: Pick<z.output<typeof OutcomesQuery>, 'type'>): void => {
+  if (type === undefined || types.some(({ key }) => key === type)) return
+  throw new Problem('invalid_parameter', 'Correct type: it must be a key of the outcome model.', {
+    fields: { type: `must be one of ${types.map(({ key }) => key).join(', ')}` },
+  })
+}
+
 type Deps = { readonly pool: Database; readonly outcomeModels: OutcomeModels }
 
 /** What became of leads, and which outcomes there are. */
@@ -81,11 +88,7 @@ export const outcomeRoutes = ({ pool, outcomeModels }: Deps): Route[] => [
       example: { query: { limit: '20' } },
     },
     async ({ query: { cursor, limit, ...filters }, caller }) => {
-      const { types } = outcomeModels(caller.organisation_id)
-      if (filters.type !== undefined && !types.some(({ key }) => key === filters.type))
-        throw new Problem('invalid_parameter', 'Correct type: it must be a key of the outcome model.', {
-          fields: { type: `must be one of ${types.map(({ key }) => key).join(', ')}` },
-        })
+      refuseUnknownType(outcomeModels(caller.organisation_id), filters)
       const place = placeOf('outcomes', cursor)
       const { rows } = await pool.query<Row>(
         outcomePage({
@@ -113,6 +116,7 @@ export const outcomeRoutes = ({ pool, outcomeModels }: Deps): Route[] => [
       errors: ['invalid_parameter'],
     },
     async ({ path: { organisation_id }, query: { cursor, limit, ...filters } }) => {
+      refuseUnknownType(outcomeModels(organisation_id), filters)
       const place = placeOf('outcomes', cursor)
       const { rows } = await pool.query<Row>(outcomePage({ organisation_id, filters, place, limit }))
       const data = rows.map(({ document }) => document)

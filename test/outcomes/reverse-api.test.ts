@@ -171,11 +171,13 @@ test.each([
   ['contact_id=1', 'contact_id'],
   ['limit=201', 'limit'],
 ])('422 invalid_parameter: %s', async (query, field) => {
-  const { status, body } = await fixture.get(`${address}?${query}`)
+  for (const list of [address, `/admin/v1/organisations/${organisation_id}/outcomes`]) {
+    const { status, body } = await fixture.get(`${list}?${query}`)
 
-  expect(status).toBe(422)
-  const { code, fields } = (body as Body).error
-  expect([code, Object.keys(fields ?? {})]).toEqual(['invalid_parameter', [field]])
+    expect(status).toBe(422)
+    const { code, fields } = (body as Body).error
+    expect([code, Object.keys(fields ?? {})]).toEqual(['invalid_parameter', [field]])
+  }
 })
 
 test('200: the outcome model shows types, measures and products', async () => {
