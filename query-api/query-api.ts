@@ -149,6 +149,7 @@ export const startQueryApi = async (parts: Parts, demo?: ExplorerDemo): Promise<
     admission,
     subjectCheck: makeSubjectCheck({
       keys,
+      organisations: directory.organisations,
       owners: {
         ingest: ownerOfIngest(lookups, findReceived),
         policy: ownerOfPolicy(lookups),

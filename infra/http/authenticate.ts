@@ -31,6 +31,11 @@ export type Authenticated = { readonly application: KnownApplication; readonly g
 const behindForMs = 1000
 const lookAgainMs = 10
 
+/** Waits a moment for what is known elsewhere already, and is about to be known here. */
+export const waitUntilKnown = async (isKnown: () => boolean): Promise<void> => {
+  for (let waited = 0; !isKnown() && waited < behindForMs; waited += lookAgainMs) await pause(lookAgainMs)
+}
+
 const challenge = (message: string): string =>
   `Bearer realm="Coverstream API", error="invalid_token", error_description="${message}"`
 
@@ -59,7 +64,7 @@ export const makeAuthenticate = (directory: Directory, tokens: Tokens, tokenAddr
     (directory.applications.get(api_application_id)?.epoch ?? -1) >= epoch
 
   const applicationOf = async (grant: Grant): Promise<KnownApplication | undefined> => {
-    for (let waited = 0; !isKnown(grant) && waited < behindForMs; waited += lookAgainMs) await pause(lookAgainMs)
+    await waitUntilKnown(() => isKnown(grant))
     return directory.applications.get(grant.api_application_id)
   }
 

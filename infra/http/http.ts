@@ -1,5 +1,5 @@
 import express, { type Express, type Request, type Response, type Router } from 'express'
-import type { ZodType } from 'zod'
+import { ZodObject, type ZodType } from 'zod'
 import { unknownKey } from '#domain/reasons.ts'
 import type { ApplicationId } from '#domain/values.ts'
 import { newId } from '../ids.ts'
@@ -74,6 +74,16 @@ const parsePart = (schema: ZodType | undefined, value: unknown, code: 'invalid_p
   return parseRequest(schema, value, code)
 }
 
+/** Which of several is meant, nobody can say. */
+const refuseRepeated = (schema: ZodType | undefined, sent: Request['query']): void => {
+  const known = schema instanceof ZodObject ? Object.keys(schema.shape) : []
+  const repeated = known.filter((name) => Array.isArray(sent[name]))
+  if (repeated.length === 0) return
+  const message = `Send ${repeated.join(', ')} once. Several values of one are separated by commas, where it takes them.`
+  const fields = Object.fromEntries(repeated.map((name) => [name, 'must not be sent more than once']))
+  throw new Problem('invalid_parameter', message, { fields })
+}
+
 /** What the operator declares is shown to others and stored as it is: it must be text that can be stored. */
 const refuseUnusableTexts = (body: unknown): void => {
   const unusable = unusableTexts(body)
@@ -120,7 +130,8 @@ const serve = (
     response.appendHeader('X-Ignored-Fields', headerOf(unknown.map(nameOf)))
   }
 
-  const checkedQuery = (sent: unknown, response: Response): unknown => {
+  const checkedQuery = (sent: Request['query'], response: Response): unknown => {
+    refuseRepeated(spec.query, sent)
     if (spec.query) tellUnknown(unknownKeysOf(spec.query, sent), response, 'invalid_parameter')
     return parsePart(spec.query, sent, 'invalid_parameter')
   }
@@ -138,6 +149,7 @@ const serve = (
     const shareToken = request.get('x-share-token')
     const asked = { caller: locals.caller, shareToken, path: request.params }
     await subjectCheck.refuseHidden(spec.access, asked)
+    await subjectCheck.refuseUnknownOrganisation(spec.access, path)
     const facts = {
       path,
       ...locals,
@@ -150,6 +162,7 @@ const serve = (
       await read(request, response)
       if (hasBody(request)) sent = request.body
       const query = checkedQuery(request.query, response)
+      await subjectCheck.refuseUnknownOrganisation(spec.access, query)
       const text = typeof request.body === 'string' ? request.body : undefined
       return { ...facts, query, body: checkedBody(sent, response), text }
     }

@@ -69,9 +69,16 @@ const commonErrors = ({ access, method }: RouteSpec) => {
 }
 
 const errorAnswers = (spec: RouteSpec) => {
-  const { errors = [], path, query, body } = spec
-  const fromSchemas = [path && 'not_found', query && 'invalid_parameter', body && 'validation_failed'] as const
-  const codes = new Set([...commonErrors(spec), ...fromSchemas.filter((code) => code !== undefined), ...errors])
+  const { errors = [], access, path, query, body } = spec
+  const namesOrganisation =
+    access.kind === 'operator' && query instanceof z.ZodObject && 'organisation_id' in query.shape
+  const hasId = path !== undefined || namesOrganisation
+  const fromSchemas = [hasId && 'not_found', query && 'invalid_parameter', body && 'validation_failed'] as const
+  const codes = new Set([
+    ...commonErrors(spec),
+    ...fromSchemas.filter((code) => code !== undefined && code !== false),
+    ...errors,
+  ])
   const byStatus = Map.groupBy(codes, (code) => statusOf[code])
   return [...byStatus]
     .toSorted(([one], [other]) => one - other)

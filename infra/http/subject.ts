@@ -1,6 +1,8 @@
-import { ApplicationId, type ApiApplicationId, type OrganisationId } from '#domain/values.ts'
+import { z } from 'zod'
+import { ApplicationId, OrganisationId, type ApiApplicationId } from '#domain/values.ts'
 import type { Keys } from '../crypto/keys.ts'
 import { isShareTokenOf } from '../crypto/share-token.ts'
+import { waitUntilKnown } from './authenticate.ts'
 import { notFound } from './problem.ts'
 import type { Access, Caller } from './route.ts'
 
@@ -14,6 +16,8 @@ type SubjectOptions = {
   readonly keys: Pick<Keys, 'shareTokens'>
   /** By the type of the subject. Whether a web page may see an application is told by its id alone, which gives its share token. */
   readonly owners?: Readonly<Record<string, FindOwner>>
+  /** Those that the operator can name; left out, the routes look by themselves. */
+  readonly organisations?: { readonly has: (id: string) => boolean }
 }
 
 /** A request as far as access to its subject depends on it. */
@@ -31,10 +35,12 @@ export type SubjectCheck = {
   readonly refuseHidden: (access: Access, request: SubjectRequest) => Promise<void>
   /** Throws `not_found` when there is no such subject, which is looked up where its owner can be told. */
   readonly refuseMissing: (access: Access, request: Omit<SubjectRequest, 'shareToken'>) => Promise<void>
+  /** Throws `not_found` when the operator names, in the path or the query, an organisation that there is not. */
+  readonly refuseUnknownOrganisation: (access: Access, named: unknown) => Promise<void>
 }
 
 /** Enforces the rule about the subject that a route declares: the only place that does. */
-export const makeSubjectCheck = ({ keys, owners = {} }: SubjectOptions): SubjectCheck => {
+export const makeSubjectCheck = ({ keys, owners = {}, organisations }: SubjectOptions): SubjectCheck => {
   const isProven: SubjectCheck['isProven'] = (id, shareToken) => isShareTokenOf(keys, id, shareToken)
 
   const ownerOf = async (type: string, { organisation_id }: Caller, id: string): Promise<Owner | undefined> => {
@@ -65,7 +71,16 @@ export const makeSubjectCheck = ({ keys, owners = {} }: SubjectOptions): Subject
       const find = owners[type]
       if (find && !(await find(caller.organisation_id, String(path[parameter])))) throw missing(type)
     },
+    refuseUnknownOrganisation: async (access, named) => {
+      if (access.kind !== 'operator' || !organisations) return
+      const { data } = NamingOrganisation.safeParse(named)
+      if (!data) return
+      await waitUntilKnown(() => organisations.has(data.organisation_id))
+      if (!organisations.has(data.organisation_id)) throw notFound('organisation')
+    },
   }
 }
+
+const NamingOrganisation = z.object({ organisation_id: OrganisationId })
 
 const missing = (type: string) => notFound(type.replaceAll('_', ' '))
