@@ -189,12 +189,19 @@ const merged = (table: string, conditions: readonly (readonly string[])[]): stri
 
 /**
  * Where a feed begins with what is of a time or later. The clocks of processes differ a little, so the first by time need
- * not be the first in the feed: it is among the first ones by time. No more are looked at, however many there are.
+ * not be the first in the feed: it is among the first ones by time. No more are looked at, however many there are. What was
+ * shown late, after trouble with its record, counts from then on; the few that there are say when in their places.
  */
 const firstSince = (table: string, own: string, time: string, since: string): string => `(
   select min(${position}) from (
-    select "position" from ${table} where ${own} and ${time} >= ${since} order by ${time}, ${position} limit 1000) as early
+    (select "position" from ${table} where ${own} and ${time} >= ${since} order by ${time}, ${position} limit 1000)
+    union all (select "position" from ${table} where ${own} and ${shownLateSince(since)})) as early
   where ${position} > $3)`
+
+/** A place behind others is `<position>+<microseconds>+<position>`, as projections/place.ts makes it. */
+const shownLateSince = (since: string): string => `"position" like '%+%'
+  and lpad(split_part("position", '+', 2), 20, '0') collate "C"
+    >= lpad(greatest(extract(epoch from ${since}::timestamptz) * 1000000, 0)::numeric(20)::text, 20, '0')`
 
 /**
  * Beyond the cursor or, where one begins without, not before the first. Of one kind only: said so that the place helps with

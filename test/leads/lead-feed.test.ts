@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { LeadStatus } from '#domain/leads/events.ts'
 import { CampaignId, type CustomerId } from '#domain/values.ts'
+import { placesBehind } from '../../projections/place.ts'
 import { activity, organisation_id, partner, website } from './builders.ts'
 import { as, openLeads, type CallerName, type Fixture } from './fixture.ts'
 
@@ -22,6 +23,8 @@ const page = async (query = '', caller: CallerName = 'partner') => {
   const { status, body } = await fixture.get(`/api/v1/crm/leads${query}`, as(caller))
   return { status, ...(body as Page) }
 }
+const eventsSince = async (since: string): Promise<Page> =>
+  (await fixture.get(`/api/v1/crm/events?since=${since}`, as('partner'))).body as Page
 const idsOf = ({ data }: Page) => data.map(({ contact_id }) => contact_id)
 
 /** The cursor after all that the partner's feed holds now. */
@@ -165,6 +168,26 @@ test('what happened long ago and is recorded now, by a timer that is late, has c
 
   expect(data.at(-1)?.contact_id).toBe(late)
   expect(data.every(({ updated_at }) => updated_at >= asked)).toBe(true)
+})
+
+test('what was shown late, after trouble with its record, has changed when it was shown, for who asks by time alone', async () => {
+  const [late, later] = [await fixture.send(partner), await fixture.send(partner)]
+  const asked = new Date().toISOString()
+  const nothing = await Promise.all([page(`?updated_since=${asked}`), eventsSince(asked)])
+  expect(nothing.flatMap(({ data }) => data)).toEqual([])
+
+  const upTo = (await fixture.log.readAll()).at(-1)?.position
+  for (const table of ['leads', 'lead_events'])
+    await fixture.pool.query(`update ${table} set position = $1 || position where contact_id = $2`, [
+      upTo && placesBehind(upTo)(''),
+      late,
+    ])
+
+  expect(idsOf(await page(`?updated_since=${asked}`))).toEqual([late])
+  expect((await eventsSince(asked)).data).toMatchObject([{ contact_id: late, event_type: 'lead.created' }])
+  const after_that = new Date(Date.now() + 1_000).toISOString()
+  expect((await page(`?updated_since=${after_that}`)).data).toEqual([])
+  expect(idsOf(await page(`?updated_since=2026-01-15T00:00:00Z&limit=200`)).slice(-2)).toEqual([later, late])
 })
 
 test('updated_since begins with what changed at or after that time, and is ignored with a cursor', async () => {
