@@ -83,7 +83,7 @@ type Decision = readonly PremiumEvent[]
 
 export const callPremium = ({ now, idOf }: CallPremium, policy: PolicyState): readonly PolicyStreamEvent[] => {
   const { next_collection_on, time_zone, end_date } = policy
-  if (hasEnded(policy) || next_collection_on === null) return []
+  if (next_collection_on === null) return []
   // Whatever pays for the term is due by the end of it.
   const due_on = end_date === null ? next_collection_on : earlierOf(next_collection_on, end_date)
   if (due_on > dateIn(time_zone, now)) return []
@@ -331,7 +331,7 @@ export const writeOffPremium = ({ premium_id, reason }: WriteOffPremium, policy:
       // Whether the provider was asked already is known only to who has looked.
       if (reason === 'policy_ended' ? premium.status !== 'due' : !cannotBeAsked(premium)) throw underWay()
       if (premium.reinstated) return paidByEarlier(premium, policy, premium.reinstated)
-      return reason === 'policy_ended' ? [writtenOff(premium, reason)] : giveUp(policy, premium, reason)
+      return giveUp(policy, premium, reason)
   }
 }
 

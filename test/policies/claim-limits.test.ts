@@ -130,6 +130,21 @@ describe('a claim that names no cover', () => {
   })
 })
 
+describe('a claim of the day on which the policy was cancelled', () => {
+  const onThatDay = { ...opened({ ...onLife, id: other_id }, 25_000_000), happened_on: '2026-05-10' }
+  scenario('takes nothing from what others can be paid: cover had ended', {
+    given: [
+      ...selling(life),
+      onThatDay,
+      approved({ ...onLife, id: other_id }, 25_000_000),
+      opened(onLife, 1),
+      cancelledOn('2026-05-10'),
+    ],
+    when: approve(25_000_000),
+    then: [approved(onLife, 25_000_000)],
+  })
+})
+
 describe('critical illness cover', () => {
   scenario('that is additional pays in full, whatever the life cover has paid', {
     given: [...selling(life, illness), ...paid({ ...onLife, id: other_id }, 25_000_000), opened(onIllness, 1)],

@@ -1,6 +1,7 @@
 import { describe } from 'vitest'
 import type { PolicyEvent } from '#domain/policies/events.ts'
 import { policy } from '#domain/policies/policy.ts'
+import type { SettlePremium } from '#domain/policies/premiums.ts'
 import type { PolicyStreamEvent } from '#domain/policies/record.ts'
 import { PremiumRefundId, type PremiumEvent } from '#domain/premiums/events.ts'
 import { scenariosOf } from '../scenario.ts'
@@ -13,6 +14,7 @@ import {
   due,
   first,
   givenBack,
+  idOf,
   noArrears,
   now,
   owed,
@@ -64,6 +66,14 @@ describe('a premium that another attempt has paid already is paid twice, and the
     when: arrives(1, other_id),
     then: [],
   })
+  scenario('from the day on which each was collected', {
+    given: [...given, noArrears, collected],
+    when: {
+      ...arrives(2),
+      result: { ...arrives(2).result, collected_at: '2026-02-25T09:00:00.000Z' },
+    } as SettlePremium,
+    then: [stands(1), { ...collectedAnew, collected_at: '2026-02-25T09:00:00.000Z' }, twice()],
+  })
   scenario('when it was written off in trust of a dispute that was won', {
     given: [
       ...active,
@@ -94,11 +104,32 @@ describe('of a first premium by card that was taken back and asked for by Direct
   const cardStands: PremiumEvent = { ...stands(1), method: 'card', payment_intent_id: null }
   const cooledOff = cancelled({ card_payment_id })
   const toCard = { application_id, card_payment_id }
+  const second = { premium_id: idOf(2), number: 2, due_on: '2026-03-15' }
 
   scenario('what was collected after the dispute was won is given back of the debit', {
     given: [...paidByCard, requestedAnew, cardStands],
     when: arrives(2),
     then: [collectedAnew, twice()],
+  })
+  scenario('the card payment stands beside the debit that is asked for', {
+    given: [...paidByCard, requestedAnew],
+    when: win,
+    then: [cardStands],
+  })
+  scenario('a debit that was taken back stands as a debit', {
+    given: [...paidByCard, requestedAnew, collectedAnew, { ...disputed, attempt: 2 }, retried(3)],
+    when: { ...win, attempt: 2, result: { ...win.result, payment_intent_id: 'pi_2' } } as SettlePremium,
+    then: [stands(2)],
+  })
+  scenario('a later premium was paid by debit, and stands as that', {
+    given: [
+      ...paidByCard.slice(0, 2),
+      dueByCard,
+      collectedByCard,
+      ...[due, requested, collected, disputed, retried(2)].map((event) => ({ ...event, ...second })),
+    ],
+    when: { ...win, premium_id: second.premium_id },
+    then: [{ ...stands(1), ...second }],
   })
   scenario('what is collected after the policy was cancelled is given back of the debit', {
     given: [...paidByCard, requestedAnew, cooledOff],
@@ -139,6 +170,55 @@ describe('of a first premium by card that was taken back and asked for by Direct
   })
 })
 
+describe('a dispute that the firm has won', () => {
+  const paid = [...active, due, requested, collected]
+  const again = { ...collected, collected_at: now }
+  const inArrears = { ...noArrears, since: '2026-02-19', overdue_pence: 2875, check_at: '2026-03-21T00:00:00.000Z' }
+
+  scenario('is told once while the premium is collected anew', {
+    given: [...paid, disputed, ...askedAnew, stands(1)],
+    when: win,
+    then: [],
+  })
+  scenario('was none, where the banks had never paid', {
+    given: [...active, due, requested, failed()],
+    when: win,
+    then: [],
+  })
+  scenario('can be lost after all: the premium is owed again', {
+    given: [...paid, disputed, again],
+    when: dispute(),
+    then: [disputed, inArrears],
+  })
+  scenario('can be won again after that: the premium is paid', {
+    given: [...paid, disputed, again, disputed],
+    when: win,
+    then: [again],
+  })
+  scenario('pays nothing any more once the firm has given it back by itself, and the other payment is taken back', {
+    given: [
+      ...paid,
+      disputed,
+      ...askedAnew,
+      collectedAnew,
+      stands(1),
+      twice(),
+      {
+        type: 'PremiumRefundPaidOtherwise',
+        ...first,
+        refund_id: twice_id,
+        customer_id,
+        attempt: 2,
+        refund_pence: 2875,
+        paid_on: '2026-03-02',
+        reason: 'Bank transfer.',
+      },
+    ],
+    when: dispute(2),
+    then: [{ ...disputed, attempt: 2 }, inArrears],
+  })
+})
+
 describe('a dispute that the firm wins of a policy that was cancelled', () => {
   const cooledOff: PolicyEvent = cancelled({ refund_pence: 2875 })
   const waived: PremiumEvent = {
@@ -158,6 +238,11 @@ describe('a dispute that the firm wins of a policy that was cancelled', () => {
     given: [...paid, cooledOff, owed('cooling_off'), disputed, writtenOff, waived],
     when: win,
     then: [again, { ...owed('cooling_off'), refund_id: twice_id }],
+  })
+  scenario('is owed beside what is collected anew, each by an id of its own', {
+    given: [...paid, owed('operator'), disputed, { ...waived, why: 'not_owed' }, ...askedAnew, cooledOff],
+    when: arrives(2, other_id),
+    then: [collectedAnew, { ...owed('cooling_off'), refund_id: other_id }],
   })
   scenario('is the firm’s own where it had given the premium back already', {
     given: [...paid, cooledOff, owed('cooling_off'), { ...givenBack, reason: 'cooling_off' }, disputed, writtenOff],

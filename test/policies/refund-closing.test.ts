@@ -188,6 +188,36 @@ function idOfProvider() {
   return PremiumRefundId.parse(premium_id.replace('b1', 'b9'))
 }
 
+describe('a premium that was to be asked for anew, and is asked for no more', () => {
+  const given = [...active, due, requested, collected, owed('operator'), disputed, retried(2)]
+  scenario('since the policy has ended: what was to be given back of it is owed no more', {
+    given: [...given, cancelled({ effective_on: '2026-03-01', cooling_off: false, reason: 'other' })],
+    when: { type: 'WriteOffPremium', premium_id, reason: 'policy_ended' },
+    then: [
+      { ...writtenOff, attempt: 2 },
+      { ...takenBack, attempt: 2 },
+    ],
+  })
+  scenario('by the team, while nobody can ask for it: neither is that', {
+    given: [
+      ...given,
+      {
+        type: 'PremiumDelayed',
+        premium_id,
+        attempt: 2,
+        failure_code: 'mandate_pending',
+        failures: 1,
+        retry_at: '2026-02-20T00:00:00.000Z',
+      },
+    ],
+    when: { type: 'WriteOffPremium', premium_id, reason: 'operator' },
+    then: [
+      { ...writtenOff, attempt: 2, reason: 'operator' },
+      { ...takenBack, attempt: 2 },
+    ],
+  })
+})
+
 describe('a premium that the payer’s bank takes back', () => {
   const inArrears = { ...noArrears, since: '2026-02-19', overdue_pence: 2875, check_at: '2026-03-21T00:00:00.000Z' }
   const withTeam = {

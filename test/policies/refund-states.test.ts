@@ -173,6 +173,11 @@ describe('what the provider has given back', () => {
     when: told(500),
     then: [given(3, 500)],
   })
+  scenario('settles two of three that are owed, where it is as much as both', {
+    given: [...paid, part(2, 700), part(3, 300), part(4, 1875)],
+    when: told(1000),
+    then: [given(2, 700), given(3, 300)],
+  })
   scenario('of a premium that was not collected is not recorded', {
     given: [...active, due],
     when: told(500),
@@ -191,6 +196,24 @@ describe('a card payment that was given back', () => {
   })
   scenario('in part', { given: paidByCard, when: returned(1), then: [given(1, 1, 'provider')] })
   scenario('never more than was paid', { given: paidByCard, when: returned(9999), then: [given(1, 2875, 'provider')] })
+  scenario('by so much as the firm has not paid otherwise', {
+    given: [
+      ...paidByCard,
+      part(2, 875),
+      {
+        type: 'PremiumRefundPaidOtherwise',
+        ...first,
+        refund_id: refundOf(2),
+        customer_id,
+        attempt: 1,
+        refund_pence: 875,
+        paid_on: '2026-03-02',
+        reason: 'Bank transfer.',
+      },
+    ],
+    when: returned(2875),
+    then: [given(1, 2000, 'provider')],
+  })
   scenario('is recorded once', { given: [...paidByCard, given(2, 2875)], when: returned(2875), then: [] })
   scenario('is none while nothing came back', { given: paidByCard, when: returned(0), then: [] })
   scenario('is none of a policy that is paid by Direct Debit', { given: paid, when: returned(2875), then: [] })

@@ -83,6 +83,15 @@ describe('reviewed is', () => {
     expect(at('2036-02-02')).toEqual([false, false])
     expect(at('2041-02-02')).toEqual([false, true])
   })
+  test('a cover of seven years with the first review of one of five after its time', () => {
+    const other = { review_period_years: 7 }
+    const at = (next_review_on: string) =>
+      [premiums(review(bound([{}, other], { next_review_on }), soldOn({}, other), `${next_review_on}T00:00:00.000Z`))]
+        .flat()
+        .map((premium_pence) => premium_pence === 950)
+    expect(at('2031-02-02')).toEqual([false, true])
+    expect(at('2036-02-02')).toEqual([false, false])
+  })
 })
 
 describe('the team reviews', () => {
@@ -132,6 +141,8 @@ describe('what is asked of the tables', () => {
       { term_years_min: 0, term_years_max: Infinity, age_at_entry_min: 0, age_at_entry_max: Infinity },
     ])
     expect(release.earnings).toBeNull()
+    const earning = { ...basis, release: { ...basis.release, earnings: { key: 'income', percent: 60 } } }
+    expect(reviewRequest(earning, held, at).release.earnings).toBeNull()
   })
   test('is on the terms that were accepted, and on none where nobody set any', () => {
     const loading = { code: 'team', label: 'Team', basis: 'percent', value: '50', cover_types: null, life: 1 } as const

@@ -224,6 +224,12 @@ describe('a refund', () => {
     ])
   })
 
+  test('that came back before anybody recorded that it was made has been tried anew by that', () => {
+    expect(refundsAfter(owed('operator'), delayed(later), refundFailed).refunds).toMatchObject([
+      { status: 'owed', failed_attempts: 0, is_left: true },
+    ])
+  })
+
   test('that was made is not left to the team any more, by whomever it was made', () => {
     expect(refundsAfter(owed('operator'), delayed(null), givenBack).refunds).toEqual([
       { ...untried, status: 'refunded', attempt: 1 },

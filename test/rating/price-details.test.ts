@@ -118,6 +118,19 @@ describe('a cover that is not offered says why', () => {
     expect(result.excluded_covers).toEqual([])
   })
 
+  test('and is not held against a life cover from a list, which pays beside it', () => {
+    const accelerated = { ...illness, ci_payout_basis: 'accelerated', rate_table: 'ci.accelerated' } as const
+    const tiers = [{ cover_amount_pence: 5_000_000, premium_pence: 300 }]
+    const listed = { ...levelLife, pricing_basis: 'fixed_tiers', tiers, rate_table: null } as const
+    const result = priced({
+      release: { product_type: 'critical_illness', covers: [listed, accelerated] },
+      components: [{ cover_index: 0, cover_amount_pence: 5_000_000 }],
+    })
+
+    expect(result.excluded_covers).toEqual([])
+    expect(result.components.map(({ cover_amount_pence }) => cover_amount_pence)).toEqual([5_000_000, 25_000_000])
+  })
+
   test('in the order of the covers of the product', () => {
     const third = coverOf(2, { cover_type: 'accidental_death', rate_table: 'life.level' })
     const release = { product_type: 'bundled', covers: [coverOf(0, { age_at_entry_max: 30 }), illness, third] } as const
@@ -167,6 +180,24 @@ test('each loading of a life is told', () => {
     'blood_pressure',
     'bmi_30',
     'blood_pressure',
+  ])
+})
+
+test('a loading that is another one for each cover is shown for each, and one that is the same once', () => {
+  const rule = { code: 'x', label: 'X', when: { key: 'x', equals: true } }
+  const rules = [
+    { ...rule, extra_percent: 25, cover_types: ['life' as const] },
+    { ...rule, extra_percent: 50, cover_types: ['critical_illness' as const] },
+    { ...rule, code: 'y', label: 'Y', extra_percent: 10 },
+  ]
+  const lives = [aged(34, { smoker: false, x: true })] as const
+
+  const { loadings } = priced({ release: { ...bundle, underwriting: { ...standardUnderwriting, rules } }, lives })
+
+  expect(loadings.map(({ code, value }) => [code, value])).toEqual([
+    ['x', '25'],
+    ['y', '10'],
+    ['x', '50'],
   ])
 })
 
