@@ -1,6 +1,7 @@
 import type { Release, ReleaseJourney, ReleaseQuestion } from '../catalogue/events.ts'
 import { lifeKeysOf } from '../catalogue/record.ts'
 import type { QuoteEvent } from '../quotes/events.ts'
+import { daysAfter } from '../dates.ts'
 import { hasRunOut } from '../quotes/record.ts'
 import { birthdayThatChangesPrice, costsTheSame, price } from '../rating/price.ts'
 import type { Life, Priced, PricingRequest } from '../rating/request.ts'
@@ -34,9 +35,6 @@ type Decision = readonly (ApplicationEvent | QuoteEvent)[]
 const dayMs = 86_400_000
 export const latestStartDays = 90
 const reusableForMs = dayMs
-
-export const daysAfter = (date: string, days: number): string =>
-  new Date(Date.parse(date) + days * dayMs).toISOString().slice(0, 10)
 
 /**
  * Prices the application. No events: the current quote still holds. An underwriting decision against the application is

@@ -1,7 +1,8 @@
+import { daysAfter, laterOf } from '../dates.ts'
 import type { Decider } from '../decider.ts'
 import { Rejection } from '../rejection.ts'
 import type { CustomerId, MembershipId, OrganisationId, ProgrammeId } from '../values.ts'
-import { cycleOf, dayAfter } from './cycle.ts'
+import { cycleOf } from './cycle.ts'
 import { OwnError } from '../own-error.ts'
 import { findEntry, type Entry } from './entry-set.ts'
 import { membershipEvents, type CycleRule, type MembershipEvent } from './events.ts'
@@ -202,8 +203,6 @@ const eventOf = (entry: NewEntry, { customer_id }: Membership): MembershipEvent 
   }
 }
 
-const laterOf = (one: string, other: string): string => (one > other ? one : other)
-
 /** The cycle of today, where the one before is over. A cancelled membership has no further ones. */
 const nextCycle = (
   { cycle, confirmed_on, status }: Membership,
@@ -212,7 +211,7 @@ const nextCycle = (
   if (!cycle || confirmed_on === null || status === 'cancelled' || today <= cycle.cycle_ends_on) return []
   const next = cycleOf(rule, confirmed_on, today, time_zone)
   // By a rule that was changed meanwhile it would have begun earlier; a day is in one cycle.
-  const cycle_started_on = laterOf(next.cycle_started_on, dayAfter(cycle.cycle_ends_on))
+  const cycle_started_on = laterOf(next.cycle_started_on, daysAfter(cycle.cycle_ends_on, 1))
   return [{ type: 'CycleStarted', ...next, cycle_started_on }]
 }
 

@@ -1,3 +1,4 @@
+import { daysAfter } from '../dates.ts'
 import { dateIn, instantIn } from '../time-zone.ts'
 import type { Schedule } from './events.ts'
 
@@ -5,14 +6,11 @@ const dayMs = 86_400_000
 /** Longer than the longest time from one issue to the next. */
 const mostDays = 70
 
-const daysFrom = (date: string, days: number): string =>
-  new Date(Date.parse(`${date}T00:00:00.000Z`) + days * dayMs).toISOString().slice(0, 10)
-
 /** From 1, Monday. */
 const weekdayOf = (date: string): number => new Date(`${date}T00:00:00.000Z`).getUTCDay() || 7
 
 const dayOfMonth = (date: string): number => Number(date.slice(8))
-const isLastOfMonth = (date: string): boolean => dayOfMonth(daysFrom(date, 1)) === 1
+const isLastOfMonth = (date: string): boolean => dayOfMonth(daysAfter(date, 1)) === 1
 
 const weeks = { first: 0, second: 1, third: 2, fourth: 3 } as const
 
@@ -26,11 +24,11 @@ export const isIssueDay = (schedule: Schedule, date: string): boolean => {
   }
   if (weekdayOf(date) !== schedule.weekday) return false
   if ('week' in schedule) {
-    if (schedule.week === 'last') return daysFrom(date, 7).slice(0, 7) !== date.slice(0, 7)
+    if (schedule.week === 'last') return daysAfter(date, 7).slice(0, 7) !== date.slice(0, 7)
     return Math.floor((dayOfMonth(date) - 1) / 7) === weeks[schedule.week]
   }
   if (schedule.cadence === 'weekly') return true
-  const first = daysFrom(schedule.starts_on, (schedule.weekday - weekdayOf(schedule.starts_on) + 7) % 7)
+  const first = daysAfter(schedule.starts_on, (schedule.weekday - weekdayOf(schedule.starts_on) + 7) % 7)
   return ((Date.parse(date) - Date.parse(first)) / dayMs) % 14 === 0
 }
 
@@ -39,7 +37,7 @@ export const nextIssueAfter = (schedule: Schedule, time: string, timeZone: strin
   const today = dateIn(timeZone, instant)
   const from = today < schedule.starts_on ? schedule.starts_on : today
   for (let days = 0; days < mostDays; days++) {
-    const date = daysFrom(from, days)
+    const date = daysAfter(from, days)
     if (!isIssueDay(schedule, date)) continue
     const at = instantIn(timeZone, date, time)
     if (at > instant) return at
@@ -49,4 +47,4 @@ export const nextIssueAfter = (schedule: Schedule, time: string, timeZone: strin
 
 /** When a reminder is due: so many days after a date, or before it. */
 export const reminderAt = (date: string, offsetDays: number, time: string, timeZone: string): string =>
-  instantIn(timeZone, daysFrom(date, offsetDays), time)
+  instantIn(timeZone, daysAfter(date, offsetDays), time)

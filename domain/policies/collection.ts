@@ -1,5 +1,5 @@
 import { dateIn } from '../time-zone.ts'
-import { daysAfter, earlierOf, firstOnDay, laterOf, monthsAfter } from './dates.ts'
+import { daysAfter, earlierOf, firstOnDay, laterOf, monthsAfter } from '../dates.ts'
 import { nextNumber, type PolicyState } from './state.ts'
 
 /** When premiums are collected. */

@@ -1,7 +1,7 @@
 import type { Release } from '../catalogue/events.ts'
 import type { PolicyRules } from '../policy-rules/events.ts'
 import { dateIn, startOfDayIn } from '../time-zone.ts'
-import { daysAfter, yearsAfter } from './dates.ts'
+import { daysAfter, yearsAfter } from '../dates.ts'
 import { hasEnded } from './ended.ts'
 import type { PolicyEvent } from './events.ts'
 import type { PolicyComponent } from './record.ts'

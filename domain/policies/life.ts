@@ -1,7 +1,7 @@
 import { Rejection } from '../rejection.ts'
 import { dateIn } from '../time-zone.ts'
 import type { CancellationReason, PolicyEvent } from './events.ts'
-import { laterOf } from './dates.ts'
+import { laterOf } from '../dates.ts'
 import { hasEnded } from './ended.ts'
 import { refundable } from '../premiums/record.ts'
 import { writeOffOpen } from './premiums.ts'

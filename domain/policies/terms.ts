@@ -1,7 +1,7 @@
 import { Rejection } from '../rejection.ts'
 import { dateIn, startOfDayIn } from '../time-zone.ts'
 import { dueOnOtherDay } from './collection.ts'
-import { yearsAfter } from './dates.ts'
+import { yearsAfter } from '../dates.ts'
 import { hasEnded } from './ended.ts'
 import type { PolicyEvent, PolicyTerms } from './events.ts'
 import type { PolicyState } from './state.ts'

@@ -1,4 +1,5 @@
-import { birthday, yearsAfter } from './age.ts'
+import { yearsAfter } from '../dates.ts'
+import { birthday } from './age.ts'
 import type { AcceptedCover } from './acceptance.ts'
 import { membersOf, type LifeAtStart } from './lives.ts'
 import { effectivePercent, indexationFactor, journeyUnits, listedPremium, ratedPremium, sizeFactor } from './premium.ts'

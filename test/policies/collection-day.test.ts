@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { daysAfter, firstOnDay, monthsAfter } from '#domain/policies/dates.ts'
+import { daysAfter, firstOnDay, monthsAfter } from '#domain/dates.ts'
 import type { PolicyStreamEvent } from '#domain/policies/record.ts'
 import { policy, type PolicyCommand } from '#domain/policies/policy.ts'
 import type { PolicyState } from '#domain/policies/state.ts'

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { ageLastBirthday, birthday, nextBirthday, yearsAfter } from '#domain/rating/age.ts'
+import { yearsAfter } from '#domain/dates.ts'
+import { ageLastBirthday, birthday, nextBirthday } from '#domain/rating/age.ts'
 
 test.each([
   ['1990-06-15', '2026-06-14', 35],

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { birthday, yearsAfter } from '#domain/rating/age.ts'
+import { yearsAfter } from '#domain/dates.ts'
+import { birthday } from '#domain/rating/age.ts'
 import { answerText, isMet, withDerived, type Answers } from '#domain/rating/answers.ts'
 import { decimalUnits, roundHalfUp } from '#domain/rating/decimal.ts'
 import type { DerivedValue } from '#domain/rating/events.ts'

@@ -1,4 +1,4 @@
-/** Arithmetic of calendar dates, `YYYY-MM-DD`. */
+/** Calendar dates are `YYYY-MM-DD` throughout, so they compare as strings and need no time zone. */
 
 const dayMs = 86_400_000
 
@@ -12,7 +12,15 @@ export const monthsAfter = (date: string, months: number): string => {
   return new Date(Date.UTC(year, month - 1 + months, Math.min(day, lastDay))).toISOString().slice(0, 10)
 }
 
-export const yearsAfter = (date: string, years: number): string => monthsAfter(date, years * 12)
+export const yearOf = (date: string): number => Number(date.slice(0, 4))
+const isLeap = (year: number): boolean => (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0
+
+/** `02-29` of a year: where that has none, the day that stands for it. */
+export const dayIn = (year: number, monthAndDay: string, insteadOfLeapDay: '02-28' | '03-01'): string =>
+  `${String(year).padStart(4, '0')}-${monthAndDay === '02-29' && !isLeap(year) ? insteadOfLeapDay : monthAndDay}`
+
+/** The same day some years on; 28 February where there is no 29th. */
+export const yearsAfter = (date: string, years: number): string => dayIn(yearOf(date) + years, date.slice(5), '02-28')
 
 /** The first date from `date` on that has this day of the month, at most 28. */
 export const firstOnDay = (date: string, day: number): string => {
