@@ -1,6 +1,5 @@
 import { organisations } from './access/projection.ts'
 import { applications } from './applications/projection.ts'
-import { applicationTimeline } from './applications/timeline.ts'
 import { keyDocuments, products, releases } from './catalogue/projection.ts'
 import { rateTables } from './catalogue/rate-tables.ts'
 import { consentHistory, customers, verificationHistory } from './customers/projection.ts'
@@ -10,7 +9,6 @@ import { leadFeed, leadRecords, leads } from './leads/projection.ts'
 import { ingests } from './ingests/projection.ts'
 import { heldOutcomes, outcomes } from './outcomes/projection.ts'
 import { policies } from './policies/projection.ts'
-import { policyTimeline } from './policies/timeline.ts'
 import { marketSearches } from './market-quotes/projection.ts'
 import { membershipEntries, memberships } from './loyalty/projection.ts'
 import { pipelines } from './pipeline/projection.ts'
@@ -36,13 +34,11 @@ export const allProjections: readonly SomeProjection[] = [
   rateTables,
   setUpChanges,
   applications,
-  applicationTimeline,
   customers,
   consentHistory,
   verificationHistory,
   quotes,
   policies,
-  policyTimeline,
   premiums,
   claims,
   marketSearches,

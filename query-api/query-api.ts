@@ -56,7 +56,7 @@ import { ownerOfQuote, quoteRoutes } from './quotes/routes.ts'
 
 /** Everything that can be read. */
 export const queryRoutes = (
-  deps: Pick<Parts, 'pool' | 'keys'> & {
+  deps: Pick<Parts, 'pool' | 'keys' | 'eventLog'> & {
     readonly dataKeys: Pick<DataKeys, 'of' | 'byId'>
     readonly db: Database
     readonly baseUrl: string

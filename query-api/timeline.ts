@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { fromStored, type EventShapes, type Json } from '#domain/event.ts'
 import { OrganisationId } from '#domain/values.ts'
-import type { Database } from '#infra/postgres/lookups.ts'
+import type { EventLog } from '#infra/event-log/event-log.ts'
 import { pageParameters, Revision } from './page.ts'
 
 /** One thing that happened to a record, as the operator sees it. */
@@ -25,35 +26,27 @@ export const timelineParameters = z.object({
   cursor: Revision.optional().describe('The next_cursor of an earlier answer.'),
 })
 
-type Row = {
-  readonly event_id: string
-  readonly revision: number
-  readonly type: string
-  readonly actor_type: string
-  readonly actor_id: string | null
-  readonly occurred_at: Date
-  readonly document: Record<string, unknown>
-}
+type RecordKind = { readonly category: string; readonly events: EventShapes }
 
-/** A page of what happened to a record, oldest first, from a table that `timelineOf` of the projections fills. */
+/** A page of what happened to a record, oldest first, from the log itself: a read model would hold the same once more. */
 export const readTimeline = async (
-  db: Database,
-  table: 'application_timeline' | 'policy_timeline',
-  record_id: string,
+  eventLog: Pick<EventLog, 'read'>,
+  { category, events }: RecordKind,
+  id: string,
   { organisation_id, limit, cursor = -1 }: z.output<typeof timelineParameters>,
 ): Promise<z.input<typeof Timeline>> => {
-  const { rows } = await db.query<Row>({
-    text: `select event_id, revision, type, actor_type, actor_id, occurred_at, document from ${table}
-      where organisation_id = $1 and record_id = $2 and revision > $3 order by revision limit $4`,
-    values: [organisation_id, record_id, cursor, limit + 1],
+  const found = await eventLog.read(`${category}-${id.toLowerCase()}`, { from: cursor + 1, limit: limit + 1 })
+  const own = found.filter(({ metadata }) => metadata.organisation_id === organisation_id)
+  const page = own.slice(0, limit)
+  const last = own.length > limit ? page.at(-1) : undefined
+  const data = page.map((recorded) => {
+    const { type, ...details } = fromStored(events, recorded)
+    const { id: event_id, revision, metadata } = recorded
+    const { actor, occurred_at } = metadata
+    return { event_id, revision, type, actor, occurred_at, details: withoutPersonal(events, type, details) }
   })
-  const page = rows.slice(0, limit)
-  const last = rows.length > limit ? page.at(-1) : undefined
-  const data = page.map(({ actor_type, actor_id, occurred_at, document, ...entry }) => ({
-    ...entry,
-    actor: { type: actor_type, id: actor_id },
-    occurred_at: occurred_at.toISOString(),
-    details: document,
-  }))
   return { data, next_cursor: last ? String(last.revision) : null }
 }
+
+const withoutPersonal = (events: EventShapes, type: string, details: Json): Json =>
+  Object.fromEntries(Object.entries(details).filter(([name]) => !events[type]?.personal.includes(name)))

@@ -74,6 +74,7 @@ export const routesByApi = () => {
   const query = queryRoutes({
     keys,
     dataKeys: { of: unused, byId: unused },
+    eventLog,
     pool,
     db: pool,
     baseUrl: '',

@@ -22,7 +22,7 @@ const database = {
     return { rows: [] }
   },
 } as unknown as Database // lists ask for rows, and for nothing else
-const deps = { pool: database, db: database }
+const deps = { pool: database, db: database, eventLog: { read: async () => [] } }
 
 const lists = [
   ...catalogueHistoryRoutes(deps),

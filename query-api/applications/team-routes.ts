@@ -1,6 +1,12 @@
 import { z } from 'zod'
-import { ApplicationStatus, TeamApplication, type ApplicationRecord } from '#domain/applications/record.ts'
+import {
+  applicationStreamEvents,
+  ApplicationStatus,
+  TeamApplication,
+  type ApplicationRecord,
+} from '#domain/applications/record.ts'
 import { ApiApplicationId, ApplicationId, OrganisationId, ProductId } from '#domain/values.ts'
+import type { EventLog } from '#infra/event-log/event-log.ts'
 import { notFound } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
@@ -10,10 +16,12 @@ import { readTimeline, Timeline, timelineParameters } from '../timeline.ts'
 
 const operator = { tag: 'Operator', access: { kind: 'operator' } } as const
 
-type Deps = { readonly pool: Database; readonly db: Database }
+type Deps = { readonly pool: Database; readonly db: Database; readonly eventLog: Pick<EventLog, 'read'> }
+
+const applicationKind = { category: 'application', events: applicationStreamEvents }
 
 /** Applications as the team sees them: with the reasons of what was decided, and the early details. */
-export const teamApplicationRoutes = ({ pool, db }: Deps): Route[] => [
+export const teamApplicationRoutes = ({ pool, db, eventLog }: Deps): Route[] => [
   route(
     {
       ...operator,
@@ -70,7 +78,7 @@ export const teamApplicationRoutes = ({ pool, db }: Deps): Route[] => [
     },
     async ({ path, query }) => ({
       status: 200,
-      body: await readTimeline(pool, 'application_timeline', path.id, query),
+      body: await readTimeline(eventLog, applicationKind, path.id, query),
     }),
   ),
 ]

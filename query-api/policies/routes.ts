@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import { Policy, PolicyStatus, renderPolicy, type PolicyRecord } from '#domain/policies/record.ts'
+import { Policy, policyStreamEvents, PolicyStatus, renderPolicy, type PolicyRecord } from '#domain/policies/record.ts'
 import { CustomerId, OrganisationId, PolicyId, ProductId, type ApplicationId } from '#domain/values.ts'
 import type { SealedFiles } from '#infra/crypto/sealed-files.ts'
+import type { EventLog } from '#infra/event-log/event-log.ts'
 import { notFound } from '#infra/http/problem.ts'
 import { accessTo, FileBody, readOrWrite, route, type Route } from '#infra/http/route.ts'
 import type { FindOwner } from '#infra/http/subject.ts'
@@ -35,6 +36,7 @@ const DocumentPath = z.object({ id: PolicyId, version_id: z.uuid().toLowerCase()
 type Deps = {
   readonly pool: Database
   readonly db: Database
+  readonly eventLog: Pick<EventLog, 'read'>
   readonly files: Pick<SealedFiles, 'open'>
   /** Where our own documents are served. */
   readonly baseUrl: string
@@ -44,7 +46,9 @@ const access = accessTo('policy', readOrWrite)
 
 const operator = { tag: 'Operator', access: { kind: 'operator' } } as const
 
-export const policyRoutes = ({ pool, db, files, baseUrl }: Deps): Route[] => {
+const policyKind = { category: 'policy', events: policyStreamEvents }
+
+export const policyRoutes = ({ pool, db, eventLog, files, baseUrl }: Deps): Route[] => {
   const find = async (organisation_id: OrganisationId, id: PolicyId): Promise<PolicyRecord> => {
     const { rows } = await db.query<{ document: PolicyRecord }>({
       name: 'policy-by-id',
@@ -157,7 +161,7 @@ export const policyRoutes = ({ pool, db, files, baseUrl }: Deps): Route[] => {
         query: timelineParameters,
         answers: { 200: Timeline },
       },
-      async ({ path, query }) => ({ status: 200, body: await readTimeline(pool, 'policy_timeline', path.id, query) }),
+      async ({ path, query }) => ({ status: 200, body: await readTimeline(eventLog, policyKind, path.id, query) }),
     ),
   ]
 }

@@ -144,7 +144,7 @@ export const applicationApis = async () => {
         people: makePeople({ writer, digest: dataKeys.digest }),
       }),
       ...queryRoutes({ db: database.pool, keys }),
-      ...teamApplicationRoutes({ db: database.pool, pool: database.pool }),
+      ...teamApplicationRoutes({ db: database.pool, pool: database.pool, eventLog: log }),
     ],
     (request) => {
       const name = request.get('x-caller') ?? 'server'

@@ -5,7 +5,6 @@ import { policyEvents } from '#domain/policies/events.ts'
 import { policy } from '#domain/policies/policy.ts'
 import { OrganisationId } from '#domain/values.ts'
 import { policies } from '../../delivery-worker/lifecycle/policies.ts'
-import { policyTimeline } from '../../projections/policies/timeline.ts'
 import { scenariosOf } from '../scenario.ts'
 import { samples } from '../stored-events/samples.ts'
 
@@ -35,16 +34,6 @@ scenario('news of a policy that is not the firm’s is ignored', {
   then: [],
 })
 scenario('news of a policy that is not there is ignored', { given: [], when: record(bound.organisation_id), then: [] })
-
-test('it stands on the policy’s timeline', () => {
-  const event = fromStored(policyEvents, news)
-  const [key] = policyTimeline.keys(event, news)
-  if (!key) throw new Error('It has no row.')
-  expect(policyTimeline.project(undefined, event, news, key)).toMatchObject({
-    type: 'PolicyUpdated',
-    document: { update_type: 'policy.changed', inbound_event_id: update.inbound_event_id },
-  })
-})
 
 test('it is told of as policy.updated, without what the other system said', () => {
   const facts = policies.remember(undefined, sample) ?? {}

@@ -42,7 +42,6 @@ import { makeWriter } from '../../command-api/writer.ts'
 import { startStripe } from '../../stand-ins/stripe/stripe.ts'
 import { applications as applicationsModel } from '../../projections/applications/projection.ts'
 import { policies } from '../../projections/policies/projection.ts'
-import { policyTimeline } from '../../projections/policies/timeline.ts'
 import { quotes } from '../../projections/quotes/projection.ts'
 import { policyRoutes } from '../../query-api/policies/routes.ts'
 import { answered, covered, customerSaved, started } from '../applications/builders.ts'
@@ -79,7 +78,7 @@ export const openSales = async ({ release = checkoutRelease() }: { readonly rele
   const keys = deriveKeys(randomBytes(32).toString('base64'))
   const dataKeys = makeDataKeys({ pool: database.pool, keys })
   const log = wholeLog(sealedLog(postgresLog({ url: database.url }), dataKeys, storedEvents), database.pool)
-  const projections = [applicationsModel, quotes, policies, policyTimeline]
+  const projections = [applicationsModel, quotes, policies]
   await fillReadModel(database.pool, projections, [])
   const owners = new Map<string, ApplicationId>()
   let now = quotedAt
@@ -182,6 +181,7 @@ export const openSales = async ({ release = checkoutRelease() }: { readonly rele
         ...policyRoutes({
           pool: database.pool,
           db: database.pool,
+          eventLog: log,
           files: makeSealedFiles({ pool: database.pool, dataKeys }),
           baseUrl,
         }),

@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest'
+import { applicationStreamEvents } from '#domain/applications/record.ts'
+import { organisationOf, type RecordedEvent } from '#domain/event.ts'
+import { OrganisationId } from '#domain/values.ts'
+import type { EventLog } from '#infra/event-log/event-log.ts'
+import { readTimeline } from '../query-api/timeline.ts'
+import { sampleOf } from './stored-events/samples.ts'
+
+const [started, saved] = [sampleOf('ApplicationStarted'), sampleOf('CustomerSaved')]
+const id = 'a0000000-0000-4000-8000-00000000000a'
+const application: readonly RecordedEvent[] = [started, saved, saved, saved].map((event, revision) => ({
+  ...event,
+  stream: `application-${id}`,
+  revision,
+}))
+const log: Pick<EventLog, 'read'> = {
+  read: async (stream, { from = 0, limit } = {}) =>
+    stream === `application-${id}` ? application.slice(from, limit && from + limit) : [],
+}
+
+const kind = { category: 'application', events: applicationStreamEvents }
+const organisation_id = OrganisationId.parse(organisationOf(started))
+const read = (asked: { readonly limit: number; readonly cursor?: number }, of = id) =>
+  readTimeline(log, kind, of, { organisation_id, ...asked })
+
+test('a record’s timeline is its stream, oldest first, with who did what and when', async () => {
+  const { data, next_cursor } = await read({ limit: 20 }, id.toUpperCase())
+  expect(data.map(({ revision, type }) => [revision, type])).toEqual([
+    [0, 'ApplicationStarted'],
+    [1, 'CustomerSaved'],
+    [2, 'CustomerSaved'],
+    [3, 'CustomerSaved'],
+  ])
+  const { actor, occurred_at } = started.metadata
+  expect(data[0]).toMatchObject({ event_id: started.id, actor, occurred_at })
+  expect(data[0]?.details).toMatchObject({ product_id: started.data['product_id'] })
+  expect(next_cursor).toBeNull()
+})
+
+test('nothing personal stands on it', async () => {
+  const { data } = await read({ limit: 20 })
+  const { personal } = applicationStreamEvents.CustomerSaved
+  const personalIn = (fields: object) => Object.keys(fields).filter((name) => personal.includes(name))
+  expect(personalIn(saved.data)).not.toEqual([])
+  expect(data.flatMap(({ details }) => personalIn(details))).toEqual([])
+})
+
+test('its pages follow each other, each event once', async () => {
+  const first = await read({ limit: 3 })
+  expect(first).toMatchObject({ data: [{ revision: 0 }, { revision: 1 }, { revision: 2 }], next_cursor: '2' })
+  expect(await read({ limit: 3, cursor: 2 })).toMatchObject({ data: [{ revision: 3 }], next_cursor: null })
+  expect(await read({ limit: 4 })).toMatchObject({ next_cursor: null })
+})
+
+test('another organisation finds nothing, nor does anybody at an id that no record has', async () => {
+  const stranger = OrganisationId.parse('99999999-0000-4000-8000-000000000001')
+  const nothing = { data: [], next_cursor: null }
+  expect(await readTimeline(log, kind, id, { organisation_id: stranger, limit: 20 })).toEqual(nothing)
+  expect(await read({ limit: 20 }, 'b0000000-0000-4000-8000-00000000000b')).toEqual(nothing)
+})
