@@ -1,7 +1,7 @@
 import type { ClientBase, Pool } from 'pg'
 import { fromStored, type RecordedEvent } from '#domain/event.ts'
 import { OwnError } from '#domain/own-error.ts'
-import type { Change, Sender, SetEventAside } from '#infra/consumers/consumer-type.ts'
+import type { Change, KnownRows, Sender, SetEventAside } from '#infra/consumers/consumer-type.ts'
 import { placed, type PlaceBehind } from './place.ts'
 import type { Row, SomeProjection } from './projection.ts'
 import type { Table } from './table.ts'
@@ -45,12 +45,9 @@ export const changeOf = async (
   projection: SomeProjection,
   table: Table,
   events: readonly RecordedEvent[],
-  {
-    setEventAside = refuse,
-    unsaved,
-  }: Pick<FoldOptions, 'setEventAside'> & { readonly unsaved?: Change | undefined } = {},
+  { setEventAside = refuse, known }: Pick<FoldOptions, 'setEventAside'> & { readonly known?: KnownRows } = {},
 ): Promise<Change | undefined> => {
-  const rows = await folded(db, projection, table, events, setEventAside, unsaved?.rows)
+  const rows = await folded(db, projection, table, events, setEventAside, known)
   const { saved, removed } = changesOf(rows)
   if (saved.length === 0 && removed.length === 0) return undefined
   return {
@@ -65,7 +62,7 @@ const folded = async (
   table: Table,
   events: readonly RecordedEvent[],
   setEventAside: SetEventAside,
-  unsaved: Change['rows'] = new Map(),
+  known: KnownRows = new Map(),
 ): Promise<ReadonlyMap<string, Touched>> => {
   const fold = foldOf(projection, table)
   const touches = fold.touchesOf(events)
@@ -76,10 +73,10 @@ const folded = async (
     for (const [identity, key] of keys) {
       if (seen.has(identity)) continue
       seen.add(identity)
-      const row = unsaved.get(identity) as Row | undefined // of the same table
+      const row = known.get(identity) as Row | undefined // of the same table
       if (row) rows.set(identity, { key, before: row, now: row })
       // The first event of a stream finds no row that is only its own.
-      else if (!unsaved.has(identity) && (recorded.revision > 0 || projection.sharesRows)) unknown.push(key)
+      else if (!known.has(identity) && (recorded.revision > 0 || projection.sharesRows)) unknown.push(key)
     }
   for (const row of await table.load(db, unknown)) rows.set(table.identityOf(row), { key: row, before: row, now: row })
   fold.project(touches, rows, setEventAside)

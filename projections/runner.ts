@@ -52,8 +52,8 @@ export const runProjection = (projection: SomeProjection, parts: ProjectionParts
       rebuiltSince = undefined
       hasBegun = true
     },
-    changeOf: (events, setEventAside, unsaved) =>
-      changeOf(parts.pool, projection, table, events, { setEventAside, unsaved }),
+    changeOf: (events, setEventAside, known) =>
+      changeOf(parts.pool, projection, table, events, { setEventAside, known }),
     refold: (pages, db, writer, setEventAside, upTo) =>
       refoldEvents(db, projection, table, pages, { writer, setEventAside, behind: placesBehind(upTo) }),
   })

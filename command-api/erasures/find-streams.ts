@@ -85,7 +85,7 @@ export const findStreams = async (
       where organisation_id = ${organisation_id} and customer_id = ${contact_id}
       union all
       select id, false, document ->> 'policy_id' from applications
-      where organisation_id = ${organisation_id} and document #>> '{partner,id}' = ${contact_id}::text),
+      where organisation_id = ${organisation_id} and partner_id = ${contact_id}),
     own_policy as (
       select id, policy_number, true as is_theirs from policies
       where organisation_id = ${organisation_id} and customer_id = ${contact_id}
@@ -189,7 +189,7 @@ export const countPoliciesInForce = async (
       where organisation_id = ${organisation_id} and customer_id = ${contact_id}
       union
       select (document ->> 'policy_id')::uuid from applications
-      where organisation_id = ${organisation_id} and document #>> '{partner,id}' = ${contact_id}::text)
+      where organisation_id = ${organisation_id} and partner_id = ${contact_id})
     select count(*)::integer as count from (
       select id from policies
       where organisation_id = ${organisation_id} and customer_id = ${contact_id}

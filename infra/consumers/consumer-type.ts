@@ -48,16 +48,19 @@ export type Change = {
   readonly rows: ReadonlyMap<string, object | undefined>
 }
 
+/** Rows as they are once everything that came before is written, so that they need not be read; undefined if they are gone. */
+export type KnownRows = Pick<Change['rows'], 'has' | 'get'>
+
 export type InOneStatement = {
   /**
    * Works out what these events change, from rows that it reads before anything is written. Nobody else writes such rows
-   * unless the consumer loses its checkpoint, and then the change is not written. `unsaved` is the change of the events
-   * before these, if that may not be written yet. Undefined when nothing changes.
+   * unless the consumer loses its checkpoint, and then the change is not written. Rows that are not `known` are read.
+   * Undefined when nothing changes.
    */
   readonly changeOf: (
     events: readonly RecordedEvent[],
     setEventAside: SetEventAside,
-    unsaved?: Change,
+    known: KnownRows,
   ) => Promise<Change | undefined>
   /** Handles a record that was set aside again from its first event, up to where the consumer is. */
   readonly refold: Refold

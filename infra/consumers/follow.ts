@@ -106,9 +106,11 @@ export const follow = async (consumer: Consumer, signal: AbortSignal, callbacks:
   }
 
   /** Writes a change and moves the checkpoint, or throws if that is no longer where it was. */
-  const saveWith = async (db: Pool | PoolClient, to: Position, { statement }: Change) => {
-    const { rowCount } = await db.query(statement(moveOf(name, saved, to)))
+  const saveWith = async (db: Pool | PoolClient, to: Position, { statement }: Change): Promise<number> => {
+    const query = statement(moveOf(name, saved, to))
+    const { rowCount } = await db.query(query)
     if (rowCount !== 1) throw stale()
+    return bytesOf(query)
   }
 
   const isOver = () => signal.aborted
@@ -180,18 +182,21 @@ export const follow = async (consumer: Consumer, signal: AbortSignal, callbacks:
     'changeOf' in consumer
       ? changeWriter(consumer, {
           saveChange: async (to, change) => {
-            await saveWith(pool, to, change)
+            const bytes = await saveWith(pool, to, change)
             hasSaved(to)
+            return bytes
           },
           saveUnhandled: async (to, unhandled, change) => {
-            const setAsideAndChange = async (db: PoolClient) => {
+            const setAsideAndChange = async (db: PoolClient): Promise<number> => {
               await setAside(db, name, unhandled)
-              if (change) await saveWith(db, to, change)
-              else if (!(await moveCheckpoint(db, name, saved, to))) throw stale()
+              if (change) return saveWith(db, to, change)
+              if (!(await moveCheckpoint(db, name, saved, to))) throw stale()
+              return 0
             }
-            await transaction(pool, setAsideAndChange, { isRepeatable: true })
+            const bytes = await transaction(pool, setAsideAndChange, { isRepeatable: true })
             hasSaved(to)
             await tellSetAside(unhandled)
+            return bytes
           },
           passOver,
           openOf,
@@ -229,6 +234,7 @@ export const follow = async (consumer: Consumer, signal: AbortSignal, callbacks:
       const upTo = position
       const resumed = await resumeNext(consumer, { upTo, save: (work) => save(upTo, work), signal })
       if (!resumed) return
+      writer?.forget()
       const { record, failure } = resumed
       if (failure) logSetAside(log, name, [{ ...failure, record }])
       else log.info({ consumer: name, record }, 'record resumed')
@@ -298,6 +304,9 @@ export const follow = async (consumer: Consumer, signal: AbortSignal, callbacks:
     await batches.return?.().catch(() => undefined)
   }
 }
+
+const bytesOf = ({ values = [] }: QueryConfig): number =>
+  values.reduce((bytes: number, value: unknown) => bytes + (Buffer.isBuffer(value) ? value.length : 0), 0)
 
 /** What of a batch was not there before: the log may give an event more than once. */
 export const beyond = (position: Position | undefined, batch: Batch): Batch => {

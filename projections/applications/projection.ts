@@ -12,6 +12,7 @@ type Row = {
   readonly presentation_id: string | null
   readonly status: string
   readonly customer_id: string | null
+  readonly partner_id: string | null
   readonly document: ApplicationRecord
   readonly created_at: string
   readonly updated_at: string
@@ -20,7 +21,7 @@ type Row = {
 /** Every application, folded from its events. Its presentation is that of its release, and is not repeated here. */
 export const applications: Projection<typeof applicationStreamEvents, Row, 'organisation_id' | 'id'> = {
   name: 'applications',
-  version: 9,
+  version: 10,
   categories: ['application'],
   events: applicationStreamEvents,
   table: {
@@ -34,14 +35,15 @@ export const applications: Projection<typeof applicationStreamEvents, Row, 'orga
       presentation_id: 'uuid',
       status: 'text',
       customer_id: 'uuid',
+      partner_id: 'uuid',
       document: 'json',
       created_at: 'timestamptz',
       updated_at: 'timestamptz',
     },
     key: ['organisation_id', 'id'],
     indexes: [
-      'organisation_id, customer_id',
-      `organisation_id, (document #>> '{partner,id}')`,
+      'organisation_id, customer_id where customer_id is not null',
+      'organisation_id, partner_id where partner_id is not null',
       'organisation_id, status, updated_at, id',
       'organisation_id, updated_at, id',
       'organisation_id, product_id, updated_at, id',
@@ -55,7 +57,7 @@ export const applications: Projection<typeof applicationStreamEvents, Row, 'orga
     const document = evolveRecord(row?.document, event, metadata)
     if (!document) throw new Error(`${event.type} of application ${key.id}, which was never started.`)
     const { api_application_id, product_id, journey_id, release_id, presentation_id, status } = document
-    const { customer, created_at, updated_at } = document
+    const { customer, partner, created_at, updated_at } = document
     return {
       ...key,
       api_application_id,
@@ -65,6 +67,7 @@ export const applications: Projection<typeof applicationStreamEvents, Row, 'orga
       presentation_id,
       status,
       customer_id: customer?.id ?? null,
+      partner_id: partner?.id ?? null,
       document,
       created_at,
       updated_at,

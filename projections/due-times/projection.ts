@@ -50,7 +50,7 @@ const isOfCycle = (event: DueEvent): event is OfCycle => event.type in cycleEven
 /** What will be due, and when. A row goes when what it waits for has happened, or can happen no more. */
 export const dueTimes: Projection<typeof dueTimeEvents, Row, 'organisation_id' | 'kind' | 'id'> = {
   name: 'due_times',
-  version: 16,
+  version: 17,
   categories: ['application', 'policy', 'lead', 'ingest', 'membership', 'outreach', 'outreach_person'],
   events: dueTimeEvents,
   awaited: 'never',
@@ -168,11 +168,19 @@ const inactivity = (
 ): Row | undefined => {
   if (isOpening(event)) {
     const { inactive_after_days } = event
-    return { ...place, due_at: abandonedFrom(occurred_at, inactive_after_days), after_days: inactive_after_days }
+    return { ...place, due_at: inactiveFrom(occurred_at, inactive_after_days), after_days: inactive_after_days }
   }
   if (isClosing(event)) return undefined
-  return row && isActivity(event) ? { ...row, due_at: abandonedFrom(occurred_at, row.after_days ?? 0) } : row
+  if (!row || !isActivity(event)) return row
+  const due_at = inactiveFrom(occurred_at, row.after_days ?? 0)
+  return due_at === row.due_at ? row : { ...row, due_at }
 }
+
+const hourMs = 3_600_000
+
+/** By the full hour: however much is done to an application within one, its row changes once. */
+const inactiveFrom = (active_at: string, inactive_after_days: number): string =>
+  new Date(Math.ceil(Date.parse(abandonedFrom(active_at, inactive_after_days)) / hourMs) * hourMs).toISOString()
 
 const isOpening = (event: ApplicationStreamEvent) =>
   event.type === 'ApplicationStarted' ||

@@ -35,10 +35,10 @@ beforeAll(async () => {
 afterAll(() => model[Symbol.asyncDispose]())
 beforeEach(async () => {
   await model.pool.query('truncate applications, policies')
-  const document = JSON.stringify({ policy_id: policy, partner: { id: second.contact_id } })
+  const document = JSON.stringify({ policy_id: policy })
   await model.pool.query(sql`
-    insert into applications (organisation_id, id, customer_id, status, document)
-    values (${organisation_id}, ${application}, ${first.contact_id}, 'bound', ${document})`)
+    insert into applications (organisation_id, id, customer_id, partner_id, status, document)
+    values (${organisation_id}, ${application}, ${first.contact_id}, ${second.contact_id}, 'bound', ${document})`)
 })
 
 const bound = async (status: string, joint_customer: object | null = { id: second.contact_id }) => {

@@ -1,5 +1,7 @@
 import type { Pool } from 'pg'
 import { expect, test } from 'vitest'
+import type { RecordedEvent } from '#domain/event.ts'
+import { OwnError } from '#domain/own-error.ts'
 import { findCheckpoint, moveCheckpoint, openCheckpoint } from '#infra/consumers/checkpoint.ts'
 import type { ConsumerStatus } from '#infra/consumers/consumer.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
@@ -7,7 +9,7 @@ import { listSetAside } from '#infra/consumers/set-aside.ts'
 import type { Row, SomeProjection } from '../../projections/projection.ts'
 import { runProjection } from '../../projections/runner.ts'
 import { barrier, fixture, raised, soon, tallyId, through, type Fixture } from './fixture.ts'
-import { tallies } from './tally.ts'
+import { tallies, type TallyEvent } from './tally.ts'
 
 const totals = async ({ pool }: Fixture) => {
   const { rows } = await pool.query<Row>('select id, total::integer, changes from tallies order by id')
@@ -29,6 +31,15 @@ const inPairs = (log: EventLog): EventLog =>
       }
   })
 
+const withQuery = (pool: Pool, query: (statement: { readonly text: string }) => Promise<unknown>): Pool =>
+  new Proxy(pool, {
+    get: (target, property) => {
+      if (property === 'query') return query
+      const value: unknown = Reflect.get(target, property)
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value
+    },
+  })
+
 /** A pool that holds back the first statement that writes a change, until it is let go. */
 const holdingBack = (pool: Pool) => {
   const [reached, goesOn] = [barrier(), barrier()]
@@ -39,14 +50,7 @@ const holdingBack = (pool: Pool) => {
     }
     return pool.query(statement)
   }
-  const held = new Proxy(pool, {
-    get: (target, property) => {
-      if (property === 'query') return query
-      const value: unknown = Reflect.get(target, property)
-      return typeof value === 'function' ? (value.bind(target) as unknown) : value
-    },
-  })
-  return { held, reached, goesOn }
+  return { held: withQuery(pool, query), reached, goesOn }
 }
 
 const isLive = (status: () => ConsumerStatus) => soon(() => expect(status()).toMatchObject({ state: 'live' }))
@@ -65,6 +69,74 @@ test('rows that are still being written count for the events behind them', async
     [1, 5, 1],
     [2, ...eight],
   ])
+})
+
+/** A pool that counts the statements that read rows. */
+const counting = (pool: Pool) => {
+  let reads = 0
+  const query = async (statement: { readonly text: string }) => {
+    if (statement.text.startsWith('select found.')) reads++
+    return pool.query(statement)
+  }
+  return { counted: withQuery(pool, query), reads: () => reads }
+}
+
+test('a row that was written is not read again when its record changes again', async () => {
+  await using the = await fixture()
+  await the.append(1, raised(1))
+  const { run } = the.makeProcess()
+  let reads = () => NaN
+  const running = run((parts) => {
+    const counter = counting(parts.pool)
+    reads = counter.reads
+    return runProjection(tallies, { ...parts, pool: counter.counted })
+  })
+  await isLive(running.status)
+
+  await the.append(1, raised(10))
+  await the.append(2, raised(5), { type: 'TallyClosed', reason: 'done' })
+  await the.append(1, raised(100))
+  await soon(async () => expect(await totals(the)).toEqual([[1, 111, 3]]))
+  expect(reads()).toBe(0)
+  await the.append(2, raised(7))
+  await soon(async () => expect(await totals(the)).toEqual([[1, 111, 3], [2, 7, 1]])) // prettier-ignore
+  expect(reads()).toBe(1)
+})
+
+/** So many events in each batch, in turn. */
+const inBatchesOf = (log: EventLog, sizes: readonly number[]): EventLog =>
+  through(log, async function* (batches) {
+    const left = [...sizes]
+    let held: readonly RecordedEvent[] = []
+    for await (const batch of batches) {
+      held = [...held, ...batch.events]
+      if (held.length > 0 && held.length !== left[0]) continue
+      yield { ...batch, events: held }
+      if (held.length > 0) left.shift()
+      held = []
+    }
+  })
+
+test('rows that were written while another record was set aside are known as they are then', async () => {
+  await using the = await fixture()
+  const timid: SomeProjection = {
+    ...tallies,
+    project: (row: never, event: TallyEvent, recorded, key: never) => {
+      if (event.type === 'TallyRaised' && event.by < 0) throw new OwnError('less than nothing')
+      return tallies.project(row, event, recorded, key)
+    },
+  }
+  const log = inBatchesOf(the.eventLog, [1, 2, 1])
+  const { status } = the.makeProcess('process', log).run((parts) => runProjection(timid, parts))
+  await isLive(status)
+  await the.append(2, raised(1))
+  await soon(async () => expect(await totals(the)).toEqual([[2, 1, 1]]))
+  await the.append(1, raised(-1))
+  await the.append(2, raised(10))
+  await soon(async () => expect(await totals(the)).toEqual([[2, 11, 2]]))
+  await soon(() => expect(status()).toMatchObject({ setAside: 1 }))
+  await the.append(2, raised(100))
+  await soon(async () => expect(await totals(the)).toEqual([[2, 111, 3]]))
 })
 
 test('events that cannot be written, in the middle of many, set their record aside, and no other event is lost', async () => {

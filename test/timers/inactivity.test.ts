@@ -18,17 +18,20 @@ const kind = 'application_inactivity'
 const key = { organisation_id, kind, id: application_id }
 const stream = `application-${application_id}`
 
+type Row = Parameters<typeof dueTimes.project>[0]
+
+const rowAfter = (row: Row, event: ApplicationStreamEvent, occurred_at: string): Row => {
+  const [stored] = recorded(applicationStreamEvents, stream, [event], { organisation_id, occurred_at })
+  if (!stored) throw new Error('Nothing was recorded.')
+  return dueTimes.keys(event, stored).some((each) => each.kind === kind)
+    ? dueTimes.project(row, event, stored, key)
+    : row
+}
+
 /** When the application is due to be abandoned, after these events, each a day after the other. */
 const dueAfter = (...events: readonly ApplicationStreamEvent[]): string | undefined => {
-  type Row = Parameters<typeof dueTimes.project>[0]
-  let row: Row
-  events.forEach((event, index) => {
-    const occurred_at = new Date(Date.UTC(2026, 0, 1 + index)).toISOString()
-    const [stored] = recorded(applicationStreamEvents, stream, [event], { organisation_id, occurred_at })
-    if (!stored) throw new Error('Nothing was recorded.')
-    if (dueTimes.keys(event, stored).some((each) => each.kind === kind)) row = dueTimes.project(row, event, stored, key)
-  })
-  return row?.due_at.slice(0, 10)
+  const at = (index: number) => new Date(Date.UTC(2026, 0, 1 + index)).toISOString()
+  return events.reduce<Row>((row, event, index) => rowAfter(row, event, at(index)), undefined)?.due_at.slice(0, 10)
 }
 
 const days = { inactive_after_days: 30 }
@@ -40,6 +43,14 @@ test('an application is due to be abandoned as many days after its start as its 
 
 test('whatever is saved puts it off', () => {
   expect(dueAfter(started(), answered({ smoker: true }), customerSaved())).toBe('2026-02-02')
+})
+
+test('it is due by the full hour, never before its time: what is saved within an hour changes nothing', () => {
+  const begun = rowAfter(undefined, started(), '2026-01-01T09:00:00.001Z')
+  expect(begun?.due_at).toBe('2026-01-31T10:00:00.000Z')
+  expect(rowAfter(begun, customerSaved(), '2026-01-01T10:00:00.000Z')).toBe(begun)
+  const later = rowAfter(begun, customerSaved(), '2026-01-01T10:00:00.001Z')
+  expect(later?.due_at).toBe('2026-01-31T11:00:00.000Z')
 })
 
 test('that a quote expires does not', () => {
