@@ -2,7 +2,7 @@ import { NewerEvent, type Position, type RecordedEvent } from '#domain/event.ts'
 import { OwnError } from '#domain/own-error.ts'
 import { LogUnavailable } from '../event-log/event-log.ts'
 import { Problem } from '../http/problem.ts'
-import { isUnavailable } from '../postgres/postgres.ts'
+import { isNotMade, isUnavailable } from '../postgres/postgres.ts'
 import { reasonOf } from '../reason.ts'
 
 /** An event that could not be handled. Nothing of it was kept. */
@@ -51,8 +51,12 @@ export const bisect = async (
   }
 }
 
-/** Whether a failure has nothing to do with the event, so that trying again may help. */
-export const isRetriable = (error: unknown): boolean => error instanceof StaleCheckpoint || isTransient(error)
+/**
+ * Whether a failure has nothing to do with the event, so that trying again may help: also that a table or a column is not
+ * there, which another process makes, or this one when it begins again.
+ */
+export const isRetriable = (error: unknown): boolean =>
+  error instanceof StaleCheckpoint || isNotMade(error) || isTransient(error)
 
 /**
  * Whether an error is transient: of the connection or the server, because others want the same rows at the same time, or
