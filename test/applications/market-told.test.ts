@@ -70,6 +70,7 @@ describe('the providers are told', () => {
   test.each([
     ['YO1 7HH', 'YO'],
     ['m1 1ae', 'M'],
+    ['BFPO 1', 'BF'],
     ['12345', null],
     [null, null],
   ])('of the postcode %s only its area: %s', (postal_code, postcode_area) => {
