@@ -1,7 +1,8 @@
 import type { RequestListener } from 'node:http'
 import { BadConfiguration, readConfig } from './config.ts'
+import { masterKeysCheck } from './crypto/master-keys.ts'
 import { openHealthPort } from './health-port.ts'
-import { withPublicHealth } from './http/health.ts'
+import { withPublicHealth, type Checks } from './http/health.ts'
 import { listen } from './http/listen.ts'
 import { makeLog } from './log.ts'
 import { openParts, type Parts, type Role } from './parts.ts'
@@ -22,7 +23,9 @@ export const runRole = (
     const log = makeLog(config.LOG_LEVEL, name)
     const health = await openHealthPort(config)
     const { parts, close } = await openParts(config, log, signal, config.DATABASE_URL, 'many', health)
-    const { app, checks, stop } = await start(parts)
+    const { app, checks: checksOfRole, stop } = await start(parts)
+    const checks: Checks = async () =>
+      (await Promise.all([masterKeysCheck(parts.pool, parts.keys).then((check) => [check]), checksOfRole()])).flat()
     const server = app && (await listen(withPublicHealth(checks, app), config.HOST, config.PORT))
     health.started(checks)
     log.info({ port: server?.port ?? config.HEALTH_PORT }, 'role ready')

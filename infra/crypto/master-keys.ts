@@ -1,6 +1,8 @@
 import type { Pool } from 'pg'
 import { BadConfiguration } from '../config.ts'
+import type { Check } from '../http/health.ts'
 import { sql } from '../postgres/postgres.ts'
+import { withTimeout } from '../timeout.ts'
 import { CannotUnseal } from './aead.ts'
 import type { Keys } from './keys.ts'
 import { seal, unseal } from './seal.ts'
@@ -38,4 +40,21 @@ export const checkMasterKeys = async (pool: Pool, keys: Pick<Keys, 'sealing'>): 
   await pool.query(sql`
     insert into master_key (id, check_value) values (${keys.sealing.id}, ${seal(keys, checkText, place)})
     on conflict (id) do nothing`)
+}
+
+const askMs = 1_500
+
+/**
+ * Whether this process has every master key that others have begun with since it started: it could neither read nor write what
+ * is sealed under another. A database that is away is told of elsewhere.
+ */
+export const masterKeysCheck = async (pool: Pool, keys: Pick<Keys, 'sealing'>): Promise<Check> => {
+  const asked = pool.query<Pick<Row, 'id'>>(sql`select id from master_key order by first_used_at`)
+  const { rows } = await withTimeout(asked, askMs).catch(() => ({ rows: [] }))
+  const missing = rows.map(({ id }) => id).filter((id) => !keys.sealing.all.has(id))
+  return {
+    name: 'master_keys',
+    ok: missing.length === 0,
+    ...(missing.length > 0 && { detail: `${missing.join(', ')} is missing: give it and restart; see docs/keys.md` }),
+  }
 }

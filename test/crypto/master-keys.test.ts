@@ -1,9 +1,16 @@
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
+import { z } from 'zod'
 import { BadConfiguration } from '#infra/config.ts'
 import { deriveKeys } from '#infra/crypto/keys.ts'
 import { checkMasterKeys } from '#infra/crypto/master-keys.ts'
 import { testDatabase } from '../database.ts'
+import { startRole } from '../journeys/role-process.ts'
+
+const Readiness = z.object({
+  status: z.string(),
+  checks: z.array(z.object({ name: z.string(), ok: z.boolean(), detail: z.string().optional() })),
+})
 
 const [first, second, other] = [0, 1, 2].map(() => randomBytes(32).toString('base64')) as [string, string, string]
 
@@ -76,3 +83,26 @@ test('a key that only has the id of the right one is refused', async () => {
 
   await expect(started).rejects.toThrow(/^MASTER_KEY: /)
 })
+
+test('a role that lacks a master key with which another process has begun is not ready, and says which', async () => {
+  await using database = await checkedDatabase()
+  await using role = await startRole({ DATABASE_URL: database.url, MASTER_KEY: first }, 'projections/main.ts')
+  await role.ready
+  const readiness = async () => Readiness.parse((await role.details()).body)
+  expect((await readiness()).checks.find(({ name }) => name === 'master_keys')).toEqual({
+    name: 'master_keys',
+    ok: true,
+  })
+
+  await database.check(second, [first])
+
+  const { status, checks } = await readiness()
+  expect(status).toBe('not_ready')
+  expect(checks.filter(({ ok }) => !ok)).toEqual([
+    {
+      name: 'master_keys',
+      ok: false,
+      detail: `${deriveKeys(second).sealing.id} is missing: give it and restart; see docs/keys.md`,
+    },
+  ])
+}, 60_000)
