@@ -48,9 +48,11 @@ export const whoIsIt = (findings: Findings): Who => {
   return sent.isAnybody ? { known: undefined } : { review: 'nobody_named', candidates: [] }
 }
 
-const hasAnotherId = (contact_id: CustomerId, { sent, heldExternalId }: Findings): boolean => {
+/** A sender that keeps our id as its own says nothing against the id of another system. */
+const hasAnotherId = (contact_id: CustomerId, { sent: { external_id }, heldExternalId }: Findings): boolean => {
   const held = heldExternalId(contact_id)
-  return sent.external_id !== null && held !== null && held !== sent.external_id
+  if (external_id === null || held === null || held === external_id) return false
+  return ![held, external_id].some((id) => id.toLowerCase() === contact_id)
 }
 
 const weakMatch = (matched_by: 'phone' | 'name', findings: Findings): Who | undefined => {

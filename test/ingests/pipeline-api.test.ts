@@ -208,6 +208,19 @@ describe('a lead about somebody known', () => {
     expect([byTheirs.contact_id, byOurs.contact_id]).toEqual([first.contact_id, first.contact_id])
   })
 
+  test('is theirs by our id that one sender keeps as its own, and by the id that another has for them', async () => {
+    const [one, other] = [stranger(), stranger()]
+    const crmFirst = await service.process({ identity: { ...one, external_id: `crm-${one.email}` } })
+    const ours = await service.process({ identity: { external_id: crmFirst.contact_id }, data: { a: 1 } })
+    const plain = await service.process({ identity: other })
+    const oursFirst = await service.process({ identity: { external_id: plain.contact_id?.toUpperCase() } })
+    const crm = await service.process({ identity: { ...other, external_id: `crm-${other.email}` } })
+
+    expect([ours, oursFirst, crm].map(({ contact_id }) => contact_id)).toEqual(
+      [crmFirst, plain, plain].map(({ contact_id }) => contact_id),
+    )
+  })
+
   test('is theirs by name with birthday, or with postcode', async () => {
     const { first_name, last_name } = stranger()
     const first = await service.process({
