@@ -317,6 +317,7 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
         allowsOwnPages: config.ENVIRONMENT !== 'production',
       }),
       subjectCheck: makeSubjectCheck({
+        organisations: directory.organisations,
         keys,
         owners: { application: makeApplicationOwner(shared.writer), quote: shared.quoteOwner },
       }),

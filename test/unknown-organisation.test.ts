@@ -11,12 +11,15 @@ afterAll(() => service[Symbol.asyncDispose]())
 
 const nobodys = '6f6c9e0a-3c1b-4d5e-8f70-1a2b3c4d5e6f'
 
-/** What query-api shows the operator of one organisation, and where that is named. */
-const lists = routesByApi().query.flatMap(({ spec: { access, method, address, query } }) => {
+/** What the operator is shown of one organisation, and where that is named. */
+const { query: reading, command } = routesByApi()
+const lists = [...reading, ...command].flatMap(({ spec: { access, method, address, query } }) => {
   if (access.kind !== 'operator' || method !== 'get') return []
   const isInPath = address.includes(':organisation_id')
   const isInQuery = query instanceof z.ZodObject && 'organisation_id' in query.shape
-  const path = address.replace(/:version\b/, '1').replaceAll(/:\w+/g, nobodys)
+  const path = address
+    .replace(/:(version|review_on)\b/, (_, name) => (name === 'version' ? '1' : '2026-01-15'))
+    .replaceAll(/:\w+/g, nobodys)
   return isInPath ? [path] : isInQuery ? [`${path}?organisation_id=${nobodys}`] : []
 })
 
