@@ -43,7 +43,10 @@ export const workLead = (act: Work, state: LeadState, circumstances: Circumstanc
     }
     case 'CompleteTask': {
       const task = record.tasks.find(({ id }) => id === act.task_id)
-      if (!task) throw new Rejection('not_found', 'The lead has no task with this id. Check the address.')
+      if (!task)
+        throw new Rejection('not_found', 'The lead has no task with this id. Check task_id.', {
+          task_id: 'is the id of no task of this lead',
+        })
       if (task.completed_at !== null) return []
       return [{ type: 'LeadTaskCompleted', ...about, task_id: task.id, title: task.title }]
     }

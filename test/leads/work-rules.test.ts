@@ -148,7 +148,7 @@ describe('tasks', () => {
   scenario('a task that there is not is refused and said so', {
     given: [created, ...both],
     when: act({ type: 'CompleteTask', task_id: activity(9) }),
-    then: rejected('not_found', undefined, 'no task with this id'),
+    then: rejected('not_found', { 'acts[0].task_id': 'is the id of no task of this lead' }, 'no task with this id'),
   })
 })
 
