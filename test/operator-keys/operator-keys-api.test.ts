@@ -85,7 +85,7 @@ test('a key that may only read gets 403 on every operation that changes somethin
   expect(planning.map(({ spec }) => spec.address)).toEqual(['/admin/v1/setup/plan'])
 
   const { paths } = JSON.parse(currentDocument()) as Document
-  for (const { spec } of own) {
+  const ask = async ({ spec }: (typeof own)[number]) => {
     const documented = paths[spec.address.replaceAll(/:(\w+)/g, '{$1}')]?.[spec.method]?.responses
     const changes = spec.method !== 'get' && !(spec.access.kind === 'operator' && spec.access.changesNothing)
     expect({ address: spec.address, isTold: documented?.['403'] !== undefined }).toEqual({
@@ -101,6 +101,7 @@ test('a key that may only read gets 403 on every operation that changes somethin
     if (!changes) expect({ path, isRefused: [401, 403, 500].includes(status) }).toEqual({ path, isRefused: false })
     else expect({ path, status, error: body.error }).toEqual({ path, status: 403, error: refused })
   }
+  await Promise.all(own.map(ask))
 })
 
 test.each([
