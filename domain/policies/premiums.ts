@@ -253,7 +253,7 @@ const reinstated = (
 ): Decision => {
   const isTold = premium.reinstated?.attempt === attempt || premium.refunds.some((each) => each.refund_id === refund_id)
   if (attempt > premium.disputed_attempt || isTold) return []
-  const isByCard = policy.first_premium.method === 'card' && premium.number === 1 && attempt === 1
+  const isByCard = policy.card_payment_id !== null && premium.number === 1 && attempt === 1
   const earlier: Reinstated = {
     attempt,
     method: isByCard ? 'card' : 'direct_debit',

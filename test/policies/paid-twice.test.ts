@@ -116,6 +116,11 @@ describe('of a first premium by card that was taken back and asked for by Direct
     when: win,
     then: [cardStands],
   })
+  scenario('the card payment stands as that beside the debit that was collected, which is given back', {
+    given: [...paidByCard, requestedAnew, collectedAnew],
+    when: win,
+    then: [cardStands, twice()],
+  })
   scenario('a debit that was taken back stands as a debit', {
     given: [...paidByCard, requestedAnew, collectedAnew, { ...disputed, attempt: 2 }, retried(3)],
     when: { ...win, attempt: 2, result: { ...win.result, payment_intent_id: 'pi_2' } } as SettlePremium,
