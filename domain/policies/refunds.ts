@@ -151,6 +151,7 @@ const refunded = (
 type Owed = Pick<PremiumRefund, 'refund_id' | 'refund_pence' | 'reason'>
 
 const isOwed = ({ status }: PremiumRefund): boolean => status === 'owed'
+const isMade = ({ status }: PremiumRefund): boolean => status === 'refunded'
 
 export const recordPremiumRefund = (command: RecordPremiumRefund, policy: PolicyState): Decision => {
   const { premium_id, refund_id, failed_before, attempt } = command
@@ -176,7 +177,7 @@ const failedOf = ({ refunds }: Premium, { refund_id, refund_pence }: RecordRefun
   const named = refunds.find((each) => each.refund_id === refund_id)
   // One that was closed by the team is closed: what was made of it all the same is recorded by itself.
   if (named && !isClosed(named)) return [named]
-  const standing = refunds.filter(({ status }) => status === 'refunded').toReversed()
+  const standing = refunds.filter(isMade).toReversed()
   const same = standing.find((each) => each.refund_pence === refund_pence)
   if (same) return [same]
   let left = refund_pence
@@ -189,14 +190,16 @@ const failedOf = ({ refunds }: Premium, { refund_id, refund_pence }: RecordRefun
 
 export const recordCardReturnFailure = (command: RecordCardReturnFailure, policy: PolicyState): Decision => {
   const premium = policy.premiums.find(({ method }) => method === 'card')
-  return premium
-    ? refundsFailed(
-        policy,
-        premium,
-        premium.refunds.filter(({ status }) => status === 'refunded'),
-        command,
-      )
-    : []
+  if (premium) return refundsFailed(policy, premium, premium.refunds.filter(isMade), command)
+  const beside = besideDebit(policy)
+  const ofCard = beside?.premium.refunds.filter((refund) => isMade(refund) && refund.attempt === beside.attempt) ?? []
+  return beside ? refundsFailed(policy, beside.premium, ofCard, command) : []
+}
+
+/** The premium that a debit has paid, and a card too, whose dispute was won: one of both is given back. */
+const besideDebit = ({ premiums }: PolicyState) => {
+  const premium = premiums.find(({ reinstated }) => reinstated?.method === 'card')
+  return premium?.reinstated ? { premium, ...premium.reinstated } : undefined
 }
 
 /** The provider says it under several names and more than once: each of its refunds fails once. */
@@ -341,6 +344,9 @@ export const recordCardReturned = (
   { refund_id, returned_pence }: RecordCardReturned,
   policy: PolicyState,
 ): Decision => {
+  const beside = besideDebit(policy)
+  const twice = beside?.premium.refunds.find((each) => isOwed(each) && each.refund_id === beside.refund_id)
+  if (beside && twice && returned_pence >= twice.refund_pence) return [refunded(beside.premium, twice, beside.attempt)]
   const premium = policy.premiums.find(({ method }) => method === 'card')
   if (premium?.status !== 'collected') return []
   const owed = premium.refunds.filter(isOwed)

@@ -19,6 +19,9 @@ import {
   now,
   owed,
   premium_id,
+  refund_id,
+  refundFailed,
+  refundFailure,
   requested,
   retried,
   twice_id,
@@ -120,6 +123,30 @@ describe('of a first premium by card that was taken back and asked for by Direct
     given: [...paidByCard, requestedAnew, collectedAnew],
     when: win,
     then: [cardStands, twice()],
+  })
+  const both = [...paidByCard, requestedAnew, collectedAnew, cardStands, twice()]
+  const byHand: PremiumEvent = { ...givenBack, refund_id: twice_id, reason: 'paid_twice' }
+  const returned = (returned_pence: number) => ({ type: 'RecordCardReturned', refund_id, returned_pence }) as const
+  scenario('the card payment may be given back by hand: then the debit is not', {
+    given: both,
+    when: returned(2875),
+    then: [byHand],
+  })
+  scenario('which is recorded once', { given: [...both, byHand], when: returned(2875), then: [] })
+  scenario('a part of the card payment that is given back by hand does not keep the debit from it', {
+    given: both,
+    when: returned(2874),
+    then: [],
+  })
+  scenario('what was given back by hand of the card and comes back to the provider is owed again', {
+    given: [...both, byHand],
+    when: { type: 'RecordCardReturnFailure', ...refundFailure },
+    then: [{ ...refundFailed, refund_id: twice_id, attempt: 2 }],
+  })
+  scenario('the debit that was given back is not owed again when a refund of the card comes back', {
+    given: [...both, { ...byHand, attempt: 2 }],
+    when: { type: 'RecordCardReturnFailure', ...refundFailure },
+    then: [],
   })
   scenario('a debit that was taken back stands as a debit', {
     given: [...paidByCard, requestedAnew, collectedAnew, { ...disputed, attempt: 2 }, retried(3)],
@@ -243,6 +270,14 @@ describe('a dispute that the firm wins of a policy that was cancelled', () => {
     given: [...paid, cooledOff, owed('cooling_off'), disputed, writtenOff, waived],
     when: win,
     then: [again, { ...owed('cooling_off'), refund_id: twice_id }],
+  })
+  scenario('and loses, and wins once more, gives nothing back by itself: one payment is given back under one id', {
+    given: [
+      ...[...paid, cooledOff, owed('cooling_off'), disputed, writtenOff, waived, again],
+      ...[{ ...owed('cooling_off'), refund_id: twice_id }, disputed, writtenOff, { ...waived, refund_id: twice_id }],
+    ],
+    when: win,
+    then: [],
   })
   scenario('is owed beside what is collected anew, each by an id of its own', {
     given: [...paid, owed('operator'), disputed, { ...waived, why: 'not_owed' }, ...askedAnew, cooledOff],
