@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { draftFaults } from '#domain/catalogue/draft-faults.ts'
 import type { Draft, ProductEvent } from '#domain/catalogue/events.ts'
 import { lifecyclePath } from '#domain/catalogue/lifecycle.ts'
-import { missingRates, mostMissing } from '#domain/catalogue/missing-rates.ts'
+import { missingRates } from '#domain/catalogue/missing-rates.ts'
 import { product, type ProductCommand, type ProductState } from '#domain/catalogue/product.ts'
 import { rateTable } from '#domain/catalogue/rate-table.ts'
 import { unfinished } from '#domain/catalogue/unfinished.ts'
@@ -25,6 +25,7 @@ import { DeclaredProduct, draftOf, leftOut } from './declared-product.ts'
 import { rateTableIdOf } from './ids.ts'
 import { DeclaredRateTable, tableOf } from './rate-tables-setup.ts'
 import type { HasSold } from './routes.ts'
+import { withoutRates } from './without-rates.ts'
 
 type FindTable = (key: string, version: number) => Pick<RateTable, 'dimensions' | 'currency_code' | 'cells'> | undefined
 
@@ -95,7 +96,7 @@ export const productsSection = ({
       details: [
         ...events.flatMap((event) => detailsOf(event, state)),
         ...(events.some(({ type }) => type === 'ReleasePublished')
-          ? [...withoutRates(draft, table), ...unfinished(draft, known)]
+          ? [...everyWithoutRates(draft, table), ...unfinished(draft, known)]
           : []),
         ...(state ? [] : leftOut(declared)),
       ],
@@ -181,15 +182,10 @@ const detailsOf = (event: ProductEvent, before: ProductState | undefined): reado
   }
 }
 
-/** The most cells of a table that are named. */
-const mostNamed = 50
-
-const withoutRates = (draft: Draft, table: FindTable): readonly string[] =>
-  missingRates(draft, table).map(({ cover_index, rate_table, version, cells }) => {
-    const more = cells.length - mostNamed
-    const rest = more <= 0 ? '' : ` and ${cells.length === mostMissing ? 'at least ' : ''}${more} more`
-    const named = cells.slice(0, mostNamed).join(', ')
-    return `covers[${cover_index}] cannot be priced everywhere: ${rate_table} version ${version} lacks ${named}${rest}`
+const everyWithoutRates = (draft: Draft, table: FindTable): readonly string[] =>
+  missingRates(draft, table).flatMap((missing) => {
+    const found = table(missing.rate_table, missing.version)
+    return found ? [withoutRates(missing, found)] : []
   })
 
 const contentsOf = ({ covers, journeys }: Draft): string => {
