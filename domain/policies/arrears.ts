@@ -7,9 +7,9 @@ import { daysAfter, firstOnDay, laterOf } from '../dates.ts'
 import { hasEnded } from './ended.ts'
 import type { PolicyEvent } from './events.ts'
 import { mandateRequested, needsMandate } from './mandate.ts'
-import { writeOffOpen } from './premiums.ts'
 import type { Arrears, PolicyStreamEvent } from './record.ts'
 import { evolvePolicyState, type PolicyState } from './state.ts'
+import { writeOffOpen } from './write-off.ts'
 
 /** Sent when the day has come on which unpaid premiums suspend cover, or end it. */
 export type CheckArrears = { readonly type: 'CheckArrears'; readonly now: string }

@@ -5,9 +5,9 @@ import { statusAfter, type Claim, type ClaimStatus } from '../claims/record.ts'
 import type { CoverType } from '../values.ts'
 import { laterOf } from '../dates.ts'
 import { hasEnded } from './ended.ts'
-import { writeOffOpen } from './premiums.ts'
 import type { PolicyStreamEvent } from './record.ts'
 import type { PolicyState } from './state.ts'
+import { writeOffOpen } from './write-off.ts'
 
 /** The operator's acts. */
 export type OpenClaim = {

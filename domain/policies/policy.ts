@@ -7,6 +7,8 @@ import * as claims from './claims.ts'
 import * as review from './review.ts'
 import * as terms from './terms.ts'
 import * as premiums from './premiums.ts'
+import { settlePremium, type SettlePremium } from './settle-premium.ts'
+import { writeOffPremium, type WriteOffPremium } from './write-off.ts'
 import * as refunds from './refunds.ts'
 import { evolvePolicyState, type PolicyState } from './state.ts'
 import {
@@ -41,9 +43,9 @@ export type PolicyCommand =
   | premiums.CallPremium
   | premiums.RecordPremiumRequest
   | premiums.DelayPremium
-  | premiums.SettlePremium
+  | SettlePremium
   | premiums.RetryPremium
-  | premiums.WriteOffPremium
+  | WriteOffPremium
   | premiums.RecordCardCharged
   | refunds.RefundPremium
   | refunds.RecordPremiumRefund
@@ -99,11 +101,11 @@ const decided = (command: PolicyCommand, state: PolicyState | undefined): readon
     case 'DelayPremium':
       return premiums.delayPremium(command, state)
     case 'SettlePremium':
-      return premiums.settlePremium(command, state)
+      return settlePremium(command, state)
     case 'RetryPremium':
       return premiums.retryPremium(command, state)
     case 'WriteOffPremium':
-      return premiums.writeOffPremium(command, state)
+      return writeOffPremium(command, state)
     case 'RecordCardCharged':
       return premiums.recordCardCharged(command, state)
     case 'RefundPremium':

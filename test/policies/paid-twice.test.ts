@@ -1,7 +1,7 @@
 import { describe } from 'vitest'
 import type { PolicyEvent } from '#domain/policies/events.ts'
 import { policy } from '#domain/policies/policy.ts'
-import type { SettlePremium } from '#domain/policies/premiums.ts'
+import type { SettlePremium } from '#domain/policies/settle-premium.ts'
 import type { PolicyStreamEvent } from '#domain/policies/record.ts'
 import { PremiumRefundId, type PremiumEvent } from '#domain/premiums/events.ts'
 import { scenariosOf } from '../scenario.ts'
@@ -273,8 +273,17 @@ describe('a dispute that the firm wins of a policy that was cancelled', () => {
   })
   scenario('and loses, and wins once more, gives nothing back by itself: one payment is given back under one id', {
     given: [
-      ...[...paid, cooledOff, owed('cooling_off'), disputed, writtenOff, waived, again],
-      ...[{ ...owed('cooling_off'), refund_id: twice_id }, disputed, writtenOff, { ...waived, refund_id: twice_id }],
+      ...paid,
+      cooledOff,
+      owed('cooling_off'),
+      disputed,
+      writtenOff,
+      waived,
+      again,
+      { ...owed('cooling_off'), refund_id: twice_id },
+      disputed,
+      writtenOff,
+      { ...waived, refund_id: twice_id },
     ],
     when: win,
     then: [],

@@ -1,6 +1,6 @@
 import { MandateId } from '#domain/payments/events.ts'
 import { policyEvents, type PolicyEvent } from '#domain/policies/events.ts'
-import type { SettlePremium } from '#domain/policies/premiums.ts'
+import type { SettlePremium } from '#domain/policies/settle-premium.ts'
 import { PremiumId, PremiumRefundId, type PremiumEvent } from '#domain/premiums/events.ts'
 import { sampleEvent } from '../stored-events/samples.ts'
 

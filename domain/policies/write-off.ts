@@ -1,0 +1,62 @@
+import { Rejection } from '../rejection.ts'
+import type { PremiumEvent, PremiumId, WriteOffReason } from '../premiums/events.ts'
+import type { Premium } from '../premiums/record.ts'
+import { paidByEarlier } from './paid-premium.ts'
+import { about, premiumOf } from './premium.ts'
+import { waiveRefunds } from './refunds.ts'
+import type { PolicyState } from './state.ts'
+
+/** The operator's act; or sent when a policy has ended, and the provider was never asked for a premium that is due. */
+export type WriteOffPremium = {
+  readonly type: 'WriteOffPremium'
+  readonly premium_id: PremiumId
+  readonly reason: WriteOffReason
+}
+
+type Decision = readonly PremiumEvent[]
+
+export const writtenOff = (premium: Premium, reason: 'policy_ended' | 'operator' = 'policy_ended') =>
+  ({ type: 'PremiumWrittenOff', ...about(premium), attempt: premium.attempt, reason }) as const
+
+/** What the payer's bank took back is not asked for any more: nothing of it is to be given back either. */
+export const giveUp = (policy: PolicyState, premium: Premium, reason?: WriteOffReason): Decision => [
+  writtenOff(premium, reason),
+  ...waiveRefunds(policy, premium),
+]
+
+export const writeOffPremium = ({ premium_id, reason }: WriteOffPremium, policy: PolicyState): Decision => {
+  const premium = premiumOf(policy, premium_id)
+  switch (premium.status) {
+    case 'written_off':
+      return []
+    case 'collected':
+      throw new Rejection('conflict', 'This premium was collected. Refund it instead.')
+    case 'failed':
+      return giveUp(policy, premium, reason)
+    case 'due':
+    case 'requested':
+      // Whether the provider was asked already is known only to who has looked.
+      if (reason === 'policy_ended' ? premium.status !== 'due' : !cannotBeAsked(premium)) throw underWay()
+      if (premium.reinstated) return paidByEarlier(premium, policy, premium.reinstated)
+      return giveUp(policy, premium, reason)
+  }
+}
+
+/** Nobody can ask the provider, or be told by it: waiting may have no end. What comes all the same is recorded then. */
+const cannotBeAsked = ({ failure_code, delays }: Premium): boolean =>
+  delays > 0 &&
+  failure_code !== null &&
+  ['mandate_pending', 'no_account', 'account_unusable', 'resource_missing'].includes(failure_code)
+
+const underWay = () => new Rejection('conflict', 'This premium is being collected. Wait until the banks have answered.')
+
+/**
+ * What is not asked for any more once a policy has ended. What may be with the provider already is waited for; a card is
+ * given back by its application.
+ */
+export const writeOffOpen = (policy: PolicyState): Decision =>
+  policy.premiums
+    .filter(
+      ({ status, method, attempt }) => status === 'failed' || (status === 'due' && method === 'card' && attempt === 1),
+    )
+    .flatMap((each) => giveUp(policy, each))
