@@ -220,6 +220,16 @@ describe('the team', () => {
     [],
   )
   then('nor where it did so before', [...open, owed('operator'), { ...closed, how: 'taken_back' }], takenBack, [])
+  const tookBack = [
+    ...open,
+    taken('succeeded'),
+    used,
+    owed('operator'),
+    { ...closed, how: 'taken_back', reason: null },
+  ] as const
+  const owe = { type: 'OweCardReturn', payment_id, reason: 'operator' } as const
+  then('owes nothing of what the payer’s bank took back', tookBack, owe, [])
+  then('but once the firm has won it back', tookBack, { ...owe, is_won: true }, [owed('operator')])
   scenario('404: there is no such payment to close', {
     given: quoted,
     at: now,

@@ -104,6 +104,7 @@ describe('a mandate is made', () => {
   then('from bank details', [...quoted, saved], ofDetails, [{ ...made, session_id: null }])
   const replaced = { ...saved, bank_details: { ...bank_details, account_number: '00012346' } }
   then('not from bank details that were replaced meanwhile', [...quoted, saved, replaced], ofDetails, [])
+  then('on the provider’s form, whatever bank details were saved before', [...quoted, saved], make(), [made])
   then('once, for the same session', [...quoted, made], make(says('accepted')), [])
   then('in place of another', [...quoted, { ...made, mandate_id: otherMandate }], make(), [made])
   then('which the banks have accepted', quoted, make(says('accepted')), [made, activated])

@@ -2,12 +2,15 @@ import { describe, expect, test } from 'vitest'
 import { application } from '#domain/applications/application.ts'
 import { requireSale } from '#domain/applications/bind.ts'
 import type { ApplicationStreamEvent } from '#domain/applications/record.ts'
+import { MandateId } from '#domain/payments/events.ts'
 import { ApiApplicationId } from '#domain/values.ts'
 import { started } from '../applications/builders.ts'
+import { product_id } from '../applications/release.ts'
 import { sha256 } from '../checkout/builders.ts'
 import { accept, after, decided, firstId, now, secondId } from '../quotes/builders.ts'
 import { rejected, scenariosOf, stateOf } from '../scenario.ts'
-import { bind, bought, policy_id, policy_number, ready } from './bind-builders.ts'
+import { bind, bought, confirmed, policy_id, policy_number, ready } from './bind-builders.ts'
+import { bankDetailsSaved } from './builders.ts'
 import { cardPaid, payment_id } from './paid-by-card.ts'
 
 const scenario = scenariosOf(application)
@@ -94,6 +97,32 @@ describe('a card payment of the first premium', () => {
   })
 })
 
+const made: ApplicationStreamEvent = {
+  type: 'MandateCreated',
+  quote_id: firstId,
+  session_id: 'cs_1',
+  mandate_id: MandateId.parse('f1000000-0000-4000-8000-000000000001'),
+  provider_mandate_id: 'mandate_1',
+  provider_customer_id: 'cus_1',
+  provider_payment_method_id: 'pm_1',
+  account_number_last4: '2345',
+  product_id,
+}
+
+test('a mandate that was made on the provider’s form is enough, without bank details', () => {
+  const onForm = { started: { inline_bacs_mandate: true } }
+
+  expect(bought([...confirmed(onForm), made])).toMatchObject({ quote_id: firstId })
+})
+
+test('the account of a sale that is sent again is the same, also once a mandate was made from it', () => {
+  const saved = bankDetailsSaved(firstId)
+  if (saved.type !== 'BankDetailsSaved') throw new Error('There are no bank details.')
+  const again = { type: 'ReplaceBankDetails', bank_details: saved.bank_details } as const
+
+  expect(decided([...after(ready(), bind()), made], again)).toEqual([])
+})
+
 describe('a bought quote', () => {
   const sold = after(ready(), bind({ idempotency_key: 'key-1' }))
   const other = ApiApplicationId.parse('d0000000-0000-4000-8000-000000000002')
@@ -103,6 +132,13 @@ describe('a bought quote', () => {
     expect(decided(sold, bind({ idempotency_key: 'key-1', caller: other, asked }))).toEqual([])
     expect(decided(sold, bind({ idempotency_key: 'key-2' }))).toEqual([])
     expect(decided(sold, bind({ now: '2027-06-01T09:00:00.000Z', today: '2027-06-01' }))).toEqual([])
+  })
+
+  test('is found again although the start date that was asked for has passed since', () => {
+    const started_on = { start_date: '2026-06-10', collection_day: null }
+    const then = after(ready({ start_date: '2026-06-10' }), bind({ asked: started_on }))
+
+    expect(decided(then, bind({ asked: started_on, today: '2026-07-01' }))).toEqual([])
   })
 
   test('is not found again by nobody’s key', () => {
