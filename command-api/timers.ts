@@ -10,7 +10,7 @@ import { isAboutErased } from '#infra/crypto/erased.ts'
 import { LogUnavailable } from '#infra/event-log/event-log.ts'
 import { newId } from '#infra/ids.ts'
 import type { Log } from '#infra/log.ts'
-import { isUnavailable, sql } from '#infra/postgres/postgres.ts'
+import { isTableNotMade, isUnavailable, sql } from '#infra/postgres/postgres.ts'
 import { reasonOf } from '#infra/reason.ts'
 import type { Context } from './handle.ts'
 import { makeOrder } from './timer-order.ts'
@@ -227,7 +227,7 @@ const readDue = async (
     })
     return rows.map((row) => ({ ...row, due_at: row.due_at.toISOString() }))
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === '42P01') return []
+    if (isTableNotMade(error)) return []
     throw error
   }
 }

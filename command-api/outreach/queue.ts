@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import { sql } from '#infra/postgres/postgres.ts'
+import { isTableNotMade, sql } from '#infra/postgres/postgres.ts'
 
 export const lowestId = '00000000-0000-0000-0000-000000000000'
 
@@ -26,8 +26,7 @@ export const makeQueue = (pool: Pick<Pool, 'query'>) => ({
       })
       return rows
     } catch (error) {
-      // The projections have not made the table yet.
-      if (error instanceof Error && 'code' in error && error.code === '42P01') return []
+      if (isTableNotMade(error)) return []
       throw error
     }
   },

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import type { OrganisationId, ProductId } from '#domain/values.ts'
-import { sql } from '#infra/postgres/postgres.ts'
+import { isTableNotMade, sql } from '#infra/postgres/postgres.ts'
 
 /** Whether a policy of a product was ever set up, in test or in earnest. */
 export const makeHasSold =
@@ -12,8 +12,7 @@ export const makeHasSold =
       )
       return rows.length > 0
     } catch (error) {
-      // The projections of a new installation have not made the table yet.
-      if (error instanceof Error && 'code' in error && error.code === '42P01') return false
+      if (isTableNotMade(error)) return false
       throw error
     }
   }

@@ -166,9 +166,12 @@ const lossMessages =
 export const isUnavailable = (error: unknown): boolean =>
   isConnectionLoss(error) || (error instanceof DatabaseError && unavailableCodes.test(error.code ?? ''))
 
+/** Whether a statement names a table that there is not: the projections of a new installation have still to make it. */
+export const isTableNotMade = (error: unknown): boolean => error instanceof DatabaseError && error.code === '42P01'
+
 /** Whether a statement names a table or a column that there is not: it may still have to be made by another process. */
 export const isNotMade = (error: unknown): boolean =>
-  error instanceof DatabaseError && (error.code === '42P01' || error.code === '42703')
+  isTableNotMade(error) || (error instanceof DatabaseError && error.code === '42703')
 
 /** Whether a statement did not end within its deadline. */
 export const isTooSlow = (error: unknown): boolean =>
