@@ -52,7 +52,9 @@ export const changeOf = async (
   if (saved.length === 0 && removed.length === 0) return undefined
   return {
     statement: (move) => table.change(move, saved, removed),
-    rows: new Map([...rows].map(([identity, { now }]) => [identity, now])),
+    rows: new Map(
+      [...rows].filter(([, { before, now }]) => now !== before).map(([identity, { now }]) => [identity, now]),
+    ),
   }
 }
 

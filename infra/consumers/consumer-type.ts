@@ -44,7 +44,7 @@ export type Handle = (
 export type Change = {
   /** Answers one row exactly if the checkpoint was moved, and has changed nothing otherwise. */
   readonly statement: (move: Move) => QueryConfig
-  /** The rows as they are afterwards, by what identifies them; undefined if they are gone. */
+  /** The rows that change, as they are afterwards, by what identifies them; undefined if they are gone. */
   readonly rows: ReadonlyMap<string, object | undefined>
 }
 

@@ -6,8 +6,10 @@ import { findCheckpoint, moveCheckpoint, openCheckpoint } from '#infra/consumers
 import type { ConsumerStatus } from '#infra/consumers/consumer.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
 import { listSetAside } from '#infra/consumers/set-aside.ts'
+import { changeOf } from '../../projections/fold.ts'
 import type { Row, SomeProjection } from '../../projections/projection.ts'
 import { runProjection } from '../../projections/runner.ts'
+import { tableOf } from '../../projections/table.ts'
 import { barrier, fixture, raised, soon, tallyId, through, type Fixture } from './fixture.ts'
 import { tallies, type TallyEvent } from './tally.ts'
 
@@ -101,6 +103,29 @@ test('a row that was written is not read again when its record changes again', a
   await the.append(2, raised(7))
   await soon(async () => expect(await totals(the)).toEqual([[1, 111, 3], [2, 7, 1]])) // prettier-ignore
   expect(reads()).toBe(1)
+})
+
+test('a row that an event has touched without a change is not kept: nothing was written that tells how large it is', async () => {
+  await using the = await fixture()
+  const untitled: SomeProjection = {
+    ...tallies,
+    project: (row: never, event: TallyEvent, recorded, key: never) =>
+      event.type === 'TallyOpened' ? row : tallies.project(row, event, recorded, key),
+  }
+  const table = tableOf(untitled)
+  await the.pool.query(table.create)
+  for (const tally of [1, 2, 3]) await the.append(tally, raised(tally))
+  const stored = await the.eventLog.readAll({ limit: 3 })
+  const before = await changeOf(the.pool, untitled, table, stored)
+  await the.append(1, { type: 'TallyOpened', title: 'apples' })
+  await the.append(2, raised(10))
+  await the.append(3, { type: 'TallyClosed', reason: 'done' })
+  const later = (await the.eventLog.readAll({ limit: 6 })).slice(3)
+
+  const change = await changeOf(the.pool, untitled, table, later, { known: before?.rows ?? new Map() })
+
+  const rowsOf = (tally: number) => [...(change?.rows ?? [])].filter(([identity]) => identity.includes(tallyId(tally)))
+  expect([1, 2, 3].map((tally) => rowsOf(tally).map(([, row]) => row !== undefined))).toEqual([[], [true], [false]])
 })
 
 /** So many events in each batch, in turn. */
