@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { fromStored, type EventShapes, type Json } from '#domain/event.ts'
+import { fromStored, type EventShapes, type Json, type RecordedEvent } from '#domain/event.ts'
 import { OrganisationId } from '#domain/values.ts'
+import { UnreadableEvent } from '#infra/crypto/erased.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
 import { pageParameters, Revision } from './page.ts'
 
@@ -14,7 +15,9 @@ export const TimelineEntry = z
       .object({ type: z.string(), id: z.string().nullable() })
       .describe('Of the operator: the name of the key. Of `api`: the API application.'),
     occurred_at: z.iso.datetime(),
-    details: z.record(z.string(), z.unknown()).describe('Without what is personal.'),
+    details: z
+      .record(z.string(), z.unknown())
+      .describe('Without what is personal. Empty where the event can be read no more.'),
   })
   .meta({ id: 'TimelineEntry' })
 
@@ -40,13 +43,20 @@ export const readTimeline = async (
   const page = own.slice(0, limit)
   const last = own.length > limit ? page.at(-1) : undefined
   const data = page.map((recorded) => {
-    const { type, ...details } = fromStored(events, recorded)
-    const { id: event_id, revision, metadata } = recorded
+    const { id: event_id, revision, type, metadata } = recorded
     const { actor, occurred_at } = metadata
-    return { event_id, revision, type, actor, occurred_at, details: withoutPersonal(events, type, details) }
+    return { event_id, revision, type, actor, occurred_at, details: detailsOf(events, recorded) }
   })
   return { data, next_cursor: last ? String(last.revision) : null }
 }
 
-const withoutPersonal = (events: EventShapes, type: string, details: Json): Json =>
-  Object.fromEntries(Object.entries(details).filter(([name]) => !events[type]?.personal.includes(name)))
+/** One event that cannot be read hides no other. */
+const detailsOf = (events: EventShapes, recorded: RecordedEvent): Json => {
+  try {
+    const { type, ...details } = fromStored(events, recorded)
+    return Object.fromEntries(Object.entries(details).filter(([name]) => !events[type]?.personal.includes(name)))
+  } catch (error) {
+    if (error instanceof UnreadableEvent) return {}
+    throw error
+  }
+}

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { applicationStreamEvents } from '#domain/applications/record.ts'
 import { organisationOf, type RecordedEvent } from '#domain/event.ts'
 import { OrganisationId } from '#domain/values.ts'
+import { ErasedEvent, UnreadableEvent } from '#infra/crypto/erased.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
 import { readTimeline } from '../query-api/timeline.ts'
 import { sampleOf } from './stored-events/samples.ts'
@@ -51,6 +52,29 @@ test('its pages follow each other, each event once', async () => {
   expect(await read({ limit: 3, cursor: 2 })).toMatchObject({ data: [{ revision: 3 }], next_cursor: null })
   expect(await read({ limit: 4 })).toMatchObject({ next_cursor: null })
 })
+
+test.each([UnreadableEvent, ErasedEvent])(
+  'an event that cannot be read (%o) hides no other: who did it and when is shown',
+  async (Why) => {
+    const unreadable: RecordedEvent = {
+      ...saved,
+      data: Object.defineProperty({}, '$personal', {
+        enumerable: true,
+        get: () => {
+          throw new Why('its data key is missing')
+        },
+      }),
+    }
+    const events = [started, unreadable, saved].map((event, revision) => ({ ...event, revision }))
+
+    const { data } = await readTimeline({ read: async () => events }, kind, id, { organisation_id, limit: 20 })
+
+    expect(data.map(({ type }) => type)).toEqual(['ApplicationStarted', 'CustomerSaved', 'CustomerSaved'])
+    const { actor, occurred_at } = saved.metadata
+    expect(data[1]).toMatchObject({ event_id: saved.id, actor, occurred_at, details: {} })
+    expect(data[2]?.details).not.toEqual({})
+  },
+)
 
 test('another organisation finds nothing, nor does anybody at an id that no record has', async () => {
   const stranger = OrganisationId.parse('99999999-0000-4000-8000-000000000001')
