@@ -331,6 +331,13 @@ describe('the price of joint cover', () => {
     when: quote,
     then: rejected('quote_failed', { 'partner.dob': 'required', 'partner.answers.smoker': 'required' }),
   })
+  const byWine = { ...jointRelease, covers: [{ ...lifeCover, rate_table: 'life.{wine}' }] }
+  const askingWine = jointJourney.questions.map((each) => (each.key === 'wine' ? { ...each, required: true } : each))
+  scenario('needs once what is asked for both, such as what chooses the rate table', {
+    given: complete,
+    when: { ...quote, release: byWine, journey: { ...jointJourney, questions: askingWine } },
+    then: rejected('quote_failed', { 'answers.wine': 'required' }),
+  })
   scenario('needs what is asked of them alone', {
     given: [...single, partnerSaved(), partnerAnswered({ smoker: true })],
     when: quote,
