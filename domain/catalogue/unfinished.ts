@@ -9,6 +9,9 @@ type Known = { readonly hasRpiFigures: boolean }
 /** What may be published as it is, and stands in somebody's way later. */
 export const unfinished = (draft: Draft, { hasRpiFigures }: Known): readonly string[] => [
   ...(draft.journeys.length === 0 ? ['has no journeys: no application can be started'] : []),
+  ...(draft.underwriting.rules.length > 0 && !draft.covers.some(({ pricing_basis }) => pricing_basis === 'rated')
+    ? ['has underwriting, and no rated cover: its rules decide nothing. An answer that declines is terminal_outcome']
+    : []),
   ...(isSellable(draft) ? [] : ['checkout.demands_and_needs is required and has no statement: nobody can buy it']),
   ...draft.journeys.flatMap(({ presentations }, journey) =>
     presentations.flatMap(({ stages }, place) => {

@@ -31,6 +31,23 @@ test('a cover that follows the retail prices without a figure of any year is nam
   expect(unfinished(of, { hasRpiFigures: true })).toEqual([])
 })
 
+test('rules of underwriting that no cover is held against are named with the plan', () => {
+  const rules = [{ code: 'x', label: 'X', when: { key: 'smoker', equals: true }, decision: 'decline' as const }]
+  const listed = {
+    ...termLife.covers[0],
+    pricing_basis: 'fixed_tiers',
+    rate_table: null,
+    tiers: [{ cover_amount_pence: 1_000_000, premium_pence: 100 }],
+  }
+  const of = (covers: readonly object[]) =>
+    unfinished(draft({ journeys: withoutPages, covers, underwriting: { rules } }), { hasRpiFigures: true })
+
+  expect(of([listed])).toEqual([
+    'has underwriting, and no rated cover: its rules decide nothing. An answer that declines is terminal_outcome',
+  ])
+  expect(of([listed, ...termLife.covers])).toEqual([])
+})
+
 test('a product without a journey is named with the plan: no application can be started', () => {
   expect(unfinished(draft({ journeys: [] }), { hasRpiFigures: true })).toEqual([
     'has no journeys: no application can be started',
