@@ -145,7 +145,7 @@ export const Config = z.object({
         z
           .string()
           .regex(/^(\[[\da-f:]+\]|[^\s:/[\]]+):\d{1,5}$/i, 'must be host:port, several separated by commas')
-          .refine((broker) => Number(/\d+$/.exec(broker)?.[0]) <= 65_535, 'must have a port of at most 65535'),
+          .refine((broker) => !(Number(/\d+$/.exec(broker)?.[0]) > 65_535), 'must have a port of at most 65535'),
       ),
     )
     .describe(

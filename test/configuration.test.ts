@@ -130,6 +130,9 @@ test('a file of certificates or keys that holds none is named with its variable'
 })
 
 test('a broker has a port that there is', () => {
+  expect(() => readConfig({ KAFKA_BROKERS: 'one' })).toThrow(
+    /^KAFKA_BROKERS: value 1 must be host:port, several separated by commas$/,
+  )
   expect(() => readConfig({ KAFKA_BROKERS: 'one:9092,two:65536' })).toThrow(
     /^KAFKA_BROKERS: value 2 must have a port of at most 65535$/,
   )
