@@ -105,10 +105,11 @@ export const makeResolve = (deps: ResolveDeps) => {
       if (owner !== contact_id && known === undefined && picked === undefined) contact_id = owner
       else if (owner !== contact_id) contested.push('email')
     }
-    const isOwnId = external_id === null || asPersonId(external_id) === contact_id
-    const holder = isOwnId
-      ? contact_id
-      : await people.claim({ organisation_id, kind: 'external_id', value: external_id }, contact_id, own)
+    // Ours says nothing of another system, whose ids still tell people apart.
+    const isTheirs = external_id !== null && asPersonId(external_id) !== contact_id
+    const holder = isTheirs
+      ? await people.claim({ organisation_id, kind: 'external_id', value: external_id }, contact_id, own)
+      : undefined
     // Whom the team picked does not get the id of somebody else.
     return { contact_id, contested, external_id: holder === contact_id ? external_id : null }
   }

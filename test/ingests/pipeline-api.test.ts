@@ -221,6 +221,17 @@ describe('a lead about somebody known', () => {
     )
   })
 
+  test('two ids of another system contradict each other, also where our id has come as one before', async () => {
+    const one = stranger()
+    const first = await service.process({ identity: one })
+    await service.process({ identity: { ...one, external_id: first.contact_id } })
+    const theirs = await service.process({ identity: { ...one, external_id: `crm-${one.email}` } })
+    const others = await service.process({ identity: { ...one, external_id: `other-${one.email}` } })
+
+    expect(theirs.contact_id).toBe(first.contact_id)
+    expect(others.status).toBe('needs_review')
+  })
+
   test('is theirs by name with birthday, or with postcode', async () => {
     const { first_name, last_name } = stranger()
     const first = await service.process({
