@@ -6,17 +6,18 @@ export const unitsIn = (currency: string): number => {
   return 10 ** (format.resolvedOptions().maximumFractionDigits ?? 2)
 }
 
-const digitsOf = (currency: string): number => Math.log10(unitsIn(currency))
+/** How many decimals an amount in it has. */
+export const decimalsOf = (currency: string): number => Math.log10(unitsIn(currency))
 
 /** As a number without the name of its currency: 12.34, 1234, 1.234. */
 export const decimalMoney = (pence: number, currency: string): string =>
-  (pence / unitsIn(currency)).toFixed(digitsOf(currency))
+  (pence / unitsIn(currency)).toFixed(decimalsOf(currency))
 
 /** An amount that was written as a decimal number, exactly: undefined where it has more decimals than its currency. */
 export const exactMoney = (decimal: string, currency: string): number | undefined => {
   const [whole = '', decimals = ''] = decimal.split('.')
-  const kept = decimals.padEnd(digitsOf(currency), '0')
-  return /^0*$/.test(kept.slice(digitsOf(currency))) ? Number(whole + kept.slice(0, digitsOf(currency))) : undefined
+  const kept = decimals.padEnd(decimalsOf(currency), '0')
+  return /^0*$/.test(kept.slice(decimalsOf(currency))) ? Number(whole + kept.slice(0, decimalsOf(currency))) : undefined
 }
 
 /** As people read it: £12.34, ¥1,234. */

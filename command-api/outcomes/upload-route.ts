@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { currencyOf, type Directory } from '#domain/access/record.ts'
-import { exactMoney } from '#domain/money.ts'
+import { decimalsOf, exactMoney } from '#domain/money.ts'
 import type { OutcomeModel } from '#domain/outcomes/events.ts'
 import { plainWords, reasonsOf } from '#domain/reasons.ts'
 import { Rejection } from '#domain/rejection.ts'
@@ -61,10 +61,14 @@ const inputOf = (fields: Fields, { measures }: Pick<OutcomeModel, 'measures'>, c
 const currencyIn = (fields: Fields, otherwise: string): string =>
   CurrencyCode.safeParse(fields['currency']?.trim().toUpperCase()).data ?? otherwise
 
-/** Exact, and never rounded: what is not whole pence is no amount. */
+/**
+ * Exact, and never rounded: what is not whole pence is no amount. Nor is one with three decimals where the currency has not as
+ * many: elsewhere the point stands between thousands.
+ */
 const penceOf = (text: string, currency: string): number | string => {
-  const [, pounds, decimals] = /^\p{Sc}?\s*(\d{1,12}|\d{1,3}(?:,\d{3})+)(\.\d{1,3})?$/u.exec(text) ?? []
-  return (pounds && exactMoney(pounds.replaceAll(',', '') + (decimals ?? ''), currency)) ?? text
+  const [, pounds, decimals = ''] = /^\p{Sc}?\s*(\d{1,12}|\d{1,3}(?:,\d{3})+)(?:\.(\d+))?$/u.exec(text) ?? []
+  if (pounds === undefined || decimals.length > Math.max(2, decimalsOf(currency))) return text
+  return exactMoney(`${pounds.replaceAll(',', '')}.${decimals}`, currency) ?? text
 }
 
 const numberOf = (text: string): number | string => (/^\d+(\.\d+)?$/.test(text) ? Number(text) : text)

@@ -343,13 +343,26 @@ test('amounts of a file are in the currency of their row, or else of the organis
     line,
     fields: { type: 'quoted', occurred_at: '2026-01-15', contact_id, premium, ...(currency && { currency }) },
   })
-  const rows = [row(2, '£1,250.5'), row(3, '1,250', 'JPY'), row(4, '1.25', 'KWD'), row(5, '12.50', 'JPY')]
+  const rows = [
+    row(2, '£1,250.5'),
+    row(3, '1,250', 'JPY'),
+    row(4, '1.25', 'KWD'),
+    row(5, '12.50', 'JPY'),
+    // Elsewhere that is a thousand, and something.
+    row(6, '1.250', 'EUR'),
+  ]
   const uploaded = await fixture.post(`/admin/v1/organisations/${organisation_id}/uploaded_outcomes`, {
     upload: 'currencies',
     rows,
   })
   expect(uploaded.body).toMatchObject({
-    data: { taken: 3, faults: [{ line: 5, field: 'premium', reason: 'must be an amount in JPY, as 1250' }] },
+    data: {
+      taken: 3,
+      faults: [
+        { line: 5, field: 'premium', reason: 'must be an amount in JPY, as 1250' },
+        { line: 6, field: 'premium', reason: 'must be an amount in EUR, as 12.50' },
+      ],
+    },
   })
   await fixture.settled()
 
