@@ -345,8 +345,15 @@ export const recordCardReturned = (
   policy: PolicyState,
 ): Decision => {
   const beside = besideDebit(policy)
-  const twice = beside?.premium.refunds.find((each) => isOwed(each) && each.refund_id === beside.refund_id)
-  if (beside && twice && returned_pence >= twice.refund_pence) return [refunded(beside.premium, twice, beside.attempt)]
+  if (beside) {
+    const { premium, attempt } = beside
+    const total_pence = Math.min(returned_pence, premium.amount_pence)
+    const told = { premium_id: premium.premium_id, refund_id, attempt, total_pence }
+    return recordProviderRefund(
+      { type: 'RecordProviderRefund', ...told, failed_before: failedRefunds(premium) },
+      policy,
+    )
+  }
   const premium = policy.premiums.find(({ method }) => method === 'card')
   if (premium?.status !== 'collected') return []
   const owed = premium.refunds.filter(isOwed)

@@ -133,10 +133,28 @@ describe('of a first premium by card that was taken back and asked for by Direct
     then: [byHand],
   })
   scenario('which is recorded once', { given: [...both, byHand], when: returned(2875), then: [] })
-  scenario('a part of the card payment that is given back by hand does not keep the debit from it', {
+  scenario('of a part of the card payment that is given back by hand, the rest is given back of the debit', {
     given: both,
     when: returned(2874),
-    then: [],
+    then: [
+      { ...givenBack, refund_pence: 2874, reason: 'provider' },
+      { type: 'PremiumRefundReduced', ...first, refund_id: twice_id, attempt: 1, refund_pence: 1 },
+    ],
+  })
+  scenario('what is owed for the cancellation too, when the debit was given back already', {
+    given: [...both, { ...byHand, attempt: 2 }, cooledOff, owed('cooling_off')],
+    when: returned(2875),
+    then: [{ ...givenBack, reason: 'cooling_off' }],
+  })
+  scenario('what is given back by hand of the card while the debit is asked for is recorded', {
+    given: [...paidByCard, requestedAnew, cardStands],
+    when: returned(2875),
+    then: [{ ...givenBack, reason: 'provider' }],
+  })
+  scenario('and what is given back of the card beside the debit that was given back', {
+    given: [...both, { ...byHand, attempt: 2 }],
+    when: returned(2875),
+    then: [{ ...givenBack, reason: 'provider' }],
   })
   scenario('what was given back by hand of the card and comes back to the provider is owed again', {
     given: [...both, byHand],
