@@ -11,10 +11,16 @@ import type { Table } from './table.ts'
  */
 export type PlaceBehind = (position: string) => string
 
-/** Each time later than the last: what was resumed before may have been read already. */
-export const placesBehind = (upTo: Position): PlaceBehind => {
-  const microseconds = Math.round((performance.timeOrigin + performance.now()) * 1000)
-  const shown = `${upTo}+${String(microseconds).padStart(16, '0')}`
+/**
+ * Each time later than the last: what was resumed before may have been read already. By the clock of the database, by which
+ * all that is recorded is dated, so that who asks by time meets it.
+ */
+export const placesBehind = async (db: Pick<ClientBase, 'query'>, upTo: Position): Promise<PlaceBehind> => {
+  const { rows } = await db.query<{ microseconds: string }>(
+    'select (extract(epoch from clock_timestamp()) * 1000000)::bigint as microseconds',
+  )
+  if (!rows[0]) throw new Error('The database did not answer with its time.')
+  const shown = `${upTo}+${rows[0].microseconds.padStart(16, '0')}`
   return (position) => `${shown}+${position}`
 }
 
@@ -81,7 +87,7 @@ export const takeOverPlaces = async (
     values: [
       waiting.map(({ organisation_id }) => organisation_id),
       waiting.map(({ id }) => id),
-      placesBehind(upTo)(''),
+      (await placesBehind(db, upTo))(''),
     ],
   })
 }

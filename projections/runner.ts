@@ -54,8 +54,10 @@ export const runProjection = (projection: SomeProjection, parts: ProjectionParts
     },
     changeOf: (events, setEventAside, known) =>
       changeOf(parts.pool, projection, table, events, { setEventAside, known }),
-    refold: (pages, db, writer, setEventAside, upTo) =>
-      refoldEvents(db, projection, table, pages, { writer, setEventAside, behind: placesBehind(upTo) }),
+    refold: async (pages, db, writer, setEventAside, upTo) => {
+      const behind = await placesBehind(db, upTo)
+      return refoldEvents(db, projection, table, pages, { writer, setEventAside, behind })
+    },
   })
 
   return {

@@ -1,7 +1,8 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
+import type { Position } from '#domain/event.ts'
 import { requestResume } from '#infra/consumers/set-aside.ts'
 import { compareWithRebuild } from '../../projections/compare.ts'
-import { isPlacedBehind } from '../../projections/place.ts'
+import { isPlacedBehind, placesBehind } from '../../projections/place.ts'
 import type { Projection } from '../../projections/projection.ts'
 import { rebuild } from '../../projections/rebuild.ts'
 import { runProjection } from '../../projections/runner.ts'
@@ -132,4 +133,24 @@ test('a new version of a read model with other rows takes the place of the forme
   await rebuild(next, parts)
   expect(await reader(the)()).toEqual([[tallyId(2), 10], [tallyId(1), 3]]) // prettier-ignore
   expect(await compareWithRebuild(next, parts)).toEqual({ rows: 2, different: 0, differences: [] })
+})
+
+test('when it was shown late is told by the clock of the database, however that of the process goes', async () => {
+  await using the = await fixture()
+  const microseconds = async () => {
+    const { rows } = await the.pool.query<{ at: string }>(
+      'select (extract(epoch from clock_timestamp()) * 1000000)::bigint as at',
+    )
+    return Number(rows[0]?.at)
+  }
+  const before = await microseconds()
+  const slow = vi.spyOn(performance, 'now').mockReturnValue(-3_600_000)
+  const behind = await placesBehind(the.pool, '5' as Position)
+  slow.mockRestore()
+  const after = await microseconds()
+
+  const [upTo, shown, position] = behind('7').split('+')
+  expect([upTo, position]).toEqual(['5', '7'])
+  expect(Number(shown)).toBeGreaterThanOrEqual(before)
+  expect(Number(shown)).toBeLessThanOrEqual(after)
 })
