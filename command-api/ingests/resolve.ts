@@ -41,7 +41,7 @@ export const makeResolve = (deps: ResolveDeps) => {
   /** By our own id: as such, or sent as the id in the sender's system by somebody who keeps ours there. */
   const findById = async (
     organisation_id: OrganisationId,
-    { contact_id, external_id }: Tidied,
+    { contact_id, external_id }: Pick<Tidied, 'contact_id' | 'external_id'>,
   ): Promise<CustomerId | undefined> => {
     for (const text of [contact_id, external_id]) {
       const id = asPersonId(text)
@@ -105,8 +105,8 @@ export const makeResolve = (deps: ResolveDeps) => {
       if (owner !== contact_id && known === undefined && picked === undefined) contact_id = owner
       else if (owner !== contact_id) contested.push('email')
     }
-    // Ours says nothing of another system, whose ids still tell people apart.
-    const isTheirs = external_id !== null && asPersonId(external_id) !== contact_id
+    // Ours is nobody's but the person's own, and another system's ids still tell people apart.
+    const isTheirs = external_id !== null && !(await findById(organisation_id, { contact_id: null, external_id }))
     const holder = isTheirs
       ? await people.claim({ organisation_id, kind: 'external_id', value: external_id }, contact_id, own)
       : undefined

@@ -88,6 +88,20 @@ describe('a lead in review', () => {
     expect(await marked(picked.contact_id)).toMatchObject({ external_system_id: null })
   })
 
+  test('200: our id of somebody else, which the sender keeps as its own, stays theirs', async () => {
+    const [one, other] = [stranger(), stranger()]
+    const owner = await service.process({ identity: one })
+    const picked = await service.process({ identity: other })
+    const { id, status } = await service.process({ identity: { ...other, external_id: owner.contact_id } })
+    expect(status).toBe('needs_review')
+
+    await act(id, 'pick_person', { contact_id: picked.contact_id })
+    await service.settled(id)
+
+    const again = await service.process({ identity: { external_id: owner.contact_id } })
+    expect(again).toMatchObject({ status: 'applied', contact_id: owner.contact_id })
+  })
+
   test('200: is not judged again when a person is picked: neither by blocked sources nor by how soon they came', async () => {
     const known = await service.process({ campaign: 'once', identity: stranger() })
     const { id } = await service.process({ campaign: 'once', source: 'later-blocked', data: { number: ++people } })
