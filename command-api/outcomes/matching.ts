@@ -38,12 +38,12 @@ export const matchLead = async (
     return isVisible ? state.record.contact_id : undefined
   }
 
+  /** Or by ours, of a lead whose sender keeps that as its own. */
+  const byTheirId = async (value: string): Promise<CustomerId | undefined> =>
+    (await findPerson({ organisation_id, kind: 'external_id', value })) ?? CustomerId.safeParse(value).data
+
   if (contact_id !== null || external_id !== null) {
-    const named =
-      contact_id === null
-        ? await findPerson({ organisation_id, kind: 'external_id', value: external_id ?? '' })
-        : CustomerId.parse(contact_id)
-    const found = await visible(named)
+    const found = await visible(contact_id === null ? await byTheirId(external_id ?? '') : CustomerId.parse(contact_id))
     return found ? { contact_id: found, held: null } : { contact_id: null, held: 'no_match', isUnknownId: true }
   }
   const candidates = [

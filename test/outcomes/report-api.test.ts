@@ -214,9 +214,11 @@ test('a lead is found by its external id, and by details when they belong to exa
   const found = [
     await by({ external_id: 'CRM-77' }),
     await by({ id: anna }),
+    // As the lead was sent in, where its sender keeps our id as its own.
+    await by({ external_id: anna.toUpperCase() }),
     await by({ email: ' Anna@Example.org ', match_on_details: true }),
   ]
-  expect(found.map(({ status, body }) => [status, body.data.contact_id])).toEqual(Array(3).fill([201, anna]))
+  expect(found.map(({ status, body }) => [status, body.data.contact_id])).toEqual(Array(4).fill([201, anna]))
 
   const unmatched = await by({ email: 'nobody@example.org', match_on_details: true })
   expect(unmatched.status).toBe(202)
