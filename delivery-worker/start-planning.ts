@@ -3,7 +3,7 @@ import { misconfiguration } from '#infra/kafka/failures.ts'
 import type { KafkaSettings } from '#infra/kafka/settings.ts'
 import type { Topic } from '#infra/kafka/topic.ts'
 import type { Parts } from '#infra/parts.ts'
-import { waitForStore } from '#infra/wait-for-store.ts'
+import { onceDatabaseAnswers, waitForStore } from '#infra/wait-for-store.ts'
 import { planFrom, refuseOtherPartitions } from './kafka/source.ts'
 import { startPlanner, type PlannerParts } from './planner.ts'
 import { adoptedSource, fromLog } from './planning.ts'
@@ -40,10 +40,6 @@ export const startPlanning = async ({ kafka, ...parts }: PlanningParts): Promise
 }
 
 type Waiting = Pick<Parts, 'pool' | 'log' | 'signal' | 'starting'>
-
-/** Does what a start needs of the database, which may have gone since the process began. */
-export const onceDatabaseAnswers = <Result>(parts: Waiting, work: () => Promise<Result>): Promise<Result> =>
-  waitForStore({ variable: 'DATABASE_URL', url: parts.pool.options.connectionString ?? '' }, work, parts)
 
 /** Waits for the brokers, and finds the topic or makes it. Throws when its partitions are no longer what they were. */
 export const untilBrokersAnswer = async (settings: KafkaSettings, parts: Waiting): Promise<Topic> => {

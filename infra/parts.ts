@@ -87,7 +87,8 @@ export const openParts = async (
     await prepareLog(pool)
     await checkMasterKeys(pool, keys)
   }
-  await waitForStore({ variable: 'DATABASE_URL', url: databaseUrl }, prepare, waiting)
+  const database = { variable: 'DATABASE_URL', url: databaseUrl } as const
+  await waitForStore(database, prepare, waiting)
   const dataKeys = makeDataKeys({ pool, keys, logIsHere: logIsHere(config) })
   const ending = new AbortController()
   const erasures = followErasures({ pool, dataKeys, log, signal: ending.signal })
@@ -104,7 +105,8 @@ export const openParts = async (
   })
   const progress = makeProgress(signal)
   const offsetMs = config.BUSINESS_TIME_OFFSET_SECONDS * 1_000
-  const clock = await startClock({ pool, log, signal, offsetMs, isMovable: config.ENVIRONMENT !== 'production' })
+  const isMovable = config.ENVIRONMENT !== 'production'
+  const clock = await waitForStore(database, () => startClock({ pool, log, signal, offsetMs, isMovable }), waiting)
   const parts: Parts = {
     config,
     keys,

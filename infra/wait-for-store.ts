@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Pool } from 'pg'
 import { LogUnavailable } from './event-log/event-log.ts'
 import type { HealthPort } from './health-port.ts'
 import type { Log } from './log.ts'
@@ -48,6 +49,15 @@ export const waitForStore = async <Result>(
     clearInterval(reporting)
   }
 }
+
+type Process = WaitOptions & { readonly pool: Pool }
+
+/** Does what a start needs of the database, which may have gone since the process began. */
+export const onceDatabaseAnswers = <Result>(
+  { pool, ...options }: Process,
+  work: () => Promise<Result>,
+): Promise<Result> =>
+  waitForStore({ variable: 'DATABASE_URL', url: pool.options.connectionString ?? '' }, work, options)
 
 /** Hosts and ports without user, password and options, or the directory of a Unix socket. */
 const addressOf = (url: string): string => (url.includes('://') ? hostsOf(url) : url)

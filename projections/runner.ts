@@ -2,6 +2,7 @@ import { retireOthers } from '#infra/consumers/checkpoint.ts'
 import { consume, type Consuming, type ConsumerParts } from '#infra/consumers/consumer.ts'
 import { Superseded } from '#infra/consumers/failures.ts'
 import type { Progress } from '#infra/consumers/progress.ts'
+import { onceDatabaseAnswers } from '#infra/wait-for-store.ts'
 import { changeOf, refoldEvents } from './fold.ts'
 import { eventsAtOnce } from './history.ts'
 import type { SomeProjection } from './projection.ts'
@@ -78,9 +79,7 @@ export const runProjections = async (
   projections: readonly SomeProjection[],
   parts: ProjectionParts,
 ): Promise<readonly Consuming[]> => {
-  await retireOthers(
-    parts.pool,
-    projections.map(({ name }) => name),
-  )
+  const names = projections.map(({ name }) => name)
+  await onceDatabaseAnswers(parts, () => retireOthers(parts.pool, names))
   return projections.map((projection) => runProjection(projection, parts))
 }

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import type { Position } from '#domain/event.ts'
 import type { Log } from '../log.ts'
 import { openConnection } from '../postgres/connection.ts'
+import { onceDatabaseAnswers } from '../wait-for-store.ts'
 import { sql } from '../postgres/postgres.ts'
 import type { Progress } from './progress.ts'
 import { notifier } from '../notifier.ts'
@@ -134,7 +135,7 @@ export const followProgress = async (
   }
 
   const finished = whileConnected(connecting, changes.notify, listen)
-  await readTable()
+  await onceDatabaseAnswers(connecting, readTable)
   return {
     ...progress,
     wait: async (...given) => {

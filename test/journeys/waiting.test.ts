@@ -30,6 +30,21 @@ test('a role that starts while PostgreSQL is away waits, says for what, and is r
   expect(role.output()).not.toContain('    at ')
 })
 
+test.each([
+  ['query-api', 'clock_timestamp()'],
+  ['projections', 'set awaited = false'],
+  ['delivery-worker', 'from delivery_planning'],
+  ['command-api', 'from consumer_checkpoint where awaited'],
+])('a %s that loses PostgreSQL in the middle of its start goes on by itself', async (name, statement) => {
+  await using database = await testDatabase()
+  await using way = await wayTo(database.url)
+  way.cutBefore(statement)
+  await using role = await startRole({ DATABASE_URL: way.url }, `${name}/main.ts`)
+  await role.ready
+
+  expect(way.wasCut()).toBe(true)
+})
+
 test('a role that starts while the Unix socket of PostgreSQL is not there waits, and says where', async () => {
   const DATABASE_URL = 'postgres://postgres:secret@localhost/postgres?host=%2Fnowhere'
   await using role = await startRole({ DATABASE_URL })

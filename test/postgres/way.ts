@@ -11,6 +11,14 @@ export const wayTo = async (url: string) => {
   const silent = new WeakSet<Socket>()
   let isSilent = false
   let refuses = false
+  let cutBefore: string | undefined
+
+  const cutsAt = (bytes: Buffer): boolean => {
+    if (cutBefore === undefined || !bytes.includes(cutBefore)) return false
+    cutBefore = undefined
+    for (const socket of sockets) socket.destroy()
+    return true
+  }
 
   const server = createServer({ noDelay: true }, (near) => {
     if (refuses) {
@@ -25,6 +33,7 @@ export const wayTo = async (url: string) => {
     ] as const) {
       sockets.add(socket)
       socket.on('data', (bytes) => {
+        if (socket === near && cutsAt(bytes)) return
         if (!silent.has(near)) other.write(bytes)
       })
       socket.on('error', () => undefined)
@@ -58,6 +67,11 @@ export const wayTo = async (url: string) => {
       refuses = true
       for (const socket of sockets) socket.destroy()
     },
+    /** Cuts all connections, once, when a statement with this text is sent; it does not arrive. */
+    cutBefore: (text: string) => {
+      cutBefore = text
+    },
+    wasCut: () => cutBefore === undefined,
     /** New connections work again. */
     restore: () => {
       isSilent = false
