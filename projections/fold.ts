@@ -94,7 +94,7 @@ export const refoldEvents = async (
   projection: SomeProjection,
   table: Table,
   pages: AsyncIterable<readonly RecordedEvent[]>,
-  { writer = db, setEventAside = refuse, behind }: FoldOptions & { readonly behind?: PlaceBehind } = {},
+  { writer = db, setEventAside = refuse, behind }: FoldOptions & { readonly behind?: PlaceBehind | undefined } = {},
 ): Promise<void> => {
   const fold = foldOf(projection, table)
   const rows = new Map<string, Touched>()

@@ -11,14 +11,23 @@ import type { Table } from './table.ts'
  */
 export type PlaceBehind = (position: string) => string
 
+/** What is listed by places, for the index that finds rows that were placed behind others. */
+export const isPlacedBehind = `"position" like '%+%'`
+
 /**
  * Each time later than the last: what was resumed before may have been read already. By the clock of the database, by which
- * all that is recorded is dated, so that who asks by time meets it.
+ * all that is recorded is dated, so that who asks by time meets it; where that clock was put back, from the last place on.
  */
-export const placesBehind = async (db: Pick<ClientBase, 'query'>, upTo: Position): Promise<PlaceBehind> => {
-  const { rows } = await db.query<{ microseconds: string }>(
-    'select (extract(epoch from clock_timestamp()) * 1000000)::bigint as microseconds',
-  )
+export const placesBehind = async (
+  db: Pick<ClientBase, 'query'>,
+  table: Pick<Table, 'name'>,
+  upTo: Position,
+): Promise<PlaceBehind> => {
+  const { rows } = await db.query<{ microseconds: string }>(`
+    select greatest(
+      (extract(epoch from clock_timestamp()) * 1000000)::bigint,
+      (select max(split_part("position", '+', 2)::bigint) + 1 from ${table.name} where ${isPlacedBehind})
+    ) as microseconds`)
   if (!rows[0]) throw new Error('The database did not answer with its time.')
   const shown = `${upTo}+${rows[0].microseconds.padStart(16, '0')}`
   return (position) => `${shown}+${position}`
@@ -44,12 +53,14 @@ export const placed = (
   return behind ? { ...now, [column]: behind(position) } : now
 }
 
-/** What is listed by places, for the index that finds rows that were placed behind others. */
-export const isPlacedBehind = `"position" like '%+%'`
+type PlacedRecord = { readonly organisation_id: string; readonly id: string }
 
 const isUuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** Gives the rows of a rebuilt table the places that they had, and those of records that were set aside one behind all. */
+/**
+ * Gives the rows of a rebuilt table the places that they had, and those of records that were set aside one behind all. Rows
+ * that were others in the version before it cannot have their places: those of a record that was placed behind are so again.
+ */
 export const takeOverPlaces = async (
   db: ClientBase,
   { name, place, table: { key } }: SomeProjection,
@@ -57,15 +68,16 @@ export const takeOverPlaces = async (
 ): Promise<void> => {
   if (!place || upTo === undefined) return
   const column = `"${place.column}"`
+  const record = `"${place.record}"`
   const isShown = [
     ...key.map((each) => `in_use."${each}" = next."${each}"`),
     `${positionOf(`in_use.${column}`)} >= ${positionOf(`next.${column}`)}`,
   ].join(' and ')
-  // A version whose rows were others says nothing of the places of these.
-  const { rowCount: keyColumns } = await db.query(sql`
-    select from pg_attribute
-    where attrelid = ${inUse.name}::regclass and attname = any (${key}) and not attisdropped`)
-  const sameRows = keyColumns === key.length
+  const { rows: columns } = await db.query<{ name: string }>(sql`
+    select attname as name from pg_attribute
+    where attrelid = ${inUse.name}::regclass and attnum > 0 and not attisdropped`)
+  const hasColumns = (...names: readonly string[]) => names.every((each) => columns.some(({ name }) => name === each))
+  const sameRows = hasColumns(...key)
   // Without the index there are none, and what one version has not made is not looked for among all rows while others wait.
   const { rowCount: indexes } = await db.query(sql`
     select from pg_index where indrelid = ${inUse.name}::regclass and strpos(pg_get_expr(indpred, indrelid), '%+%') > 0`)
@@ -73,21 +85,29 @@ export const takeOverPlaces = async (
     await db.query(`
     update ${next.name} as next set ${column} = in_use.${column} from ${inUse.name} as in_use
     where in_use.${isPlacedBehind} and ${isShown}`)
-  const { rows } = await db.query<{ organisation_id: string; id: string }>(sql`
+  const { rows: waiting } = await db.query<PlacedRecord>(sql`
     select distinct organisation_id, substr(stream, strpos(stream, '-') + 1) as id from consumer_set_aside
     where consumer = ${name} and organisation_id is not null`)
-  const waiting = rows.filter((each) => isUuid.test(each.organisation_id) && isUuid.test(each.id))
-  if (waiting.length === 0) return
+  const { rows: placedBefore } =
+    sameRows || indexes === 0 || !hasColumns('organisation_id', place.record)
+      ? { rows: [] }
+      : await db.query<PlacedRecord>(
+          `select distinct organisation_id, ${record} as id from ${inUse.name} where ${isPlacedBehind}`,
+        )
+  const behind = [...waiting, ...placedBefore].filter(
+    (each) => isUuid.test(each.organisation_id) && isUuid.test(each.id),
+  )
+  if (behind.length === 0) return
   await db.query({
     text: `
       update ${next.name} as next set ${column} = $3 || ${column}
-      from unnest($1::text[], $2::text[]) as waiting (organisation_id, id)
-      where next.organisation_id = waiting.organisation_id::uuid and next."${place.record}" = waiting.id::uuid
+      from unnest($1::text[], $2::text[]) as behind (organisation_id, id)
+      where next.organisation_id = behind.organisation_id::uuid and next.${record} = behind.id::uuid
         ${sameRows ? `and not exists (select from ${inUse.name} as in_use where ${isShown})` : ''}`,
     values: [
-      waiting.map(({ organisation_id }) => organisation_id),
-      waiting.map(({ id }) => id),
-      (await placesBehind(db, upTo))(''),
+      behind.map(({ organisation_id }) => organisation_id),
+      behind.map(({ id }) => id),
+      (await placesBehind(db, inUse, upTo))(''),
     ],
   })
 }

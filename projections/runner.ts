@@ -56,7 +56,7 @@ export const runProjection = (projection: SomeProjection, parts: ProjectionParts
     changeOf: (events, setEventAside, known) =>
       changeOf(parts.pool, projection, table, events, { setEventAside, known }),
     refold: async (pages, db, writer, setEventAside, upTo) => {
-      const behind = await placesBehind(db, upTo)
+      const behind = projection.place && (await placesBehind(db, table, upTo))
       return refoldEvents(db, projection, table, pages, { writer, setEventAside, behind })
     },
   })

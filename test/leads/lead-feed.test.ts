@@ -177,9 +177,10 @@ test('what was shown late, after trouble with its record, has changed when it wa
   expect(nothing.flatMap(({ data }) => data)).toEqual([])
 
   const upTo = (await fixture.log.readAll()).at(-1)?.position ?? expect.fail()
-  const behind = await placesBehind(fixture.pool, upTo)
-  for (const table of ['leads', 'lead_events'])
-    await fixture.pool.query(`update ${table} set position = $1 || position where contact_id = $2`, [behind(''), late])
+  for (const name of ['leads', 'lead_events']) {
+    const behind = await placesBehind(fixture.pool, { name }, upTo)
+    await fixture.pool.query(`update ${name} set position = $1 || position where contact_id = $2`, [behind(''), late])
+  }
 
   expect(idsOf(await page(`?updated_since=${asked}`))).toEqual([late])
   expect((await eventsSince(asked)).data).toMatchObject([{ contact_id: late, event_type: 'lead.created' }])

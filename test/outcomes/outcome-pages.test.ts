@@ -66,7 +66,7 @@ test('with only crm: what was recorded before an application sent the lead keeps
   const place = (id: string, position: string) =>
     service.parts.pool.query('update outcomes set position = $1 where id = $2', [position, id])
   // As outcomes stand that were recorded before an application sent the lead.
-  await place(one, (await placesBehind(service.parts.pool, last))(`${first}!0000`))
+  await place(one, (await placesBehind(service.parts.pool, { name: 'outcomes' }, last))(`${first}!0000`))
   await place(other, `${last}!0000`)
 
   const { ids, next_cursor } = await page(`?contact_id=${contact_id}`)
