@@ -95,13 +95,14 @@ export const evolve = (
   }
 }
 
-/** What is owed instead is tried at once. */
+/** What is owed instead, or asked for by the team, is tried at once: its timer is fired as of the time of that. */
 const settlementRetryAt = (
   { settlement_retry_at: before }: ApplicationState,
   event: PaymentEvent,
 ): ApplicationState['settlement_retry_at'] => {
   if (event.type === 'CardPaymentSettlementFailed') return { ...before, [event.payment_id]: event.retry_at }
-  return event.type === 'CardPaymentReturnOwed' ? { ...before, [event.payment_id]: null } : before
+  const isAtOnce = event.type === 'CardPaymentReturnOwed' || event.type === 'CardPaymentSettlementRequested'
+  return isAtOnce ? { ...before, [event.payment_id]: null } : before
 }
 
 const isPaymentEvent = (event: ApplicationStreamEvent): event is PaymentEvent => event.type in paymentEvents

@@ -90,7 +90,9 @@ const mandateRetryAt = (state: PolicyState | undefined, event: PolicyStreamEvent
 
 const refundRetryAt = (state: PolicyState | undefined, event: PolicyStreamEvent): PolicyState['refund_retry_at'] => {
   const before = state?.refund_retry_at ?? {}
-  return event.type === 'PremiumRefundDelayed' ? { ...before, [event.refund_id]: event.retry_at } : before
+  if (event.type === 'PremiumRefundDelayed') return { ...before, [event.refund_id]: event.retry_at }
+  // What the team asks for is tried at once: its timer is fired as of the time of that.
+  return event.type === 'PremiumRefundRequested' ? { ...before, [event.refund_id]: null } : before
 }
 
 const uncovered = (

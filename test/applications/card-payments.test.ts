@@ -188,6 +188,27 @@ describe('what was left to the team', () => {
     provider_refund_id: 're_1',
   }
   const owedAgain = [...open, takenAs('succeeded'), owed('not_used'), returned, failed]
+  const notYet = { type: 'RecordSettlementFailure', payment_id, failure_code: 'unanswered', now } as const
+  const delayed = (retry_at: string): ApplicationStreamEvent => ({
+    type: 'CardPaymentSettlementFailed',
+    payment_id,
+    failure_code: 'unanswered',
+    attempt: 1,
+    retry_at,
+  })
+  scenario('is tried as soon as they ask for it, also before its next attempt was due', {
+    given: [
+      ...open,
+      takenAs('succeeded'),
+      owed('not_used'),
+      delayed('2026-12-31T00:00:00.000Z'),
+      failed,
+      { type: 'CardPaymentSettlementRequested', payment_id, work: 'return' },
+    ],
+    at: now,
+    when: notYet,
+    then: [delayed(new Date(Date.parse(now) + 60_000).toISOString())],
+  })
   const closing = { how: 'paid_otherwise', paid_on: '2026-06-01', reason: 'Bank transfer.' } as const
   const close = { type: 'CloseCardReturn', payment_id, closing } as const
   const closed: ApplicationStreamEvent = { type: 'CardPaymentReturnClosed', payment_id, policy_id: null, ...closing }

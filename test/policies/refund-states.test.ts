@@ -13,6 +13,7 @@ import {
   now,
   owed,
   premium_id,
+  refundFailed,
   requested,
   disputed,
   dueByCard,
@@ -106,6 +107,7 @@ describe('a refund that could not be made yet', () => {
     retry_at,
   })
   const nine = Array.from({ length: 9 }, (_, index) => delayed(index + 1, now))
+  const failed: PremiumEvent = { ...refundFailed, refund_id, refund_pence: 1000 }
 
   scenario('is tried again', {
     given: [...paid, part(1, 1000)],
@@ -145,6 +147,17 @@ describe('a refund that could not be made yet', () => {
     given: [...paid, part(1, 1000), ...nine, delayed(10, null)],
     when: ask,
     then: [{ type: 'PremiumRefundRequested', premium_id, refund_id }],
+  })
+  scenario('is tried as soon as the team asks for it, also before its next attempt was due', {
+    given: [
+      ...paid,
+      part(1, 1000),
+      delayed(1, '2026-02-19T09:00:00.001Z'),
+      failed,
+      { type: 'PremiumRefundRequested', premium_id, refund_id },
+    ],
+    when: delay(),
+    then: [delayed(1, '2026-02-19T09:01:00.000Z')],
   })
   scenario('is not asked for while it is under way', { given: [...paid, part(1, 1000)], when: ask, then: [] })
   scenario('404 not_found: there is no such refund', {
