@@ -82,16 +82,28 @@ const findByPhone =
     return rows.map(({ id }) => CustomerId.parse(id))
   }
 
-const outcomesDepsOf = ({ writer, pool, directory, catalogue, dataKeys, models, leads }: CrmDeps) => ({
-  writer,
-  pool,
-  models: models.outcomeModels,
-  leads,
-  findPerson: makePeople({ writer, digest: dataKeys.digest }).find,
-  findByPhone: findByPhone(pool),
-  directory,
-  catalogue,
+/** Somebody who was erased is no lead any more: what is said of them could not be stored. */
+const withoutErased = (leads: Leads, { isErased }: Pick<ReturnType<typeof makePeople>, 'isErased'>): Leads => ({
+  ...leads,
+  find: async (organisation_id, contact_id) => {
+    const found = await leads.find(organisation_id, contact_id)
+    return found && !(await isErased(contact_id)) ? found : undefined
+  },
 })
+
+const outcomesDepsOf = ({ writer, pool, directory, catalogue, dataKeys, models, leads }: CrmDeps) => {
+  const people = makePeople({ writer, digest: dataKeys.digest })
+  return {
+    writer,
+    pool,
+    models: models.outcomeModels,
+    leads: withoutErased(leads, people),
+    findPerson: people.find,
+    findByPhone: findByPhone(pool),
+    directory,
+    catalogue,
+  }
+}
 
 /** Leads and what becomes of them: the way in. */
 export const crmRoutes = (

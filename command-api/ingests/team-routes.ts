@@ -76,7 +76,9 @@ export const ingestTeamRoutes = ({ writer, people }: Deps): Route[] => {
         answers: { 200: OneIngest },
       },
       async ({ path, body: { contact_id }, ...facts }) => {
-        if (contact_id !== null && !(await people.record(path.organisation_id, contact_id)))
+        const isNobody = async (id: CustomerId) =>
+          !(await people.record(path.organisation_id, id)) || (await people.isErased(id))
+        if (contact_id !== null && (await isNobody(contact_id)))
           throw new Problem('validation_failed', 'Correct contact_id: there is nobody with this id.', {
             fields: { contact_id: 'there is nobody with this id' },
           })

@@ -241,6 +241,63 @@ test('erasures are listed, oldest first, with cursors', async () => {
   expect(all).toEqual(all.toSorted())
 })
 
+test('404, 422: an outcome that names somebody who was erased is not theirs, uses no event_id up, and stays held', async () => {
+  const [erased, other] = await Promise.all(
+    ['xenia@example.com', 'xander@example.com'].map(async (email) => {
+      const { contact_id = '' } = await service.process({ identity: { email } })
+      return contact_id
+    }),
+  )
+  const report = (body: object) =>
+    service.send<{ id: string; contact_id: string }>('POST', '/api/v1/crm/outcomes', {
+      token: service.sender.token,
+      body: { type: 'quoted', occurred_at: '2026-01-15', ...body },
+    })
+  const held = await report({ lead: { email: 'unheard@example.com', match_on_details: true } })
+  const match = (contact_id?: string) =>
+    service.send('POST', `${service.admin}/held_outcomes/${held.body.data.id}/match`, { body: { contact_id } })
+  await erase(erased ?? '')
+  await finished(erased ?? '')
+
+  const refused = [await match(erased), await report({ contact_id: erased, event_id: 'E-xenia' })]
+  expect(refused.map(({ status, body }) => [status, body.error?.fields])).toEqual([
+    [422, { contact_id: 'is no lead' }],
+    [404, { contact_id: 'is the id of no lead' }],
+  ])
+  const file = {
+    upload: 'xenia',
+    rows: [{ line: 2, fields: { contact_id: erased, type: 'lost', occurred_at: '2026-01-15' } }],
+  }
+  for (const dry_run of [true, false]) {
+    const { body } = await service.send('POST', `${service.admin}/uploaded_outcomes`, { body: { ...file, dry_run } })
+    expect(body.data).toMatchObject({
+      taken: 0,
+      faults: [{ line: 2, field: 'contact_id', reason: 'is the id of no lead' }],
+    })
+  }
+  expect((await report({ contact_id: other, event_id: 'E-xenia' })).status).toBe(201)
+  expect((await match(other)).status).toBe(200)
+}, 60_000)
+
+test('422: a lead in review is not about somebody who was erased, and waits for another to be picked', async () => {
+  const phone = '07700 900987'
+  const [one, two] = ['yara@example.com', 'yann@example.com'].map((email) => ({ email, phone }))
+  const first = await service.process({ identity: one })
+  const second = await service.process({ identity: two })
+  const pick = (id: string, contact_id: string | null = null) =>
+    service.send(`POST`, `${service.admin}/ingests/${id}/pick_person`, { body: { contact_id } })
+  await pick(second.id)
+  const { contact_id } = await service.settled(second.id)
+  const { id, status } = await service.process({ identity: { phone } })
+  expect(status).toBe('needs_review')
+  await erase(first.contact_id ?? '')
+  await finished(first.contact_id ?? '')
+
+  expect((await pick(id, first.contact_id)).status).toBe(422)
+  expect((await pick(id, contact_id)).status).toBe(200)
+  expect(await service.settled(id)).toMatchObject({ status: 'applied', contact_id })
+}, 60_000)
+
 const product = `
 organisations:
   - slug: firm
