@@ -36,14 +36,14 @@ type Deps = Pick<Parts, 'keys' | 'pool'> & {
 
 /** What a firm is connected with, what is sent there: the way in of the operator. */
 export const connectionRoutes = (deps: Deps): readonly Route[] => {
-  const { writer, pool, directory, catalogue, connections, integrations, actions, workflows, leads } = deps
+  const { writer, pool, catalogue, connections, integrations, actions, workflows, leads } = deps
   return [
     ...endpointConnectionRoutes(deps),
     ...customIntegrationRoutes(deps),
     ...providerAccountRoutes(deps),
     ...paymentAccountRoutes(deps),
-    ...lifecycleActionRoutes({ writer, directory, actions, catalogue }),
-    ...workflowRoutes({ writer, directory, workflows, targets: namedTargets(writer.log, catalogue), leads }),
-    ...deliveryOperatorRoutes({ writer, pool, directory, connections, integrations }),
+    ...lifecycleActionRoutes({ writer, actions, catalogue }),
+    ...workflowRoutes({ writer, workflows, targets: namedTargets(writer.log, catalogue), leads }),
+    ...deliveryOperatorRoutes({ writer, pool, connections, integrations }),
   ]
 }

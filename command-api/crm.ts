@@ -113,15 +113,15 @@ export const crmRoutes = (
     readonly baseUrl: string
   },
 ): readonly Route[] => {
-  const { directory, models } = deps
+  const { models } = deps
   const outcomesDeps = outcomesDepsOf(deps)
   const people = makePeople({ writer: deps.writer, digest: deps.dataKeys.digest })
   return [
-    ...consentRoutes({ people, directory }),
+    ...consentRoutes({ people }),
     ...verificationRoutes({ ...deps, people }),
     ...erasureRoutes({ ...deps, people }),
-    pipelineRoute({ pipelines: models.pipelines, directory }),
-    ...leadAdminRoutes({ leads: outcomesDeps.leads, pipelines: models.pipelines, directory, claim: people.claim }),
+    pipelineRoute({ pipelines: models.pipelines }),
+    ...leadAdminRoutes({ leads: outcomesDeps.leads, pipelines: models.pipelines, claim: people.claim }),
     ...outcomeRoutes(outcomesDeps),
     ...outcomeAdminRoutes(outcomesDeps),
     uploadOutcomesRoute(outcomesDeps),

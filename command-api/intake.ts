@@ -39,7 +39,7 @@ type RouteDeps = {
 export const intakeRoutes = (deps: RouteDeps): readonly Route[] => {
   const { writer, dataKeys, directory, campaigns, claimContent, findContent, releaseContent, baseUrl } = deps
   return [
-    ...campaignRoutes({ writer, directory, campaigns }),
+    ...campaignRoutes({ writer, campaigns }),
     receiveRoute({ writer, campaigns, dataKeys, claimContent, findContent, releaseContent, baseUrl }),
     uploadRoute({ writer, campaigns, directory }),
     ...ingestTeamRoutes({ writer, people: makePeople({ writer, digest: dataKeys.digest }) }),

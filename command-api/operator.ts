@@ -1,6 +1,5 @@
 import type { Directory } from '#domain/access/record.ts'
 import type { OrganisationId } from '#domain/values.ts'
-import { notFound } from '#infra/http/problem.ts'
 import type { RequestFacts } from '#infra/http/route.ts'
 import type { Context } from './handle.ts'
 
@@ -20,7 +19,3 @@ export const operatorContext = (organisation_id: OrganisationId, facts: RequestF
 })
 
 export type Organisations = Pick<Directory, 'organisations'>
-
-export const refuseUnknownOrganisation = ({ organisations }: Organisations, id: OrganisationId): void => {
-  if (!organisations.has(id)) throw notFound('organisation')
-}

@@ -11,29 +11,35 @@ afterAll(() => service[Symbol.asyncDispose]())
 
 const nobodys = '6f6c9e0a-3c1b-4d5e-8f70-1a2b3c4d5e6f'
 
-/** What the operator is shown of one organisation, and where that is named. */
+/** Those that are no ids. */
+const parameters: Readonly<Record<string, string>> = {
+  version: '1',
+  review_on: '2026-01-15',
+  mode: 'live',
+  provider: 'twilio_lookup',
+}
+
+/** All that the operator may ask of one organisation, and where that is named. */
 const { query: reading, command } = routesByApi()
-const lists = [...reading, ...command].flatMap(({ spec: { access, method, address, query } }) => {
-  if (access.kind !== 'operator' || method !== 'get') return []
+const operations = [...reading, ...command].flatMap(({ spec: { access, method, address, query } }) => {
+  if (access.kind !== 'operator') return []
   const isInPath = address.includes(':organisation_id')
   const isInQuery = query instanceof z.ZodObject && 'organisation_id' in query.shape
-  const path = address
-    .replace(/:(version|review_on)\b/, (_, name) => (name === 'version' ? '1' : '2026-01-15'))
-    .replaceAll(/:\w+/g, nobodys)
-  return isInPath ? [path] : isInQuery ? [`${path}?organisation_id=${nobodys}`] : []
+  const path = address.replaceAll(/:(\w+)/g, (_, name: string) => parameters[name] ?? nobodys)
+  return isInPath ? [[method, path]] : isInQuery ? [[method, `${path}?organisation_id=${nobodys}`]] : []
 })
 
-test('an organisation that there is not has no lists, nor anything else', async () => {
-  expect(lists.length).toBeGreaterThan(40)
+test('nothing can be asked of an organisation that there is not, neither its lists nor its acts', async () => {
+  expect(operations.length).toBeGreaterThan(100)
   const answers = await Promise.all(
-    lists.map(async (path) => {
-      const { status, body } = await service.send<{ message: string }>('GET', path)
-      return { path, status, message: (body as unknown as { error?: { message: string } }).error?.message }
+    operations.map(async ([method = '', path = '']) => {
+      const { status, body } = await service.send(method.toUpperCase(), path)
+      return { method, path, status, message: body.error?.message }
     }),
   )
 
   const message = 'There is no organisation with this id. Check the address.'
-  expect(answers).toEqual(lists.map((path) => ({ path, status: 404, message })))
+  expect(answers).toEqual(operations.map(([method, path]) => ({ method, path, status: 404, message })))
 })
 
 test('one that was registered a moment ago is there', async () => {

@@ -8,7 +8,7 @@ import { route, type RequestFacts, type Route } from '#infra/http/route.ts'
 import { generateSecret, hashSecret } from '#infra/crypto/secret-hash.ts'
 import { commandHandler } from '../handle.ts'
 import { operatorContext, operatorRoute } from '../operator.ts'
-import { knownOrganisation, OrganisationPath, type OrganisationDeps } from './organisation-routes.ts'
+import { OrganisationPath, type OrganisationDeps } from './organisation-routes.ts'
 import {
   ApiApplication,
   ApiApplicationChanges,
@@ -55,9 +55,8 @@ export const apiApplicationRoutes = ({ writer, directory }: OrganisationDeps): R
         answers: { 200: z.object({ data: z.array(ApiApplication) }) },
       },
       async ({ path }) => {
-        const { id } = knownOrganisation(directory, path.organisation_id)
         const data = [...directory.applications.values()]
-          .filter(({ organisation_id, deleted }) => organisation_id === id && !deleted)
+          .filter(({ organisation_id, deleted }) => organisation_id === path.organisation_id && !deleted)
           .toSorted((one, other) => one.name.localeCompare(other.name))
           .map(apiApplicationView)
         return { status: 200, body: { data } }
@@ -74,7 +73,7 @@ export const apiApplicationRoutes = ({ writer, directory }: OrganisationDeps): R
         answers: { 201: OneWithSecret },
       },
       async (request) => {
-        const { id: organisation_id } = knownOrganisation(directory, request.path.organisation_id)
+        const { organisation_id } = request.path
         const client_id = ApiApplicationId.parse(uuidv7())
         const client_secret = generateSecret()
         const secret_hash = await hashSecret(client_secret)

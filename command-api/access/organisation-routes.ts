@@ -18,12 +18,6 @@ const OneOrganisation = z.object({ data: Organisation })
 const organisations = '/admin/v1/organisations'
 const oneOrganisation = `${organisations}/:organisation_id` as const
 
-export const knownOrganisation = ({ organisations: known }: Directory, id: OrganisationId): Organisation => {
-  const found = known.get(id)
-  if (!found) throw notFound('organisation')
-  return found
-}
-
 export const organisationRoutes = ({ writer, directory }: OrganisationDeps): Route[] => {
   const { handle } = commandHandler(writer, organisation)
 
@@ -91,7 +85,11 @@ export const organisationRoutes = ({ writer, directory }: OrganisationDeps): Rou
         path: OrganisationPath,
         answers: { 200: OneOrganisation },
       },
-      async ({ path }) => ({ status: 200, body: { data: knownOrganisation(directory, path.organisation_id) } }),
+      async ({ path: { organisation_id } }) => {
+        const data = directory.organisations.get(organisation_id)
+        if (!data) throw notFound('organisation')
+        return { status: 200, body: { data } }
+      },
     ),
     route(
       {

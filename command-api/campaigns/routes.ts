@@ -7,11 +7,11 @@ import { notFound } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import { commandHandler, type Writer } from '../handle.ts'
 import type { LiveCampaigns } from '../live-campaigns.ts'
-import { operatorContext, operatorRoute, refuseUnknownOrganisation, type Organisations } from '../operator.ts'
+import { operatorContext, operatorRoute } from '../operator.ts'
 import { chosen, DeclaredCampaign, DeclaredIntake } from './declared.ts'
 import { campaignIdOf } from './ids.ts'
 
-type Deps = { readonly writer: Writer; readonly directory: Organisations; readonly campaigns: LiveCampaigns }
+type Deps = { readonly writer: Writer; readonly campaigns: LiveCampaigns }
 
 const organisationAddress = '/admin/v1/organisations/:organisation_id' as const
 const campaignsAddress = `${organisationAddress}/campaigns` as const
@@ -27,7 +27,7 @@ const OneIntake = z.object({ data: LeadIntake })
 const noCampaign = () => notFound('campaign')
 
 /** What the operator does about campaigns, and about what every lead must meet. */
-export const campaignRoutes = ({ writer, directory, campaigns }: Deps): Route[] => {
+export const campaignRoutes = ({ writer, campaigns }: Deps): Route[] => {
   const { handle, load } = commandHandler(writer, campaign)
   const intake = commandHandler(writer, leadIntake)
 
@@ -42,7 +42,6 @@ export const campaignRoutes = ({ writer, directory, campaigns }: Deps): Route[] 
         answers: { 200: z.object({ data: z.array(Campaign).readonly() }) },
       },
       async ({ path: { organisation_id } }) => {
-        refuseUnknownOrganisation(directory, organisation_id)
         return { status: 200, body: { data: campaigns.campaigns(organisation_id) } }
       },
     ),
@@ -58,7 +57,6 @@ export const campaignRoutes = ({ writer, directory, campaigns }: Deps): Route[] 
         answers: { 201: OneCampaign },
       },
       async ({ path: { organisation_id }, body: { key, ...choices }, ...facts }) => {
-        refuseUnknownOrganisation(directory, organisation_id)
         const campaign_id = campaignIdOf(organisation_id, key)
         const command = { type: 'CreateCampaign', campaign_id, organisation_id, key, choices } as const
         const { state } = await handle(campaign_id, command, operatorContext(organisation_id, facts))
@@ -115,7 +113,6 @@ export const campaignRoutes = ({ writer, directory, campaigns }: Deps): Route[] 
         answers: { 200: OneIntake },
       },
       async ({ path: { organisation_id } }) => {
-        refuseUnknownOrganisation(directory, organisation_id)
         return { status: 200, body: { data: await intake.load(organisation_id) } }
       },
     ),
@@ -130,7 +127,6 @@ export const campaignRoutes = ({ writer, directory, campaigns }: Deps): Route[] 
         answers: { 200: OneIntake },
       },
       async ({ path: { organisation_id }, body: { rules, blocked_sources, trap_fields }, ...facts }) => {
-        refuseUnknownOrganisation(directory, organisation_id)
         const choices = {
           ...(rules && { rules }),
           ...(blocked_sources && { blocked_sources }),

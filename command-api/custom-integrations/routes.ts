@@ -15,7 +15,7 @@ import { OrganisationId } from '#domain/values.ts'
 import { notFound } from '#infra/http/problem.ts'
 import { route, type RequestFacts, type Route } from '#infra/http/route.ts'
 import { commandHandler, type Writer } from '../handle.ts'
-import { operatorContext, operatorRoute, refuseUnknownOrganisation, type Organisations } from '../operator.ts'
+import { operatorContext, operatorRoute } from '../operator.ts'
 import { declaredSettings, GivenSecrets, IntegrationName, settingsOf } from './declared.ts'
 import { customIntegrationIdOf, integrationConnectionIdOf } from './ids.ts'
 import { outboundFaults } from './outbound-faults.ts'
@@ -24,7 +24,6 @@ import { chosenSecrets, refuseShortSigningSecret, sealSecrets, type SealingKeys 
 type Deps = {
   readonly writer: Writer
   readonly keys: SealingKeys
-  readonly directory: Organisations
   /** Whether the operator's configuration permits plain http to an address. */
   readonly allowsHttp: (address: string) => boolean
   readonly baseUrl: string
@@ -47,7 +46,7 @@ const noIntegration = () => notFound('custom integration')
 const noConnection = () => notFound('connection')
 
 /** What the operator does about the systems of firms that post to us, and that we call. */
-export const customIntegrationRoutes = ({ writer, keys, directory, allowsHttp, baseUrl }: Deps): Route[] => {
+export const customIntegrationRoutes = ({ writer, keys, allowsHttp, baseUrl }: Deps): Route[] => {
   const integrations = commandHandler(writer, customIntegration)
   const connections = commandHandler(writer, integrationConnection)
 
@@ -95,7 +94,6 @@ export const customIntegrationRoutes = ({ writer, keys, directory, allowsHttp, b
         answers: { 201: OneIntegration },
       },
       async ({ path: { organisation_id }, body, ...facts }) => {
-        refuseUnknownOrganisation(directory, organisation_id)
         const custom_integration_id = customIntegrationIdOf(organisation_id, body.name)
         const settings = settingsOf(body)
         const { state } = await integrations.handle(

@@ -4,16 +4,15 @@ import { ConsentHeld } from '#domain/customers/record.ts'
 import { CustomerId, OrganisationId, SentInstant } from '#domain/values.ts'
 import { notFound } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
-import { operatorContext, operatorRoute, refuseUnknownOrganisation, type Organisations } from '../operator.ts'
+import { operatorContext, operatorRoute } from '../operator.ts'
 import type { makePeople } from './people.ts'
 
 type Deps = {
   readonly people: Pick<ReturnType<typeof makePeople>, 'handle' | 'record'>
-  readonly directory: Organisations
 }
 
 /** What a person told the team about being contacted. */
-export const consentRoutes = ({ people, directory }: Deps): Route[] => [
+export const consentRoutes = ({ people }: Deps): Route[] => [
   route(
     {
       ...operatorRoute,
@@ -35,7 +34,6 @@ export const consentRoutes = ({ people, directory }: Deps): Route[] => [
       answers: { 200: z.object({ data: z.object({ contact_id: CustomerId, consent: z.array(ConsentHeld) }) }) },
     },
     async ({ path: { organisation_id, contact_id }, body: { entries, method, wording, said_at }, ...facts }) => {
-      refuseUnknownOrganisation(directory, organisation_id)
       if (!(await people.record(organisation_id, contact_id))) throw notFound('person')
       const said = {
         entries: entries.map((entry) => ({ ...entry, basis: 'consent' as const })),

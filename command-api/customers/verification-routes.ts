@@ -8,7 +8,7 @@ import type { Keys } from '#infra/crypto/keys.ts'
 import { verificationAskedBy, verificationTokenOf } from '#infra/crypto/verification-tokens.ts'
 import { notFound } from '#infra/http/problem.ts'
 import { FileBody, route, type Route } from '#infra/http/route.ts'
-import { operatorContext, operatorRoute, refuseUnknownOrganisation, type Organisations } from '../operator.ts'
+import { operatorContext, operatorRoute, type Organisations } from '../operator.ts'
 import { answered, escaped, form, publicPage } from '../public-page.ts'
 import type { makePeople } from './people.ts'
 
@@ -39,7 +39,6 @@ export const verificationRoutes = ({
   realTime = () => new Date(),
 }: Deps): Route[] => {
   const existing = async (organisation_id: OrganisationId, contact_id: CustomerId): Promise<Customer> => {
-    refuseUnknownOrganisation(directory, organisation_id)
     const record = await people.record(organisation_id, contact_id)
     if (!record) throw notFound('person')
     return record

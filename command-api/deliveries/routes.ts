@@ -11,13 +11,12 @@ import { route, type Route } from '#infra/http/route.ts'
 import { derivedId, newId } from '#infra/ids.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { commandHandler, type Writer } from '../handle.ts'
-import { operatorContext, operatorRoute, refuseUnknownOrganisation, type Organisations } from '../operator.ts'
+import { operatorContext, operatorRoute } from '../operator.ts'
 import { countDeliveries, countedMost } from './count.ts'
 
 type Deps = {
   readonly writer: Writer
   readonly pool: Database
-  readonly directory: Organisations
   /** Everything that deliveries are sent over, by id: endpoints of the firm, and connections of its integrations. */
   readonly connections: ReadonlyMap<string, { readonly organisation_id: OrganisationId }>
   readonly integrations: Integrations
@@ -83,13 +82,12 @@ const Counted = z
 const oneSettings = z.object({ data: DeliverySettings })
 
 /** What the operator does about deliveries: sends them again, sets how they are sent, and tries a connection. */
-export const deliveryOperatorRoutes = ({ writer, pool, directory, connections, integrations }: Deps): Route[] => {
+export const deliveryOperatorRoutes = ({ writer, pool, connections, integrations }: Deps): Route[] => {
   const recoveries = commandHandler(writer, deliveryRecovery)
   const settings = commandHandler(writer, deliverySettings)
   const pings = commandHandler(writer, deliveryPing)
 
   const refuseUnknown = ({ organisation_id, connection_id }: z.output<typeof ConnectionPath>): void => {
-    refuseUnknownOrganisation(directory, organisation_id)
     const known = connections.get(connection_id) ?? outboundOf(connection_id)?.connection
     if (known?.organisation_id !== organisation_id) throw notFound('connection')
   }
@@ -141,7 +139,6 @@ export const deliveryOperatorRoutes = ({ writer, pool, directory, connections, i
         answers: { 200: z.object({ data: Counted }), 202: z.object({ data: Asked }) },
       },
       async ({ path: { organisation_id }, body, ...facts }) => {
-        refuseUnknownOrganisation(directory, organisation_id)
         if (body.connection_id !== undefined) refuseUnknown({ organisation_id, connection_id: body.connection_id })
         const asked = askedFor(body)
         if (body.dry_run)

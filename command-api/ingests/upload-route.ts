@@ -13,7 +13,7 @@ import { route, type Route } from '#infra/http/route.ts'
 import { derivedId } from '#infra/ids.ts'
 import { commandHandler, type Writer } from '../handle.ts'
 import type { LiveCampaigns } from '../live-campaigns.ts'
-import { operatorContext, operatorRoute, refuseUnknownOrganisation, type Organisations } from '../operator.ts'
+import { operatorContext, operatorRoute, type Organisations } from '../operator.ts'
 import { RowFault, UploadedRows, UploadName, type UploadedRow } from '../uploaded-rows.ts'
 import { formatsOn, tidyDetails } from './tidy.ts'
 
@@ -79,7 +79,6 @@ export const uploadRoute = ({ writer, campaigns, directory }: Deps): Route => {
       answers: { 200: Result },
     },
     async ({ path: { organisation_id }, body: { upload, campaign: key, dry_run, rows }, ...facts }) => {
-      refuseUnknownOrganisation(directory, organisation_id)
       const campaign = key ? campaigns.campaign(organisation_id, key) : undefined
       if (key && !campaign) throw unusable('is not the key of a campaign')
       if (campaign && campaign.state !== 'active') throw unusable(`is ${campaign.state}`)

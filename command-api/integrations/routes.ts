@@ -7,7 +7,7 @@ import { notFound } from '#infra/http/problem.ts'
 import { route, type RequestFacts, type Route } from '#infra/http/route.ts'
 import { endpointConnectionIdOf } from './ids.ts'
 import { commandHandler, type Writer } from '../handle.ts'
-import { operatorContext, operatorRoute, refuseUnknownOrganisation, type Organisations } from '../operator.ts'
+import { operatorContext, operatorRoute } from '../operator.ts'
 import { pageByName, pageParameters } from '../page.ts'
 import type { LiveConnections } from './live-connections.ts'
 import { chosenSecret, GivenSecret, sealSigningSecret, type SealingKeys } from './signing-secret.ts'
@@ -15,7 +15,6 @@ import { chosenSecret, GivenSecret, sealSigningSecret, type SealingKeys } from '
 type Deps = {
   readonly writer: Writer
   readonly keys: SealingKeys
-  readonly directory: Organisations
   readonly connections: LiveConnections
   /** Whether the operator's configuration permits plain http to an address. */
   readonly allowsHttp: (address: string) => boolean
@@ -55,7 +54,7 @@ const OneWithSecret = z.object({
 const noConnection = () => notFound('endpoint connection')
 
 /** What the operator does about the endpoints that webhooks go to. */
-export const endpointConnectionRoutes = ({ writer, keys, directory, connections, allowsHttp }: Deps): Route[] => {
+export const endpointConnectionRoutes = ({ writer, keys, connections, allowsHttp }: Deps): Route[] => {
   const { handle, load } = commandHandler(writer, endpointConnection)
 
   const change = async (
@@ -89,7 +88,6 @@ export const endpointConnectionRoutes = ({ writer, keys, directory, connections,
         },
       },
       async ({ path: { organisation_id }, query }) => {
-        refuseUnknownOrganisation(directory, organisation_id)
         const own = [...connections.values()].filter((each) => each.organisation_id === organisation_id)
         return { status: 200, body: pageByName('endpoint_connections', own, query) }
       },
@@ -106,7 +104,6 @@ export const endpointConnectionRoutes = ({ writer, keys, directory, connections,
         answers: { 201: OneWithSecret },
       },
       async ({ path: { organisation_id }, body: { name, base_url, signing_secret: given }, ...facts }) => {
-        refuseUnknownOrganisation(directory, organisation_id)
         const endpoint_connection_id = endpointConnectionIdOf(organisation_id, name)
         const { secret: signing_secret } = chosenSecret(given)
         const { state } = await handle(

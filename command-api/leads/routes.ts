@@ -7,7 +7,7 @@ import { notFound, Problem } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import type { Context } from '../handle.ts'
 import type { LeadActs, Leads } from '../live-leads.ts'
-import { operatorContext, operatorRoute, refuseUnknownOrganisation, type Organisations } from '../operator.ts'
+import { operatorContext, operatorRoute } from '../operator.ts'
 import { commandOf, LeadAct } from './inputs.ts'
 
 type ExternalId = {
@@ -22,7 +22,6 @@ type Claim = { readonly customer_id: CustomerId; readonly claimed_at: string }
 type Deps = {
   readonly leads: Leads
   readonly pipelines: Pipelines
-  readonly directory: Organisations
   /**
    * Assigns the identity to a person, unless it is another's already, from whom it was not taken away. Returns the person
    * who has it.
@@ -63,7 +62,7 @@ const claimExternalIds = async (
 }
 
 /** What the team does with a lead. */
-export const leadAdminRoutes = ({ leads, pipelines, directory, claim }: Deps): Route[] => [
+export const leadAdminRoutes = ({ leads, pipelines, claim }: Deps): Route[] => [
   route(
     {
       ...operatorRoute,
@@ -79,7 +78,6 @@ export const leadAdminRoutes = ({ leads, pipelines, directory, claim }: Deps): R
       errors: ['invalid_transition', 'conflict'],
     },
     async ({ path: { organisation_id, contact_id }, body: { acts, by = null }, ...facts }) => {
-      refuseUnknownOrganisation(directory, organisation_id)
       if (!(await leads.find(organisation_id, contact_id))) throw notFound('lead')
       const pipeline = pipelines(organisation_id)
       const context = operatorContext(organisation_id, facts)

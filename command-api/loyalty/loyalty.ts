@@ -31,7 +31,7 @@ export const loyaltyRoutes = (deps: Deps & { readonly isPerson: IsPerson }): rea
   const memberships = membershipsOf(deps)
   return [
     ...membershipRoutes({ memberships, organisations: directory.organisations }),
-    ...programmeRoutes({ writer, directory, programmes, memberships, isPerson }),
+    ...programmeRoutes({ writer, programmes, memberships, isPerson }),
   ]
 }
 

@@ -5,14 +5,13 @@ import { CustomerId, OrganisationId, ProgrammeId } from '#domain/values.ts'
 import { notFound, Problem } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import { commandHandler, type Writer } from '../handle.ts'
-import { operatorContext, operatorRoute, refuseUnknownOrganisation, type Organisations } from '../operator.ts'
+import { operatorContext, operatorRoute } from '../operator.ts'
 import { chosen, DeclaredProgramme } from './declared.ts'
 import { membershipIdOf, programmeIdOf } from './ids.ts'
 import type { Memberships } from './memberships.ts'
 
 type Deps = {
   readonly writer: Writer
-  readonly directory: Organisations
   readonly programmes: ReadonlyMap<string, Programme>
   readonly memberships: Memberships
   readonly isPerson: IsPerson
@@ -36,7 +35,7 @@ const Enrolment = z.object({
 const noProgramme = () => notFound('programme')
 
 /** What the operator does about loyalty programmes and their members. */
-export const programmeRoutes = ({ writer, directory, programmes, memberships, isPerson }: Deps): Route[] => {
+export const programmeRoutes = ({ writer, programmes, memberships, isPerson }: Deps): Route[] => {
   const { handle, load } = commandHandler(writer, programme)
 
   return [
@@ -50,7 +49,6 @@ export const programmeRoutes = ({ writer, directory, programmes, memberships, is
         answers: { 200: z.object({ data: z.array(Programme).readonly() }) },
       },
       async ({ path: { organisation_id } }) => {
-        refuseUnknownOrganisation(directory, organisation_id)
         return { status: 200, body: { data: programmesOf(programmes, organisation_id) } }
       },
     ),
@@ -66,7 +64,6 @@ export const programmeRoutes = ({ writer, directory, programmes, memberships, is
         answers: { 201: OneProgramme },
       },
       async ({ path: { organisation_id }, body: { slug, ...choices }, ...facts }) => {
-        refuseUnknownOrganisation(directory, organisation_id)
         const programme_id = programmeIdOf(organisation_id, slug)
         const command = { type: 'CreateProgramme', programme_id, organisation_id, slug, choices } as const
         const { state } = await handle(programme_id, command, operatorContext(organisation_id, facts))

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Outcome } from '#domain/outcomes/record.ts'
 import { CustomerId, OrganisationId } from '#domain/values.ts'
 import { route, type Route } from '#infra/http/route.ts'
-import { operatorContext, operatorRoute, refuseUnknownOrganisation } from '../operator.ts'
+import { operatorContext, operatorRoute } from '../operator.ts'
 import { leadInputOf, namingLeadAs, OutcomeInput, readReference } from './inputs.ts'
 import { makeOutcomes, type Reporter } from './outcomes.ts'
 import { Held, readInput, type OutcomeRoutesDeps } from './routes.ts'
@@ -23,7 +23,6 @@ const operatorOf = (organisation_id: OrganisationId, name: string | null): Repor
 /** What the team does about outcomes that are held, and about mistaken ones. */
 export const outcomeAdminRoutes = (deps: OutcomeRoutesDeps): Route[] => {
   const outcomes = makeOutcomes(deps)
-  const { directory } = deps
 
   return [
     route(
@@ -38,7 +37,6 @@ export const outcomeAdminRoutes = (deps: OutcomeRoutesDeps): Route[] => {
         errors: ['conflict', 'not_repeatable'],
       },
       async ({ path: { organisation_id, outcome_id }, body: { contact_id, by = null }, ...facts }) => {
-        refuseUnknownOrganisation(directory, organisation_id)
         const operator = operatorOf(organisation_id, by)
         const context = operatorContext(organisation_id, facts)
         const data = await namingLeadAs('contact_id', async () =>
@@ -60,7 +58,6 @@ export const outcomeAdminRoutes = (deps: OutcomeRoutesDeps): Route[] => {
         errors: ['conflict', 'not_repeatable'],
       },
       async ({ path: { organisation_id, outcome_id }, body: { by = null, ...input }, ...facts }) => {
-        refuseUnknownOrganisation(directory, organisation_id)
         const { report } = readInput(deps, organisation_id, input, facts.now)
         const lead = readReference(input)
         const context = operatorContext(organisation_id, facts)
@@ -84,7 +81,6 @@ export const outcomeAdminRoutes = (deps: OutcomeRoutesDeps): Route[] => {
         errors: ['conflict'],
       },
       async ({ path: { organisation_id, outcome_id: id }, body: { by = null }, ...facts }) => {
-        refuseUnknownOrganisation(directory, organisation_id)
         await outcomes.discard(operatorOf(organisation_id, by), id, operatorContext(organisation_id, facts))
         return { status: 200, body: { data: { id, discarded: true } } }
       },
@@ -101,7 +97,6 @@ export const outcomeAdminRoutes = (deps: OutcomeRoutesDeps): Route[] => {
         errors: ['already_reversed'],
       },
       async ({ path: { organisation_id, outcome_id }, body: { note = null, by = null }, ...facts }) => {
-        refuseUnknownOrganisation(directory, organisation_id)
         const operator = operatorOf(organisation_id, by)
         const context = operatorContext(organisation_id, facts)
         return { status: 200, body: { data: await outcomes.reverse(operator, outcome_id, note, context) } }

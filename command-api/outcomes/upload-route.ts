@@ -9,7 +9,7 @@ import { Problem } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import type { Catalogue } from '../live-catalogue.ts'
 import { makeLocks } from '../locks.ts'
-import { operatorContext, operatorRoute, refuseUnknownOrganisation } from '../operator.ts'
+import { operatorContext, operatorRoute } from '../operator.ts'
 import { RowFault, UploadedRows, UploadName, type UploadedRow } from '../uploaded-rows.ts'
 import { namingLeadAs, noAmount, OutcomeInput, readReference, readReport } from './inputs.ts'
 import { matchLead } from './matching.ts'
@@ -89,7 +89,6 @@ export const uploadOutcomesRoute = (deps: Deps): Route => {
       answers: { 200: Result },
     },
     async ({ path: { organisation_id }, body: { upload, dry_run, rows }, ...facts }) => {
-      refuseUnknownOrganisation(directory, organisation_id)
       const model = models(organisation_id)
       const reading = {
         model,

@@ -13,7 +13,7 @@ import { OrganisationId, OutreachStreamId } from '#domain/values.ts'
 import { notFound } from '#infra/http/problem.ts'
 import { route, type RequestFacts, type Route } from '#infra/http/route.ts'
 import { commandHandler, type Writer } from '../handle.ts'
-import { operatorContext, operatorRoute, refuseUnknownOrganisation, type Organisations } from '../operator.ts'
+import { operatorContext, operatorRoute, type Organisations } from '../operator.ts'
 import { chosen, DeclaredPrice, DeclaredRate, DeclaredStream, priceOf, withDefaults } from './declared.ts'
 import { outreachStreamIdOf } from './ids.ts'
 import { makeStreams } from './streams.ts'
@@ -96,7 +96,6 @@ export const outreachStreamRoutes = ({ writer, directory }: Deps): Route[] => {
         answers: { 200: OneSettings },
       },
       async ({ path: { organisation_id } }) => {
-        refuseUnknownOrganisation(directory, organisation_id)
         return { status: 200, body: { data: shownSettings(await settings.load(organisation_id)) } }
       },
     ),
@@ -116,7 +115,6 @@ export const outreachStreamRoutes = ({ writer, directory }: Deps): Route[] => {
         answers: { 200: OneSettings },
       },
       async ({ path: { organisation_id }, body: { is_on, writer_price: price, exchange_rates }, ...facts }) => {
-        refuseUnknownOrganisation(directory, organisation_id)
         const writer_price = price && priceOf(price)
         const command = { type: 'ChangeSettings', organisation_id, is_on, writer_price, exchange_rates } as const
         const { state } = await settings.handle(organisation_id, command, operatorContext(organisation_id, facts))
@@ -135,7 +133,6 @@ export const outreachStreamRoutes = ({ writer, directory }: Deps): Route[] => {
         answers: { 201: OneStream },
       },
       async ({ path: { organisation_id }, body: { slug, kind, ...choices }, ...facts }) => {
-        refuseUnknownOrganisation(directory, organisation_id)
         const stream_id = outreachStreamIdOf(organisation_id, slug)
         const { state } = await handle(
           stream_id,

@@ -4,7 +4,7 @@ import { PaymentAccount, paymentAccountOf, type SealedPaymentAccount } from '#do
 import { OrganisationId } from '#domain/values.ts'
 import { notFound, Problem } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
-import { operatorContext, operatorRoute, refuseUnknownOrganisation, type Organisations } from '../operator.ts'
+import { operatorContext, operatorRoute } from '../operator.ts'
 import {
   GivenPaymentAccount,
   isKeyOfOtherMode,
@@ -14,7 +14,6 @@ import {
 } from './accounts.ts'
 
 type Deps = PaymentAccountsDeps & {
-  readonly directory: Organisations
   readonly paymentAccounts: ReadonlyMap<string, SealedPaymentAccount>
 }
 
@@ -36,7 +35,7 @@ const refuseKeysOfOtherMode = (given: z.output<typeof GivenPaymentAccount>, mode
 }
 
 /** What the operator does about the accounts of an organisation with the payment provider. */
-export const paymentAccountRoutes = ({ directory, paymentAccounts, ...deps }: Deps): Route[] => {
+export const paymentAccountRoutes = ({ paymentAccounts, ...deps }: Deps): Route[] => {
   const { handle, commandFor } = makePaymentAccounts(deps)
 
   return [
@@ -50,7 +49,6 @@ export const paymentAccountRoutes = ({ directory, paymentAccounts, ...deps }: De
         answers: { 200: z.object({ data: z.array(PaymentAccount) }) },
       },
       async ({ path: { organisation_id } }) => {
-        refuseUnknownOrganisation(directory, organisation_id)
         const data = PaymentMode.options.flatMap((mode) => {
           const account = paymentAccountOf(paymentAccounts, organisation_id, mode)
           return account ? [shown(account)] : []
@@ -69,7 +67,6 @@ export const paymentAccountRoutes = ({ directory, paymentAccounts, ...deps }: De
         answers: { 200: z.object({ data: PaymentAccount }) },
       },
       async ({ path: { organisation_id, mode }, body, ...facts }) => {
-        refuseUnknownOrganisation(directory, organisation_id)
         refuseKeysOfOtherMode(body, mode)
         const command = await commandFor(organisation_id, mode, body)
         const id = paymentAccountIdOf(organisation_id, mode)
@@ -88,7 +85,6 @@ export const paymentAccountRoutes = ({ directory, paymentAccounts, ...deps }: De
         answers: { 200: z.object({ data: z.object({ removed: z.boolean() }) }) },
       },
       async ({ path: { organisation_id, mode }, ...facts }) => {
-        refuseUnknownOrganisation(directory, organisation_id)
         const id = paymentAccountIdOf(organisation_id, mode)
         const { events } = await handle(id, { type: 'RemovePaymentAccount' }, operatorContext(organisation_id, facts))
         return { status: 200, body: { data: { removed: events.length > 0 } } }

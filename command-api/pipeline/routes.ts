@@ -3,12 +3,12 @@ import { Pipeline } from '#domain/pipeline/events.ts'
 import type { Pipelines } from '#domain/pipeline/record.ts'
 import { OrganisationId } from '#domain/values.ts'
 import { route, type Route } from '#infra/http/route.ts'
-import { operatorRoute, refuseUnknownOrganisation, type Organisations } from '../operator.ts'
+import { operatorRoute } from '../operator.ts'
 
-type Deps = { readonly pipelines: Pipelines; readonly directory: Organisations }
+type Deps = { readonly pipelines: Pipelines }
 
 /** What the team must know to work leads: the ids of its members, and the stages and fields that there are. */
-export const pipelineRoute = ({ pipelines, directory }: Deps): Route =>
+export const pipelineRoute = ({ pipelines }: Deps): Route =>
   route(
     {
       ...operatorRoute,
@@ -19,7 +19,6 @@ export const pipelineRoute = ({ pipelines, directory }: Deps): Route =>
       answers: { 200: z.object({ data: Pipeline }) },
     },
     async ({ path: { organisation_id } }) => {
-      refuseUnknownOrganisation(directory, organisation_id)
       return { status: 200, body: { data: pipelines(organisation_id) } }
     },
   )

@@ -4,11 +4,10 @@ import { accountOf, ProviderAccount, type SealedAccount } from '#domain/provider
 import { OrganisationId } from '#domain/values.ts'
 import { notFound } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
-import { operatorContext, operatorRoute, refuseUnknownOrganisation, type Organisations } from '../operator.ts'
+import { operatorContext, operatorRoute } from '../operator.ts'
 import { GivenAccount, makeAccounts, providerAccountIdOf, type ProviderAccountsDeps } from './accounts.ts'
 
 type Deps = ProviderAccountsDeps & {
-  readonly directory: Organisations
   readonly accounts: ReadonlyMap<string, SealedAccount>
 }
 
@@ -20,7 +19,7 @@ const shown = (account: SealedAccount): ProviderAccount =>
   ProviderAccount.parse({ ...account, takes_news: account.sealed_webhook_secret !== null })
 
 /** What the operator does about the accounts of an organisation with outside parties. */
-export const providerAccountRoutes = ({ directory, accounts, ...deps }: Deps): Route[] => {
+export const providerAccountRoutes = ({ accounts, ...deps }: Deps): Route[] => {
   const { handle, commandFor } = makeAccounts(deps)
 
   return [
@@ -34,7 +33,6 @@ export const providerAccountRoutes = ({ directory, accounts, ...deps }: Deps): R
         answers: { 200: z.object({ data: z.array(ProviderAccount) }) },
       },
       async ({ path: { organisation_id } }) => {
-        refuseUnknownOrganisation(directory, organisation_id)
         const data = Provider.options.flatMap((provider) => {
           const account = accountOf(accounts, organisation_id, provider)
           return account ? [shown(account)] : []
@@ -53,7 +51,6 @@ export const providerAccountRoutes = ({ directory, accounts, ...deps }: Deps): R
         answers: { 200: z.object({ data: ProviderAccount }) },
       },
       async ({ path: { organisation_id, provider }, body, ...facts }) => {
-        refuseUnknownOrganisation(directory, organisation_id)
         const command = await commandFor(organisation_id, provider, body)
         const id = providerAccountIdOf(organisation_id, provider)
         const { state } = await handle(id, command, operatorContext(organisation_id, facts))
@@ -71,7 +68,6 @@ export const providerAccountRoutes = ({ directory, accounts, ...deps }: Deps): R
         answers: { 200: z.object({ data: z.object({ removed: z.boolean() }) }) },
       },
       async ({ path: { organisation_id, provider }, ...facts }) => {
-        refuseUnknownOrganisation(directory, organisation_id)
         const id = providerAccountIdOf(organisation_id, provider)
         const { events } = await handle(id, { type: 'RemoveProviderAccount' }, operatorContext(organisation_id, facts))
         return { status: 200, body: { data: { removed: events.length > 0 } } }

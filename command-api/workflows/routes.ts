@@ -13,14 +13,13 @@ import { route, type RequestFacts, type Route } from '#infra/http/route.ts'
 import { productIdOf } from '../catalogue/ids.ts'
 import { endpointConnectionIdOf } from '../integrations/ids.ts'
 import { commandHandler, type Writer } from '../handle.ts'
-import { operatorContext, operatorRoute, refuseUnknownOrganisation, type Organisations } from '../operator.ts'
+import { operatorContext, operatorRoute } from '../operator.ts'
 import { pageByName, pageParameters } from '../page.ts'
 import { connectionExists, DeclaredLifecycleAction, lifecycleActionIdOf, named, type NamedThings } from './choices.ts'
 import type { LiveActions } from './live-actions.ts'
 
 type Deps = NamedThings & {
   readonly writer: Writer
-  readonly directory: Organisations
   readonly actions: LiveActions
 }
 
@@ -36,7 +35,7 @@ const noAction = () => notFound('lifecycle action')
 
 /** What the operator does about the lifecycle events that are sent as webhooks. */
 export const lifecycleActionRoutes = (deps: Deps): Route[] => {
-  const { writer, directory, actions, catalogue } = deps
+  const { writer, actions, catalogue } = deps
   const { handle, load } = commandHandler(writer, lifecycleAction)
 
   const productNamed = (organisation_id: OrganisationId, slug: string | null): ProductId | null => {
@@ -73,7 +72,6 @@ export const lifecycleActionRoutes = (deps: Deps): Route[] => {
         answers: { 200: z.object({ data: z.array(LifecycleAction).readonly(), next_cursor: z.string().nullable() }) },
       },
       async ({ path: { organisation_id }, query }) => {
-        refuseUnknownOrganisation(directory, organisation_id)
         const own = [...actions.values()].filter((each) => each.organisation_id === organisation_id)
         return { status: 200, body: pageByName('lifecycle_actions', own, query) }
       },
@@ -91,7 +89,6 @@ export const lifecycleActionRoutes = (deps: Deps): Route[] => {
       },
       async ({ path: { organisation_id }, body, ...facts }) => {
         const { name } = body
-        refuseUnknownOrganisation(directory, organisation_id)
         const lifecycle_action_id = lifecycleActionIdOf(organisation_id, name)
         const choices: LifecycleChoices = {
           product_id: productNamed(organisation_id, body.product),

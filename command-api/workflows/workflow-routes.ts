@@ -8,14 +8,13 @@ import { route, type Route } from '#infra/http/route.ts'
 import { newId } from '#infra/ids.ts'
 import { commandHandler, type Writer } from '../handle.ts'
 import type { Leads } from '../live-leads.ts'
-import { operatorContext, operatorRoute, refuseUnknownOrganisation, type Organisations } from '../operator.ts'
+import { operatorContext, operatorRoute } from '../operator.ts'
 import { pageByName, pageParameters } from '../page.ts'
 import type { LiveWorkflows } from './live-workflows.ts'
 import { chosen, DeclaredWorkflow, resolveNames, workflowIdOf, type NamedTargets } from './workflow-choices.ts'
 
 type Deps = {
   readonly writer: Writer
-  readonly directory: Organisations
   readonly workflows: LiveWorkflows
   readonly targets: NamedTargets
   readonly leads: Leads
@@ -33,7 +32,7 @@ const Run = z.object({ run_id: z.uuid(), workflow_id: WorkflowId, contact_id: Cu
 const noWorkflow = () => notFound('workflow')
 
 /** What the operator does about workflows. */
-export const workflowRoutes = ({ writer, directory, workflows, targets, leads }: Deps): Route[] => {
+export const workflowRoutes = ({ writer, workflows, targets, leads }: Deps): Route[] => {
   const { handle, load } = commandHandler(writer, workflow)
 
   const find = async ({ organisation_id, workflow_id }: z.output<typeof WorkflowPath>): Promise<Workflow> => {
@@ -66,7 +65,6 @@ export const workflowRoutes = ({ writer, directory, workflows, targets, leads }:
         answers: { 200: z.object({ data: z.array(Workflow).readonly(), next_cursor: z.string().nullable() }) },
       },
       async ({ path: { organisation_id }, query }) => {
-        refuseUnknownOrganisation(directory, organisation_id)
         const own = [...workflows.values()].filter((each) => each.organisation_id === organisation_id)
         return { status: 200, body: pageByName('workflows', own, query) }
       },
@@ -83,7 +81,6 @@ export const workflowRoutes = ({ writer, directory, workflows, targets, leads }:
         answers: { 201: OneWorkflow },
       },
       async ({ path: { organisation_id }, body: { name, state, ...declared }, ...facts }) => {
-        refuseUnknownOrganisation(directory, organisation_id)
         const ids = { organisation_id, workflow_id: workflowIdOf(organisation_id, name) }
         const choices = { ...(await resolve(ids, declared)), state }
         const command = { type: 'CreateWorkflow', ...ids, name, choices } as const

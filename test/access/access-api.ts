@@ -132,7 +132,7 @@ export const accessApi = async (options: Options = {}) => {
     log,
     metrics: makeMetrics(),
     admission,
-    subjectCheck: makeSubjectCheck({ keys }),
+    subjectCheck: makeSubjectCheck({ keys, organisations: directory.organisations }),
     clock: systemClock,
     trustedProxies,
     before,

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { notEncrypted } from '#domain/web-address.ts'
 import { operatorApi } from './operator-api.ts'
@@ -76,14 +75,6 @@ describe('creating an endpoint connection', () => {
 
     expect(status).toBe(409)
     expect(body).toMatchObject({ error: { code: 'conflict', fields: { name: 'is taken' } } })
-  })
-
-  test('404: no such organisation', async () => {
-    await using api = await operatorApi()
-
-    const path = `/admin/v1/organisations/${randomUUID()}/endpoint_connections`
-    expect(await api.post(path, { name: 'CRM', base_url })).toMatchObject({ status: 404 })
-    expect(await api.get(path)).toMatchObject({ status: 404 })
   })
 })
 

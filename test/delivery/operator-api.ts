@@ -50,8 +50,8 @@ export const operatorApi = async () => {
   const api = await serve([
     ...setupRoutes({ planOrganisation: organisationPlanner({ writer, directory }), sections }),
     ...organisationRoutes({ writer, directory }),
-    ...endpointConnectionRoutes({ writer, keys, directory, connections, allowsHttp }),
-    ...lifecycleActionRoutes({ writer, directory, actions, catalogue }),
+    ...endpointConnectionRoutes({ writer, keys, connections, allowsHttp }),
+    ...lifecycleActionRoutes({ writer, actions, catalogue }),
   ])
 
   const register = async (slug: string): Promise<string> => {
