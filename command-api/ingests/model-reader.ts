@@ -31,6 +31,8 @@ type Deps = {
 /** Questions under way at once: for all organisations together, and for each. */
 const most = { all: 16, each: 4 }
 const busyMs = 5_000
+/** Those that wait are asked about one after the other, as often as answers of a second make room. */
+const turnEveryMs = 1_000 / most.each
 /** After trouble a reader is left alone for so long; each time in a row for twice as long, up to the last. */
 const firstPauseMs = 5_000
 const longestPauseMs = 600_000
@@ -50,6 +52,7 @@ export const modelReader = (deps: Deps): LeadReader => {
   const { openAccount, ask, use, budgetOf, timeZoneOf, clock } = deps
   const underWay = new Map<string, number>()
   const pauses = new Map<string, { readonly until: number; readonly ms: number }>()
+  const lastTurns = new Map<string, number>()
   let total = 0
 
   const after = (ms: number): string => new Date(clock.now().getTime() + ms).toISOString()
@@ -60,6 +63,13 @@ export const modelReader = (deps: Deps): LeadReader => {
     retry_at,
     isTry,
   })
+
+  /** Behind all that wait already: if they came again together, nearly all would be put off each time. */
+  const nextTurn = (organisation_id: OrganisationId, ms: number): string => {
+    const turn = Math.max(clock.now().getTime() + ms, (lastTurns.get(organisation_id) ?? 0) + turnEveryMs)
+    lastTurns.set(organisation_id, turn)
+    return new Date(turn).toISOString()
+  }
 
   const troubled = (organisation_id: OrganisationId, reason: string, wishedMs?: number): Reading => {
     const ms = Math.min(wishedMs ?? (pauses.get(organisation_id)?.ms ?? firstPauseMs / 2) * 2, longestPauseMs)
@@ -111,9 +121,14 @@ export const modelReader = (deps: Deps): LeadReader => {
 
       const pausedMs = (pauses.get(organisation_id)?.until ?? 0) - clock.now().getTime()
       if (pausedMs > 0)
-        return putOff('The reader has had trouble and is left alone for a while.', after(pausedMs), false)
+        return putOff(
+          'The reader has had trouble and is left alone for a while.',
+          nextTurn(organisation_id, pausedMs),
+          false,
+        )
       const own = underWay.get(organisation_id) ?? 0
-      if (total >= most.all || own >= most.each) return putOff('The reader is busy.', after(busyMs), false)
+      if (total >= most.all || own >= most.each)
+        return putOff('The reader is busy.', nextTurn(organisation_id, busyMs), false)
       total++
       underWay.set(organisation_id, own + 1)
       try {

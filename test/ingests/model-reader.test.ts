@@ -202,3 +202,44 @@ test('without a model, or without facts that are wanted, a lead is read as alway
   expect(await read({ ...material('Smoker: no'), wanted: [] })).toMatchObject({ facts: { smoker: 'no' } })
   expect(model.requests.length).toBe(asked)
 })
+
+test('however many leads wait for a slow model, each is put off a few times at most', async () => {
+  const leads = 400
+  const answers: { readonly at: number; readonly answer: () => void }[] = []
+  const { read } = modelReader({
+    openAccount: () => ({ base_url: model.url, account: 'm', secret: 'key' }),
+    ask: async () => {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      answers.push({ at: Date.parse(now) + 1_000, answer: resolve })
+      await promise
+      return { outcome: 'answered', text: '{"facts":{}}', tokens: 1 }
+    },
+    use: { reserve: async () => true, spend: async () => undefined },
+    budgetOf: () => ({ calls_a_day: null, tokens_a_day: null }),
+    timeZoneOf: () => 'Europe/London',
+    clock: { now: () => new Date(now) },
+  })
+  const due = Array.from({ length: leads }, () => Date.parse(noon))
+  let reads = 0
+  let applied = 0
+  const readOne = async () => {
+    reads++
+    const found = await read(material('Smoker: no'))
+    if (found.outcome === 'deferred') due.push(Date.parse(found.retry_at ?? ''))
+    else applied++
+  }
+
+  // Time goes on to what happens next.
+  while (applied < leads) {
+    const at = Math.min(...due, ...answers.map((each) => each.at))
+    now = new Date(at).toISOString()
+    const [answered, ready] = [answers.filter((each) => each.at <= at), due.filter((each) => each <= at)]
+    answers.splice(0, answers.length, ...answers.filter((each) => each.at > at))
+    due.splice(0, due.length, ...due.filter((each) => each > at))
+    for (const { answer } of answered) answer()
+    for (const _ of ready) void readOne()
+    await new Promise(setImmediate)
+  }
+
+  expect(reads).toBeLessThan(leads * 3)
+})
