@@ -274,6 +274,12 @@ export const MarketingPermission = z.object({
 })
 export type MarketingPermission = z.infer<typeof MarketingPermission>
 
+/** What the lists say of a number: of another one, or by now of this one, nothing may be known. Those abroad are never on them. */
+export const listedAs = (tps: LeadRecord['tps'], phone_number: string | null, now: string): TpsStatus | null => {
+  if (tps?.phone_number !== phone_number) return null
+  return tps.status === 'not_applicable' || tps.expires_at > now ? tps.status : null
+}
+
 type Said = { readonly purpose: string; readonly channel: string; readonly state: 'granted' | 'refused' | 'withdrawn' }
 
 /**

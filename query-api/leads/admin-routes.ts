@@ -3,7 +3,7 @@ import { CustomerDetails } from '#domain/customers/events.ts'
 import { ConsentHeld, isVerified, type Customer } from '#domain/customers/record.ts'
 import { LeadFeedEvent, team } from '#domain/lead-feed/record.ts'
 import { LeadStatus } from '#domain/leads/events.ts'
-import { LeadRecord, MarketingPermission, marketingPermissions } from '#domain/leads/record.ts'
+import { LeadRecord, listedAs, MarketingPermission, marketingPermissions } from '#domain/leads/record.ts'
 import { Key } from '#domain/pipeline/events.ts'
 import { CustomerId, OrganisationId } from '#domain/values.ts'
 import { Cursor } from '#infra/http/cursor.ts'
@@ -97,7 +97,7 @@ export const leadAdminRoutes = ({ pool }: { readonly pool: Database }): Route[] 
       path: LeadPath,
       answers: { 200: z.object({ data: WholeLead }) },
     },
-    async ({ path: { organisation_id, contact_id } }) => {
+    async ({ path: { organisation_id, contact_id }, now }) => {
       const { rows } = await pool.query<{
         document: LeadRecord
         person: Customer | null
@@ -110,7 +110,7 @@ export const leadAdminRoutes = ({ pool }: { readonly pool: Database }): Route[] 
       const { document, person } = rows[0]
       const details = person && CustomerDetails.parse(person)
       const consent = person?.consent ?? []
-      const marketing = marketingPermissions(consent, document.tps?.status ?? null)
+      const marketing = marketingPermissions(consent, listedAs(document.tps, person?.phone_number ?? null, now))
       const verified = {
         email_verified: person !== null && isVerified(person, 'email'),
         phone_verified: person !== null && isVerified(person, 'phone_number'),

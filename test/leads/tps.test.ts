@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { ProviderAccountId } from '#domain/provider-accounts/events.ts'
 import { accountOpener, accountSecretPlace, type SealedAccount } from '#domain/provider-accounts/record.ts'
-import type { LeadRecord } from '#domain/leads/record.ts'
+import type { LeadRecord, MarketingPermission } from '#domain/leads/record.ts'
 import { CustomerId } from '#domain/values.ts'
 import { deriveKeys } from '#infra/crypto/keys.ts'
 import { unseal, seal } from '#infra/crypto/seal.ts'
@@ -156,6 +156,30 @@ test('a number that has changed is screened at once, also one that had none to s
     phone_number: '+447700900121',
     screened_at: daysLater(1),
   })
+})
+
+test('a screening says nothing of another number, nor of a number after 28 days: a call is not said to be allowed', async () => {
+  const contact_id = await lead('+447700900127')
+  const call = async () => {
+    const { body } = await fixture.get(`/admin/v1/organisations/${organisation_id}/leads/${contact_id}`)
+    const { marketing } = (body as { data: { marketing: MarketingPermission[] } }).data
+    return marketing.find(({ channel }) => channel === 'phone')
+  }
+  const unknown = { channel: 'phone', allowed: false, reason: 'not_screened' }
+  await screen(contact_id)
+  expect(await call()).toEqual({ channel: 'phone', allowed: true, reason: 'not_on_tps' })
+  time(daysLater(28))
+  expect(await call()).toEqual(unknown)
+
+  time(daysLater(1))
+  await fixture.know(contact_id, { phone_number: '+447700900121' })
+  expect(await call()).toEqual(unknown)
+  await fixture.know(contact_id, { phone_number: '+33142685300' })
+  await fixture.act(contact_id, { type: 'RecordDetailsChange', changed: ['phone_number'] })
+  await screen(contact_id)
+  time(daysLater(60))
+  // A number abroad is on no list, however long ago that was found out.
+  expect(await call()).toEqual({ channel: 'phone', allowed: true, reason: 'not_on_tps' })
 })
 
 test('what could not be screened is tried again later, for as long as it takes', async () => {
