@@ -115,6 +115,9 @@ const unreadable = ({ code }: CsvError): string =>
     ? `the row is longer than ${longestRow / 1000} KB. Shorten it, and import the file again.`
     : 'a double quote is not in its place. Put the whole text between double quotes, write each that is part of it twice, and import the file again.'
 
+const howToGoOn =
+  'Import the rows that are named, corrected, in a file of their own: once it is changed, this file is another one, and all of its rows are taken in again.'
+
 /** What a file can hold, and where its rows go. */
 const kinds = {
   leads: { path: '/uploaded_leads', one: 'lead', done: 'taken in' },
@@ -122,6 +125,30 @@ const kinds = {
 }
 export type Importable = keyof typeof kinds
 export const isImportable = (what: string): what is Importable => what in kinds
+
+/** The rows of a file, however long it is, as they are read. */
+const rowsOf = (file: string) =>
+  createReadStream(file).pipe(
+    parse({
+      columns: usableColumns(file),
+      info: true,
+      bom: true,
+      trim: true,
+      skip_empty_lines: true,
+      relax_column_count: true,
+      max_record_size: longestRow,
+    }),
+  )
+
+/** Reads the file to its end before anything of it is sent: to be put right it must be changed, and is another file then. */
+const refuseUnreadable = async (file: string): Promise<void> => {
+  try {
+    for await (const _row of rowsOf(file));
+  } catch (error) {
+    if (error instanceof CsvError) throw new Failed(`${basename(file)}:${Number(error['lines'])}: ${unreadable(error)}`)
+    throw error
+  }
+}
 
 /** Sends the rows of a file, a few at a time: however long it is, no more of it is held in memory. */
 export const importFile = async (
@@ -137,6 +164,7 @@ export const importFile = async (
     },
   )
   const upload = await digestOf(file)
+  await refuseUnreadable(file)
   const shown = progressShown(dry_run ? 'checking' : 'importing', process.stderr)
   const counts = { taken: 0, known: 0, held: 0, faults: 0 }
   let isToldOfWait = false
@@ -157,22 +185,11 @@ export const importFile = async (
     shown.report({ done, total })
   }
 
-  const parser = createReadStream(file).pipe(
-    parse({
-      columns: usableColumns(file),
-      info: true,
-      bom: true,
-      trim: true,
-      skip_empty_lines: true,
-      relax_column_count: true,
-      max_record_size: longestRow,
-    }),
-  )
   let rows: Row[] = []
   let bytes = 0
   let done = 0
   try {
-    for await (const each of parser) {
+    for await (const each of rowsOf(file)) {
       const { record, info } = CsvRow.parse(each)
       if (info.error) {
         counts.faults += 1
@@ -198,7 +215,6 @@ export const importFile = async (
     }
     if (rows.length > 0) await flush(rows, total)
   } catch (error) {
-    if (error instanceof CsvError) throw new Failed(`${basename(file)}:${Number(error['lines'])}: ${unreadable(error)}`)
     const sent = counts.taken + counts.known + counts.held
     if (error instanceof Failed && sent > 0 && !dry_run)
       throw new Failed(
@@ -219,6 +235,7 @@ export const importFile = async (
     `${counts.known} ${was(counts.known)} known`,
     counted(counts.faults, 'fault'),
   ]
+  if (counts.faults > 0 && !dry_run && counts.taken + counts.known + counts.held > 0) say(howToGoOn)
   say(`${parts.join(', ')}.`)
   if (counts.faults > 0) process.exitCode = 1
 }

@@ -10,7 +10,8 @@ const usage = `Usage: npm run leads -- import FILE.csv --organisation ID [--what
        npm run leads -- export --organisation ID [--what leads|outcomes|events] [--format csv|jsonl]
 
 Imports leads or outcomes from a CSV file whose first line names the fields, or writes all leads (with the details of the
-person), outcomes or events of leads to standard output. An import that was interrupted can be run again: what was taken in is not taken in twice.
+person), outcomes or events of leads to standard output. An import that was interrupted can be run again: what was taken in is
+not taken in twice. A file that was changed is another one: correct rows that were refused in a file of their own.
 
 Leads have the columns email, phone, name or first_name and last_name, external_id, and as you like dob, postal_code, those
 of custom fields by their keys and any others; a campaign's field_names hold for them. Consent cannot be imported: where a

@@ -108,6 +108,19 @@ test('a double quote that is not in its place is told with its line, and what to
   }
 })
 
+test('of a file that must be changed to be read to its end nothing is taken in, however far down that is', async () => {
+  const uploaded = async () => (await service.send('GET', `${service.admin}/ingests?source=upload&limit=200`)).body.data
+  const before = await uploaded()
+  // Longer than what is read of it at once.
+  const rows = Array.from({ length: 300 }, (_, index) => `unread-${index}@example.com,${'Long '.repeat(150)}`)
+  await writeFile(join(folder, 'unread.csv'), ['email,notes', ...rows, 'uma@example.com,"Uma" Ash', ''].join('\n'))
+  const { code, output, errors } = await run('import', 'unread.csv')
+
+  expect({ code, output }).toEqual({ code: 1, output: '' })
+  expect(errors).toContain('unread.csv:302: a double quote is not in its place.')
+  expect(await uploaded()).toEqual(before)
+})
+
 test('a file with many columns of long names is taken in, however much longer its rows are with the names beside them', async () => {
   const columns = Array.from({ length: 100 }, (_, index) => `what the person answered to question number ${index}`)
   const sparse = (email: string) => `${email},yes${','.repeat(99)}`
@@ -223,7 +236,10 @@ organisations:
     ...faults,
     '2 outcomes would be recorded, 0 would be held, 0 were known, 3 faults.',
   ])
-  expect(first.output.trim().split('\n').at(-1)).toBe('2 outcomes were recorded, 0 are held, 0 were known, 3 faults.')
+  expect(first.output.trim().split('\n').slice(3)).toEqual([
+    expect.stringContaining('Import the rows that are named, corrected, in a file of their own') as string,
+    '2 outcomes were recorded, 0 are held, 0 were known, 3 faults.',
+  ])
   expect(again.output.trim().split('\n').at(-1)).toBe('0 outcomes were recorded, 0 are held, 2 were known, 3 faults.')
   const { body } = await service.send('GET', `${service.admin}/outcomes?contact_id=${lead.contact_id}`)
   expect(body.data).toMatchObject([
