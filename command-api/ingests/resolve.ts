@@ -9,10 +9,12 @@ import type { Facts, FactValue } from '#domain/leads/events.ts'
 import { CustomerId, type OrganisationId } from '#domain/values.ts'
 import { derivedId } from '#infra/ids.ts'
 import { withoutTarget, type Context } from '../handle.ts'
+import type { Clock } from '#infra/clock.ts'
 import type { LiveCampaigns } from '../live-campaigns.ts'
 import { dateIn } from '#domain/time-zone.ts'
 import { makeLocks } from '../locks.ts'
 import { makeApply, type ApplyDeps } from './apply.ts'
+import { later } from './deferral.ts'
 import { keysOf, type Lookalikes } from './lookalikes.ts'
 import { makeRepeats } from './repeats.ts'
 import type { ConsentGiven } from './people.ts'
@@ -23,6 +25,7 @@ export type ResolveDeps = ApplyDeps & {
   readonly campaigns: LiveCampaigns
   readonly lookalikes: Lookalikes
   readonly organisations: ReadonlyMap<string, Pick<Organisation, 'time_zone'>>
+  readonly clock: Pick<Clock, 'now'>
 }
 
 /** Our id is a person's of this organisation, or says nothing. */
@@ -33,7 +36,7 @@ const asPersonId = (text: string | null): CustomerId | undefined => CustomerId.s
  * is to be recorded of the ingest. Leads that may be about the same person wait for each other.
  */
 export const makeResolve = (deps: ResolveDeps) => {
-  const { people, leads, campaigns, lookalikes, organisations } = deps
+  const { people, leads, campaigns, lookalikes, organisations, clock } = deps
   const inTurn = makeLocks()
   const repeats = makeRepeats(deps)
   const apply = makeApply(deps)
@@ -119,6 +122,15 @@ export const makeResolve = (deps: ResolveDeps) => {
     const { organisation_id, campaign: named } = record
     const intake = campaigns.intake(organisation_id)
     const campaign = named ? campaigns.campaign(organisation_id, named.key) : undefined
+    // Another process took it in, and this one lags behind: without its rules nothing is let in.
+    if (named && !campaign)
+      return {
+        type: 'DeferIngest',
+        step: 'resolving',
+        reason: 'The campaign is not known here yet.',
+        retry_after: later(clock, record.attempt),
+        isTry: false,
+      }
     const today = dateIn(timeZoneOf(organisations, organisation_id), context.now)
     const fieldNames = campaign?.field_names ?? {}
     const fields = sentFields(content, fieldNames)

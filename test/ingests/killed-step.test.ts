@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openIntake } from '#domain/campaigns/record.ts'
+import { openIntake, type Campaign } from '#domain/campaigns/record.ts'
 import { categoryOf, fromStored, type RecordedEvent } from '#domain/event.ts'
 import { ingest, isIngest } from '#domain/ingests/ingest.ts'
 import type { IngestContent } from '#domain/ingests/events.ts'
+import type { IngestRecord } from '#domain/ingests/record.ts'
 import { pipelinesOf } from '#domain/pipeline/record.ts'
-import { IngestId } from '#domain/values.ts'
+import { CampaignId, IngestId } from '#domain/values.ts'
 import { makeDataKeys } from '#infra/crypto/data-keys.ts'
 import { deriveKeys } from '#infra/crypto/keys.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
@@ -37,7 +38,7 @@ afterAll(async () => {
 const masterKey = randomBytes(32).toString('base64')
 
 /** A process that resolves leads, with nothing in its memory. It ends after so many appends. */
-const startProcess = (appends = Infinity) => {
+const startProcess = (appends = Infinity, campaign?: Campaign) => {
   const ending = new AbortController()
   let left = appends
   const own: EventLog = {
@@ -56,7 +57,7 @@ const startProcess = (appends = Infinity) => {
   const reaction = whenIngestReceivedResolveIt({
     writer,
     pipelines,
-    campaigns: { campaign: () => undefined, campaigns: () => [], intake: () => openIntake },
+    campaigns: { campaign: () => campaign, campaigns: () => [], intake: () => openIntake },
     people: makePeople({ writer, digest: dataKeys.digest }),
     leads: makeLeads(writer, pipelines),
     lookalikes: { find: async () => ({ phone: [], name: [] }), remember: () => undefined },
@@ -77,7 +78,10 @@ const startProcess = (appends = Infinity) => {
   }
 }
 
-const arrives = async (content: Partial<IngestContent>): Promise<RecordedEvent> => {
+const arrives = async (
+  content: Partial<IngestContent>,
+  campaign: IngestRecord['campaign'] = null,
+): Promise<RecordedEvent> => {
   const ingest_id = IngestId.parse(crypto.randomUUID())
   const { handle } = commandHandler(makeWriter({ log, seen: async () => undefined }), ingest)
   const now = new Date().toISOString()
@@ -91,7 +95,7 @@ const arrives = async (content: Partial<IngestContent>): Promise<RecordedEvent> 
       api_application_id: website,
       source: 'website',
       source_reference: null,
-      campaign: null,
+      campaign,
       happened_at: null,
       accepted_at: now,
       content: { ...nothing, ...content },
@@ -194,4 +198,36 @@ test('killed between any two writes, a lead whose person is sent in again meanwh
     expect(record.status).toBe('applied')
     if (!killed.isGone()) break
   }
+})
+
+test('a process that does not know the campaign yet lets no lead in without its rules: they are checked when it does', async () => {
+  const at = new Date().toISOString()
+  const campaign: Campaign = {
+    id: CampaignId.parse(crypto.randomUUID()),
+    organisation_id,
+    key: 'spring',
+    name: 'Spring',
+    state: 'active',
+    rules: [{ rule: 'consent', purpose: 'service' }],
+    field_names: {},
+    created_at: at,
+    updated_at: at,
+  }
+  const received = await arrives({ identity: { email: anyEmail() } }, { id: campaign.id, key: campaign.key })
+  const { load, handle } = commandHandler(makeWriter({ log, seen: async () => undefined }), ingest)
+  const id = received.stream.slice('ingest-'.length)
+  const record = async () => {
+    const state = await load(id)
+    return isIngest(state) ? state.record : undefined
+  }
+  await startProcess().react(received)
+  expect(await record()).toMatchObject({ status: 'deferred', contact_id: null, attempt: 0 })
+
+  const now = (await record())?.retry_after ?? ''
+  const timer = { organisation_id, actor: { type: 'system', id: 'timer' }, correlation_id: 'test', now } as const
+  await handle(id, { type: 'RetryIngest', now }, timer)
+  const retried = (await log.read(received.stream)).at(-1)
+  if (!retried) throw new Error('It was not tried again.')
+  await startProcess(Infinity, campaign).react(retried)
+  expect(await record()).toMatchObject({ status: 'held', failures: [{ field: 'consent.service', rule: 'consent' }] })
 })
