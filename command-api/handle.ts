@@ -12,6 +12,7 @@ import {
 import { OwnError } from '#domain/own-error.ts'
 import { Rejection } from '#domain/rejection.ts'
 import { derivedId, newId } from '#infra/ids.ts'
+import { grown, sizeOf } from '#infra/size.ts'
 import { tooManyAtOnce, type Cache, type Causes, type Loaded, type Writer } from './writer.ts'
 
 export type { Writer } from './writer.ts'
@@ -85,6 +86,9 @@ export const commandHandler = <Command, Shapes extends EventShapes, State>(
   /** All that was cached of these streams was folded by this decider. */
   const cached = (remembered: Cache, stream: string) => (remembered.get(stream) as Loaded<State> | undefined) ?? nothing
 
+  const keep = (remembered: Cache, stream: string, loaded: Loaded<State>) =>
+    remembered.set(stream, { ...loaded, size: sizeOf(loaded, loaded.size) })
+
   const fold = ({ state, revision, causes }: Loaded<State>, recorded: readonly RecordedEvent[]): Loaded<State> => ({
     state: recorded.reduce((before, each) => evolve(before, fromStored(shapes, each), each.metadata), state),
     revision: recorded.at(-1)?.revision ?? revision,
@@ -107,7 +111,7 @@ export const commandHandler = <Command, Shapes extends EventShapes, State>(
     }
     if (last) await remember(remembered, stream, loaded, last.id)
     // What was there already need not be measured again.
-    else if (loaded.revision !== undefined && loaded !== known) remembered.set(stream, loaded)
+    else if (loaded.revision !== undefined && loaded !== known) keep(remembered, stream, loaded)
     return loaded
   }
 
@@ -121,7 +125,7 @@ export const commandHandler = <Command, Shapes extends EventShapes, State>(
   }
 
   const remember = async (remembered: Cache, stream: string, loaded: Loaded<State>, event_id: string) => {
-    remembered.set(stream, (await snapshots?.compact(stream, loaded, event_id)) ?? loaded)
+    keep(remembered, stream, (await snapshots?.compact(stream, loaded, event_id)) ?? loaded)
   }
 
   /** Whether a stream already holds events because of this cause, or of a later one that must not come before it. */
@@ -190,10 +194,11 @@ export const commandHandler = <Command, Shapes extends EventShapes, State>(
       const result = await log.append(stream, loaded.revision ?? 'no_stream', stored)
       if (result.outcome === 'appended') {
         const state = decided.reduce((before, event) => evolve(before, event, metadata), loaded.state)
-        const written = { state, revision: result.revision, causes: withCause(loaded.causes, metadata) }
+        const size = grown(loaded.size, decided)
+        const written = { state, revision: result.revision, causes: withCause(loaded.causes, metadata), size }
         // Because of a cause, another process may have decided otherwise a moment before: then the log has its events
         // under these ids, and they are read before the next decision.
-        if (cause) remembered.set(stream, { ...loaded, isBehind: true })
+        if (cause) keep(remembered, stream, { ...loaded, isBehind: true })
         else await remember(remembered, stream, written, stored.at(-1)?.id ?? '')
         return { state, events: decided, position: result.position }
       }

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { Position } from '#domain/event.ts'
 import { LogUnavailable, type EventLog } from '#infra/event-log/event-log.ts'
 import { Problem } from '#infra/http/problem.ts'
-import { approximateBytes } from '#infra/size.ts'
+import type { Size } from '#infra/size.ts'
 
 /** A stream folded by its decider. */
 export type Loaded<State = unknown> = {
@@ -11,11 +11,13 @@ export type Loaded<State = unknown> = {
   readonly revision: number | undefined
   /** By reaction, the highest position of a cause because of which it has appended: as many as there are reactions. */
   readonly causes: Causes
+  /** About how many bytes of memory it takes; undefined where that is to be measured. */
+  readonly size?: Size | undefined
   /** Something was appended since that is to be read before the next decision. */
   readonly isBehind?: true
 }
 
-export type Cache = LRUCache<string, Loaded>
+export type Cache = LRUCache<string, Loaded & { readonly size: Size }>
 
 export type Causes = Readonly<Record<string, string>>
 
@@ -54,7 +56,10 @@ export const makeWriter = (
   { cacheBytes = 64 * 2 ** 20, waitingMost = 100, waitingMs = 15_000 }: Bounds = {},
 ): Writer => {
   const makeCache = (): Cache =>
-    new LRUCache({ maxSize: cacheBytes, sizeCalculation: (loaded) => approximateBytes(loaded) })
+    new LRUCache({
+      maxSize: cacheBytes,
+      sizeCalculation: ({ size }) => size.measured + size.added,
+    })
   let cache = makeCache()
   const listeners: (() => void)[] = []
   return {

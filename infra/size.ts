@@ -23,6 +23,17 @@ const sumOf = (parts: Iterable<unknown>): number => {
   return bytes
 }
 
+/** What something took when it was measured, and what was added to it since: at most so many bytes. */
+export type Size = { readonly measured: number; readonly added: number }
+
+/** The size after parts were added: what grows at each change is not walked through as a whole each time. */
+export const grown = (size: Size | undefined, parts: readonly unknown[]): Size | undefined =>
+  size && { ...size, added: size.added + approximateBytes(parts) }
+
+/** Measures what was not measured yet, and what may have doubled since, of which much may have been replaced. */
+export const sizeOf = (value: unknown, size: Size | undefined): Size =>
+  size && size.added <= size.measured ? size : { measured: approximateBytes(value), added: 0 }
+
 /** Keeps the documents that were used last, up to about so many bytes in all. */
 export const cacheOfBytes = <Value extends object>(mostBytes: number): LRUCache<string, Value> =>
   new LRUCache({ maxSize: mostBytes, sizeCalculation: (value) => approximateBytes(value) })

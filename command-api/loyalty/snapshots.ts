@@ -113,7 +113,7 @@ export const makeMembershipSnapshots = ({ pool, dataKeys, log, every = 500 }: De
       if (!membership || revision === undefined || entries.size < every) return loaded
       try {
         await save(membership, { entries: entriesIn(entries), revision, causes, event_id })
-        return { ...loaded, state: { membership, entries: noEntries, entries_after: revision } }
+        return { state: { membership, entries: noEntries, entries_after: revision }, revision, causes }
       } catch (error) {
         // It is only slower without: of an erased person nothing is sealed any more.
         if (!isAboutErased(error))
