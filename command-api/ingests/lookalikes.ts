@@ -94,20 +94,25 @@ export const makeLookalikes = ({ pool, eventLog, progress }: Parts) => {
       organisation_id: OrganisationId,
       known: Partial<Known>,
       signal: AbortSignal,
-      /** Undefined: there is nobody any more. */
-      emailOf: (id: CustomerId) => Promise<string | null | undefined>,
+      /** As they are now; undefined: there is nobody any more. */
+      personOf: (id: CustomerId) => Promise<(Known & Pick<CustomerDetails, 'email'>) | undefined>,
     ): Promise<{ readonly phone: readonly Candidate[]; readonly name: readonly Candidate[] }> => {
       await begin(signal)
       const found = await read(organisation_id, known)
       const keys = keysOf(organisation_id, known)
-      const candidates = async (ids: readonly CustomerId[], names: readonly string[]) => {
-        const all = new Set([...ids, ...names.flatMap((name) => recent.get(name) ?? [])])
-        const found = await Promise.all(
-          [...all].map(async (contact_id) => ({ contact_id, email: await emailOf(contact_id) })),
+      const candidates = async (ids: readonly CustomerId[], kind: 'phone' | 'name') => {
+        const all = new Set([...ids, ...keys[kind].flatMap((key) => recent.get(key) ?? [])])
+        const people = await Promise.all(
+          [...all].map(async (contact_id) => ({ contact_id, person: await personOf(contact_id) })),
         )
-        return found.flatMap(({ contact_id, email }) => (email === undefined ? [] : [{ contact_id, email }]))
+        // What was told of somebody may only be proposed to the team, or be theirs no more.
+        return people.flatMap(({ contact_id, person }) =>
+          person && keysOf(organisation_id, person)[kind].some((key) => keys[kind].includes(key))
+            ? [{ contact_id, email: person.email }]
+            : [],
+        )
       }
-      const [phone, name] = await Promise.all([candidates(found.phone, keys.phone), candidates(found.name, keys.name)])
+      const [phone, name] = await Promise.all([candidates(found.phone, 'phone'), candidates(found.name, 'name')])
       return { phone, name }
     },
 

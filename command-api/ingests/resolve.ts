@@ -71,10 +71,9 @@ export const makeResolve = (deps: ResolveDeps) => {
     const strong = byId ?? byExternalId ?? byEmail
     const signal = cause?.signal ?? AbortSignal.abort()
     // The read model may still show somebody who was erased a moment ago.
-    const emailOf = async (id: CustomerId) =>
-      (await people.isErased(id)) ? undefined : ((await recordOf(id))?.email ?? null)
+    const personOf = async (id: CustomerId) => ((await people.isErased(id)) ? undefined : recordOf(id))
     const lookalike =
-      strong === undefined ? await lookalikes.find(organisation_id, details, signal, emailOf) : { phone: [], name: [] }
+      strong === undefined ? await lookalikes.find(organisation_id, details, signal, personOf) : { phone: [], name: [] }
     const found =
       strong === undefined ? [...lookalike.phone, ...lookalike.name].map((each) => each.contact_id) : [strong]
     const heldIds = external_id === null ? undefined : await externalIdsOf(organisation_id, found)

@@ -256,6 +256,22 @@ describe('a lead about somebody known', () => {
     expect(elsewhere.contact_id).not.toBe(first.contact_id)
   })
 
+  test('is nobody’s by a number, or by a name, that was only proposed of them', async () => {
+    const [who, others] = [stranger(), stranger()]
+    const postcode = 'LS1 4AP'
+    const first = await service.process({ identity: who, data: { postcode } })
+    const again = await service.process({ identity: { ...others, email: who.email }, data: { postcode } })
+    expect(again).toMatchObject({ contact_id: first.contact_id, fields_proposed: 2 })
+
+    const byPhone = await service.process({ identity: { phone: others.phone } })
+    const { first_name, last_name } = others
+    const byName = await service.process({ identity: { first_name, last_name }, data: { postcode } })
+    for (const { status, contact_id } of [byPhone, byName]) {
+      expect(status).toBe('applied')
+      expect(contact_id).not.toBe(first.contact_id)
+    }
+  })
+
   test('never overwrites: a value that differs from the one held is proposed', async () => {
     const who = stranger()
     const first = await service.process({ identity: who, declared: { plan: 'gold' }, data: { budget: 20 } })
