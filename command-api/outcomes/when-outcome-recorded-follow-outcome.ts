@@ -42,7 +42,16 @@ export const whenOutcomeRecordedFollowOutcome = (leads: Leads): Reaction<typeof 
             },
           ]
         : []
-      : [{ type: 'FollowOutcome', status: event.lead_status, stage: event.lead_stage, reason: event.reason }]
+      : [
+          {
+            type: 'FollowOutcome',
+            status: event.lead_status,
+            stage: event.lead_stage,
+            reason: event.reason,
+            // One that somebody works again, or has ruled out, is not closed by what becomes of its former sale.
+            ...(event.effect === 'cancel_sale' && { from: 'won' }),
+          },
+        ]
     await leads.handle({ contact_id, acts: [activity, ...acts], by }, context)
   },
 })

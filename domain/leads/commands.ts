@@ -96,6 +96,8 @@ export type FollowOutcome = {
   readonly status: LeadStatus | null
   readonly stage: string | null
   readonly reason: string | null
+  /** Given: only a lead of this status follows. */
+  readonly from?: LeadStatus
 }
 
 /** What a timer says; nothing when its time has not come or it is settled. */

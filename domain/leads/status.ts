@@ -73,12 +73,13 @@ export const changeStatus = (
   return statusWithStage(status, reason, state, circumstances)
 }
 
-/** An outcome or a policy moves any lead to won or lost, and open ones to a stage. */
+/** An outcome or a policy moves any lead to won or lost, and open ones to a stage; a sale that is cancelled only a won one. */
 export const followOutcome = (
-  { status, stage, reason }: FollowOutcome,
+  { status, stage, reason, from }: FollowOutcome,
   state: LeadState,
   circumstances: Circumstances,
 ): Decision => {
+  if (from !== undefined && from !== state.record.shown.status) return []
   if (status !== null) return statusWithStage(status, reason, state, circumstances)
   const to = stage === null ? undefined : stageOf(circumstances.pipeline, stage)
   return isTerminal(state.record.shown.status) ? [] : toStage(to, state, circumstances)

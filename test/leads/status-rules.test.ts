@@ -159,6 +159,17 @@ describe('outcomes', () => {
     when: follow({ status: 'won', reason: 'again' }),
     then: [],
   })
+  for (const from of ['won', 'open'] as const)
+    scenario(`a lead that is ${from} when its sale is cancelled ${from === 'won' ? 'is lost' : 'stays so'}`, {
+      given: [
+        created,
+        moved('new', 'won'),
+        became('open', 'won'),
+        ...(from === 'open' ? [became('won', 'open'), moved('won', 'new')] : []),
+      ],
+      when: follow({ status: 'lost', reason: 'cooling_off', from: 'won' }),
+      then: from === 'won' ? [became('won', 'lost', 'cooling_off'), moved('won', 'lost')] : [],
+    })
   scenario('a sale that is undone opens the lead at the first open stage', {
     given: [created, moved('new', 'quoted'), became('open', 'won'), moved('quoted', 'won')],
     when: follow({ status: 'open', reason: 'undone' }),

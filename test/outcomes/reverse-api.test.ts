@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { LeadStatus } from '#domain/leads/events.ts'
 import type { Outcome } from '#domain/outcomes/record.ts'
 import type { CustomerId } from '#domain/values.ts'
 import { organisation_id, partner, website } from '../leads/builders.ts'
@@ -65,6 +66,24 @@ test('an outcome is reversed by the event id that it was sent with', async () =>
   const { status, body } = await post('/reverse', { event_id: 'R-2' })
 
   expect([status, body.data.reversal_of]).toEqual([200, outcome.id])
+})
+
+test('a cancelled sale makes a won lead lost, and leaves one alone that somebody works again or has ruled out', async () => {
+  const after = async (...acts: Parameters<Fixture['act']>[1][]) => {
+    const contact_id = await fixture.send()
+    await sale(contact_id, 'D-1')
+    expect((await lead(contact_id))?.shown.status).toBe('won')
+    await fixture.act(contact_id, ...acts)
+    await cancel(contact_id, 'D-1')
+    const { shown, activities } = (await lead(contact_id)) ?? {}
+    expect(activities).toMatchObject({ outcome: 2 })
+    return [shown?.status, shown?.stage.key]
+  }
+  const become = (status: LeadStatus) => ({ type: 'ChangeStatus', status, reason: null }) as const
+
+  expect(await after()).toEqual(['lost', 'lost'])
+  expect(await after(become('open'), { type: 'MoveToStage', stage: 'quoted' })).toEqual(['open', 'quoted'])
+  expect(await after(become('open'), become('duplicate'))).toEqual(['duplicate', 'new'])
 })
 
 test('409 already_reversed: one that is reversed, and one that is a reversal', async () => {
