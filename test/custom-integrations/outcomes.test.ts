@@ -7,6 +7,7 @@ import type { CustomerId } from '#domain/values.ts'
 import { commandHandler } from '../../command-api/handle.ts'
 import { organisation_id, website } from '../leads/builders.ts'
 import { openLeads, type Fixture } from '../leads/fixture.ts'
+import { nobody, said } from '../outcomes/builders.ts'
 
 let fixture: Fixture
 let contact_id: CustomerId
@@ -18,19 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => fixture[Symbol.asyncDispose]())
 
-const nobody = { id: null, external_id: null, email: null, phone: null, match_on_details: false }
 const anna = { ...nobody, email: 'anna@example.org', match_on_details: true }
-const said: MappedOutcome = {
-  type: 'quoted',
-  occurred_at: '2026-01-15T09:00:00Z',
-  lead: anna,
-  deal_ref: null,
-  product: null,
-  reason: null,
-  note: null,
-  values: {},
-  unreadable: [],
-}
 
 /** Another system's event is accepted, and nothing more: as if the process died right after. */
 const accept = async (changes: Partial<MappedOutcome>): Promise<string> => {
@@ -44,7 +33,7 @@ const accept = async (changes: Partial<MappedOutcome>): Promise<string> => {
       integration_connection_id: IntegrationConnectionId.parse('1c000000-0000-4000-8000-000000000002'),
       event_type: 'sale',
       event_id: `E-${id}`,
-      outcome: { ...said, ...changes },
+      outcome: { ...said, lead: anna, ...changes },
       policy_id: null,
       body: null,
     },
@@ -132,7 +121,7 @@ test.each([
   const found = await held(id)
   expect(found).toMatchObject({ reason: 'invalid' })
   expect(Object.keys(found?.faults ?? {})).toContain(fault)
-  expect(found?.sent).toEqual({ ...said, ...changes })
+  expect(found?.sent).toEqual({ ...said, lead: anna, ...changes })
 })
 
 test('an outcome that its lead cannot have a second time is held with the reason', async () => {

@@ -5,14 +5,15 @@ import { ApiApplicationId, CustomerId, IngestId, OrganisationId } from '#domain/
 
 export const ingest_id = IngestId.parse('1a000000-0000-4000-8000-000000000001')
 export const contact_id = CustomerId.parse('c0000000-0000-4000-8000-000000000001')
-export const content: IngestContent = {
-  identity: { email: 'ada@example.com' },
+export const nothing: IngestContent = {
+  identity: null,
   data: null,
   text: null,
   declared: null,
   consent: null,
   provenance: null,
 }
+export const content: IngestContent = { ...nothing, identity: { email: 'ada@example.com' } }
 export const received = {
   type: 'IngestReceived',
   ingest_id,

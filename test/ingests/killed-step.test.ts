@@ -22,6 +22,7 @@ import { makeWriter } from '../../command-api/writer.ts'
 import { testDatabase } from '../database.ts'
 import { wholeLog } from '../event-log/whole-log.ts'
 import { organisation_id, website } from '../leads/builders.ts'
+import { nothing } from './builders.ts'
 
 let database: Awaited<ReturnType<typeof testDatabase>>
 let log: EventLog
@@ -85,7 +86,6 @@ const arrives = async (
   const ingest_id = IngestId.parse(crypto.randomUUID())
   const { handle } = commandHandler(makeWriter({ log, seen: async () => undefined }), ingest)
   const now = new Date().toISOString()
-  const nothing = { identity: null, data: null, text: null, declared: null, consent: null, provenance: null }
   await handle(
     ingest_id,
     {

@@ -6,6 +6,7 @@ import { openAiCompatible } from '#infra/lead-reader/openai-compatible.ts'
 import { outsideHttp } from '../outside-http.ts'
 import { modelReader } from '../../command-api/ingests/model-reader.ts'
 import { startLeadReader } from '../../stand-ins/lead-reader.ts'
+import { nothing } from './builders.ts'
 
 const firm = OrganisationId.parse('6f6c9e0a-3c1b-4d5e-8f70-1a2b3c4d5e6f')
 const withoutModel = OrganisationId.parse('6f6c9e0a-3c1b-4d5e-8f70-000000000000')
@@ -63,7 +64,7 @@ const reader = (most: number | null = null) => {
 const material = (text: string | null, data: Record<string, unknown> = {}, organisation_id = firm) => ({
   organisation_id,
   content: { data, text },
-  fields: sentFields({ identity: null, data, text, declared: null, consent: null, provenance: null }),
+  fields: sentFields({ ...nothing, data, text }),
   wanted,
   currency: 'GBP',
   today: '2026-01-15',

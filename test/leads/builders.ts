@@ -1,5 +1,5 @@
 import type { LeadCommand, OneLeadCommand } from '#domain/leads/commands.ts'
-import type { LeadEvent } from '#domain/leads/events.ts'
+import type { Facts, LeadEvent } from '#domain/leads/events.ts'
 import type { Pipeline } from '#domain/pipeline/events.ts'
 import { seededPipeline } from '#domain/pipeline/record.ts'
 import { ApiApplicationId, CustomerId, OrganisationId } from '#domain/values.ts'
@@ -27,6 +27,7 @@ export const pipeline: Pipeline = {
 }
 
 export const at = '2026-01-15T12:00:00.000Z'
+export const days = (count: number) => new Date(Date.parse(at) + count * 86_400_000).toISOString()
 export const user = { type: 'user', name: 'Olive Owner' } as const
 export const about = { seen_by: [website], campaign: null, by: user }
 
@@ -92,3 +93,11 @@ export const form = {
 
 /** What a person leaves who is sent in again. */
 export const formSentIn = { ...form, related: { type: 'ingest', id: ingest(2) } } as const satisfies LeadEvent
+
+export const recorded = (facts: Facts, ingest_id: string | null = null): LeadEvent => ({
+  type: 'LeadFactsRecorded',
+  ...about,
+  keys: Object.keys(facts),
+  facts: { ...facts },
+  ingest_id,
+})

@@ -3,13 +3,12 @@ import type { OneLeadCommand } from '#domain/leads/commands.ts'
 import { ActivityKind, type LeadEvent, type LeadStatus } from '#domain/leads/events.ts'
 import { lead } from '#domain/leads/lead.ts'
 import { scenariosOf } from '../scenario.ts'
-import { about, act, activity, at, created, form, pipeline } from './builders.ts'
+import { about, act, activity, at, created, days, form, pipeline } from './builders.ts'
 
 const scenario = scenariosOf(lead)
 const unscored = { pipeline: { ...pipeline, score_rules: [] } }
 const due = '2026-01-15T13:00:00.000Z'
 const dormancy = '2026-02-14T12:00:00.000Z'
-const days = (count: number) => new Date(Date.parse(at) + count * 86_400_000).toISOString()
 
 type Activity = Extract<OneLeadCommand, { type: 'RecordActivity' }>
 type Recorded = Extract<LeadEvent, { type: 'LeadActivityRecorded' }>

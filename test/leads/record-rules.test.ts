@@ -10,6 +10,7 @@ import {
   activity,
   at,
   created,
+  days,
   form,
   formSentIn,
   ingest,
@@ -17,22 +18,15 @@ import {
   partner,
   pipeline,
   receive,
+  recorded,
   website,
 } from './builders.ts'
 
 const scenario = scenariosOf(lead)
-const days = (count: number) => new Date(Date.parse(at) + count * 86_400_000).toISOString()
 
 /** What is known of the lead after these events. */
 const after = (...events: readonly LeadEvent[]) => stateOf(lead, [created, ...events])?.record
 
-const recorded = (facts: Facts, ingest_id: string | null = null): LeadEvent => ({
-  type: 'LeadFactsRecorded',
-  ...about,
-  keys: Object.keys(facts),
-  facts: { ...facts },
-  ingest_id,
-})
 const proposed = (values: Facts): LeadEvent => ({
   type: 'LeadFactsProposed',
   ...about,

@@ -1,18 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { Facts, LeadEvent } from '#domain/leads/events.ts'
+import type { LeadEvent } from '#domain/leads/events.ts'
 import { lead } from '#domain/leads/lead.ts'
 import { stateOf } from '../scenario.ts'
-import { about, activity, at, created, form, ingest, website } from './builders.ts'
-
-const days = (count: number) => new Date(Date.parse(at) + count * 86_400_000).toISOString()
-
-const recorded = (facts: Facts, ingest_id: string | null = null): LeadEvent => ({
-  type: 'LeadFactsRecorded',
-  ...about,
-  keys: Object.keys(facts),
-  facts: { ...facts },
-  ingest_id,
-})
+import { about, activity, at, created, days, form, ingest, recorded, website } from './builders.ts'
 
 describe('what was done before is remembered', () => {
   const activities = (count: number): LeadEvent[] =>

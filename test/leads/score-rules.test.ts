@@ -5,17 +5,10 @@ import { lead } from '#domain/leads/lead.ts'
 import { scoreOf } from '#domain/leads/score.ts'
 import type { ScoreRule } from '#domain/pipeline/events.ts'
 import { scenariosOf } from '../scenario.ts'
-import { about, act, created, pipeline } from './builders.ts'
+import { about, act, created, pipeline, recorded } from './builders.ts'
 
 const scenario = scenariosOf(lead)
 
-const recorded = (facts: Facts): LeadEvent => ({
-  type: 'LeadFactsRecorded',
-  ...about,
-  keys: Object.keys(facts),
-  facts: { ...facts },
-  ingest_id: null,
-})
 const put = (facts: Facts): OneLeadCommand => ({ type: 'RecordFacts', facts, ingest_id: null, mode: 'store' })
 
 describe('what score rules ask for', () => {

@@ -1,22 +1,11 @@
 import { expect, test } from 'vitest'
-import type { MappedOutcome } from '#domain/custom-integrations/events.ts'
 import { seededModel } from '#domain/outcomes/record.ts'
 import { readReceived } from '../../command-api/outcomes/read-received.ts'
+import { nobody, said } from './builders.ts'
 
-const sent: MappedOutcome = {
-  type: 'quoted',
-  occurred_at: '2026-01-15T12:00:00.000Z',
-  lead: { id: null, external_id: 'CRM-1', email: null, phone: null, match_on_details: false },
-  deal_ref: null,
-  product: null,
-  reason: null,
-  note: null,
-  values: {},
-  unreadable: [],
-}
 const read = (premium: string, currency_code: string) =>
   readReceived(
-    { ...sent, values: { premium } },
+    { ...said, lead: { ...nobody, external_id: 'CRM-1' }, values: { premium } },
     { model: seededModel, slugs: [], currency_code, now: '2026-01-15T12:00:00.000Z' },
   )
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Outcome } from '#domain/outcomes/record.ts'
 import type { CustomerId } from '#domain/values.ts'
 import { organisation_id, partner, website } from '../leads/builders.ts'
 import { as, openLeads, type Fixture } from '../leads/fixture.ts'
+import { address, occurred_at, quoted, report, sold, type Body } from './reports.ts'
 
 let fixture: Fixture
 let contact_id: CustomerId
@@ -12,19 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => fixture[Symbol.asyncDispose]())
 
-const address = '/api/v1/crm/outcomes'
-const occurred_at = '2026-01-15T09:00:00.000Z'
-const quoted = { type: 'quoted', occurred_at, values: { premium: 1250 } }
-const sold = { type: 'sold', occurred_at, product: 'TL1', values: { premium: 1250, commission: 30_000 } }
-
-type Body = {
-  readonly data: Outcome & { readonly status: string; readonly reason: string }
-  readonly error: { readonly code: string; readonly fields?: Readonly<Record<string, string>> }
-}
-const post = async (body: object, headers: Record<string, string> = {}) => {
-  const answered = await fixture.post(address, body, headers)
-  return { ...answered, body: answered.body as Body }
-}
+const post = (body: object, headers: Record<string, string> = {}) => report(fixture, body, headers)
 const fresh = () => crypto.randomUUID()
 const onlyCrm = (name: 'website' | 'partner') => as(name, ['read', 'write', 'crm'])
 
@@ -60,19 +48,6 @@ test('200: a repeated event_id with the same content is answered with the first 
   expect(again.status).toBe(200)
   expect(again.headers.get('Idempotent-Replay')).toBe('true')
   expect(again.body).toEqual(first.body)
-})
-
-test('200: what was sent is answered with the outcome, also after a person has corrected what was held', async () => {
-  const event_id = fresh()
-  const sent = { ...quoted, event_id, lead: { email: `${fresh()}@example.org`, match_on_details: true } }
-  const held = await post(sent)
-  const admin = `/admin/v1/organisations/${organisation_id}/held_outcomes/${held.body.data.id}`
-  await fixture.post(`${admin}/correct`, { ...quoted, contact_id, deal_ref: 'D-9' })
-
-  const again = await post(sent)
-
-  expect([held.status, again.status, again.headers.get('Idempotent-Replay')]).toEqual([202, 200, 'true'])
-  expect(again.body.data).toMatchObject({ id: held.body.data.id, contact_id, deal_ref: 'D-9', event_id })
 })
 
 test('the same event_id sent five times at once records one outcome', async () => {
@@ -238,59 +213,6 @@ test('a lead is found by its external id, and by details when they belong to exa
   expect([hidden.status, hidden.body.data.reason]).toEqual([202, 'no_match'])
 })
 
-test('a held outcome is listed for the team, answered again with 202, and recorded when it is matched', async () => {
-  const lead = await fixture.send(website)
-  const event_id = fresh()
-  const sent = { ...quoted, event_id, lead: { email: 'carol@example.org', match_on_details: true } }
-  const held = await post(sent)
-  const again = await post(sent)
-  expect([again.status, again.body, again.headers.get('Idempotent-Replay')]).toEqual([202, held.body, 'true'])
-  const admin = `/admin/v1/organisations/${organisation_id}/held_outcomes`
-  const listed = async () => {
-    const { body } = await fixture.get(`${admin}?limit=200`)
-    return (body as { data: { id: string; lead: { email: string } }[] }).data.filter(
-      ({ id }) => id === held.body.data.id,
-    )
-  }
-  expect(await listed()).toMatchObject([{ reason: 'no_match', event_id, lead: { email: 'carol@example.org' } }])
-
-  const matched = await fixture.post(`${admin}/${held.body.data.id}/match`, { contact_id: lead, by: 'Olive' })
-
-  expect(matched).toMatchObject({ status: 200, body: { data: { id: held.body.data.id, contact_id: lead, event_id } } })
-  expect(await listed()).toEqual([])
-  expect((await post(sent)).status).toBe(200)
-  const { body } = await fixture.get(`${address}?contact_id=${lead}`)
-  expect(body).toMatchObject({ data: [{ id: held.body.data.id }] })
-  const discarded = await fixture.post(`${admin}/${held.body.data.id}/discard`, {})
-  expect(discarded).toMatchObject({ status: 409, body: { error: { code: 'conflict' } } })
-})
-
-test('a held outcome that is about no lead is discarded', async () => {
-  const { body } = await post({ ...quoted, lead: { email: 'dora@example.org', match_on_details: true } })
-  const admin = `/admin/v1/organisations/${organisation_id}/held_outcomes`
-
-  expect((await fixture.post(`${admin}/${body.data.id}/discard`, {})).status).toBe(200)
-  expect((await fixture.post(`${admin}/${body.data.id}/discard`, {})).status).toBe(200)
-  expect((await fixture.post(`${admin}/${body.data.id}/match`, { contact_id })).status).toBe(409)
-  expect((await fixture.post(`${admin}/${crypto.randomUUID()}/match`, { contact_id })).status).toBe(404)
-})
-
-test('a held outcome that was matched is recorded, although the process ended before it was', async () => {
-  const lead = await fixture.send(website)
-  const unknown = { email: `${fresh()}@example.org`, match_on_details: true }
-  const held = await post({ ...quoted, lead: unknown })
-  await fixture.settled()
-  const { id } = held.body.data
-  const by = { type: 'user', name: 'Olive' }
-  await fixture.append(`outcome_report-${id}`, { type: 'HeldOutcomeMatched', data: { contact_id: lead, by } })
-
-  await fixture.settled()
-  await fixture.reactAgain()
-
-  const { body } = await fixture.get(`${address}?contact_id=${lead}`)
-  expect(body).toMatchObject({ data: [{ id, type: 'quoted' }], next_cursor: expect.any(String) as unknown })
-})
-
 test('422 validation_failed: a lead has 2,000 outcomes, the most there can be, and the input that named it is told', async () => {
   const many = await fixture.send(website, { external_system_id: 'CRM-many' })
   await fixture.claimExternalId(many, 'CRM-many')
@@ -337,75 +259,4 @@ test('422 validation_failed: a lead has 2,000 outcomes, the most there can be, a
     rows: [{ line: 2, fields }],
   })
   expect(uploaded.body).toMatchObject({ data: { taken: 0, faults: [{ line: 2, field: 'external_id' }] } })
-})
-
-test('amounts of a file are in the currency of their row, or else of the organisation', async () => {
-  const contact_id = await fixture.send()
-  const row = (line: number, premium: string, currency?: string) => ({
-    line,
-    fields: { type: 'quoted', occurred_at: '2026-01-15', contact_id, premium, ...(currency && { currency }) },
-  })
-  const rows = [
-    row(2, '£1,250.5'),
-    row(3, '1,250', 'JPY'),
-    row(4, '1.25', 'KWD'),
-    row(5, '12.50', 'JPY'),
-    // Elsewhere that is a thousand, and something.
-    row(6, '1.250', 'EUR'),
-  ]
-  const uploaded = await fixture.post(`/admin/v1/organisations/${organisation_id}/uploaded_outcomes`, {
-    upload: 'currencies',
-    rows,
-  })
-  expect(uploaded.body).toMatchObject({
-    data: {
-      taken: 3,
-      faults: [
-        { line: 5, field: 'premium', reason: 'must be an amount in JPY, as 1250' },
-        { line: 6, field: 'premium', reason: 'must be an amount in EUR, as 12.50' },
-      ],
-    },
-  })
-  await fixture.settled()
-
-  const { body } = await fixture.get(`/api/v1/crm/outcomes?contact_id=${contact_id}`)
-  expect(body).toMatchObject({
-    data: [
-      { currency: 'GBP', values: { premium: 125_050 } },
-      { currency: 'JPY', values: { premium: 1_250 } },
-      { currency: 'KWD', values: { premium: 1_250 } },
-    ],
-  })
-})
-
-test('a dry run of a file names the rows that the file itself will, by their columns', async () => {
-  const contact_id = await fixture.send()
-  const rows = [
-    { line: 2, fields: { type: 'lost', occurred_at: '2026-01-15', external_id: 'nobody' } },
-    { line: 3, fields: { type: 'quoted', occurred_at: '2026-01-15', contact_id, premium: '12.505' } },
-    { line: 4, fields: { type: 'lost', occurred_at: 'soon', contact_id } },
-  ]
-  const send = async (dry_run: boolean) =>
-    (
-      await fixture.post(`/admin/v1/organisations/${organisation_id}/uploaded_outcomes`, {
-        upload: 'dry',
-        dry_run,
-        rows,
-      })
-    ).body
-
-  const dry = await send(true)
-
-  expect(dry).toMatchObject({
-    data: {
-      taken: 0,
-      held: 0,
-      faults: [
-        { line: 2, field: 'external_id', reason: 'is the id of no lead' },
-        { line: 3, field: 'premium', reason: 'must be an amount in pounds, as 12.50' },
-        { line: 4, field: 'occurred_at', reason: expect.stringContaining('a date and time') as string },
-      ],
-    },
-  })
-  expect(await send(false)).toEqual(dry)
 })

@@ -4,6 +4,7 @@ import type { Outcome } from '#domain/outcomes/record.ts'
 import type { CustomerId } from '#domain/values.ts'
 import { organisation_id, partner, website } from '../leads/builders.ts'
 import { as, openLeads, type Fixture } from '../leads/fixture.ts'
+import { address, occurred_at, type Body } from './reports.ts'
 
 let fixture: Fixture
 beforeAll(async () => {
@@ -11,14 +12,8 @@ beforeAll(async () => {
 })
 afterAll(() => fixture[Symbol.asyncDispose]())
 
-const address = '/api/v1/crm/outcomes'
-const occurred_at = '2026-01-15T09:00:00.000Z'
 const crm = ['read', 'write', 'crm'] as const
 
-type Body = {
-  readonly data: Outcome
-  readonly error: { readonly code: string; readonly fields?: Readonly<Record<string, string>> }
-}
 type Page = { readonly data: readonly Outcome[]; readonly next_cursor: string | null }
 
 const post = async (path: string, body: object, headers: Record<string, string> = {}) => {
