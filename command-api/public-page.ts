@@ -21,7 +21,8 @@ const headers = {
 
 /** A page with this title, and this content in HTML. */
 export const answered = (title: string, content: string) => {
-  const style = 'body{font:1.1rem/1.5 system-ui;max-width:36rem;margin:3rem auto;padding:0 1rem}'
+  const style =
+    'body{font:1.1rem/1.5 system-ui;max-width:36rem;margin:3rem auto;padding:0 1rem}button{font:inherit;padding:.5rem 1rem}'
   const text = `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>${escaped(title)}</title><style>${style}</style><h1>${escaped(title)}</h1>${content}</html>`
   return { status: 200, body: new TextEncoder().encode(text), headers } as const

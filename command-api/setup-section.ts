@@ -47,6 +47,15 @@ export type SetupSection<Declared = never> = {
 /** Any section: its plan gets a value that has passed its own schema. */
 export type AnySetupSection = Omit<SetupSection, 'schema'> & { readonly schema: z.ZodType }
 
+/** Reports a list that is there for the sake of one item, and has none or more. */
+export const reportUnlessOne = (
+  { report }: Pick<SetupContext, 'report'>,
+  items: readonly unknown[],
+  reason: string,
+): void => {
+  if (items.length !== 1) report(items.length === 0 ? [] : [1], reason)
+}
+
 /** Reports at a place of the file what the model refuses; undefined then. */
 export const reportRefusal = async <Result>(
   { report }: Pick<SetupContext, 'report'>,

@@ -60,7 +60,7 @@ export const setupPlanner = ({ planOrganisation, sections }: Deps) => {
     const { organisation_id, step } = planned
     const steps: SetupStep[] = [step]
     for (const { section, path, items } of parts) {
-      if (!items || items.length === 0) continue
+      if (!items || !entry.names(section.key)) continue
       const setup: SetupContext = {
         organisation_id,
         currency_code: declared.currency_code,
@@ -101,6 +101,8 @@ type Entry = {
   readonly index: number
   readonly organisation: unknown
   readonly declared: (key: string) => unknown
+  /** Whether a key stands in the file: a list that is empty there is another thing than one that is left out. */
+  readonly names: (key: string) => boolean
 }
 
 /** Separates the organisation's own keys from those of the sections; unknown keys are reported. */
@@ -129,6 +131,7 @@ const entriesOf = (content: unknown, sections: readonly AnySetupSection[], repor
       index,
       organisation: Object.fromEntries(Object.entries(given).filter(([key]) => !sectionKeys.includes(key))),
       declared: (key) => given[key] ?? [],
+      names: (key) => Object.hasOwn(given, key),
     }
   })
 }

@@ -15,6 +15,9 @@ const idFor = ({ client_id, name }: DeclaredApiApplication, organisation_id: Org
 
 const shown = ['name', 'scopes', 'allowed_origins'] as const
 
+const uselessScopes = (scopes: ApiApplication['scopes']): readonly string[] =>
+  scopes.includes('read') || scopes.includes('write') ? [] : ['with neither read nor write every request is refused']
+
 /** The API applications of an organisation. A declared secret that is not the one in force replaces it. */
 export const apiApplicationsSection = ({ writer, checkSecret }: Deps): SetupSection<DeclaredApiApplication> => {
   const { handle, load, preview } = commandHandler(writer, apiApplication)
@@ -52,6 +55,7 @@ export const apiApplicationsSection = ({ writer, checkSecret }: Deps): SetupSect
       details: [
         `client_id: ${api_application_id}`,
         `scopes: ${scopes.join(' ')}`,
+        ...uselessScopes(scopes),
         allowed_origins.length > 0
           ? `for web pages: allowed_origins: ${allowed_origins.join(' ')}`
           : 'for servers: no web page may use it',
@@ -76,6 +80,7 @@ export const apiApplicationsSection = ({ writer, checkSecret }: Deps): SetupSect
     if (changed?.type === 'ApiApplicationChanged') {
       commands.push(wanted)
       details.push(...differences<Pick<ApiApplication, (typeof shown)[number]>>(existing, changed, shown))
+      details.push(...uselessScopes(scopes))
     }
     if (client_secret !== undefined && !(await checkSecret(client_secret, existing.secret_hash))) {
       commands.push({

@@ -1,5 +1,5 @@
 import { customIntegration, type CustomIntegrationCommand } from '#domain/custom-integrations/custom-integration.ts'
-import type { CustomIntegrationId } from '#domain/custom-integrations/events.ts'
+import type { CustomIntegrationId, Inbound } from '#domain/custom-integrations/events.ts'
 import { integrationConnection } from '#domain/custom-integrations/integration-connection.ts'
 import type { OrganisationId } from '#domain/values.ts'
 import { commandHandler, type Writer } from '../handle.ts'
@@ -66,7 +66,7 @@ export const customIntegrationsSection = ({
       : { type: 'CreateCustomIntegration', custom_integration_id: id, organisation_id, name, faults, ...settings }
     const events = await integrations.preview(id, command)
     const details = settings.inbound
-      ? [`inbound: ${[...settings.inbound.outcome_event_types, ...settings.inbound.update_event_types].join(', ')}`]
+      ? describeInbound(settings.inbound)
       : [`outbound: ${settings.outbound?.base_url ?? ''}`]
     return {
       what: `custom integration ${name}`,
@@ -141,6 +141,14 @@ export const customIntegrationsSection = ({
       return (await Promise.all(plans)).flat().filter((step) => step !== undefined)
     },
   }
+}
+
+const describeInbound = (inbound: Inbound): readonly string[] => {
+  const types = [...inbound.outcome_event_types, ...inbound.update_event_types]
+  return [
+    `inbound: ${types.length === 0 ? 'no event_types, so nothing is recorded' : types.join(', ')}`,
+    ...(inbound.signing_secret === null ? ['no signing_secret: every delivery is refused'] : []),
+  ]
 }
 
 /** The secrets that an integration needs of each of its connections. */

@@ -45,6 +45,9 @@ const DeclaredProduct = z.strictObject({
   aliases: OutcomeProduct.shape.aliases.default([]),
 })
 
+const isAliasOf = ({ aliases }: z.output<typeof DeclaredProduct>, code: string): boolean =>
+  aliases.some((alias) => alias.toLowerCase() === code.toLowerCase())
+
 const formulaOf = (declared: z.output<typeof DeclaredFormula>): Formula | null => {
   const [operation, of] = Object.entries(declared)[0] ?? []
   if (!of) return null
@@ -92,7 +95,7 @@ const partSection = <Item extends { readonly key: string }>(
         {
           what: key.replaceAll('_', ' '),
           change,
-          details: change === 'none' ? [] : items.map((item) => item.key),
+          details: change === 'none' ? [] : items.length === 0 ? ['none'] : items.map((item) => item.key),
           apply: async () => {
             await handle(organisation_id, command, context)
           },
@@ -111,17 +114,36 @@ export const outcomeModelSections = (
     key: 'outcome_measures',
     schema: Measure.strict(),
     declared: (measures) => ({ measures: [...measures] }),
+    check: async (measures, { report, declared }, { types }) => {
+      if (measures.length === 0) report([], 'must have at least 1 item')
+      if (declared('outcome_types').length > 0) return
+      for (const { key: type, values } of types)
+        for (const { key } of values)
+          if (!measures.some((measure) => measure.key === key)) report([], `must keep ${key}, a value of ${type}`)
+    },
   }),
   partSection(writer, {
     key: 'outcome_products',
     schema: DeclaredProduct,
     declared: (products) => ({ products: [...products] }),
+    check: async (products, { report }) => {
+      for (const [index, { key, aliases }] of products.entries()) {
+        const before = products.slice(0, index)
+        const ofKey = before.find((other) => isAliasOf(other, key))
+        if (ofKey) report([index, 'key'], `is already an alias of ${ofKey.key}`)
+        for (const [at, alias] of aliases.entries()) {
+          const other = before.find((each) => each.key === alias.toLowerCase() || isAliasOf(each, alias))
+          if (other) report([index, 'aliases', at], `is already a code of ${other.key}`)
+        }
+      }
+    },
   }),
   partSection(writer, {
     key: 'outcome_types',
     schema: DeclaredType,
     declared: (types) => ({ types: types.map(typeOf) }),
     check: async (types, { organisation_id, report, declared }, model) => {
+      if (types.length === 0) report([], 'must have at least 1 item')
       const inFile = keysOf(declared('outcome_measures'))
       const measures = inFile.length > 0 ? inFile : model.measures.map(({ key }) => key)
       const stagesInFile = keysOf(declared('stages'))

@@ -6,6 +6,7 @@ import { commandHandler, type Writer } from '../handle.ts'
 import type { ReportUnknownNames } from '../setup-names.ts'
 import {
   reportRefusal,
+  reportUnlessOne,
   type AnySetupSection,
   type SetupContext,
   type SetupSection,
@@ -32,8 +33,10 @@ const settingsSection = (writer: Writer): SetupSection<z.output<typeof DeclaredO
   return {
     key: 'outreach',
     schema: DeclaredOutreach,
-    plan: async ([declared, other], { organisation_id, context, report }) => {
-      if (other) report([1], 'outreach is declared once')
+    plan: async (items, setup) => {
+      const { organisation_id, context } = setup
+      reportUnlessOne(setup, items, 'outreach is declared once')
+      const [declared] = items
       if (!declared) return []
       const { on: is_on, exchange_rates } = declared
       const writer_price = declared.writer_price && priceOf(declared.writer_price)

@@ -15,7 +15,7 @@ import {
 } from '#domain/pipeline/events.ts'
 import { derivedId } from '#infra/ids.ts'
 import { commandHandler, type Writer } from '../handle.ts'
-import type { AnySetupSection, SetupContext, SetupSection } from '../setup-section.ts'
+import { reportUnlessOne, type AnySetupSection, type SetupContext, type SetupSection } from '../setup-section.ts'
 
 type Part<Item> = {
   readonly key: string
@@ -50,7 +50,12 @@ const partSection = <Item>(
         {
           what: key.replaceAll('_', ' '),
           change,
-          details: change === 'none' ? [] : items.map((item) => nameOf?.(item) ?? JSON.stringify(item)),
+          details:
+            change === 'none'
+              ? []
+              : items.length === 0
+                ? ['none']
+                : items.map((item) => nameOf?.(item) ?? JSON.stringify(item)),
           apply: async () => {
             await handle(organisation_id, command, context)
           },
@@ -166,27 +171,23 @@ export const pipelineSections = (writer: Writer): readonly AnySetupSection[] => 
     key: 'grades',
     schema: GradeBounds.strict(),
     declared: ([grades]) => (grades ? { grades } : {}),
-    check: (grades, { report }) => {
-      if (grades.length > 1) report([1], 'there is one list of bounds')
+    check: (grades, setup) => {
+      reportUnlessOne(setup, grades, 'there is one list of bounds')
       const [bounds] = grades
       if (bounds && !(bounds.a > bounds.b && bounds.b > bounds.c && bounds.c > bounds.d))
-        report([0], 'must fall from a to d')
+        setup.report([0], 'must fall from a to d')
     },
   }),
   partSection(writer, {
     key: 'lead_deadlines',
     schema: DeclaredDeadlines,
     declared: ([deadlines]) => deadlines ?? {},
-    check: (deadlines, { report }) => {
-      if (deadlines.length > 1) report([1], 'there is one set of deadlines')
-    },
+    check: (deadlines, setup) => reportUnlessOne(setup, deadlines, 'there is one set of deadlines'),
   }),
   partSection(writer, {
     key: 'lead_reading',
     schema: DeclaredReading,
     declared: ([reading]) => (reading ? { reading } : {}),
-    check: (budgets, { report }) => {
-      if (budgets.length > 1) report([1], 'there is one budget')
-    },
+    check: (budgets, setup) => reportUnlessOne(setup, budgets, 'there is one budget'),
   }),
 ]

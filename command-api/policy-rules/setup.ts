@@ -4,7 +4,7 @@ import { noContact, PolicyRules, type PolicyRules as Rules } from '#domain/polic
 import { policyRules } from '#domain/policy-rules/policy-rules.ts'
 import { defaultPolicyRules } from '#domain/policy-rules/record.ts'
 import { commandHandler, type Writer } from '../handle.ts'
-import type { SetupSection } from '../setup-section.ts'
+import { reportUnlessOne, type SetupSection } from '../setup-section.ts'
 
 const { collection_rules: collection, rpi_cap_percent } = defaultPolicyRules
 
@@ -41,8 +41,9 @@ export const policyRulesSection = (writer: Writer): SetupSection<DeclaredRules> 
   return {
     key: 'policy_rules',
     schema: DeclaredRules,
-    plan: async (items, { organisation_id, context, report }) => {
-      if (items.length > 1) report([1], 'there is one set of rules')
+    plan: async (items, setup) => {
+      const { organisation_id, context, report } = setup
+      reportUnlessOne(setup, items, 'there is one set of rules')
       const [declared] = items
       if (!declared) return []
       if (declared.lapse_after_days <= declared.suspend_after_days)

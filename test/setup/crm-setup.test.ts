@@ -7,9 +7,9 @@ beforeAll(async () => {
 })
 afterAll(() => api[Symbol.asyncDispose]())
 
-const file = (sections: string) => `
+const file = (sections: string, slug: string) => `
 organisations:
-  - slug: acme
+  - slug: ${slug}
     name: Acme
 ${sections
   .trim()
@@ -21,8 +21,8 @@ type Body = {
   readonly data: { readonly steps: readonly { readonly what: string; readonly change: string }[] }
   readonly error: { readonly fields: Readonly<Record<string, string>> }
 }
-const send = async (sections: string, apply = false) => {
-  const { status, body } = await api.post(`/admin/v1/setup?apply=${apply}`, file(sections))
+const send = async (sections: string, apply = false, slug = 'acme') => {
+  const { status, body } = await api.post(`/admin/v1/setup?apply=${apply}`, file(sections, slug))
   return { status, body: body as Body }
 }
 
@@ -76,7 +76,64 @@ outcome_types:
   expect(body.data.steps.map(({ change }) => change)).toEqual(Array(body.data.steps.length).fill('none'))
 })
 
+test('200: an empty list takes away what an earlier file declared, and is planned as none', async () => {
+  const lists = {
+    lead_rules: '[{ rule: required, field: email }]',
+    blocked_sources: '[spam]',
+    trap_fields: '[website]',
+    team_members: '[{ full_name: Peter Page, email: peter@example.com }]',
+    custom_fields: '[{ key: pets, label: Pets }]',
+    score_rules: '[{ points: 10, activity: reply }]',
+    outcome_products: '[{ key: raft, name: Raft }]',
+  }
+  await send(
+    Object.entries(lists)
+      .map(([key, list]) => `${key}: ${list}`)
+      .join('\n'),
+    true,
+  )
+  const emptied = Object.keys(lists)
+    .map((key) => `${key}: []`)
+    .join('\n')
+
+  const { body } = await send(emptied, true)
+  const again = await send(emptied)
+
+  const planned = Object.fromEntries(body.data.steps.slice(1).map(({ what, change }) => [what, change]))
+  expect(planned).toEqual(Object.fromEntries(Object.keys(lists).map((key) => [key.replace('_', ' '), 'change'])))
+  expect(again.body.data.steps.filter(({ change }) => change !== 'none')).toEqual([])
+})
+
+test('422: a measure stays as long as a type of an earlier file has it as a value', async () => {
+  const measures = (keys: string) => `outcome_measures: [{ key: ${keys}, label: M, unit: money }]`
+  const types = 'outcome_types: [{ key: met, label: Met, values: [{ key: fee }] }]'
+  const plan = (sections: string) => send(sections, false, 'measured')
+  await send(`${measures('fee')}\n${types}`, true, 'measured')
+
+  const { status, body } = await plan(measures('pay'))
+
+  const fields = { 'organisations[0].outcome_measures': 'line 5: must keep fee, a value of met' }
+  expect([status, body.error.fields]).toEqual([422, fields])
+  expect((await plan(`${measures('pay')}\n${types.replace('fee', 'pay')}`)).status).toBe(200)
+})
+
 test.each([
+  [
+    'outcome_products: [{ key: a, name: A, aliases: [X1] }, { key: b, name: B, aliases: [x1] }]',
+    'organisations[0].outcome_products[1].aliases[0]',
+  ],
+  [
+    'outcome_products: [{ key: a, name: A }, { key: b, name: B, aliases: [y, A] }]',
+    'organisations[0].outcome_products[1].aliases[1]',
+  ],
+  [
+    'outcome_products: [{ key: a, name: A, aliases: [B] }, { key: b, name: B }]',
+    'organisations[0].outcome_products[1].key',
+  ],
+  ['outcome_types: []', 'organisations[0].outcome_types'],
+  ['grades: []', 'organisations[0].grades'],
+  ['lead_deadlines: []', 'organisations[0].lead_deadlines'],
+  ['policy_rules:', 'organisations[0].policy_rules'],
   ['stages: [{ key: new, label: New }]', 'organisations[0].stages'],
   [
     'stages: [{ key: a, label: A }, { key: a, label: B, kind: won }, { key: c, label: C, kind: lost }]',
