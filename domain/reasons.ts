@@ -54,7 +54,9 @@ const isWhole = ({ inst, expected }: RawIssue & { readonly code: 'invalid_type' 
   expected === 'number' && inst !== undefined && 'format' in inst._zod.def && inst._zod.def.format === 'safeint'
 
 export const unknownKey = (known: readonly string[]): string =>
-  known.length === 0 ? 'is not known here' : `is not known here; there are ${known.join(', ')}`
+  known.length === 0
+    ? 'is not known here'
+    : `is not known here; there ${known.length === 1 ? 'is' : 'are'} ${known.join(', ')}`
 
 /** The keys that an object of this schema can have. */
 const knownBy = (schema: unknown): readonly string[] => {

@@ -160,9 +160,10 @@ export const importFile = async (
   const total = await stat(file).then(
     ({ size }) => size,
     () => {
-      throw new Failed(`${file} cannot be read.`)
+      throw new Failed(`There is no file ${file}, or none that can be read.`)
     },
   )
+  if (total === 0) throw new Failed(`${basename(file)} is empty. Its first line must name the columns.`)
   const upload = await digestOf(file)
   await refuseUnreadable(file)
   const shown = progressShown(dry_run ? 'checking' : 'importing', process.stderr)

@@ -1,10 +1,10 @@
 import { OrganisationId } from '#domain/values.ts'
-import { readOptions } from '#infra/command-line.ts'
+import { endMisunderstood, readOptions } from '#infra/command-line.ts'
 import { readConfig } from '#infra/config.ts'
 import { readOwnSecrets } from '#infra/local-installation.ts'
 import { exportAll, isExportable } from './export.ts'
 import { importFile, isImportable } from './import.ts'
-import { Failed } from './service.ts'
+import { Failed, type Service } from './service.ts'
 
 const usage = `Usage: npm run leads -- import FILE.csv --organisation ID [--what leads|outcomes] [--campaign KEY] [--dry-run]
        npm run leads -- export --organisation ID [--what leads|outcomes|events] [--format csv|jsonl]
@@ -40,10 +40,23 @@ const chosen = () =>
     },
   })
 
+/** What is asked for; undefined where that is not understood. */
+const taskOf = ({ values, positionals }: ReturnType<typeof chosen>) => {
+  const [act, file, ...others] = positionals
+  const { what, campaign, format, 'dry-run': dry_run } = values
+  if (act === 'export' && file === undefined && isExportable(what))
+    return (service: Service) => exportAll(service, what, format)
+  if (act === 'import' && file !== undefined && others.length === 0 && isImportable(what))
+    return (service: Service) => importFile(service, file, what, { campaign, dry_run })
+  return undefined
+}
+
 const main = async (): Promise<void> => {
-  const { values, positionals } = chosen()
-  const [act, file] = positionals
-  const { what } = values
+  const options = chosen()
+  const { values, positionals } = options
+  const task =
+    taskOf(options) ??
+    endMisunderstood([...positionals, ...(values.what === 'leads' ? [] : ['--what', values.what])], usage)
   const { BASE_URL, DATA_DIR, OPERATOR_KEY } = readConfig({
     ...process.env,
     BASE_URL: values['base-url'] ?? process.env['BASE_URL'],
@@ -55,11 +68,7 @@ const main = async (): Promise<void> => {
     throw new Failed(
       `--organisation must be the id of the organisation, as GET /admin/v1/organisations shows it; "${values.organisation}" is none.`,
     )
-  const address = `${BASE_URL}/admin/v1/organisations/${values.organisation}`
-  const service = { address, operatorKey }
-  if (act === 'export' && isExportable(what)) return exportAll(service, what, values.format)
-  if (act !== 'import' || file === undefined || !isImportable(what)) throw new Failed(usage)
-  return importFile(service, file, what, { campaign: values.campaign, dry_run: values['dry-run'] })
+  await task({ address: `${BASE_URL}/admin/v1/organisations/${values.organisation}`, operatorKey })
 }
 
 try {

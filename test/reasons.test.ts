@@ -69,7 +69,7 @@ test.each<[title: string, schema: z.ZodType, value: unknown, reason: unknown]>([
     'a key that is not known',
     z.strictObject({ a: z.string() }),
     { a: '', b: 1 },
-    [['b', 'is not known here; there are a']],
+    [['b', 'is not known here; there is a']],
   ],
   [
     'a key of a list by name that is not known',

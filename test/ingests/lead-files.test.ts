@@ -299,7 +299,11 @@ test('what cannot be done is said', async () => {
   expect((await run('import', 'twice.csv')).errors).toContain('twice.csv has two columns named email')
   await writeFile(join(folder, 'semicolons.csv'), 'email;first_name\nzoe@example.com;Zoe\n')
   expect((await run('import', 'semicolons.csv')).errors).toContain('semicolons.csv has no commas between its columns')
-  expect(await run('import', 'missing.csv')).toMatchObject({ code: 1, errors: 'missing.csv cannot be read.\n' })
+  expect((await run('import', 'missing.csv')).errors).toBe('There is no file missing.csv, or none that can be read.\n')
+  await writeFile(join(folder, 'empty.csv'), '')
+  expect((await run('import', 'empty.csv')).errors).toContain(
+    'empty.csv is empty. Its first line must name the columns',
+  )
   expect((await run('import', 'broken.csv')).errors).toContain('broken.csv:2: a double quote')
   expect((await run('import', 'leads.csv', '--campaign', 'paused')).errors).toContain('paused')
   expect((await run('export', '--format', 'xml')).errors).toContain('csv or jsonl')
