@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { event, personal, type EventOf } from '../event.ts'
+import { event, personal, type EventOf, type Json } from '../event.ts'
 import { Key, StageKind } from '../pipeline/events.ts'
 import { ApiApplicationId, CampaignId, CustomerId, OrganisationId } from '../values.ts'
 
@@ -201,8 +201,16 @@ export const leadEvents = {
     own,
   ),
   LeadStatusChanged: event(
-    { ...about, from: LeadStatus, to: LeadStatus, reason: personal(z.string()).nullable(), dormant_at },
-    own,
+    {
+      ...about,
+      from: LeadStatus,
+      to: LeadStatus,
+      reason: personal(z.string()).nullable(),
+      dormant_at,
+      /** Until when somebody must have made contact; null: nobody waits for that, as of a lead that has ended. */
+      first_contact_due_at: z.iso.datetime().nullable(),
+    },
+    { ...own, upcasts: [(v1: Json): Json => ({ ...v1, first_contact_due_at: null })] },
   ),
   LeadOutcomeReasonSet: event(
     { ...about, reason: personal(z.string()).nullable(), note: personal(z.string()).nullable() },

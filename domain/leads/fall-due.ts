@@ -30,7 +30,15 @@ export const fallDue = (act: FallDue, state: LeadState, circumstances: Circumsta
     case 'GoDormant':
       if (!isOver(record.dormant_at) || record.shown.status !== 'open') return []
       return [
-        { type: 'LeadStatusChanged', ...about, from: 'open', to: 'dormant', reason: null, dormant_at: null } as const,
+        {
+          type: 'LeadStatusChanged',
+          ...about,
+          from: 'open',
+          to: 'dormant',
+          reason: null,
+          dormant_at: null,
+          first_contact_due_at: record.first_contact_due_at,
+        },
       ]
   }
 }

@@ -21,7 +21,19 @@ const toStatus = (to: LeadStatus, reason: string | null, state: LeadState, circu
   const from = state.record.shown.status
   if (from === to) return []
   const dormant_at = to === 'open' ? dormantAt(circumstances.now, circumstances.pipeline) : null
-  return [{ type: 'LeadStatusChanged', ...aboutOf(state, circumstances), from, to, reason, dormant_at }]
+  // One that is opened again before anybody made contact is waited for as before.
+  const first_contact_due_at = isTerminal(to) ? null : state.record.first_contact_due_at
+  return [
+    {
+      type: 'LeadStatusChanged',
+      ...aboutOf(state, circumstances),
+      from,
+      to,
+      reason,
+      dormant_at,
+      first_contact_due_at,
+    },
+  ]
 }
 
 /** The stage that goes with a status: none for a lead that is ruled out, which stays where it was. */

@@ -12,7 +12,8 @@ export const leadDueTimes = (event: LeadEvent): Partial<Record<LeadTimer, string
       return { lead_dormancy: event.dormant_at, ...(event.is_first_contact && { lead_first_contact: null }) }
     case 'LeadStatusChanged': {
       const isWorked = event.to === 'open' || event.to === 'dormant'
-      return { lead_dormancy: event.dormant_at, ...(!isWorked && { lead_first_contact: null, lead_tps: null }) }
+      const { dormant_at: lead_dormancy, first_contact_due_at: lead_first_contact } = event
+      return { lead_dormancy, lead_first_contact, ...(!isWorked && { lead_tps: null }) }
     }
     case 'LeadFirstContactOverdue':
       return { lead_first_contact: null }

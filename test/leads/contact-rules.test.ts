@@ -2,6 +2,7 @@ import { describe } from 'vitest'
 import type { OneLeadCommand } from '#domain/leads/commands.ts'
 import { ActivityKind, type LeadEvent, type LeadStatus } from '#domain/leads/events.ts'
 import { lead } from '#domain/leads/lead.ts'
+import { isTerminal } from '#domain/leads/record.ts'
 import { scenariosOf } from '../scenario.ts'
 import { about, act, activity, at, created, days, form, pipeline } from './builders.ts'
 
@@ -33,6 +34,7 @@ const became = (to: LeadStatus, from: LeadStatus = 'open'): LeadEvent => ({
   to,
   reason: null,
   dormant_at: to === 'open' ? dormancy : null,
+  first_contact_due_at: isTerminal(to) ? null : created.first_contact_due_at,
 })
 
 /** What the firm contacts the person by; what happens without contact; all else comes from the person. */

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { LeadEvent, LeadStatus } from '#domain/leads/events.ts'
 import type { OneLeadCommand } from '#domain/leads/commands.ts'
 import { lead } from '#domain/leads/lead.ts'
+import { isTerminal } from '#domain/leads/record.ts'
 import { gradeOf, scoreOf } from '#domain/leads/score.ts'
 import { seededPipeline } from '#domain/pipeline/record.ts'
 import { leadDueTimes } from '../../projections/due-times/leads.ts'
@@ -19,6 +20,7 @@ const status = (from: LeadStatus, to: LeadStatus, reason: string | null = null):
   to,
   reason,
   dormant_at: to === 'open' ? '2026-02-14T12:00:00.000Z' : null,
+  first_contact_due_at: isTerminal(to) ? null : created.first_contact_due_at,
 })
 const stage = (from: string, to: string): LeadEvent => ({
   type: 'LeadStageChanged',
@@ -177,6 +179,13 @@ describe('what falls due', () => {
       lead_first_contact: null,
       lead_tps: null,
     })
+    // Opened again before anybody made contact, it is waited for as before.
+    for (const from of ['won', 'dormant'] as const)
+      expect(leadDueTimes(status(from, 'open'))).toEqual({
+        lead_dormancy: '2026-02-14T12:00:00.000Z',
+        lead_first_contact: later,
+      })
+    expect(leadDueTimes(status('open', 'dormant'))).toEqual({ lead_dormancy: null, lead_first_contact: later })
     expect([leadDueTimes(set), leadDueTimes(fell)]).toEqual([{ lead_next_action: later }, { lead_next_action: null }])
     expect(leadDueTimes(snoozed)).toEqual({ lead_snooze: later })
   })

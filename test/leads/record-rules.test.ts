@@ -288,6 +288,7 @@ describe('the record', () => {
       to,
       reason: null,
       dormant_at: null,
+      first_contact_due_at: null,
     })
     const plan = { due_at: days(28), failed_tries: 0, trouble: null }
     expect(after(screened('clear'))?.tps_planned).toEqual(plan)

@@ -57,6 +57,7 @@ describe('what was done before is remembered', () => {
       to: 'lost',
       reason: null,
       dormant_at: null,
+      first_contact_due_at: null,
     }
 
     expect(state(form).said).toEqual({})

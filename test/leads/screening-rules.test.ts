@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { OneLeadCommand } from '#domain/leads/commands.ts'
 import type { LeadEvent, LeadStatus, TpsStatus } from '#domain/leads/events.ts'
 import { lead } from '#domain/leads/lead.ts'
-import { MarketingPermission, marketingPermissions } from '#domain/leads/record.ts'
+import { MarketingPermission, marketingPermissions, isTerminal } from '#domain/leads/record.ts'
 import { scenariosOf } from '../scenario.ts'
 import { about, act, at, created, receive } from './builders.ts'
 
@@ -49,6 +49,7 @@ const became = (to: LeadStatus, from: LeadStatus = 'open'): LeadEvent => ({
   to,
   reason: null,
   dormant_at: to === 'open' ? '2026-02-14T12:00:00.000Z' : null,
+  first_contact_due_at: isTerminal(to) ? null : created.first_contact_due_at,
 })
 
 describe('a number is screened', () => {

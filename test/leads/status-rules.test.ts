@@ -15,6 +15,7 @@ const became = (from: LeadStatus, to: LeadStatus, reason: string | null = null):
   to,
   reason,
   dormant_at: to === 'open' ? '2026-02-14T12:00:00.000Z' : null,
+  first_contact_due_at: isTerminal(to) ? null : created.first_contact_due_at,
 })
 const kindOf = (key: string) => (key === 'won' || key === 'lost' ? key : 'open')
 const moved = (from: string, to: string): LeadEvent => ({
@@ -63,6 +64,24 @@ describe.each(ended)('a lead that is %s', (from) => {
     given: [created, became('open', from)],
     when: follow({ stage: 'quoted' }),
     then: [],
+  })
+})
+
+describe('a lead that is opened again', () => {
+  const ended = became('open', 'lost')
+  scenario('before anybody made contact is waited for as before', {
+    given: [created, ended],
+    when: become('open'),
+    then: [{ ...became('lost', 'open'), first_contact_due_at: created.first_contact_due_at } as LeadEvent],
+  })
+  scenario('after it was told that nobody had is not told of once more', {
+    given: [
+      created,
+      { type: 'LeadFirstContactOverdue', ...about, due_at: created.first_contact_due_at ?? '', minutes_overdue: 0 },
+      ended,
+    ],
+    when: become('open'),
+    then: [{ ...became('lost', 'open'), first_contact_due_at: null } as LeadEvent],
   })
 })
 

@@ -162,6 +162,7 @@ describe('other work', () => {
     to: 'lost',
     reason: 'price',
     dormant_at: null,
+    first_contact_due_at: null,
   }
   does('why it ended so is noted', [], because('Too dear'), [noted('Too dear')])
   does('once', [noted('Too dear')], because('Too dear'), [])
