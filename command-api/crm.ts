@@ -150,7 +150,7 @@ export const crmReactions = (deps: ReactionDeps): readonly SomeReaction[] => {
     whenLeadSentShowOutcomes(writer, leads),
     whenApplicationChangedRecordActivity({ leads, customerOf }),
     whenCustomerUpdatedRecordChange(leads),
-    whenPolicyBoundWinLead(leads),
+    whenPolicyBoundWinLead({ leads, policyOf }),
     whenInboundEventAcceptedReportOutcome(outcomesDeps),
     whenOutcomeReportedRecordOutcome(outcomesDeps),
     whenPolicyChangedRecordActivity({ leads, policyOf }),

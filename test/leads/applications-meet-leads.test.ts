@@ -80,6 +80,26 @@ test('a policy that is cancelled cancels its deal, and the lead is lost with the
   expect(await outcomesOf(fixture)).toHaveLength(2)
 })
 
+test('a sale that is told late, of a policy that was cancelled meanwhile, makes no lost lead won', async () => {
+  await using fixture = await openLeads()
+  await fixture.send(website, { contact_id })
+  // What tells of the sale is set aside.
+  fixture.holdBack('when-policy-bound-win-lead')
+  await sale(fixture)
+  await fixture.happened('PolicyActivated.v1')
+  await fixture.happened('PolicyDocumentIssued.v1')
+  await fixture.happened('PolicyCancelled.v1')
+  await fixture.settled()
+  expect((await fixture.leads.find(organisation_id, contact_id))?.record.shown.status).toBe('lost')
+
+  fixture.holdBack(undefined)
+  await fixture.reactAgain()
+  await fixture.settled()
+
+  expect((await fixture.leads.find(organisation_id, contact_id))?.record.shown.status).toBe('lost')
+  expect(await typesOf(fixture)).toContain('activity.policy_bound')
+})
+
 test('a cancellation that the firm has reported itself is recorded once', async () => {
   await using fixture = await openLeads()
   await fixture.send(website, { contact_id })

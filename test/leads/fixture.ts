@@ -94,8 +94,10 @@ export const openLeads = async (declared: Partial<OutcomeModel> = {}) => {
     heldOutcomes,
   ]
   let reactions: readonly SomeReaction[] = []
+  let heldBack: string | undefined
   const react = async (recorded: RecordedEvent) => {
     for (const reaction of reactions) {
+      if (reaction.name === heldBack) continue
       const isWanted = reaction.categories.includes(categoryOf(recorded.stream)) && recorded.type in reaction.events
       const context = isWanted && contextOf(reaction, recorded, never)
       if (context) await reaction.react(fromStored(reaction.events, recorded) as never, recorded, context)
@@ -181,6 +183,10 @@ export const openLeads = async (declared: Partial<OutcomeModel> = {}) => {
     /** Reacts once more to all that has happened, as another process might. */
     reactAgain: async () => {
       for (const event of await log.readAll()) await react(event)
+    },
+    /** The reaction of this name does nothing for now. */
+    holdBack: (name: string | undefined) => {
+      heldBack = name
     },
     /** Puts a stored sample into the log, in this stream. */
     happened: async (name: string, stream?: string) => {
