@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { chmod, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -22,8 +23,15 @@ declare module 'vitest' {
   }
 }
 
-// What a server forgets in a crash nobody misses.
-const fast = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', autovacuum_naptime: '10s' }
+// What a server forgets in a crash nobody misses. Its log may lie in memory.
+const fast = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  autovacuum_naptime: '10s',
+  min_wal_size: '80MB',
+  max_wal_size: '256MB',
+}
 
 const root = join(import.meta.dirname, '..')
 
@@ -39,14 +47,45 @@ const keepCompiled = async (): Promise<void> => {
   if (isFirst) await promisify(execFile)(process.execPath, ['start.ts', '--help'], { cwd: root }).catch(() => undefined)
 }
 
+/** Where Linux has files in memory alone. */
+const inMemory = '/dev/shm'
+const neededBytes = 4 * 2 ** 30
+
+/**
+ * A database is a thousand files, which most tests make and delete again. A disk takes half of the time of the suite for
+ * that, the longer the more were deleted shortly before; where there is the room for it, they are kept in memory.
+ */
+const keepFilesInMemory = async (): Promise<() => Promise<void>> => {
+  const { bavail, bsize } = await statfs(inMemory).catch(() => ({ bavail: 0, bsize: 0 }))
+  const hasRoom = Math.min(bavail * bsize, process.availableMemory()) >= neededBytes
+  if (process.env['TMPDIR'] !== undefined || !hasRoom) return () => Promise.resolve()
+  await removeLeftBehind()
+  const directory = await mkdtemp(join(inMemory, `coverstream-${process.pid}-`))
+  // PostgreSQL may run as another user than we do.
+  await chmod(directory, 0o755)
+  process.env['TMPDIR'] = directory
+  return () => rm(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
+}
+
+/** What runs have left in memory that were killed. */
+const removeLeftBehind = async (): Promise<void> => {
+  for (const name of await readdir(inMemory)) {
+    const pid = /^coverstream-(\d+)-/.exec(name)?.[1]
+    if (pid !== undefined && !existsSync(join('/proc', pid)))
+      await rm(join(inMemory, name), { recursive: true, force: true })
+  }
+}
+
 export const setup = async (project: TestProject) => {
   await keepCompiled()
+  const removeFiles = await keepFilesInMemory()
   const kafkaDirectory = await mkdtemp(join(tmpdir(), 'coverstream-kafka-'))
   project.provide('kafkaDirectory', kafkaDirectory)
   const endDatabases = await setUpDatabases(project)
   return async () => {
     await endKafka(kafkaDirectory)
     await endDatabases()
+    await removeFiles()
   }
 }
 
