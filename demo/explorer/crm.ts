@@ -107,6 +107,7 @@ export const prepareLeads = async (callers: Callers): Promise<Examples> => {
     getOrganisationLeads: inOrganisation(),
     getOrganisationLead: inOrganisation({ contact_id }),
     getOrganisationLeadTimeline: inOrganisation({ contact_id }),
+    getOrganisationLeadHistory: inOrganisation({ contact_id }),
     postOrganisationLeadActs: inOrganisation(
       { contact_id },
       {

@@ -2,16 +2,18 @@ import { z } from 'zod'
 import { CustomerDetails } from '#domain/customers/events.ts'
 import { ConsentHeld, isVerified, type Customer } from '#domain/customers/record.ts'
 import { LeadFeedEvent, team } from '#domain/lead-feed/record.ts'
-import { LeadStatus } from '#domain/leads/events.ts'
+import { leadEvents, LeadStatus } from '#domain/leads/events.ts'
 import { LeadRecord, listedAs, MarketingPermission, marketingPermissions } from '#domain/leads/record.ts'
 import { Key } from '#domain/pipeline/events.ts'
 import { CustomerId, OrganisationId } from '#domain/values.ts'
+import type { EventLog } from '#infra/event-log/event-log.ts'
 import { Cursor } from '#infra/http/cursor.ts'
 import { notFound } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import { Limit, nextCursor, placeOf } from '../feed.ts'
+import { readTimeline, Timeline, timelineParameters } from '../timeline.ts'
 import { eventPage, EventsQuery, shownEvent, type EventRow } from './routes.ts'
 
 const operator = { tag: 'Operator', access: { kind: 'operator' } } as const
@@ -66,8 +68,12 @@ const recordPage = (organisation_id: OrganisationId, { status, ...filters }: Fil
   return { text, values }
 }
 
+const leadKind = { category: 'lead', events: leadEvents }
+
+type Deps = { readonly pool: Database; readonly eventLog: Pick<EventLog, 'read'> }
+
 /** Leads as the team works with them. */
-export const leadAdminRoutes = ({ pool }: { readonly pool: Database }): Route[] => [
+export const leadAdminRoutes = ({ pool, eventLog }: Deps): Route[] => [
   route(
     {
       ...operator,
@@ -135,6 +141,22 @@ export const leadAdminRoutes = ({ pool }: { readonly pool: Database }): Route[] 
       )
       return { status: 200, body: { data: rows.map(shownEvent), next_cursor: nextCursor('timeline', rows, cursor) } }
     },
+  ),
+  route(
+    {
+      ...operator,
+      method: 'get',
+      address: `${address}/:contact_id/history`,
+      summary:
+        'List every event of a lead, those too that concern the team alone (tasks, proposals, snoozes), oldest first',
+      path: LeadPath,
+      query: timelineParameters.omit({ organisation_id: true }),
+      answers: { 200: Timeline },
+    },
+    async ({ path: { organisation_id, contact_id }, query }) => ({
+      status: 200,
+      body: await readTimeline(eventLog, leadKind, contact_id, { organisation_id, ...query }),
+    }),
   ),
   route(
     {

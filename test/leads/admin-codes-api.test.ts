@@ -189,6 +189,7 @@ const operations: Refused<Asked> = {
   [`get ${firm}/leads`]: list(() => '/leads', { ...pages, status: 'asleep', stage: 'No!', owner_id: '7' }),
   [`get ${firm}/leads/{contact_id}`]: show(() => `/leads/${idOf("ada's person")}`, `/leads/${nobody}`),
   [`get ${firm}/leads/{contact_id}/timeline`]: list(() => `/leads/${idOf("ada's person")}/timeline`, pages),
+  [`get ${firm}/leads/{contact_id}/history`]: list(() => `/leads/${idOf("ada's person")}/history`, pages),
   [`get ${firm}/lead_events`]: list(() => '/lead_events', {
     ...pages,
     contact_id: '7',

@@ -138,7 +138,7 @@ export const openLeads = async (declared: Partial<OutcomeModel> = {}) => {
   const served = await serve(
     [
       ...leadRoutes({ pool: database.pool, pipelines }),
-      ...leadAdminRoutes({ pool: database.pool }),
+      ...leadAdminRoutes({ pool: database.pool, eventLog: log }),
       ...customerAdminRoutes({ pool: database.pool }),
       ...outcomeRoutes({ pool: database.pool, outcomeModels: models.outcomeModels }),
       ...crmRoutes({

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { LeadRecord } from '#domain/leads/record.ts'
 import type { Pipeline } from '#domain/pipeline/events.ts'
+import type { z } from 'zod'
+import type { Timeline } from '../../query-api/timeline.ts'
 import { olive, organisation_id } from './builders.ts'
 import { as, openLeads, type Fixture } from './fixture.ts'
 
@@ -64,6 +66,36 @@ test('200: the team works a lead, several acts at once', async () => {
     first_contacted_at: '2026-01-15T12:00:00.000Z',
     activities: { call: 1 },
   })
+})
+
+test('every event of a lead is listed with who did it and when, those too that concern the team alone', async () => {
+  const contact_id = await fixture.send()
+  await work(
+    contact_id,
+    { act: 'add_task', title: 'Send the price' },
+    { act: 'snooze', until: later },
+    { act: 'mark', priority: 'high' },
+  )
+  const history = async (query: string) =>
+    (await fixture.get(`${address}/${contact_id}/history?${query}`)).body as z.output<typeof Timeline>
+
+  const { data, next_cursor } = await history('limit=3')
+  const rest = await history(`cursor=${next_cursor}`)
+
+  const shown = [...data, ...rest.data]
+  expect(shown.map(({ type }) => type)).toEqual([
+    'LeadCreated',
+    'LeadTpsScreeningPlanned',
+    'LeadTaskAdded',
+    'LeadSnoozed',
+    'LeadMarked',
+  ])
+  expect(shown[2]).toMatchObject({
+    actor: { type: 'operator', id: 'tester' },
+    occurred_at: expect.any(String) as string,
+  })
+  expect(rest.data[0]?.details).toMatchObject({ snoozed_until: later })
+  expect(JSON.stringify(shown)).not.toContain('Send the price')
 })
 
 test('one act that is refused leaves the lead as it was', async () => {
