@@ -53,7 +53,7 @@ const penceOf = (text: string, currency: string): Amount => {
   const [, sign = '', pounds] = /^(-?)(\d+(?:\.\d+)?)$/.exec(text) ?? []
   if (pounds === undefined) return { fault: noAmount(currency) }
   if (sign !== '') return { fault: 'must not be negative' }
-  return exactMoney(pounds, currency) ?? { fault: 'must be whole pence' }
+  return exactMoney(pounds, currency) ?? { fault: noAmount(currency) }
 }
 
 const numberOf = (text: string): Amount => (/^-?\d+(\.\d+)?$/.test(text) ? Number(text) : { fault: 'must be a number' })

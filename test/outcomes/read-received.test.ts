@@ -21,8 +21,8 @@ test.each([
 )
 
 test.each([
-  ['GBP', '12.505', 'must be whole pence'],
-  ['JPY', '12.5', 'must be whole pence'],
+  ['GBP', '12.505', 'must be an amount in pounds, as 12.50'],
+  ['JPY', '12.5', 'must be an amount in JPY, as 1250'],
   ['GBP', '-1', 'must not be negative'],
   ['GBP', '12.', 'must be an amount in pounds, as 12.50'],
   ['JPY', 'soon', 'must be an amount in JPY, as 1250'],
