@@ -8,7 +8,7 @@ import type { Premium } from '#domain/premiums/record.ts'
 import { ApplicationId, QuoteId, type OrganisationId } from '#domain/values.ts'
 import type { ProviderNews } from '#infra/stripe/news.ts'
 import { commandHandler, type Context, type Writer } from './handle.ts'
-import { paidTwiceRefundId } from './policies/ids.ts'
+import { paidTwiceRefundIds } from './policies/ids.ts'
 
 /** What is recorded of a piece of news: what it is about, as far as that is ours. */
 export type Receipt = Omit<ReceivePaymentNews, 'type' | 'organisation_id' | 'provider_event_id'>
@@ -58,7 +58,7 @@ export const collectedBy = (
   attempt: number,
   payment_intent_id: string,
   { now: collected_at }: Context,
-) => ({ payment_intent_id, collected_at, refund_id: paidTwiceRefundId(premium_id, attempt) })
+) => ({ payment_intent_id, collected_at, refundId: paidTwiceRefundIds(premium_id, attempt) })
 
 export const nothing: Omit<Receipt, 'kind'> = {
   application_id: null,

@@ -114,7 +114,10 @@ export const makeOnDispute = ({ writer, merchants, concerns, setUp }: Parts) => 
       ? undefined
       : (await policies.load(policy_id))?.premiums.find(({ number }) => number === 1)
     // Of a policy that was cancelled: it was owed no more while the bank had it.
-    if (after?.method === 'card' && after.refunds.some(({ status }) => status === 'owed')) {
+    if (
+      after?.method === 'card' &&
+      after.refunds.some(({ status, reason }) => status === 'owed' && reason !== 'paid_twice')
+    ) {
       const owe = { type: 'OweCardReturn', payment_id, reason: 'policy_cancelled', is_won: true } as const
       await handle(application_id, owe, context)
     }

@@ -5,7 +5,7 @@ import { policy, type PolicyCommand } from '#domain/policies/policy.ts'
 import { premiumOf } from '#domain/policies/premium.ts'
 import type { PolicyState } from '#domain/policies/state.ts'
 import { PremiumId } from '#domain/premiums/events.ts'
-import { failedRefunds, type Premium } from '#domain/premiums/record.ts'
+import { failedRefunds, standing, type Premium } from '#domain/premiums/record.ts'
 import { isTooEarly } from '#domain/retry.ts'
 import { inBusinessTime, type Clock } from '#infra/clock.ts'
 import type { Outcome, Provider, ProviderPayment } from '#infra/stripe/provider.ts'
@@ -13,7 +13,7 @@ import { commandHandler, type Context, type Writer } from '../handle.ts'
 import { makeLookAtMandate } from '../look-at-mandate.ts'
 import type { Merchants } from '../merchants.ts'
 import type { Timer } from '../timers.ts'
-import { paidTwiceRefundId, premiumIds, providerRefundId } from './ids.ts'
+import { paidTwiceRefundIds, premiumIds, providerRefundId } from './ids.ts'
 
 type Deps = { readonly writer: Writer; readonly merchants: Merchants; readonly clock: Pick<Clock, 'now'> }
 
@@ -53,7 +53,7 @@ export const collectPremiums = ({ writer, merchants, clock }: Deps): readonly Ti
     if (!provider) return [{ type: 'DelayPremium', premium_id, attempt, failure_code: 'no_account', now }]
     const isLate = clock.now().getTime() - Date.parse(premium.asked_at) > keyIsOldMs
     // Cover that has come to the end of its term was given, and is paid for; so is a premium whose dispute was won meanwhile.
-    const isNotOwed = premium.reinstated !== null || (hasEnded(state) && state.status !== 'expired')
+    const isNotOwed = standing(premium).length > 0 || (hasEnded(state) && state.status !== 'expired')
     if (status === 'due' && isNotOwed) return giveUp(provider, state, premium, now)
     return status === 'due' ? ask(provider, state, premium, now, isLate) : check(provider, premium, now)
   }
@@ -194,7 +194,7 @@ const settledBy = (
     case 'succeeded':
     case 'authorised': {
       const collected_at = paid_at === null ? now : inBusinessTime(paid_at, now)
-      const collected_by = { payment_intent_id: id, collected_at, refund_id: paidTwiceRefundId(premium_id, attempt) }
+      const collected_by = { payment_intent_id: id, collected_at, refundId: paidTwiceRefundIds(premium_id, attempt) }
       const collected = { ...settled, result: { outcome: 'collected', ...collected_by } } as const
       if (total_pence === 0) return [collected]
       const failed_before = failedRefunds(premium)

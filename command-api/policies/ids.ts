@@ -19,6 +19,13 @@ export const providerRefundId = (
   return PremiumRefundId.parse(derivedId('provider_refund', premium_id, `${attempt} ${total_pence}${since}`))
 }
 
-/** The id of what is given back of a premium that was paid twice, by the attempt that told of it. */
-export const paidTwiceRefundId = (premium_id: PremiumId, attempt: number): PremiumRefundId =>
-  PremiumRefundId.parse(derivedId('paid_twice_refund', premium_id, String(attempt)))
+/**
+ * The id of what is given back of a premium that was paid twice, by the attempt that told of it, and by how many refunds of it
+ * there are: what is lost and won again is given back again.
+ */
+export const paidTwiceRefundIds =
+  (premium_id: PremiumId, attempt: number) =>
+  (count: number): PremiumRefundId =>
+    PremiumRefundId.parse(
+      derivedId('paid_twice_refund', premium_id, count === 0 ? `${attempt}` : `${attempt} ${count}`),
+    )

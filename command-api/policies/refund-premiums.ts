@@ -30,11 +30,12 @@ export const refundPremiums = ({ writer, merchants }: Deps): Timer => {
   }
 }
 
-/** The payment that a refund comes out of: the other one of two, where of the newer too little is left. */
-const paymentFor = (premium: Premium, { refund_pence }: PremiumRefund) => {
-  const isEnough = refundedBy(premium, premium.attempt) + refund_pence <= premium.amount_pence
-  return isEnough ? premium : (premium.reinstated ?? premium)
-}
+/** The debit that a refund comes out of: another one, where of the newest too little is left. */
+const paymentFor = (premium: Premium, { refund_pence }: PremiumRefund) =>
+  [premium, ...premium.also_paid_by].find(
+    ({ attempt, payment_intent_id }) =>
+      payment_intent_id !== null && refundedBy(premium, attempt) + refund_pence <= premium.amount_pence,
+  ) ?? premium
 
 const giveBack = async (
   provider: Provider | undefined,

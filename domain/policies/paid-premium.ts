@@ -1,28 +1,42 @@
 import type { PremiumEvent, PremiumRefundId } from '../premiums/events.ts'
-import { refundable, type Premium } from '../premiums/record.ts'
+import { refundable, standing, type OtherPayment, type Premium } from '../premiums/record.ts'
 import { about } from './premium.ts'
-import { refundOwed, wholeRefundId } from './refunds.ts'
+import { refundOwed, waiveRefund, wholeRefundId } from './refunds.ts'
 import type { PolicyState } from './state.ts'
 
-/** What follows where a premium is paid: by an earlier payment, by two, or for a time that is not covered. */
+/** What follows where a premium is paid: by another payment, by two, or for a time that is not covered. */
 
 type Decision = readonly PremiumEvent[]
 
-export type Reinstated = NonNullable<Premium['reinstated']>
+/** What another payment pays for it. */
+export const paidBy = (premium: Premium, policy: PolicyState, other: OtherPayment): Decision => {
+  const { attempt, method, payment_intent_id, reinstated_at: collected_at, refund_id } = other
+  return [
+    { type: 'PremiumCollected', ...about(premium), attempt, method, payment_intent_id, collected_at },
+    ...refundedAtOnce({ ...premium, method }, policy, refund_id),
+  ]
+}
 
-/** What the attempt of a dispute that was won had collected pays for it. */
-export const paidByEarlier = (
+/** Another payment that stands pays it, and is not given back then; undefined: there is none. */
+export const paidByOther = (premium: Premium, policy: PolicyState): Decision | undefined => {
+  const [other] = standing(premium)
+  return other && [...paidBy(premium, policy, other), ...waiveRefund(policy, premium, other.refund_id)]
+}
+
+/** Of each payment beside that of the premium, once: it is the newer payment that is given back, that by Direct Debit. */
+export const paidTwice = (
   premium: Premium,
   policy: PolicyState,
-  { attempt, method, payment_intent_id, reinstated_at: collected_at, refund_id }: Reinstated,
-): Decision => [
-  { type: 'PremiumCollected', ...about(premium), attempt, method, payment_intent_id, collected_at },
-  ...refundedAtOnce({ ...premium, method }, policy, refund_id),
-]
+  others: readonly OtherPayment[] = premium.also_paid_by,
+): Decision =>
+  others
+    .filter(({ refund_id }) => !hasRefund(premium, refund_id))
+    .map(({ refund_id }) =>
+      refundOwed({ ...premium, method: 'direct_debit' }, policy, premium.amount_pence, 'paid_twice', refund_id),
+    )
 
-/** It is the newer payment that is given back: that by Direct Debit. */
-export const paidTwice = (premium: Premium, policy: PolicyState, { refund_id }: Reinstated) =>
-  refundOwed({ ...premium, method: 'direct_debit' }, policy, premium.amount_pence, 'paid_twice', refund_id)
+const hasRefund = ({ refunds }: Premium, refund_id: PremiumRefundId): boolean =>
+  refunds.some((each) => each.refund_id === refund_id)
 
 /** What is collected for a time that is not covered is given back. */
 export const refundedAtOnce = (premium: Premium, policy: PolicyState, otherwise?: PremiumRefundId): Decision => {
@@ -31,7 +45,7 @@ export const refundedAtOnce = (premium: Premium, policy: PolicyState, otherwise?
   const isCoolingOff = cancellation_reason === 'cooling_off'
   if (!isCoolingOff && premium.covers_from < cancelled_on) return []
   const left = refundable({ ...premium, status: 'collected' })
-  if (left === 0) return []
-  const refund_id = premium.refunds.some((each) => each.refund_id === wholeRefundId(premium)) ? otherwise : undefined
+  const refund_id = [wholeRefundId(premium), otherwise].find((id) => id !== undefined && !hasRefund(premium, id))
+  if (left === 0 || refund_id === undefined) return []
   return [refundOwed(premium, policy, left, isCoolingOff ? 'cooling_off' : 'policy_ended', refund_id)]
 }

@@ -10,6 +10,7 @@ import * as premiums from './premiums.ts'
 import { settlePremium, type SettlePremium } from './settle-premium.ts'
 import { writeOffPremium, type WriteOffPremium } from './write-off.ts'
 import * as refunds from './refunds.ts'
+import * as failedRefunds from './failed-refunds.ts'
 import { evolvePolicyState, type PolicyState } from './state.ts'
 import {
   activatePolicy,
@@ -50,8 +51,8 @@ export type PolicyCommand =
   | refunds.RefundPremium
   | refunds.RecordPremiumRefund
   | refunds.RecordProviderRefund
-  | refunds.RecordRefundFailure
-  | refunds.RecordCardReturnFailure
+  | failedRefunds.RecordRefundFailure
+  | failedRefunds.RecordCardReturnFailure
   | refunds.RecordCardReturned
   | refunds.DelayRefund
   | refunds.CloseRefund
@@ -115,9 +116,9 @@ const decided = (command: PolicyCommand, state: PolicyState | undefined): readon
     case 'RecordProviderRefund':
       return refunds.recordProviderRefund(command, state)
     case 'RecordRefundFailure':
-      return refunds.recordRefundFailure(command, state)
+      return failedRefunds.recordRefundFailure(command, state)
     case 'RecordCardReturnFailure':
-      return refunds.recordCardReturnFailure(command, state)
+      return failedRefunds.recordCardReturnFailure(command, state)
     case 'RecordCardReturned':
       return refunds.recordCardReturned(command, state)
     case 'DelayRefund':

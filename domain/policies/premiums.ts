@@ -114,7 +114,7 @@ export const delayPremium = (
 
 export const retryPremium = ({ premium_id, by, now }: RetryPremium, policy: PolicyState): Decision => {
   const premium = premiumOf(policy, premium_id)
-  const { status, retry_at, attempt } = premium
+  const { status, retry_at, attempts } = premium
   if (by === 'timer') {
     if (status !== 'failed' || retry_at === null || retry_at > now || hasEnded(policy)) return []
   } else {
@@ -122,13 +122,13 @@ export const retryPremium = ({ premium_id, by, now }: RetryPremium, policy: Poli
     if (status !== 'failed') return []
     if (hasEnded(policy)) throw new Rejection('conflict', `This policy has ended (${policy.status}).`)
   }
-  return [{ type: 'PremiumRetried', ...about(premium), attempt: attempt + 1 }]
+  return [{ type: 'PremiumRetried', ...about(premium), attempt: attempts + 1 }]
 }
 
 export const recordCardCharged = ({ collected_at }: RecordCardCharged, policy: PolicyState): Decision => {
   const premium = policy.premiums.find(({ method, status }) => method === 'card' && status !== 'collected')
   // The news that it was taken back may have come first.
-  if (!premium || premium.disputed_attempt > 0) return []
+  if (!premium || premium.disputed_attempts.length > 0) return []
   const collected = { type: 'PremiumCollected', ...about(premium), attempt: 1, method: 'card' } as const
   return [{ ...collected, payment_intent_id: null, collected_at }, ...refundedAtOnce(premium, policy)]
 }

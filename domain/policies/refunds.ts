@@ -2,7 +2,14 @@ import { Rejection } from '../rejection.ts'
 import { isTooEarly, retryAt } from '../retry.ts'
 import type { PremiumEvent, PremiumId, PremiumRefundId, RefundReason } from '../premiums/events.ts'
 import { PremiumRefundId as RefundId } from '../premiums/events.ts'
-import { failedRefunds, refundable, refundedBy, type Premium, type PremiumRefund } from '../premiums/record.ts'
+import {
+  failedRefunds,
+  refundable,
+  refundedBy,
+  standing,
+  type Premium,
+  type PremiumRefund,
+} from '../premiums/record.ts'
 import { about, premiumOf } from './premium.ts'
 import type { PolicyState } from './state.ts'
 
@@ -24,24 +31,6 @@ export type RecordPremiumRefund = {
   readonly failed_before: number
   /** Whose payment it was given back from. */
   readonly attempt: number
-}
-
-/** The provider tells, often days later, that what it gave back has come back to it. */
-export type RecordRefundFailure = {
-  readonly type: 'RecordRefundFailure'
-  readonly premium_id: PremiumId
-  /** Null: it was made by hand at the provider. */
-  readonly refund_id: PremiumRefundId | null
-  readonly refund_pence: number
-  readonly provider_refund_id: string
-  readonly failure_code: string
-}
-
-/** The same of the card that paid the first premium. */
-export type RecordCardReturnFailure = {
-  readonly type: 'RecordCardReturnFailure'
-  readonly provider_refund_id: string
-  readonly failure_code: string
 }
 
 /** The provider tells how much of a payment was given back in all, by whomever. */
@@ -139,11 +128,11 @@ const refused = (reason: string) =>
 const refunded = (
   premium: Premium,
   { refund_id, refund_pence, reason }: Owed,
-  attempt = premium.attempt,
+  attempt: number | null = premium.attempt,
 ): PremiumEvent => ({
   type: 'PremiumRefunded',
   ...about(premium),
-  attempt,
+  attempt: attempt ?? premium.attempt,
   refund_id,
   refund_pence,
   reason,
@@ -151,7 +140,7 @@ const refunded = (
 type Owed = Pick<PremiumRefund, 'refund_id' | 'refund_pence' | 'reason'>
 
 const isOwed = ({ status }: PremiumRefund): boolean => status === 'owed'
-const isMade = ({ status }: PremiumRefund): boolean => status === 'refunded'
+export const isMade = ({ status }: PremiumRefund): boolean => status === 'refunded'
 
 export const recordPremiumRefund = (command: RecordPremiumRefund, policy: PolicyState): Decision => {
   const { premium_id, refund_id, failed_before, attempt } = command
@@ -160,67 +149,14 @@ export const recordPremiumRefund = (command: RecordPremiumRefund, policy: Policy
   return owed?.failed_provider_refunds.length === failed_before ? [refunded(premium, owed, attempt)] : []
 }
 
-export const recordRefundFailure = (command: RecordRefundFailure, policy: PolicyState): Decision => {
-  const premium = premiumOf(policy, command.premium_id)
-  const failed = failedOf(premium, command)
-  const decided = refundsFailed(policy, premium, failed, command)
-  // What the policy owes of a card payment is owed whole: a part that somebody gave back by hand was nobody's debt.
-  const isNoDebt = decided.length > 0 && premium.method === 'card' && premium.status !== 'written_off'
-  return isNoDebt ? [...decided, ...failed.map((refund) => waived(policy, premium, refund, 'not_owed'))] : decided
-}
+/** The premium that a card has paid, whatever has paid it since. */
+export const premiumByCard = ({ premiums, card_payment_id }: PolicyState): Premium | undefined =>
+  card_payment_id === null ? undefined : premiums.find(({ number }) => number === 1)
 
-/**
- * One that was made by hand may have counted towards ours, or be recorded in parts: as many stand no more as hold its amount.
- * That is safe, since only what the provider has not given back is given back anew.
- */
-const failedOf = ({ refunds }: Premium, { refund_id, refund_pence }: RecordRefundFailure): readonly PremiumRefund[] => {
-  const named = refunds.find((each) => each.refund_id === refund_id)
-  // One that was closed by the team is closed: what was made of it all the same is recorded by itself.
-  if (named && !isClosed(named)) return [named]
-  const standing = refunds.filter(isMade).toReversed()
-  const same = standing.find((each) => each.refund_pence === refund_pence)
-  if (same) return [same]
-  let left = refund_pence
-  return standing.filter((each) => {
-    const isNeeded = left > 0
-    left -= each.refund_pence
-    return isNeeded
-  })
-}
+/** A card pays before anybody asks for a debit. */
+export const cardAttempt = 1
 
-export const recordCardReturnFailure = (command: RecordCardReturnFailure, policy: PolicyState): Decision => {
-  const premium = policy.premiums.find(({ method }) => method === 'card')
-  if (premium) return refundsFailed(policy, premium, premium.refunds.filter(isMade), command)
-  const beside = besideDebit(policy)
-  const ofCard = beside?.premium.refunds.filter((refund) => isMade(refund) && refund.attempt === beside.attempt) ?? []
-  return beside ? refundsFailed(policy, beside.premium, ofCard, command) : []
-}
-
-/** The premium that a debit has paid, and a card too, whose dispute was won: one of both is given back. */
-const besideDebit = ({ premiums }: PolicyState) => {
-  const premium = premiums.find(({ reinstated }) => reinstated?.method === 'card')
-  return premium?.reinstated ? { premium, ...premium.reinstated } : undefined
-}
-
-/** The provider says it under several names and more than once: each of its refunds fails once. */
-const refundsFailed = (
-  policy: PolicyState,
-  premium: Premium,
-  failed: readonly PremiumRefund[],
-  { provider_refund_id, failure_code }: Pick<RecordRefundFailure, 'provider_refund_id' | 'failure_code'>,
-): Decision => {
-  if (premium.refunds.some((each) => each.failed_provider_refunds.includes(provider_refund_id))) return []
-  const { attempt } = premium
-  return failed.flatMap((refund): Decision => {
-    const { refund_id, refund_pence } = refund
-    const about_it = { ...about(premium), refund_id, attempt, refund_pence, failure_code, provider_refund_id }
-    // The payer's bank has taken the payment back, and it is asked for no more: nothing of it is left to give back.
-    const owedNoMore = premium.status === 'written_off' ? [takenBack(policy, premium, refund)] : []
-    return [{ type: 'PremiumRefundFailed', ...about_it }, ...owedNoMore]
-  })
-}
-
-const isClosed = ({ status }: PremiumRefund): boolean => status === 'paid_otherwise' || status === 'waived'
+export const isClosed = ({ status }: PremiumRefund): boolean => status === 'paid_otherwise' || status === 'waived'
 
 const closed = ({ customer }: PolicyState, premium: Premium, { refund_id, refund_pence }: PremiumRefund) => ({
   ...about(premium),
@@ -230,25 +166,36 @@ const closed = ({ customer }: PolicyState, premium: Premium, { refund_id, refund
   refund_pence,
 })
 
-const waived = (
+export const waived = (
   policy: PolicyState,
   premium: Premium,
   refund: PremiumRefund,
   why: 'not_owed' | 'taken_back',
 ): PremiumEvent => ({ type: 'PremiumRefundWaived', ...closed(policy, premium, refund), why, reason: null })
 
-const takenBack = (policy: PolicyState, premium: Premium, refund: PremiumRefund): PremiumEvent =>
+export const takenBack = (policy: PolicyState, premium: Premium, refund: PremiumRefund): PremiumEvent =>
   waived(policy, premium, refund, 'taken_back')
 
 /** What becomes of refunds that are owed when a premium is asked for no more, after the payer's bank took it back. */
 export const waiveRefunds = (policy: PolicyState, premium: Premium): Decision =>
   premium.refunds.filter(isOwed).map((refund) => takenBack(policy, premium, refund))
 
-/** It is not owed any more, since the payer's bank has taken back what was paid twice. */
-export const waiveRefund = (policy: PolicyState, premium: Premium, refund_id: PremiumRefundId): Decision =>
-  premium.refunds
-    .filter((refund) => isOwed(refund) && refund.refund_id === refund_id)
-    .map((refund) => takenBack(policy, premium, refund))
+/**
+ * It is not owed any more, since the payer's bank has taken back what was paid twice. A part that somebody has given back by
+ * hand was then given back of the premium.
+ */
+export const waiveRefund = (policy: PolicyState, premium: Premium, refund_id: PremiumRefundId): Decision => {
+  const { refunds, amount_pence, also_paid_by } = premium
+  const refund = refunds.find((each) => isOwed(each) && each.refund_id === refund_id)
+  if (!refund) return []
+  const isPart = (each: PremiumRefund) =>
+    isMade(each) &&
+    each.reason === 'paid_twice' &&
+    each.refund_pence < amount_pence &&
+    !also_paid_by.some((other) => other.refund_id === each.refund_id)
+  const parts = refunds.filter(isPart).map((each) => refunded(premium, { ...each, reason: 'provider' }, each.attempt))
+  return [takenBack(policy, premium, refund), ...parts]
+}
 
 /** The bank has taken back what they would be given back from: whether they are still owed is left to the team. */
 export const leaveRefunds = ({ premium_id, refunds }: Premium, failure_code: string): Decision =>
@@ -309,24 +256,30 @@ export const recordProviderRefund = (command: RecordProviderRefund, policy: Poli
   const premium = premiumOf(policy, premium_id)
   // Whoever records a failure looks at the total anew.
   if (failedRefunds(premium) !== failed_before) return []
-  const isCurrent = premium.status === 'collected' && premium.attempt === attempt
-  if (!isCurrent && attempt > premium.disputed_attempt) return []
+  const isPaid = premium.status === 'collected'
+  const isCurrent = isPaid && premium.attempt === attempt
+  const other = premium.also_paid_by.find((each) => each.attempt === attempt)
+  if (!isCurrent && !other && !premium.disputed_attempts.includes(attempt)) return []
   const beyond = total_pence - refundedBy(premium, attempt)
   if (beyond <= 0) return []
+  // It is asked for anew: this payment does not pay it any more, whatever the banks say to the other.
+  if (other && !isPaid && beyond === premium.amount_pence && standing(premium).includes(other))
+    return [refunded(premium, { refund_id: other.refund_id, refund_pence: beyond, reason: 'paid_twice' }, attempt)]
   // Of what was paid twice, either payment may be given back.
-  const isEither = premium.reinstated?.attempt === attempt
-  const owed = premium.refunds.filter((refund) => isOwed(refund) && (isCurrent || isEither))
+  const owed = premium.refunds.filter((refund) => isOwed(refund) && (isCurrent || other))
   const same = owed.find(({ refund_pence }) => refund_pence === beyond)
   if (same) return [refunded(premium, same, attempt)]
 
-  const byHand = (refund_pence: number) =>
-    refunded(premium, { refund_id, refund_pence, reason: 'provider' as const }, attempt)
+  const byHand = (refund_pence: number, towards?: PremiumRefund) => {
+    const reason = towards?.reason === 'paid_twice' ? 'paid_twice' : 'provider'
+    return refunded(premium, { refund_id, refund_pence, reason }, attempt)
+  }
   const decided: PremiumEvent[] = []
   let left = beyond
   for (const refund of owed) {
     if (left === 0) break
     if (refund.refund_pence <= left) decided.push(refunded(premium, refund, attempt))
-    else decided.push(byHand(left), reduced(premium, refund, refund.refund_pence - left, attempt))
+    else decided.push(byHand(left, refund), reduced(premium, refund, refund.refund_pence - left, attempt))
     left -= Math.min(left, refund.refund_pence)
   }
   return left > 0 ? [...decided, byHand(left)] : decided
@@ -344,19 +297,20 @@ export const recordCardReturned = (
   { refund_id, returned_pence }: RecordCardReturned,
   policy: PolicyState,
 ): Decision => {
-  const beside = besideDebit(policy)
-  if (beside) {
-    const { premium, attempt } = beside
+  const premium = premiumByCard(policy)
+  if (premium?.also_paid_by.some(({ method }) => method === 'card')) {
     const total_pence = Math.min(returned_pence, premium.amount_pence)
-    const told = { premium_id: premium.premium_id, refund_id, attempt, total_pence }
+    const told = { premium_id: premium.premium_id, refund_id, attempt: cardAttempt, total_pence }
     return recordProviderRefund(
       { type: 'RecordProviderRefund', ...told, failed_before: failedRefunds(premium) },
       policy,
     )
   }
-  const premium = policy.premiums.find(({ method }) => method === 'card')
-  if (premium?.status !== 'collected') return []
-  const owed = premium.refunds.filter(isOwed)
+  if (premium?.status !== 'collected' || premium.method !== 'card') return []
+  const allOwed = premium.refunds.filter(isOwed)
+  // What was paid twice is given back of the debit beside it, unless nothing else is owed.
+  const ofPremium = allOwed.filter(({ reason }) => reason !== 'paid_twice')
+  const owed = ofPremium.length > 0 ? ofPremium : allOwed
   const owed_pence = owed.reduce((sum, { refund_pence }) => sum + refund_pence, 0)
   // A part that somebody gave back by hand is recorded by itself.
   const beyond = Math.min(returned_pence - refundedBy(premium, premium.attempt) - owed_pence, refundable(premium))

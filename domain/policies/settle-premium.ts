@@ -1,11 +1,11 @@
 import { dateIn, startOfDayIn } from '../time-zone.ts'
 import { MandateId } from '../payments/events.ts'
 import type { PremiumEvent, PremiumId, PremiumRefundId } from '../premiums/events.ts'
-import { disputeCode, type Premium } from '../premiums/record.ts'
+import { disputeCode, standing, unmatched, type OtherPayment, type Premium } from '../premiums/record.ts'
 import { daysAfter } from '../dates.ts'
 import { hasEnded } from './ended.ts'
 import type { PolicyEvent } from './events.ts'
-import { paidByEarlier, paidTwice, refundedAtOnce, type Reinstated } from './paid-premium.ts'
+import { paidBy, paidByOther, paidTwice, refundedAtOnce } from './paid-premium.ts'
 import { about, premiumOf } from './premium.ts'
 import type { PolicyStreamEvent } from './record.ts'
 import { leaveRefunds, waiveRefund } from './refunds.ts'
@@ -30,8 +30,8 @@ export type SettlePremium = {
 type Collected = {
   readonly payment_intent_id: string
   readonly collected_at: string
-  /** Of what is given back, where another attempt has collected it as well. */
-  readonly refund_id: PremiumRefundId
+  /** The id of what is given back of it, where another attempt has collected it as well, by how many refunds there are. */
+  readonly refundId: (count: number) => PremiumRefundId
 }
 
 type Decision = readonly PremiumEvent[]
@@ -45,18 +45,20 @@ export const settlePremium = (
   if (result.outcome === 'disputed') return disputed(premium, attempt, policy, now)
   if (result.outcome === 'reinstated') return reinstated(premium, attempt, policy, result)
   if (result.outcome === 'collected') {
-    if (attempt <= premium.disputed_attempt) return []
+    if (isPaidBy(premium, attempt) || premium.disputed_attempts.includes(attempt)) return []
     if (premium.status === 'collected') return collectedAsWell(premium, attempt, policy, result)
+    const { refundId } = result
     return [
       byDebit(premium, attempt, result),
       ...provenMandate(policy),
-      ...(premium.reinstated ? [paidTwice(premium, policy, premium.reinstated)] : []),
-      ...refundedAtOnce({ ...premium, method: 'direct_debit' }, policy, result.refund_id),
+      ...paidTwice(premium, policy),
+      ...refundedAtOnce({ ...premium, method: 'direct_debit' }, policy, refundId(premium.refunds.length)),
     ]
   }
   if ((premium.status !== 'due' && premium.status !== 'requested') || premium.attempt !== attempt) return []
   // Nothing was to be collected anew.
-  if (premium.reinstated) return paidByEarlier(premium, policy, premium.reinstated)
+  const paid = paidByOther(premium, policy)
+  if (paid) return paid
   const { customer, collection_rules, time_zone } = policy
   const days = hasEnded(policy) ? undefined : collection_rules.retry_after_days[attempt - 1]
   const retry_at = days === undefined ? null : startOfDayIn(time_zone, daysAfter(dateIn(time_zone, now), days))
@@ -75,6 +77,10 @@ export const settlePremium = (
   ]
 }
 
+/** What this attempt has collected is the firm's, as far as it is recorded. */
+const isPaidBy = ({ status, attempt: paid_by, also_paid_by }: Premium, attempt: number): boolean =>
+  (status === 'collected' && paid_by === attempt) || also_paid_by.some((each) => each.attempt === attempt)
+
 const byDebit = (premium: Premium, attempt: number, { payment_intent_id, collected_at }: Collected) =>
   ({
     type: 'PremiumCollected',
@@ -88,10 +94,9 @@ const byDebit = (premium: Premium, attempt: number, { payment_intent_id, collect
 /** Another attempt had paid it: one that had failed has succeeded after all, or was asked for when nobody was to ask. */
 const collectedAsWell = (premium: Premium, attempt: number, policy: PolicyState, told: Collected): Decision => {
   const { attempt: paid_by, method, payment_intent_id, collected_at } = premium
-  if (attempt === paid_by || attempt === premium.reinstated?.attempt) return []
   const isNewer = attempt > paid_by
-  const { refund_id } = told
-  const earlier: Reinstated = isNewer
+  const refund_id = otherRefundId(premium, told)
+  const other: OtherPayment = isNewer
     ? { attempt: paid_by, method, payment_intent_id, reinstated_at: collected_at ?? told.collected_at, refund_id }
     : {
         attempt,
@@ -101,11 +106,14 @@ const collectedAsWell = (premium: Premium, attempt: number, policy: PolicyState,
         refund_id,
       }
   return [
-    { type: 'PremiumReinstated', ...about(premium), ...earlier },
+    { type: 'PremiumReinstated', ...about(premium), ...other },
     ...(isNewer ? [byDebit(premium, attempt, told)] : []),
-    paidTwice(premium, policy, earlier),
+    ...paidTwice(premium, policy, [other]),
   ]
 }
+
+const otherRefundId = (premium: Premium, { refundId }: Collected): PremiumRefundId =>
+  unmatched(premium)?.refund_id ?? refundId(premium.refunds.length)
 
 /** Whoever has paid by Direct Debit has a mandate that the banks took, also where the news of that was lost. */
 const provenMandate = ({ payment_method, provider_mandate, application_id }: PolicyState): readonly PolicyEvent[] => {
@@ -115,47 +123,71 @@ const provenMandate = ({ payment_method, provider_mandate, application_id }: Pol
     : []
 }
 
-/** It is owed again, and whether it is asked for again is left to the team. */
+/** It is owed again, unless another payment pays it; whether it is asked for again is left to the team. */
 const disputed = (premium: Premium, attempt: number, policy: PolicyState, now: string): Decision => {
+  const other = premium.also_paid_by.find((each) => each.attempt === attempt)
+  if (other) return otherDisputed(premium, other, policy, now)
   // It may be told before anybody has recorded that it was asked for, or collected.
   const mayBeCollected = premium.status === 'collected' || premium.status === 'requested' || premium.status === 'due'
   if (premium.attempt !== attempt || !mayBeCollected) return []
-  const { id: customer_id } = policy.customer
-  const failed = { ...about(premium), customer_id, attempt, failure_code: disputeCode, retry_at: null }
-  const { reinstated: earlier } = premium
-  const isGivenBack = premium.refunds.some(
-    ({ refund_id, status }) =>
-      refund_id === earlier?.refund_id && (status === 'refunded' || status === 'paid_otherwise'),
-  )
-  const isPaid = earlier !== null && !isGivenBack
-  const whatFollows = isPaid
-    ? [...paidByEarlier(premium, policy, earlier), ...waiveRefund(policy, premium, earlier.refund_id)]
-    : hasEnded(policy)
-      ? giveUp(policy, premium)
-      : leaveRefunds(premium, disputeCode)
-  return [{ type: 'PremiumFailed', ...failed, disputed_on: dateIn(policy.time_zone, now) }, ...whatFollows]
+  return [takenBack(premium, attempt, policy, now), ...(paidByOther(premium, policy) ?? unpaid(premium, policy))]
+}
+
+const takenBack = (premium: Premium, attempt: number, { customer, time_zone }: PolicyState, now: string) =>
+  ({
+    type: 'PremiumFailed',
+    ...about(premium),
+    customer_id: customer.id,
+    attempt,
+    failure_code: disputeCode,
+    retry_at: null,
+    disputed_on: dateIn(time_zone, now),
+  }) as const
+
+const unpaid = (premium: Premium, policy: PolicyState): Decision =>
+  hasEnded(policy) ? giveUp(policy, premium) : leaveRefunds(premium, disputeCode)
+
+/** The other of two payments is lost: what is left is not given back. Where one was given back already, none is left. */
+const otherDisputed = (premium: Premium, other: OtherPayment, policy: PolicyState, now: string): Decision => {
+  const { attempt, refund_id } = other
+  const disputed_on = dateIn(policy.time_zone, now)
+  const lost = { type: 'PremiumTakenBack', ...about(premium), attempt, disputed_on } as const
+  if (premium.status !== 'collected') return [lost]
+  const stands = standing(premium)
+  if (stands.includes(other)) return [lost, ...waiveRefund(policy, premium, refund_id)]
+  const [another] = stands
+  // What was given back was given back of this one instead.
+  if (another)
+    return [
+      lost,
+      { type: 'PremiumReinstated', ...about(premium), ...another, refund_id },
+      ...waiveRefund(policy, premium, another.refund_id),
+    ]
+  const { attempt: paid_by, method, payment_intent_id, collected_at } = premium
+  const former = { attempt: paid_by, method, payment_intent_id, reinstated_at: collected_at ?? now, refund_id }
+  return [
+    { type: 'PremiumReinstated', ...about(premium), ...former },
+    takenBack(premium, attempt, policy, now),
+    ...unpaid(premium, policy),
+  ]
 }
 
 /** It is paid again. Where it was collected anew meanwhile it was paid twice, and one of both is given back. */
-const reinstated = (
-  premium: Premium,
-  attempt: number,
-  policy: PolicyState,
-  { payment_intent_id, collected_at, refund_id }: Extract<SettlePremium['result'], { outcome: 'reinstated' }>,
-): Decision => {
-  const isTold = premium.reinstated?.attempt === attempt || premium.refunds.some((each) => each.refund_id === refund_id)
-  if (attempt > premium.disputed_attempt || isTold) return []
+const reinstated = (premium: Premium, attempt: number, policy: PolicyState, told: Collected): Decision => {
+  if (!premium.disputed_attempts.includes(attempt) || isPaidBy(premium, attempt)) return []
+  const { payment_intent_id, collected_at } = told
   const isByCard = policy.card_payment_id !== null && premium.number === 1 && attempt === 1
-  const earlier: Reinstated = {
+  const other: OtherPayment = {
     attempt,
     method: isByCard ? 'card' : 'direct_debit',
     payment_intent_id: isByCard ? null : payment_intent_id,
     reinstated_at: collected_at,
-    refund_id,
+    refund_id: otherRefundId(premium, told),
   }
   const isLost = premium.status === 'failed' || premium.status === 'written_off'
-  const paid = isLost ? paidByEarlier(premium, policy, earlier) : []
-  if (premium.attempt === attempt) return paid
-  const twice = premium.status === 'collected' ? [paidTwice(premium, policy, earlier)] : []
-  return [{ type: 'PremiumReinstated', ...about(premium), ...earlier }, ...paid, ...twice]
+  const isGivenBack = unmatched(premium) !== undefined
+  const paid = isLost && !isGivenBack ? paidBy(premium, policy, other) : []
+  if (!isGivenBack && premium.attempt === attempt) return paid
+  const twice = premium.status === 'collected' ? paidTwice(premium, policy, [other]) : []
+  return [{ type: 'PremiumReinstated', ...about(premium), ...other }, ...paid, ...twice]
 }

@@ -1,7 +1,7 @@
 import { Rejection } from '../rejection.ts'
 import type { PremiumEvent, PremiumId, WriteOffReason } from '../premiums/events.ts'
 import type { Premium } from '../premiums/record.ts'
-import { paidByEarlier } from './paid-premium.ts'
+import { paidByOther } from './paid-premium.ts'
 import { about, premiumOf } from './premium.ts'
 import { waiveRefunds } from './refunds.ts'
 import type { PolicyState } from './state.ts'
@@ -18,11 +18,12 @@ type Decision = readonly PremiumEvent[]
 export const writtenOff = (premium: Premium, reason: 'policy_ended' | 'operator' = 'policy_ended') =>
   ({ type: 'PremiumWrittenOff', ...about(premium), attempt: premium.attempt, reason }) as const
 
-/** What the payer's bank took back is not asked for any more: nothing of it is to be given back either. */
-export const giveUp = (policy: PolicyState, premium: Premium, reason?: WriteOffReason): Decision => [
-  writtenOff(premium, reason),
-  ...waiveRefunds(policy, premium),
-]
+/**
+ * What the payer's bank took back is not asked for any more: nothing of it is to be given back either. Where another payment
+ * stands, that pays it.
+ */
+export const giveUp = (policy: PolicyState, premium: Premium, reason?: WriteOffReason): Decision =>
+  paidByOther(premium, policy) ?? [writtenOff(premium, reason), ...waiveRefunds(policy, premium)]
 
 export const writeOffPremium = ({ premium_id, reason }: WriteOffPremium, policy: PolicyState): Decision => {
   const premium = premiumOf(policy, premium_id)
@@ -37,7 +38,6 @@ export const writeOffPremium = ({ premium_id, reason }: WriteOffPremium, policy:
     case 'requested':
       // Whether the provider was asked already is known only to who has looked.
       if (reason === 'policy_ended' ? premium.status !== 'due' : !cannotBeAsked(premium)) throw underWay()
-      if (premium.reinstated) return paidByEarlier(premium, policy, premium.reinstated)
       return giveUp(policy, premium, reason)
   }
 }

@@ -86,6 +86,8 @@ export const premiumEvents = {
     /** Of what is given back where both attempts have collected it. */
     refund_id: PremiumRefundId,
   }),
+  /** The payer's bank has taken back what stood beside another payment, or beside one that is asked for: that is lost after all. */
+  PremiumTakenBack: event({ ...premium, attempt: Attempt, disputed_on: CalendarDate }),
   /** It is not asked for any more. */
   PremiumWrittenOff: event({ ...premium, attempt: Attempt, reason: WriteOffReason }),
   PremiumRefundOwed: event({

@@ -43,23 +43,24 @@ export const Premium = z
     method: PremiumMethod,
     status: PremiumStatus,
     attempt: z.int(),
+    attempts: z.int().describe('How often it was to be collected: an earlier attempt may be the one that pays.'),
     payment_intent_id: z.string().nullable(),
     collected_at: z.iso.datetime().nullable(),
     failure_code: z.string().nullable(),
     disputed_on: CalendarDate.nullable().describe('When the payer’s bank took back what was collected.'),
-    /** What was collected by this attempt or an earlier one was taken back. */
-    disputed_attempt: z.int(),
-    /** What an earlier attempt had collected is the firm's again, after the premium was asked for anew. */
-    reinstated: z
-      .object({
-        attempt: z.int(),
-        method: PremiumMethod,
-        payment_intent_id: z.string().nullable(),
-        reinstated_at: z.iso.datetime(),
-        refund_id: PremiumRefundId,
-      })
-      .nullable()
-      .describe('A dispute that was won after the premium was asked for anew.'),
+    disputed_attempts: z.array(z.int()).describe('What these have collected was taken back by the payer’s bank.'),
+    also_paid_by: z
+      .array(
+        z.object({
+          attempt: z.int(),
+          method: PremiumMethod,
+          payment_intent_id: z.string().nullable(),
+          reinstated_at: z.iso.datetime(),
+          /** Of what is given back where another attempt pays the premium. */
+          refund_id: PremiumRefundId,
+        }),
+      )
+      .describe('Other attempts whose payment is the firm’s as well, such as after a dispute that was won.'),
     retry_at: z.iso.datetime().nullable().describe('When something is done about it next.'),
     /** How often in a row nothing could be done about it. */
     delays: z.int(),
@@ -82,7 +83,14 @@ export const evolvePremium = (
   { occurred_at }: Recorded,
 ): Premium | undefined => {
   if (event.type === 'PremiumDue') return due(event, occurred_at)
-  return premium && { ...premium, ...changeBy(premium, event), ...dated(event, occurred_at), updated_at: occurred_at }
+  return (
+    premium && {
+      ...premium,
+      ...changeBy(premium, event),
+      ...dated(premium, event, occurred_at),
+      updated_at: occurred_at,
+    }
+  )
 }
 
 /** The premiums of a policy, in the order in which they were due. */
@@ -103,12 +111,13 @@ const due = ({ type: _type, next_due_on: _on, next_due_at: _at, ...given }: Of<'
   ...given,
   status: 'due',
   attempt: 1,
+  attempts: 1,
   payment_intent_id: null,
   collected_at: null,
   failure_code: null,
   disputed_on: null,
-  disputed_attempt: 0,
-  reinstated: null,
+  disputed_attempts: [],
+  also_paid_by: [],
   retry_at: null,
   delays: 0,
   asked_at: at,
@@ -121,12 +130,18 @@ const due = ({ type: _type, next_due_on: _on, next_due_at: _at, ...given }: Of<'
 /** Why a premium has failed that was collected before. */
 export const disputeCode = 'disputed'
 
-const dated = (event: PremiumEvent, occurred_at: string): Partial<Premium> => {
+const dated = (premium: Premium, event: PremiumEvent, occurred_at: string): Partial<Premium> => {
   if (event.type === 'PremiumRetried') return { asked_at: occurred_at }
-  return event.type === 'PremiumFailed' && event.failure_code === disputeCode
-    ? { disputed_on: event.disputed_on ?? occurred_at.slice(0, 10), disputed_attempt: event.attempt }
-    : {}
+  const isTakenBack =
+    event.type === 'PremiumTakenBack' || (event.type === 'PremiumFailed' && event.failure_code === disputeCode)
+  if (!isTakenBack) return {}
+  const disputed_attempts = [...premium.disputed_attempts.filter((each) => each !== event.attempt), event.attempt]
+  const also_paid_by = withoutAttempt(premium, event)
+  return { disputed_on: event.disputed_on ?? occurred_at.slice(0, 10), disputed_attempts, also_paid_by }
 }
+
+const withoutAttempt = ({ also_paid_by }: Premium, { attempt }: { readonly attempt: number }) =>
+  also_paid_by.filter((each) => each.attempt !== attempt)
 
 const changeBy = (premium: Premium, event: Exclude<PremiumEvent, Of<'PremiumDue'>>): Partial<Premium> => {
   switch (event.type) {
@@ -137,17 +152,22 @@ const changeBy = (premium: Premium, event: Exclude<PremiumEvent, Of<'PremiumDue'
     case 'PremiumCollected': {
       const { attempt, method, payment_intent_id, collected_at } = event
       const collected = { ...settled, status: 'collected' as const, failure_code: null }
-      const reinstated = premium.reinstated?.attempt === attempt ? null : premium.reinstated
-      return { ...collected, attempt, method, payment_intent_id, collected_at, reinstated }
+      const also_paid_by = withoutAttempt(premium, event)
+      return { ...collected, attempt, method, payment_intent_id, collected_at, also_paid_by }
     }
     case 'PremiumFailed':
       return { status: 'failed', failure_code: event.failure_code, retry_at: event.retry_at, delays: 0 }
-    case 'PremiumRetried':
-      return { status: 'due', attempt: event.attempt, payment_intent_id: null, retry_at: null, delays: 0 }
+    case 'PremiumRetried': {
+      const { attempt } = event
+      return { status: 'due', attempt, attempts: attempt, payment_intent_id: null, retry_at: null, delays: 0 }
+    }
     case 'PremiumReinstated': {
       const { attempt, method, payment_intent_id, reinstated_at, refund_id } = event
-      return { reinstated: { attempt, method, payment_intent_id, reinstated_at, refund_id } }
+      const other = { attempt, method, payment_intent_id, reinstated_at, refund_id }
+      return { also_paid_by: [...withoutAttempt(premium, event), other] }
     }
+    case 'PremiumTakenBack':
+      return {}
     case 'PremiumWrittenOff':
       return { ...settled, status: 'written_off' }
     case 'PremiumRefundOwed': {
@@ -159,11 +179,12 @@ const changeBy = (premium: Premium, event: Exclude<PremiumEvent, Of<'PremiumDue'
     case 'PremiumRefunded': {
       const { refund_id, refund_pence, reason } = event
       const others = premium.refunds.filter((each) => each.refund_id !== refund_id)
-      const { failed_provider_refunds } = refundOf(premium, event) ?? untried
+      const before = refundOf(premium, event)
+      const { failed_provider_refunds } = before ?? untried
       const { attempt } = event
       const given = { refund_id, refund_pence, reason, status: 'refunded' as const, attempt, failed_provider_refunds }
       const refunds = [...others, { ...untried, ...given }]
-      return { refunds, refunded_pence: premium.refunded_pence + countedPence(given) }
+      return { refunds, refunded_pence: premium.refunded_pence - standingPence(before) + countedPence(given) }
     }
     case 'PremiumRefundDelayed': {
       const { failure_code, attempt: failed_attempts, retry_at } = event
@@ -175,8 +196,7 @@ const changeBy = (premium: Premium, event: Exclude<PremiumEvent, Of<'PremiumDue'
       const { failure_code, provider_refund_id } = event
       const failed_provider_refunds = [...before.failed_provider_refunds, provider_refund_id]
       const owed = { status: 'owed', failure_code, failed_attempts: 0, is_left: true, failed_provider_refunds } as const
-      const standing = before.status === 'refunded' ? countedPence(before) : 0
-      return { refunds: changed(premium, event, owed), refunded_pence: premium.refunded_pence - standing }
+      return { refunds: changed(premium, event, owed), refunded_pence: premium.refunded_pence - standingPence(before) }
     }
     case 'PremiumRefundRequested':
       return { refunds: changed(premium, event, { is_left: false }) }
@@ -194,6 +214,9 @@ const changeBy = (premium: Premium, event: Exclude<PremiumEvent, Of<'PremiumDue'
 /** What was paid twice is given back once, and the premium stays paid. */
 const countedPence = ({ reason, refund_pence }: Pick<PremiumRefund, 'reason' | 'refund_pence'>): number =>
   reason === 'paid_twice' ? 0 : refund_pence
+
+const standingPence = (before: PremiumRefund | undefined): number =>
+  before?.status === 'refunded' ? countedPence(before) : 0
 
 const settled = { retry_at: null, delays: 0 } as const
 const untried: Omit<PremiumRefund, 'refund_id' | 'refund_pence' | 'reason' | 'status'> = {
@@ -220,6 +243,27 @@ export const refundable = ({ status, amount_pence, refunds }: Premium): number =
   return status === 'collected' ? Math.max(0, amount_pence - sumOf(counted)) : 0
 }
 
+export type OtherPayment = Premium['also_paid_by'][number]
+
+/** Of these payments none was given back yet for another: each can pay the premium. */
+export const standing = ({ also_paid_by, refunds }: Premium): readonly OtherPayment[] =>
+  also_paid_by.filter(
+    (other) =>
+      !refunds.some(
+        ({ refund_id, status }) =>
+          refund_id === other.refund_id && (status === 'refunded' || status === 'paid_otherwise'),
+      ),
+  )
+
+/** What was given back of two payments, of which the other was lost then: once that is won, nothing more of it is. */
+export const unmatched = ({ also_paid_by, refunds }: Premium): PremiumRefund | undefined =>
+  refunds.find(
+    ({ refund_id, reason, status }) =>
+      reason === 'paid_twice' &&
+      (status === 'refunded' || status === 'paid_otherwise') &&
+      !also_paid_by.some((other) => other.refund_id === refund_id),
+  )
+
 /** How many refunds of it have failed after they were made, as far as it is recorded. */
 export const failedRefunds = ({ refunds }: Premium): number =>
   refunds.reduce((count, { failed_provider_refunds }) => count + failed_provider_refunds.length, 0)
@@ -236,5 +280,8 @@ export const overdueSince = ({ due_on, disputed_on }: Premium): string =>
   disputed_on !== null && disputed_on > due_on ? disputed_on : due_on
 
 /** Whether a premium has failed and is still not paid. */
-export const isOverdue = ({ status, attempt, reinstated }: Premium): boolean =>
-  status === 'failed' || (attempt > 1 && reinstated === null && (status === 'due' || status === 'requested'))
+export const isOverdue = (premium: Premium): boolean => {
+  const { status, attempt } = premium
+  const isAskedAnew = attempt > 1 && (status === 'due' || status === 'requested')
+  return status === 'failed' || (isAskedAnew && standing(premium).length === 0)
+}

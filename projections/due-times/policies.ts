@@ -118,6 +118,7 @@ export const premiumDueTimes = (
       return [{ kind: 'premium_refund', id: event.refund_id, due_at: event.retry_at }]
     case 'PremiumRefundReduced':
     case 'PremiumReinstated':
+    case 'PremiumTakenBack':
       return []
     case 'PremiumRefundRequested':
       return [{ kind: 'premium_refund', id: event.refund_id, due_at: occurred_at }]

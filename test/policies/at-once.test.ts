@@ -179,7 +179,7 @@ describe('two acts at once', () => {
       premium_id,
       attempt: 1,
       now,
-      result: { outcome: 'collected', payment_intent_id: 'pi_1', collected_at: now, refund_id: twice_id },
+      result: { outcome: 'collected', payment_intent_id: 'pi_1', collected_at: now, refundId: () => twice_id },
     }
     expect(await atOnce([{ type: 'ReinstatePolicy', now }, collect, { type: 'CallPremium', now, idOf }])).toBe(3)
     const after = await state()

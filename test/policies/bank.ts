@@ -8,8 +8,8 @@ type Intent = Omit<ProviderPayment, 'status' | 'refunded_pence'> & {
   refunded_pence: number
   /** The payer's bank has taken it back. */
   is_disputed: boolean
-  /** The firm has won its dispute. */
-  is_won: boolean
+  /** How often a dispute of it was lost, or won. */
+  dispute_changes: number
 }
 
 type Refund = {
@@ -55,7 +55,7 @@ export const makeBank = () => {
           amount_pence,
           refunded_pence: 0,
           is_disputed: false,
-          is_won: false,
+          dispute_changes: 0,
           currency_code: 'GBP',
           metadata,
           card: null,

@@ -25,7 +25,7 @@ import {
   payment_id,
 } from './paid-by-card.ts'
 
-const bound = sampleEvent(policyEvents, 'PolicyBound', 2)
+const bound = { ...sampleEvent(policyEvents, 'PolicyBound', 2), card_payment_id: payment_id }
 const { policy_id } = bound
 const sale: ApplicationStreamEvent = { ...sampleEvent(quoteEvents, 'QuoteBought'), policy_id }
 

@@ -7,7 +7,7 @@ import { readNews, type ProviderNews } from '#infra/stripe/news.ts'
 import { whenPolicyMandateChangedProveMandate } from '../../command-api/applications/when-policy-mandate-changed-prove-mandate.ts'
 import { commandHandler } from '../../command-api/handle.ts'
 import { collectPremiums } from '../../command-api/policies/collect-premiums.ts'
-import { paidTwiceRefundId, premiumIds } from '../../command-api/policies/ids.ts'
+import { paidTwiceRefundIds, premiumIds } from '../../command-api/policies/ids.ts'
 import { setUpMandates } from '../../command-api/policy-mandates.ts'
 import { contextOf } from '../../command-api/reaction.ts'
 import { makePaymentNews } from '../../command-api/receive-payment-news.ts'
@@ -314,8 +314,8 @@ describe('after a bind with bank details', () => {
       context,
     )
     const premium_id = called.state?.premiums[0]?.premium_id ?? expect.fail()
-    const refund_id = paidTwiceRefundId(premium_id, 1)
-    const result = { outcome: 'collected', payment_intent_id: 'pi_proof', collected_at: quotedAt, refund_id } as const
+    const refundId = paidTwiceRefundIds(premium_id, 1)
+    const result = { outcome: 'collected', payment_intent_id: 'pi_proof', collected_at: quotedAt, refundId } as const
     await handle(id, { type: 'SettlePremium', premium_id, attempt: 1, now: quotedAt, result }, context)
     const reaction = whenPolicyMandateChangedProveMandate(sales.writer)
     const changed = (await sales.log.read(`policy-${id}`)).find(({ type }) => type === 'PolicyMandateChanged')

@@ -64,7 +64,7 @@ const openWorld = async () => {
     amount_pence: 2875,
     refunded_pence: 0,
     is_disputed: false,
-    is_won: false,
+    dispute_changes: 0,
     currency_code: 'GBP',
     metadata,
     card: null,

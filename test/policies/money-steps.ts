@@ -22,6 +22,7 @@ export const settle = async ({ bank, tell }: World, index: number, succeeds: boo
 }
 
 export const step = fc.oneof(
+  { weight: 1, arbitrary: fc.record({ act: fc.constant('collect' as const), succeeds: fc.boolean() }) },
   {
     weight: 5,
     arbitrary: fc.record({
@@ -59,6 +60,7 @@ export const step = fc.oneof(
   { weight: 2, arbitrary: fc.record({ act: fc.constant('fire twice at once' as const), at: fc.nat(3) }) },
   { weight: 2, arbitrary: fc.record({ act: fc.constant('dispute' as const), at: fc.nat(9), told: fc.boolean() }) },
   { weight: 2, arbitrary: fc.record({ act: fc.constant('win' as const), at: fc.nat(9), told: fc.boolean() }) },
+  { weight: 1, arbitrary: fc.record({ act: fc.constant('tell again' as const), at: fc.nat(9) }) },
   { weight: 1, arbitrary: fc.record({ act: fc.constant('close' as const), paid: fc.boolean() }) },
   { weight: 2, arbitrary: fc.record({ act: fc.constant('refund fails' as const), at: fc.nat(9), told: fc.boolean() }) },
   { weight: 1, arbitrary: fc.record({ act: fc.constant('refund again' as const) }) },
@@ -76,7 +78,38 @@ export const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ act: fc.constant('claim' as const), ends_policy: fc.boolean() }) },
   { weight: 1, arbitrary: fc.record({ act: fc.constant('time passes' as const), days: fc.constantFrom(1, 30, 60) }) },
 )
-type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never
+export type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never
+
+/** What happens to one premium that is disputed more than others: one step is mostly what the one before it asks for. */
+export const oftenDisputed: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 3, arbitrary: fc.record({ act: fc.constant('collect' as const), succeeds: fc.boolean() }) },
+  { weight: 3, arbitrary: fc.record({ act: fc.constant('dispute' as const), at: fc.nat(2), told: fc.constant(true) }) },
+  { weight: 3, arbitrary: fc.record({ act: fc.constant('win' as const), at: fc.nat(2), told: fc.constant(true) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ act: fc.constant('fire' as const), at: fc.nat(1), kill: fc.constant(undefined) }),
+  },
+  { weight: 1, arbitrary: fc.record({ act: fc.constant('retry' as const), at: fc.constant(0) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      act: fc.constant('settle' as const),
+      at: fc.nat(2),
+      succeeds: fc.boolean(),
+      times: fc.constant(1),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      act: fc.constant('refund at the provider' as const),
+      at: fc.nat(2),
+      pence: fc.constantFrom(400, 2_875),
+      told: fc.constant(true),
+    }),
+  },
+  { weight: 1, arbitrary: step },
+)
 
 export const operator = (now: string) => ({
   organisation_id,
@@ -106,6 +139,19 @@ const workOff = async ({ state, attempt, clock }: World, closing?: Closing): Pro
     : { type: 'RequestRefund', ...which }
   await attempt(async ({ handle }) => handle(policy_id, command, operator(clock.at)))
   return true
+}
+
+/** The first premium is asked for, once more if it has failed, and the banks answer. */
+const collect = async (world: World, succeeds: boolean): Promise<void> => {
+  const { bank, clock, attempt } = world
+  const first = (await world.state())?.premiums[0]
+  if (first?.status === 'failed') {
+    const again = { type: 'RetryPremium', premium_id: first.premium_id, by: 'operator', now: clock.at } as const
+    await attempt(async ({ handle }) => handle(policy_id, again, operator(clock.at)))
+  }
+  const due = world.due().find(({ kind }) => kind === (first ? 'premium' : 'policy_premium'))
+  if (due) await world.fire(due)
+  for (const index of bank.intents.keys()) await settle(world, index, succeeds, 1)
 }
 
 /** The customer has given another account, which makes another customer at the provider. */
@@ -138,6 +184,8 @@ export const take = async (world: World, given: Step, count: number): Promise<vo
       else await Promise.all([world.fire(due), world.fire(due)])
       return
     }
+    case 'collect':
+      return collect(world, given.succeeds)
     case 'settle':
       return settle(world, given.at % Math.max(bank.intents.length, 1), given.succeeds, given.times)
     case 'refund': {
@@ -161,6 +209,12 @@ export const take = async (world: World, given: Step, count: number): Promise<vo
       return world.dispute(given.at % Math.max(bank.intents.length, 1), given.told)
     case 'win':
       return world.win(given.at % Math.max(bank.intents.length, 1), given.told)
+    case 'tell again': {
+      const index = given.at % Math.max(bank.intents.length, 1)
+      const { status } = bank.intents[index] ?? {}
+      if (status === 'succeeded') await world.tell('payment_intent.succeeded', index)
+      return world.tellOfDispute(index, count)
+    }
     case 'close': {
       await workOff(world, given.paid ? otherwise : notOwed)
       return

@@ -139,22 +139,24 @@ export const openWorld = async ({ end_date }: { readonly end_date: string | null
         await attempt(async ({ receive }) => receive(OrganisationId.parse(organisation_id), news, context()))
       }
   }
-  const tellOfDispute = async (index: number) => {
+  const tellOfDispute = async (index: number, again = 0) => {
     const intent = bank.intents[index]
-    if (!intent || (!intent.is_disputed && !intent.is_won)) return
+    if (!intent || intent.dispute_changes === 0) return
     const object = { id: `dp_${index}`, amount: intent.amount_pence, payment_intent: intent.id }
     const news = {
-      id: `evt_dispute_${intent.id}_${intent.is_won}`,
+      id: `evt_dispute_${intent.id}_${intent.dispute_changes}_${again}`,
       livemode: false,
-      type: intent.is_won ? ('charge.dispute.funds_reinstated' as const) : ('charge.dispute.created' as const),
+      type: intent.is_disputed ? ('charge.dispute.created' as const) : ('charge.dispute.funds_reinstated' as const),
       data: { object },
     }
     await attempt(async ({ receive }) => receive(OrganisationId.parse(organisation_id), news, context()))
   }
   const dispute = async (index: number, isTold = true) => {
     const intent = bank.intents[index]
-    if (intent?.status !== 'succeeded' || intent.is_disputed || intent.is_won) return
-    intent.is_disputed = true
+    if (intent?.status !== 'succeeded' || intent.is_disputed) return
+    // The firm was told of it when it had won before.
+    await tellOfDispute(index)
+    Object.assign(intent, { is_disputed: true, dispute_changes: intent.dispute_changes + 1 })
     if (isTold) await tellOfDispute(index)
   }
   /** The firm wins the dispute of a payment, of which it was told. */
@@ -162,7 +164,7 @@ export const openWorld = async ({ end_date }: { readonly end_date: string | null
     const intent = bank.intents[index]
     if (!intent?.is_disputed) return
     await tellOfDispute(index)
-    Object.assign(intent, { is_disputed: false, is_won: true })
+    Object.assign(intent, { is_disputed: false, dispute_changes: intent.dispute_changes + 1 })
     if (isTold) await tellOfDispute(index)
   }
   return {

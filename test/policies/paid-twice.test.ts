@@ -29,10 +29,13 @@ import {
   activated,
   writtenOff,
   win,
+  wins,
+  settle,
   disputed,
   dispute,
   dueByCard,
   collectedByCard,
+  card_payment_id,
   arrives,
   stands,
   twice,
@@ -95,7 +98,6 @@ describe('a premium that another attempt has paid already is paid twice, and the
 
 describe('of a first premium by card that was taken back and asked for by Direct Debit', () => {
   const application_id = bound.application_id
-  const card_payment_id = 'd0000000-0000-5000-8000-000000000001'
   const paidByCard: readonly PolicyStreamEvent[] = [
     { ...bound, card_payment_id, first_premium: { method: 'card', status: 'succeeded', paid_at: now } },
     activated,
@@ -137,7 +139,7 @@ describe('of a first premium by card that was taken back and asked for by Direct
     given: both,
     when: returned(2874),
     then: [
-      { ...givenBack, refund_pence: 2874, reason: 'provider' },
+      { ...givenBack, refund_pence: 2874, reason: 'paid_twice' },
       { type: 'PremiumRefundReduced', ...first, refund_id: twice_id, attempt: 1, refund_pence: 1 },
     ],
   })
@@ -146,10 +148,20 @@ describe('of a first premium by card that was taken back and asked for by Direct
     when: returned(2875),
     then: [{ ...givenBack, reason: 'cooling_off' }],
   })
-  scenario('what is given back by hand of the card while the debit is asked for is recorded', {
+  scenario('the card payment that is given back by hand while the debit is asked for pays nothing any more', {
     given: [...paidByCard, requestedAnew, cardStands],
     when: returned(2875),
-    then: [{ ...givenBack, reason: 'provider' }],
+    then: [byHand, { ...noArrears, since: '2026-02-19', overdue_pence: 2875, check_at: '2026-03-21T00:00:00.000Z' }],
+  })
+  scenario('so that the debit is not given back once it is collected', {
+    given: [...paidByCard, requestedAnew, cardStands, byHand],
+    when: arrives(2),
+    then: [collectedAnew],
+  })
+  scenario('a part of it that is given back by hand meanwhile was given back of the premium', {
+    given: [...paidByCard, requestedAnew, cardStands],
+    when: returned(2874),
+    then: [{ ...givenBack, refund_pence: 2874, reason: 'provider' }],
   })
   scenario('and what is given back of the card beside the debit that was given back', {
     given: [...both, { ...byHand, attempt: 2 }],
@@ -168,7 +180,7 @@ describe('of a first premium by card that was taken back and asked for by Direct
   })
   scenario('a debit that was taken back stands as a debit', {
     given: [...paidByCard, requestedAnew, collectedAnew, { ...disputed, attempt: 2 }, retried(3)],
-    when: { ...win, attempt: 2, result: { ...win.result, payment_intent_id: 'pi_2' } } as SettlePremium,
+    when: wins(2),
     then: [stands(2)],
   })
   scenario('a later premium was paid by debit, and stands as that', {
@@ -220,10 +232,186 @@ describe('of a first premium by card that was taken back and asked for by Direct
   })
 })
 
+const inArrears = { ...noArrears, since: '2026-02-19', overdue_pence: 2875, check_at: '2026-03-21T00:00:00.000Z' }
+const takenBack = (attempt: number): PremiumEvent => ({
+  type: 'PremiumTakenBack',
+  ...first,
+  attempt,
+  disputed_on: '2026-02-19',
+})
+const waivedTwice = (otherwise = twice_id, attempt = 2) =>
+  ({
+    type: 'PremiumRefundWaived',
+    ...first,
+    refund_id: otherwise,
+    customer_id,
+    attempt,
+    refund_pence: 2875,
+    why: 'taken_back',
+    reason: null,
+  }) satisfies PremiumEvent
+const givenTwice = (attempt: number, otherwise = twice_id) =>
+  ({ ...givenBack, refund_id: otherwise, attempt, reason: 'paid_twice' }) satisfies PremiumEvent
+
+describe('a dispute that is won beside another payment, and lost after all', () => {
+  const won = [...active, due, requested, collected, disputed, ...askedAnew, collectedAnew, stands(1), twice()]
+  const again = { ...collected, collected_at: now }
+
+  scenario('leaves the other payment, which is not given back', {
+    given: won,
+    when: dispute(),
+    then: [takenBack(1), waivedTwice()],
+  })
+  scenario('once', { given: [...won, takenBack(1), waivedTwice()], when: dispute(), then: [] })
+  scenario('and won once more, has one of both given back', {
+    given: [...won, takenBack(1), waivedTwice()],
+    when: wins(1, other_id),
+    then: [stands(1, other_id), twice(other_id)],
+  })
+  scenario('leaves the premium unpaid where one of both was given back', {
+    given: [...won, givenTwice(2)],
+    when: dispute(),
+    then: [{ ...stands(2), reinstated_at: collectedAnew.collected_at }, disputed, inArrears],
+  })
+  scenario('which is paid once it is won once more', {
+    given: [...won, givenTwice(2), stands(2), disputed],
+    when: wins(1, other_id),
+    then: [stands(1, other_id), again],
+  })
+  scenario('leaves the premium overdue while it is asked for anew', {
+    given: won.slice(0, -3).concat(stands(1)),
+    when: dispute(),
+    then: [takenBack(1), inArrears],
+  })
+  scenario('also where it was given back by hand meanwhile: won once more it pays nothing', {
+    given: [...won.slice(0, -3), stands(1), givenTwice(1), takenBack(1), inArrears],
+    when: wins(1, other_id),
+    then: [stands(1)],
+  })
+  scenario('makes what was given back of it by hand a part of the premium', {
+    given: [
+      ...won,
+      { ...givenTwice(1, other_id), refund_pence: 400 },
+      { type: 'PremiumRefundReduced', ...first, refund_id: twice_id, attempt: 1, refund_pence: 2475 },
+    ],
+    when: dispute(),
+    then: [
+      takenBack(1),
+      { ...waivedTwice(), refund_pence: 2475 },
+      { ...givenTwice(1, other_id), refund_pence: 400, reason: 'provider' },
+    ],
+  })
+  scenario('is told of no attempt that pays nothing', { given: won, when: dispute(3), then: [] })
+})
+
+describe('a premium that three attempts have collected', () => {
+  const anew = { payment_intent_id: 'pi_3', attempt: 3 }
+  const second = { ...disputed, attempt: 2 }
+  const two = [...active, due, requested, collected, disputed, ...askedAnew, collectedAnew, second]
+  const asked = [...two, retried(3), { ...requested, ...anew }, { ...collected, ...anew }]
+  const three: readonly PolicyStreamEvent[] = [...asked, stands(1), twice()]
+  const allStand = [...three, stands(2, other_id), twice(other_id)]
+
+  scenario('has two of the payments given back', {
+    given: three,
+    when: wins(2, other_id),
+    then: [stands(2, other_id), twice(other_id)],
+  })
+  scenario('and no more when news of the first is told again', { given: allStand, when: wins(1, other_id), then: [] })
+  scenario('nor of the second', { given: allStand, when: wins(2), then: [] })
+  scenario('nor when one of both was given back', {
+    given: [...allStand, givenTwice(3), givenTwice(2, other_id)],
+    when: wins(1, other_id),
+    then: [],
+  })
+  scenario('is paid by the first that stands when the newest is taken back', {
+    given: allStand,
+    when: dispute(3),
+    then: [{ ...disputed, attempt: 3 }, { ...collected, collected_at: now }, waivedTwice(twice_id, 3)],
+  })
+  scenario('has what was given back of one that is lost stand for another', {
+    given: [...allStand, givenTwice(3)],
+    when: dispute(),
+    then: [takenBack(1), stands(2), waivedTwice(other_id, 3)],
+  })
+  scenario('is asked for by an attempt of its own, although an earlier one had paid it meanwhile', {
+    given: [...two, stands(1), collected, disputed, inArrears],
+    when: { type: 'RetryPremium', premium_id, by: 'operator', now },
+    then: [retried(3)],
+  })
+  scenario('is not paid by one that was taken back before another was', {
+    given: [...two, stands(1), collected, disputed],
+    when: arrives(2),
+    then: [],
+  })
+  scenario('is paid by one that had failed, although a later one was taken back', {
+    given: [...active, due, requested, failed(), ...askedAnew, collectedAnew, { ...disputed, attempt: 2 }, inArrears],
+    when: arrives(1),
+    then: [{ ...collected, collected_at: now }, noArrears],
+  })
+})
+
+describe('of two payments of which one was given back', () => {
+  const given = [...active, due, requested, collected, disputed, ...askedAnew, collectedAnew, stands(1), givenTwice(2)]
+  const lost = [...given, { ...disputed, attempt: 2 }, inArrears]
+  const asked = [...lost, retried(3), { ...requested, attempt: 3, payment_intent_id: 'pi_3' }]
+
+  scenario('nothing is left when the other is taken back: what is collected anew is not given back', {
+    given: asked,
+    when: arrives(3, other_id),
+    then: [{ ...collected, attempt: 3, payment_intent_id: 'pi_3', collected_at: now }, noArrears],
+  })
+  scenario('and what is not collected is owed', {
+    given: asked,
+    when: { ...settle('failed', 3) },
+    then: [failed(3, null)],
+  })
+  scenario('the premium is paid when that has failed, and the other was taken back', {
+    given: lost,
+    when: {
+      type: 'RecordRefundFailure',
+      premium_id,
+      refund_id: twice_id,
+      attempt: 2,
+      refund_pence: 2875,
+      ...refundFailure,
+    },
+    then: [
+      { ...refundFailed, refund_id: twice_id, attempt: 2 },
+      { ...collected, collected_at: now },
+      waivedTwice(),
+      noArrears,
+    ],
+  })
+  scenario('what was given back of the other by hand, and fails, is none of it', {
+    given: [...given, { ...givenBack, refund_id: other_id, attempt: 1, reason: 'provider' }],
+    when: {
+      type: 'RecordRefundFailure',
+      premium_id,
+      refund_id: null,
+      attempt: 2,
+      refund_pence: 2875,
+      ...refundFailure,
+    },
+    then: [{ ...refundFailed, refund_id: twice_id, attempt: 2 }],
+  })
+})
+
+scenario('a payment that had failed first and is given back by hand is the one of two that is given back', {
+  given: [...active, due, requested, failed(), ...askedAnew, noArrears, collectedAnew, stands(1), twice()],
+  when: { type: 'RecordProviderRefund', premium_id, refund_id, attempt: 1, total_pence: 2875, failed_before: 0 },
+  then: [givenTwice(1)],
+})
+
+scenario('a premium whose other payment stands is not written off when the policy ends', {
+  given: [...active, due, requested, collected, disputed, ...askedAnew, stands(1), failed(2, null)],
+  when: { type: 'WriteOffPremium', premium_id, reason: 'operator' },
+  then: [{ ...collected, collected_at: now }],
+})
+
 describe('a dispute that the firm has won', () => {
   const paid = [...active, due, requested, collected]
   const again = { ...collected, collected_at: now }
-  const inArrears = { ...noArrears, since: '2026-02-19', overdue_pence: 2875, check_at: '2026-03-21T00:00:00.000Z' }
 
   scenario('is told once while the premium is collected anew', {
     given: [...paid, disputed, ...askedAnew, stands(1)],
@@ -289,7 +477,7 @@ describe('a dispute that the firm wins of a policy that was cancelled', () => {
     when: win,
     then: [again, { ...owed('cooling_off'), refund_id: twice_id }],
   })
-  scenario('and loses, and wins once more, gives nothing back by itself: one payment is given back under one id', {
+  scenario('and loses, and wins once more, is owed once more', {
     given: [
       ...paid,
       cooledOff,
@@ -303,8 +491,8 @@ describe('a dispute that the firm wins of a policy that was cancelled', () => {
       writtenOff,
       { ...waived, refund_id: twice_id },
     ],
-    when: win,
-    then: [],
+    when: wins(1, other_id),
+    then: [again, { ...owed('cooling_off'), refund_id: other_id }],
   })
   scenario('is owed beside what is collected anew, each by an id of its own', {
     given: [...paid, owed('operator'), disputed, { ...waived, why: 'not_owed' }, ...askedAnew, cooledOff],

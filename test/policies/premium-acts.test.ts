@@ -26,6 +26,7 @@ import {
   refundFailure,
   dueByCard,
   collectedByCard,
+  activeByCard,
 } from './premium-builders.ts'
 
 const scenario = scenariosOf(policy)
@@ -172,7 +173,15 @@ describe('a refund', () => {
 
 describe('a refund that fails after it was made', () => {
   const told = (change: object = {}) =>
-    ({ type: 'RecordRefundFailure', premium_id, refund_id, refund_pence: 2875, ...refundFailure, ...change }) as const
+    ({
+      type: 'RecordRefundFailure',
+      premium_id,
+      refund_id,
+      attempt: 1,
+      refund_pence: 2875,
+      ...refundFailure,
+      ...change,
+    }) as const
   const refunded = [...active, due, collected, owed('operator'), givenBack]
   const again = { type: 'PremiumRefundRequested', premium_id, refund_id } as const
   const done = (failed_before: number) =>
@@ -264,7 +273,7 @@ describe('a refund that fails after it was made', () => {
   })
 
   describe('on a card', () => {
-    const byCard = [...active, dueByCard, collectedByCard, owed('operator'), givenBack] as const
+    const byCard = [...activeByCard, dueByCard, collectedByCard, owed('operator'), givenBack] as const
     const card = { type: 'RecordCardReturnFailure', ...refundFailure } as const
     scenario('is owed again by the policy, too', { given: byCard, when: card, then: [refundFailed] })
     scenario('once', { given: [...byCard, refundFailed], when: card, then: [] })

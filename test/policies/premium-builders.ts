@@ -41,6 +41,8 @@ export const collected = {
   collected_at: '2026-02-19T09:00:00.000Z',
 } satisfies PremiumEvent
 /** The first premium where it is paid by card. */
+export const card_payment_id = 'd0000000-0000-5000-8000-000000000001'
+export const activeByCard: readonly PolicyEvent[] = [{ ...bound, card_payment_id }, activated]
 export const dueByCard = { ...due, method: 'card' } satisfies PremiumEvent
 export const collectedByCard = { ...collected, method: 'card', payment_intent_id: null } satisfies PremiumEvent
 export const failed = (attempt = 1, retry_at: string | null = '2026-03-01T00:00:00.000Z'): PremiumEvent => ({
@@ -78,7 +80,7 @@ export const settle = (result: 'collected' | 'failed', attempt = 1): SettlePremi
   now,
   result:
     result === 'collected'
-      ? { outcome: 'collected', payment_intent_id: 'pi_1', collected_at: now, refund_id: twice_id }
+      ? { outcome: 'collected', payment_intent_id: 'pi_1', collected_at: now, refundId: () => twice_id }
       : { outcome: 'failed', failure_code: 'insufficient_funds' },
 })
 /** What was collected is taken back by the payer's bank. */
@@ -99,17 +101,18 @@ export const disputed = {
   disputed_on: '2026-02-19',
 } satisfies PremiumEvent
 /** The firm has won the dispute. */
-export const win: SettlePremium = {
-  ...dispute(),
-  result: { outcome: 'reinstated', payment_intent_id: 'pi_1', collected_at: now, refund_id: twice_id },
-}
+export const wins = (attempt = 1, otherwise = twice_id): SettlePremium => ({
+  ...dispute(attempt),
+  result: { outcome: 'reinstated', payment_intent_id: `pi_${attempt}`, collected_at: now, refundId: () => otherwise },
+})
+export const win = wins()
 /** The premium is asked for anew, and collected. */
 export const requestedAnew = { ...requested, attempt: 2, payment_intent_id: 'pi_2' }
 export const askedAnew = [retried(2), requestedAnew]
 export const collectedAnew = { ...collected, attempt: 2, payment_intent_id: 'pi_2' }
 export const arrives = (attempt: number, otherwise = twice_id): SettlePremium => ({
   ...dispute(attempt),
-  result: { outcome: 'collected', payment_intent_id: `pi_${attempt}`, collected_at: now, refund_id: otherwise },
+  result: { outcome: 'collected', payment_intent_id: `pi_${attempt}`, collected_at: now, refundId: () => otherwise },
 })
 /** The payment of an attempt is the firm's, beside that of another. */
 export const stands = (attempt: number, otherwise = twice_id) =>

@@ -51,7 +51,14 @@ const isNotOwed = { how: 'not_owed', reason: 'A mistake.' } as const
 const close = (closing: typeof isPaid | typeof isNotOwed) =>
   ({ type: 'CloseRefund', premium_id, refund_id, closing }) as const
 const again = { type: 'RequestRefund', premium_id, refund_id } as const
-const fails = { type: 'RecordRefundFailure', premium_id, refund_id, refund_pence: 2875, ...refundFailure } as const
+const fails = {
+  type: 'RecordRefundFailure',
+  premium_id,
+  refund_id,
+  attempt: 1,
+  refund_pence: 2875,
+  ...refundFailure,
+} as const
 
 const refunded = [...active, due, collected, owed('operator'), givenBack]
 const left = [...refunded, refundFailed]

@@ -110,12 +110,12 @@ describe('a premium that the payer’s bank took back', () => {
     expect(after(requested, collected, disputed)).toMatchObject({
       status: 'failed',
       disputed_on: '2026-02-23',
-      disputed_attempt: 1,
+      disputed_attempts: [1],
     })
   })
 
   test('is not one that failed for another reason', () => {
-    expect(after(requested, failed())).toMatchObject({ status: 'failed', disputed_on: null, disputed_attempt: 0 })
+    expect(after(requested, failed())).toMatchObject({ status: 'failed', disputed_on: null, disputed_attempts: [] })
   })
 
   test('nor one of which a refund is left to the team since another was taken back', () => {
@@ -123,12 +123,12 @@ describe('a premium that the payer’s bank took back', () => {
 
     expect(after(requested, collected, owed('operator'), left)).toMatchObject({
       disputed_on: null,
-      disputed_attempt: 0,
+      disputed_attempts: [],
     })
   })
 
   test('nor one that was written off', () => {
-    expect(after(writtenOff)).toMatchObject({ disputed_on: null, disputed_attempt: 0 })
+    expect(after(writtenOff)).toMatchObject({ disputed_on: null, disputed_attempts: [] })
   })
 
   test.each([
