@@ -8,6 +8,8 @@ import type { Premium } from '#domain/premiums/record.ts'
 import { ApplicationId, QuoteId, type OrganisationId } from '#domain/values.ts'
 import type { ProviderNews } from '#infra/stripe/news.ts'
 import { commandHandler, type Context, type Writer } from './handle.ts'
+import type { Merchants } from './merchants.ts'
+import type { SetUp } from './policies/set-up.ts'
 import { paidTwiceRefundIds } from './policies/ids.ts'
 
 /** What is recorded of a piece of news: what it is about, as far as that is ours. */
@@ -51,6 +53,14 @@ export const makeConcerns = (writer: Writer) => {
 }
 
 export type Concerns = ReturnType<typeof makeConcerns>
+
+/** What news of refunds and disputes is acted upon with. */
+export type NewsParts = {
+  readonly writer: Writer
+  readonly merchants: Merchants
+  readonly concerns: Concerns
+  readonly setUp: SetUp
+}
 
 /** A premium as paid by an attempt. */
 export const collectedBy = (

@@ -2,15 +2,13 @@ import { application } from '#domain/applications/application.ts'
 import { policy } from '#domain/policies/policy.ts'
 import type { OrganisationId } from '#domain/values.ts'
 import type { ProviderNews } from '#infra/stripe/news.ts'
-import { commandHandler, type Context, type Writer } from './handle.ts'
-import type { Merchants } from './merchants.ts'
-import type { SetUp } from './policies/set-up.ts'
+import { commandHandler, type Context } from './handle.ts'
 import { doneOr, saidBy } from './provider-answers.ts'
 import {
   collectedBy,
   idsIn,
   nothing,
-  type Concerns,
+  type NewsParts,
   type PremiumConcern,
   type Receipt,
 } from './payment-news-concern.ts'
@@ -18,15 +16,8 @@ import {
 type DisputeNews = Extract<ProviderNews, { type: `charge.dispute.${string}` }>
 type DisputeTold = { readonly dispute_id: string; readonly payment_intent: string; readonly isTakenBack: boolean }
 
-type Parts = {
-  readonly writer: Writer
-  readonly merchants: Merchants
-  readonly concerns: Concerns
-  readonly setUp: SetUp
-}
-
 /** News that a bank has taken a payment back for its customer, or that the firm has won it back. */
-export const makeOnDispute = ({ writer, merchants, concerns, setUp }: Parts) => {
+export const makeOnDispute = ({ writer, merchants, concerns, setUp }: NewsParts) => {
   const { handle } = commandHandler(writer, application)
   const policies = commandHandler(writer, policy)
   const { concernOf, premiumConcernOf } = concerns

@@ -5,22 +5,13 @@ import { policy } from '#domain/policies/policy.ts'
 import { PremiumRefundId } from '#domain/premiums/events.ts'
 import type { OrganisationId } from '#domain/values.ts'
 import type { ProviderNews } from '#infra/stripe/news.ts'
-import { commandHandler, type Context, type Writer } from './handle.ts'
-import type { Merchants } from './merchants.ts'
-import type { SetUp } from './policies/set-up.ts'
+import { commandHandler, type Context } from './handle.ts'
 import { doneOr } from './provider-answers.ts'
 import { makeProviderRefunds, refundedNow } from './provider-refunds.ts'
-import { collectedBy, idsIn, nothing, type Concerns, type ObjectOf, type Receipt } from './payment-news-concern.ts'
-
-type Parts = {
-  readonly writer: Writer
-  readonly merchants: Merchants
-  readonly concerns: Concerns
-  readonly setUp: SetUp
-}
+import { collectedBy, idsIn, nothing, type NewsParts, type ObjectOf, type Receipt } from './payment-news-concern.ts'
 
 /** News that a payment was given back, whole or in part, or that giving it back has failed. */
-export const makeOnRefunds = ({ writer, merchants, concerns, setUp }: Parts) => {
+export const makeOnRefunds = ({ writer, merchants, concerns, setUp }: NewsParts) => {
   const { handle } = commandHandler(writer, application)
   const policies = commandHandler(writer, policy)
   const { recordTotal, recordFailure } = makeProviderRefunds(writer)

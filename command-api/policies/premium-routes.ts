@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { premiumOf } from '#domain/policies/premium.ts'
+import { premiumOf } from '#domain/policies/premium-of.ts'
 import { Policy, renderPolicy } from '#domain/policies/record.ts'
 import type { PolicyState } from '#domain/policies/state.ts'
 import { PremiumId, PremiumRefundId } from '#domain/premiums/events.ts'

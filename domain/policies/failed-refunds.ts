@@ -1,7 +1,7 @@
 import type { PremiumEvent, PremiumId, PremiumRefundId } from '../premiums/events.ts'
 import type { Premium, PremiumRefund } from '../premiums/record.ts'
 import { paidBy } from './paid-premium.ts'
-import { about, premiumOf } from './premium.ts'
+import { about, premiumOf } from './premium-of.ts'
 import { cardAttempt, isClosed, isMade, premiumByCard, takenBack, waived } from './refunds.ts'
 import type { PolicyState } from './state.ts'
 

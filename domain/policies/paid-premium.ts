@@ -1,6 +1,6 @@
 import type { PremiumEvent, PremiumRefundId } from '../premiums/events.ts'
 import { refundable, standing, type OtherPayment, type Premium } from '../premiums/record.ts'
-import { about } from './premium.ts'
+import { about } from './premium-of.ts'
 import { refundOwed, waiveRefund, wholeRefundId } from './refunds.ts'
 import type { PolicyState } from './state.ts'
 

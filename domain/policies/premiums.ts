@@ -8,7 +8,7 @@ import { hasEnded } from './ended.ts'
 import { refundedAtOnce } from './paid-premium.ts'
 import type { PolicyStreamEvent } from './record.ts'
 import { nextNumber, type PolicyState } from './state.ts'
-import { about, premiumOf } from './premium.ts'
+import { about, premiumOf } from './premium-of.ts'
 
 /** Sent when the day has come on which a premium is due. */
 export type CallPremium = {

@@ -10,7 +10,7 @@ import {
   type Premium,
   type PremiumRefund,
 } from '../premiums/record.ts'
-import { about, premiumOf } from './premium.ts'
+import { about, premiumOf } from './premium-of.ts'
 import type { PolicyState } from './state.ts'
 
 /** The operator's act. */

@@ -2,7 +2,7 @@ import { Rejection } from '../rejection.ts'
 import type { PremiumEvent, PremiumId, WriteOffReason } from '../premiums/events.ts'
 import type { Premium } from '../premiums/record.ts'
 import { paidByOther } from './paid-premium.ts'
-import { about, premiumOf } from './premium.ts'
+import { about, premiumOf } from './premium-of.ts'
 import { waiveRefunds } from './refunds.ts'
 import type { PolicyState } from './state.ts'
 
