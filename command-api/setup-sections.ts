@@ -1,4 +1,5 @@
 import { outcomeModel } from '#domain/outcomes/model.ts'
+import { paymentAccount } from '#domain/payment-accounts/payment-account.ts'
 import { policyRules } from '#domain/policy-rules/policy-rules.ts'
 import { seededModel } from '#domain/outcomes/record.ts'
 import type { SecretCheck } from '#infra/crypto/secret-hash.ts'
@@ -17,6 +18,7 @@ import { endpointConnectionsSection } from './integrations/setup.ts'
 import type { Catalogue } from './live-catalogue.ts'
 import { loyaltyProgrammesSection } from './loyalty/setup.ts'
 import { outreachSections } from './outreach/setup.ts'
+import { paymentAccountIdOf } from './payment-accounts/accounts.ts'
 import { paymentAccountsSection } from './payment-accounts/setup.ts'
 import { makeHasSold } from './policies/has-sold.ts'
 import { policyRulesSection } from './policy-rules/setup.ts'
@@ -56,6 +58,8 @@ export const setupSections = ({
     documentFiles: makeDocumentFiles(pool),
     hasRpiFigures: async (organisation_id) =>
       ((await commandHandler(writer, policyRules).load(organisation_id))?.rpi ?? []).length > 0,
+    hasPaymentAccount: async (organisation_id, mode) =>
+      (await commandHandler(writer, paymentAccount).load(paymentAccountIdOf(organisation_id, mode))) !== undefined,
   }),
   endpointConnectionsSection({ writer, keys, allowsHttp }),
   deliverySettingsSection(writer),

@@ -65,6 +65,7 @@ export const setupPlanner = ({ planOrganisation, sections }: Deps) => {
         organisation_id,
         currency_code: declared.currency_code,
         time_zone: declared.time_zone,
+        stripe_test_mode: declared.stripe_test_mode,
         context: { ...context, organisation_id },
         refuse: refuseAt(path),
         report: (inner, reason) => report([...path, ...inner], reason),

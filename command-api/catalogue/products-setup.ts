@@ -7,7 +7,8 @@ import { lifecyclePath } from '#domain/catalogue/lifecycle.ts'
 import { missingRates } from '#domain/catalogue/missing-rates.ts'
 import { product, type ProductCommand, type ProductState } from '#domain/catalogue/product.ts'
 import { rateTable } from '#domain/catalogue/rate-table.ts'
-import { unfinished } from '#domain/catalogue/unfinished.ts'
+import { neverCollected, unfinished } from '#domain/catalogue/unfinished.ts'
+import type { PaymentMode } from '#domain/payment-accounts/events.ts'
 import type { RateTable } from '#domain/rating/events.ts'
 import { ReleaseId, type OrganisationId } from '#domain/values.ts'
 import { counted } from '#infra/counted.ts'
@@ -35,6 +36,14 @@ type Deps = {
   readonly documentFiles: DocumentFiles
   /** Whether an organisation has set up the retail prices index of any year. */
   readonly hasRpiFigures: (organisation_id: OrganisationId) => Promise<boolean>
+  readonly hasPaymentAccount: (organisation_id: OrganisationId, mode: PaymentMode) => Promise<boolean>
+}
+
+type Known = {
+  readonly table: FindTable
+  readonly hasRpiFigures: boolean
+  /** In which mode nothing can be collected; undefined: there is an account. */
+  readonly unpaidMode: PaymentMode | undefined
 }
 
 /** The products of an organisation: what the file declares is drafted, published unless it says otherwise, and put into its state. */
@@ -43,6 +52,7 @@ export const productsSection = ({
   hasSold,
   documentFiles,
   hasRpiFigures,
+  hasPaymentAccount,
 }: Deps): SetupSection<DeclaredProduct> => {
   const products = commandHandler(writer, product)
   const rateTables = commandHandler(writer, rateTable)
@@ -72,7 +82,7 @@ export const productsSection = ({
     draft: Draft,
     index: number,
     setup: SetupContext,
-    { table, ...known }: { readonly table: FindTable; readonly hasRpiFigures: boolean },
+    { table, unpaidMode, ...known }: Known,
   ): Promise<SetupStep | undefined> => {
     const files = filesOf(declared, setup)
     const { organisation_id, context, report } = setup
@@ -90,6 +100,8 @@ export const productsSection = ({
       ...steps.map((to) => ({ type: 'ChangeLifecycle', to, sold }) as const),
     ]
     const events = decideAll(commands, state)
+    const isSoldFromNow =
+      (declared.lifecycle_state ?? from) === 'production' && events.some(({ type }) => type !== 'ProductDrafted')
     return {
       what: `product ${draft.slug}`,
       change: events.length === 0 ? 'none' : state ? 'change' : 'create',
@@ -98,6 +110,7 @@ export const productsSection = ({
         ...(events.some(({ type }) => type === 'ReleasePublished')
           ? [...everyWithoutRates(draft, table), ...unfinished(draft, known)]
           : []),
+        ...(isSoldFromNow && unpaidMode ? [neverCollected(unpaidMode)] : []),
         ...(state ? [] : leftOut(declared)),
       ],
       apply: async () => {
@@ -116,8 +129,13 @@ export const productsSection = ({
       const rules = z
         .array(z.object({ rpi: z.array(z.unknown()).default([]) }))
         .safeParse(setup.declared('policy_rules'))
+      const mode: PaymentMode = setup.stripe_test_mode ? 'test' : 'live'
+      const accounts = z.array(z.object({ mode: z.string() })).safeParse(setup.declared('payment_accounts')).data ?? []
+      const isPaid =
+        accounts.some((account) => account.mode === mode) || (await hasPaymentAccount(setup.organisation_id, mode))
       const known = {
         table,
+        unpaidMode: isPaid ? undefined : mode,
         hasRpiFigures: rules.data?.[0] ? rules.data[0].rpi.length > 0 : await hasRpiFigures(setup.organisation_id),
       }
       const plans = declared.map(async (each, index) => {

@@ -27,6 +27,7 @@ const setupOf = (organisation_id: SetupContext['organisation_id'], faults: strin
   organisation_id,
   currency_code: 'GBP',
   time_zone: 'Europe/London',
+  stripe_test_mode: false,
   context: { ...context, organisation_id },
   refuse,
   bytes: () => undefined,

@@ -14,6 +14,7 @@ test('a set-up file says how deliveries are sent over a connection; applied agai
     organisation_id: OrganisationId.parse(organisation_id),
     currency_code: 'GBP',
     time_zone: 'Europe/London',
+    stripe_test_mode: false,
     context: {
       organisation_id,
       actor: { type: 'operator', id: null },

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
+import { neverCollected } from '#domain/catalogue/unfinished.ts'
 import { price } from '#domain/rating/price.ts'
 import { OrganisationId } from '#domain/values.ts'
 import { derivedId } from '#infra/ids.ts'
@@ -59,6 +60,7 @@ test('200: a plan says what would change, and changes nothing', async () => {
             expect.stringMatching(
               /^covers\[0\] cannot be priced everywhere: life.level version 1 has no rate at all for age 18 to 29, .*; has no rate at all for term 5 to 9, 11 to 40; more was not looked for$/,
             ) as unknown,
+            neverCollected('live'),
             'has no factors of its own for size_bands, premium_basis, indexation, joint_first_event, multi_cover, by_answer: they change no rate',
             'has no underwriting: no answer loads the price, refers or declines',
             'has no policy fee',
@@ -155,12 +157,36 @@ test('200: a change is planned as what changes, and becomes the next release', a
             'journeys[0].questions[0].label: "Do you smoke?" → "Smoker?"',
             'publishes release 2',
             expect.stringContaining('cannot be priced everywhere') as unknown,
+            neverCollected('live'),
           ],
         },
       ],
     },
   })
   expect(api.catalogue.current(acme, 'term')).toMatchObject({ release: { number: 2 } })
+})
+
+test('200: a plan names a product that is sold and never paid for, as long as no account is there', async () => {
+  await using api = await setupApi()
+  const namesIt = async (text: string): Promise<boolean> => {
+    const { body } = await api.plan(text)
+    return JSON.stringify(body).includes('of what is sold, nothing is ever collected')
+  }
+  const account = (mode: 'test' | 'live') =>
+    `    payment_accounts:\n      - { mode: ${mode}, base_url: 'https://api.stripe.com', secret_key: sk_${mode}_acme }\n`
+  const name = '    name: Acme Life\n'
+  const withAccount = (mode: 'test' | 'live') => file.replace(name, `${name}${account(mode)}`)
+  const onTrial = (text: string) => text.replace(name, `${name}    stripe_test_mode: true\n`)
+
+  expect(await namesIt(file)).toBe(true)
+  expect(await namesIt(withAccount('test'))).toBe(true)
+  expect(await namesIt(withAccount('live'))).toBe(false)
+  expect(await namesIt(onTrial(withAccount('live')))).toBe(true)
+  expect(await namesIt(onTrial(withAccount('test')))).toBe(false)
+  expect(await namesIt(file.replace('lifecycle_state: production', 'lifecycle_state: sandbox'))).toBe(false)
+
+  await api.apply(withAccount('live').replace('lifecycle_state: production', 'lifecycle_state: sandbox'))
+  expect(await namesIt(file)).toBe(false)
 })
 
 test('200: what publish: false holds back stays a draft', async () => {
