@@ -15,6 +15,7 @@ const save = route(
       answers: z.record(z.string(), z.unknown()),
       count: z.int().optional(),
       person: z.object({ email: z.string() }).nullish(),
+      names: z.record(z.string(), z.string()).optional(),
       events: z
         .array(z.object({ at: z.int(), to: z.union([z.string(), z.object({ a: z.int() })]) }).partial())
         .optional(),
@@ -108,6 +109,29 @@ test('422: a text of the operator’s that cannot be stored is refused with its 
     error: { fields: { note: 'has a key that must be valid Unicode: it holds half of a surrogate pair' } },
   })
   expect(await fieldsOf({ 'x🎉': 'y🎉' })).toMatchObject({ overlap_seconds: 5 })
+})
+
+test('422 validation_failed: a text that cannot be stored is refused with its place, of whoever sends it', async () => {
+  const fieldsOf = async (body: object) => (await api.patch('/saved', { answers: {}, ...body })).body
+  const nul = 'must not hold the character U+0000'
+
+  expect(await fieldsOf({ person: { email: 'a\0b' } })).toMatchObject({
+    error: { code: 'validation_failed', fields: { 'person.email': nul } },
+  })
+  expect(await fieldsOf({ events: [{ at: 1 }, { to: 'x\ud83d' }] })).toMatchObject({
+    error: { fields: { 'events[1].to': 'must be valid Unicode: it holds half of a surrogate pair' } },
+  })
+  expect(await fieldsOf({ names: { 'a\0b': 'x' } })).toMatchObject({
+    error: { fields: { names: `has a key that ${nul}` } },
+  })
+})
+
+test('what an operation takes whatever it is, it checks by itself, and what is not known is ignored', async () => {
+  const whatever = { deep: [{ 'a\0b': '\ud83d' }] }
+
+  expect(
+    (await api.patch('/saved', { answers: whatever, unknown: whatever, person: { 'a\0b': 1, email: '' } })).status,
+  ).toBe(200)
 })
 
 test('it is named when the request is refused, too: then it is the likeliest reason', async () => {

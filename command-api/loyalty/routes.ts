@@ -7,6 +7,7 @@ import { timeZoneOf, type Organisation } from '#domain/access/record.ts'
 import { SentInstant } from '#domain/values.ts'
 import { Problem } from '#infra/http/problem.ts'
 import { route, write, type Caller, type RequestFacts, type Route } from '#infra/http/route.ts'
+import { unusableTexts } from '#infra/http/unusable-texts.ts'
 import { dateIn } from '#domain/time-zone.ts'
 import type { Context } from '../handle.ts'
 import { entryIdOf } from './ids.ts'
@@ -39,10 +40,15 @@ const Update = z
   })
   .meta({ anyOf: ['status', 'external_member_ref'].map((name) => ({ required: [name] })) })
 
+/** It is kept and shown as it was sent. */
+const Payload = z.record(z.string(), z.unknown()).superRefine((payload, context) => {
+  for (const [path, message] of unusableTexts(payload)) context.addIssue({ code: 'custom', path: [...path], message })
+})
+
 const shared = {
   idempotency_key: z.string().min(1).max(200).describe('Unique for each event of the membership.'),
   occurred_at: SentInstant.optional().describe('When it happened; now when left out.'),
-  payload: z.record(z.string(), z.unknown()).optional(),
+  payload: Payload.optional(),
 }
 const points = z.int().min(-1_000_000_000).max(1_000_000_000)
 

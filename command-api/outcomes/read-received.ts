@@ -1,6 +1,8 @@
 import type { MappedOutcome } from '#domain/custom-integrations/events.ts'
 import { exactMoney } from '#domain/money.ts'
 import { Rejection, type Fields } from '#domain/rejection.ts'
+import { inputPath } from '#infra/http/problem.ts'
+import { unusableTextsOf } from '#infra/http/unusable-texts.ts'
 import { noAmount, OutcomeInput, readReference, readReport, type Reading } from './inputs.ts'
 import type { ReadReceived } from './outcomes.ts'
 
@@ -8,14 +10,18 @@ import type { ReadReceived } from './outcomes.ts'
 export const readReceived = (sent: MappedOutcome, reading: Reading): ReadReceived => {
   const { match_on_details, ...named } = sent.lead
   const { values, faults } = readAmounts(sent, reading)
-  const input = OutcomeInput.safeParse({
+  const told = {
     ...sent,
     lead: { ...named, match_on_details },
     values,
     occurred_at: sent.occurred_at ?? undefined,
     type: sent.type ?? '',
-  })
-  const unreadable = Object.fromEntries(sent.unreadable.map((part) => [part, 'is neither text nor a number']))
+  }
+  const input = OutcomeInput.safeParse(told)
+  const unreadable = Object.fromEntries([
+    ...unusableTextsOf(OutcomeInput, told).map(([path, reason]) => [inputPath(path), reason] as const),
+    ...sent.unreadable.map((part) => [part, 'is neither text nor a number'] as const),
+  ])
   if (!input.success) {
     const wrong = input.error.issues.map(({ path, message }) => [path.join('.'), message] as const)
     return { fields: { ...Object.fromEntries(wrong), ...faults, ...unreadable, ...missing(sent) } }

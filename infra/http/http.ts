@@ -13,7 +13,7 @@ import type { Traffic } from '../traffic.ts'
 import type { Access, Admitted, Answer, Caller, CheckedRequest, Route, RouteSpec } from './route.ts'
 import type { SubjectCheck } from './subject.ts'
 import { headerOf, nameOf, unknownKeysOf, type UnknownKey } from './unknown-keys.ts'
-import { unusableTexts } from './unusable-texts.ts'
+import { unusableTexts, unusableTextsOf } from './unusable-texts.ts'
 
 /** What every request passes before a route sees it. Each throws a Problem to refuse it. */
 export type Admission = {
@@ -84,9 +84,9 @@ const refuseRepeated = (schema: ZodType | undefined, sent: Request['query']): vo
   throw new Problem('invalid_parameter', message, { fields })
 }
 
-/** What the operator declares is shown to others and stored as it is: it must be text that can be stored. */
-const refuseUnusableTexts = (body: unknown): void => {
-  const unusable = unusableTexts(body)
+/** What cannot be stored as it was sent is refused: of the operator's, which is shown to others, wherever it stands. */
+const refuseUnusableTexts = ({ access }: RouteSpec, schema: ZodType, body: unknown): void => {
+  const unusable = access.kind === 'operator' ? unusableTexts(body) : unusableTextsOf(schema, body)
   if (unusable.length === 0) return
   const fields = Object.fromEntries(unusable.map(([path, reason]) => [inputPath(path) || 'body', reason]))
   const message = `Correct ${Object.keys(fields).join(', ')} and send the request again.`
@@ -139,7 +139,7 @@ const serve = (
   const checkedBody = (sent: unknown, response: Response): unknown => {
     if (!spec.body) return undefined
     tellUnknown(unknownKeysOf(spec.body, sent), response, 'validation_failed')
-    if (spec.access.kind === 'operator') refuseUnusableTexts(sent)
+    refuseUnusableTexts(spec, spec.body, sent)
     return parseRequest(spec.body, objectOf(sent), 'validation_failed')
   }
 

@@ -4,7 +4,7 @@ import { inputPath } from './problem.ts'
 type Schemas = readonly z.core.$ZodType[]
 
 /** What a value may be, by its schema: the forms of a union each by itself. */
-const formsOf = (schema: z.core.$ZodType): Schemas => {
+export const formsOf = (schema: z.core.$ZodType): Schemas => {
   if (schema instanceof z.ZodPipe) return formsOf(schema.in)
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodNullable)
     return formsOf(schema.unwrap())
@@ -13,7 +13,7 @@ const formsOf = (schema: z.core.$ZodType): Schemas => {
 
 const noObjects = [z.ZodString, z.ZodNumber, z.ZodBoolean, z.ZodNull, z.ZodEnum, z.ZodLiteral, z.ZodArray] as const
 type ObjectForm = z.ZodObject<Record<string, z.core.$ZodType>>
-const isObject = (schema: z.core.$ZodType): schema is ObjectForm => schema instanceof z.ZodObject
+export const isObject = (schema: z.core.$ZodType): schema is ObjectForm => schema instanceof z.ZodObject
 
 /** The keys that objects of these forms may have; undefined where one takes any, or refuses others by itself. */
 const knownKeys = (forms: Schemas): readonly string[] | undefined => {

@@ -1,3 +1,6 @@
+import { z } from 'zod'
+import { formsOf, isObject } from './unknown-keys.ts'
+
 const nul = 'must not hold the character U+0000'
 const halfPair = 'must be valid Unicode: it holds half of a surrogate pair'
 
@@ -17,3 +20,23 @@ export const unusableTexts = (
     return ofKey ? [[path, `has a key that ${ofKey[1]}`] as const] : unusableTexts(each, [...path, key])
   })
 }
+
+/**
+ * Whether an operation checks by itself what is sent at a place: its schema takes anything there, or does not know the place.
+ * A lead's `data` is any JSON, and what cannot be used of where a visitor came from is left out.
+ */
+const takesAnything = (schema: z.core.$ZodType, path: readonly PropertyKey[]): boolean => {
+  const [first, ...rest] = path
+  return formsOf(schema).every((form) => {
+    if (form instanceof z.ZodUnknown) return true
+    if (form instanceof z.ZodArray) return first !== undefined && takesAnything(form.element, rest)
+    if (form instanceof z.ZodRecord) return takesAnything(form.valueType, rest)
+    if (!isObject(form)) return false
+    const part = Object.entries(form.shape).find(([key]) => key === first)?.[1]
+    return part === undefined || takesAnything(part, rest)
+  })
+}
+
+/** The texts of a body that cannot be stored, without those that its operation checks by itself. */
+export const unusableTextsOf = (schema: z.core.$ZodType, body: unknown): ReturnType<typeof unusableTexts> =>
+  unusableTexts(body).filter(([path]) => !takesAnything(schema, path))

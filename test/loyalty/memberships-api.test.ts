@@ -230,6 +230,21 @@ describe('POST /programme_memberships/{external_ref}/events', () => {
     expect((await send('GET', 'at-once')).body.data.cycle_points).toBe(7)
   })
 
+  test('422: a text that cannot be kept as it was sent, within the payload, too; nothing is recorded', async () => {
+    await active('unusable')
+    const sent = { ...award('u', 7), payload: { steps: ['a\0b'] } }
+    const { status, body } = await post('unusable', [award('t', 5), sent])
+    expect([status, body.error?.code, body.error?.fields]).toEqual([
+      422,
+      'validation_failed',
+      { 'events[1].payload.steps[0]': 'must not hold the character U+0000' },
+    ])
+    expect((await post('unusable', [award('\ud83d', 5)])).body.error?.fields).toEqual({
+      'events[0].idempotency_key': 'must be valid Unicode: it holds half of a surrogate pair',
+    })
+    expect((await send('GET', 'unusable')).body.data.cycle_points).toBe(0)
+  })
+
   test('are listed for the operator, with cursors', async () => {
     const { id } = await active('listed')
     await post('listed', [award('a', 1), award('b', 2), award('c', 3)])

@@ -29,3 +29,14 @@ test.each([
 ])('one that is not whole pence, negative or not a number is never rounded: %s %s', (currency, premium, reason) => {
   expect(read(premium, currency)).toEqual({ fields: { 'values.premium': reason } })
 })
+
+test.each([
+  ['a\0b', 'must not hold the character U+0000'],
+  ['a\ud83d', 'must be valid Unicode: it holds half of a surrogate pair'],
+])('a text that cannot be stored passes the checks here as little as in the outcomes API: %j', (text, reason) => {
+  const sent = { ...said, lead: { ...nobody, external_id: text }, deal_ref: text, note: text }
+
+  expect(
+    readReceived(sent, { model: seededModel, slugs: [], currency_code: 'GBP', now: '2026-01-15T12:00:00.000Z' }),
+  ).toEqual({ fields: { 'lead.external_id': reason, deal_ref: reason, note: reason } })
+})

@@ -260,3 +260,24 @@ test('422 validation_failed: a lead has 2,000 outcomes, the most there can be, a
   })
   expect(uploaded.body).toMatchObject({ data: { taken: 0, faults: [{ line: 2, field: 'external_id' }] } })
 })
+
+test.each(['deal_ref', 'note', 'event_id', 'reason', 'product', 'type', 'lead.external_id'])(
+  '422 validation_failed: a %s that cannot be stored as it was sent records nothing',
+  async (input) => {
+    const lead = await fixture.send(website)
+    const bodyWith = (text: string) => {
+      const [first = '', within] = input.split('.')
+      const named = { ...quoted, event_id: fresh(), ...(within === undefined && { contact_id: lead }) }
+      return { ...named, [first]: within === undefined ? text : { [within]: text } }
+    }
+    for (const [text, reason] of [
+      ['a\0b', 'must not hold the character U+0000'],
+      ['a\ud83d', 'must be valid Unicode: it holds half of a surrogate pair'],
+    ] as const) {
+      const { status, body } = await post(bodyWith(text))
+      expect([status, body.error]).toMatchObject([422, { code: 'validation_failed', fields: { [input]: reason } }])
+    }
+    const { body } = await fixture.get(`${address}?contact_id=${lead}`, as('website', ['read', 'outcomes']))
+    expect(body).toMatchObject({ data: [] })
+  },
+)
