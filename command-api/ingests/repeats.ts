@@ -32,9 +32,10 @@ export const makeRepeats = ({ writer, leads }: Deps) => {
         ...(from !== undefined && { from }),
       })
       for (const recorded of page) {
-        if (recorded.metadata.occurred_at < since) return false
         const event = fromStored(leadEvents, recorded)
         if (event.type !== 'LeadCreated' && event.type !== 'LeadSentAgain') continue
+        // Of other events nothing follows: that of a late timer counts as of when it was due.
+        if (recorded.metadata.occurred_at < since) return false
         const isOfCampaign = campaign_id === undefined || (event.campaign?.id ?? null) === campaign_id
         if (isOfCampaign && event.ingest_id !== ingest_id) return true
       }

@@ -81,6 +81,12 @@ test.each<[string, readonly Happened[], boolean, boolean]>([
   ['sent by the very same ingest, which is tried again', [sent(now, spring, own)], false, false],
   ['sent 200 events ago', [sent(thirtyDaysAgo), ...Array.from({ length: 200 }, () => called(now))], true, true],
   [
+    'sent again before something that counts as of long ago',
+    [sentAgain(thirtyDaysAgo), called(justBefore)],
+    true,
+    true,
+  ],
+  [
     'sent 500 events ago, and longer ago than that',
     [sent(justBefore), ...Array.from({ length: 500 }, () => called(now))],
     false,
