@@ -39,7 +39,7 @@ export const LeadAct = z.discriminatedUnion('act', [
     channel: ActivityChannel.nullish(),
     direction: Direction.nullish(),
     related: z.object({ type: Key, id: Id }).nullish(),
-    happened_at: SentInstant.optional().describe('Now by default.'),
+    happened_at: SentInstant.optional().describe('Now by default. At most 24 hours ahead.'),
   }),
   z.object({ act: z.literal('flag_vulnerability'), flagged: z.boolean(), details: text(2000).nullish() }),
   z.object({
@@ -90,7 +90,7 @@ export const commandOf = (act: LeadAct, pipeline: Pipeline, now: string): OneLea
         channel: act.channel ?? null,
         direction: act.direction ?? null,
         related: act.related ?? null,
-        happened_at: act.happened_at ?? now,
+        happened_at: checkedTime(act.happened_at ?? now, now),
       }
     case 'flag_vulnerability':
       return { type: 'FlagVulnerability', flagged: act.flagged, details: act.details ?? null }
@@ -110,6 +110,16 @@ export const commandOf = (act: LeadAct, pipeline: Pipeline, now: string): OneLea
       return { type: 'Mark', marks: Object.fromEntries(given) }
     }
   }
+}
+
+const dayMs = 86_400_000
+
+/** An activity that lies ahead, as of a mistyped year, would keep the lead from falling dormant until then. */
+const checkedTime = (happened_at: string, now: string): string => {
+  if (Date.parse(happened_at) <= Date.parse(now) + dayMs) return happened_at
+  throw new Rejection('validation_failed', 'Correct happened_at and send the request again.', {
+    happened_at: 'must not be more than 24 hours ahead: what is to come is a task or the next action',
+  })
 }
 
 const checkedFacts = (facts: Facts, { custom_fields }: Pipeline): Facts => {

@@ -213,6 +213,7 @@ test.each([
   [{ act: 'record_facts', facts: { cover: 1.5 } }, 'acts[0].facts.cover'],
   [{ act: 'record_facts', facts: { colour: 'green' } }, 'acts[0].facts.colour'],
   [{ act: 'assign_owner', owner_id: crypto.randomUUID() }, 'acts[0].owner_id'],
+  [{ act: 'record_activity', kind: 'call', summary: 'x', happened_at: '2062-11-23T09:00:00Z' }, 'acts[0].happened_at'],
   [{ act: 'snooze', until: '2020-01-01T00:00:00Z' }, 'acts[0].until'],
 ])('422 validation_failed: %o', async (act, field) => {
   const contact_id = await fixture.send()
