@@ -119,7 +119,7 @@ export const crmRoutes = (
   return [
     ...consentRoutes({ people }),
     ...verificationRoutes({ ...deps, people }),
-    ...erasureRoutes({ ...deps, people }),
+    ...erasureRoutes({ ...deps, people, leads: outcomesDeps.leads }),
     pipelineRoute({ pipelines: models.pipelines }),
     ...leadAdminRoutes({ leads: outcomesDeps.leads, pipelines: models.pipelines, claim: people.claim }),
     ...outcomeRoutes(outcomesDeps),

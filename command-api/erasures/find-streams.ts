@@ -143,16 +143,21 @@ const causesOf = async (eventLog: Pick<EventLog, 'read'>, stream: string) => {
 /** A request that finds more of them asks to look at them first. */
 export const mostNamed = 10_000
 
+/** What outcomes and leads may name a person by. `external_id` is the id in the organisation's own system. */
+type Names = Pick<CustomerDetails, 'email' | 'phone_number'> & { readonly external_id: string | null }
+
 /**
- * What says by details alone whom it is about: outcomes that are held, and leads that nobody was found for. A telephone
+ * What says by ids or details alone whom it is about: outcomes that are held, and leads that nobody was found for. A telephone
  * number says so only while it is nobody else's, and not beside another person's email address.
  */
 export const findNamed = async (
   pool: Database,
   { organisation_id, contact_id }: Person,
-  { email, phone_number }: Pick<CustomerDetails, 'email' | 'phone_number'>,
+  { email, phone_number, external_id }: Names,
 ): Promise<readonly string[]> => {
   const digits = phoneDigits(phone_number)
+  // Some keep our id as theirs.
+  const externalIds = external_id === null ? [contact_id] : [contact_id, external_id]
   const { rows } = await pool.query<{ readonly stream: string }>(sql`
     with own_phone as (
       select ${digits}::text as digits where ${digits}::text is not null and not exists (
@@ -162,10 +167,16 @@ export const findNamed = async (
       select 'outcome_report-' || id as stream from held_outcomes
       where organisation_id = ${organisation_id} and named_id = ${contact_id}::text
       union select 'outcome_report-' || id from held_outcomes
+      where organisation_id = ${organisation_id} and external_id = any (${externalIds})
+      union select 'outcome_report-' || id from held_outcomes
       where organisation_id = ${organisation_id} and email = ${email}
       union select 'outcome_report-' || id from held_outcomes
       where organisation_id = ${organisation_id} and phone_digits = (select digits from own_phone)
         and (email is null or ${email}::text is null)
+      union select 'ingest-' || id from ingests
+      where organisation_id = ${organisation_id} and named_id = ${contact_id}::text and status = any (${atRest})
+      union select 'ingest-' || id from ingests
+      where organisation_id = ${organisation_id} and external_id = any (${externalIds}) and status = any (${atRest})
       union select 'ingest-' || id from ingests
       where organisation_id = ${organisation_id} and email = ${email} and status = any (${atRest})
       union select 'ingest-' || id from ingests

@@ -7,6 +7,7 @@ import { notFound, Problem } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { commandHandler, type Writer } from '../handle.ts'
+import type { Leads } from '../live-leads.ts'
 import { operatorContext, operatorRoute } from '../operator.ts'
 import { countPoliciesInForce, findNamed, findSetAside, mostNamed, telling, untilShown } from './find-streams.ts'
 import type { People } from './people.ts'
@@ -15,11 +16,12 @@ type Deps = {
   readonly writer: Writer
   readonly pool: Database
   readonly people: People
+  readonly leads: Pick<Leads, 'find'>
   readonly progress: Pick<Progress, 'wait'>
 }
 
 /** Erasing a person, for ever. */
-export const erasureRoutes = ({ writer, pool, people, progress }: Deps): Route[] => {
+export const erasureRoutes = ({ writer, pool, people, leads, progress }: Deps): Route[] => {
   const { handle, load } = commandHandler(writer, erasure)
 
   return [
@@ -46,7 +48,9 @@ export const erasureRoutes = ({ writer, pool, people, progress }: Deps): Route[]
             'A record that may tell of this person is set aside by a read model. Resume it first: npm run projections -- status lists it.',
             { headers: { 'Retry-After': '60' } },
           )
-        const [policies, streams] = await Promise.all([countPoliciesInForce(pool, path), findNamed(pool, path, person)])
+        const lead = await leads.find(organisation_id, contact_id)
+        const names = { ...person, external_id: lead?.record.marks.external_system_id ?? null }
+        const [policies, streams] = await Promise.all([countPoliciesInForce(pool, path), findNamed(pool, path, names)])
         if (streams.length > mostNamed)
           throw new Problem(
             'conflict',

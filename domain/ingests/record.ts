@@ -167,13 +167,18 @@ const sum = (before: Written, more: Written): Written => ({
 /** Whom a lead names, in a form in which all spellings are equal. */
 export const namedIn = (
   content: IngestContent,
-): { readonly email: string | null; readonly phone_digits: string | null } => {
+): Readonly<Record<'named_id' | 'external_id' | 'email' | 'phone_digits', string | null>> => {
   const { details } = sentFields(content)
   const text = (name: DetailName): string | null => {
     const found = details.get(name)
     return found === undefined ? null : String(found.value).trim()
   }
-  return { email: text('email')?.toLowerCase() ?? null, phone_digits: phoneDigits(text('phone_number')) }
+  return {
+    named_id: text('contact_id')?.toLowerCase() ?? null,
+    external_id: text('external_id'),
+    email: text('email')?.toLowerCase() ?? null,
+    phone_digits: phoneDigits(text('phone_number')),
+  }
 }
 
 /** A lead that was sent, as its sender sees it. What there is nothing to say about is left out. */

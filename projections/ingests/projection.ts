@@ -15,17 +15,19 @@ type Row = {
   readonly contact_id: string | null
   readonly received_at: string
   /** Of somebody who is not known to be one of the organisation's people: so that they can be erased all the same. */
+  readonly named_id: string | null
+  readonly external_id: string | null
   readonly email: string | null
   readonly phone_digits: string | null
   readonly document: IngestRecord
 }
 
-const nobody = { email: null, phone_digits: null }
+const nobody = { named_id: null, external_id: null, email: null, phone_digits: null }
 
 /** Every lead that was sent, and what became of it; without what was sent of the person. */
 export const ingests: Projection<typeof events, Row, 'organisation_id' | 'id'> = {
   name: 'ingests',
-  version: 5,
+  version: 6,
   categories: ['ingest'],
   events,
   awaited: 'seldom',
@@ -39,6 +41,8 @@ export const ingests: Projection<typeof events, Row, 'organisation_id' | 'id'> =
       campaign_id: 'uuid',
       contact_id: 'uuid',
       received_at: 'timestamptz',
+      named_id: 'text',
+      external_id: 'text',
       email: 'text',
       phone_digits: 'text',
       document: 'json',
@@ -55,6 +59,8 @@ export const ingests: Projection<typeof events, Row, 'organisation_id' | 'id'> =
       'organisation_id, source, campaign_id, status, received_at, id where campaign_id is not null',
       'organisation_id, source, api_application_id, status, received_at, id',
       'organisation_id, campaign_id, api_application_id, status, received_at, id where campaign_id is not null',
+      'organisation_id, named_id where named_id is not null',
+      'organisation_id, external_id where external_id is not null',
       'organisation_id, email where email is not null',
       'organisation_id, phone_digits where phone_digits is not null',
     ],
@@ -67,7 +73,7 @@ export const ingests: Projection<typeof events, Row, 'organisation_id' | 'id'> =
     if (!document) throw new Error(`${event.type} of ingest ${key.id}, which was never received.`)
     const { api_application_id, status, source, campaign, contact_id, received_at } = document
     const named = event.type === 'IngestReceived' ? namedIn(event.content) : row
-    const { email, phone_digits } = contact_id === null && named ? named : nobody
+    const { named_id, external_id, email, phone_digits } = contact_id === null && named ? named : nobody
     return {
       ...key,
       api_application_id,
@@ -76,6 +82,8 @@ export const ingests: Projection<typeof events, Row, 'organisation_id' | 'id'> =
       campaign_id: campaign?.id ?? null,
       contact_id,
       received_at,
+      named_id,
+      external_id,
       email,
       phone_digits,
       document,

@@ -108,6 +108,7 @@ type HeldRow = {
   readonly position: string
   /** Whom it names: so that a person can be erased whom nobody knows it to be about. */
   readonly named_id: string | null
+  readonly external_id: string | null
   readonly email: string | null
   readonly phone_digits: string | null
   readonly document: {
@@ -126,17 +127,19 @@ type HeldRow = {
   }
 }
 
-type Names = { readonly named_id: string | null; readonly email: string | null; readonly phone: string | null }
+type Names = Readonly<Record<'named_id' | 'external_id' | 'email' | 'phone', string | null>>
+type Named = Pick<HeldRow, 'named_id' | 'external_id' | 'email' | 'phone_digits'>
 
-const namesOf = ({ named_id, email, phone }: Names): Pick<HeldRow, 'named_id' | 'email' | 'phone_digits'> => ({
+const namesOf = ({ named_id, external_id, email, phone }: Names): Named => ({
   named_id: named_id?.toLowerCase() ?? null,
+  external_id: external_id?.trim() ?? null,
   email: email?.trim().toLowerCase() ?? null,
   phone_digits: phoneDigits(phone),
 })
 
 type Document = HeldRow['document']
 type Origin = Pick<Document, 'event_id' | 'api_application_id' | 'source'>
-type Held = { readonly names: ReturnType<typeof namesOf>; readonly held: Omit<Document, keyof Origin | 'held_at'> }
+type Held = { readonly names: Named; readonly held: Omit<Document, keyof Origin | 'held_at'> }
 type Content = { readonly report: Report; readonly lead: LeadReference }
 
 const heldReport = ({ report, lead }: Content, reason: HeldReason, faults: Fields = {}): Held => ({
@@ -147,7 +150,7 @@ const heldReport = ({ report, lead }: Content, reason: HeldReason, faults: Field
 /** Outcomes that wait for a person to say which lead they are about. */
 export const heldOutcomes: Projection<typeof outcomeReportEvents, HeldRow, 'organisation_id' | 'id'> = {
   name: 'held_outcomes',
-  version: 3,
+  version: 4,
   categories: ['outcome_report'],
   events: outcomeReportEvents,
   table: {
@@ -156,6 +159,7 @@ export const heldOutcomes: Projection<typeof outcomeReportEvents, HeldRow, 'orga
       id: 'uuid',
       position: 'text',
       named_id: 'text',
+      external_id: 'text',
       email: 'text',
       phone_digits: 'text',
       document: 'json',
@@ -164,6 +168,7 @@ export const heldOutcomes: Projection<typeof outcomeReportEvents, HeldRow, 'orga
     indexes: [
       `organisation_id, ${place}`,
       'organisation_id, named_id',
+      'organisation_id, external_id',
       'organisation_id, email',
       'organisation_id, phone_digits',
     ],

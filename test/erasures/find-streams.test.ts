@@ -120,21 +120,21 @@ test('what a joint policy follows from is found for its first person, and stays 
 })
 
 describe('what nobody knows to be about the person, by the details that it names', () => {
-  const details = { email: 'zelda@example.com', phone_number: '+447700900321' }
+  const details = { email: 'zelda@example.com', phone_number: '+447700900321', external_id: 'CRM-7' }
   const held = async (id: string, named: Readonly<Record<string, string | null>>) => {
-    const { named_id = null, email = null, phone_digits = null } = named
+    const { named_id = null, external_id = null, email = null, phone_digits = null } = named
     await model.pool.query(sql`
-      insert into held_outcomes (organisation_id, id, named_id, email, phone_digits)
-      values (${organisation_id}, ${id}, ${named_id}, ${email}, ${phone_digits})`)
+      insert into held_outcomes (organisation_id, id, named_id, external_id, email, phone_digits)
+      values (${organisation_id}, ${id}, ${named_id}, ${external_id}, ${email}, ${phone_digits})`)
   }
   const sent = async (
     id: string,
     status: string,
-    { email = null, phone_digits = null }: Record<string, string | null>,
+    { named_id = null, external_id = null, email = null, phone_digits = null }: Record<string, string | null>,
   ) =>
     model.pool.query(sql`
-      insert into ingests (organisation_id, id, status, email, phone_digits)
-      values (${organisation_id}, ${id}, ${status}, ${email}, ${phone_digits})`)
+      insert into ingests (organisation_id, id, status, named_id, external_id, email, phone_digits)
+      values (${organisation_id}, ${id}, ${status}, ${named_id}, ${external_id}, ${email}, ${phone_digits})`)
   const id = (place: number) => `00000000-0000-4000-8000-0000000000${String(place).padStart(2, '0')}`
   const found = async () => {
     const streams = await findNamed(model.pool, first, details)
@@ -161,6 +161,26 @@ describe('what nobody knows to be about the person, by the details that it names
       ['outcome_report', 1],
       ['outcome_report', 2],
       ['outcome_report', 3],
+    ])
+  })
+
+  test('is found by the id in the organisation’s own system, and by ours, whichever way it is told', async () => {
+    await model.pool.query('truncate held_outcomes, ingests')
+    await held(id(11), { external_id: 'CRM-7' })
+    await held(id(12), { external_id: first.contact_id })
+    await held(id(13), { external_id: 'CRM-8' })
+    await sent(id(14), 'held', { external_id: 'CRM-7', email: 'yorick@example.com' })
+    await sent(id(15), 'discarded', { named_id: first.contact_id })
+    await sent(id(16), 'needs_review', { external_id: first.contact_id })
+    await sent(id(17), 'held', { external_id: 'CRM-8' })
+    await sent(id(18), 'received', { external_id: 'CRM-7' })
+
+    expect(await found()).toEqual([
+      ['ingest', 14],
+      ['ingest', 15],
+      ['ingest', 16],
+      ['outcome_report', 11],
+      ['outcome_report', 12],
     ])
   })
 

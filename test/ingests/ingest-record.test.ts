@@ -246,9 +246,13 @@ describe('a sender sees', () => {
 test('whom a lead names is known in one spelling', () => {
   const named = (data: Record<string, unknown>) => namedIn({ ...content, identity: null, data })
 
-  expect(named({ email: ' Ada@Example.COM ', phone: '+44 (0) 7700-900123' })).toEqual({
+  expect(
+    named({ email: ' Ada@Example.COM ', phone: '+44 (0) 7700-900123', crm_id: ' A-1 ', contact_id: 'C0' }),
+  ).toEqual({
+    named_id: 'c0',
+    external_id: 'A-1',
     email: 'ada@example.com',
     phone_digits: named({ phone: '+4407700900123' }).phone_digits,
   })
-  expect(named({})).toEqual({ email: null, phone_digits: null })
+  expect(named({})).toEqual({ named_id: null, external_id: null, email: null, phone_digits: null })
 })
