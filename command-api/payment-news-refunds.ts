@@ -63,9 +63,10 @@ export const makeOnRefunds = ({ writer, merchants, concerns, setUp }: NewsParts)
     const amount_pence = isCharged
       ? await refundedNow(merchant, card.payment_intent_id, amount_refunded)
       : amount_refunded
-    if (isCharged ? amount_pence >= card.amount_pence : charge.refunded)
+    const isWhole = isCharged ? amount_pence >= card.amount_pence : charge.refunded
+    if (isWhole && card.closed_as === null)
       await handle(state.record.id, { type: 'RecordCardReturn', payment_id, how: 'refunded', amount_pence }, context)
-    // A part that somebody gave back by hand leaves the card payment paid.
+    // A part that somebody gave back by hand leaves the card payment paid; what was closed is closed.
     else if (paidFor)
       await recordTotal(paidFor.policy_id, paidFor.premium, { attempt: 1, total_pence: amount_pence }, context)
     return { ...receipt, application_id: state.record.id }
@@ -74,10 +75,10 @@ export const makeOnRefunds = ({ writer, merchants, concerns, setUp }: NewsParts)
   /** What a card payment has paid for; undefined while there is no policy, or once nothing of it is left to give back. */
   const firstPremiumOf = async (
     { record }: ApplicationState,
-    { policy_id, quote_id, status }: CardPayment,
+    { policy_id, quote_id, status, closed_as }: CardPayment,
     context: Context,
   ) => {
-    if (policy_id === null || status === 'returned') return undefined
+    if (policy_id === null || (status === 'returned' && closed_as === null)) return undefined
     // The sale may be so new that its policy is not set up yet.
     if (!((await policies.load(policy_id)) ?? (await setUp(record.id, quote_id, context)))) return undefined
     // What is given back was charged, although that may be recorded later.

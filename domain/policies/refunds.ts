@@ -298,7 +298,10 @@ export const recordCardReturned = (
   policy: PolicyState,
 ): Decision => {
   const premium = premiumByCard(policy)
-  if (premium?.also_paid_by.some(({ method }) => method === 'card')) {
+  if (!premium) return []
+  const isPaidByCard = premium.status === 'collected' && premium.method === 'card'
+  // It stands beside another payment, or the payer's bank has taken it back as well.
+  if (!isPaidByCard) {
     const total_pence = Math.min(returned_pence, premium.amount_pence)
     const told = { premium_id: premium.premium_id, refund_id, attempt: cardAttempt, total_pence }
     return recordProviderRefund(
@@ -306,7 +309,6 @@ export const recordCardReturned = (
       policy,
     )
   }
-  if (premium?.status !== 'collected' || premium.method !== 'card') return []
   const allOwed = premium.refunds.filter(isOwed)
   // What was paid twice is given back of the debit beside it, unless nothing else is owed.
   const ofPremium = allOwed.filter(({ reason }) => reason !== 'paid_twice')

@@ -20,6 +20,18 @@ type Refund = {
   has_failed: boolean
 }
 
+const untouched = {
+  client_secret: null,
+  status: 'processing',
+  refunded_pence: 0,
+  is_disputed: false,
+  dispute_changes: 0,
+  currency_code: 'GBP',
+  card: null,
+  paid_at: null,
+  failure_code: null,
+} as const satisfies Partial<Intent>
+
 /** What a payment provider remembers, without HTTP: payments, refunds, and what was asked for under which key. */
 export const makeBank = () => {
   const intents: Intent[] = []
@@ -49,18 +61,10 @@ export const makeBank = () => {
         return { outcome: 'refused', code: 'idempotency_error', message: '' } as const
       const intent = once(key, () => {
         const made: Intent = {
+          ...untouched,
           id: `pi_${intents.length + 1}`,
-          client_secret: null,
-          status: 'processing',
           amount_pence,
-          refunded_pence: 0,
-          is_disputed: false,
-          dispute_changes: 0,
-          currency_code: 'GBP',
           metadata,
-          card: null,
-          paid_at: null,
-          failure_code: null,
           provider_customer_id,
         }
         intents.push(made)
@@ -106,6 +110,10 @@ export const makeBank = () => {
     forgotten,
     refunds,
     silent,
+    payByCard: (paid: Pick<Intent, 'amount_pence' | 'metadata' | 'paid_at'>) => {
+      const made = { ...untouched, ...paid, id: 'pi_1', status: 'succeeded', provider_customer_id: 'cus_1' } as const
+      intents.push({ ...made })
+    },
     forgetPayment: (id: string | undefined) => {
       missing.id = id
     },
@@ -127,9 +135,8 @@ export const makeBank = () => {
     },
     // Nothing else of the provider is called for premiums.
     provider: provider as unknown as Provider,
-    holds: (premium_id?: string) =>
-      intents
-        .filter(({ metadata }) => premium_id === undefined || metadata['premium_id'] === premium_id)
+    holds: (payments: readonly Intent[] = intents) =>
+      payments
         .filter(({ status }) => status === 'succeeded')
         .reduce(
           (sum, { amount_pence, refunded_pence, is_disputed }) =>

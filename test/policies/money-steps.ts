@@ -1,12 +1,13 @@
 import fc from 'fast-check'
 import { expect } from 'vitest'
+import type { ApplicationCommand } from '#domain/applications/application.ts'
 import { ClaimId } from '#domain/claims/events.ts'
 import { MandateId } from '#domain/payments/events.ts'
 import { hasMandate, needsMandate } from '#domain/policies/mandate.ts'
 import type { PolicyCommand } from '#domain/policies/policy.ts'
 import { PremiumRefundId } from '#domain/premiums/events.ts'
 import { derivedId } from '#infra/ids.ts'
-import { openWorld, organisation_id, policy_id } from './money-world.ts'
+import { application_id, openWorld, organisation_id, policy_id } from './money-world.ts'
 
 /** What may happen to the money of a policy, one step after the other. */
 
@@ -126,9 +127,20 @@ const notOwed: Closing = { how: 'not_owed', reason: 'Agreed.' }
  * As the team does with the first refund that was left to it: it is tried again, or closed, as it must be once the payer's
  * bank has taken the premium back. Says whether there was one.
  */
-const workOff = async ({ state, attempt, clock }: World, closing?: Closing): Promise<boolean> => {
+const workOff = async (world: World, closing?: Closing): Promise<boolean> => {
+  const { state, attempt, clock } = world
+  const card = await world.card()
+  if (card?.is_left) {
+    const { payment_id } = card
+    const command: ApplicationCommand = closing
+      ? { type: 'CloseCardReturn', payment_id, closing }
+      : { type: 'RequestSettlement', payment_id }
+    await attempt(async ({ cards }) => cards.handle(application_id, command, operator(clock.at)))
+    return true
+  }
   const premiums = (await state())?.premiums ?? []
-  const left = premiums.flatMap(({ premium_id, refunds, status }) =>
+  const byDebit = premiums.filter(({ method }) => method === 'direct_debit')
+  const left = byDebit.flatMap(({ premium_id, refunds, status }) =>
     refunds.filter(({ is_left }) => is_left).map(({ refund_id }) => ({ premium_id, refund_id, status })),
   )[0]
   if (!left) return false
@@ -293,6 +305,9 @@ export const take = async (world: World, given: Step, count: number): Promise<vo
   }
 }
 
+const isOfMoney = ({ kind }: { readonly kind: string }): boolean =>
+  kind === 'premium' || kind === 'premium_refund' || kind === 'card_payment_return'
+
 /**
  * All that is under way comes to its end: the banks answer, the provider tells what it has not told yet, the team has what was
  * left to it tried once more, and what is due of premiums and refunds is done.
@@ -308,10 +323,10 @@ export const finish = async (world: World): Promise<void> => {
     for (const index of bank.intents.keys()) await settle(world, index, true, 1)
     // Where both payments were given back already, trying again fails for ever.
     const isTriedAgain = await workOff(world, round > 40 ? otherwise : undefined)
-    const rows = world.due().filter(({ kind }) => kind === 'premium' || kind === 'premium_refund')
+    const rows = world.due().filter(isOfMoney)
     if (rows.length === 0 && !isTriedAgain) {
       for (const index of bank.intents.keys()) await world.tellOfRefunds(index)
-      if (world.due().every(({ kind }) => kind !== 'premium' && kind !== 'premium_refund')) return
+      if (!world.due().some(isOfMoney)) return
     }
     for (const due of rows) await world.fire(due)
   }

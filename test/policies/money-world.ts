@@ -1,24 +1,46 @@
+import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
-import { fromStored, toStored, type RecordedEvent } from '#domain/event.ts'
-import { policyEvents, type PolicyEvent } from '#domain/policies/events.ts'
+import { application } from '#domain/applications/application.ts'
+import { applicationStreamEvents } from '#domain/applications/record.ts'
+import { fromStored, toStored, type EventOf, type EventShapes, type RecordedEvent } from '#domain/event.ts'
+import { policyEvents } from '#domain/policies/events.ts'
 import { policy } from '#domain/policies/policy.ts'
 import { policyStreamEvents } from '#domain/policies/record.ts'
 import { isClaimEvent, isPremiumEvent } from '#domain/policies/state.ts'
 import { OrganisationId } from '#domain/values.ts'
-import { derivedId } from '#infra/ids.ts'
+import { quoteEvents } from '#domain/quotes/events.ts'
+import { settleCardPayments } from '../../command-api/applications/settle-card-payments.ts'
+import { whenPremiumRefundOwedReturnCard } from '../../command-api/applications/when-premium-refund-owed-return-card.ts'
 import { commandHandler } from '../../command-api/handle.ts'
 import { collectPremiums } from '../../command-api/policies/collect-premiums.ts'
 import { policyTimers } from '../../command-api/policies/timers.ts'
 import { refundPremiums } from '../../command-api/policies/refund-premiums.ts'
+import { whenCardSettledRecordPremium } from '../../command-api/policies/when-card-settled-record-premium.ts'
+import { contextOf, type Reaction } from '../../command-api/reaction.ts'
 import { makePaymentNews } from '../../command-api/receive-payment-news.ts'
 import { makeWriter } from '../../command-api/writer.ts'
+import { cardPaymentDue, isCardEvent } from '../../projections/due-times/card-payments.ts'
 import { policyDueTimes, premiumDueTimes } from '../../projections/due-times/policies.ts'
+import type { Row } from '../../projections/due-times/row.ts'
+import { started } from '../applications/builders.ts'
 import { sampleEvent } from '../stored-events/samples.ts'
 import { makeBank, memoryLog } from './bank.ts'
+import {
+  application_id,
+  cardPaid,
+  collectedByCard,
+  dueByCard,
+  firstPremium,
+  paid_at,
+  payment_id,
+} from './paid-by-card.ts'
 
 const bound = sampleEvent(policyEvents, 'PolicyBound', 2)
+export { application_id } from './paid-by-card.ts'
 export const { policy_id, organisation_id } = bound
 const stream = `policy-${policy_id}`
+const applicationStream = `application-${application_id}`
+const issued = sampleEvent(quoteEvents, 'QuoteIssued')
 
 type Due = { readonly kind: string; readonly id: string; readonly due_at: string }
 
@@ -39,10 +61,24 @@ const dueOf = (recorded: readonly RecordedEvent[]): readonly Due[] => {
   return [...rows.values()].toSorted((one, other) => (one.due_at < other.due_at ? -1 : 1))
 }
 
+/** When the card payment is given back, as the same read model would have it. */
+const cardReturnsOf = (recorded: readonly RecordedEvent[]): readonly Due[] => {
+  const place = { kind: 'card_payment_return', id: payment_id, organisation_id, stream: applicationStream } as const
+  let row: Row | undefined
+  for (const each of recorded) {
+    const event = fromStored(applicationStreamEvents, each)
+    if (isCardEvent(event)) row = cardPaymentDue(place.kind, row, event, place, each.metadata.occurred_at)
+  }
+  return row?.due_at ? [{ kind: row.kind, id: row.id, due_at: row.due_at }] : []
+}
+
 const unasked = async () => expect.fail('Nothing is asked of this.')
 
 /** A policy, the provider that its premiums are collected by, and processes that can be killed. */
-export const openWorld = async ({ end_date }: { readonly end_date: string | null } = bound) => {
+export const openWorld = async ({
+  end_date,
+  is_by_card = false,
+}: { readonly end_date: string | null; readonly is_by_card?: boolean } = bound) => {
   const bank = makeBank()
   const { log, kill, streamOf } = memoryLog()
   const clock = { at: '2026-07-01T09:00:00.000Z' }
@@ -65,20 +101,57 @@ export const openWorld = async ({ end_date }: { readonly end_date: string | null
     const receive = makePaymentNews({ ...deps, mandateOwner: async () => undefined, setUp: async () => undefined })
     const rulesOf = () => expect.fail('Nothing is indexed.')
     const life = policyTimers({ writer, catalogue: { release: unasked }, rulesOf, reviewBasis: unasked })
-    const timers = [...collectPremiums(deps), refundPremiums(deps), ...life]
-    return { ...commandHandler(writer, policy), timers, receive }
+    const timers = [...collectPremiums(deps), refundPremiums(deps), ...settleCardPayments(deps), ...life]
+    return { ...commandHandler(writer, policy), cards: commandHandler(writer, application), timers, receive, writer }
   }
-  const metadata = { ...context(), causation_id: null, occurred_at: clock.at }
-  const sold: readonly PolicyEvent[] = [
-    { ...bound, end_date, cooling_off_ends_on: '2026-08-31' },
+  const put = async <Shapes extends EventShapes>(to: string, shapes: Shapes, events: readonly EventOf<Shapes>[]) =>
+    log.append(
+      to,
+      'no_stream',
+      events.map((event) => ({
+        id: randomUUID(),
+        ...toStored(shapes, event),
+        metadata: { ...context(), causation_id: null, occurred_at: clock.at },
+      })),
+    )
+  const { quote_id } = issued
+  if (is_by_card) {
+    const metadata = { organisation_id, application_id, quote_id, payment_id }
+    bank.payByCard({ amount_pence: firstPremium.amount_pence, metadata, paid_at })
+    await put(applicationStream, applicationStreamEvents, [
+      started({ application_id, organisation_id }),
+      issued,
+      ...cardPaid({ quote_id, amount_pence: firstPremium.amount_pence, paid_at }),
+      { type: 'CardPaymentUsed', payment_id, policy_id },
+    ])
+  }
+  const next = { next_due_on: '2026-03-15', next_due_at: '2026-03-14T23:00:00.000Z' }
+  const due = { ...dueByCard, covers_from: bound.start_date, ...next }
+  const byCard = is_by_card ? [due, { ...collectedByCard, payment_intent_id: null }] : []
+  const card_payment_id = is_by_card ? payment_id : null
+  await put(stream, policyStreamEvents, [
+    { ...bound, application_id, card_payment_id, end_date, cooling_off_ends_on: '2026-08-31' },
+    ...byCard,
     { type: 'PolicyActivated', start_date: bound.start_date },
-  ]
-  await log.append(
-    stream,
-    'no_stream',
-    sold.map((event) => ({ id: derivedId('event', event.type), ...toStored(policyEvents, event), metadata })),
-  )
+  ])
 
+  const react = async <Shapes extends EventShapes>(reaction: Reaction<Shapes>) => {
+    for (const recorded of [applicationStream, stream].flatMap(streamOf))
+      if (recorded.type in reaction.events)
+        await reaction.react(
+          fromStored(reaction.events, recorded),
+          recorded,
+          contextOf(reaction, recorded, new AbortController().signal),
+        )
+  }
+  /** What is owed on the card becomes the application's, and what became of it the policy's. */
+  const follow = async () => {
+    const { writer } = start()
+    for (let time = 0; is_by_card && time < 2; time++) {
+      await react(whenPremiumRefundOwedReturnCard(writer))
+      await react(whenCardSettledRecordPremium(writer, async () => undefined))
+    }
+  }
   const attempt = async (
     work: (process: ReturnType<typeof start>) => Promise<unknown>,
     killAt?: 'before' | 'after',
@@ -92,12 +165,22 @@ export const openWorld = async ({ end_date }: { readonly end_date: string | null
     } finally {
       kill.at = undefined
     }
+    await follow()
   }
   const fire = async (due: Due, killAt?: 'before' | 'after') => {
     if (due.due_at > clock.at) clock.at = due.due_at
     await attempt(
       async ({ timers }) =>
-        timers.find(({ kind }) => kind === due.kind)?.fire({ ...due, organisation_id, stream }, context()),
+        timers
+          .find(({ kind }) => kind === due.kind)
+          ?.fire(
+            {
+              ...due,
+              organisation_id,
+              stream: due.kind.startsWith('card_payment') ? applicationStream : stream,
+            },
+            context(),
+          ),
       killAt,
     )
   }
@@ -178,7 +261,8 @@ export const openWorld = async ({ end_date }: { readonly end_date: string | null
     tellOfRefunds,
     tellOfFailedRefunds,
     attempt,
-    due: () => dueOf(streamOf(stream)),
+    due: () => [...dueOf(streamOf(stream)), ...cardReturnsOf(streamOf(applicationStream))],
+    card: async () => (await start().cards.load(application_id))?.payments.cards[0],
     state: async () => start().load(policy_id),
   }
 }
