@@ -116,8 +116,10 @@ export const makeOnRefunds = ({ writer, merchants, concerns, setUp }: NewsParts)
         { type: 'RecordReturnFailure', payment_id, ...failed },
         context,
       )
-      const isPaid = after?.payments.cards.some((each) => each.payment_id === payment_id && each.status === 'succeeded')
-      const paidFor = isPaid ? await firstPremiumOf(state, card, context) : undefined
+      const now = after?.payments.cards.find((each) => each.payment_id === payment_id)
+      // What was given back before the payer's bank took the payment back is held by nobody but us again.
+      const isOfPremium = now?.status === 'succeeded' || (now?.status === 'returned' && now.closed_as !== null)
+      const paidFor = isOfPremium ? await firstPremiumOf(state, card, context) : undefined
       if (paidFor) {
         const told = { refund_id: null, refund_pence: refund.amount, attempt: 1, payment_intent_id, ...failed }
         await recordFailure(paidFor.policy_id, paidFor.premium, told, merchant, context)

@@ -201,7 +201,8 @@ export const openWorld = async ({
       payment_intent: intent.id,
       metadata: { ...intent.metadata },
     }
-    const id = `evt_${intent.id}_refund_${amount_refunded}`
+    const { length: made } = bank.refunds.filter((each) => each.intent === intent.id)
+    const id = `evt_${intent.id}_refund_${made}_${amount_refunded}`
     const news = { id, livemode: false, type: 'charge.refunded' as const, data: { object } }
     await attempt(async ({ receive }) => receive(OrganisationId.parse(organisation_id), news, context()))
   }

@@ -80,6 +80,15 @@ test.each<readonly [string, readonly Step[]]>([
       { act: 'dispute', at: 0, told: false },
     ],
   ],
+  [
+    'by hand, and failed after the payer’s bank took it back',
+    [
+      { act: 'refund at the provider', at: 0, pence: 50, told: true },
+      { act: 'cancel', cooling_off: true },
+      { act: 'dispute', at: 0, told: true },
+      { act: 'refund fails', at: 0, told: true },
+    ],
+  ],
 ])('what was given back of a card payment %s, is recorded', async (_title, steps) => {
   await expect(expectItToAddUp(steps, '2026-07-10', true)).resolves.toBeUndefined()
 })
