@@ -20,13 +20,13 @@ type Journey = {
 }
 
 /** Looks once a second, for half a minute, until something has come about. */
-const until = async <Found>(what: string, look: () => Promise<Found | undefined>): Promise<Found> => {
+const until = async <Found>(what: string | (() => string), look: () => Promise<Found | undefined>): Promise<Found> => {
   for (let seconds = 0; seconds < 30; seconds++) {
     const found = await look()
     if (found !== undefined) return found
     await pause(1_000)
   }
-  throw new Error(`${what} within half a minute.`)
+  throw new Error(`${typeof what === 'string' ? what : what()} within half a minute.`)
 }
 
 const Membership = z.object({
@@ -171,10 +171,15 @@ export const playOutreach = async (
     await operate(z.unknown(), 'POST', `${admin}/leads/${booker}/acts`, {
       acts: [{ act: 'record_activity', kind: 'booking', summary: 'Booked a call', direction: 'inbound' }],
     })
-    const shown = await until('A reply and a booking were not counted', async () => {
-      const now = await read()
-      return now.outcomes.replied === 1 && now.outcomes.booked === 1 ? now : undefined
-    })
+    let counted: object = {}
+    const shown = await until(
+      () => `A reply and a booking were not counted, but ${JSON.stringify(counted)},`,
+      async () => {
+        const now = await read()
+        counted = now.outcomes
+        return now.outcomes.replied === 1 && now.outcomes.booked === 1 ? now : undefined
+      },
+    )
     const { rows_count, skipped_count, sent_count, outcomes } = shown
     const people = `${rows_count} people, ${skipped_count} without consent, ${sent_count} messages`
     return [undefined, `${people}: ${outcomes.replied} replied, ${outcomes.booked} booked`]

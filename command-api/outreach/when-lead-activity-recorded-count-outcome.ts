@@ -25,7 +25,7 @@ export const whenLeadActivityRecordedCountOutcome = (
   categories: ['lead'],
   events: { LeadActivityRecorded },
   target: (_event, { stream }) => people.stream(idOf(stream)),
-  react: async ({ kind, summary, happened_at }, { stream }, context) => {
+  react: async ({ kind, summary, happened_at, related }, { stream }, context) => {
     const outcome = outcomes[kind]
     if (!outcome) return
     const contact_id = CustomerId.parse(idOf(stream))
@@ -37,6 +37,7 @@ export const whenLeadActivityRecordedCountOutcome = (
         outcome,
         wrote: kind === 'reply' ? summary : null,
         happened_at,
+        answered: related?.type === 'outreach_stream' ? related.id : null,
         streams: (id) => live.streams.get(id),
         messageIdOf: (stream_id, role, number) =>
           outreachMessageIdOf(members[stream_id]?.member_id ?? stream_id, role, number),

@@ -15,6 +15,8 @@ export type ResponseCommand =
       readonly outcome: OutreachOutcome
       readonly wrote: string | null
       readonly happened_at: string
+      /** The stream whose message it answers, where that is known. */
+      readonly answered: string | null
       readonly streams: (id: string) => OutreachStream | undefined
       readonly messageIdOf: (stream_id: string, role: Role, number: number) => string
     }
@@ -65,10 +67,11 @@ const reachedAt = ({ stream_id, first_sent_at }: Member, { messages }: Person): 
 
 export const noteActivity = (command: Extract<ResponseCommand, { type: 'NoteActivity' }>, person: Person): Decision =>
   Object.values(person.members).flatMap((member): Decision => {
-    const { outcome, wrote, happened_at, streams, messageIdOf } = command
+    const { outcome, wrote, happened_at, answered, streams, messageIdOf } = command
     const { stream_id, member_id, outcomes, is_engaged, answers, state } = member
     const reached_at = reachedAt(member, person)
-    if (reached_at === undefined || reached_at > happened_at) return []
+    // What answers a message came after it, whatever the clocks of two processes say.
+    if (reached_at === undefined || (stream_id !== answered && reached_at > happened_at)) return []
     const stream = streams(stream_id)
     const answersIt =
       stream?.kind === 'conversation' &&

@@ -140,6 +140,7 @@ export const note = (stream: OutreachStream, changes: Partial<Extract<PersonComm
     outcome: 'replied',
     wrote: 'Yes',
     happened_at: now,
+    answered: null,
     streams: () => stream,
     messageIdOf: () => message_id,
     ...changes,

@@ -280,6 +280,14 @@ describe('outcomes', () => {
     expect(counted('2026-01-15T12:00:00.000Z')).toContain('OutreachOutcomeCounted')
     expect(counted('2026-01-15T11:59:59.999Z')).toEqual([])
   })
+  test('what answers a message of the stream counts, though the clock of who heard of it is behind', () => {
+    const happened_at = '2026-01-15T11:59:59.999Z'
+    expect(types(decided(given, note(mailshot, { happened_at, answered: place.stream_id })))).toContain(
+      'OutreachOutcomeCounted',
+    )
+    expect(decided(given, note(mailshot, { happened_at, answered: place.member_id }))).toEqual([])
+    expect(decided([joined, queued], note(mailshot, { happened_at, answered: place.stream_id }))).toEqual([])
+  })
   test('of somebody who has left still count', () => {
     expect(types(decided([...given, ended()], note(mailshot)))).toEqual(['OutreachOutcomeCounted'])
   })
