@@ -43,7 +43,7 @@ type ClockParts = {
  */
 export const startClock = async (parts: ClockParts): Promise<Clock> => {
   const { pool, log, signal, offsetMs, isMovable = false, measureEveryMs = isMovable ? 500 : 60_000 } = parts
-  const first = await measure(pool, isMovable)
+  const first = await measureWell(pool, isMovable)
   let ahead = (first.least + first.most) / 2
   // The answer to one measurement may come late: it never undoes what better ones have said.
   const learn = ({ least, most }: Ahead): void => {
@@ -76,6 +76,20 @@ export const moveClock = async (pool: Pool, forwardMs: number): Promise<void> =>
 
 /** How far the database's clock is ahead of the monotonic clock of this process, in milliseconds. */
 type Ahead = { readonly least: number; readonly most: number }
+
+/** So exact, in milliseconds, shall the first measurement be. */
+const wellMs = 4
+const mostMeasurements = 10
+
+/** A process that starts beside others waits long for its answers: the most exact of some measurements. */
+const measureWell = async (pool: Database, isMovable: boolean): Promise<Ahead> => {
+  let best = await measure(pool, isMovable)
+  for (let times = 1; times < mostMeasurements && best.most - best.least > wellMs; times++) {
+    const next = await measure(pool, isMovable)
+    if (next.most - next.least < best.most - best.least) best = next
+  }
+  return best
+}
 
 const measure = async (pool: Database, isMovable: boolean): Promise<Ahead> => {
   const before = performance.now()

@@ -55,6 +55,24 @@ test('a measurement whose answer comes late leaves it as better ones have set it
   expect(Math.abs(ahead() - before)).toBeLessThan(400)
 })
 
+test('a first measurement whose answers come late is made again, so that processes agree on the time', async () => {
+  await using database = await testDatabase()
+  const stopping = new AbortController()
+  let late = 1
+  const pool: Database = {
+    query: async (statement) => {
+      const answer = await database.pool.query(statement)
+      if (late-- > 0) await pause(1_000)
+      return answer
+    },
+  }
+  const clock = await startClock({ pool, log, signal: stopping.signal, offsetMs: 0 })
+  stopping.abort()
+
+  const { rows } = await database.pool.query<{ now: Date }>('select clock_timestamp() as now')
+  expect(Number(clock.now()) - Number(rows[0]?.now)).toBeGreaterThan(-300)
+})
+
 test('what another party dates by real time was as long ago in business time', () => {
   const real = Date.parse('2026-11-23T03:00:00.000Z')
   const paid = '2026-11-23T02:59:00.000Z'
