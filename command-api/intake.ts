@@ -49,7 +49,6 @@ export const intakeRoutes = (deps: RouteDeps): readonly Route[] => {
 type ProcessingDeps = Pick<Parts, 'pool' | 'eventLog' | 'progress' | 'dataKeys' | 'clock' | 'log'> & {
   readonly writer: Writer
   readonly directory: Directory
-  readonly campaigns: LiveCampaigns
   readonly crmModels: CrmModels
   readonly leads: Leads
   readonly people: ReturnType<typeof makePeople>
@@ -62,7 +61,7 @@ type ProcessingDeps = Pick<Parts, 'pool' | 'eventLog' | 'progress' | 'dataKeys' 
 export const intakeProcessing = (
   deps: ProcessingDeps,
 ): { readonly reactions: readonly SomeReaction[]; readonly timers: readonly Timer[] } => {
-  const { writer, directory, campaigns, crmModels, leads, people, openAccount, models, clock, log } = deps
+  const { writer, directory, crmModels, leads, people, openAccount, models, clock, log } = deps
   const { organisations, applications } = directory
   const { pipelines } = crmModels
   const reader = modelReader({
@@ -74,7 +73,7 @@ export const intakeProcessing = (
     clock,
   })
   const lookalikes = makeLookalikes(deps)
-  const known = { campaigns, pipelines, lookalikes, organisations, applications }
+  const known = { pipelines, lookalikes, organisations, applications }
   const processing = { writer, people, leads, reader, log, clock, ...known }
   return {
     reactions: [whenIngestReceivedResolveIt(processing), whenIngestResolvedReadIt(processing)],

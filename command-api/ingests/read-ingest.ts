@@ -3,14 +3,13 @@ import { sentFields } from '#domain/ingests/fields.ts'
 import type { IngestState } from '#domain/ingests/ingest.ts'
 import { dateIn } from '#domain/time-zone.ts'
 import type { CustomerId } from '#domain/values.ts'
+import type { Demands } from '../current-demands.ts'
 import type { Context } from '../handle.ts'
-import type { LiveCampaigns } from '../live-campaigns.ts'
 import type { Pipelines } from '../live-pipelines.ts'
 import { makeApply, type ApplyDeps } from './apply.ts'
 import type { Reading, ReadingMaterial } from './reader.ts'
 
 export type ReadIngestDeps = ApplyDeps & {
-  readonly campaigns: Pick<LiveCampaigns, 'campaign'>
   readonly pipelines: Pipelines
   readonly organisations: ReadonlyMap<string, Pick<Organisation, 'time_zone' | 'currency_code'>>
 }
@@ -24,16 +23,19 @@ type Found = Extract<Reading, { readonly outcome: 'read' }>
 
 /** Reads what was sent, of somebody who is known. */
 export const makeReadIngest = (deps: ReadIngestDeps) => {
-  const { pipelines, organisations, campaigns } = deps
+  const { pipelines, organisations } = deps
   const apply = makeApply(deps)
 
-  const materialOf = ({ record, content }: IngestState, { now }: Context): ReadingMaterial => {
-    const { organisation_id, campaign } = record
-    const fieldNames = campaign ? (campaigns.campaign(organisation_id, campaign.key)?.field_names ?? {}) : {}
+  const materialOf = (
+    { record, content }: IngestState,
+    { campaign }: Pick<Demands, 'campaign'>,
+    { now }: Context,
+  ): ReadingMaterial => {
+    const { organisation_id } = record
     return {
       organisation_id,
       content,
-      fields: sentFields(content, fieldNames),
+      fields: sentFields(content, campaign?.field_names ?? {}),
       wanted: pipelines(organisation_id).custom_fields,
       currency: currencyOf(organisations, organisation_id),
       today: dateIn(timeZoneOf(organisations, organisation_id), now),

@@ -9,12 +9,10 @@ import type { Facts, FactValue } from '#domain/leads/events.ts'
 import { CustomerId, type OrganisationId } from '#domain/values.ts'
 import { derivedId } from '#infra/ids.ts'
 import { withoutTarget, type Context } from '../handle.ts'
-import type { Clock } from '#infra/clock.ts'
-import type { LiveCampaigns } from '../live-campaigns.ts'
+import type { Demands } from '../current-demands.ts'
 import { dateIn } from '#domain/time-zone.ts'
 import { makeLocks } from '../locks.ts'
 import { makeApply, type ApplyDeps } from './apply.ts'
-import { later } from './deferral.ts'
 import { keysOf, type Lookalikes } from './lookalikes.ts'
 import { makeRepeats } from './repeats.ts'
 import type { ConsentGiven } from './people.ts'
@@ -22,10 +20,8 @@ import { readText } from './read-text.ts'
 import { formatsOn, tidyDetails, type Tidied } from './tidy.ts'
 
 export type ResolveDeps = ApplyDeps & {
-  readonly campaigns: LiveCampaigns
   readonly lookalikes: Lookalikes
   readonly organisations: ReadonlyMap<string, Pick<Organisation, 'time_zone'>>
-  readonly clock: Pick<Clock, 'now'>
 }
 
 /** Our id is a person's of this organisation, or says nothing. */
@@ -36,7 +32,7 @@ const asPersonId = (text: string | null): CustomerId | undefined => CustomerId.s
  * is to be recorded of the ingest. Leads that may be about the same person wait for each other.
  */
 export const makeResolve = (deps: ResolveDeps) => {
-  const { people, leads, campaigns, lookalikes, organisations, clock } = deps
+  const { people, leads, lookalikes, organisations } = deps
   const inTurn = makeLocks()
   const repeats = makeRepeats(deps)
   const apply = makeApply(deps)
@@ -116,20 +112,9 @@ export const makeResolve = (deps: ResolveDeps) => {
     return { contact_id, contested, external_id: holder === contact_id ? external_id : null }
   }
 
-  return async (state: IngestState, context: Context): Promise<IngestCommand> => {
+  return async (state: IngestState, { campaign, intake }: Demands, context: Context): Promise<IngestCommand> => {
     const { record, content, picked } = state
-    const { organisation_id, campaign: named } = record
-    const intake = campaigns.intake(organisation_id)
-    const campaign = named ? campaigns.campaign(organisation_id, named.key) : undefined
-    // Another process took it in, and this one lags behind: without its rules nothing is let in.
-    if (named && !campaign)
-      return {
-        type: 'DeferIngest',
-        step: 'resolving',
-        reason: 'The campaign is not known here yet.',
-        retry_after: later(clock, record.attempt),
-        isTry: false,
-      }
+    const { organisation_id } = record
     const today = dateIn(timeZoneOf(organisations, organisation_id), context.now)
     const fieldNames = campaign?.field_names ?? {}
     const fields = sentFields(content, fieldNames)

@@ -2,6 +2,7 @@ import { idOf } from '#domain/event.ts'
 import { ingestEvents } from '#domain/ingests/events.ts'
 import { ingest, isIngest, type IngestCommand, type IngestState } from '#domain/ingests/ingest.ts'
 import { isTransient } from '#infra/consumers/failures.ts'
+import { makeDemands } from '../current-demands.ts'
 import { commandHandler, type Context } from '../handle.ts'
 import type { Reaction } from '../reaction.ts'
 import { orDefer, type DeferralDeps } from './deferral.ts'
@@ -21,14 +22,16 @@ const resolving = { IngestReceived, IngestResolutionStarted, IngestAccepted, Ing
  */
 export const whenIngestReceivedResolveIt = (deps: Deps): Reaction<typeof resolving> => {
   const { handle, loadFrom } = commandHandler(deps.writer, ingest)
+  const { demandsOf } = makeDemands(deps.writer)
   const resolve = makeResolve(deps)
   const { materialOf, write } = makeReadIngest(deps)
 
   const resolveAndRead = async (state: IngestState, context: Context): Promise<IngestCommand> => {
-    const command = await resolve(state, context)
+    const demands = await demandsOf(state.record)
+    const command = await resolve(state, demands, context)
     if (command.type !== 'ResolveIngest') return command
     try {
-      const found = deps.reader.readAtOnce(materialOf(state, context))
+      const found = deps.reader.readAtOnce(materialOf(state, demands, context))
       if (found?.outcome !== 'read') return command
       return { ...command, read: await write(state, command.contact_id, found, readingIn(context)) }
     } catch (error) {

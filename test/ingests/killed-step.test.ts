@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openIntake, type Campaign } from '#domain/campaigns/record.ts'
+import { campaign, type CampaignChoices } from '#domain/campaigns/campaign.ts'
+import type { LeadRule } from '#domain/campaigns/events.ts'
+import { leadIntake } from '#domain/campaigns/lead-intake.ts'
 import { categoryOf, fromStored, type RecordedEvent } from '#domain/event.ts'
 import { ingest, isIngest } from '#domain/ingests/ingest.ts'
 import type { IngestContent } from '#domain/ingests/events.ts'
@@ -39,7 +41,7 @@ afterAll(async () => {
 const masterKey = randomBytes(32).toString('base64')
 
 /** A process that resolves leads, with nothing in its memory. It ends after so many appends. */
-const startProcess = (appends = Infinity, campaign?: Campaign) => {
+const startProcess = (appends = Infinity) => {
   const ending = new AbortController()
   let left = appends
   const own: EventLog = {
@@ -58,7 +60,6 @@ const startProcess = (appends = Infinity, campaign?: Campaign) => {
   const reaction = whenIngestReceivedResolveIt({
     writer,
     pipelines,
-    campaigns: { campaign: () => campaign, campaigns: () => [], intake: () => openIntake },
     people: makePeople({ writer, digest: dataKeys.digest }),
     leads: makeLeads(writer, pipelines),
     lookalikes: { find: async () => ({ phone: [], name: [] }), remember: () => undefined },
@@ -200,34 +201,50 @@ test('killed between any two writes, a lead whose person is sent in again meanwh
   }
 })
 
-test('a process that does not know the campaign yet lets no lead in without its rules: they are checked when it does', async () => {
-  const at = new Date().toISOString()
-  const campaign: Campaign = {
-    id: CampaignId.parse(crypto.randomUUID()),
-    organisation_id,
-    key: 'spring',
-    name: 'Spring',
-    state: 'active',
-    rules: [{ rule: 'consent', purpose: 'service' }],
-    field_names: {},
-    created_at: at,
-    updated_at: at,
+test('a process that lags behind lets no lead in by older rules than hold: neither those of a campaign nor of all leads', async () => {
+  const context = { organisation_id, actor: { type: 'operator', id: null }, correlation_id: 'test' } as const
+  const another = makeWriter({ log, seen: async () => undefined })
+  const campaigns = commandHandler(another, campaign)
+  const intakes = commandHandler(another, leadIntake)
+  const now = () => ({ ...context, now: new Date().toISOString() })
+  const id = CampaignId.parse(crypto.randomUUID())
+  const choices: CampaignChoices = { name: 'Spring', state: 'active', rules: [], field_names: {} }
+  await campaigns.handle(
+    id,
+    { type: 'CreateCampaign', campaign_id: id, organisation_id, key: 'spring', choices },
+    now(),
+  )
+  const one = startProcess()
+  const becomes = async (content: Partial<IngestContent>) => {
+    const received = await arrives(content, { id, key: 'spring' })
+    await one.react(received)
+    const state = await commandHandler(another, ingest).load(received.stream.slice('ingest-'.length))
+    if (!isIngest(state)) throw new Error('There is no ingest.')
+    return state.record
   }
-  const received = await arrives({ identity: { email: anyEmail() } }, { id: campaign.id, key: campaign.key })
-  const { load, handle } = commandHandler(makeWriter({ log, seen: async () => undefined }), ingest)
-  const id = received.stream.slice('ingest-'.length)
-  const record = async () => {
-    const state = await load(id)
-    return isIngest(state) ? state.record : undefined
-  }
-  await startProcess().react(received)
-  expect(await record()).toMatchObject({ status: 'deferred', contact_id: null, attempt: 0 })
+  expect(await becomes({ identity: { email: anyEmail() } })).toMatchObject({ status: 'applied' })
 
-  const now = (await record())?.retry_after ?? ''
-  const timer = { organisation_id, actor: { type: 'system', id: 'timer' }, correlation_id: 'test', now } as const
-  await handle(id, { type: 'RetryIngest', now }, timer)
-  const retried = (await log.read(received.stream)).at(-1)
-  if (!retried) throw new Error('It was not tried again.')
-  await startProcess(Infinity, campaign).react(retried)
-  expect(await record()).toMatchObject({ status: 'held', failures: [{ field: 'consent.service', rule: 'consent' }] })
+  // Another process has both, and this one has heard of neither.
+  const consent: LeadRule = { rule: 'consent', purpose: 'service' }
+  await campaigns.handle(
+    id,
+    { type: 'ChangeCampaign', choices: { rules: [consent], field_names: { email: 'Mail' } } },
+    now(),
+  )
+  expect(await becomes({ data: { Mail: anyEmail() } })).toMatchObject({
+    status: 'held',
+    failures: [{ field: 'consent.service', rule: 'consent' }],
+  })
+  await campaigns.handle(id, { type: 'ChangeCampaign', choices: { rules: [] } }, now())
+  await intakes.handle(
+    organisation_id,
+    { type: 'SetLeadIntake', organisation_id, choices: { rules: [{ rule: 'required', field: 'phone' }] } },
+    now(),
+  )
+  expect(await becomes({ data: { Mail: anyEmail() } })).toMatchObject({
+    status: 'held',
+    failures: [{ field: 'phone', rule: 'required' }],
+  })
+  await intakes.handle(organisation_id, { type: 'SetLeadIntake', organisation_id, choices: { rules: [] } }, now())
+  expect(await becomes({ data: { Mail: anyEmail() } })).toMatchObject({ status: 'applied' })
 })
