@@ -1,4 +1,5 @@
 import type { GuardedHttp, OutboundRequest } from './guarded-http.ts'
+import { isNestedTooDeep } from './http/nesting.ts'
 
 export type JsonAnswer = { readonly status: number; readonly body: unknown }
 
@@ -8,7 +9,7 @@ export const askJson = async (
   request: OutboundRequest,
 ): Promise<JsonAnswer | undefined> => {
   const exchange = await http.request(request)
-  if (exchange.outcome !== 'answered') return undefined
+  if (exchange.outcome !== 'answered' || isNestedTooDeep(exchange.body)) return undefined
   try {
     return { status: exchange.status, body: JSON.parse(exchange.body.toString()) as unknown }
   } catch {

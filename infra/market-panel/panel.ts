@@ -1,8 +1,16 @@
 import { z } from 'zod'
+import { CalendarDate } from '#domain/values.ts'
 import { askJson, type OpenedAccount } from '../ask-json.ts'
 import type { GuardedHttp } from '../guarded-http.ts'
 
-const Accepted = z.object({ search_id: z.string().min(1).max(200), provider_count: z.int().min(0).default(0) })
+/** It stands in the address that the search is read at. */
+const SearchId = z
+  .string()
+  .min(1)
+  .max(200)
+  .refine((id) => id.isWellFormed(), 'must be valid Unicode')
+
+const Accepted = z.object({ search_id: SearchId, provider_count: z.int().min(0).default(0) })
 
 const text = z.string().max(500)
 
@@ -25,7 +33,7 @@ const PanelResult = z.object({
   further_underwriting: z.boolean().default(false),
   variations: z.array(z.unknown()).max(50).default([]),
   features: z.array(z.unknown()).max(50).default([]),
-  expiry_date: z.iso.date().nullish(),
+  expiry_date: CalendarDate.nullish(),
 })
 export type PanelResult = z.output<typeof PanelResult>
 

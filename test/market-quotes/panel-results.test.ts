@@ -4,11 +4,12 @@ import { marketPanel } from '#infra/market-panel/panel.ts'
 /** What a panel tells of its providers, as far as it can be shown to customers. */
 
 const account = { base_url: 'https://panel.example', account: null, secret: 'panel-key' }
-const told = async (...results: readonly object[]) => {
-  const body = Buffer.from(JSON.stringify({ status: 'completed', results }))
-  const request = async () => ({ outcome: 'answered', status: 200, headers: {}, body }) as never
-  return (await marketPanel({ request }).read(account, 'search-1'))?.results
-}
+const panelThatAnswers = (json: string) =>
+  marketPanel({
+    request: async () => ({ outcome: 'answered', status: 200, headers: {}, body: Buffer.from(json) }) as never,
+  })
+const told = async (...results: readonly object[]) =>
+  (await panelThatAnswers(JSON.stringify({ status: 'completed', results })).read(account, 'search-1'))?.results
 const albion = { provider_id: 'albion', provider_name: 'Albion Mutual', status: 'success', premium_pence: 1234 }
 
 test.each(['https://albion.example/logo.svg', 'http://albion.example/logo.svg', null])(
@@ -25,8 +26,21 @@ test.each(['javascript:alert(1)', 'data:text/html,<script>alert(1)</script>', 'l
   },
 )
 
-test('a result that cannot be read is left out, and the others stand', async () => {
-  expect(await told({ ...albion, provider_id: 'north', premium_pence: -1 }, albion)).toMatchObject([
-    { provider_id: 'albion' },
-  ])
+test.each([{ premium_pence: -1 }, { premium_pence: 12.5 }, { plan_fee_pence: -1 }, { expiry_date: '0000-01-01' }])(
+  'a result that cannot be read is left out, and the others stand: %o',
+  async (unreadable) => {
+    expect(await told({ ...albion, provider_id: 'north', ...unreadable }, albion)).toMatchObject([
+      { provider_id: 'albion' },
+    ])
+  },
+)
+
+test('an answer that is nested too deep to be stored is none', async () => {
+  const features = '['.repeat(30_000) + ']'.repeat(30_000)
+  const answer = `{ "status": "completed", "results": [{ "provider_id": "albion", "features": ${features} }] }`
+  expect(await panelThatAnswers(answer).read(account, 'search-1')).toBeUndefined()
+})
+
+test.each(['', '\ud800', 'x'.repeat(201)])('a panel has not begun a search that it names %j', async (search_id) => {
+  expect(await panelThatAnswers(JSON.stringify({ search_id })).begin(account, 'request-1', {})).toBeUndefined()
 })
