@@ -7,6 +7,7 @@ import { fromStored } from '#domain/event.ts'
 import type { OpenAccount } from '#domain/provider-accounts/record.ts'
 import { OrganisationId } from '#domain/values.ts'
 import type { Clock } from '#infra/clock.ts'
+import { isAboutErased } from '#infra/crypto/erased.ts'
 import { derivedId } from '#infra/ids.ts'
 import type { Log } from '#infra/log.ts'
 import type { MarketPanel, PanelResult } from '#infra/market-panel/panel.ts'
@@ -23,17 +24,19 @@ type Deps = {
   readonly realNow?: () => number
 }
 
-/** Steps under way at once: for all organisations together, and for each. */
-const most = { all: 64, each: 8 }
+/** Steps under way at once: for all organisations together, and for each. So many more wait for their turn. */
+const most = { all: 64, each: 8, waiting: 10_000 }
 
 /**
  * A search that is under way is due all the time: each time one step is made, which asks the panel and stores what is
  * new. So any process goes on with the search of one that has died, and nothing waits for a slow panel: a step goes on
- * by itself, and while it does the search is passed over.
+ * by itself, and while it does the search is passed over. Steps have their turn in the order in which they asked for it, so
+ * that a search that takes long leaves room for those that came after it.
  */
 export const searchMarket = ({ writer, panel, openAccount, clock, log, realNow = Date.now }: Deps): Timer => {
   const { handle, load } = commandHandler(writer, application)
   const underWay = new Map<string, string>()
+  const waiting = new Map<string, { readonly due: DueTime; readonly context: Context }>()
 
   /** What the providers are told, from the event that asked for the search. */
   const readSearch = async (stream: string, request_id: string): Promise<MarketSearch | undefined> => {
@@ -61,28 +64,54 @@ export const searchMarket = ({ writer, panel, openAccount, clock, log, realNow =
     if (search?.request_id !== id || !isUnderWay(search)) return
     const { isFinished, results, ...seen } = await look(search, stream, OrganisationId.parse(organisation_id))
     const isTooLate = realNow() >= Date.parse(search.deadline_at)
-    const command: NoteMarketSearch = {
-      type: 'NoteMarketSearch',
-      request_id: id,
+    const heard: Heard = {
       ...seen,
       results: results.map((result) => receivedResult(id, result)),
       ended: isFinished ? 'finished' : isTooLate ? 'too_late' : null,
     }
-    await handle(idOf(stream), command, { ...context, now: clock.now().toISOString() })
+    const note = async (what: Heard) =>
+      handle(
+        idOf(stream),
+        { type: 'NoteMarketSearch', request_id: id, ...what },
+        { ...context, now: clock.now().toISOString() },
+      )
+    await note(heard).catch(async (error: unknown) => {
+      if (!isAboutErased(error)) throw error
+      // Nobody is left whom the providers could tell anything about.
+      await note({ ...heard, results: [], ended: 'finished' })
+    })
+  }
+
+  const underWayFor = (organisation_id: string): number =>
+    [...underWay.values()].filter((each) => each === organisation_id).length
+
+  /** Begins the steps that there is room for. */
+  const goOn = (): void => {
+    for (const [id, { due, context }] of waiting) {
+      if (underWay.size >= most.all) return
+      if (underWayFor(due.organisation_id) >= most.each) continue
+      waiting.delete(id)
+      underWay.set(id, due.organisation_id)
+      void step(due, context)
+        .catch((error: unknown) => log.warn({ error, request_id: id }, 'market search step failed'))
+        .finally(() => {
+          underWay.delete(id)
+          goOn()
+        })
+    }
   }
 
   return {
     kind: 'market_search',
     fire: async (due, context) => {
-      const own = [...underWay.values()].filter((organisation_id) => organisation_id === due.organisation_id)
-      if (underWay.has(due.id) || underWay.size >= most.all || own.length >= most.each) return
-      underWay.set(due.id, due.organisation_id)
-      void step(due, context)
-        .catch((error: unknown) => log.warn({ error, request_id: due.id }, 'market search step failed'))
-        .finally(() => underWay.delete(due.id))
+      if (underWay.has(due.id) || waiting.has(due.id) || waiting.size >= most.waiting) return
+      waiting.set(due.id, { due, context })
+      goOn()
     },
   }
 }
+
+type Heard = Omit<NoteMarketSearch, 'type' | 'request_id'>
 
 const bodyOf = ({ lives, ...search }: MarketSearch): object => ({
   ...search,

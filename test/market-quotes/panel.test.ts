@@ -190,6 +190,33 @@ describe('POST /api/v1/applications/{id}/market_quotes', () => {
     expect(quotes).toMatchObject({ failure_code: 'provider_timeout' })
   })
 
+  test('searches that take long leave room for those that came after them', { timeout: 60_000 }, async () => {
+    panelNow = 0
+    const searches = await Promise.all(Array.from({ length: 12 }, searched))
+    const process = processAt(panel.url)
+
+    await vi.waitFor(async () => {
+      for (const { fire } of searches) await fire(process)
+      const shown = await Promise.all(searches.map(async ({ quotes }) => quotes()))
+      expect(new Set(shown.map((quotes) => quotes?.status))).toEqual(new Set(['fetching']))
+    }, patience)
+  })
+
+  test('a search ends when the person whom it is for is erased', { timeout: 60_000 }, async () => {
+    panelNow = 0
+    const { id, until, fire } = await searched()
+    const process = processAt(panel.url)
+    await until(process, (status) => status === 'fetching')
+    await fixture.dataKeys.erase({ organisation_id, subject: `application-${id}` })
+    panelNow = 4_000
+
+    await vi.waitFor(async () => {
+      await fire(process)
+      const last = (await fixture.log.read(`application-${id}`)).at(-1)
+      expect(last?.type).toMatch(/^MarketSearch(Completed|Failed)$/)
+    }, patience)
+  })
+
   test('422 not_market_product, 422 mapping_incomplete with each field, 422 for a result that is none', async () => {
     const own = (await fixture.start()).body.data
     expect((await fixture.searchMarket(own.id)).body.error.code).toBe('not_market_product')
