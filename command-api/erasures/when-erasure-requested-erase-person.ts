@@ -38,6 +38,8 @@ export const whenErasureRequestedErasePerson = ({
     events: { PersonErasureRequested },
     react: async ({ organisation_id, contact_id, streams: known }, _recorded, context) => {
       await dataKeys.erase({ organisation_id, subject: subjectOfPerson(contact_id) })
+      // Earlier versions sealed the files of a person under this name.
+      await dataKeys.erase({ organisation_id, subject: contact_id })
       await untilShown({ eventLog, progress }, telling)
       const waiting = await findSetAside(pool, organisation_id, telling)
       if (waiting !== undefined)

@@ -23,7 +23,7 @@ export const keptDocument =
     const kept = await files.keep({
       organisation_id,
       id: version_id,
-      subject: customer.id,
+      person: customer.id,
       media_type: 'application/pdf',
       content: await renderPdf(content),
     })

@@ -4,6 +4,7 @@ import { sql } from '../postgres/postgres.ts'
 import { CannotUnseal, decrypt, encrypt } from './aead.ts'
 import type { DataKeys } from './data-keys.ts'
 import { placeBytes } from './seal.ts'
+import { subjectOfPerson } from './subjects.ts'
 
 type Kept = { readonly sha256: string; readonly bytes: number }
 
@@ -11,7 +12,7 @@ export type SealedFile = {
   readonly organisation_id: string
   readonly id: string
   /** The person whom it is about. */
-  readonly subject: string
+  readonly person: string
   readonly media_type: string
   readonly content: Buffer
 }
@@ -32,9 +33,9 @@ type Deps = { readonly pool: Database; readonly dataKeys: Pick<DataKeys, 'of' | 
 const placeOf = (organisation_id: string, id: string): Buffer => placeBytes([organisation_id, 'file', id])
 
 export const makeSealedFiles = ({ pool, dataKeys }: Deps): SealedFiles => ({
-  keep: async ({ organisation_id, id, subject, media_type, content }) => {
+  keep: async ({ organisation_id, id, person, media_type, content }) => {
     const sha256 = createHash('sha256').update(content).digest('hex')
-    const { id: key_id, key } = await dataKeys.of({ organisation_id, subject })
+    const { id: key_id, key } = await dataKeys.of({ organisation_id, subject: subjectOfPerson(person) })
     const sealed = encrypt(key, content, placeOf(organisation_id, id))
     const { rows: added } = await pool.query<Kept>(sql`
       insert into sealed_file (organisation_id, id, key_id, media_type, sha256, bytes, sealed)

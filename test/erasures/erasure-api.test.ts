@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { Erasure } from '#domain/erasures/record.ts'
@@ -214,6 +215,27 @@ test('404: a person of another organisation, or of none; 409 conflict: a policy 
   expect((await erase(contact_id)).status).toBe(202)
   await finished(contact_id)
   await pool.query(sql`delete from policies where id = ${policy}`)
+})
+
+test('with a person goes the key that earlier versions sealed their files under, also of those who were erased before', async () => {
+  const { pool, dataKeys } = service.parts
+  const { organisation_id } = service
+  const [now, before, nobody] = [
+    (await service.process({ identity: { email: 'tilda@example.com' } })).contact_id ?? '',
+    randomUUID(),
+    randomUUID(),
+  ]
+  for (const subject of [now, before, nobody]) await dataKeys.of({ organisation_id, subject })
+  await dataKeys.erase({ organisation_id, subject: `person:${before}` })
+
+  await erase(now)
+  await finished(now)
+  const migration = 'infra/postgres/migrations/1120-files-of-erased-people.sql'
+  await pool.query(await readFile(join(import.meta.dirname, '..', '..', migration), 'utf8'))
+
+  const { rows } = await pool.query<{ subject: string }>(sql`
+    select subject from data_key where subject = any (${[now, before, nobody]}) and sealed is not null`)
+  expect(rows).toEqual([{ subject: nobody }])
 })
 
 test('a person is erased as the guide says', async () => {

@@ -3,6 +3,7 @@ import { policyEvents } from '#domain/policies/events.ts'
 import { fromStored } from '#domain/event.ts'
 import { defaultPolicyRules } from '#domain/policy-rules/record.ts'
 import { makeSealedFiles } from '#infra/crypto/sealed-files.ts'
+import { subjectOfPerson } from '#infra/crypto/subjects.ts'
 import { contextOf } from '../../command-api/reaction.ts'
 import { whenPolicyBoundIssueDocuments } from '../../command-api/policies/when-policy-bound-issue-documents.ts'
 import { whenTermsChangedIssueSchedule } from '../../command-api/policies/when-terms-changed-issue-schedule.ts'
@@ -140,7 +141,7 @@ describe('the documents of a policy', () => {
     const { rows } = await sales.pool.query<{ sealed: Buffer }>('select sealed from sealed_file')
     expect(rows.some(({ sealed }) => sealed.includes('%PDF-'))).toBe(false)
 
-    await sales.dataKeys.erase({ organisation_id, subject: customer_id })
+    await sales.dataKeys.erase({ organisation_id, subject: subjectOfPerson(customer_id) })
 
     expect((await download(documents[0]?.url)).status).toBe(404)
   })
