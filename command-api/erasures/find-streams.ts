@@ -189,7 +189,10 @@ export const findNamed = async (
 /** A lead that is still being worked on finds its person, or somebody new. */
 const atRest: readonly IngestStatus[] = ['held', 'needs_review', 'failed', 'discarded']
 
-/** How many policies there are that need the person's details, as their first or second person, those sold just now too. */
+/**
+ * How many policies there are that need the person's details, as their first or second person: those in force, those sold
+ * just now, and those with a claim that is not settled.
+ */
 export const countPoliciesInForce = async (
   pool: Database,
   { organisation_id, contact_id }: Person,
@@ -200,16 +203,19 @@ export const countPoliciesInForce = async (
       where organisation_id = ${organisation_id} and customer_id = ${contact_id}
       union
       select (document ->> 'policy_id')::uuid from applications
-      where organisation_id = ${organisation_id} and partner_id = ${contact_id})
-    select count(*)::integer as count from (
-      select id from policies
+      where organisation_id = ${organisation_id} and partner_id = ${contact_id}),
+    own as (
+      select id, status from policies
       where organisation_id = ${organisation_id} and customer_id = ${contact_id}
-        and status in ('pending_start', 'active', 'suspended')
-      union all
-      select id from policies
+      union
+      select id, status from policies
       where organisation_id = ${organisation_id} and id = any (array(select id from sold))
-        and document #>> '{joint_customer,id}' = ${contact_id}::text
-        and status in ('pending_start', 'active', 'suspended')
+        and document #>> '{joint_customer,id}' = ${contact_id}::text)
+    select count(*)::integer as count from (
+      select id from own
+      where status in ('pending_start', 'active', 'suspended') or exists (
+        select from claims where claims.organisation_id = ${organisation_id} and claims.policy_id = own.id
+          and claims.status in ('open', 'evidence_requested', 'approved'))
       union all
       select id from sold where id is not null and not exists (
         select from policies where policies.organisation_id = ${organisation_id} and policies.id = sold.id)) as needed`)

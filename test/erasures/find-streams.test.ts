@@ -10,6 +10,7 @@ import { whenErasureRequestedErasePerson } from '../../command-api/erasures/when
 import type { Context } from '../../command-api/handle.ts'
 import { makeWriter } from '../../command-api/writer.ts'
 import { applications } from '../../projections/applications/projection.ts'
+import { claims } from '../../projections/claims/projection.ts'
 import { ingests } from '../../projections/ingests/projection.ts'
 import { memberships } from '../../projections/loyalty/projection.ts'
 import { messageNews } from '../../projections/message-news/projection.ts'
@@ -30,11 +31,21 @@ type PersonErasureRequested = Extract<EventOf<typeof erasureEvents>, { type: 'Pe
 
 let model: Awaited<ReturnType<typeof readModel>>
 beforeAll(async () => {
-  model = await readModel(applications, policies, memberships, ingests, messageNews, outcomes, heldOutcomes, customers)
+  model = await readModel(
+    applications,
+    policies,
+    claims,
+    memberships,
+    ingests,
+    messageNews,
+    outcomes,
+    heldOutcomes,
+    customers,
+  )
 })
 afterAll(() => model[Symbol.asyncDispose]())
 beforeEach(async () => {
-  await model.pool.query('truncate applications, policies')
+  await model.pool.query('truncate applications, policies, claims')
   const document = JSON.stringify({ policy_id: policy })
   await model.pool.query(sql`
     insert into applications (organisation_id, id, customer_id, partner_id, status, document)
@@ -62,6 +73,21 @@ describe('a policy in force', () => {
 
   test('is one that was sold just now, although no read model shows it yet', async () => {
     expect(await counts()).toEqual([1, 1])
+  })
+
+  test.each([
+    ['open', 1],
+    ['evidence_requested', 1],
+    ['approved', 1],
+    ['declined', 0],
+    ['paid', 0],
+    ['closed', 0],
+  ])('or that has ended with a claim that is %s: %i', async (status, count) => {
+    await bound('lapsed')
+    await model.pool.query(sql`
+      insert into claims (organisation_id, id, policy_id, status)
+      values (${organisation_id}, 'b4000000-0000-5000-8000-000000000001', ${policy}, ${status})`)
+    expect(await counts()).toEqual([count, count])
   })
 
   test('is none that was cancelled, and none of another organisation', async () => {
@@ -240,5 +266,5 @@ test('while a record that may tell of the person is set aside, the erasure itsel
   const erasing = react(requested, {} as RecordedEvent, {} as Context)
 
   await expect(erasing).rejects.toThrow('membership-7 is set aside')
-  expect({ erased, appended }).toEqual({ erased: [`person:${first.contact_id}`], appended: [] })
+  expect({ erased, appended }).toEqual({ erased: [`person:${first.contact_id}`, first.contact_id], appended: [] })
 })
