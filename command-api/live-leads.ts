@@ -7,6 +7,7 @@ import { commandHandler, type Context, type Handled, type Writer } from './handl
 import type { Pipelines } from './live-pipelines.ts'
 
 export type { OneLeadCommand } from '#domain/leads/commands.ts'
+export type { Sending } from '#domain/leads/state.ts'
 
 export type LeadActs = {
   readonly contact_id: CustomerId

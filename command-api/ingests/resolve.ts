@@ -14,7 +14,7 @@ import { dateIn } from '#domain/time-zone.ts'
 import { makeLocks } from '../locks.ts'
 import { makeApply, type ApplyDeps } from './apply.ts'
 import { keysOf, type Lookalikes } from './lookalikes.ts'
-import { makeRepeats } from './repeats.ts'
+import { sentTooSoon } from './repeats.ts'
 import type { ConsentGiven } from './people.ts'
 import { readText } from './read-text.ts'
 import { formatsOn, tidyDetails, type Tidied } from './tidy.ts'
@@ -34,7 +34,6 @@ const asPersonId = (text: string | null): CustomerId | undefined => CustomerId.s
 export const makeResolve = (deps: ResolveDeps) => {
   const { people, leads, lookalikes, organisations } = deps
   const inTurn = makeLocks()
-  const repeats = makeRepeats(deps)
   const apply = makeApply(deps)
 
   /** By our own id: as such, or sent as the id in the sender's system by somebody who keeps ours there. */
@@ -112,7 +111,8 @@ export const makeResolve = (deps: ResolveDeps) => {
     return { contact_id, contested, external_id: holder === contact_id ? external_id : null }
   }
 
-  return async (state: IngestState, { campaign, intake }: Demands, context: Context): Promise<IngestCommand> => {
+  return async (state: IngestState, demands: Demands, context: Context): Promise<IngestCommand> => {
+    const { campaign, intake } = demands
     const { record, content, picked } = state
     const { organisation_id } = record
     const today = dateIn(timeZoneOf(organisations, organisation_id), context.now)
@@ -120,11 +120,11 @@ export const makeResolve = (deps: ResolveDeps) => {
     const fields = sentFields(content, fieldNames)
     // What a person of the team has judged is not judged again, whatever is blocked or demanded since.
     const isJudged = record.accepted || picked !== undefined
+    const rules = isJudged ? [] : [...(campaign?.rules ?? []), ...intake.rules]
     if (!isJudged) {
       if (intake.blocked_sources.includes(record.source))
         return { type: 'DiscardSpam', reason: 'blocked_source', note: null }
       if (fillsTrap(content, intake.trap_fields)) return { type: 'DiscardSpam', reason: 'trap_field', note: null }
-      const rules = [...(campaign?.rules ?? []), ...intake.rules]
       const facts = { fields, consent: content.consent, fieldNames, formats: formatsOn(today), today }
       const failures = distinct(unmetRules(rules, facts))
       if (failures.length > 0) return { type: 'HoldIngest', failures }
@@ -140,13 +140,9 @@ export const makeResolve = (deps: ResolveDeps) => {
             ? { known: undefined }
             : { known: picked, matched_by: 'person' }
       if ('review' in who) return { type: 'ReviewIngest', reason: who.review, candidates: [...who.candidates] }
-      if (who.known !== undefined && !isJudged) {
-        const failures = await repeats(
-          record,
-          who.known,
-          { campaign: campaign?.rules ?? [], all: intake.rules },
-          context,
-        )
+      if (who.known !== undefined && rules.some(({ rule }) => rule === 'no_duplicate')) {
+        const lead = await leads.find(organisation_id, who.known)
+        const failures = sentTooSoon(record, lead?.sendings ?? [], demands, context.now)
         if (failures.length > 0) return { type: 'HoldIngest', failures: [...failures] }
       }
 

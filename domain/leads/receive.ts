@@ -41,7 +41,7 @@ const createLead = (act: ReceiveLead, { by, now, pipeline, campaign = null }: Ci
 }
 
 const returnLead = (act: ReceiveLead, state: LeadState, circumstances: Circumstances): readonly LeadEvent[] => {
-  if (act.ingest_id !== null && state.ingests.includes(act.ingest_id)) return []
+  if (act.ingest_id !== null && state.sendings.some(({ ingest_id }) => ingest_id === act.ingest_id)) return []
   const { senders, shown } = state.record
   const { api_application_id } = act
   const isNewSender = api_application_id !== null && !senders.includes(api_application_id)

@@ -1,11 +1,19 @@
+import type { CampaignId } from '../values.ts'
 import type { LeadEvent } from './events.ts'
 import { evolveLead, type LeadRecord } from './record.ts'
+
+/** That the person was sent in; `ingest_id` is null where the team entered them. */
+export type Sending = {
+  readonly ingest_id: string | null
+  readonly campaign_id: CampaignId | null
+  readonly at: string
+}
 
 /** A lead as the command side knows it: the record, and what only decisions need. */
 export type LeadState = {
   readonly record: LeadRecord
   /** Of the last ones: by them a repeated command is known. */
-  readonly ingests: readonly string[]
+  readonly sendings: readonly Sending[]
   readonly seen_activities: readonly string[]
   readonly runs: readonly string[]
   /** What the team said last, by which the same said once more is known: of the reason since the status changed. */
@@ -36,13 +44,13 @@ export const evolve = (
   const seen_activities =
     event.type === 'LeadActivityRecorded' ? [...before, event.activity_id].slice(-remembered) : before
   if (!record) return { record, seen_activities }
-  const { ingests, runs, said, external_id_changed_at } = state?.record ? state : blank
+  const { sendings, runs, said, external_id_changed_at } = state?.record ? state : blank
   const hasOtherId =
     state?.record !== undefined && state.record.marks.external_system_id !== record.marks.external_system_id
-  const isSending = event.type === 'LeadCreated' || event.type === 'LeadSentAgain'
+  const sending = sendingIn(event, recorded.occurred_at)
   return {
     record,
-    ingests: isSending && event.ingest_id !== null ? [...ingests, event.ingest_id].slice(-remembered) : ingests,
+    sendings: sending ? [...sendings, sending].slice(-remembered) : sendings,
     seen_activities,
     runs: event.type === 'LeadRunByHand' ? [...runs, event.run_id].slice(-remembered) : runs,
     said: saidAfter(said, event),
@@ -51,11 +59,16 @@ export const evolve = (
 }
 
 const blank: Omit<LeadState, 'record' | 'seen_activities'> = {
-  ingests: [],
+  sendings: [],
   runs: [],
   said: {},
   external_id_changed_at: null,
 }
+
+const sendingIn = (event: LeadEvent, at: string): Sending | undefined =>
+  event.type === 'LeadCreated' || event.type === 'LeadSentAgain'
+    ? { ingest_id: event.ingest_id, campaign_id: event.campaign?.id ?? null, at }
+    : undefined
 
 const saidAfter = (before: LeadState['said'], event: LeadEvent): LeadState['said'] => {
   if (event.type === 'LeadVulnerabilityFlagged') return { ...before, vulnerability: event.details }

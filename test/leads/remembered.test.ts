@@ -36,16 +36,24 @@ describe('what was done before is remembered', () => {
     return found
   }
   test('of the last thousand of each', () => {
-    const { seen_activities, runs: ran, ingests } = state(...activities(1_001), ...runs(1_001), ...sent(1_002))
-    expect([seen_activities.length, ran.length, ingests.length]).toEqual([1_000, 1_000, 1_000])
-    expect([seen_activities[0], ran[0], ingests[0]].map((id) => id?.slice(-4))).toEqual(['0001', '0001', '0001'])
+    const { seen_activities, runs: ran, sendings } = state(...activities(1_001), ...runs(1_001), ...sent(1_001))
+    expect([seen_activities.length, ran.length, sendings.length]).toEqual([1_000, 1_000, 1_000])
+    expect([seen_activities[0], ran[0], sendings[0]?.ingest_id].map((id) => id?.slice(-4))).toEqual([
+      '0001',
+      '0001',
+      '0001',
+    ])
   })
   test('each with its own', () => {
-    expect(state()).toMatchObject({ seen_activities: [], runs: [], ingests: [ingest(1)] })
+    expect(state()).toMatchObject({
+      seen_activities: [],
+      runs: [],
+      sendings: [{ ingest_id: ingest(1), campaign_id: null, at }],
+    })
     expect(state(...activities(1), ...runs(1), recorded({ pets: 1 }, ingest(7)))).toMatchObject({
       seen_activities: ['7b000000-0000-4000-8000-000000000000'],
       runs: ['7c000000-0000-4000-8000-000000000000'],
-      ingests: [ingest(1)],
+      sendings: [{ ingest_id: ingest(1), campaign_id: null, at }],
     })
   })
   test('why, until the status changes, whatever else happens', () => {
@@ -84,7 +92,7 @@ describe('what was done before is remembered', () => {
     expect(stateOf(lead, [form, created])).toMatchObject({
       seen_activities: [activity(1)],
       runs: [],
-      ingests: [ingest(1)],
+      sendings: [{ ingest_id: ingest(1), campaign_id: null, at }],
     })
   })
 })
