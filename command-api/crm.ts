@@ -121,7 +121,12 @@ export const crmRoutes = (
     ...verificationRoutes({ ...deps, people }),
     ...erasureRoutes({ ...deps, people, leads: outcomesDeps.leads }),
     pipelineRoute({ pipelines: models.pipelines }),
-    ...leadAdminRoutes({ leads: outcomesDeps.leads, pipelines: models.pipelines, claim: people.claim }),
+    ...leadAdminRoutes({
+      leads: outcomesDeps.leads,
+      pipelines: models.pipelines,
+      claim: people.claim,
+      personOf: people.record,
+    }),
     ...outcomeRoutes(outcomesDeps),
     ...outcomeAdminRoutes(outcomesDeps),
     uploadOutcomesRoute(outcomesDeps),

@@ -32,6 +32,23 @@ type Deps = {
     context: Context,
     isTakenAway: (from: Claim) => Promise<boolean>,
   ) => Promise<CustomerId>
+  /** Undefined: nobody of this organisation has this id. */
+  readonly personOf: (organisation_id: OrganisationId, id: CustomerId) => Promise<object | undefined>
+}
+
+/** Ours is everybody's own: taken as the id of another system, it would name two people. */
+const refuseOurIds = async (
+  { personOf }: Pick<Deps, 'personOf'>,
+  { acts }: Pick<LeadActs, 'acts'>,
+  organisation_id: OrganisationId,
+): Promise<void> => {
+  for (const [index, act] of acts.entries()) {
+    const id = act.type === 'Mark' ? CustomerId.safeParse(act.marks.external_system_id).data : undefined
+    if (!id || !(await personOf(organisation_id, id))) continue
+    const field = `acts[${index}].external_system_id`
+    const reason = 'is our contact_id of a person, and not the id in another system'
+    throw new Problem('validation_failed', `Correct ${field}: it ${reason}.`, { fields: { [field]: reason } })
+  }
 }
 
 /**
@@ -62,7 +79,7 @@ const claimExternalIds = async (
 }
 
 /** What the team does with a lead. */
-export const leadAdminRoutes = ({ leads, pipelines, claim }: Deps): Route[] => [
+export const leadAdminRoutes = ({ leads, pipelines, claim, personOf }: Deps): Route[] => [
   route(
     {
       ...operatorRoute,
@@ -88,6 +105,7 @@ export const leadAdminRoutes = ({ leads, pipelines, claim }: Deps): Route[] => [
       }
       // What is refused must claim no id.
       await leads.check(work, context)
+      await refuseOurIds({ personOf }, work, organisation_id)
       await claimExternalIds({ claim, leads }, work, context)
       const { state } = await leads.handle(work, context)
       if (!state?.record) throw notFound('lead')

@@ -140,6 +140,24 @@ test('by the id that the team gives a lead in the organisation’s own CRM it is
   expect([status, body]).toMatchObject([201, { data: { contact_id: other } }])
 })
 
+test('our own contact_id is nobody’s id in another system: neither that of the lead nor of somebody else', async () => {
+  const [contact_id, other] = [await fixture.send(), await fixture.send()]
+  const note = { act: 'record_activity', kind: 'note', summary: 'Asked' }
+  for (const id of [contact_id, other]) await fixture.know(id, { first_name: 'Ada' })
+
+  for (const ours of [contact_id, other, other.toUpperCase()]) {
+    const { status, error } = await work(contact_id, note, { act: 'mark', external_system_id: ours })
+    expect([status, error.code, error.fields]).toEqual([
+      422,
+      'validation_failed',
+      { 'acts[1].external_system_id': 'is our contact_id of a person, and not the id in another system' },
+    ])
+  }
+  const theirs = crypto.randomUUID()
+  const marked = await work(contact_id, { act: 'mark', external_system_id: theirs })
+  expect([marked.status, marked.data.marks.external_system_id]).toEqual([200, theirs])
+})
+
 test('what is refused of several acts is named by its place, and says what there is to choose from', async () => {
   const contact_id = await fixture.send()
   const note = { act: 'record_activity', kind: 'note', summary: 'Asked' }
