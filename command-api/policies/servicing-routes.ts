@@ -121,7 +121,7 @@ export const servicingRoutes = ({ writer, baseUrl, catalogue, dateAt }: Deps): R
         ...operatorRoute,
         method: 'post',
         address: `${policyAddress}/claims/:claim_id/decisions`,
-        summary: 'Decide about a claim; the same decision again changes nothing',
+        summary: 'Decide about a claim; the same decision again, with the same amount and note, changes nothing',
         path: policyPath.extend({ claim_id: ClaimId }),
         body: z.object({
           decision: ClaimDecision,

@@ -82,6 +82,30 @@ describe('what can be decided about a claim', () => {
       })
     }
 
+  for (const decision of ['approve', 'pay'] as const) {
+    const status = decision === 'approve' ? 'approved' : 'paid'
+    scenario(`${decision} of one that is ${status}, with its amount: it is so`, {
+      given: [...active, ...histories[status]],
+      when: decide(decision, 25_000_000),
+      then: [],
+    })
+    scenario(`${decision} of one that is ${status}, with another amount: 409 conflict`, {
+      given: [...active, ...histories[status]],
+      when: decide(decision, 10_000_000),
+      then: rejected('conflict', undefined, `decided: ${possible[status].join(', ')}.`),
+    })
+  }
+  scenario('evidence that was asked for, asked for in the same words: it is so', {
+    given: [...active, opened, { ...request_evidence, note: 'The certificate' }],
+    when: { ...decide('request_evidence'), note: 'The certificate' },
+    then: [],
+  })
+  scenario('evidence that was asked for, and other evidence: 409 conflict', {
+    given: [...active, opened, { ...request_evidence, note: 'The certificate' }],
+    when: { ...decide('request_evidence'), note: 'The will' },
+    then: rejected('conflict', undefined, 'decided: approve, decline, close.'),
+  })
+
   scenario('404 not_found: there is no such claim', {
     given: active,
     when: decide('approve'),
