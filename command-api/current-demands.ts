@@ -1,26 +1,27 @@
 import { campaign } from '#domain/campaigns/campaign.ts'
 import { leadIntake } from '#domain/campaigns/lead-intake.ts'
 import type { Campaign, LeadIntake } from '#domain/campaigns/record.ts'
-import type { IngestRecord } from '#domain/ingests/record.ts'
+import type { OrganisationId } from '#domain/values.ts'
+import { campaignIdOf } from './campaigns/ids.ts'
 import { commandHandler, type Writer } from './handle.ts'
 
 /** What is demanded of a lead: by the campaign that it was sent on, and by the organisation of every lead. */
 export type Demands = { readonly campaign: Campaign | undefined; readonly intake: LeadIntake }
 
 /**
- * As the log has them now. What this process has heard may be older than what the one that took the lead in went by, and
+ * As the log has them now. What this process has heard may be older than what another one, or the team, goes by already, and
  * no lead is let in by rules that hold no more.
  */
 export const makeDemands = (writer: Writer) => {
   const campaigns = commandHandler(writer, campaign)
   const intakes = commandHandler(writer, leadIntake)
+  const campaignOf = (organisation_id: OrganisationId, key: string): Promise<Campaign | undefined> =>
+    campaigns.load(campaignIdOf(organisation_id, key))
   return {
-    demandsOf: async ({
-      organisation_id,
-      campaign: named,
-    }: Pick<IngestRecord, 'organisation_id' | 'campaign'>): Promise<Demands> => {
+    campaignOf,
+    demandsOf: async (organisation_id: OrganisationId, key: string | null | undefined): Promise<Demands> => {
       const [known, intake] = await Promise.all([
-        named ? campaigns.load(named.id) : undefined,
+        key ? campaignOf(organisation_id, key) : undefined,
         intakes.load(organisation_id),
       ])
       return { campaign: known, intake }

@@ -40,8 +40,8 @@ export const intakeRoutes = (deps: RouteDeps): readonly Route[] => {
   const { writer, dataKeys, directory, campaigns, claimContent, findContent, releaseContent, baseUrl } = deps
   return [
     ...campaignRoutes({ writer, campaigns }),
-    receiveRoute({ writer, campaigns, dataKeys, claimContent, findContent, releaseContent, baseUrl }),
-    uploadRoute({ writer, campaigns, directory }),
+    receiveRoute({ writer, dataKeys, claimContent, findContent, releaseContent, baseUrl }),
+    uploadRoute({ writer, directory }),
     ...ingestTeamRoutes({ writer, people: makePeople({ writer, digest: dataKeys.digest }) }),
   ]
 }

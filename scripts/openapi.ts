@@ -52,7 +52,7 @@ export const routesByApi = () => {
     actions: new Map(),
     workflows: new Map(),
     outreach: { streams: new Map(), settings: new Map() },
-    campaigns: { campaign: unused, campaigns: unused, intake: unused },
+    campaigns: unused,
     clock: { now: unused },
     isClockMovable: false,
     crmModels: { pipelines: unused, outcomeModels: unused },

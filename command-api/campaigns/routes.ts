@@ -42,7 +42,7 @@ export const campaignRoutes = ({ writer, campaigns }: Deps): Route[] => {
         answers: { 200: z.object({ data: z.array(Campaign).readonly() }) },
       },
       async ({ path: { organisation_id } }) => {
-        return { status: 200, body: { data: campaigns.campaigns(organisation_id) } }
+        return { status: 200, body: { data: campaigns(organisation_id) } }
       },
     ),
     route(

@@ -10,17 +10,16 @@ import type { DataKeys } from '#infra/crypto/data-keys.ts'
 import { subjectOfStream } from '#infra/crypto/subjects.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import { newId } from '#infra/ids.ts'
+import { makeDemands } from '../current-demands.ts'
 import { commandHandler, type Context, type Writer } from '../handle.ts'
 import { tooManyAtOnce } from '../writer.ts'
 import { keyInHeader } from '../idempotency-key.ts'
-import type { LiveCampaigns } from '../live-campaigns.ts'
 import { ingestIdOfKey } from './ids.ts'
 import { contentOf, IngestInput } from './inputs.ts'
 import type { ClaimContent, FindContent, ReleaseContent, SentContent } from './recent-content.ts'
 
 type Deps = {
   readonly writer: Writer
-  readonly campaigns: LiveCampaigns
   readonly dataKeys: Pick<DataKeys, 'digest' | 'of' | 'discard'>
   readonly claimContent: ClaimContent
   readonly findContent: FindContent
@@ -43,8 +42,9 @@ const replayMs = 10 * 60_000
 
 /** Takes a lead in. All that costs time is done behind it. */
 export const receiveRoute = (deps: Deps): Route => {
-  const { writer, campaigns, dataKeys, claimContent, findContent, releaseContent, baseUrl, realTime = Date.now } = deps
+  const { writer, dataKeys, claimContent, findContent, releaseContent, baseUrl, realTime = Date.now } = deps
   const { handle, load, streamOf } = commandHandler(writer, ingest)
+  const demands = makeDemands(writer)
 
   /** The lead that a key stands for; undefined when it has not been used. */
   const findByKey = async (id: IngestId): Promise<IngestState | undefined> => {
@@ -74,9 +74,9 @@ export const receiveRoute = (deps: Deps): Route => {
     return ingest_id
   }
 
-  const campaignOf = (organisation_id: OrganisationId, key: string | null | undefined) => {
+  const campaignOf = async (organisation_id: OrganisationId, key: string | null | undefined) => {
     if (key === null || key === undefined) return null
-    const found = campaigns.campaign(organisation_id, key)
+    const found = await demands.campaignOf(organisation_id, key)
     if (!found)
       throw new Rejection('unknown_campaign', 'There is no campaign with this key. Check campaign.', {
         campaign: 'there is none with this key',
@@ -124,7 +124,7 @@ export const receiveRoute = (deps: Deps): Route => {
       if (known) return answer(known, true)
 
       const { source, source_reference, occurred_at } = body
-      const found = campaignOf(organisation_id, body.campaign)
+      const found = await campaignOf(organisation_id, body.campaign)
       const campaign = found && { id: found.id, key: found.key }
       const context: Context = {
         organisation_id,

@@ -6,6 +6,7 @@ import type { IngestRecord } from '#domain/ingests/record.ts'
 import { unmetRules } from '#domain/ingests/rules.ts'
 import { whoIsIt, type Who } from '#domain/ingests/who.ts'
 import type { Facts, FactValue } from '#domain/leads/events.ts'
+import { OwnError } from '#domain/own-error.ts'
 import { CustomerId, type OrganisationId } from '#domain/values.ts'
 import { derivedId } from '#infra/ids.ts'
 import { withoutTarget, type Context } from '../handle.ts'
@@ -115,6 +116,7 @@ export const makeResolve = (deps: ResolveDeps) => {
     const { campaign, intake } = demands
     const { record, content, picked } = state
     const { organisation_id } = record
+    if (record.campaign && !campaign) throw new OwnError(`There is no campaign ${record.campaign.key}.`)
     const today = dateIn(timeZoneOf(organisations, organisation_id), context.now)
     const fieldNames = campaign?.field_names ?? {}
     const fields = sentFields(content, fieldNames)

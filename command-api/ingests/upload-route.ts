@@ -11,15 +11,14 @@ import { IngestId, OrganisationId } from '#domain/values.ts'
 import { Problem } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import { derivedId } from '#infra/ids.ts'
+import { makeDemands } from '../current-demands.ts'
 import { commandHandler, type Writer } from '../handle.ts'
-import type { LiveCampaigns } from '../live-campaigns.ts'
 import { operatorContext, operatorRoute, type Organisations } from '../operator.ts'
 import { RowFault, UploadedRows, UploadName, type UploadedRow } from '../uploaded-rows.ts'
 import { formatsOn, tidyDetails } from './tidy.ts'
 
 type Deps = {
   readonly writer: Writer
-  readonly campaigns: LiveCampaigns
   readonly directory: Organisations
 }
 
@@ -51,8 +50,9 @@ const waitsAtMostMs = 10_000
 const looksAgainMs = 40
 
 /** Takes in rows of a file of leads, as the source `upload`. */
-export const uploadRoute = ({ writer, campaigns, directory }: Deps): Route => {
+export const uploadRoute = ({ writer, directory }: Deps): Route => {
   const { handle, load } = commandHandler(writer, ingest)
+  const { demandsOf } = makeDemands(writer)
 
   /**
    * Leads of an organisation are processed in the order in which they came. Whoever sends a file waits until it is the turn
@@ -79,11 +79,11 @@ export const uploadRoute = ({ writer, campaigns, directory }: Deps): Route => {
       answers: { 200: Result },
     },
     async ({ path: { organisation_id }, body: { upload, campaign: key, dry_run, rows }, ...facts }) => {
-      const campaign = key ? campaigns.campaign(organisation_id, key) : undefined
+      const { campaign, intake } = await demandsOf(organisation_id, key)
       if (key && !campaign) throw unusable('is not the key of a campaign')
       if (campaign && campaign.state !== 'active') throw unusable(`is ${campaign.state}`)
       const today = dateIn(timeZoneOf(directory.organisations, organisation_id), facts.now)
-      const rules = [...(campaign?.rules ?? []), ...campaigns.intake(organisation_id).rules]
+      const rules = [...(campaign?.rules ?? []), ...intake.rules]
       const context = operatorContext(organisation_id, facts)
 
       const faults: RowFault[] = []

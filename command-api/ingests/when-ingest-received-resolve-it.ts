@@ -27,7 +27,8 @@ export const whenIngestReceivedResolveIt = (deps: Deps): Reaction<typeof resolvi
   const { materialOf, write } = makeReadIngest(deps)
 
   const resolveAndRead = async (state: IngestState, context: Context): Promise<IngestCommand> => {
-    const demands = await demandsOf(state.record)
+    const { organisation_id, campaign } = state.record
+    const demands = await demandsOf(organisation_id, campaign?.key)
     const command = await resolve(state, demands, context)
     if (command.type !== 'ResolveIngest') return command
     try {

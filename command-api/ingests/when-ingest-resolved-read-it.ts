@@ -24,7 +24,8 @@ export const whenIngestResolvedReadIt = (deps: Deps): Reaction<typeof reading> =
     const { record } = state
     const { contact_id } = record
     if (contact_id === null) throw new Error(`Ingest ${record.id} is read, and nobody knows who it is about.`)
-    const found = await deps.reader.read(materialOf(state, await demandsOf(record), context))
+    const demands = await demandsOf(record.organisation_id, record.campaign?.key)
+    const found = await deps.reader.read(materialOf(state, demands, context))
     switch (found.outcome) {
       case 'deferred':
         return {

@@ -8,12 +8,13 @@ import { ingest, isIngest } from '#domain/ingests/ingest.ts'
 import type { IngestContent } from '#domain/ingests/events.ts'
 import type { IngestRecord } from '#domain/ingests/record.ts'
 import { pipelinesOf } from '#domain/pipeline/record.ts'
-import { CampaignId, IngestId } from '#domain/values.ts'
+import { IngestId } from '#domain/values.ts'
 import { makeDataKeys } from '#infra/crypto/data-keys.ts'
 import { deriveKeys } from '#infra/crypto/keys.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
 import { postgresLog, prepareLog } from '#infra/event-log/postgres/postgres-log.ts'
 import { makeLog } from '#infra/log.ts'
+import { campaignIdOf } from '../../command-api/campaigns/ids.ts'
 import { makePeople } from '../../command-api/customers/people.ts'
 import { commandHandler } from '../../command-api/handle.ts'
 import { readDeterministically } from '../../command-api/ingests/reader.ts'
@@ -207,13 +208,8 @@ test('a process that lags behind lets no lead in by older rules than hold: neith
   const campaigns = commandHandler(another, campaign)
   const intakes = commandHandler(another, leadIntake)
   const now = () => ({ ...context, now: new Date().toISOString() })
-  const id = CampaignId.parse(crypto.randomUUID())
+  const id = campaignIdOf(organisation_id, 'spring')
   const choices: CampaignChoices = { name: 'Spring', state: 'active', rules: [], field_names: {} }
-  await campaigns.handle(
-    id,
-    { type: 'CreateCampaign', campaign_id: id, organisation_id, key: 'spring', choices },
-    now(),
-  )
   const one = startProcess()
   const becomes = async (content: Partial<IngestContent>) => {
     const received = await arrives(content, { id, key: 'spring' })
@@ -222,6 +218,14 @@ test('a process that lags behind lets no lead in by older rules than hold: neith
     if (!isIngest(state)) throw new Error('There is no ingest.')
     return state.record
   }
+  // Without its rules nothing is let in.
+  expect(await becomes({ identity: { email: anyEmail() } })).toMatchObject({ status: 'deferred', contact_id: null })
+
+  await campaigns.handle(
+    id,
+    { type: 'CreateCampaign', campaign_id: id, organisation_id, key: 'spring', choices },
+    now(),
+  )
   expect(await becomes({ identity: { email: anyEmail() } })).toMatchObject({ status: 'applied' })
 
   // Another process has both, and this one has heard of neither.

@@ -1,12 +1,14 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { campaign, type CampaignCommand } from '#domain/campaigns/campaign.ts'
 import type { CampaignState } from '#domain/campaigns/events.ts'
 import { Ingest } from '#domain/ingests/record.ts'
 import { z } from 'zod'
+import { campaignIdOf } from '../../command-api/campaigns/ids.ts'
+import { commandHandler } from '../../command-api/handle.ts'
 import { makeRecentContent } from '../../command-api/ingests/recent-content.ts'
 import { receiveRoute } from '../../command-api/ingests/receive-route.ts'
 import { makeWriter } from '../../command-api/writer.ts'
-import { ApiApplicationId, CampaignId, IngestId, OrganisationId } from '#domain/values.ts'
-import { openIntake } from '#domain/campaigns/record.ts'
+import { ApiApplicationId, IngestId, OrganisationId } from '#domain/values.ts'
 import { prepareLog } from '#infra/event-log/postgres/schema.ts'
 import { postgresLog } from '#infra/event-log/postgres/postgres-log.ts'
 import { newId } from '#infra/ids.ts'
@@ -28,18 +30,21 @@ const sender = async () => {
   const eventLog = wholeLog(postgresLog({ url: database.url }), database.pool)
   const keys = deriveKeys(Buffer.alloc(32, 3).toString('base64'))
   let ahead = 0
-  let state: CampaignState = 'active'
-  const at = new Date(0).toISOString()
-  const about = { organisation_id, rules: [], field_names: {}, created_at: at, updated_at: at }
-  const spring = { id: CampaignId.parse(newId()), key: 'spring', name: 'Spring', ...about }
+  // Another process has the campaigns, and this one never hears of them.
+  const campaigns = commandHandler(makeWriter({ log: eventLog, seen: async () => undefined }), campaign)
+  const campaign_id = campaignIdOf(organisation_id, 'spring')
+  const change = (command: CampaignCommand) =>
+    campaigns.handle(campaign_id, command, {
+      organisation_id,
+      actor: { type: 'operator', id: null },
+      correlation_id: 'test',
+      now: new Date().toISOString(),
+    })
+  const choices = { name: 'Spring', state: 'active' as const, rules: [], field_names: {} }
+  await change({ type: 'CreateCampaign', campaign_id, organisation_id, key: 'spring', choices })
   const routes = [
     receiveRoute({
       writer: makeWriter({ log: eventLog, seen: async () => undefined }),
-      campaigns: {
-        campaign: (_id, key) => (key === 'spring' ? { ...spring, state } : undefined),
-        campaigns: () => [],
-        intake: () => openIntake,
-      },
       dataKeys: makeDataKeys({ pool: database.pool, keys }),
       ...makeRecentContent({ pool: database.pool, log: makeLog('silent', 'test') }),
       baseUrl: 'http://service.test',
@@ -56,9 +61,7 @@ const sender = async () => {
       return { ...data, replayed: answered.headers.get('idempotent-replay') === 'true' }
     },
     /** The campaign `spring` is active, paused or archived from now on. */
-    makeCampaign: (to: CampaignState) => {
-      state = to
-    },
+    makeCampaign: (state: CampaignState) => change({ type: 'ChangeCampaign', choices: { state } }),
     pool: database.pool,
     /** So many seconds of real time pass. */
     pass: async (seconds: number) => {
@@ -165,7 +168,7 @@ test.each<[string, object]>([
 test('a retry while the campaign is paused is known for 5 minutes by its content, and for ever by the key that it came with', async () => {
   const content = { ...fresh(), campaign: 'spring' }
   const first = await leads.send(content)
-  leads.makeCampaign('paused')
+  await leads.makeCampaign('paused')
   try {
     await leads.pass(290)
     expect(await leads.send(content, keyed('paused'))).toMatchObject({ id: first.id, duplicate: true })
@@ -173,8 +176,17 @@ test('a retry while the campaign is paused is known for 5 minutes by its content
     expect(await leads.statusOf(content, {})).toBe(409)
     expect(await leads.send(content, keyed('paused'))).toMatchObject({ id: first.id, duplicate: true })
   } finally {
-    leads.makeCampaign('active')
+    await leads.makeCampaign('active')
   }
+})
+
+test('what another process has paused or made active a moment ago takes no lead, or takes it', async () => {
+  const send = () => leads.statusOf({ ...fresh(), campaign: 'spring' }, {})
+  expect(await send()).toBe(202)
+  await leads.makeCampaign('paused')
+  expect(await send()).toBe(409)
+  await leads.makeCampaign('active')
+  expect(await send()).toBe(202)
 })
 
 test('contents are forgotten after 10 minutes, and none sooner', async () => {
