@@ -20,7 +20,7 @@ export type SetupContext = {
   /** The organisation's currency, for what does not name its own. */
   readonly currency_code: string
   readonly time_zone: string
-  /** Whether what it sells is paid through its account of the mode test. */
+  /** Whether what it sells is paid through its account of the mode test, for a product that does not say so itself. */
   readonly stripe_test_mode: boolean
   readonly context: Context
   /** Says that a declared value cannot be used, with its path within the section (`[2, 'covers', 0, 'rate_table']`). */

@@ -8,7 +8,7 @@ import { missingRates } from '#domain/catalogue/missing-rates.ts'
 import { product, type ProductCommand, type ProductState } from '#domain/catalogue/product.ts'
 import { rateTable } from '#domain/catalogue/rate-table.ts'
 import { neverCollected, unfinished } from '#domain/catalogue/unfinished.ts'
-import type { PaymentMode } from '#domain/payment-accounts/events.ts'
+import { PaymentMode } from '#domain/payment-accounts/events.ts'
 import type { RateTable } from '#domain/rating/events.ts'
 import { ReleaseId, type OrganisationId } from '#domain/values.ts'
 import { counted } from '#infra/counted.ts'
@@ -42,8 +42,8 @@ type Deps = {
 type Known = {
   readonly table: FindTable
   readonly hasRpiFigures: boolean
-  /** In which mode nothing can be collected; undefined: there is an account. */
-  readonly unpaidMode: PaymentMode | undefined
+  /** In which modes nothing can be collected, since there is no account. */
+  readonly unpaidModes: readonly PaymentMode[]
 }
 
 /** The products of an organisation: what the file declares is drafted, published unless it says otherwise, and put into its state. */
@@ -82,7 +82,7 @@ export const productsSection = ({
     draft: Draft,
     index: number,
     setup: SetupContext,
-    { table, unpaidMode, ...known }: Known,
+    { table, unpaidModes, ...known }: Known,
   ): Promise<SetupStep | undefined> => {
     const files = filesOf(declared, setup)
     const { organisation_id, context, report } = setup
@@ -100,6 +100,7 @@ export const productsSection = ({
       ...steps.map((to) => ({ type: 'ChangeLifecycle', to, sold }) as const),
     ]
     const events = decideAll(commands, state)
+    const mode: PaymentMode = (draft.checkout.stripe_test_mode ?? setup.stripe_test_mode) ? 'test' : 'live'
     const isSoldFromNow =
       (declared.lifecycle_state ?? from) === 'production' && events.some(({ type }) => type !== 'ProductDrafted')
     return {
@@ -110,7 +111,7 @@ export const productsSection = ({
         ...(events.some(({ type }) => type === 'ReleasePublished')
           ? [...everyWithoutRates(draft, table), ...unfinished(draft, known)]
           : []),
-        ...(isSoldFromNow && unpaidMode ? [neverCollected(unpaidMode)] : []),
+        ...(isSoldFromNow && unpaidModes.includes(mode) ? [neverCollected(mode)] : []),
         ...(state ? [] : leftOut(declared)),
       ],
       apply: async () => {
@@ -129,13 +130,17 @@ export const productsSection = ({
       const rules = z
         .array(z.object({ rpi: z.array(z.unknown()).default([]) }))
         .safeParse(setup.declared('policy_rules'))
-      const mode: PaymentMode = setup.stripe_test_mode ? 'test' : 'live'
       const accounts = z.array(z.object({ mode: z.string() })).safeParse(setup.declared('payment_accounts')).data ?? []
-      const isPaid =
-        accounts.some((account) => account.mode === mode) || (await hasPaymentAccount(setup.organisation_id, mode))
+      const unpaidModes: PaymentMode[] = []
+      for (const mode of PaymentMode.options)
+        if (
+          !accounts.some((account) => account.mode === mode) &&
+          !(await hasPaymentAccount(setup.organisation_id, mode))
+        )
+          unpaidModes.push(mode)
       const known = {
         table,
-        unpaidMode: isPaid ? undefined : mode,
+        unpaidModes,
         hasRpiFigures: rules.data?.[0] ? rules.data[0].rpi.length > 0 : await hasRpiFigures(setup.organisation_id),
       }
       const plans = declared.map(async (each, index) => {

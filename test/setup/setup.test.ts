@@ -184,6 +184,15 @@ test('200: a plan names a product that is sold and never paid for, as long as no
   expect(await namesIt(onTrial(withAccount('live')))).toBe(true)
   expect(await namesIt(onTrial(withAccount('test')))).toBe(false)
   expect(await namesIt(file.replace('lifecycle_state: production', 'lifecycle_state: sandbox'))).toBe(false)
+  // A product that is paid otherwise than the others.
+  const ofItsOwn = (text: string, isTest: boolean) =>
+    text.replace(
+      'lifecycle_state: production',
+      `lifecycle_state: production\n        checkout: { stripe_test_mode: ${isTest} }`,
+    )
+  expect(await namesIt(ofItsOwn(withAccount('live'), true))).toBe(true)
+  expect(await namesIt(ofItsOwn(withAccount('test'), true))).toBe(false)
+  expect(await namesIt(ofItsOwn(onTrial(withAccount('test')), false))).toBe(true)
 
   await api.apply(withAccount('live').replace('lifecycle_state: production', 'lifecycle_state: sandbox'))
   expect(await namesIt(file)).toBe(false)
