@@ -31,9 +31,11 @@ export const recordRefundFailure = (command: RecordRefundFailure, policy: Policy
   const premium = premiumOf(policy, command.premium_id)
   const failed = failedOf(premium, command)
   const decided = refundsFailed(policy, premium, failed, command)
-  // What the policy owes of a card payment is owed whole: a part that somebody gave back by hand was nobody's debt.
-  const isNoDebt = decided.length > 0 && premium.method === 'card' && premium.status !== 'written_off'
-  return isNoDebt ? [...decided, ...failed.map((refund) => waived(policy, premium, refund, 'not_owed'))] : decided
+  if (decided.length === 0 || premium.method !== 'card' || premium.status === 'written_off') return decided
+  // What the policy owes of a card payment is owed whole: a part that somebody gave back by hand was nobody's debt. What was
+  // paid twice is.
+  const noDebts = failed.filter(({ reason }) => reason !== 'paid_twice')
+  return [...decided, ...noDebts.map((refund) => waived(policy, premium, refund, 'not_owed'))]
 }
 
 /**

@@ -111,6 +111,28 @@ describe('of a first premium by card that was taken back and asked for by Direct
   const toCard = { application_id, card_payment_id }
   const second = { premium_id: idOf(2), number: 2, due_on: '2026-03-15' }
 
+  scenario('what was given back of the debit, beside the card, and fails is owed still', {
+    given: [
+      ...paidByCard,
+      requestedAnew,
+      collectedAnew,
+      { ...disputed, attempt: 2 },
+      { ...cardStands, refund_id: other_id },
+      collectedByCard,
+      stands(2),
+      twice(),
+      { ...givenBack, refund_id: twice_id, attempt: 2, reason: 'paid_twice' },
+    ],
+    when: {
+      type: 'RecordRefundFailure',
+      premium_id,
+      refund_id: twice_id,
+      attempt: 2,
+      refund_pence: 2875,
+      ...refundFailure,
+    },
+    then: [{ ...refundFailed, refund_id: twice_id }],
+  })
   scenario('what was collected after the dispute was won is given back of the debit', {
     given: [...paidByCard, requestedAnew, cardStands],
     when: arrives(2),
