@@ -100,19 +100,7 @@ export const makeOnDispute = ({ writer, merchants, concerns, setUp }: NewsParts)
     const policy = state && (await policies.load(policy_id))
     const premium = policy?.premiums.find(({ number }) => number === 1)
     if (!policy || !premium) return receipt
-    const settled = await settleDispute(receipt, { state: policy, premium }, 1, told, context)
-    const after = isTakenBack
-      ? undefined
-      : (await policies.load(policy_id))?.premiums.find(({ number }) => number === 1)
-    // Of a policy that was cancelled: it was owed no more while the bank had it.
-    if (
-      after?.method === 'card' &&
-      after.refunds.some(({ status, reason }) => status === 'owed' && reason !== 'paid_twice')
-    ) {
-      const owe = { type: 'OweCardReturn', payment_id, reason: 'policy_cancelled', is_won: true } as const
-      await handle(application_id, owe, context)
-    }
-    return settled
+    return settleDispute(receipt, { state: policy, premium }, 1, told, context)
   }
 
   return onDispute

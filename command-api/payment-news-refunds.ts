@@ -117,12 +117,30 @@ export const makeOnRefunds = ({ writer, merchants, concerns, setUp }: NewsParts)
         context,
       )
       const now = after?.payments.cards.find((each) => each.payment_id === payment_id)
-      // What was given back before the payer's bank took the payment back is held by nobody but us again.
-      const isOfPremium = now?.status === 'succeeded' || (now?.status === 'returned' && now.closed_as !== null)
-      const paidFor = isOfPremium ? await firstPremiumOf(state, card, context) : undefined
-      if (paidFor) {
-        const told = { refund_id: null, refund_pence: refund.amount, attempt: 1, payment_intent_id, ...failed }
-        await recordFailure(paidFor.policy_id, paidFor.premium, told, merchant, context)
+      const paidFor = now && (await firstPremiumOf(state, now, context))
+      // What was given back a moment before is recorded first, and its failure after it.
+      const isBehind =
+        card.status === 'returned' && !paidFor?.premium.refunds.some(({ status }) => status === 'refunded')
+      if (paidFor && !isBehind) {
+        const ofPremium = { refund_id: null, refund_pence: refund.amount, attempt: 1 }
+        // What was to be given back whole is owed by its application again; what was only a part by nobody.
+        const command =
+          now.status === 'returning'
+            ? ({ type: 'RecordCardReturnFailure', ...failed } as const)
+            : ({
+                type: 'RecordRefundFailure',
+                premium_id: paidFor.premium.premium_id,
+                ...ofPremium,
+                ...failed,
+              } as const)
+        await recordFailure(
+          paidFor.policy_id,
+          paidFor.premium,
+          command,
+          { payment_intent_id, attempt: 1 },
+          merchant,
+          context,
+        )
       }
       return { ...receipt, application_id: state.record.id, policy_id: card.policy_id }
     }
@@ -131,8 +149,10 @@ export const makeOnRefunds = ({ writer, merchants, concerns, setUp }: NewsParts)
     const { state, premium } = concern
     const refund_id = PremiumRefundId.safeParse(refund.metadata['refund_id']).data ?? null
     const attempt = Number(metadata['attempt'])
-    const told = { refund_id, refund_pence: refund.amount, attempt, payment_intent_id, ...failed }
-    await recordFailure(state.id, premium, told, merchant, context)
+    const { premium_id } = premium
+    const told = { premium_id, refund_id, refund_pence: refund.amount, attempt, ...failed }
+    const command = { type: 'RecordRefundFailure', ...told } as const
+    await recordFailure(state.id, premium, command, { payment_intent_id, attempt }, merchant, context)
     return { ...receipt, application_id: state.application_id }
   }
 

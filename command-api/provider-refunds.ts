@@ -1,12 +1,12 @@
 import { policy } from '#domain/policies/policy.ts'
-import type { RecordRefundFailure } from '#domain/policies/failed-refunds.ts'
+import type { RecordCardReturnFailure, RecordRefundFailure } from '#domain/policies/failed-refunds.ts'
 import { failedRefunds, type Premium } from '#domain/premiums/record.ts'
 import { doneOr } from './provider-answers.ts'
 import { commandHandler, type Context, type Writer } from './handle.ts'
 import type { Merchant } from './merchants.ts'
 import { providerRefundId } from './policies/ids.ts'
 
-type FailedRefund = Omit<RecordRefundFailure, 'type' | 'premium_id'> & { readonly payment_intent_id: string }
+type FailedRefund = RecordRefundFailure | RecordCardReturnFailure
 
 /** Takes what the payment provider says was given back of a premium, or has failed to be, into its policy's record. */
 export const makeProviderRefunds = (writer: Writer) => {
@@ -28,14 +28,13 @@ export const makeProviderRefunds = (writer: Writer) => {
   const recordFailure = async (
     policy_id: string,
     { premium_id }: Premium,
-    { payment_intent_id, ...failed }: FailedRefund,
+    command: FailedRefund,
+    { payment_intent_id, attempt }: { readonly payment_intent_id: string; readonly attempt: number },
     merchant: Merchant,
     context: Context,
   ): Promise<void> => {
-    const command = { type: 'RecordRefundFailure', premium_id, ...failed } as const
     const { state } = await policies.handle(policy_id, command, context)
     const failing = state?.premiums.find((each) => each.premium_id === premium_id)
-    const { attempt } = failed
     if (!failing || !Number.isSafeInteger(attempt)) return
     // What somebody has given back by hand meanwhile counts towards what is owed again.
     const total_pence = await refundedNow(merchant, payment_intent_id, 0)

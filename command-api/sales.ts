@@ -40,6 +40,7 @@ import { whenPolicyBoundIssueDocuments } from './policies/when-policy-bound-issu
 import { whenQuoteBoughtSetUpPolicy } from './policies/when-quote-bought-set-up-policy.ts'
 import { whenTermsChangedIssueSchedule } from './policies/when-terms-changed-issue-schedule.ts'
 import { makeNewestVersions, makeReviewBasis } from './review-basis.ts'
+import { makeIsRefundOwed } from './refund-owed.ts'
 import { makeSetUpSold } from './set-up-sold.ts'
 import { makeLookAtMandate } from './look-at-mandate.ts'
 import { makeReplaceBankDetails, setUpMandates } from './policy-mandates.ts'
@@ -116,7 +117,7 @@ export const salesReactions = (deps: ReactionDeps): readonly SomeReaction[] => {
     whenPolicyCancelledReturnCard(writer),
     whenPolicyMandateChangedProveMandate(writer),
     whenInboundEventAcceptedUpdatePolicy(writer),
-    whenPremiumRefundOwedReturnCard(writer),
+    whenPremiumRefundOwedReturnCard(writer, makeIsRefundOwed(writer)),
     whenCardSettledRecordPremium(writer, makeSetUpSold({ writer, setUp: setUpPolicy })),
   ]
 }

@@ -112,7 +112,11 @@ const giveBack = async (
       const { organisation_id, id: application_id } = record
       const metadata = { organisation_id, application_id, quote_id: card.quote_id, payment_id }
       const refunded = await provider.refund(payment_intent_id, left, keyOf('refund', card), metadata)
-      return refunded.outcome === 'done' ? returned('refunded', amount_pence) : failureOf(refunded)
+      if (refunded.outcome !== 'done') return failureOf(refunded)
+      // What was done under this key before may have failed since: the provider answers as it did then.
+      const after = await provider.refundedPence(payment_intent_id)
+      if (after.outcome !== 'done') return failureOf(after)
+      return after.value >= amount_pence ? returned('refunded', amount_pence) : 'refund_failed'
     }
   }
 }

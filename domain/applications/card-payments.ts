@@ -41,8 +41,8 @@ export type OweCardReturn = {
   readonly type: 'OweCardReturn'
   readonly payment_id: PaymentId
   readonly reason: ReturnReason
-  /** Also when it was owed no more while the payer's bank had it: the firm has won it back. */
-  readonly is_won?: true
+  /** Also of one that was closed: its policy owes it, such as after the firm has won a dispute. */
+  readonly is_owed_anew?: true
 }
 
 /** Sent when a payment has waited for its policy too long. */
@@ -155,10 +155,13 @@ export const recordCardCapture = ({ payment_id }: RecordCardCapture, state: Appl
   return [{ type: 'CardPaymentCaptured', payment_id, policy_id: card.policy_id }]
 }
 
-export const oweCardReturn = ({ payment_id, reason, is_won }: OweCardReturn, state: ApplicationState): Decision => {
+export const oweCardReturn = (
+  { payment_id, reason, is_owed_anew }: OweCardReturn,
+  state: ApplicationState,
+): Decision => {
   const card = cardOf(state, payment_id)
-  const isOwedAgain = is_won === true && card?.closed_as === 'taken_back'
-  return card && (isPending(card) || isOwedAgain) ? [{ type: 'CardPaymentReturnOwed', payment_id, reason }] : []
+  const isClosed = is_owed_anew === true && card !== undefined && card.closed_as !== null
+  return card && (isPending(card) || isClosed) ? [{ type: 'CardPaymentReturnOwed', payment_id, reason }] : []
 }
 
 export const returnUnusedCardPayment = (

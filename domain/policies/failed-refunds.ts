@@ -2,7 +2,7 @@ import type { PremiumEvent, PremiumId, PremiumRefundId } from '../premiums/event
 import type { Premium, PremiumRefund } from '../premiums/record.ts'
 import { paidBy } from './paid-premium.ts'
 import { about, premiumOf } from './premium-of.ts'
-import { cardAttempt, isClosed, isMade, premiumByCard, takenBack, waived } from './refunds.ts'
+import { cardAttempt, isClosed, isMade, isOfCard, isOwed, premiumByCard, takenBack, waived } from './refunds.ts'
 import type { PolicyState } from './state.ts'
 
 /** The provider tells, often days later, that what it gave back has come back to it. */
@@ -29,13 +29,7 @@ type Decision = readonly PremiumEvent[]
 
 export const recordRefundFailure = (command: RecordRefundFailure, policy: PolicyState): Decision => {
   const premium = premiumOf(policy, command.premium_id)
-  const failed = failedOf(premium, command)
-  const decided = refundsFailed(policy, premium, failed, command)
-  if (decided.length === 0 || premium.method !== 'card' || premium.status === 'written_off') return decided
-  // What the policy owes of a card payment is owed whole: a part that somebody gave back by hand was nobody's debt. What was
-  // paid twice is.
-  const noDebts = failed.filter(({ reason }) => reason !== 'paid_twice')
-  return [...decided, ...noDebts.map((refund) => waived(policy, premium, refund, 'not_owed'))]
+  return refundsFailed(policy, premium, failedOf(premium, command), command)
 }
 
 /**
@@ -62,8 +56,12 @@ const failedOf = (
 
 export const recordCardReturnFailure = (command: RecordCardReturnFailure, policy: PolicyState): Decision => {
   const premium = premiumByCard(policy)
-  const ofCard = premium?.refunds.filter((refund) => isMade(refund) && refund.attempt === cardAttempt) ?? []
-  return premium ? refundsFailed(policy, premium, ofCard, command) : []
+  if (!premium) return []
+  const made = premium.refunds.filter((refund) => isMade(refund) && refund.attempt === cardAttempt)
+  // What was owed comes before what was given back by hand. Where nobody has recorded that it was made, it is owed still.
+  const candidates = [made.filter(isOfCard), made, premium.refunds.filter((each) => isOwed(each) && isOfCard(each))]
+  const failed = candidates.find((refunds) => refunds.length > 0) ?? []
+  return refundsFailed(policy, premium, failed, command)
 }
 
 /** The provider says it under several names and more than once: each of its refunds fails once. */
@@ -83,7 +81,11 @@ const refundsFailed = (
     const other = premium.also_paid_by.find((each) => each.refund_id === refund_id)
     const isUnpaid = premium.status === 'failed' || premium.status === 'written_off'
     if (other && isUnpaid) return [hasFailed, ...paidBy(premium, policy, other), takenBack(policy, premium, refund)]
-    // The payer's bank has taken the payment back, and it is asked for no more: nothing of it is left to give back.
-    return premium.status === 'written_off' ? [hasFailed, takenBack(policy, premium, refund)] : [hasFailed]
+    // The payer's bank has taken the payment back: what was paid twice is not any more, what is written off was not paid.
+    const isLost = refund.reason === 'paid_twice' && refund_pence === premium.amount_pence && !other
+    if (isLost || premium.status === 'written_off') return [hasFailed, takenBack(policy, premium, refund)]
+    // What the policy owes of a card payment is owed whole: what somebody gave back of it by hand was nobody's debt.
+    const isNoDebt = premium.method === 'card' && refund.reason === 'provider' && refund.card_payment_id === null
+    return isNoDebt ? [hasFailed, waived(policy, premium, refund, 'not_owed')] : [hasFailed]
   })
 }

@@ -17,10 +17,16 @@ export const paidBy = (premium: Premium, policy: PolicyState, other: OtherPaymen
   ]
 }
 
-/** Another payment that stands pays it, and is not given back then; undefined: there is none. */
+/** Another payment that stands pays it, and is not given back then, as all others are; undefined: there is none. */
 export const paidByOther = (premium: Premium, policy: PolicyState): Decision | undefined => {
-  const [other] = standing(premium)
-  return other && [...paidBy(premium, policy, other), ...waiveRefund(policy, premium, other.refund_id)]
+  const [other, ...others] = standing(premium)
+  return (
+    other && [
+      ...paidBy(premium, policy, other),
+      ...waiveRefund(policy, premium, other.refund_id),
+      ...paidTwice(premium, policy, others),
+    ]
+  )
 }
 
 /** Of each payment beside that of the premium, once: it is the newer payment that is given back, that by Direct Debit. */

@@ -139,7 +139,7 @@ const refunded = (
 })
 type Owed = Pick<PremiumRefund, 'refund_id' | 'refund_pence' | 'reason'>
 
-const isOwed = ({ status }: PremiumRefund): boolean => status === 'owed'
+export const isOwed = ({ status }: PremiumRefund): boolean => status === 'owed'
 export const isMade = ({ status }: PremiumRefund): boolean => status === 'refunded'
 
 export const recordPremiumRefund = (command: RecordPremiumRefund, policy: PolicyState): Decision => {
@@ -155,6 +155,9 @@ export const premiumByCard = ({ premiums, card_payment_id }: PolicyState): Premi
 
 /** A card pays before anybody asks for a debit. */
 export const cardAttempt = 1
+
+/** The application gives it back, of the card payment. */
+export const isOfCard = ({ card_payment_id }: PremiumRefund): boolean => card_payment_id !== null
 
 export const isClosed = ({ status }: PremiumRefund): boolean => status === 'paid_otherwise' || status === 'waived'
 
@@ -238,13 +241,15 @@ export const closeRefund = ({ premium_id, refund_id, closing }: CloseRefund, pol
     throw new Rejection('conflict', `This refund has come to its end already (${refund.status}).`)
   if (!refund.is_left)
     throw new Rejection('conflict', 'This refund is still tried. It can be closed once it is left to the team.')
-  if (premium.method === 'card') throw paidByCard(policy, 'closed')
+  if (isOfCard(refund)) throw ofCard(policy, 'closed')
   return [closedBy(policy, premium, refund, closing)]
 }
 
 export const recordCardReturnClosed = ({ closing }: RecordCardReturnClosed, policy: PolicyState): Decision => {
-  const premium = policy.premiums.find(({ method }) => method === 'card')
-  return premium ? premium.refunds.filter(isOwed).map((owed) => closedBy(policy, premium, owed, closing)) : []
+  const premium = premiumByCard(policy)
+  if (!premium) return []
+  const owed = premium.refunds.filter((refund) => isOwed(refund) && isOfCard(refund))
+  return owed.map((refund) => closedBy(policy, premium, refund, closing))
 }
 
 /**
@@ -265,8 +270,10 @@ export const recordProviderRefund = (command: RecordProviderRefund, policy: Poli
   // It is asked for anew: this payment does not pay it any more, whatever the banks say to the other.
   if (other && !isPaid && beyond === premium.amount_pence && standing(premium).includes(other))
     return [refunded(premium, { refund_id: other.refund_id, refund_pence: beyond, reason: 'paid_twice' }, attempt)]
-  // Of what was paid twice, either payment may be given back.
-  const owed = premium.refunds.filter((refund) => isOwed(refund) && (isCurrent || other))
+  // Of what was paid twice, either payment may be given back; what is owed of the card is given back of it, whatever became of it.
+  const isTowards = (refund: PremiumRefund) =>
+    isCurrent || other !== undefined || (attempt === cardAttempt && isOfCard(refund))
+  const owed = premium.refunds.filter((refund) => isOwed(refund) && isTowards(refund))
   const same = owed.find(({ refund_pence }) => refund_pence === beyond)
   if (same) return [refunded(premium, same, attempt)]
 
@@ -315,7 +322,7 @@ export const recordCardReturned = (
   const owed = ofPremium.length > 0 ? ofPremium : allOwed
   const owed_pence = owed.reduce((sum, { refund_pence }) => sum + refund_pence, 0)
   // A part that somebody gave back by hand is recorded by itself.
-  const beyond = Math.min(returned_pence - refundedBy(premium, premium.attempt) - owed_pence, refundable(premium))
+  const beyond = Math.min(returned_pence, premium.amount_pence) - refundedBy(premium, premium.attempt) - owed_pence
   const others = beyond > 0 ? [{ refund_id, refund_pence: beyond, reason: 'provider' as const }] : []
   return [...owed, ...others].map((refund) => refunded(premium, refund))
 }
@@ -331,8 +338,9 @@ export const delayRefund = (command: DelayRefund, policy: PolicyState): Decision
 
 export const requestRefund = ({ premium_id, refund_id }: RequestRefund, policy: PolicyState): Decision => {
   const premium = premiumOf(policy, premium_id)
-  const { is_left } = refundWith(premium, refund_id)
-  if (is_left && premium.method === 'card') throw paidByCard(policy, 'settled once more')
+  const refund = refundWith(premium, refund_id)
+  const { is_left } = refund
+  if (is_left && isOfCard(refund)) throw ofCard(policy, 'settled once more')
   if (is_left && premium.status !== 'collected')
     throw new Rejection(
       'conflict',
@@ -347,8 +355,8 @@ const refundWith = ({ refunds }: Premium, refund_id: PremiumRefundId): PremiumRe
   return refund
 }
 
-const paidByCard = ({ card_payment_id, application_id }: PolicyState, what: string) =>
+const ofCard = ({ card_payment_id, application_id }: PolicyState, what: string) =>
   new Rejection(
     'conflict',
-    `This premium was paid by card: have card payment ${card_payment_id} of application ${application_id} ${what}.`,
+    `It is given back of a card payment: have card payment ${card_payment_id} of application ${application_id} ${what}.`,
   )

@@ -152,9 +152,9 @@ const otherDisputed = (premium: Premium, other: OtherPayment, policy: PolicyStat
   const { attempt, refund_id } = other
   const disputed_on = dateIn(policy.time_zone, now)
   const lost = { type: 'PremiumTakenBack', ...about(premium), attempt, disputed_on } as const
-  if (premium.status !== 'collected') return [lost]
+  const isPaid = premium.status === 'collected'
   const stands = standing(premium)
-  if (stands.includes(other)) return [lost, ...waiveRefund(policy, premium, refund_id)]
+  if (stands.includes(other)) return isPaid ? [lost, ...waiveRefund(policy, premium, refund_id)] : [lost]
   const [another] = stands
   // What was given back was given back of this one instead.
   if (another)
@@ -163,6 +163,7 @@ const otherDisputed = (premium: Premium, other: OtherPayment, policy: PolicyStat
       { type: 'PremiumReinstated', ...about(premium), ...another, refund_id },
       ...waiveRefund(policy, premium, another.refund_id),
     ]
+  if (!isPaid) return [lost]
   const { attempt: paid_by, method, payment_intent_id, collected_at } = premium
   const former = { attempt: paid_by, method, payment_intent_id, reinstated_at: collected_at ?? now, refund_id }
   return [

@@ -22,6 +22,7 @@ export const PremiumRefund = z.object({
     .enum(['owed', 'refunded', 'paid_otherwise', 'waived'])
     .describe('refunded: by the payment provider. paid_otherwise: by the firm itself. waived: owed no more.'),
   attempt: z.int().nullable().describe('The attempt whose payment the provider gave it back from.'),
+  card_payment_id: z.uuid().nullable().describe('The card payment that is given back for it; null: a debit is.'),
   paid_on: CalendarDate.nullable().describe('When it was paid otherwise.'),
   failure_code: z.string().nullable(),
   failed_attempts: z.int(),
@@ -171,8 +172,9 @@ const changeBy = (premium: Premium, event: Exclude<PremiumEvent, Of<'PremiumDue'
     case 'PremiumWrittenOff':
       return { ...settled, status: 'written_off' }
     case 'PremiumRefundOwed': {
-      const { refund_id, refund_pence, reason } = event
-      return { refunds: [...premium.refunds, { ...untried, refund_id, refund_pence, reason, status: 'owed' }] }
+      const { refund_id, refund_pence, reason, card_payment_id } = event
+      const owed = { refund_id, refund_pence, reason, card_payment_id, status: 'owed' as const }
+      return { refunds: [...premium.refunds, { ...untried, ...owed }] }
     }
     case 'PremiumRefundReduced':
       return { refunds: changed(premium, event, { refund_pence: event.refund_pence }) }
@@ -180,10 +182,10 @@ const changeBy = (premium: Premium, event: Exclude<PremiumEvent, Of<'PremiumDue'
       const { refund_id, refund_pence, reason } = event
       const others = premium.refunds.filter((each) => each.refund_id !== refund_id)
       const before = refundOf(premium, event)
-      const { failed_provider_refunds } = before ?? untried
+      const { failed_provider_refunds, card_payment_id } = before ?? untried
       const { attempt } = event
-      const given = { refund_id, refund_pence, reason, status: 'refunded' as const, attempt, failed_provider_refunds }
-      const refunds = [...others, { ...untried, ...given }]
+      const given = { refund_id, refund_pence, reason, status: 'refunded' as const, attempt }
+      const refunds = [...others, { ...untried, ...given, failed_provider_refunds, card_payment_id }]
       return { refunds, refunded_pence: premium.refunded_pence - standingPence(before) + countedPence(given) }
     }
     case 'PremiumRefundDelayed': {
@@ -221,6 +223,7 @@ const standingPence = (before: PremiumRefund | undefined): number =>
 const settled = { retry_at: null, delays: 0 } as const
 const untried: Omit<PremiumRefund, 'refund_id' | 'refund_pence' | 'reason' | 'status'> = {
   attempt: null,
+  card_payment_id: null,
   paid_on: null,
   failure_code: null,
   failed_attempts: 0,
@@ -256,13 +259,15 @@ export const standing = ({ also_paid_by, refunds }: Premium): readonly OtherPaym
   )
 
 /** What was given back of two payments, of which the other was lost then: once that is won, nothing more of it is. */
-export const unmatched = ({ also_paid_by, refunds }: Premium): PremiumRefund | undefined =>
-  refunds.find(
-    ({ refund_id, reason, status }) =>
-      reason === 'paid_twice' &&
-      (status === 'refunded' || status === 'paid_otherwise') &&
-      !also_paid_by.some((other) => other.refund_id === refund_id),
+export const unmatched = ({ amount_pence, also_paid_by, refunds }: Premium): PremiumRefund | undefined => {
+  const given = refunds.filter(
+    ({ reason, status }) => reason === 'paid_twice' && (status === 'refunded' || status === 'paid_otherwise'),
   )
+  const isMatched = ({ refund_id }: PremiumRefund) => also_paid_by.some((other) => other.refund_id === refund_id)
+  // It may have been given back in parts.
+  const isWhole = sumOf(given) >= amount_pence * (given.filter(isMatched).length + 1)
+  return isWhole ? given.find((refund) => !isMatched(refund)) : undefined
+}
 
 /** How many refunds of it have failed after they were made, as far as it is recorded. */
 export const failedRefunds = ({ refunds }: Premium): number =>

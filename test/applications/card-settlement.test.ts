@@ -229,7 +229,7 @@ describe('the team', () => {
   ] as const
   const owe = { type: 'OweCardReturn', payment_id, reason: 'operator' } as const
   then('owes nothing of what the payer’s bank took back', tookBack, owe, [])
-  then('but once the firm has won it back', tookBack, { ...owe, is_won: true }, [owed('operator')])
+  then('unless its policy owes it anew', tookBack, { ...owe, is_owed_anew: true }, [owed('operator')])
   scenario('404: there is no such payment to close', {
     given: quoted,
     at: now,

@@ -11,6 +11,7 @@ import { whenPremiumRefundOwedReturnCard } from '../../command-api/applications/
 import { makeSetUpSold } from '../../command-api/set-up-sold.ts'
 import { whenCardSettledRecordPremium } from '../../command-api/policies/when-card-settled-record-premium.ts'
 import { contextOf, type Reaction } from '../../command-api/reaction.ts'
+import { makeIsRefundOwed } from '../../command-api/refund-owed.ts'
 import { makeWriter } from '../../command-api/writer.ts'
 import { started } from '../applications/builders.ts'
 import { sampleEvent } from '../stored-events/samples.ts'
@@ -116,7 +117,7 @@ const openWorld = async (ofPolicy: readonly PolicyStreamEvent[], isSetUp = true)
     isOwed: async (event: PolicyStreamEvent) => {
       await append(policy, policyStreamEvents, [event])
       before.policy++
-      await react(whenPremiumRefundOwedReturnCard)
+      await react((writer) => whenPremiumRefundOwedReturnCard(writer, makeIsRefundOwed(writer)))
     },
     sold: () => append(application, applicationStreamEvents, [sale]),
     setUps,

@@ -316,7 +316,7 @@ describe('news of the payment provider, told again after a kill, completes', () 
       calls: sold,
       happens: wonOfCancelled,
       type: 'charge.dispute.funds_reinstated',
-      writes: 3,
+      writes: 2,
     },
   ])('$name', async ({ calls, happens, type, kind = 'dispute', writes }) => {
     const purchaseBefore = async () => {

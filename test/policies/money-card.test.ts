@@ -14,6 +14,7 @@ import { commandHandler } from '../../command-api/handle.ts'
 import { whenCardSettledRecordPremium } from '../../command-api/policies/when-card-settled-record-premium.ts'
 import { contextOf, type Reaction } from '../../command-api/reaction.ts'
 import { makePaymentNews } from '../../command-api/receive-payment-news.ts'
+import { makeIsRefundOwed } from '../../command-api/refund-owed.ts'
 import { makeWriter } from '../../command-api/writer.ts'
 import { started } from '../applications/builders.ts'
 import { sampleEvent } from '../stored-events/samples.ts'
@@ -111,7 +112,7 @@ const openWorld = async () => {
   /** All that follows by itself, twice. */
   const follow = async () => {
     for (let time = 0; time < 2; time++) {
-      await react(whenPremiumRefundOwedReturnCard(writer))
+      await react(whenPremiumRefundOwedReturnCard(writer, makeIsRefundOwed(writer)))
       const due = { organisation_id, stream: streams[0], id: payment_id, kind: giveBack.kind, due_at: paid_at }
       if (await isOwed()) await giveBack.fire(due, context)
       await react(whenCardSettledRecordPremium(writer, async () => undefined))

@@ -139,18 +139,18 @@ const workOff = async (world: World, closing?: Closing): Promise<boolean> => {
     return true
   }
   const premiums = (await state())?.premiums ?? []
-  const byDebit = premiums.filter(({ method }) => method === 'direct_debit')
-  const left = byDebit.flatMap(({ premium_id, refunds, status }) =>
-    refunds.filter(({ is_left }) => is_left).map(({ refund_id }) => ({ premium_id, refund_id, status })),
-  )[0]
-  if (!left) return false
-  const { status, ...which } = left
-  const how = closing ?? (status === 'collected' ? undefined : notOwed)
-  const command: PolicyCommand = how
-    ? { type: 'CloseRefund', ...which, closing: how }
-    : { type: 'RequestRefund', ...which }
-  await attempt(async ({ handle }) => handle(policy_id, command, operator(clock.at)))
-  return true
+  for (const { premium_id, refunds, status } of premiums)
+    for (const { refund_id } of refunds.filter(({ is_left }) => is_left)) {
+      const how = closing ?? (status === 'collected' ? undefined : notOwed)
+      const which = { premium_id, refund_id }
+      const command: PolicyCommand = how
+        ? { type: 'CloseRefund', ...which, closing: how }
+        : { type: 'RequestRefund', ...which }
+      const done: unknown[] = []
+      await attempt(async ({ handle }) => done.push(...(await handle(policy_id, command, operator(clock.at))).events))
+      if (done.length > 0) return true
+    }
+  return false
 }
 
 /** The first premium is asked for, once more if it has failed, and the banks answer. */

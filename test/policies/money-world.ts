@@ -18,6 +18,7 @@ import { refundPremiums } from '../../command-api/policies/refund-premiums.ts'
 import { whenCardSettledRecordPremium } from '../../command-api/policies/when-card-settled-record-premium.ts'
 import { contextOf, type Reaction } from '../../command-api/reaction.ts'
 import { makePaymentNews } from '../../command-api/receive-payment-news.ts'
+import { makeIsRefundOwed } from '../../command-api/refund-owed.ts'
 import { makeWriter } from '../../command-api/writer.ts'
 import { cardPaymentDue, isCardEvent } from '../../projections/due-times/card-payments.ts'
 import { policyDueTimes, premiumDueTimes } from '../../projections/due-times/policies.ts'
@@ -82,6 +83,7 @@ export const openWorld = async ({
   const bank = makeBank()
   const { log, kill, streamOf } = memoryLog()
   const clock = { at: '2026-07-01T09:00:00.000Z' }
+  let told = 0
   const context = () => ({
     organisation_id,
     actor: { type: 'operator', id: null } as const,
@@ -135,20 +137,27 @@ export const openWorld = async ({
     { type: 'PolicyActivated', start_date: bound.start_date },
   ])
 
+  const delivered = new Map<string, number>()
+  /** What is new of each stream, all of it twice: whoever reacts may be killed before that is remembered. */
   const react = async <Shapes extends EventShapes>(reaction: Reaction<Shapes>) => {
-    for (const recorded of [applicationStream, stream].flatMap(streamOf))
-      if (recorded.type in reaction.events)
+    for (const each of [applicationStream, stream]) {
+      const place = `${reaction.name} ${each}`
+      const recorded = streamOf(each)
+      const added = recorded.slice(delivered.get(place) ?? 0).filter(({ type }) => type in reaction.events)
+      delivered.set(place, recorded.length)
+      for (const happened of [...added, ...added])
         await reaction.react(
-          fromStored(reaction.events, recorded),
-          recorded,
-          contextOf(reaction, recorded, new AbortController().signal),
+          fromStored(reaction.events, happened),
+          happened,
+          contextOf(reaction, happened, new AbortController().signal),
         )
+    }
   }
   /** What is owed on the card becomes the application's, and what became of it the policy's. */
   const follow = async () => {
     const { writer } = start()
     for (let time = 0; is_by_card && time < 2; time++) {
-      await react(whenPremiumRefundOwedReturnCard(writer))
+      await react(whenPremiumRefundOwedReturnCard(writer, makeIsRefundOwed(writer)))
       await react(whenCardSettledRecordPremium(writer, async () => undefined))
     }
   }
@@ -189,7 +198,7 @@ export const openWorld = async ({
     if (!intent) return
     const last_payment_error = { code: 'insufficient_funds', decline_code: null }
     const object = { id: intent.id, amount: intent.amount_pence, metadata: { ...intent.metadata }, last_payment_error }
-    const news = { id: `evt_${intent.id}_${Math.random()}`.replace('.', ''), livemode: false, type, data: { object } }
+    const news = { id: `evt_${intent.id}_told_${++told}`, livemode: false, type, data: { object } }
     await attempt(async ({ receive }) => receive(OrganisationId.parse(organisation_id), news, context()))
   }
   const tellOfRefunds = async (index: number, amount_refunded = bank.intents[index]?.refunded_pence ?? 0) => {

@@ -58,7 +58,7 @@ test.each([
   '%s, what was collected less what was refunded is what the provider holds, and no payment is kept twice, or for nothing',
   async (_title, happening, numRuns) => {
     const histories = fc.array(happening, { minLength: 5, maxLength: 40 })
-    const property = fc.asyncProperty(histories, fc.constantFrom(...ends), fc.constant(false), expectItToAddUp)
+    const property = fc.asyncProperty(histories, fc.constantFrom(...ends), fc.boolean(), expectItToAddUp)
     await expect(fc.assert(property, { numRuns })).resolves.toBeUndefined()
   },
 )
@@ -90,5 +90,75 @@ test.each<readonly [string, readonly Step[]]>([
     ],
   ],
 ])('what was given back of a card payment %s, is recorded', async (_title, steps) => {
+  await expect(expectItToAddUp(steps, '2026-07-10', true)).resolves.toBeUndefined()
+})
+
+const disputed = (at: number) => ({ act: 'dispute', at, told: true }) as const
+const won = (at: number) => ({ act: 'win', at, told: true }) as const
+const collected = (succeeds: boolean) => ({ act: 'collect', succeeds }) as const
+const byHand = (at: number, pence: 50 | 400 | 2_875, told = true) =>
+  ({ act: 'refund at the provider', at, pence, told }) as const
+const fails = { act: 'refund fails', at: 0, told: false } as const
+const again = { act: 'retry', at: 0 } as const
+const refundAll = { act: 'refund', at: 0, pence: null } as const
+const coolOff = { act: 'cancel', cooling_off: true } as const
+
+test.each<readonly [string, readonly Step[]]>([
+  [
+    'what is given back after a dispute was won is owed by the card payment, also where it was owed before the dispute',
+    [refundAll, disputed(0), won(0), refundAll],
+  ],
+  [
+    'what was owed of a debit can be closed once the card pays again',
+    [disputed(0), collected(true), won(0), refundAll, disputed(1), collected(false)],
+  ],
+  [
+    'the won card payment that was given back by hand, whose refund failed, can be closed or tried',
+    [disputed(0), collected(true), won(0), byHand(0, 2_875), fails, disputed(1), won(1), disputed(0), won(0)],
+  ],
+  [
+    'parts that were given back by hand stand when what was given back whole has failed',
+    [byHand(0, 2_875), fails, byHand(0, 50, false), byHand(0, 50), disputed(0)],
+  ],
+  [
+    'a part that failed before all was given back is not owed, and all is recorded',
+    [byHand(0, 50, false), fails, byHand(0, 2_875), disputed(0)],
+  ],
+  [
+    'two payments that stand while a third is asked for in vain: one is given back',
+    [disputed(0), collected(true), disputed(1), again, won(0), won(1), collected(false)],
+  ],
+  [
+    'a card payment that was given back by hand while it was to be asked for anew, and lost, is owed to nobody',
+    [disputed(0), again, won(0), byHand(0, 2_875), fails, disputed(0), collected(false), collected(true)],
+  ],
+  [
+    'what has come back of a part of the card is owed once a debit has paid a policy that is cancelled',
+    [byHand(0, 400), fails, disputed(0), again, collected(true), coolOff],
+  ],
+  [
+    'parts that make up what was paid twice are one payment, not two',
+    [disputed(0), collected(true), won(0), byHand(1, 400), byHand(0, 2_875), disputed(1), collected(false), won(1)],
+  ],
+  [
+    'what is given back of the card is recorded whole beside a part of a debit that was lost',
+    [disputed(0), collected(true), byHand(1, 400), disputed(1), won(0), byHand(0, 2_875)],
+  ],
+  [
+    'what was made, failed, and was closed meanwhile is made anew',
+    [
+      { act: 'lose answers', collections: 0, refunds: 1 },
+      coolOff,
+      { act: 'fire', at: 0, kill: undefined },
+      { act: 'dispute', at: 0, told: false },
+      { act: 'win', at: 0, told: false },
+      fails,
+    ],
+  ],
+  [
+    'a payment that was given back pays for none of two that stood beside the one that is asked for',
+    [disputed(0), collected(true), won(0), byHand(1, 2_875), disputed(1), again, won(1), disputed(0)],
+  ],
+])('of a first premium by card beside a debit, %s', async (_title, steps) => {
   await expect(expectItToAddUp(steps, '2026-07-10', true)).resolves.toBeUndefined()
 })

@@ -27,6 +27,7 @@ import {
   dueByCard,
   collectedByCard,
   activeByCard,
+  card_payment_id,
 } from './premium-builders.ts'
 
 const scenario = scenariosOf(policy)
@@ -273,7 +274,7 @@ describe('a refund that fails after it was made', () => {
   })
 
   describe('on a card', () => {
-    const byCard = [...activeByCard, dueByCard, collectedByCard, owed('operator'), givenBack] as const
+    const byCard = [...activeByCard, dueByCard, collectedByCard, owed('operator', card_payment_id), givenBack] as const
     const card = { type: 'RecordCardReturnFailure', ...refundFailure } as const
     scenario('is owed again by the policy, too', { given: byCard, when: card, then: [refundFailed] })
     scenario('once', { given: [...byCard, refundFailed], when: card, then: [] })

@@ -144,8 +144,8 @@ export const writtenOff = {
   reason: 'policy_ended',
 } satisfies PremiumEvent
 
-export const owed = (reason: 'cooling_off' | 'operator' | 'policy_ended') => {
-  const card = { application_id: 'a0000000-0000-4000-8000-000000000001' as never, card_payment_id: null }
+export const owed = (reason: 'cooling_off' | 'operator' | 'policy_ended', of_card: string | null = null) => {
+  const card = { application_id: 'a0000000-0000-4000-8000-000000000001' as never, card_payment_id: of_card }
   return { type: 'PremiumRefundOwed', ...first, refund_id, ...card, refund_pence: 2875, reason } as const
 }
 

@@ -7,7 +7,9 @@ import { PremiumRefundId, type PremiumEvent } from '#domain/premiums/events.ts'
 import { rejected, scenariosOf } from '../scenario.ts'
 import {
   active,
+  activeByCard,
   cancelled,
+  card_payment_id,
   collected,
   customer_id,
   due,
@@ -89,18 +91,18 @@ describe('a refund that was left to the team', () => {
     then: rejected('conflict', undefined, 'come to its end already (refunded)'),
   })
   scenario('409 conflict: it is the card payment that is closed', {
-    given: [...active, dueByCard, collectedByCard, owed('operator'), givenBack, refundFailed],
+    given: [...activeByCard, dueByCard, collectedByCard, owed('operator', card_payment_id), givenBack, refundFailed],
     when: close(isPaid),
     then: rejected('conflict', undefined, 'of application a0000000-0000-4000-8000-000000000001 closed.'),
   })
   scenario('is closed with the card payment', {
-    given: [...active, dueByCard, collectedByCard, owed('operator'), givenBack, refundFailed],
+    given: [...activeByCard, dueByCard, collectedByCard, owed('operator', card_payment_id), givenBack, refundFailed],
     when: { type: 'RecordCardReturnClosed', closing: isPaid },
     then: [paid],
   })
-  const byCard = [...active, dueByCard, collectedByCard] satisfies PolicyStreamEvent[]
+  const byCard = [...activeByCard, dueByCard, collectedByCard] satisfies PolicyStreamEvent[]
   scenario('is owed no more when the payer’s bank took the card payment back', {
-    given: [...byCard, owed('operator')],
+    given: [...byCard, owed('operator', card_payment_id)],
     when: { type: 'RecordCardReturnClosed', closing: { how: 'taken_back' } },
     then: [takenBack],
   })

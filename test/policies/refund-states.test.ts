@@ -210,7 +210,7 @@ describe('a card payment that was given back', () => {
   })
   scenario('in part', { given: paidByCard, when: returned(1), then: [given(1, 1, 'provider')] })
   scenario('never more than was paid', { given: paidByCard, when: returned(9999), then: [given(1, 2875, 'provider')] })
-  scenario('by so much as the firm has not paid otherwise', {
+  scenario('is recorded whole, although the firm has paid a part otherwise', {
     given: [
       ...paidByCard,
       part(2, 875),
@@ -226,7 +226,7 @@ describe('a card payment that was given back', () => {
       },
     ],
     when: returned(2875),
-    then: [given(1, 2000, 'provider')],
+    then: [given(1, 2875, 'provider')],
   })
   scenario('is recorded once', { given: [...paidByCard, given(2, 2875)], when: returned(2875), then: [] })
   scenario('is none while nothing came back', { given: paidByCard, when: returned(0), then: [] })
@@ -353,7 +353,7 @@ describe('a card payment of which somebody has given back a part by hand', () =>
     then: [given(2, 700), given(4, 300), given(1, 400, 'provider')],
   })
   scenario('is closed with what is owed of it, and not with that part', {
-    given: [...byHand, part(2, 1875)],
+    given: [...byHand, { ...part(2, 1875), card_payment_id }],
     when: { type: 'RecordCardReturnClosed', closing: { how: 'not_owed', reason: 'A mistake.' } },
     then: [
       {

@@ -191,6 +191,7 @@ describe('a refund', () => {
     refund_pence: 2875,
     reason: 'operator',
     attempt: null,
+    card_payment_id: null,
     paid_on: null,
     failure_code: null,
     failed_attempts: 0,
