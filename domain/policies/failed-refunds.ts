@@ -1,6 +1,6 @@
 import type { PremiumEvent, PremiumId, PremiumRefundId } from '../premiums/events.ts'
 import type { Premium, PremiumRefund } from '../premiums/record.ts'
-import { paidBy } from './paid-premium.ts'
+import { paidBy, refundedAtOnce } from './paid-premium.ts'
 import { about, premiumOf } from './premium-of.ts'
 import { cardAttempt, isClosed, isMade, isOfCard, isOwed, premiumByCard, takenBack, waived } from './refunds.ts'
 import type { PolicyState } from './state.ts'
@@ -85,7 +85,16 @@ const refundsFailed = (
     const isLost = refund.reason === 'paid_twice' && refund_pence === premium.amount_pence && !other
     if (isLost || premium.status === 'written_off') return [hasFailed, takenBack(policy, premium, refund)]
     // What the policy owes of a card payment is owed whole: what somebody gave back of it by hand was nobody's debt.
-    const isNoDebt = premium.method === 'card' && refund.reason === 'provider' && refund.card_payment_id === null
+    const isByHand = premium.method === 'card' && refund.reason === 'provider' && refund.card_payment_id === null
+    const isNoDebt = isByHand && !isForNothing(premium, policy, refund)
     return isNoDebt ? [hasFailed, waived(policy, premium, refund, 'not_owed')] : [hasFailed]
   })
+}
+
+/** It was collected for a time that is not covered, and no other refund of the card gives it back. */
+const isForNothing = (premium: Premium, policy: PolicyState, refund: PremiumRefund): boolean => {
+  const refunds = premium.refunds.filter((each) => each !== refund)
+  const isOwedOtherwise = refunds.some((each) => isOwed(each) && isOfCard(each))
+  const owed = refundedAtOnce({ ...premium, refunds }, policy, refund.refund_id)
+  return premium.status === 'collected' && !isOwedOtherwise && owed.length > 0
 }

@@ -156,6 +156,10 @@ test.each<readonly [string, readonly Step[]]>([
     ],
   ],
   [
+    'what was given back of a cancelled policy, won and come back is left to the team',
+    [coolOff, { act: 'fire', at: 0, kill: 'before' }, disputed(0), byHand(0, 50), won(0), fails],
+  ],
+  [
     'a payment that was given back pays for none of two that stood beside the one that is asked for',
     [disputed(0), collected(true), won(0), byHand(1, 2_875), disputed(1), again, won(1), disputed(0)],
   ],
