@@ -24,19 +24,27 @@ type Deps = {
   readonly realNow?: () => number
 }
 
-/** Steps under way at once: for all organisations together, and for each. So many more wait for their turn. */
-const most = { all: 64, each: 8, waiting: 10_000 }
+/** Steps under way at once: for all organisations together, and for each. Of each so many more wait for their turn. */
+const most = { all: 64, each: 8, waiting: 1_000 }
+
+/** Of one organisation, by the request: what is being done, and what waits in the order in which it asked. */
+type Turns = {
+  readonly underWay: Set<string>
+  readonly waiting: Map<string, Asked>
+}
+
+type Asked = { readonly due: DueTime; readonly context: Context }
 
 /**
  * A search that is under way is due all the time: each time one step is made, which asks the panel and stores what is
  * new. So any process goes on with the search of one that has died, and nothing waits for a slow panel: a step goes on
- * by itself, and while it does the search is passed over. Steps have their turn in the order in which they asked for it, so
- * that a search that takes long leaves room for those that came after it.
+ * by itself, and while it does the search is passed over. Organisations have their turn one after the other, and the steps of
+ * each in the order in which they asked for it, so that a search that takes long leaves room for those that came after it.
  */
 export const searchMarket = ({ writer, panel, openAccount, clock, log, realNow = Date.now }: Deps): Timer => {
   const { handle, load } = commandHandler(writer, application)
-  const underWay = new Map<string, string>()
-  const waiting = new Map<string, { readonly due: DueTime; readonly context: Context }>()
+  const organisations = new Map<string, Turns>()
+  let underWay = 0
 
   /** What the providers are told, from the event that asked for the search. */
   const readSearch = async (stream: string, request_id: string): Promise<MarketSearch | undefined> => {
@@ -82,30 +90,40 @@ export const searchMarket = ({ writer, panel, openAccount, clock, log, realNow =
     })
   }
 
-  const underWayFor = (organisation_id: string): number =>
-    [...underWay.values()].filter((each) => each === organisation_id).length
-
   /** Begins the steps that there is room for. */
   const goOn = (): void => {
-    for (const [id, { due, context }] of waiting) {
-      if (underWay.size >= most.all) return
-      if (underWayFor(due.organisation_id) >= most.each) continue
-      waiting.delete(id)
-      underWay.set(id, due.organisation_id)
-      void step(due, context)
-        .catch((error: unknown) => log.warn({ error, request_id: id }, 'market search step failed'))
-        .finally(() => {
-          underWay.delete(id)
-          goOn()
-        })
+    for (const [organisation_id, turns] of organisations) {
+      if (underWay >= most.all) return
+      const next = turns.waiting.values().next().value
+      if (!next || turns.underWay.size >= most.each) continue
+      begin(next, turns)
+      // The loop comes to it again behind the others.
+      organisations.delete(organisation_id)
+      organisations.set(organisation_id, turns)
     }
+  }
+
+  const begin = ({ due, context }: Asked, turns: Turns): void => {
+    turns.waiting.delete(due.id)
+    turns.underWay.add(due.id)
+    underWay++
+    void step(due, context)
+      .catch((error: unknown) => log.warn({ error, request_id: due.id }, 'market search step failed'))
+      .finally(() => {
+        turns.underWay.delete(due.id)
+        underWay--
+        if (turns.underWay.size + turns.waiting.size === 0) organisations.delete(due.organisation_id)
+        goOn()
+      })
   }
 
   return {
     kind: 'market_search',
     fire: async (due, context) => {
-      if (underWay.has(due.id) || waiting.has(due.id) || waiting.size >= most.waiting) return
-      waiting.set(due.id, { due, context })
+      const turns = organisations.get(due.organisation_id) ?? { underWay: new Set(), waiting: new Map() }
+      if (turns.underWay.has(due.id) || turns.waiting.has(due.id) || turns.waiting.size >= most.waiting) return
+      turns.waiting.set(due.id, { due, context })
+      organisations.set(due.organisation_id, turns)
       goOn()
     },
   }
