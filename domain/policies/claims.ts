@@ -175,15 +175,21 @@ const refuseBeyondCover = (amount_pence: number | null, claim: Claim, policy: Po
   throw invalid('amount_pence', `must be at most ${most}, ${what}`)
 }
 
-/** What is repeated changes nothing; another amount or note must not be lost without a word. */
-const saysNothingElse = ({ amount_pence, note }: DecideClaim, claim: Claim): boolean =>
-  (amount_pence === null || amount_pence === claim.amount_pence) && (note === null || note === claim.note)
+/** What is repeated changes nothing; another amount or note, or that cover is to end, must not be lost without a word. */
+const saysNothingElse = (command: DecideClaim, claim: Claim, policy: PolicyState): boolean => {
+  const { decision, amount_pence, note, ends_policy } = command
+  return (
+    (amount_pence === null || amount_pence === claim.amount_pence) &&
+    (note === null || note === claim.note) &&
+    (decision !== 'pay' || !ends_policy || hasEnded(policy))
+  )
+}
 
 export const decideClaim = (command: DecideClaim, policy: PolicyState): readonly PolicyStreamEvent[] => {
   const { claim_id, decision, note, ends_policy, today } = command
   const claim = policy.claims.find((each) => each.claim_id === claim_id)
   if (!claim) throw unknownClaim()
-  if (claim.status === statusAfter[eventBy[decision]] && saysNothingElse(command, claim)) return []
+  if (claim.status === statusAfter[eventBy[decision]] && saysNothingElse(command, claim, policy)) return []
   if (!possibleFrom[decision].includes(claim.status))
     throw new Rejection(
       'conflict',

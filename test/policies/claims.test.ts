@@ -95,6 +95,16 @@ describe('what can be decided about a claim', () => {
       then: rejected('conflict', undefined, `decided: ${possible[status].join(', ')}.`),
     })
   }
+  scenario('pay of one that is paid, to end cover that goes on: 409 conflict', {
+    given: [...active, ...histories.paid],
+    when: { ...decide('pay'), ends_policy: true },
+    then: rejected('conflict', undefined, 'decided: close.'),
+  })
+  scenario('pay of one that is paid, to end cover that ended with the payment: it is so', {
+    given: [...active, ...histories.paid, { type: 'PolicyEndedByClaim', claim_id, ended_on: today }],
+    when: { ...decide('pay'), ends_policy: true },
+    then: [],
+  })
   scenario('evidence that was asked for, asked for in the same words: it is so', {
     given: [...active, opened, { ...request_evidence, note: 'The certificate' }],
     when: { ...decide('request_evidence'), note: 'The certificate' },
