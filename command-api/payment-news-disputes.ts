@@ -53,8 +53,11 @@ export const makeOnDispute = ({ writer, merchants, concerns, setUp }: NewsParts)
     context: Context,
   ): Promise<Receipt> => {
     const { premium_id } = premium
-    const reinstated = { outcome: 'reinstated', ...collectedBy(premium, attempt, payment_intent_id, context) } as const
-    const result = isTakenBack ? ({ outcome: 'disputed' } as const) : reinstated
+    const collected = collectedBy(premium, attempt, payment_intent_id, context)
+    const { refundId } = collected
+    const result = isTakenBack
+      ? ({ outcome: 'disputed', refundId } as const)
+      : ({ outcome: 'reinstated', ...collected } as const)
     await policies.handle(state.id, { type: 'SettlePremium', premium_id, attempt, now: context.now, result }, context)
     return { ...receipt, application_id: state.application_id, policy_id: state.id, premium_id }
   }

@@ -19,6 +19,12 @@ export const providerRefundId = (
   return PremiumRefundId.parse(derivedId('provider_refund', premium_id, `${attempt} ${total_pence}${since}`))
 }
 
+/** The id of what was given back of a card payment by somebody else, by how many refunds of its premium there are. */
+export const cardReturnIds =
+  (payment_id: string) =>
+  (count: number): PremiumRefundId =>
+    PremiumRefundId.parse(count === 0 ? payment_id : derivedId('card_return', payment_id, String(count)))
+
 /**
  * The id of what is given back of a premium that was paid twice, by the attempt that told of it, and by how many refunds of it
  * there are: what is lost and won again is given back again.

@@ -1,10 +1,10 @@
 import { idOf, type EventOf } from '#domain/event.ts'
 import { paymentEvents } from '#domain/payments/events.ts'
 import { policy } from '#domain/policies/policy.ts'
-import { PremiumRefundId } from '#domain/premiums/events.ts'
 import { ApplicationId } from '#domain/values.ts'
 import { commandHandler, type Context, type Writer } from '../handle.ts'
 import type { Reaction } from '../reaction.ts'
+import { cardReturnIds } from './ids.ts'
 
 const { CardPaymentCaptured, CardPaymentReturned, CardPaymentReturnFailed, CardPaymentReturnClosed } = paymentEvents
 const events = { CardPaymentCaptured, CardPaymentReturned, CardPaymentReturnFailed, CardPaymentReturnClosed }
@@ -38,9 +38,12 @@ export const whenCardSettledRecordPremium = (writer: Writer, setUpSold: SetUpSol
         await handle(event.policy_id, { type: 'RecordCardReturnClosed', closing: closingOf(event) }, context)
         return
       }
-      const refund_id = PremiumRefundId.parse(event.payment_id)
       const returned_pence = event.how === 'refunded' ? event.amount_pence : 0
-      await handle(event.policy_id, { type: 'RecordCardReturned', refund_id, returned_pence }, context)
+      await handle(
+        event.policy_id,
+        { type: 'RecordCardReturned', refundId: cardReturnIds(event.payment_id), returned_pence },
+        context,
+      )
     },
   }
 }

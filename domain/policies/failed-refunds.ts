@@ -95,6 +95,6 @@ const refundsFailed = (
 const isForNothing = (premium: Premium, policy: PolicyState, refund: PremiumRefund): boolean => {
   const refunds = premium.refunds.filter((each) => each !== refund)
   const isOwedOtherwise = refunds.some((each) => isOwed(each) && isOfCard(each))
-  const owed = refundedAtOnce({ ...premium, refunds }, policy, refund.refund_id)
+  const owed = refundedAtOnce({ ...premium, refunds }, policy, [refund.refund_id])
   return premium.status === 'collected' && !isOwedOtherwise && owed.length > 0
 }

@@ -48,7 +48,8 @@ export type RecordProviderRefund = {
 /** The card that paid the first premium was given back, or its authorisation let go. */
 export type RecordCardReturned = {
   readonly type: 'RecordCardReturned'
-  readonly refund_id: PremiumRefundId
+  /** The id of what goes beyond what was owed, by how many refunds there are. */
+  readonly refundId: (count: number) => PremiumRefundId
   readonly returned_pence: number
 }
 
@@ -300,12 +301,10 @@ const reduced = (premium: Premium, { refund_id }: Owed, refund_pence: number, at
   refund_pence,
 })
 
-export const recordCardReturned = (
-  { refund_id, returned_pence }: RecordCardReturned,
-  policy: PolicyState,
-): Decision => {
+export const recordCardReturned = ({ refundId, returned_pence }: RecordCardReturned, policy: PolicyState): Decision => {
   const premium = premiumByCard(policy)
   if (!premium) return []
+  const refund_id = refundId(premium.refunds.length)
   const isPaidByCard = premium.status === 'collected' && premium.method === 'card'
   // It stands beside another payment, or the payer's bank has taken it back as well.
   if (!isPaidByCard) {

@@ -8,7 +8,7 @@ import type { PolicyEvent } from './events.ts'
 import { paidBy, paidByOther, paidTwice, refundedAtOnce } from './paid-premium.ts'
 import { about, premiumOf } from './premium-of.ts'
 import type { PolicyStreamEvent } from './record.ts'
-import { leaveRefunds, waiveRefund } from './refunds.ts'
+import { cardAttempt, isOfCard, isOwed, leaveRefunds, takenBack as refundTakenBack, waiveRefund } from './refunds.ts'
 import type { PolicyState } from './state.ts'
 import { giveUp, writtenOff } from './write-off.ts'
 
@@ -22,16 +22,19 @@ export type SettlePremium = {
     | ({ readonly outcome: 'collected' } & Collected)
     | { readonly outcome: 'failed'; readonly failure_code: string }
     /** What was collected was taken back by the payer's bank, which needs no reason and has no end of time for it. */
-    | { readonly outcome: 'disputed' }
+    | ({ readonly outcome: 'disputed' } & OfAnother)
     /** The firm has won the dispute, and what was collected is its own again. */
     | ({ readonly outcome: 'reinstated' } & Collected)
 }
 
-type Collected = {
-  readonly payment_intent_id: string
-  readonly collected_at: string
+type OfAnother = {
   /** The id of what is given back of it, where another attempt has collected it as well, by how many refunds there are. */
   readonly refundId: (count: number) => PremiumRefundId
+}
+
+type Collected = OfAnother & {
+  readonly payment_intent_id: string
+  readonly collected_at: string
 }
 
 type Decision = readonly PremiumEvent[]
@@ -42,7 +45,7 @@ export const settlePremium = (
   policy: PolicyState,
 ): readonly PolicyStreamEvent[] => {
   const premium = premiumOf(policy, premium_id)
-  if (result.outcome === 'disputed') return disputed(premium, attempt, policy, now)
+  if (result.outcome === 'disputed') return disputed(premium, attempt, policy, now, result)
   if (result.outcome === 'reinstated') return reinstated(premium, attempt, policy, result)
   if (result.outcome === 'collected') {
     if (isPaidBy(premium, attempt) || premium.disputed_attempts.includes(attempt)) return []
@@ -52,7 +55,7 @@ export const settlePremium = (
       byDebit(premium, attempt, result),
       ...provenMandate(policy),
       ...paidTwice(premium, policy),
-      ...refundedAtOnce({ ...premium, method: 'direct_debit' }, policy, refundId(premium.refunds.length)),
+      ...refundedAtOnce({ ...premium, method: 'direct_debit' }, policy, [refundId(premium.refunds.length)]),
     ]
   }
   if ((premium.status !== 'due' && premium.status !== 'requested') || premium.attempt !== attempt) return []
@@ -124,13 +127,27 @@ const provenMandate = ({ payment_method, provider_mandate, application_id }: Pol
 }
 
 /** It is owed again, unless another payment pays it; whether it is asked for again is left to the team. */
-const disputed = (premium: Premium, attempt: number, policy: PolicyState, now: string): Decision => {
+const disputed = (
+  premium: Premium,
+  attempt: number,
+  policy: PolicyState,
+  now: string,
+  { refundId }: OfAnother,
+): Decision => {
   const other = premium.also_paid_by.find((each) => each.attempt === attempt)
   if (other) return otherDisputed(premium, other, policy, now)
   // It may be told before anybody has recorded that it was asked for, or collected.
   const mayBeCollected = premium.status === 'collected' || premium.status === 'requested' || premium.status === 'due'
   if (premium.attempt !== attempt || !mayBeCollected) return []
-  return [takenBack(premium, attempt, policy, now), ...(paidByOther(premium, policy) ?? unpaid(premium, policy))]
+  const lost = takenBack(premium, attempt, policy, now)
+  // What is owed of the card is given back of it no more: should that still be owed, the other payment is given back.
+  const ofCard = attempt === cardAttempt ? premium.refunds.filter((refund) => isOwed(refund) && isOfCard(refund)) : []
+  const left = premium.refunds.map((refund) =>
+    ofCard.includes(refund) ? { ...refund, status: 'waived' as const } : refund,
+  )
+  const paid = paidByOther({ ...premium, refunds: left }, policy, refundId(premium.refunds.length))
+  const waived = ofCard.map((refund) => refundTakenBack(policy, premium, refund))
+  return [lost, ...(paid ? [...waived, ...paid] : unpaid(premium, policy))]
 }
 
 const takenBack = (premium: Premium, attempt: number, { customer, time_zone }: PolicyState, now: string) =>

@@ -160,6 +160,23 @@ test.each<readonly [string, readonly Step[]]>([
     [coolOff, { act: 'fire', at: 0, kill: 'before' }, disputed(0), byHand(0, 50), won(0), fails],
   ],
   [
+    'a debit that pays once the card is lost is given back of a policy that was cancelled',
+    [disputed(0), collected(true), disputed(1), won(0), won(1), coolOff, again, disputed(0)],
+  ],
+  [
+    'what is given back by hand after the whole has failed is recorded beside it',
+    [
+      byHand(0, 2_875),
+      disputed(0),
+      collected(true),
+      { act: 'refund fails', at: 0, told: true },
+      byHand(1, 400),
+      won(0),
+      { act: 'fire', at: 0, kill: undefined },
+      disputed(1),
+    ],
+  ],
+  [
     'a payment that was given back pays for none of two that stood beside the one that is asked for',
     [disputed(0), collected(true), won(0), byHand(1, 2_875), disputed(1), again, won(1), disputed(0)],
   ],

@@ -150,7 +150,8 @@ describe('of a first premium by card that was taken back and asked for by Direct
   })
   const both = [...paidByCard, requestedAnew, collectedAnew, cardStands, twice()]
   const byHand: PremiumEvent = { ...givenBack, refund_id: twice_id, reason: 'paid_twice' }
-  const returned = (returned_pence: number) => ({ type: 'RecordCardReturned', refund_id, returned_pence }) as const
+  const returned = (returned_pence: number) =>
+    ({ type: 'RecordCardReturned', refundId: () => refund_id, returned_pence }) as const
   scenario('the card payment may be given back by hand: then the debit is not', {
     given: both,
     when: returned(2875),

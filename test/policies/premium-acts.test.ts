@@ -285,7 +285,7 @@ describe('a refund that fails after it was made', () => {
     })
     scenario('is refunded once the card was given back', {
       given: [...byCard, refundFailed],
-      when: { type: 'RecordCardReturned', refund_id, returned_pence: 2875 },
+      when: { type: 'RecordCardReturned', refundId: () => refund_id, returned_pence: 2875 },
       then: [givenBack],
     })
   })

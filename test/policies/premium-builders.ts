@@ -89,7 +89,7 @@ export const dispute = (attempt = 1): SettlePremium => ({
   premium_id,
   attempt,
   now,
-  result: { outcome: 'disputed' },
+  result: { outcome: 'disputed', refundId: () => twice_id },
 })
 export const disputed = {
   type: 'PremiumFailed',

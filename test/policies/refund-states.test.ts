@@ -200,7 +200,8 @@ describe('what the provider has given back', () => {
 })
 
 describe('a card payment that was given back', () => {
-  const returned = (returned_pence: number) => ({ type: 'RecordCardReturned', refund_id, returned_pence }) as const
+  const returned = (returned_pence: number) =>
+    ({ type: 'RecordCardReturned', refundId: () => refund_id, returned_pence }) as const
 
   scenario('was owed', { given: [...paidByCard, part(2, 2875)], when: returned(2875), then: [given(2, 2875)] })
   scenario('was given back by somebody else', {
@@ -336,7 +337,7 @@ describe('a card payment of which somebody has given back a part by hand', () =>
     then: [failed, waived('taken_back')],
   })
   const returned = (returned_pence: number) =>
-    ({ type: 'RecordCardReturned', refund_id: refundOf(1), returned_pence }) as const
+    ({ type: 'RecordCardReturned', refundId: () => refundOf(1), returned_pence }) as const
   scenario('has the rest given back, and that part is not counted again', {
     given: [...byHand, part(2, 1875)],
     when: returned(2875),
