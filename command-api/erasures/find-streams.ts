@@ -67,8 +67,8 @@ export type PersonStreams = {
 
 /**
  * The streams that tell of a person: those of their own, those that read models name, and those that these follow from.
- * It finds the same when nothing of the person can be read any more. Of an application with two persons the key belongs to
- * the first one, and what it and its policy follow from is about that one.
+ * It finds the same when nothing of the person can be read any more. Of an application with two persons, and of its policy, the
+ * key belongs to the first one, and what they follow from is about that one.
  */
 export const findStreams = async (
   { pool, eventLog }: { readonly pool: Database; readonly eventLog: Pick<EventLog, 'read'> },
@@ -95,7 +95,7 @@ export const findStreams = async (
         select policy_id::uuid from own_application where policy_id is not null)))
     select 'application-' || id as stream, bool_or(is_first) as is_own, bool_or(is_first) as is_theirs
       from own_application group by id
-    union all select 'policy-' || id, false, is_theirs from own_policy
+    union all select 'policy-' || id, is_theirs, is_theirs from own_policy
     union all select 'membership-' || id, bool_or(is_theirs and customer_id is null), bool_or(is_theirs) from (
         select memberships.id, memberships.customer_id, is_theirs
           from memberships join own_policy using (policy_number) where memberships.organisation_id = ${organisation_id}
