@@ -1,6 +1,7 @@
 import { erasure } from '#domain/erasures/erasure.ts'
 import { erasureEvents } from '#domain/erasures/events.ts'
 import { OwnError } from '#domain/own-error.ts'
+import type { OrganisationId } from '#domain/values.ts'
 import type { Progress } from '#infra/consumers/progress.ts'
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
 import { subjectOfPerson } from '#infra/crypto/subjects.ts'
@@ -8,7 +9,7 @@ import type { EventLog } from '#infra/event-log/event-log.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { commandHandler, type Writer } from '../handle.ts'
 import type { Reaction } from '../reaction.ts'
-import { findSetAside, findStreams, telling, untilShown } from './find-streams.ts'
+import { countPoliciesInForce, findSetAside, findStreams, telling, untilShown } from './find-streams.ts'
 
 type Deps = {
   readonly writer: Writer
@@ -22,7 +23,7 @@ const { PersonErasureRequested } = erasureEvents
 
 /**
  * Destroys the key of the person, so that nothing more is stored of them, and then the keys of all records that are theirs
- * alone. Repeated, it finds and destroys the same.
+ * alone. Repeated, it finds and destroys the same. What was sold or claimed while the erasure was asked for is waited for.
  */
 export const whenErasureRequestedErasePerson = ({
   writer,
@@ -32,21 +33,33 @@ export const whenErasureRequestedErasePerson = ({
   progress,
 }: Deps): Reaction<{ PersonErasureRequested: typeof PersonErasureRequested }> => {
   const { handle } = commandHandler(writer, erasure)
+
+  /** All that was stored so far and tells of the person can be found from now on. */
+  const allShown = async (organisation_id: OrganisationId) => {
+    await untilShown({ eventLog, progress }, telling)
+    const waiting = await findSetAside(pool, organisation_id, telling)
+    if (waiting !== undefined)
+      throw new OwnError(
+        `${waiting} is set aside by a read model and may tell of the person: resume it, and then this.`,
+      )
+  }
+
   return {
     name: 'when-erasure-requested-erase-person',
     categories: ['erasure'],
     events: { PersonErasureRequested },
     react: async ({ organisation_id, contact_id, streams: known }, _recorded, context) => {
+      const person = { organisation_id, contact_id }
+      await allShown(organisation_id)
+      if ((await countPoliciesInForce(pool, person)) > 0)
+        throw new OwnError(
+          'A policy was sold to the person, or a claim opened, while the erasure was asked for: end or settle it, and resume this.',
+        )
       await dataKeys.erase({ organisation_id, subject: subjectOfPerson(contact_id) })
       // Earlier versions sealed the files of a person under this name.
       await dataKeys.erase({ organisation_id, subject: contact_id })
-      await untilShown({ eventLog, progress }, telling)
-      const waiting = await findSetAside(pool, organisation_id, telling)
-      if (waiting !== undefined)
-        throw new OwnError(
-          `${waiting} is set aside by a read model and may tell of the person: resume it, and then this.`,
-        )
-      const { streams, sealed } = await findStreams({ pool, eventLog }, { organisation_id, contact_id }, known)
+      await allShown(organisation_id)
+      const { streams, sealed } = await findStreams({ pool, eventLog }, person, known)
       for (const subject of sealed) await dataKeys.erase({ organisation_id, subject })
       // Which of them were confirmed before is known from the erasure itself, however many appends that takes.
       for (;;) {

@@ -243,29 +243,83 @@ test('503: read models that are behind decide nothing', async () => {
   expect(waited).toEqual(['application', 'policy'])
 })
 
-test('while a record that may tell of the person is set aside, the erasure itself is set aside, and not confirmed', async () => {
-  const [erased, appended]: [string[], string[]] = [[], []]
-  const eventLog = {
-    head: async () => undefined,
-    read: async () => [],
-    append: async (stream: string) => void appended.push(stream),
-  } as unknown as EventLog
-  const { react } = whenErasureRequestedErasePerson({
-    writer: makeWriter({ log: eventLog, seen: async () => undefined }),
-    pool: { query: async () => ({ rows: [{ stream: 'membership-7' }] }) } as unknown as Database,
-    eventLog,
-    dataKeys: { erase: async ({ subject }) => void erased.push(subject) },
-    progress: { wait: async () => true },
-  })
+describe('the erasure itself', () => {
+  const stream = `application-${application}`
   const requested: PersonErasureRequested = {
     type: 'PersonErasureRequested',
     ...first,
     requested_by: null,
     streams: [],
   }
+  type Told = { readonly pool?: Database; readonly shown?: () => Promise<unknown> }
 
-  const erasing = react(requested, {} as RecordedEvent, {} as Context)
+  const erasing = async ({ pool = model.pool, shown = async () => undefined }: Told) => {
+    const [sample] = samples
+    if (!sample) throw new Error('There is no sample.')
+    const [erased, appended]: [string[], string[]] = [[], []]
+    const eventLog = {
+      head: async () => '1' as Position,
+      read: async (asked: string) => (asked === stream ? [sample.event] : []),
+      append: async (to: string) => {
+        appended.push(to)
+        return { outcome: 'appended', revision: 0, position: '2' }
+      },
+    } as unknown as EventLog
+    const { react } = whenErasureRequestedErasePerson({
+      writer: makeWriter({ log: eventLog, seen: async () => undefined }),
+      pool,
+      eventLog,
+      dataKeys: { erase: async ({ subject }) => void erased.push(subject) },
+      progress: {
+        wait: async () => {
+          if (erased.length > 0) await shown()
+          return true
+        },
+      },
+    })
+    const refusal = await react(requested, {} as RecordedEvent, {} as Context).then(
+      () => undefined,
+      (error: unknown) => (error as Error).message,
+    )
+    return { refusal, erased, appended }
+  }
+  const keysOfPerson = [`person:${first.contact_id}`, first.contact_id]
 
-  await expect(erasing).rejects.toThrow('membership-7 is set aside')
-  expect({ erased, appended }).toEqual({ erased: [`person:${first.contact_id}`, first.contact_id], appended: [] })
+  test('is set aside while a record that may tell of the person is, and destroys nothing', async () => {
+    const pool = { query: async () => ({ rows: [{ stream: 'membership-7' }] }) } as unknown as Database
+
+    const { refusal, ...done } = await erasing({ pool })
+
+    expect(refusal).toContain('membership-7 is set aside')
+    expect(done).toEqual({ erased: [], appended: [] })
+  })
+
+  test.each(['a claim was opened', 'a policy was sold'])(
+    'is set aside where %s after their policies were counted, and destroys nothing until that has ended',
+    async (happened) => {
+      await bound(happened === 'a claim was opened' ? 'lapsed' : 'pending_start')
+      if (happened === 'a claim was opened')
+        await model.pool.query(sql`
+          insert into claims (organisation_id, id, policy_id, status)
+          values (${organisation_id}, 'b4000000-0000-5000-8000-000000000001', ${policy}, 'open')`)
+
+      const { refusal, ...done } = await erasing({})
+      await model.pool.query(`update policies set status = 'lapsed'; update claims set status = 'closed'`)
+      const resumed = await erasing({})
+
+      expect(refusal).toContain('while the erasure was asked for')
+      expect(done).toEqual({ erased: [], appended: [] })
+      expect(resumed).toMatchObject({ refusal: undefined, erased: [...keysOfPerson, stream] })
+    },
+  )
+
+  test('finds an application that was started for the person until nothing more could be stored of them', async () => {
+    await model.pool.query('truncate applications')
+    const shown = async () =>
+      model.pool.query(sql`
+        insert into applications (organisation_id, id, customer_id, status, document)
+        values (${organisation_id}, ${application}, ${first.contact_id}, 'in_capture', '{}') on conflict do nothing`)
+
+    expect(await erasing({ shown })).toMatchObject({ refusal: undefined, erased: [...keysOfPerson, stream] })
+  })
 })
