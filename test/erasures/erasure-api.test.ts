@@ -21,6 +21,19 @@ afterAll(() => service[Symbol.asyncDispose]())
 
 const patience = { timeout: 30_000, interval: 50 }
 
+/** Applies a migration as to the database of an earlier version. */
+const upgrade = async (name: string) => {
+  const file = join(import.meta.dirname, '..', '..', 'infra', 'postgres', 'migrations', name)
+  await service.parts.pool.query(await readFile(file, 'utf8'))
+}
+
+/** Which of these have a key that something can be read by. */
+const withKey = async (subjects: readonly string[]) => {
+  const { rows } = await service.parts.pool.query<{ subject: string }>(sql`
+    select subject from data_key where subject = any (${subjects}) and sealed is not null`)
+  return rows.map(({ subject }) => subject)
+}
+
 const erase = (contact_id: string) =>
   service.send<Erasure>('POST', `${service.admin}/people/${contact_id}/erasure`, { body: {} })
 const erasureOf = (contact_id: string) =>
@@ -218,7 +231,7 @@ test('404: a person of another organisation, or of none; 409 conflict: a policy 
 })
 
 test('with a person goes the key that earlier versions sealed their files under, also of those who were erased before', async () => {
-  const { pool, dataKeys } = service.parts
+  const { dataKeys } = service.parts
   const { organisation_id } = service
   const [now, before, nobody] = [
     (await service.process({ identity: { email: 'tilda@example.com' } })).contact_id ?? '',
@@ -230,12 +243,35 @@ test('with a person goes the key that earlier versions sealed their files under,
 
   await erase(now)
   await finished(now)
-  const migration = 'infra/postgres/migrations/1120-files-of-erased-people.sql'
-  await pool.query(await readFile(join(import.meta.dirname, '..', '..', migration), 'utf8'))
+  await upgrade('1120-files-of-erased-people.sql')
 
-  const { rows } = await pool.query<{ subject: string }>(sql`
-    select subject from data_key where subject = any (${[now, before, nobody]}) and sealed is not null`)
-  expect(rows).toEqual([{ subject: nobody }])
+  expect(await withKey([now, before, nobody])).toEqual([nobody])
+})
+
+test('the note of a cancelled policy goes with those who were erased before it did, and with nobody else', async () => {
+  const { pool, dataKeys } = service.parts
+  const { organisation_id } = service
+  const other = await service.organisation('other')
+  const [erased, known] = [randomUUID(), randomUUID()]
+  const policies = [
+    { organisation_id, customer_id: erased },
+    { organisation_id, customer_id: known },
+    { organisation_id: other, customer_id: erased },
+  ].map((policy) => ({ ...policy, id: randomUUID() }))
+  for (const policy of policies) {
+    await pool.query(sql`
+      insert into policies (organisation_id, id, customer_id, status, created_at)
+      values (${policy.organisation_id}, ${policy.id}, ${policy.customer_id}, 'cancelled', now())`)
+    for (const subject of [`policy-${policy.id}`, `person:${policy.customer_id}`])
+      await dataKeys.of({ organisation_id: policy.organisation_id, subject })
+  }
+  await dataKeys.erase({ organisation_id, subject: `person:${erased}` })
+
+  await upgrade('1130-cancellations-of-erased-people.sql')
+
+  await pool.query(sql`delete from policies where id = any (${policies.map(({ id }) => id)})`)
+  const subjects = policies.map(({ id }) => `policy-${id}`)
+  expect((await withKey(subjects)).toSorted()).toEqual(subjects.slice(1).toSorted())
 })
 
 test('a person is erased as the guide says', async () => {
