@@ -147,7 +147,15 @@ export const applicationEvents = {
     { subject: ({ customer_id }) => customer_id, upcasts: [withIdBeside('partner')] },
   ),
   /** The second person's own answers, under the same keys as the first person's; derived ones are among them. */
-  PartnerAnswersSaved: event({ saved: personal(Answers), removed: z.array(z.string()) }),
+  PartnerAnswersSaved: event(
+    {
+      /** Whose they are; null in version 1, which is sealed under the key of the application. */
+      customer_id: CustomerId.nullable(),
+      saved: personal(Answers),
+      removed: z.array(z.string()),
+    },
+    { subject: ({ customer_id }) => customer_id, upcasts: [(v1) => ({ ...v1, customer_id: null })] },
+  ),
   /** What a visitor told of themselves before they are a customer: all of it, as it is from now on. */
   SoftCustomerSaved: event({ soft_customer: personal(CustomerDetails), by: CallerKind }),
   /** The last choice on a stage counts. */

@@ -49,7 +49,7 @@ export const savePartner = (command: SavePartner, state: ApplicationState): read
   const partner = partnerSaved(command, state)
   const events: readonly ApplicationEvent[] = [
     ...(isNews(partner, command.partner, state) ? [partner] : []),
-    ...partnerAnswersSaved(answered.change),
+    ...partnerAnswersSaved(answered.change, partner.customer_id),
   ]
   const terminal = terminalOf(journey.questions, partner_answers, answered.change.saved)
   return terminal

@@ -11,6 +11,7 @@ import { mergeProvenance, tidyProvenance } from '../provenance.ts'
 import { withdrawn } from './quote.ts'
 import { journeyOfApplication, type ApplicationStreamEvent } from './record.ts'
 import { refuseClosed, refuseInputs } from './refusals.ts'
+import type { CustomerId } from '../values.ts'
 import type { ApplicationState } from './state.ts'
 
 /** What is undefined stays as it was. */
@@ -64,7 +65,8 @@ const partnerAnswersKept = (
   const journey = journeyOfApplication(release, record)
   const kept = Object.entries(record.risk_factors).filter(([key]) => !removed.includes(key))
   const both = { first: { ...Object.fromEntries(kept), ...saved }, partner: partner_answers }
-  return partnerAnswersSaved(settlePartnerAnswers(journey.questions, lifeKeysOf(release, journey), both, today))
+  const settled = settlePartnerAnswers(journey.questions, lifeKeysOf(release, journey), both, today)
+  return partnerAnswersSaved(settled, record.partner?.id ?? null)
 }
 
 const coverSaved = ({ components, ...figures }: Cover): ApplicationEvent => ({
@@ -76,7 +78,10 @@ const coverSaved = ({ components, ...figures }: Cover): ApplicationEvent => ({
 export const answersSaved = ({ saved, removed }: AnswerChange): readonly ApplicationEvent[] =>
   Object.keys(saved).length > 0 || removed.length > 0 ? [{ type: 'AnswersSaved', saved, removed: [...removed] }] : []
 
-export const partnerAnswersSaved = ({ saved, removed }: AnswerChange): readonly ApplicationEvent[] =>
+export const partnerAnswersSaved = (
+  { saved, removed }: AnswerChange,
+  customer_id: CustomerId | null,
+): readonly ApplicationEvent[] =>
   Object.keys(saved).length > 0 || removed.length > 0
-    ? [{ type: 'PartnerAnswersSaved', saved, removed: [...removed] }]
+    ? [{ type: 'PartnerAnswersSaved', customer_id, saved, removed: [...removed] }]
     : []

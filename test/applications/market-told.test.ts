@@ -106,6 +106,7 @@ describe('of cover for two', () => {
   })
   const theirs = (saved: Record<string, boolean | number>): ApplicationStreamEvent => ({
     type: 'PartnerAnswersSaved',
+    customer_id: bertId,
     saved,
     removed: [],
   })

@@ -57,6 +57,7 @@ const partnerSaved = (details: Partial<CustomerDetails> = bert, changes: Partial
 })
 const partnerAnswered = (saved: Record<string, string | number | boolean>, ...removed: string[]): ApplicationEvent => ({
   type: 'PartnerAnswersSaved',
+  customer_id: newId,
   saved,
   removed,
 })

@@ -16,7 +16,7 @@ const stateAfter = (events: readonly ApplicationStreamEvent[]): ApplicationState
 }
 
 const partnerAnswered = (saved: Record<string, boolean>, ...removed: string[]) =>
-  ({ type: 'PartnerAnswersSaved', saved, removed }) as const
+  ({ type: 'PartnerAnswersSaved', customer_id: CustomerId.parse(bertId), saved, removed }) as const
 const partnerSaved = (by: 'browser' | 'server') =>
   ({
     type: 'PartnerSaved',

@@ -65,3 +65,16 @@ test('a start of an application with a generated idempotency key and nothing els
     subject: started.stream,
   })
 })
+
+test('what the second person of an application answers is sealed under their own key, and goes with them alone', () => {
+  const { subjectOf } = personalDataOf(storedEvents)
+  const partner = 'c0000000-0000-4000-8000-000000000002'
+  const told = samples.filter(({ event: { type } }) => type === 'PartnerAnswersSaved' || type === 'PartnerSaved')
+  const newest = new Map(told.map((sample) => [sample.event.type, sample.event]))
+
+  const subjects = [...newest.values()].map(
+    (each) => subjectOf(each.stream, { ...each, data: { ...each.data, customer_id: partner } })?.subject,
+  )
+
+  expect(subjects).toEqual([`person:${partner}`, `person:${partner}`])
+})
