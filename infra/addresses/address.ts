@@ -1,3 +1,5 @@
+import type { z } from 'zod'
+
 /** An address at a postcode, as the post office has it. */
 export type FoundAddress = {
   readonly address_line1: string
@@ -10,6 +12,16 @@ export type FoundAddress = {
 
 /** Undefined when the provider could not be asked; none when the postcode is unknown to it. */
 export type FoundAddresses = readonly FoundAddress[] | undefined
+
+/** The addresses of those entries that can be read; undefined where there are entries and none of them can. */
+export const readAddresses = <Entry>(
+  entries: readonly unknown[],
+  schema: z.ZodType<Entry>,
+  read: (entry: Entry) => FoundAddress | undefined,
+): FoundAddresses => {
+  const readable = entries.flatMap((entry) => schema.safeParse(entry).data ?? [])
+  return entries.length > 0 && readable.length === 0 ? undefined : readable.flatMap((entry) => read(entry) ?? [])
+}
 
 const small = /^(on|upon|in|the|by|le|la|under|of|and|with|next|de|en|cum)$/
 

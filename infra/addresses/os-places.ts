@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { askJson, type OpenedAccount } from '../ask-json.ts'
 import type { GuardedHttp } from '../guarded-http.ts'
-import { addressOf, titleCase, type FoundAddresses } from './address.ts'
+import { addressOf, readAddresses, titleCase, type FoundAddresses } from './address.ts'
 
 const Part = z.string().optional()
 
@@ -21,8 +21,10 @@ const DeliveryPoint = z.object({
 
 const Answer = z.object({
   /** There is no such key when nothing was found. */
-  results: z.array(z.object({ DPA: DeliveryPoint })).default([]),
+  results: z.array(z.unknown()).default([]),
 })
+
+const Entry = z.object({ DPA: DeliveryPoint })
 
 const cased = (part: string | undefined) => part && titleCase(part)
 
@@ -51,5 +53,7 @@ export const osPlaces =
       headers: { key: secret },
     })
     const found = answer?.status === 200 ? Answer.safeParse(answer.body).data : undefined
-    return found?.results.flatMap(({ DPA }) => addressOf(linesOf(DPA), DPA.POST_TOWN, DPA.POSTCODE) ?? [])
+    return (
+      found && readAddresses(found.results, Entry, ({ DPA }) => addressOf(linesOf(DPA), DPA.POST_TOWN, DPA.POSTCODE))
+    )
   }

@@ -269,6 +269,30 @@ describe('GET /api/v1/addresses/lookup', () => {
     expect((await fixture.lookUp('BT1 5GS')).body.data).toMatchObject({ valid: true, town: 'Belfast' })
   })
 
+  const ofIdeal = { line_1: '1 Park Row', line_2: '', line_3: '', post_town: 'LEEDS', postcode: 'LS1 4AQ' }
+  const ofOs = { DPA: { BUILDING_NUMBER: '1', THOROUGHFARE_NAME: 'PARK ROW', POST_TOWN: 'LEEDS', POSTCODE: 'LS1 4AR' } }
+  test.each([
+    ['Ideal Postcodes', 'LS1 4AQ', ideal, { code: 2000, result: [{ ...ofIdeal, post_town: null }, ofIdeal, 7] }],
+    ['OS Places', 'LS1 4AR', places, { results: [{ DPA: { ...ofOs.DPA, POST_TOWN: null } }, ofOs, { LPI: {} }] }],
+  ])('200: an address of %s that cannot be read is left out alone', async (_provider, postcode, account, answer) => {
+    account()
+    fixture.addresses.misbehave(() => ({ status: 200, body: answer }))
+    expect((await fixture.lookUp(postcode)).body.data).toMatchObject({
+      valid: true,
+      town: 'Leeds',
+      addresses: [{ address_line1: '1 Park Row', postal_code: postcode }],
+    })
+  })
+
+  test('200: where none of them can be read, the second provider is asked', async () => {
+    ideal()
+    places()
+    fixture.addresses.misbehave(({ url }) =>
+      url.pathname.startsWith('/v1/') ? { status: 200, body: { code: 2000, result: [{}] } } : undefined,
+    )
+    expect((await fixture.lookUp('SW1A 2AA')).body.data).toMatchObject({ valid: true, town: 'London' })
+  })
+
   test('200: without an account there are no addresses', async () => {
     expect((await fixture.lookUp('PE30 1AA')).body.data).toEqual(nothing)
   })
