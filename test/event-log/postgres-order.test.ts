@@ -5,7 +5,15 @@ import type { EventLog } from '#infra/event-log/event-log.ts'
 import { heldBackSeconds } from '#infra/event-log/postgres/held-back.ts'
 import { testDatabase } from '../database.ts'
 import { allAfter, appended, eventually, firstEvents, idsOf, newEvent, newEvents, newStream } from './events.ts'
-import { appendOn, connect, dropConnections, openLog, preparedDatabase } from './postgres-log.ts'
+import {
+  appendingConnections,
+  appendOn,
+  appendsWaiting,
+  connect,
+  dropConnections,
+  openLog,
+  preparedDatabase,
+} from './postgres-log.ts'
 
 const orderOf = (events: readonly RecordedEvent[]) => events.map(({ position }) => position)
 
@@ -50,11 +58,60 @@ test('a transaction that is rolled back leaves no gap that anybody waits for', a
   expect(idsOf(await firstEvents(log, {}, 3))).toEqual(idsOf(events))
 })
 
-test('a stream shows what was appended to it although an older transaction is open', async () => {
+test('a transaction that stays open and appends nothing holds up no reader', async () => {
+  await using database = await preparedDatabase()
+  await using log = openLog(database.url)
+  await using other = openLog(database.url)
+  await using client = await connect(database.url)
+  await client.query('begin; create table elsewhere (id integer); insert into elsewhere values (1)')
+  const events = newEvents(3)
+  for (const event of events) await appended(log, newStream(), [event])
+
+  expect(idsOf(await firstEvents(log, {}, 3))).toEqual(idsOf(events))
+  expect(idsOf(await firstEvents(other, {}, 3))).toEqual(idsOf(events))
+  expect(idsOf(await log.readAll())).toEqual(idsOf(events))
+  expect(await log.head()).toBeDefined()
+  expect(await heldBackSeconds(database.pool)).toBe(0)
+  await client.query('rollback')
+})
+
+test('an append that has locked the log, but has no transaction id yet, is waited for', async () => {
   await using database = await preparedDatabase()
   await using log = openLog(database.url)
   await using client = await connect(database.url)
-  await client.query('begin; select pg_current_xact_id()')
+  await client.query('begin; lock table event_log.event in row exclusive mode')
+  await using older = await connect(database.url)
+  await older.query('begin; select pg_current_xact_id()')
+  await appended(log, newStream(), newEvents(1))
+
+  // It cannot be told from one that has just got an id: all that write are waited for, as long as it lasts.
+  expect(await log.readAll()).toEqual([])
+  await client.query('commit')
+  expect(await log.readAll()).toHaveLength(1)
+  await older.query('rollback')
+})
+
+test.each([1, 2])('an append of %d streams locks the log before it has a transaction id', async (count) => {
+  await using database = await preparedDatabase()
+  await using log = openLog(database.url)
+  await using client = await connect(database.url)
+  await client.query('begin; lock table event_log.event in share mode')
+  const appending = Promise.all(newEvents(count).map(async (event) => appended(log, newStream(), [event], 'no_stream')))
+  await appendsWaiting(database, 1)
+
+  const { rows } = await appendingConnections(database, `wait_event_type = 'Lock' and backend_xid is null`)
+
+  expect(rows).toHaveLength(1)
+  await client.query('rollback')
+  await appending
+})
+
+test('a stream shows what was appended to it although an older append is open', async () => {
+  await using database = await preparedDatabase()
+  await using log = openLog(database.url)
+  await using client = await connect(database.url)
+  await client.query('begin')
+  await appendOn(client, newStream(), newEvent())
   const stream = newStream()
 
   const { position } = await appended(log, stream, newEvents(2))
@@ -63,48 +120,58 @@ test('a stream shows what was appended to it although an older transaction is op
   expect(await log.head()).toBeUndefined()
 })
 
-test('while 32 writers append, readers miss nothing and repeat nothing', { timeout: 120_000 }, async () => {
-  await using database = await preparedDatabase()
-  // Four processes' worth of transactions that overlap.
-  const logs = Array.from({ length: 4 }, () => openLog(database.url))
-  await using reader = openLog(database.url)
-  const count = 32 * 60
-  const byCursor: RecordedEvent[] = []
-  let isWriting = true
+test(
+  'while 32 writers append and others write elsewhere, readers miss nothing and repeat nothing',
+  { timeout: 120_000 },
+  async () => {
+    await using database = await preparedDatabase()
+    // Four processes' worth of transactions that overlap.
+    const logs = Array.from({ length: 4 }, () => openLog(database.url))
+    await using reader = openLog(database.url)
+    const count = 32 * 60
+    const byCursor: RecordedEvent[] = []
+    let isWriting = true
 
-  const write = async (log: EventLog) => {
-    const stream = newStream()
-    for (let revision = -1; revision < 59; revision++)
-      await appended(log, stream, newEvents(1), revision < 0 ? 'no_stream' : revision)
-  }
-  const writing = Promise.all(logs.flatMap((log) => Array.from({ length: 8 }, () => write(log)))).then(() => {
-    isWriting = false
-  })
-  const followCursor = async () => {
-    const deadline = Date.now() + 60_000
-    while ((isWriting || byCursor.length < count) && Date.now() < deadline)
-      byCursor.push(...(await allAfter(reader, byCursor.at(-1)?.position, 100)))
-  }
-  const [live, , own] = await Promise.all([
-    firstEvents(reader, { batchSize: 50 }, count),
-    followCursor(),
-    firstEvents(logs[0] ?? reader, {}, count),
-    writing,
-  ])
-  await Promise.all(logs.map((log) => log.close()))
+    const write = async (log: EventLog) => {
+      const stream = newStream()
+      for (let revision = -1; revision < 59; revision++)
+        await appended(log, stream, newEvents(1), revision < 0 ? 'no_stream' : revision)
+    }
+    const writing = Promise.all(logs.flatMap((log) => Array.from({ length: 8 }, () => write(log)))).then(() => {
+      isWriting = false
+    })
+    // Some of them begin before an append and end after it, so that each reader meets both ways to tell what is settled.
+    const writeElsewhere = async () => {
+      await using client = await connect(database.url)
+      while (isWriting) await client.query('begin; select pg_current_xact_id(), pg_sleep(random() * 0.05); commit')
+    }
+    const followCursor = async () => {
+      const deadline = Date.now() + 60_000
+      while ((isWriting || byCursor.length < count) && Date.now() < deadline)
+        byCursor.push(...(await allAfter(reader, byCursor.at(-1)?.position, 100)))
+    }
+    const [live, , own] = await Promise.all([
+      firstEvents(reader, { batchSize: 50 }, count),
+      followCursor(),
+      firstEvents(logs[0] ?? reader, {}, count),
+      writing,
+      ...Array.from({ length: 3 }, writeElsewhere),
+    ])
+    await Promise.all(logs.map((log) => log.close()))
 
-  expect(new Set(idsOf(live)).size).toBe(count)
-  for (const seen of [live, own, byCursor]) {
-    expect(seen).toHaveLength(count)
-    expect(orderOf(seen)).toEqual(orderOf(seen).toSorted())
-    expect(idsOf(seen)).toEqual(idsOf(live))
-  }
-  const revisions = new Map<string, number>()
-  for (const { stream, revision } of live) {
-    expect(revision).toBe((revisions.get(stream) ?? -1) + 1)
-    revisions.set(stream, revision)
-  }
-})
+    expect(new Set(idsOf(live)).size).toBe(count)
+    for (const seen of [live, own, byCursor]) {
+      expect(seen).toHaveLength(count)
+      expect(orderOf(seen)).toEqual(orderOf(seen).toSorted())
+      expect(idsOf(seen)).toEqual(idsOf(live))
+    }
+    const revisions = new Map<string, number>()
+    for (const { stream, revision } of live) {
+      expect(revision).toBe((revisions.get(stream) ?? -1) + 1)
+      revisions.set(stream, revision)
+    }
+  },
+)
 
 test(
   'terminated connections lose no acknowledged append, and no reader misses or repeats one',
@@ -183,17 +250,17 @@ test('several processes prepare the log at once, and again at any time', async (
   expect(idsOf(await firstEvents(log, {}, 2))).toEqual(idsOf(events))
 })
 
-test('for how long events are held back by an open transaction is measured', async () => {
+test('for how long events are held back by an open append is measured', async () => {
   await using database = await preparedDatabase()
   await using log = openLog(database.url)
   await using client = await connect(database.url)
   const seconds = () => heldBackSeconds(database.pool)
-  await client.query('begin; select pg_current_xact_id()')
+  await client.query('begin')
+  await appendOn(client, newStream(), newEvent())
 
   await appended(log, newStream(), newEvents(2))
 
   await expect.poll(seconds, { timeout: 20_000 }).toBeGreaterThan(0)
   await client.query('rollback')
-  // Transactions of other tests hold back, too.
   await expect.poll(seconds, { timeout: 20_000 }).toBe(0)
 })

@@ -73,10 +73,12 @@ test.skipIf(!psql)(psql ? title : `${title} (SKIPPED: no psql was found)`, { tim
   const environment = { DATABASE_URL: service.database.url }
   expect(await runCommands(sizes, { cwd: root, environment })).toMatch(/^\d+\|\d+\|\d+\n$/)
 
-  const [open = ''] = await commandsOf('docs/operate.md', 'A transaction that stays open')
+  const [open = ''] = await commandsOf('docs/operate.md', 'An append that stays open')
   const other = await service.database.pool.connect()
   try {
-    await other.query("begin; set local application_name = 'a long report'; select pg_current_xact_id()")
+    await other.query(
+      "begin; set local application_name = 'a long report'; lock table event_log.event in row exclusive mode",
+    )
 
     expect(await runCommands(open, { cwd: root, environment })).toMatch(/^\d+\|.*\|a long report\|00:00:/m)
   } finally {

@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Pool } from 'pg'
-import { horizon } from './read.ts'
 import type { Log } from '../../log.ts'
 import type { Metrics } from '../../metrics.ts'
 import { withDeadline } from '../../postgres/postgres.ts'
@@ -17,13 +16,14 @@ const withinMs = 2_000
 const remarkableSeconds = 30
 
 /**
- * For how many seconds the oldest event has been stored that nobody can read yet, because a transaction that began to write
+ * For how many seconds the oldest event has been stored that nobody can read yet, because a transaction that began to append
  * before it is still open; 0 when there is none.
  */
 export const heldBackSeconds = async (pool: Pick<Pool, 'query'>): Promise<number> => {
   const text = `
+    with settled as materialized (select event_log.horizon() as horizon)
     select extract(epoch from clock_timestamp() - recorded_at)::float8 as seconds from event_log.event
-    where transaction_id >= ${horizon} order by transaction_id, position limit 1`
+    where transaction_id >= (select horizon from settled) order by transaction_id, position limit 1`
   const { rows } = await pool.query<{ seconds: number }>(withDeadline({ text }, withinMs))
   return Math.max(0, rows[0]?.seconds ?? 0)
 }
@@ -35,7 +35,7 @@ export const watchHeldBack = async ({ pool, log, metrics, signal }: Parts): Prom
     const seconds = await heldBackSeconds(pool).catch(() => 0)
     metrics.heldBack.set(seconds)
     if (seconds > remarkableSeconds)
-      log.warn({ seconds: Math.round(seconds) }, 'a transaction that stays open holds up all that follows the log')
+      log.warn({ seconds: Math.round(seconds) }, 'an append that stays open holds up all that follows the log')
     await pause(everyMs, undefined, { signal }).catch(() => undefined)
   }
 }

@@ -23,14 +23,17 @@ export const fromPosition = (position: Position): readonly [transaction: string,
   return [position.slice(0, digits), position.slice(digits + 1)]
 }
 
+const transactionOf = (position: Position): string => fromPosition(position)[0]
+
 /** The number of the event in the order of writing, from which the order of the log differs by a few at most. */
 export const measure = (position: Position): number => Number(fromPosition(position)[1])
 
 /**
  * Of transactions below this, all have ended: what they wrote is there, and nothing more will come. Beyond it an event
- * may still appear before others that can be seen already, so a reader that must not miss one stops here.
+ * may still appear before others that can be seen already, so a reader that must not miss one stops here, or at what
+ * `settled` finds: that takes a statement more, and does not wait for transactions that append nothing.
  */
-export const horizon = `(
+const horizon = `(
   select pg_snapshot_xmin(pg_current_snapshot())::text::bigint + state.transaction_offset from event_log.state)`
 
 /** Some events in the order of the log. */
@@ -237,6 +240,13 @@ export const logReader = (pool: Pool, { outage = outageWatch(), soonMs = 2_500 }
     return [...rows, ...others].map(toEvent)
   }
 
+  /** Before all that is not settled, for statements that begin after this one. */
+  const settled = async (): Promise<Position> => {
+    const statement = { name: 'event-log-horizon', text: 'select event_log.horizon()', values: [] }
+    const [row] = await rowsOf<[string]>(withDeadline(statement, soonMs))
+    return toPosition(row?.[0] ?? '0', '0')
+  }
+
   return {
     /** A page of one stream, regardless of what is being written elsewhere. */
     stream: async (stream: string, { from, direction = 'forwards', limit = defaultLimit }: Page) => {
@@ -244,6 +254,8 @@ export const logReader = (pool: Pool, { outage = outageWatch(), soonMs = 2_500 }
       const rows = await pageOf({ stream, from: from ?? Number.MAX_SAFE_INTEGER, limit }, direction)
       return rows.map(toEvent)
     },
+
+    settled,
 
     /** A page of the whole log, as far as its order is settled. */
     page: async ({ beyond, direction = 'forwards', limit = defaultLimit }: WholePage) => {
@@ -253,9 +265,9 @@ export const logReader = (pool: Pool, { outage = outageWatch(), soonMs = 2_500 }
         name: `event-log-page-${direction}`,
         text: `
           select ${columns} from event_log.event
-          where (transaction_id, position) ${isForwards ? '>' : '<'} ($1, $2) and transaction_id < ${horizon}
+          where (transaction_id, position) ${isForwards ? '>' : '<'} ($1, $2) and transaction_id < $4
           order by transaction_id ${order}, position ${order} limit $3`,
-        values: [...fromPosition(beyond ?? (isForwards ? start : end)), limit],
+        values: [...fromPosition(beyond ?? (isForwards ? start : end)), limit, transactionOf(await settled())],
       })
     },
 
@@ -264,9 +276,9 @@ export const logReader = (pool: Pool, { outage = outageWatch(), soonMs = 2_500 }
       const statement = {
         name: 'event-log-head',
         text: `
-          select transaction_id, position from event_log.event where transaction_id < ${horizon}
+          select transaction_id, position from event_log.event where transaction_id < $1
           order by transaction_id desc, position desc limit 1`,
-        values: [],
+        values: [transactionOf(await settled())],
       }
       const [last] = await rowsOf<[string, string]>(withDeadline(statement, soonMs))
       return last && toPosition(...last)

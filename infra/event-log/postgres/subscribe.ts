@@ -1,6 +1,6 @@
 import type { Position } from '#domain/event.ts'
 import type { Batch, Subscription } from '../event-log.ts'
-import { fromPosition, start, type Filter, type LogReader } from './read.ts'
+import { fromPosition, start, type BoundedPage, type Filter, type LogReader } from './read.ts'
 import { notifier } from '../../notifier.ts'
 import { isUnavailable } from '../../postgres/postgres.ts'
 import { retry } from '../../retry.ts'
@@ -46,7 +46,7 @@ const moveAfterMs = 1_000
  * to categories that it does not want costs it nothing. Past such events the position moves about once a second.
  */
 export const subscriber = (
-  reader: Pick<LogReader, 'head' | 'between' | 'news'>,
+  reader: Pick<LogReader, 'head' | 'between' | 'news' | 'settled'>,
   { listen, promised }: Pick<Arrivals, 'listen' | 'promised'>,
   pollMs: number,
 ) =>
@@ -74,6 +74,16 @@ export const subscriber = (
       changes.notify()
     })
     signal.addEventListener('abort', changes.notify)
+    /** Waits for all that write; only where that hides something, a statement more tells which of them append. */
+    const newsUpTo = async (from: Position, wanted: Position): Promise<BoundedPage> => {
+      const news = await reader.news(from, filter, batchSize)
+      const reached = news.events.at(-1)?.position ?? from
+      if (!news.isWhole || reached >= wanted) return news
+      const settled = await reader.settled()
+      if (settled <= reached) return news
+      const { events, isWhole } = await reader.between(reached, settled, filter, batchSize)
+      return { events: [...news.events, ...events], isWhole }
+    }
     const readHead = () => retryRead(async () => (await reader.head()) ?? start, signal)
 
     try {
@@ -89,7 +99,7 @@ export const subscriber = (
       let fruitless = 0
       let isBehind = false
       while (isWanted()) {
-        const news = await retryRead(() => reader.news(position, filter, batchSize), signal)
+        const news = await retryRead(async () => newsUpTo(position, announced), signal)
         if (!news.done) return
         const { events, isWhole } = news.value
         const last = events.at(-1)
