@@ -9,7 +9,11 @@ import { noDate } from '#domain/reasons.ts'
 const needed = {
   first_name: z.string().max(100),
   last_name: z.string().max(100),
-  email: z.email().max(254),
+  /** RFC 5321, section 4.5.3.1: no mail server has to take more. */
+  email: z
+    .email()
+    .max(254)
+    .regex(/^[^@]{1,64}@/),
 }
 
 const empty = z.literal('')
@@ -87,9 +91,9 @@ const text =
   }
 
 const email = (value: string): Read =>
-  value.length <= 254 && z.email().safeParse(value).success
+  needed.email.safeParse(value).success
     ? { value: value.toLowerCase() }
-    : { reason: 'must be an email address of at most 254 characters' }
+    : { reason: 'must be an email address of at most 254 characters, 64 of them before the @' }
 
 const oldest = 120
 
