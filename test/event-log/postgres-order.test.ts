@@ -75,19 +75,74 @@ test('a transaction that stays open and appends nothing holds up no reader', asy
   await client.query('rollback')
 })
 
-test('an append that has locked the log, but has no transaction id yet, is waited for', async () => {
+test('an append without a transaction id makes readers wait for no transaction that appends nothing', async () => {
+  await using database = await preparedDatabase()
+  await using log = openLog(database.url)
+  await using older = await connect(database.url)
+  await older.query('begin; select pg_current_xact_id()')
+  await using client = await connect(database.url)
+  await client.query('begin; lock table event_log.event in row exclusive mode')
+  const [before, during, after] = [newEvent(), newEvent(), newEvent()]
+  await appended(log, newStream(), [before])
+
+  expect(idsOf(await log.readAll())).toEqual([before.id])
+
+  await appendOn(client, newStream(), during)
+  await appended(log, newStream(), [after])
+  expect(idsOf(await log.readAll())).toEqual([before.id])
+  await client.query('commit')
+  expect(idsOf(await log.readAll())).toEqual([before.id, during.id, after.id])
+  await older.query('rollback')
+})
+
+// Each lasts for a moment only, so that a view in the place of the locks has to show it.
+test.each([
+  ['has an id that its locks do not show yet', `not (is_own and locktype = 'transactionid')`, 'false'],
+  ['is prepared, and first of all its id moves', 'true', `is_own and locktype = 'transactionid'`],
+  ['is prepared, and first of all its lock of the log moves', 'true', `is_own and locktype = 'relation'`],
+])('an append is waited for that %s', async (_, isShown, isMoved) => {
   await using database = await preparedDatabase()
   await using log = openLog(database.url)
   await using client = await connect(database.url)
-  await client.query('begin; lock table event_log.event in row exclusive mode')
+  await client.query('begin')
+  await appendOn(client, newStream(), newEvent())
+  const asked = 'select pg_backend_pid() as pid, pg_current_xact_id()::text::integer as id'
+  const { pid, id } = (await client.query<{ pid: number; id: number }>(asked)).rows[0] ?? expect.fail()
+  await appended(log, newStream(), newEvents(1))
+  await using reader = await connect(database.url)
+  await reader.query(`
+    create temp view pg_locks as
+    select locktype, database, relation, transactionid, mode, granted,
+      case when ${isMoved} then '-1/1' else virtualtransaction end as virtualtransaction,
+      case when ${isMoved} then null else pid end as pid
+    from (select *, pid = ${pid} as is_own from pg_catalog.pg_locks) as lock where ${isShown}`)
+
+  const { rows } = await reader.query<{ horizon: number }>('select event_log.horizon()::integer as horizon')
+
+  expect(rows[0]?.horizon).toBeLessThanOrEqual(id)
+  await client.query('rollback')
+})
+
+test('for seconds after an upgrade, readers wait for all that write: an append of the former version may lock late', async () => {
+  await using database = await testDatabase()
+  await using log = openLog(database.url)
   await using older = await connect(database.url)
   await older.query('begin; select pg_current_xact_id()')
   await appended(log, newStream(), newEvents(1))
+  const isReadable = async () => (await log.readAll()).length === 1
+  const upgradedAgo = (interval: string) =>
+    database.pool.query(`update event_log.state set locks_first_since = clock_timestamp() - interval '${interval}'`)
 
-  // It cannot be told from one that has just got an id: all that write are waited for, as long as it lasts.
-  expect(await log.readAll()).toEqual([])
-  await client.query('commit')
-  expect(await log.readAll()).toHaveLength(1)
+  await database.pool.query('update event_log.state set locks_first_since = null')
+  expect(await isReadable()).toBe(false)
+  await prepareLog(database.pool)
+  expect(await isReadable()).toBe(false)
+  await upgradedAgo('3 seconds')
+  await prepareLog(database.pool)
+  expect(await isReadable()).toBe(false)
+  await upgradedAgo('11 seconds')
+  await prepareLog(database.pool)
+  expect(await isReadable()).toBe(true)
   await older.query('rollback')
 })
 

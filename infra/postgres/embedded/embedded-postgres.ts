@@ -34,7 +34,7 @@ const defaults: Readonly<Record<string, string>> = {
   max_connections: '200',
   max_wal_size: '2GB',
   min_wal_size: '256MB',
-  // An open transaction that has written hides newer events from every reader: none may stay open for long.
+  // An open transaction that has appended hides newer events from every reader: none may stay open for long.
   idle_in_transaction_session_timeout: '60s',
   transaction_timeout: '10min',
   jit: 'off',
