@@ -6,6 +6,8 @@ import { Rejection, type Fields } from '#domain/rejection.ts'
 import { CalendarDate, CurrencyCode, CustomerId, SentInstant } from '#domain/values.ts'
 import { readCustomer } from '../customer-input.ts'
 
+export const longestEventId = 200
+
 const text = (most: number) => z.string().trim().min(1).max(most)
 
 export const LeadInput = z.object({
@@ -27,7 +29,7 @@ export const OutcomeInput = z.object({
   occurred_at: z
     .union([SentInstant, CalendarDate.pipe(z.string())])
     .describe('A time, or a date. At most 24 hours ahead.'),
-  event_id: text(200).nullish().describe('The sender’s own id: a repeat records nothing.'),
+  event_id: text(longestEventId).nullish().describe('The sender’s own id: a repeat records nothing.'),
   deal_ref: text(200).nullish().describe('The sale. A cancellation names here the sale that it cancels.'),
   product: text(200).nullish().describe('A product’s key, or one of its aliases.'),
   reason: text(200).nullish(),

@@ -7,7 +7,8 @@ import { Problem } from '#infra/http/problem.ts'
 import { route, type Caller, type RequestFacts, type Route, type ScopeRule } from '#infra/http/route.ts'
 import type { Context } from '../handle.ts'
 import type { Catalogue } from '../live-catalogue.ts'
-import { leadInputOf, namingLeadAs, OutcomeInput, readReference, readReport } from './inputs.ts'
+import { keyInHeader } from '../idempotency-key.ts'
+import { leadInputOf, longestEventId, namingLeadAs, OutcomeInput, readReference, readReport } from './inputs.ts'
 import { makeOutcomes, type OutcomesDeps, type Reporter } from './outcomes.ts'
 
 export type OutcomeRoutesDeps = OutcomesDeps & {
@@ -84,7 +85,7 @@ export const outcomeRoutes = (deps: OutcomeRoutesDeps): Route[] => {
       },
       async ({ body, caller, ...facts }) => {
         const read = readInput(deps, caller.organisation_id, body, facts.now)
-        const event_id = body.event_id ?? keyOf(facts)
+        const event_id = body.event_id ?? keyInHeader(facts, longestEventId) ?? null
         const lead = readReference(body)
         const reported = await namingLeadAs(leadInputOf(body), async () =>
           outcomes.report(reporterOf(caller), { ...read, lead, event_id }, contextOf(caller, facts)),
@@ -104,7 +105,7 @@ export const outcomeRoutes = (deps: OutcomeRoutesDeps): Route[] => {
         tag: 'CRM',
         summary: 'Reverse the outcome that was sent with an event id',
         access,
-        body: z.object({ event_id: z.string().trim().min(1).max(200), note: Note }),
+        body: z.object({ event_id: z.string().trim().min(1).max(longestEventId), note: Note }),
         answers: { 200: OneOutcome },
         errors: ['already_reversed', 'not_found'],
       },
@@ -133,12 +134,4 @@ export const outcomeRoutes = (deps: OutcomeRoutesDeps): Route[] => {
       }),
     ),
   ]
-}
-
-const keyOf = ({ header }: RequestFacts): string | null => {
-  const key = header('Idempotency-Key')?.trim()
-  if (!key) return null
-  if (key.length <= 200) return key
-  const fields = { 'Idempotency-Key': 'must be at most 200 characters' }
-  throw new Problem('validation_failed', 'Send an Idempotency-Key of at most 200 characters.', { fields })
 }

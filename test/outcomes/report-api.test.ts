@@ -69,9 +69,14 @@ test('an Idempotency-Key stands for the event_id where none is sent', async () =
 
   expect([first.status, again.status]).toEqual([201, 200])
   expect(first.body.data.event_id).toBe(key['Idempotency-Key'])
-  const long = await post({ ...quoted, contact_id }, { 'Idempotency-Key': 'x'.repeat(201) })
-  const fields = { 'Idempotency-Key': 'must be at most 200 characters' }
-  expect(long).toMatchObject({ status: 422, body: { error: { code: 'validation_failed', fields } } })
+  const longest = await post({ ...quoted, contact_id }, { 'Idempotency-Key': 'x'.repeat(200) })
+  expect(longest).toMatchObject({ status: 201, body: { data: { event_id: 'x'.repeat(200) } } })
+  const fields = { 'Idempotency-Key': 'must be at most 200 characters, none of them control characters' }
+  for (const wrong of ['x'.repeat(201), 'one\u0085two'])
+    expect(await post({ ...quoted, contact_id }, { 'Idempotency-Key': wrong })).toMatchObject({
+      status: 422,
+      body: { error: { code: 'validation_failed', fields } },
+    })
 })
 
 test('409 event_id_conflict: an event_id was used for other content', async () => {
