@@ -12,6 +12,10 @@ export const IdempotencyKey = z
   .regex(new RegExp('^[^\\u0000-\\u001f\\u007f-\\u009f]*$', 'u'), 'must not hold control characters')
   .refine((key) => key.isWellFormed(), 'must be valid Unicode')
 
+/** How an act of the operator takes a key, for its description: `refuseOtherContent` sees to it. */
+export const onceForKey = (what: string): string =>
+  `One ${what} for the same key. With other content the key is refused.`
+
 /** The Idempotency-Key of a request; undefined when it has none. */
 export const keyInHeader = ({ header }: Pick<RequestFacts, 'header'>, most: number = longest): string | undefined => {
   const key = header('idempotency-key')?.trim()

@@ -14,6 +14,7 @@ type Operation = {
     readonly content: Readonly<Record<string, { readonly schema: unknown }>>
   }
   readonly parameters?: readonly Parameter[]
+  readonly responses: Readonly<Record<string, { readonly description: string }>>
 }
 
 type Document = {
@@ -180,6 +181,20 @@ test('an empty cursor, which no list has given, fits no list', () => {
 
   expect(cursors.length).toBeGreaterThan(0)
   expect(cursors.filter(({ schema }) => schema.minLength !== 1)).toEqual([])
+})
+
+test('an act of the operator that takes an Idempotency-Key says that it refuses the key with other content', () => {
+  const keyed = operations.filter(
+    ({ address, parameters = [] }) =>
+      address.startsWith('/admin/v1/') && parameters.some(({ name }) => name === 'Idempotency-Key'),
+  )
+
+  expect(keyed.map(({ operationId }) => operationId).toSorted()).toEqual([
+    'postOrganisationDeliveryRecoveries',
+    'postOrganisationPolicyClaims',
+    'postOrganisationPolicyPremiumRefund',
+  ])
+  for (const { responses } of keyed) expect(responses['409']?.description).toContain('idempotency_key_conflict')
 })
 
 test('every webhook is described with its headers and its body', () => {

@@ -11,6 +11,7 @@ import { route, type Route } from '#infra/http/route.ts'
 import { derivedId, newId } from '#infra/ids.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { commandHandler, type Writer } from '../handle.ts'
+import { keyInHeader, onceForKey } from '../idempotency-key.ts'
 import { operatorContext, operatorRoute } from '../operator.ts'
 import { countDeliveries, countedMost } from './count.ts'
 
@@ -135,16 +136,17 @@ export const deliveryOperatorRoutes = ({ writer, pool, connections, integrations
           'Send deliveries again, each with its Idempotency-Key: one, those of a connection, or all since a time. With dry_run they are only counted',
         path: OrganisationPath,
         body: AskedRecovery,
-        headers: { 'Idempotency-Key': 'The same request with the same key is one request.' },
+        headers: { 'Idempotency-Key': onceForKey('request') },
         answers: { 200: z.object({ data: Counted }), 202: z.object({ data: Asked }) },
+        errors: ['idempotency_key_conflict'],
       },
       async ({ path: { organisation_id }, body, ...facts }) => {
         if (body.connection_id !== undefined) refuseUnknown({ organisation_id, connection_id: body.connection_id })
         const asked = askedFor(body)
+        const key = keyInHeader(facts)
         if (body.dry_run)
           return { status: 200, body: { data: await countDeliveries(pool, { organisation_id, ...asked }) } }
 
-        const key = facts.header('idempotency-key')
         const id = DeliveryRecoveryId.parse(
           key === undefined ? newId() : derivedId('delivery_recovery', organisation_id, key),
         )

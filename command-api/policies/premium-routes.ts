@@ -8,7 +8,7 @@ import type { OrganisationId } from '#domain/values.ts'
 import { derivedId, newId } from '#infra/ids.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import type { Writer } from '../handle.ts'
-import { keyInHeader } from '../idempotency-key.ts'
+import { keyInHeader, onceForKey } from '../idempotency-key.ts'
 import { operatorRoute } from '../operator.ts'
 import { closingOf, RefundClosing } from '../refund-closing.ts'
 import { makeAct, policyAddress, policyPath } from './act.ts'
@@ -59,12 +59,12 @@ export const premiumRoutes = ({ writer, baseUrl, dateAt }: Deps): Route[] => {
         address: `${policyAddress}/premiums/:premium_id/refund`,
         summary: 'Give a collected premium back, whole or in part',
         path: premiumPath,
-        headers: { 'Idempotency-Key': 'One refund for the same key.' },
+        headers: { 'Idempotency-Key': onceForKey('refund') },
         body: z.object({
           refund_pence: z.int().min(1).nullish().describe('By default all that is left of it.'),
         }),
         answers: premiumAnswers,
-        errors: ['conflict'],
+        errors: ['conflict', 'idempotency_key_conflict'],
       },
       async ({ path, body, ...facts }) => {
         const { premium_id } = path

@@ -9,7 +9,7 @@ import { derivedId, newId } from '#infra/ids.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import type { Writer } from '../handle.ts'
 import type { Catalogue } from '../live-catalogue.ts'
-import { keyInHeader } from '../idempotency-key.ts'
+import { keyInHeader, onceForKey } from '../idempotency-key.ts'
 import { operatorRoute } from '../operator.ts'
 import { makeAct, policyAddress, policyPath } from './act.ts'
 
@@ -98,7 +98,7 @@ export const servicingRoutes = ({ writer, baseUrl, catalogue, dateAt }: Deps): R
         address: `${policyAddress}/claims`,
         summary: 'Open a claim on a policy',
         path: policyPath,
-        headers: { 'Idempotency-Key': 'One claim for the same key.' },
+        headers: { 'Idempotency-Key': onceForKey('claim') },
         body: z.object({
           claim_type: CoverType,
           cover_index: nullable(z.int().min(0)),
@@ -107,6 +107,7 @@ export const servicingRoutes = ({ writer, baseUrl, catalogue, dateAt }: Deps): R
           note: nullable(text),
         }),
         answers: { 201: z.object({ data: Claim }) },
+        errors: ['idempotency_key_conflict'],
       },
       async ({ path: given, body, ...facts }) => {
         const key = keyInHeader(facts)

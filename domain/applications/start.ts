@@ -1,7 +1,8 @@
 import { isSameJson } from '../canonical-json.ts'
 import type { Release, ReleaseJourney, LifecycleState } from '../catalogue/events.ts'
 import { presentationOf } from '../catalogue/record.ts'
-import { Rejection, type Fields } from '../rejection.ts'
+import { Rejection } from '../rejection.ts'
+import { refuseOtherContent, type Difference } from '../same-key.ts'
 import type { ApiApplicationId, ApplicationId, OrganisationId } from '../values.ts'
 import { changeAnswers, terminalOf } from './answers.ts'
 import { consentFaults } from './consent.ts'
@@ -47,7 +48,7 @@ export const startApplication = (
   if (!existing) return start(command)
   refuseUnproven(command)
   if (command.customer) customerOfStart(command, command.customer)
-  refuseUnlessSame(command, existing)
+  refuseOtherContent('started an application', differences(command, existing))
   return []
 }
 
@@ -133,17 +134,6 @@ const notOnSale = (what: string, input: string) => {
   return new Rejection('not_found', reason, { [input]: `no ${what} on sale has this slug` })
 }
 
-const refuseUnlessSame = (command: StartApplication, existing: ApplicationState): void => {
-  const differing = differences(command, existing)
-  if (differing.length === 0) return
-  const fields: Fields = Object.fromEntries(differing.map(({ input }) => [input, 'differs from what the key started']))
-  throw new Rejection(
-    'idempotency_key_conflict',
-    `This idempotency key already started an application with another ${differing.map(({ what }) => what).join(', ')}. Use a new key.`,
-    fields,
-  )
-}
-
 /**
  * What a request would want otherwise than the application of its key has it. What it leaves out it does not want
  * otherwise, and an answer that is not held (any more, or yet) conflicts with none.
@@ -151,7 +141,7 @@ const refuseUnlessSame = (command: StartApplication, existing: ApplicationState)
 const differences = (
   { asked_for, product, customer, answers = {} }: StartApplication,
   { record, asked_for: formerly, first_email }: ApplicationState,
-) => {
+): readonly Difference[] => {
   const journey = product?.release.journeys.find(({ slug }) => slug === asked_for.journey_slug)
   const presentation = journey && presentationOf(journey, asked_for.presentation_slug ?? undefined)
   const isSameProduct =

@@ -4,6 +4,7 @@ import type { ClaimEvent, ClaimId } from '../claims/events.ts'
 import { statusAfter, type Claim, type ClaimStatus } from '../claims/record.ts'
 import type { CoverType } from '../values.ts'
 import { laterOf } from '../dates.ts'
+import { differencesOf, refuseOtherContent } from '../same-key.ts'
 import { hasEnded } from './ended.ts'
 import type { PolicyStreamEvent } from './record.ts'
 import type { PolicyState } from './state.ts'
@@ -47,7 +48,11 @@ const invalid = (field: string, reason: string) =>
 
 export const openClaim = (command: OpenClaim, policy: PolicyState): readonly ClaimEvent[] => {
   const { type: _type, today, ...given } = command
-  if (policy.claims.some(({ claim_id }) => claim_id === given.claim_id)) return []
+  const opened = policy.opened_claims.find(({ claim_id }) => claim_id === given.claim_id)
+  if (opened) {
+    refuseOtherContent('opened a claim', differencesOf(given, opened))
+    return []
+  }
   const { start_date, components, uncovered } = policy
   const { happened_on, cover_index } = given
   if (happened_on < start_date) throw invalid('happened_on', `must not be before cover begins, on ${start_date}`)

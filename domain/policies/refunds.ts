@@ -10,6 +10,7 @@ import {
   type Premium,
   type PremiumRefund,
 } from '../premiums/record.ts'
+import { refuseOtherContent } from '../same-key.ts'
 import { about, premiumOf } from './premium-of.ts'
 import type { PolicyState } from './state.ts'
 
@@ -112,7 +113,12 @@ export const refundOwed = (
 export const refundPremium = (command: RefundPremium, policy: PolicyState): Decision => {
   const { premium_id, refund_id } = command
   const premium = premiumOf(policy, premium_id)
-  if (premium.refunds.some((each) => each.refund_id === refund_id)) return []
+  const asked = policy.asked_refunds[refund_id]
+  if (asked) {
+    const isSame = command.refund_pence === null ? asked.is_all : command.refund_pence === asked.refund_pence
+    refuseOtherContent('gave a premium back', isSame ? [] : [{ what: 'refund_pence', input: 'refund_pence' }])
+    return []
+  }
   if (premium.status !== 'collected') throw new Rejection('conflict', 'This premium was not collected.')
   const left = refundable(premium)
   if (left === 0) throw new Rejection('conflict', 'This premium was given back, or is about to be.')

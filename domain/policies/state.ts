@@ -1,7 +1,7 @@
 import { claimEvents, type ClaimEvent } from '../claims/events.ts'
 import { evolveClaims, type Claim } from '../claims/record.ts'
 import { premiumEvents, type PremiumEvent, type PremiumRefundId } from '../premiums/events.ts'
-import { evolvePremiums, type Premium } from '../premiums/record.ts'
+import { evolvePremiums, refundable, type Premium } from '../premiums/record.ts'
 import { dateIn } from '../time-zone.ts'
 import { evolvePolicy, type PolicyRecord, type PolicyStreamEvent } from './record.ts'
 
@@ -9,6 +9,8 @@ import { evolvePolicy, type PolicyRecord, type PolicyStreamEvent } from './recor
 export type PolicyState = PolicyRecord & {
   readonly premiums: readonly Premium[]
   readonly claims: readonly Claim[]
+  /** What each of them was opened with: decisions change the amount and the note. */
+  readonly opened_claims: readonly ClaimOpened[]
   /** From which premium on cover has been paid for without a gap, and from which day. */
   readonly paid_from: FromPremium
   /** From which premium on there is one a month as told, and when it is collected as long as the day does not change. */
@@ -19,9 +21,16 @@ export type PolicyState = PolicyRecord & {
   readonly mandate_retry_at: string | null
   /** When each refund that could not be made is tried again. */
   readonly refund_retry_at: Readonly<Record<PremiumRefundId, string | null>>
+  /** What the operator asked for with each refund: what is owed of it may have become less since. */
+  readonly asked_refunds: Readonly<Record<PremiumRefundId, AskedRefund>>
   /** When there was no cover, between a lapse and what reinstated it. */
   readonly uncovered: readonly { readonly from: string; readonly until: string }[]
 }
+
+type ClaimOpened = Extract<ClaimEvent, { type: 'ClaimOpened' }>
+
+/** `is_all`: it was all that was left of the premium then. */
+type AskedRefund = { readonly refund_pence: number; readonly is_all: boolean }
 
 type FromPremium = { readonly number: number; readonly date: string }
 
@@ -41,11 +50,13 @@ export const evolvePolicyState = (
   const record = evolvePolicy(state, event, recorded)
   const premiums = state?.premiums ?? []
   const claims = state?.claims ?? []
+  const opened_claims = state?.opened_claims ?? []
   return (
     record && {
       ...record,
       premiums: isPremiumEvent(event) ? evolvePremiums(premiums, event, recorded) : premiums,
       claims: isClaimEvent(event) ? evolveClaims(claims, event, recorded) : claims,
+      opened_claims: event.type === 'ClaimOpened' ? [...opened_claims, event] : opened_claims,
       paid_from: paidFrom(state, event, recorded) ?? { number: 1, date: record.start_date },
       collected_from: collectedFrom(state, event) ?? {
         number: nextNumber({ premiums: [], first_premium: record.first_premium }),
@@ -54,6 +65,7 @@ export const evolvePolicyState = (
       provider_customers: providerCustomers(state, record),
       mandate_retry_at: mandateRetryAt(state, event),
       refund_retry_at: refundRetryAt(state, event),
+      asked_refunds: askedRefunds(state, event),
       uncovered: uncovered(state, event, recorded),
     }
   )
@@ -93,6 +105,15 @@ const refundRetryAt = (state: PolicyState | undefined, event: PolicyStreamEvent)
   if (event.type === 'PremiumRefundDelayed') return { ...before, [event.refund_id]: event.retry_at }
   // What the team asks for is tried at once: its timer is fired as of the time of that.
   return event.type === 'PremiumRefundRequested' ? { ...before, [event.refund_id]: null } : before
+}
+
+const askedRefunds = (state: PolicyState | undefined, event: PolicyStreamEvent): PolicyState['asked_refunds'] => {
+  const before = state?.asked_refunds ?? {}
+  if (event.type !== 'PremiumRefundOwed' || event.reason !== 'operator') return before
+  const { premium_id, refund_id, refund_pence } = event
+  const premium = state?.premiums.find((each) => each.premium_id === premium_id)
+  const is_all = premium !== undefined && refundable(premium) === refund_pence
+  return { ...before, [refund_id]: { refund_pence, is_all } }
 }
 
 const uncovered = (

@@ -9,7 +9,7 @@ import { noDeliverySettings, type DeliverySettings } from '#domain/deliveries/re
 import { deliveryRecovery } from '#domain/deliveries/recovery.ts'
 import { deliverySettings } from '#domain/deliveries/settings.ts'
 import { organisation_id } from '../applications/release.ts'
-import { scenariosOf } from '../scenario.ts'
+import { rejected, scenariosOf } from '../scenario.ts'
 
 const connection_id = 'c1000000-0000-4000-8000-000000000001'
 
@@ -80,7 +80,20 @@ describe('deliveries that are asked for again', () => {
   })
   scenario('are sent once for one request', {
     given: [requested],
-    when: { type: 'RequestDeliveryRecovery', asked: { ...asked, per_second: 20 } },
+    when: { type: 'RequestDeliveryRecovery', asked },
     then: [],
+  })
+  scenario('are not others under the same id, which are named as the request has them', {
+    given: [requested],
+    when: { type: 'RequestDeliveryRecovery', asked: { ...asked, per_second: 20, connection_id: null, enables: false } },
+    then: rejected(
+      'idempotency_key_conflict',
+      {
+        connection_id: 'differs from what the key started',
+        per_second: 'differs from what the key started',
+        missed: 'differs from what the key started',
+      },
+      'This idempotency key already sent deliveries again with another connection_id, per_second, missed. Use a new key.',
+    ),
   })
 })

@@ -139,6 +139,62 @@ describe('POST delivery_recoveries', () => {
     expect(arrivedWith(hooks, id)).toHaveLength(1)
   })
 
+  const recoveries = async () =>
+    (await fixture.eventLog.readAll()).filter(({ type }) => type === 'DeliveryRecoveryRequested').length
+  const wanted = { connection_id: connection, since: '2026-01-01T00:00:00Z', types: ['quote.none'], per_second: 5 }
+
+  test.each([
+    [{ connection_id: undefined }, ['connection_id']],
+    [{ since: '2026-01-01T00:00:01Z', until: '2026-01-02T00:00:00Z' }, ['since', 'until']],
+    [{ types: ['quote.other'] }, ['types']],
+    [{ states: ['failed', 'delivered'] }, ['states']],
+    [{ per_second: 6 }, ['per_second']],
+    [{ missed: true }, ['missed']],
+    [{ delivery_id: randomUUID() }, ['delivery_id']],
+  ])('409 idempotency_key_conflict: another request with the same key, by %j, names %j', async (other, inputs) => {
+    const key = { 'idempotency-key': randomUUID() }
+    const first = await api.post(`${own}/delivery_recoveries`, wanted, key)
+    const stream = `delivery_recovery-${(first.body as { data: { id: string } }).data.id}`
+
+    const refused = await api.post(`${own}/delivery_recoveries`, { ...wanted, ...other }, key)
+
+    expect(first.status).toBe(202)
+    expect(refused).toMatchObject({ status: 409, body: { error: { code: 'idempotency_key_conflict' } } })
+    const { fields, message } = (refused.body as { error: { fields: object; message: string } }).error
+    expect(Object.keys(fields).toSorted()).toEqual(inputs)
+    for (const input of inputs) expect(message).toContain(input)
+    expect(await fixture.eventLog.read(stream)).toHaveLength(1)
+    const again = { ...wanted, since: '2026-01-01T01:00:00+01:00' }
+    expect(await api.post(`${own}/delivery_recoveries`, again, key)).toMatchObject({ status: 202, body: first.body })
+  })
+
+  test('409: of two other requests with the same key at once, one is taken', async () => {
+    const key = { 'idempotency-key': randomUUID() }
+
+    const answers = await Promise.all(
+      [5, 6].map((per_second) => api.post(`${own}/delivery_recoveries`, { ...wanted, per_second }, key)),
+    )
+
+    expect(answers.map(({ status }) => status).toSorted((one, other) => one - other)).toEqual([202, 409])
+    expect(answers.find(({ status }) => status === 409)?.body).toMatchObject({
+      error: { code: 'idempotency_key_conflict', fields: { per_second: 'differs from what the key started' } },
+    })
+  })
+
+  test.each([
+    ['longer than 255 characters', 'x'.repeat(256), {}],
+    ['longer than 255 characters where they are only counted', 'x'.repeat(256), { dry_run: true }],
+    ['with a control character', 'one\u0085two', {}],
+  ])('422: a key %s', async (_how, key, changes) => {
+    const before = await recoveries()
+
+    const answer = await api.post(`${own}/delivery_recoveries`, { ...wanted, ...changes }, { 'idempotency-key': key })
+
+    const fields = { 'Idempotency-Key': 'must be at most 255 characters, none of them control characters' }
+    expect(answer).toMatchObject({ status: 422, body: { error: { code: 'validation_failed', fields } } })
+    expect(await recoveries()).toBe(before)
+  })
+
   test.each([
     [{}, 'since'],
     [{ missed: true }, 'connection_id'],

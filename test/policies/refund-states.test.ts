@@ -75,6 +75,52 @@ describe('the operator gives back', () => {
   })
 })
 
+describe('a refund that the operator asks for again with the same id', () => {
+  const refund = (refund_pence: number | null) =>
+    ({ type: 'RefundPremium', premium_id, refund_id, refund_pence }) as const
+  const conflict = rejected('idempotency_key_conflict', { refund_pence: 'differs' }, 'another refund_pence')
+  const reduced = {
+    type: 'PremiumRefundReduced',
+    ...first,
+    attempt: 1,
+    refund_id,
+    refund_pence: 400,
+  } satisfies PremiumEvent
+
+  scenario('is owed once', { given: [...paid, part(1, 1000)], when: refund(1000), then: [] })
+  scenario('is another one with another amount', { given: [...paid, part(1, 1000)], when: refund(999), then: conflict })
+  scenario('is another one where a part was asked for, and now all that is left', {
+    given: [...paid, part(1, 1000)],
+    when: refund(null),
+    then: conflict,
+  })
+  scenario('is the same where all that was left was asked for', {
+    given: [...paid, part(2, 1000), part(1, 1875)],
+    when: refund(null),
+    then: [],
+  })
+  scenario('is the same where all that was left is named', {
+    given: [...paid, part(2, 1000), part(1, 1875)],
+    when: refund(1875),
+    then: [],
+  })
+  scenario('is known by what was asked for, after less of it is owed', {
+    given: [...paid, part(1, 1000), reduced],
+    when: refund(1000),
+    then: [],
+  })
+  scenario('and not by what is owed still', {
+    given: [...paid, part(1, 1000), reduced],
+    when: refund(400),
+    then: conflict,
+  })
+  scenario('is known by what was asked for, after it was given back', {
+    given: [...paid, part(1, 1000), given(1, 1000)],
+    when: refund(1000),
+    then: [],
+  })
+})
+
 describe('of two refunds that are owed', () => {
   const done = (last: number, failed_before = 0) =>
     ({ type: 'RecordPremiumRefund', premium_id, refund_id: refundOf(last), attempt: 1, failed_before }) as const
