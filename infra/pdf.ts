@@ -17,11 +17,21 @@ export type PdfContent = {
 // The standard fonts of PDF have no letters beyond Western Europe, and names do.
 const fontFile = (name: string): string => fileURLToPath(import.meta.resolve(`dejavu-fonts-ttf/ttf/${name}.ttf`))
 
+/** No font has control characters: each would be printed as a box. A line break stays one. */
+const printable = (text: string): string => text.replaceAll(/\r\n?/g, '\n').replaceAll(/[^\P{Cc}\n]/gu, ' ')
+
+const printableBlock = (block: PdfBlock): PdfBlock =>
+  block.kind === 'facts'
+    ? { ...block, facts: block.facts.map(([label, value]) => [printable(label), printable(value)] as const) }
+    : { ...block, text: printable(block.text) }
+
 const labelWidth = 170
 const margin = 56
 
 /** Renders a document to be read on a screen and printed on A4. */
-export const renderPdf = async ({ title, author, created_at, blocks }: PdfContent): Promise<Buffer> => {
+export const renderPdf = async ({ created_at, ...content }: PdfContent): Promise<Buffer> => {
+  const title = printable(content.title)
+  const author = printable(content.author)
   const created = new Date(created_at)
   // Loaded with the first document: most processes make none.
   const { default: PDFDocument } = await import('pdfkit')
@@ -44,7 +54,7 @@ export const renderPdf = async ({ title, author, created_at, blocks }: PdfConten
   pdf.font('plain').fontSize(10).fillColor('#444444').text(author)
   pdf.moveDown(0.5).font('bold').fontSize(20).fillColor('#000000').text(title)
   pdf.moveDown(1)
-  for (const block of blocks) draw(pdf, block)
+  for (const block of content.blocks) draw(pdf, printableBlock(block))
   pdf.end()
   return done
 }
