@@ -5,15 +5,12 @@ import { CalendarDate } from '#domain/values.ts'
 import type { CustomerDetails } from '#domain/customers/events.ts'
 import { ageLastBirthday } from '#domain/rating/age.ts'
 import { noDate } from '#domain/reasons.ts'
+import { EmailAddress, noEmailAddress } from './email-address.ts'
 
 const needed = {
   first_name: z.string().max(100),
   last_name: z.string().max(100),
-  /** RFC 5321, section 4.5.3.1: no mail server has to take more. */
-  email: z
-    .email()
-    .max(254)
-    .regex(/^[^@]{1,64}@/),
+  email: EmailAddress,
 }
 
 const empty = z.literal('')
@@ -91,9 +88,7 @@ const text =
   }
 
 const email = (value: string): Read =>
-  needed.email.safeParse(value).success
-    ? { value: value.toLowerCase() }
-    : { reason: 'must be an email address of at most 254 characters, 64 of them before the @' }
+  EmailAddress.safeParse(value).success ? { value: value.toLowerCase() } : { reason: noEmailAddress }
 
 const oldest = 120
 

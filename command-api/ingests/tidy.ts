@@ -1,12 +1,12 @@
 import { GB } from 'chrono-node/en'
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
 import { parse as parsePostcode } from 'postcode'
-import { z } from 'zod'
 import type { CustomerDetails } from '#domain/customers/events.ts'
 import type { DetailName, SentFields } from '#domain/ingests/fields.ts'
 import type { Formats } from '#domain/ingests/rules.ts'
 import { CalendarDate } from '#domain/values.ts'
 import { readCustomer } from '../customer-input.ts'
+import { EmailAddress } from '../email-address.ts'
 
 /** The date that a text names, in any of the forms that people in Britain write it: the day before the month. */
 export const dateIn = (text: string, today = '9999-12-31'): string | undefined => {
@@ -26,7 +26,7 @@ export const dateIn = (text: string, today = '9999-12-31'): string | undefined =
 export const isPhone = (text: string): boolean => parsePhoneNumberFromString(text, 'GB')?.isValid() ?? false
 
 export const formatsOn = (today: string): Formats => ({
-  email: (text) => z.email().safeParse(text.trim()).success,
+  email: (text) => EmailAddress.safeParse(text.trim()).success,
   phone: isPhone,
   postcode: (text) => parsePostcode(text).valid,
   date: (text) => dateIn(text, today),

@@ -3,6 +3,7 @@ import { CollectionRules } from '#domain/policies/events.ts'
 import { noContact, PolicyRules, type PolicyRules as Rules } from '#domain/policy-rules/events.ts'
 import { policyRules } from '#domain/policy-rules/policy-rules.ts'
 import { defaultPolicyRules } from '#domain/policy-rules/record.ts'
+import { EmailAddress } from '../email-address.ts'
 import { commandHandler, type Writer } from '../handle.ts'
 import { reportUnlessOne, type SetupSection } from '../setup-section.ts'
 
@@ -13,7 +14,7 @@ const line = (most: number) => z.string().trim().min(1).max(most).nullable().def
 const DeclaredContact = z.strictObject({
   address: line(300),
   phone: line(50),
-  email: z.email().max(254).nullable().default(null),
+  email: EmailAddress.nullable().default(null),
 })
 
 const DeclaredRules = z.strictObject({

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { addressOf } from '../email-addresses.ts'
 import { setupApi } from './setup-api.ts'
 
 let api: Awaited<ReturnType<typeof setupApi>>
@@ -102,6 +103,27 @@ test('200: an empty list takes away what an earlier file declared, and is planne
   const planned = Object.fromEntries(body.data.steps.slice(1).map(({ what, change }) => [what, change]))
   expect(planned).toEqual(Object.fromEntries(Object.keys(lists).map((key) => [key.replace('_', ' '), 'change'])))
   expect(again.body.data.steps.filter(({ change }) => change !== 'none')).toEqual([])
+})
+
+test.each<[string, string, (email: string) => string]>([
+  ['a team member', 'team_members[0].email', (email) => `team_members: [{ full_name: Long, email: ${email} }]`],
+  ['the firm itself', 'policy_rules[0].contact.email', (email) => `policy_rules: [{ contact: { email: ${email} } }]`],
+])('an email address of %s has 64 characters before the @ at most, and 254 in all', async (_whose, at, declare) => {
+  for (const email of [addressOf(64, 100), addressOf(64, 254)])
+    expect((await send(declare(email), false, 'long')).status).toBe(200)
+  for (const email of [addressOf(65, 100), addressOf(64, 255), 'nobody'])
+    expect(await send(declare(email), false, 'long')).toMatchObject({
+      status: 422,
+      body: {
+        error: {
+          fields: {
+            [`organisations[0].${at}`]: expect.stringContaining(
+              'must be an email address of at most 254 characters, 64 of them before the @',
+            ) as string,
+          },
+        },
+      },
+    })
 })
 
 test('422: a measure stays as long as a type of an earlier file has it as a value', async () => {
