@@ -8,6 +8,7 @@ import { storedEvents } from '#domain/stored-events.ts'
 import { OrganisationId } from '#domain/values.ts'
 import { readCustomer } from '../command-api/customer-input.ts'
 import { EmailAddress } from '../command-api/email-address.ts'
+import { readText } from '../command-api/ingests/read-text.ts'
 import { formatsOn } from '../command-api/ingests/tidy.ts'
 import { addressOf } from './email-addresses.ts'
 import { samples } from './stored-events/samples.ts'
@@ -37,6 +38,17 @@ test('what is wrong is told once, and says all that is asked for', () => {
     expect(EmailAddress.safeParse(text).error?.issues.map(({ message }) => message)).toEqual([
       'must be an email address of at most 254 characters, 64 of them before the @',
     ])
+})
+
+describe('in a text that is read', () => {
+  const emailIn = (text: string) => readText(`Please write to ${text} today.`, today).details.email
+
+  test('an address of 64 characters before the @ is found', () => {
+    expect(emailIn(addressOf(64, 100))).toBe(addressOf(64, 100))
+  })
+  test('a longer one is nobody’s, and its end is not taken for another’s', () => {
+    expect(emailIn(addressOf(65, 100))).toBeUndefined()
+  })
 })
 
 /** What was stored before there was a limit. */

@@ -12,8 +12,8 @@ export type TextRead = {
   readonly truncated: boolean
 }
 
-// Bounded, so that a long text takes time in proportion to its length.
-const email = /[\w.+%-]{1,64}@[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,5}/i
+// Bounded, so that a long text takes time in proportion to its length. The end of a longer address is another's.
+const email = /(?<![\w.+%-])[\w.+%-]{1,64}@[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,5}/i
 const postcode = /\b[A-Z]{1,2}\d[A-Z\d]?\s*\d[A-Z]{2}\b/i
 const called = /\b(?:[Mm]y name is|I am called|I'm called|[Tt]his is)\s+([A-Z][\p{L}'-]+(?:\s+[A-Z][\p{L}'-]+){0,2})/u
 const born = /\b(?:born(?: on)?|dob|d\.o\.b\.?|date of birth(?: is)?|birthday(?: is)?)\s*[:=-]?\s*([^\n,;]{4,40})/i
