@@ -1,4 +1,5 @@
 import { idOf } from '#domain/event.ts'
+import { isHeldByCard } from '#domain/policies/refunds.ts'
 import { policy, type PolicyCommand } from '#domain/policies/policy.ts'
 import { refundedBy, type Premium, type PremiumRefund } from '#domain/premiums/record.ts'
 import type { PolicyState } from '#domain/policies/state.ts'
@@ -24,29 +25,33 @@ export const refundPremiums = ({ writer, merchants }: Deps): Timer => {
       if (!state || !premium || refund?.refund_id !== id) return
       if (isTooEarly(state.refund_retry_at[refund.refund_id], context.now)) return
       const merchant = merchants(state.organisation_id, state.test)
-      const command = await giveBack(merchant?.provider, state, premium, refund, context)
+      const payment = paymentFor(premium, refund)
+      const command: PolicyCommand =
+        payment === undefined && isHeldByCard(state, premium, refund)
+          ? { type: 'OweRefundOfCard', premium_id: premium.premium_id, refund_id: refund.refund_id }
+          : await giveBack(merchant?.provider, state, premium, refund, payment ?? premium, context)
       await handle(state.id, command, context)
     },
   }
 }
 
-/** The debit that a refund comes out of: another one, where of the newest too little is left. */
+/** The debit that a refund comes out of: another one, where of the newest too little is left; undefined: of each. */
 const paymentFor = (premium: Premium, { refund_pence }: PremiumRefund) =>
   [premium, ...premium.also_paid_by].find(
     ({ attempt, payment_intent_id }) =>
       payment_intent_id !== null && refundedBy(premium, attempt) + refund_pence <= premium.amount_pence,
-  ) ?? premium
+  )
 
 const giveBack = async (
   provider: Provider | undefined,
   { organisation_id, id: policy_id }: PolicyState,
   premium: Premium,
   refund: PremiumRefund,
+  { payment_intent_id, attempt: collected_by }: Pick<Premium, 'payment_intent_id' | 'attempt'>,
   { now }: Context,
 ): Promise<PolicyCommand> => {
   const { refund_id, refund_pence, failed_attempts, failed_provider_refunds } = refund
   const { premium_id } = premium
-  const { payment_intent_id, attempt: collected_by } = paymentFor(premium, refund)
   const failed_before = failed_provider_refunds.length
   const done = { type: 'RecordPremiumRefund', premium_id, refund_id, failed_before, attempt: collected_by } as const
   const delayed = (failure_code: string) => ({ type: 'DelayRefund', premium_id, refund_id, failure_code, now }) as const

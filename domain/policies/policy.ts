@@ -55,6 +55,7 @@ export type PolicyCommand =
   | failedRefunds.RecordCardReturnFailure
   | refunds.RecordCardReturned
   | refunds.DelayRefund
+  | refunds.OweRefundOfCard
   | refunds.CloseRefund
   | refunds.RecordCardReturnClosed
   | refunds.RequestRefund
@@ -123,6 +124,8 @@ const decided = (command: PolicyCommand, state: PolicyState | undefined): readon
       return refunds.recordCardReturned(command, state)
     case 'DelayRefund':
       return refunds.delayRefund(command, state)
+    case 'OweRefundOfCard':
+      return refunds.oweRefundOfCard(command, state)
     case 'RequestRefund':
       return refunds.requestRefund(command, state)
     case 'CloseRefund':

@@ -62,6 +62,13 @@ export type DelayRefund = {
   readonly now: string
 }
 
+/** No debit holds any more what was to be given back of one: the card that paid the first premium still does. */
+export type OweRefundOfCard = {
+  readonly type: 'OweRefundOfCard'
+  readonly premium_id: PremiumId
+  readonly refund_id: PremiumRefundId
+}
+
 /** The operator's act, after a refund was left to the team. */
 export type RequestRefund = {
   readonly type: 'RequestRefund'
@@ -93,6 +100,10 @@ type Decision = readonly PremiumEvent[]
 /** A premium is given back whole once: the id of that refund is the premium's own. */
 export const wholeRefundId = ({ premium_id }: Premium): PremiumRefundId => RefundId.parse(premium_id)
 
+/** Where the card was given back in the place of a debit, that debit pays the premium. */
+const isOfCardPayment = (premium: Premium): boolean =>
+  premium.method === 'card' && refundedBy(premium, cardAttempt) < premium.amount_pence
+
 export const refundOwed = (
   premium: Premium,
   { application_id, card_payment_id }: Pick<PolicyState, 'application_id' | 'card_payment_id'>,
@@ -105,7 +116,7 @@ export const refundOwed = (
     ...about(premium),
     refund_id,
     application_id,
-    card_payment_id: premium.method === 'card' ? card_payment_id : null,
+    card_payment_id: isOfCardPayment(premium) ? card_payment_id : null,
     refund_pence,
     reason,
   }) as const
@@ -124,7 +135,7 @@ export const refundPremium = (command: RefundPremium, policy: PolicyState): Deci
   if (left === 0) throw new Rejection('conflict', 'This premium was given back, or is about to be.')
   const refund_pence = command.refund_pence ?? left
   if (refund_pence > left) throw refused(`must be at most ${left}`)
-  if (premium.method === 'card' && refund_pence < left)
+  if (isOfCardPayment(premium) && refund_pence < left)
     throw refused(`must be ${left}: a card payment is given back whole`)
   return [refundOwed(premium, policy, refund_pence, 'operator', refund_id)]
 }
@@ -339,6 +350,23 @@ export const delayRefund = (command: DelayRefund, policy: PolicyState): Decision
   const retry_at = retryAt(owed.failed_attempts, now)
   const attempt = owed.failed_attempts + 1
   return [{ type: 'PremiumRefundDelayed', premium_id, refund_id, failure_code, attempt, retry_at }]
+}
+
+/** A card is given back whole: a part of what it holds cannot be, nor what is owed of it already. */
+export const isHeldByCard = (policy: PolicyState, premium: Premium, { refund_pence }: PremiumRefund): boolean => {
+  const { status, attempt, amount_pence, also_paid_by, refunds } = premium
+  if (premiumByCard(policy) !== premium || refunds.some((refund) => isOwed(refund) && isOfCard(refund))) return false
+  const isPaidByCard = status === 'collected' && attempt === cardAttempt
+  const isCardKept = isPaidByCard || also_paid_by.some((other) => other.attempt === cardAttempt)
+  return isCardKept && amount_pence - refundedBy(premium, cardAttempt) === refund_pence
+}
+
+export const oweRefundOfCard = ({ premium_id, refund_id }: OweRefundOfCard, policy: PolicyState): Decision => {
+  const premium = premiumOf(policy, premium_id)
+  const owed = premium.refunds.find((each) => each.refund_id === refund_id && isOwed(each) && !isOfCard(each))
+  if (!owed || owed.is_left || !isHeldByCard(policy, premium, owed)) return []
+  const { refund_pence, reason } = owed
+  return [refundOwed({ ...premium, method: 'card' }, policy, refund_pence, reason, refund_id)]
 }
 
 export const requestRefund = ({ premium_id, refund_id }: RequestRefund, policy: PolicyState): Decision => {

@@ -111,6 +111,8 @@ const askedRefunds = (state: PolicyState | undefined, event: PolicyStreamEvent):
   const before = state?.asked_refunds ?? {}
   if (event.type !== 'PremiumRefundOwed' || event.reason !== 'operator') return before
   const { premium_id, refund_id, refund_pence } = event
+  // It is owed once more where another payment is to give it back.
+  if (before[refund_id]) return before
   const premium = state?.premiums.find((each) => each.premium_id === premium_id)
   const is_all = premium !== undefined && refundable(premium) === refund_pence
   return { ...before, [refund_id]: { refund_pence, is_all } }

@@ -174,7 +174,10 @@ const changeBy = (premium: Premium, event: Exclude<PremiumEvent, Of<'PremiumDue'
     case 'PremiumRefundOwed': {
       const { refund_id, refund_pence, reason, card_payment_id } = event
       const owed = { refund_id, refund_pence, reason, card_payment_id, status: 'owed' as const }
-      return { refunds: [...premium.refunds, { ...untried, ...owed }] }
+      // It was owed of another payment before.
+      const others = premium.refunds.filter((each) => each.refund_id !== refund_id)
+      const { failed_provider_refunds } = refundOf(premium, event) ?? untried
+      return { refunds: [...others, { ...untried, ...owed, failed_provider_refunds }] }
     }
     case 'PremiumRefundReduced':
       return { refunds: changed(premium, event, { refund_pence: event.refund_pence }) }

@@ -106,9 +106,9 @@ export const premiumDueTimes = (
     case 'PremiumWrittenOff':
       return [premium(null)]
     case 'PremiumRefundOwed':
-      return event.card_payment_id === null
-        ? [{ kind: 'premium_refund', id: event.refund_id, due_at: occurred_at }]
-        : []
+      return [
+        { kind: 'premium_refund', id: event.refund_id, due_at: event.card_payment_id === null ? occurred_at : null },
+      ]
     case 'PremiumRefunded':
     case 'PremiumRefundFailed':
     case 'PremiumRefundPaidOtherwise':

@@ -14,8 +14,12 @@ const money = ({ status, amount_pence, also_paid_by, refunds }: Premium): number
 /** Before what is due at the beginning is collected, soon after, and in years. */
 const ends = ['2026-07-10', '2026-10-02', '2051-02-02']
 
-/** Takes the steps, brings all to its end, and says what is wrong with the money then. */
-const expectItToAddUp = async (steps: readonly Step[], end_date: string, is_by_card: boolean): Promise<void> => {
+/** Takes the steps, brings all to its end, and says what is wrong with the money then. Answers what became of the premiums. */
+const expectItToAddUp = async (
+  steps: readonly Step[],
+  end_date: string,
+  is_by_card: boolean,
+): Promise<readonly Premium[]> => {
   const world = await openWorld({ end_date, is_by_card })
   for (const [count, each] of steps.entries()) await take(world, each, count)
 
@@ -49,6 +53,7 @@ const expectItToAddUp = async (steps: readonly Step[], end_date: string, is_by_c
   }
   const months = premiums.filter(({ status }) => status === 'collected').map(({ covers_from }) => covers_from)
   expect(new Set(months).size).toBe(months.length)
+  return premiums
 }
 
 // Of a card beside a debit the same histories each time: about one in 20,000 of others, in which three payments of one premium
@@ -66,7 +71,12 @@ test.each([
       [false, seeds.byDebit],
       [true, seeds.byCard],
     ] as const) {
-      const property = fc.asyncProperty(histories, fc.constantFrom(...ends), fc.constant(is_by_card), expectItToAddUp)
+      const property = fc.asyncProperty(
+        histories,
+        fc.constantFrom(...ends),
+        fc.constant(is_by_card),
+        async (...history) => void (await expectItToAddUp(...history)),
+      )
       const chosen = { numRuns, ...(seed !== undefined && { seed }) }
       await expect(fc.assert(property, chosen)).resolves.toBeUndefined()
     }
@@ -100,7 +110,7 @@ test.each<readonly [string, readonly Step[]]>([
     ],
   ],
 ])('what was given back of a card payment %s, is recorded', async (_title, steps) => {
-  await expect(expectItToAddUp(steps, '2026-07-10', true)).resolves.toBeUndefined()
+  await expect(expectItToAddUp(steps, '2026-07-10', true)).resolves.toBeDefined()
 })
 
 const disputed = (at: number) => ({ act: 'dispute', at, told: true }) as const
@@ -191,5 +201,33 @@ test.each<readonly [string, readonly Step[]]>([
     [disputed(0), collected(true), won(0), byHand(1, 2_875), disputed(1), again, won(1), disputed(0)],
   ],
 ])('of a first premium by card beside a debit, %s', async (_title, steps) => {
-  await expect(expectItToAddUp(steps, '2026-07-10', true)).resolves.toBeUndefined()
+  await expect(expectItToAddUp(steps, '2026-07-10', true)).resolves.toBeDefined()
 })
+
+test.each<readonly [string, readonly Step[]]>([
+  [
+    'the debit was given back by us',
+    [disputed(0), collected(true), won(0), { act: 'fire', at: 0, kill: undefined }, refundAll],
+  ],
+  ['the debit is about to be given back', [disputed(0), collected(true), won(0), refundAll]],
+  ['the debit was given back by hand', [disputed(0), collected(true), won(0), byHand(1, 2_875), refundAll]],
+  [
+    'the debit was given back, and the policy is cancelled',
+    [disputed(0), collected(true), won(0), byHand(1, 2_875), coolOff],
+  ],
+  [
+    'the card was given back by hand',
+    [disputed(0), collected(true), disputed(1), won(0), won(1), byHand(0, 2_875), refundAll],
+  ],
+  [
+    'the card was given back by hand, and the policy is cancelled',
+    [disputed(0), collected(true), disputed(1), won(0), won(1), byHand(0, 2_875), coolOff],
+  ],
+])(
+  'of a premium paid by card and by debit, of which %s, the other gives it back without the team',
+  async (_title, steps) => {
+    const [premium] = await expectItToAddUp(steps, '2026-07-10', true)
+
+    expect(premium?.refunds.map(({ status }) => status)).toEqual(['refunded', 'refunded'])
+  },
+)
