@@ -20,6 +20,7 @@ import {
   PresentationId,
   ProductId,
   ReleaseId,
+  type CustomerId,
 } from '../values.ts'
 import { AbandonedReason, Answers, applicationEvents, CallerKind, type ApplicationEvent } from './events.ts'
 
@@ -146,6 +147,10 @@ export const evolveRecord = (
 /** The date of birth that a price rests on: the customer's or, before it is known, the soft customer's. */
 export const dobOf = ({ customer, soft_customer }: Pick<ApplicationRecord, 'customer' | 'soft_customer'>) =>
   customer?.dob ?? soft_customer?.dob ?? null
+
+/** Whose the second person's data is. A second person has a name: who has none was erased, and is nobody to add to. */
+export const partnerIdOf = ({ partner }: Pick<ApplicationRecord, 'partner'>): CustomerId | null =>
+  partner && partner.first_name !== null ? partner.id : null
 
 /** Whether cover is for two people, given the answers of the application. */
 export const isJoint = ({ mode, factor_key, joint_values }: JointBasis, answers: Answers): boolean =>

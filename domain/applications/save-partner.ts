@@ -12,7 +12,7 @@ import type { ApplicationEvent, CallerKind } from './events.ts'
 import { changePartnerAnswers } from './joint.ts'
 import { withOutdatedAcceptance } from './outdated-acceptance.ts'
 import { latestStartDays, withdrawn } from './quote.ts'
-import { isJoint, journeyOfApplication, type ApplicationStreamEvent } from './record.ts'
+import { isJoint, journeyOfApplication, partnerIdOf, type ApplicationStreamEvent } from './record.ts'
 import { refuseClosed, refuseInputs } from './refusals.ts'
 import { isNewsOfPerson, mergedDetails, refuseDetails, type CustomerGiven } from './save-customer.ts'
 import { partnerAnswersSaved } from './save.ts'
@@ -76,7 +76,7 @@ const partnerSaved = (command: SavePartner, { record, open_to_visitors }: Applic
   refuseDetails('partner', reasons)
   return {
     type: 'PartnerSaved',
-    customer_id: given.customer_id ?? held?.id ?? new_person_id,
+    customer_id: given.customer_id ?? partnerIdOf(record) ?? new_person_id,
     partner: CustomerDetails.parse({ ...merged, country: merged.country ?? 'GB' }),
     sent: given.details,
     by: caller,

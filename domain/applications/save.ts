@@ -9,7 +9,7 @@ import { settlePartnerAnswers } from './joint.ts'
 import { withOutdatedAcceptance } from './outdated-acceptance.ts'
 import { mergeProvenance, tidyProvenance } from '../provenance.ts'
 import { withdrawn } from './quote.ts'
-import { journeyOfApplication, type ApplicationStreamEvent } from './record.ts'
+import { journeyOfApplication, partnerIdOf, type ApplicationStreamEvent } from './record.ts'
 import { refuseClosed, refuseInputs } from './refusals.ts'
 import type { CustomerId } from '../values.ts'
 import type { ApplicationState } from './state.ts'
@@ -66,7 +66,7 @@ const partnerAnswersKept = (
   const kept = Object.entries(record.risk_factors).filter(([key]) => !removed.includes(key))
   const both = { first: { ...Object.fromEntries(kept), ...saved }, partner: partner_answers }
   const settled = settlePartnerAnswers(journey.questions, lifeKeysOf(release, journey), both, today)
-  return partnerAnswersSaved(settled, record.partner?.id ?? null)
+  return partnerAnswersSaved(settled, partnerIdOf(record))
 }
 
 const coverSaved = ({ components, ...figures }: Cover): ApplicationEvent => ({

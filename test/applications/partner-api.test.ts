@@ -3,6 +3,7 @@ import { fromStored } from '#domain/event.ts'
 import { whenCustomerSavedRecordCustomer } from '../../command-api/customers/when-customer-saved-record-customer.ts'
 import { contextOf } from '../../command-api/reaction.ts'
 import { as, applicationApis, type Fixture } from './fixture.ts'
+import { organisation_id } from './release.ts'
 
 let fixture: Fixture
 beforeAll(async () => {
@@ -122,4 +123,15 @@ test.each([
   const { status, body } = await fixture.savePartner(id, sent)
   expect([status, body.error.code]).toEqual([422, code])
   expect(Object.keys(body.error.fields ?? {}).toSorted()).toEqual(fields)
+})
+
+test('200: who is saved after the second person was erased is another person, also without an email address', async () => {
+  const { id } = await startForTwo()
+  const { body: first } = await fixture.savePartner(id, { partner: bert, answers: { smoker: true } })
+  const erased = first.data.joint_customer?.id
+  await fixture.dataKeys.erase({ organisation_id, subject: `person:${erased}` })
+
+  const { status, body } = await fixture.savePartner(id, { partner: { ...bert, first_name: 'Carl' } })
+  expect([status, body.data.joint_customer?.first_name]).toEqual([200, 'Carl'])
+  expect(body.data.joint_customer?.id).not.toBe(erased)
 })

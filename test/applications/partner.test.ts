@@ -55,18 +55,19 @@ const partnerSaved = (details: Partial<CustomerDetails> = bert, changes: Partial
   joint: jointRelease.joint,
   ...changes,
 })
-const partnerAnswered = (saved: Record<string, string | number | boolean>, ...removed: string[]): ApplicationEvent => ({
-  type: 'PartnerAnswersSaved',
-  customer_id: newId,
-  saved,
-  removed,
-})
+const partnerAnswered = (saved: Record<string, string | number | boolean>, ...removed: string[]) =>
+  ({ type: 'PartnerAnswersSaved', customer_id: newId, saved, removed }) satisfies ApplicationEvent
 
 describe('who the second person is', () => {
   scenario('they have a person’s id, and need no email address', {
     given: [started(), forTwo],
     when: savePartner(),
     then: [partnerSaved()],
+  })
+  scenario('after the second person was erased, who is saved is another', {
+    given: [started(), forTwo, partnerSaved({ first_name: null, last_name: null, dob: null })],
+    when: savePartner(given(bert), { new_person_id: bertId }),
+    then: [partnerSaved(bert, { customer_id: bertId })],
   })
   scenario('they keep the id when they are saved again', {
     given: [started(), forTwo, partnerSaved()],
@@ -274,6 +275,16 @@ describe('the answers of the second person', () => {
     ],
     when: save({ release: jointRelease, answers: { cover_for: 'single', beer: null } }),
     then: [answered({ cover_for: 'single' }, 'beer'), partnerAnswered({}, 'both_note')],
+  })
+  scenario('of earlier versions are nobody’s once the second person was erased, and can be dropped', {
+    given: [
+      started(),
+      forTwo,
+      partnerSaved({ first_name: null, last_name: null, dob: null }),
+      { ...partnerAnswered({ both_note: 'x' }), customer_id: null },
+    ],
+    when: save({ release: jointRelease, answers: { cover_for: 'single' } }),
+    then: [answered({ cover_for: 'single' }), { ...partnerAnswered({}, 'both_note'), customer_id: null }],
   })
   scenario('stay while what they hang on stays', {
     given: [started(), forTwo, partnerSaved(), partnerAnswered({ both_note: 'x' })],
