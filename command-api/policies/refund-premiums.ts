@@ -1,5 +1,5 @@
 import { idOf } from '#domain/event.ts'
-import { isHeldByCard } from '#domain/policies/refunds.ts'
+import { isHeldByCard, isOfCard } from '#domain/policies/refunds.ts'
 import { policy, type PolicyCommand } from '#domain/policies/policy.ts'
 import { refundedBy, type Premium, type PremiumRefund } from '#domain/premiums/record.ts'
 import type { PolicyState } from '#domain/policies/state.ts'
@@ -23,6 +23,8 @@ export const refundPremiums = ({ writer, merchants }: Deps): Timer => {
       // One after the other, so that the provider's total tells which have been done.
       const refund = premium?.refunds.find(({ status, is_left }) => status === 'owed' && !is_left)
       if (!state || !premium || refund?.refund_id !== id) return
+      // It may have become owed of the card since this was due: the application gives that back.
+      if (isOfCard(refund)) return
       if (isTooEarly(state.refund_retry_at[refund.refund_id], context.now)) return
       const merchant = merchants(state.organisation_id, state.test)
       const payment = paymentFor(premium, refund)

@@ -231,3 +231,17 @@ test.each<readonly [string, readonly Step[]]>([
     expect(premium?.refunds.map(({ status }) => status)).toEqual(['refunded', 'refunded'])
   },
 )
+
+test('a refund that is owed of the card is not given back of a debit, also when its former time comes once more', async () => {
+  const world = await openWorld({ end_date: '2026-07-10', is_by_card: true })
+  for (const [count, each] of [disputed(0), collected(true), won(0), refundAll].entries())
+    await take(world, each, count)
+  const [twice, former] = world.due().filter(({ kind }) => kind === 'premium_refund')
+  for (const due of [twice, former, former]) if (due) await world.fire(due)
+
+  const [premium] = (await world.state())?.premiums ?? []
+  expect(premium?.refunds).toMatchObject([
+    { status: 'refunded', reason: 'paid_twice' },
+    { status: 'owed', reason: 'operator', failed_attempts: 0 },
+  ])
+})
