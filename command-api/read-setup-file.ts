@@ -24,8 +24,11 @@ type Faulty = { readonly faults: readonly SetupFault[] }
  */
 export const mostSetupCharacters = 1_000_000
 
-/** Parsed at once, in a tenth of a second as a rule; what is longer is parsed beside the requests of others. */
-const mostAtOnce = 100_000
+/**
+ * Parsed at once, in a tenth of a second as a rule. What is longer is parsed beside the requests of others, and so is what may
+ * hold aliases: for each, the whole file is looked through, and a file of 80,000 characters can take a minute.
+ */
+const isShort = (text: string): boolean => text.length <= 100_000 && !text.includes('*')
 const withinMs = 30_000
 const mostMegabytes = 512
 
@@ -40,7 +43,7 @@ export const withSetupFile = async <Result>(
 ): Promise<Result> => {
   const { text, json } = withoutJson(sent)
   if (text.length > mostSetupCharacters) return use({ faults: [{ line: 1, path: [], reason: tooLong(text.length) }] })
-  const parsed = text.length > mostAtOnce ? await parseBeside(text) : parseHere(text)
+  const parsed = isShort(text) ? parseHere(text) : await parseBeside(text)
   try {
     if ('faults' in parsed) return await use(parsed)
     const { content, attached, linesOf } = parsed

@@ -28,12 +28,12 @@ export const parseSetupFile = (text: string): ParsedSetupFile | { readonly fault
   const [main, attached, ...rest] = documents
   if (main?.contents === null) return { faults: [{ line: 1, path: [], reason: 'the file is empty' }] }
   if (!main || rest.length > 0) return { faults: [notOneDocument] }
+  const lineOf = (path: readonly PropertyKey[]) => lineAt(main, lines, path)
   try {
-    return {
-      content: toPlain(main),
-      attached: attached && toPlain(attached),
-      lineOf: (path) => lineAt(main, lines, path),
-    }
+    const content = toPlain(main)
+    const tooDeep = tooDeepAt(content)
+    if (tooDeep) return { faults: [{ line: lineOf(tooDeep), path: [], reason: refusedDepth }] }
+    return { content, attached: attached && toPlain(attached), lineOf }
   } catch (error) {
     // An alias of an anchor that there is not, or so many that the file would grow without end.
     if (error instanceof ReferenceError)
@@ -48,6 +48,20 @@ export const parseSetupFile = (text: string): ParsedSetupFile | { readonly fault
 }
 
 export const notOneDocument: SetupFault = { line: 1, path: [], reason: 'a set-up file is one YAML document' }
+
+const deepest = 64
+const refusedDepth = `something is nested deeper than ${deepest} levels, or is an alias of what it stands in`
+
+/** The first place beyond the deepest level: what stands in itself has one, too. */
+const tooDeepAt = (value: unknown, path: readonly PropertyKey[] = []): readonly PropertyKey[] | undefined => {
+  if (typeof value !== 'object' || value === null) return undefined
+  if (path.length > deepest) return path
+  for (const [key, inner] of Array.isArray(value) ? value.entries() : Object.entries(value)) {
+    const found = tooDeepAt(inner, [...path, key])
+    if (found) return found
+  }
+  return undefined
+}
 
 /** The line of the first alias of an anchor that there is not. */
 const unresolvedAt = (document: Document, lines: LineCounter): number => {

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { afterAll, expect, test } from 'vitest'
 import { notEncrypted } from '#domain/web-address.ts'
 import { parse } from 'yaml'
@@ -46,6 +47,22 @@ refused(
   }).join(''),
   { file: [1, 'alias'] },
 )
+refused('an alias of what it stands in', withLine('    name: Acme Life', '    name: &name [*name]'), {
+  file: [4, 'is an alias of what it stands in'],
+})
+refused('what is nested without end', withLine('    name: Acme Life', `    name: ${'['.repeat(70)}${']'.repeat(70)}`), {
+  file: [4, 'nested deeper than 64 levels'],
+})
+test('422: a file that takes seconds to read holds nobody up meanwhile', async () => {
+  const delays = monitorEventLoopDelay()
+  delays.enable()
+
+  const { status } = await api.apply(`a: &a 1\nb: [${'*a, '.repeat(4_000)}1]\n`)
+
+  delays.disable()
+  expect(status).toBe(422)
+  expect(delays.max / 1e6).toBeLessThan(1_000)
+})
 const integration = `    custom_integrations:
       - name: Mailing list
         outbound:
