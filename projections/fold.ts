@@ -2,6 +2,7 @@ import type { ClientBase, Pool } from 'pg'
 import { fromStored, type RecordedEvent } from '#domain/event.ts'
 import { OwnError } from '#domain/own-error.ts'
 import type { Change, KnownRows, Sender, SetEventAside } from '#infra/consumers/consumer-type.ts'
+import { isRetriable } from '#infra/consumers/failures.ts'
 import { placed, type PlaceBehind } from './place.ts'
 import type { Row, SomeProjection } from './projection.ts'
 import type { Table } from './table.ts'
@@ -157,6 +158,8 @@ const foldOf = (projection: SomeProjection, table: Table) => {
         const keys = new Map(keysOf(event, recorded).map((key) => [table.identityOf(key), key]))
         touched.push({ event, recorded, keys })
       } catch (error) {
+        // An event of a newer version is for a newer process to fold: nothing is wrong with its record.
+        if (isRetriable(error)) throw error
         failed.set(recorded.stream, { recorded, error })
       }
     }

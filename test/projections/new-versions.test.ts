@@ -2,11 +2,12 @@ import { expect, test } from 'vitest'
 import { findCheckpoint } from '#infra/consumers/checkpoint.ts'
 import { checkConsumer } from '#infra/parts.ts'
 import { compareWithRebuild } from '../../projections/compare.ts'
+import type { SomeProjection } from '../../projections/projection.ts'
 import { rebuild } from '../../projections/rebuild.ts'
 import { runProjection } from '../../projections/runner.ts'
-import { raised, soon, fixture } from './fixture.ts'
+import { raised, soon, tallyId, fixture } from './fixture.ts'
 import { doubled, fill, halting, live, settling, total } from './rebuilding.ts'
-import { tallies } from './tally.ts'
+import { newEvent, tallies, tallyEvents } from './tally.ts'
 
 test('when a new version starts, the table is rebuilt while the old one goes on, and the old process stops', async () => {
   await using the = await fixture()
@@ -37,6 +38,26 @@ test('when a new version starts, the table is rebuilt while the old one goes on,
   expect(checkConsumer(succeeding)).toMatchObject({ ok: true, detail: 'live' })
   await soon(async () => expect(await total(the)).toBe(24))
   expect(await findCheckpoint(the.pool, 'tallies')).toMatchObject({ version: 2 })
+})
+
+test('an event that only a newer process can read sets nothing aside: the old process leaves the table to the newer one', async () => {
+  await using the = await fixture()
+  await the.append(1, raised())
+  const old = the.makeProcess('old').run((parts) => runProjection(tallies, parts))
+  await live(old)
+  const newer: SomeProjection = {
+    ...tallies,
+    events: { ...tallyEvents, TallyRaised: { ...tallyEvents.TallyRaised, version: 2, upcasts: [(v1) => v1] } },
+  }
+  const succeeding = the.makeProcess('newer').run((parts) => runProjection(newer, parts))
+  await soon(() => expect(succeeding.status().state).toBe('standing by'))
+
+  await the.eventLog.append(`tally-${tallyId(2)}`, 'no_stream', [{ ...newEvent(raised(5)), schema_version: 2 }])
+
+  await live(succeeding)
+  await soon(async () => expect(await total(the)).toBe(6))
+  expect([old.status().setAside, succeeding.status().setAside]).toEqual([0, 0])
+  expect(checkConsumer(succeeding)).toMatchObject({ ok: true })
 })
 
 test('an old process that stood by does not go on with what another version has rebuilt', async () => {
