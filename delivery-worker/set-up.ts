@@ -1,5 +1,6 @@
 import type { ClientBase, Pool } from 'pg'
 import { organisationOf, type RecordedEvent } from '#domain/event.ts'
+import { isRetriable } from '#infra/consumers/failures.ts'
 import type { Unhandled } from '#infra/kafka/relay.ts'
 import { sql, transaction } from '#infra/postgres/postgres.ts'
 import type { Capabilities } from './capability.ts'
@@ -79,6 +80,7 @@ export const learnSetUp = async (
       try {
         changes.push({ position: event.position, after: knowledge.learn(event) })
       } catch (error) {
+        if (isRetriable(error)) throw error
         unhandled.push({ event, error })
       }
     await saveChanges(db, changes)
