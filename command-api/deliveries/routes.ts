@@ -188,17 +188,9 @@ export const deliveryOperatorRoutes = ({ writer, pool, connections, integrations
       async ({ path, body, ...facts }) => {
         refuseUnknown(path)
         const { organisation_id, connection_id } = path
-        const before = await settings.load(connection_id)
-        const {
-          per_second = before.per_second,
-          at_once = before.at_once,
-          in_order = before.in_order,
-          disable_after_minutes = before.disable_after_minutes,
-        } = body
-        const changed = { per_second, at_once, in_order, disable_after_minutes }
         const { state } = await settings.handle(
           connection_id,
-          { type: 'ChangeDeliverySettings', organisation_id, connection_id, settings: changed },
+          { type: 'ChangeDeliverySettings', organisation_id, connection_id, settings: body },
           operatorContext(organisation_id, facts),
         )
         return { status: 200, body: { data: state } }

@@ -7,15 +7,25 @@ export type DeliverySettingsCommand = {
   readonly type: 'ChangeDeliverySettings'
   readonly organisation_id: OrganisationId
   readonly connection_id: string
-  readonly settings: DeliverySettings
+  /** What is undefined stays as it was. */
+  readonly settings: { readonly [Name in keyof DeliverySettings]?: DeliverySettings[Name] | undefined }
 }
 
 export const deliverySettings: Decider<DeliverySettingsCommand, typeof deliverySettingsEvents, DeliverySettings> = {
   category: 'delivery_settings',
   events: deliverySettingsEvents,
   initialState: noDeliverySettings,
-  decide: ({ organisation_id, connection_id, settings }, before) =>
-    isSame(settings, before) ? [] : [{ type: 'DeliverySettingsChanged', organisation_id, connection_id, ...settings }],
+  decide: ({ organisation_id, connection_id, settings }, before) => {
+    const {
+      per_second = before.per_second,
+      at_once = before.at_once,
+      in_order = before.in_order,
+      disable_after_minutes = before.disable_after_minutes,
+    } = settings
+    const after: DeliverySettings = { per_second, at_once, in_order, disable_after_minutes }
+    if (isSame(after, before)) return []
+    return [{ type: 'DeliverySettingsChanged', organisation_id, connection_id, ...after }]
+  },
   evolve: (_before, { per_second, at_once, in_order, disable_after_minutes }) => ({
     per_second,
     at_once,

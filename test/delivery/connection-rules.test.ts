@@ -16,7 +16,7 @@ const connection_id = 'c1000000-0000-4000-8000-000000000001'
 describe('how deliveries are sent over a connection', () => {
   const scenario = scenariosOf(deliverySettings)
   const set: DeliverySettings = { per_second: 10, at_once: 4, in_order: true, disable_after_minutes: 60 }
-  const change = (settings: DeliverySettings) =>
+  const change = (settings: Partial<DeliverySettings>) =>
     ({ type: 'ChangeDeliverySettings', organisation_id, connection_id, settings }) as const
   const changed = (settings: DeliverySettings): DeliverySettingsEvent => ({
     type: 'DeliverySettingsChanged',
@@ -34,6 +34,11 @@ describe('how deliveries are sent over a connection', () => {
     })
   })
   scenario('is what the operator chooses', { given: [], when: change(set), then: [changed(set)] })
+  scenario('keeps what is left out as it is by then, whoever has changed it meanwhile', {
+    given: [changed(set)],
+    when: change({ in_order: false, at_once: null }),
+    then: [changed({ ...set, in_order: false, at_once: null })],
+  })
   scenario('does not change when it is chosen as it is from the beginning', {
     given: [],
     when: change(noDeliverySettings),
