@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { z } from 'zod'
 import { Problem } from '#infra/http/problem.ts'
+import { makeLocks } from './locks.ts'
 import { notOneDocument, parseSetupFile, type SetupFault } from './setup-file.ts'
 
 export type SetupFile = {
@@ -43,17 +44,23 @@ export const withSetupFile = async <Result>(
 ): Promise<Result> => {
   const { text, json } = withoutJson(sent)
   if (text.length > mostSetupCharacters) return use({ faults: [{ line: 1, path: [], reason: tooLong(text.length) }] })
-  const parsed = isShort(text) ? parseHere(text) : await parseBeside(text)
-  try {
-    if ('faults' in parsed) return await use(parsed)
-    const { content, attached, linesOf } = parsed
-    const files = filesOf(json ?? attached)
-    if (!files || (json !== undefined && attached !== undefined)) return await use({ faults: [notOneDocument] })
-    return await use({ content, linesOf, ...files })
-  } finally {
-    await parsed.close()
+  const read = async (parsed: Parsed): Promise<Result> => {
+    try {
+      if ('faults' in parsed) return await use(parsed)
+      const { content, attached, linesOf } = parsed
+      const files = filesOf(json ?? attached)
+      if (!files || (json !== undefined && attached !== undefined)) return await use({ faults: [notOneDocument] })
+      return await use({ content, linesOf, ...files })
+    } finally {
+      await parsed.close()
+    }
   }
+  if (isShort(text)) return read(parseHere(text))
+  return inTurn(['beside'], async () => read(await parseBeside(text)))
 }
+
+/** A million characters take up to half a gigabyte until their lines have been found: of several files one comes after the other. */
+const inTurn = makeLocks()
 
 type Parsed = { readonly close: () => Promise<unknown> } & (
   Faulty | (Pick<SetupFile, 'content' | 'linesOf'> & { readonly attached: unknown })

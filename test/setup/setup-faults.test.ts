@@ -1,8 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
 import { notEncrypted } from '#domain/web-address.ts'
 import { parse } from 'yaml'
+import { withSetupFile } from '../../command-api/read-setup-file.ts'
 import { wordsOfZod, wrongValues } from '../wrong-values.ts'
 import { setupApi } from './setup-api.ts'
 import { file, lineOf, withLine } from './builders.ts'
@@ -62,6 +64,22 @@ test('422: a file that takes seconds to read holds nobody up meanwhile', async (
   delays.disable()
   expect(status).toBe(422)
   expect(delays.max / 1e6).toBeLessThan(1_000)
+})
+test('of files that are parsed beside the requests of others, one is read after the other', async () => {
+  const underWay: number[] = []
+  let readers = 0
+  const long = `${file}# ${'x'.repeat(110_000)}\n`
+
+  const reading = Array.from({ length: 3 }, () =>
+    withSetupFile(long, async () => {
+      underWay.push(++readers)
+      await pause(500)
+      readers--
+    }),
+  )
+  await Promise.all(reading)
+
+  expect(underWay).toEqual([1, 1, 1])
 })
 const integration = `    custom_integrations:
       - name: Mailing list
