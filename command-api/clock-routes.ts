@@ -10,6 +10,8 @@ const BusinessTime = z
   .meta({ id: 'BusinessTime' })
 
 const tenYears = 10 * 366 * 86_400
+/** Instants have years of four digits, and what begins by then may last for a life. */
+const latest = Date.parse('9000-01-01T00:00:00Z')
 
 type Deps = { readonly pool: Pool; readonly clock: Clock; readonly isClockMovable: boolean }
 
@@ -42,6 +44,8 @@ export const clockRoutes = ({ pool, clock, isClockMovable }: Deps): Route[] => {
       async ({ body: { forward_seconds } }) => {
         if (!isClockMovable)
           throw new Problem('conflict', 'In production business time is real time and cannot be moved.')
+        if (clock.now().getTime() + forward_seconds * 1000 > latest)
+          throw new Problem('conflict', 'Business time cannot be moved beyond the year 9000, and it never goes back.')
         await moveClock(pool, forward_seconds * 1000)
         await clock.measureNow?.()
         return { status: 200, body: shown() }

@@ -132,6 +132,23 @@ test('outside production the operator moves business time forward for all proces
   stopping.abort()
 })
 
+test('business time is not moved beyond the instants that can be written', async () => {
+  await using database = await testDatabase()
+  const { pool } = database
+  await migrate(pool)
+  await moveClock(pool, Date.parse('8995-01-01T00:00:00Z') - Date.now())
+  const stopping = new AbortController()
+  const clock = await startClock({ pool, log, signal: stopping.signal, offsetMs: 0, isMovable: true })
+  await using api = await serve(clockRoutes({ pool, clock, isClockMovable: true }))
+  const move = async (years: number) =>
+    (await api.post('/admin/v1/clock', { forward_seconds: years * 365 * 86_400 })).status
+
+  expect([await move(4), await move(10)]).toEqual([200, 409])
+
+  expect(clock.now().getUTCFullYear()).toBe(8998)
+  stopping.abort()
+})
+
 test('in production it cannot be moved, and what was moved before does not count', async () => {
   await using database = await testDatabase()
   const { pool } = database
