@@ -119,14 +119,14 @@ test('what the demo prepares for a page counts against nobody’s limit', () => 
   expect(after).toBe(before - 1)
 })
 
-const executable = await findBrowser()
+const found = await findBrowser()
 const title = 'a browser presses operations of the explorer, and each succeeds without signing in'
 
-test.skipIf(executable === undefined)(
-  executable === undefined ? `${title} (SKIPPED: no Chromium was found; set CHROMIUM)` : title,
+test.skipIf(found === undefined)(
+  found === undefined ? `${title} (SKIPPED: no Chromium was found; set CHROMIUM)` : title,
   { timeout: 900_000 },
   async () => {
-    await using browser = await openBrowser(executable ?? '')
+    await using browser = await openBrowser(found)
     const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, bypassCSP: true })
     const failures: string[] = []
     await noteWhatIsShown(page)

@@ -29,9 +29,9 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true })
 })
 
-const executable = await findBrowser()
+const found = await findBrowser()
 const named = (title: string) =>
-  executable === undefined ? `${title} (SKIPPED: no Chromium was found; set CHROMIUM)` : title
+  found === undefined ? `${title} (SKIPPED: no Chromium was found; set CHROMIUM)` : title
 
 /** From the first question to the policy number. Each screen is looked at as the visitor has it before going on. */
 const buy = async (
@@ -90,14 +90,14 @@ const buy = async (
 }
 
 describe('a page takes a customer from the first question to a policy without a person’s help', () => {
-  test.skipIf(executable === undefined).for([
+  test.skipIf(found === undefined).for([
     { how: 'with a mouse at desktop width', width: 1280, height: 900, visitor: withMouse },
     { how: 'with the keyboard alone at phone width', width: 390, height: 844, visitor: withKeyboard },
   ])(
     named('$how, and the accessibility checker finds nothing'),
     { timeout: 180_000 },
     async ({ width, height, visitor }) => {
-      await using browser = await openBrowser(executable ?? '')
+      await using browser = await openBrowser(found)
       const page = await browser.newPage({ viewport: { width, height }, locale: 'en-GB' })
       const faults: string[] = []
       page.on('pageerror', ({ message }) => faults.push(message))
@@ -296,13 +296,13 @@ const bankDetails = async ({ at, fill, press }: Walk, title: string) => {
   await press('Buy this cover')
 }
 
-test.skipIf(executable === undefined)(
+test.skipIf(found === undefined)(
   named(
     'for two people, with the first premium by card, for an income, for a team, and to the provider that the visitor chose of all',
   ),
   { timeout: 180_000 },
   async () => {
-    await using browser = await openBrowser(executable ?? '')
+    await using browser = await openBrowser(found)
     const faults: string[] = []
     const visit = async ([product, walk]: [string, (walk: Walk) => Promise<void>], index: number) => {
       const viewport = index === 1 ? { width: 1280, height: 900 } : { width: 390, height: 844 }
@@ -326,11 +326,11 @@ test.skipIf(executable === undefined)(
   },
 )
 
-test.skipIf(executable === undefined)(
+test.skipIf(found === undefined)(
   named('what must be corrected is named at its input and at the top, and a reload goes on where the visitor was'),
   { timeout: 120_000 },
   async () => {
-    await using browser = await openBrowser(executable ?? '')
+    await using browser = await openBrowser(found)
     const page = await browser.newPage({ locale: 'en-GB' })
     await page.goto(pageAddress)
     await page.waitForSelector('#cover_amount_pence')
@@ -359,11 +359,11 @@ test.skipIf(executable === undefined)(
   },
 )
 
-test.skipIf(executable === undefined)(
+test.skipIf(found === undefined)(
   named('whoever is over the request limit is told how long to wait, and goes on where they were'),
   { timeout: 120_000 },
   async () => {
-    await using browser = await openBrowser(executable ?? '')
+    await using browser = await openBrowser(found)
     const page = await browser.newPage({ locale: 'en-GB' })
     const isOver = { token: true }
     await page.route('**/token', (route) =>
