@@ -4,6 +4,7 @@ import autocannon from 'autocannon'
 import { v7 as uuidv7 } from 'uuid'
 import { inTurns, rated, type Figure } from './figure.ts'
 import { memoryOf } from './memory.ts'
+import { costMeters } from './processor-time.ts'
 import type { Pace } from './throughput.ts'
 import { fillIn, startRoles, startService, type Roles, type Service } from './service.ts'
 import type { Environment } from './environment.ts'
@@ -26,6 +27,8 @@ type Bench = {
   readonly service: Omit<Service, 'child' | 'database' | 'operatorKey' | 'restart'>
   readonly bare: Bare
   readonly topology: string
+  /** Of the service, where it is one process. */
+  readonly meters?: Awaited<ReturnType<typeof costMeters>>
 }
 
 const measureGet = async ({ service, bare, topology }: Bench, { rounds, seconds }: Pace): Promise<Figure> => {
@@ -55,7 +58,7 @@ const starting = (path = '/api/v1/applications') => posting(path, () => ({ ...as
 export const insertedRow = () => posting('/rows', () => ({ ...asked, id: uuidv7() }))
 
 const measurePost = async (
-  { service, bare, topology }: Bench,
+  { service, bare, topology, meters }: Bench,
   { rounds, seconds }: Pace,
   connections: number,
   target?: { readonly ratio: number },
@@ -65,10 +68,13 @@ const measurePost = async (
   const floor = () => load(seconds, { ...bare, connections, requests: [request] })
   const ours = () => load(seconds, { url, connections, headers, requests: [starting()] })
 
-  const measured = await afterWarmUp(rounds, floor, ours)
+  const measured = meters
+    ? await afterWarmUp(rounds, meters.floor(seconds, floor), meters.ours(seconds, ours))
+    : await afterWarmUp(rounds, floor, ours)
   const of = target ? '' : ', to the same by hand'
   return rated(`POST application, ${connections} connections, ${topology}${of}`, measured, {
     ...(target && { target }),
+    ...(meters && { details: meters.details(rounds) }),
   })
 }
 
@@ -137,7 +143,8 @@ export const measureApi = async (environment: Environment, pace: Pace): Promise<
   ]
 
   const atRest = await memoryOf(service.child.pid)
-  const inOne = await allOf({ service, bare, topology: 'one process' })
+  const meters = await costMeters(environment, { floor: child.pid, ours: service.child.pid })
+  const inOne = await allOf({ service, bare, topology: 'one process', meters })
   const afterwards = await memoryOf(service.child.pid)
   await service.child.stop()
   const roles = await startRoles(environment)

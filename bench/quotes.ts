@@ -14,6 +14,7 @@ import { quotes as quotesModel } from '../projections/quotes/projection.ts'
 import { afterWarmUp, insertedRow, load, startBare, type Bare } from './api.ts'
 import type { Environment } from './environment.ts'
 import { rated, type Figure } from './figure.ts'
+import { costMeters } from './processor-time.ts'
 import { fillIn, startService, type Service } from './service.ts'
 import type { Pace } from './throughput.ts'
 
@@ -38,15 +39,24 @@ const quoting = (ids: readonly string[]): autocannon.Request => {
   }
 }
 
-type Bench = { readonly service: Service; readonly bare: Bare; readonly idsOf: (turn: number) => readonly string[] }
+type Bench = {
+  readonly service: Service
+  readonly bare: Bare
+  readonly meters: Awaited<ReturnType<typeof costMeters>>
+  readonly idsOf: (turn: number) => readonly string[]
+}
 
-const measureRate = async ({ service, bare, idsOf }: Bench, { rounds, seconds }: Pace): Promise<Figure> => {
+const measureRate = async ({ service, bare, meters, idsOf }: Bench, { rounds, seconds }: Pace): Promise<Figure> => {
   const { origin: url, headers } = service
   const request = quoting(idsOf(0))
   const floor = () => load(seconds, { ...bare, connections, requests: [insertedRow()] })
   const ours = () => load(seconds, { url, connections, headers, requests: [request] })
-  const measured = await afterWarmUp(rounds, floor, ours)
-  return rated(`POST quote, ${connections} connections, to a row inserted`, measured, { target: { ratio: 0.4 } })
+  const measured = await afterWarmUp(rounds, meters.floor(seconds, floor), meters.ours(seconds, ours))
+  const details = meters.details(rounds)
+  return rated(`POST quote, ${connections} connections, to a row inserted`, measured, {
+    target: { ratio: 0.4 },
+    details,
+  })
 }
 
 /** How many applications are added by a statement. */
@@ -188,7 +198,8 @@ export const measureQuotes = async (environment: Environment, pace: Pace): Promi
     ids.push(...made.map(({ id }) => id))
   }
   const idsOf = (turn: number) => ids.slice(turn * applications, (turn + 1) * applications)
-  const bench = { service, bare, idsOf }
+  const meters = await costMeters(environment, { floor: child.pid, ours: service.child.pid })
+  const bench = { service, bare, meters, idsOf }
   const figures = [measurePricing(), await measureRate(bench, pace), ...(await measureFilled(bench, pace))]
   await service.child.stop()
   await child.stop()
