@@ -12,6 +12,7 @@ import { allProjections } from '../../projections/all-projections.ts'
 import { commandsOf, runCommands } from '../guides/guide.ts'
 import { startEventStoreDb } from '../eventstoredb/server.ts'
 import { leadService, type LeadService } from '../ingests/fixture.ts'
+import { readableIn } from './readable.ts'
 
 let service: LeadService
 beforeAll(async () => {
@@ -46,22 +47,7 @@ const finished = async (contact_id: string): Promise<Erasure> =>
     return body.data
   }, patience)
 
-/** Whatever of these words stands anywhere in the database, with the table that it stands in. */
-const readable = async (words: RegExp) => {
-  const { pool } = service.parts
-  const { rows: tables } = await pool.query<{ name: string }>(`
-    select format('%I.%I', schemaname, tablename) as name from pg_tables
-    where schemaname not in ('pg_catalog', 'information_schema')`)
-  const found: string[] = []
-  for (const { name } of tables) {
-    const { rows } = await pool.query<{ text: string | null }>(
-      `select string_agg(rows::text, E'\\n') as text from ${name} as rows`,
-    )
-    const word = words.exec(rows[0]?.text ?? '')?.[0]
-    if (word !== undefined) found.push(`${name}: ${word}`)
-  }
-  return found
-}
+const readable = (words: RegExp) => readableIn(service.parts.pool, words)
 
 /** Of whom these tell, and what stands in their read models. */
 const told: readonly string[] = ['customer', 'lead', 'outcomes', 'outcome_report', 'ingest', 'erasure']
