@@ -56,7 +56,13 @@ export const withSetupFile = async <Result>(
     }
   }
   if (isShort(text)) return read(parseHere(text))
-  return inTurn(['beside'], async () => read(await parseBeside(text)))
+  const askedAt = performance.now()
+  return inTurn(['beside'], async () => {
+    // Whoever has waited so long has been told by a proxy that nothing answers, or will be, before the file is read.
+    if (performance.now() - askedAt > withinMs)
+      throw new Problem('unavailable', 'Other large set-up files are being read. Send this one again.')
+    return read(await parseBeside(text))
+  })
 }
 
 /** A million characters take up to half a gigabyte until their lines have been found: of several files one comes after the other. */
