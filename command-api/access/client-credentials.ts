@@ -48,7 +48,7 @@ export const clientCredentialsOf = (authorization: string | undefined, form: URL
   }
   if (client_id === undefined || client_secret === undefined)
     throw invalidClient(
-      'No client authentication: send client_id and client_secret in the form body (not in the URL), or as HTTP Basic.',
+      'No client authentication: send client_id and client_secret in a form body (Content-Type application/x-www-form-urlencoded; not in the URL), or as HTTP Basic.',
     )
   return { client_id, client_secret }
 }

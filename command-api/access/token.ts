@@ -67,6 +67,7 @@ const issueToken = (deps: TokenDeps): RequestHandler => {
     requireCurrent?.()
     const form = formOf(request)
     const { application, epoch } = await provenClient(deps, clientCredentialsOf(request.get('authorization'), form))
+    requireForm(request)
     const scopes = grantedScopes(form, application, resource)
 
     const { id, organisation_id } = application
@@ -79,12 +80,15 @@ const issueToken = (deps: TokenDeps): RequestHandler => {
   }
 }
 
+/** What is sent in another way than as a form counts as not sent. */
 const formOf = (request: Request): URLSearchParams => {
   const body: unknown = request.body
-  if (typeof body === 'string') return new URLSearchParams(body)
+  return new URLSearchParams(typeof body === 'string' ? body : '')
+}
+
+const requireForm = (request: Request): void => {
   if (request.get('content-type') !== undefined && !request.is(formType))
     throw new TokenError('invalid_request', `Send the parameters as a form: Content-Type ${formType}.`)
-  return new URLSearchParams()
 }
 
 const provenClient = async (

@@ -165,6 +165,23 @@ describe('401 invalid_client', () => {
     expect(await api.requestToken(sent)).toMatchObject(refusal(401, 'invalid_client', /No client authentication/))
   })
 
+  test.each(['application/json', 'text/plain', 'multipart/form-data'])(
+    '401: client credentials are checked first, and a body of content type %s holds none',
+    async (type) => {
+      const headers = { 'content-type': type }
+      const hint = /No client authentication: .*x-www-form-urlencoded/
+      expect(await api.requestToken('', headers)).toMatchObject(refusal(401, 'invalid_client', hint))
+      const answer = await api.requestToken(JSON.stringify(form), headers)
+      expect(answer).toMatchObject(refusal(401, 'invalid_client', hint))
+      expect(answer.headers.get('www-authenticate')).toMatch(/^Basic realm=/)
+
+      const unproven = { ...headers, ...basic(client_id, 'wrong') }
+      expect(await api.requestToken(JSON.stringify(form), unproven)).toMatchObject(
+        refusal(401, 'invalid_client', wrong),
+      )
+    },
+  )
+
   test('401: credentials in the URL are none, since parameters are sent as a form', async () => {
     const response = await fetch(`${api.origin}/oauth/token?${new URLSearchParams(form).toString()}`, {
       method: 'POST',
@@ -305,10 +322,14 @@ describe('400 invalid_request', () => {
     )
   })
 
-  test.each(['application/json', 'text/plain', 'multipart/form-data'])('400: content type %s', async (type) => {
-    const answer = await api.requestToken(JSON.stringify(form), { 'content-type': type })
-    expect(answer).toMatchObject(refusal(400, 'invalid_request', /x-www-form-urlencoded/))
-  })
+  test.each(['application/json', 'text/plain', 'multipart/form-data'])(
+    '400: content type %s of a client that HTTP Basic proves',
+    async (type) => {
+      const headers = { 'content-type': type, ...basic(client_id, client_secret) }
+      const answer = await api.requestToken(JSON.stringify(form), headers)
+      expect(answer).toMatchObject(refusal(400, 'invalid_request', /x-www-form-urlencoded/))
+    },
+  )
 
   test('400: a form that is too large', async () => {
     expect(await api.requestToken({ ...form, x: 'x'.repeat(20_000) })).toMatchObject(
