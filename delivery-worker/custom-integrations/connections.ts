@@ -96,7 +96,12 @@ const secretOf = (
 ): string => {
   const sealed = sealed_secrets[name]
   if (sealed === undefined) throw new OwnError(`The secret ${name} of the connection is not set.`)
-  const secret = unseal(keys, sealed, integrationSecretPlace(organisation_id, connection_id, name))
+  return unseal(keys, sealed, integrationSecretPlace(organisation_id, connection_id, name))
+}
+
+/** A secret that stands in a header as it is. Where it is encoded it may hold any character. */
+const plainSecretOf = (name: string, facts: Facts, sending: Sending): string => {
+  const secret = secretOf(name, facts, sending)
   if (/[^\x20-\x7e]/.test(secret)) throw new OwnError(`The secret ${name} holds characters that no header can hold.`)
   return secret
 }
@@ -122,9 +127,9 @@ const headersOf = (
     case undefined:
       return {}
     case 'api_key':
-      return { [credential.header]: secretOf(credential.secret, facts, sending) }
+      return { [credential.header]: plainSecretOf(credential.secret, facts, sending) }
     case 'bearer':
-      return { Authorization: `Bearer ${secretOf(credential.secret, facts, sending)}` }
+      return { Authorization: `Bearer ${plainSecretOf(credential.secret, facts, sending)}` }
     case 'basic': {
       const both = `${credential.username}:${secretOf(credential.secret, facts, sending)}`
       return { Authorization: `Basic ${Buffer.from(both).toString('base64')}` }

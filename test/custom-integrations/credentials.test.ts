@@ -59,6 +59,12 @@ describe('a call proves itself', () => {
     expect(headers['Authorization']).toBe(`Basic ${Buffer.from('we:pa:ss').toString('base64')}`)
   })
 
+  test('with a password of any characters, since they are encoded', async () => {
+    const headers = await headersOf({ type: 'basic', username: 'usér', secret: 'password' }, { password: 'pässwörd£' })
+
+    expect(headers['Authorization']).toBe(`Basic ${Buffer.from('usér:pässwörd£', 'utf8').toString('base64')}`)
+  })
+
   test('with a key in the header that the firm names', async () => {
     expect(await headersOf({ type: 'api_key', header: 'X-Key', secret: 'key' }, { key: 'our key' })).toMatchObject({
       'X-Key': 'our key',
