@@ -200,10 +200,17 @@ const parse = (body: Buffer): Json | 'not_json' | 'not_an_object' | 'nested_too_
   }
 }
 
-/** Of a whole number that is too long for us, the last digits may be what tells two ids apart: it is taken as it was written. */
+/** As many digits as a number of ours surely keeps. */
+const digitsKept = 15
+
+/**
+ * Of a number that is too long for us, the last digits may be what tells two ids apart, or that an amount is not whole
+ * pence: it is taken as it was written.
+ */
 const exactly = (_name: string, value: unknown, context?: { readonly source?: string }): unknown => {
-  const isTooLong = typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER
-  return isTooLong && /^-?\d+$/.test(context?.source ?? '') ? context?.source : value
+  const written = (typeof value === 'number' && context?.source) || ''
+  const isTooLong = written.replaceAll(/\D/g, '').length > digitsKept
+  return isTooLong && /^-?\d+(\.\d+)?$/.test(written) ? written : value
 }
 
 type Delivered = { readonly body: Buffer; readonly event: Json; readonly request_id: string }

@@ -98,6 +98,19 @@ test('ids that are long numbers are told apart by every digit', async () => {
   expect(logged.toReversed()).toEqual(['accepted', 'accepted', 'repeated'])
 })
 
+test('an amount of more digits than a number keeps is read exactly: it is held, never rounded', async () => {
+  const id = crypto.randomUUID()
+  const sent = JSON.stringify(event({ id, sale: { premium: 'AMOUNT' } })).replace('"AMOUNT"', '12.340000000000000001')
+
+  expect(await inbound.post(sent)).toMatchObject({ status: 200 })
+
+  const found = await inbound.eventually(async () => (await heldOutcomes()).find(({ event_id }) => event_id === id))
+  expect(found).toMatchObject({
+    reason: 'invalid',
+    faults: { 'values.premium': 'must be an amount in pounds, as 12.50' },
+  })
+})
+
 test('without an event id the whole body tells: the same body is recorded once, another one again', async () => {
   const sent = event({ id: undefined, sale: { ref: crypto.randomUUID() } })
   const [one, other] = [JSON.stringify(sent), JSON.stringify({ ...sent, more: 1 })]
