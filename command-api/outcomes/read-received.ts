@@ -1,5 +1,6 @@
 import type { MappedOutcome } from '#domain/custom-integrations/events.ts'
 import { exactMoney } from '#domain/money.ts'
+import { plainWords, reasonsOf } from '#domain/reasons.ts'
 import { Rejection, type Fields } from '#domain/rejection.ts'
 import { inputPath } from '#infra/http/problem.ts'
 import { unusableTextsOf } from '#infra/http/unusable-texts.ts'
@@ -17,13 +18,13 @@ export const readReceived = (sent: MappedOutcome, reading: Reading): ReadReceive
     occurred_at: sent.occurred_at ?? undefined,
     type: sent.type ?? '',
   }
-  const input = OutcomeInput.safeParse(told)
+  const input = OutcomeInput.safeParse(told, { error: plainWords })
   const unreadable = Object.fromEntries([
     ...unusableTextsOf(OutcomeInput, told).map(([path, reason]) => [inputPath(path), reason] as const),
     ...sent.unreadable.map((part) => [part, 'is neither text nor a number'] as const),
   ])
   if (!input.success) {
-    const wrong = input.error.issues.map(({ path, message }) => [path.join('.'), message] as const)
+    const wrong = reasonsOf(input.error.issues).map(({ path, reason }) => [inputPath(path), reason] as const)
     return { fields: { ...Object.fromEntries(wrong), ...faults, ...unreadable, ...missing(sent) } }
   }
   const read = readReport(input.data, reading)

@@ -30,6 +30,20 @@ test.each([
   expect(read(premium, currency)).toEqual({ fields: { 'values.premium': reason } })
 })
 
+test('why it cannot be used is said in the words of the outcomes API', () => {
+  const sent = { ...said, lead: { ...nobody, id: 'CRM-1' }, occurred_at: 'soon', deal_ref: 'D'.repeat(201) }
+
+  expect(
+    readReceived(sent, { model: seededModel, slugs: [], currency_code: 'GBP', now: '2026-01-15T12:00:00.000Z' }),
+  ).toEqual({
+    fields: {
+      'lead.id': 'must be a UUID',
+      occurred_at: expect.stringMatching(/^must be a date/) as unknown,
+      deal_ref: 'must have at most 200 characters',
+    },
+  })
+})
+
 test.each([
   ['a\0b', 'must not hold the character U+0000'],
   ['a\ud83d', 'must be valid Unicode: it holds half of a surrogate pair'],
