@@ -11,7 +11,8 @@ export const dateIn = (timeZone: string, instant: string): string => {
 
   const format =
     known?.format ?? new Intl.DateTimeFormat('en-CA', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' })
-  const date = format.format(new Date(instant))
+  // Years before 1000 are formatted with fewer digits than a date has.
+  const date = format.format(new Date(instant)).padStart(10, '0')
   zones.set(timeZone, { format, minute, date })
   return date
 }

@@ -14,6 +14,8 @@ test.each([
   ['America/New_York', '2026-07-01T04:00:00.000Z', '2026-07-01'],
   ['Asia/Kolkata', '2026-06-30T18:29:00.000Z', '2026-06-30'],
   ['Asia/Kolkata', '2026-06-30T18:30:00.000Z', '2026-07-01'],
+  ['UTC', '0500-03-01T12:00:00.000Z', '0500-03-01'],
+  ['UTC', '0001-01-01T00:00:00.000Z', '0001-01-01'],
 ])('in %s it is at %s the %s', (zone, instant, date) => {
   expect(dateIn(zone, instant)).toBe(date)
 })

@@ -195,6 +195,17 @@ describe('POST /programme_memberships/{external_ref}/events', () => {
     })
   })
 
+  test('points of a cycle long ago are recorded and count no more, whatever the year', async () => {
+    await active('long-ago')
+    const years = ['0001-01-01T00:00:00Z', '0500-06-01T12:00:00Z', '1000-01-01T00:00:00Z']
+    const { status, body } = await post(
+      'long-ago',
+      years.map((occurred_at) => ({ ...award(occurred_at), occurred_at })),
+    )
+    expect([status, body.data.events.map(({ replayed }) => replayed)]).toEqual([200, [false, false, false]])
+    expect(body.data.membership.cycle_points).toBe(0)
+  })
+
   test('409 membership_pending: nothing is recorded', async () => {
     const { id } = await enrolled()
     const refused = await post(id, [award('early')])
