@@ -1,6 +1,7 @@
 import { EntriesUnknown, membership, noneKnown, type RecordEntries } from '#domain/loyalty/membership.ts'
 import { memberReference } from '#domain/loyalty/member-reference.ts'
 import { programmesOf, type Membership, type Programme } from '#domain/loyalty/record.ts'
+import { Rejection } from '#domain/rejection.ts'
 import { MembershipId, type OrganisationId, type ProgrammeId } from '#domain/values.ts'
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
 import { Problem } from '#infra/http/problem.ts'
@@ -17,6 +18,14 @@ export type MembershipDeps = {
 const attempts = 8
 
 export type Found = { readonly membership: Membership; readonly programme: Programme }
+
+/** At its address the other one is found. */
+const idOfAnother = () =>
+  new Rejection(
+    'external_member_ref_mismatch',
+    'This is our id of another membership, which it goes on naming. Send your own reference for the member.',
+    { external_member_ref: 'is the id of another membership' },
+  )
 
 /** The memberships of all organisations, by our id or by the partner's reference. */
 export const makeMemberships = ({ writer, digest, programmes, snapshots }: MembershipDeps) => {
@@ -90,6 +99,8 @@ export const makeMemberships = ({ writer, digest, programmes, snapshots }: Membe
       context: Context,
       isFinal: boolean,
     ): Promise<void> => {
+      const namesake = await byId(organisation_id, reference)
+      if (namesake && namesake.id !== membership_id) throw idOfAnother()
       const id = await referenceIdOf(organisation_id, programme_id, reference)
       const holder = (await references.load(id))?.membership_id
       const held = holder && (await members.load(holder)).membership

@@ -30,10 +30,15 @@ const Path = z.object({
     .describe('The partner’s reference for the member or, before it is confirmed, the membership’s id.'),
 })
 
+/** Clients take dots out of addresses before they ask. */
+const Reference = MemberReference.refine((reference) => !/^\.{1,2}$/.test(reference), {
+  error: 'must be more than dots: it is the member’s address',
+})
+
 const Update = z
   .object({
     status: z.enum(['active', 'suspended', 'cancelled']).optional(),
-    external_member_ref: MemberReference.optional().describe('Your reference for the member: fixed once confirmed.'),
+    external_member_ref: Reference.optional().describe('Your reference for the member: fixed once confirmed.'),
   })
   .refine(({ status, external_member_ref }) => status !== undefined || external_member_ref !== undefined, {
     error: 'must have status, external_member_ref or both: there is nothing to change',

@@ -133,6 +133,10 @@ describe.each(['PATCH', 'PUT'])('%s /programme_memberships/{external_ref}', (met
     [{}, undefined],
     [{ status: 'pending' }, { status: expect.any(String) as unknown }],
     [{ status: 'active' }, { external_member_ref: 'is missing' }],
+    [
+      { status: 'active', external_member_ref: '..' },
+      { external_member_ref: 'must be more than dots: it is the member’s address' },
+    ],
   ])('422: %j is unusable', async (body, fields) => {
     const { id } = await enrolled()
     const answer = await send(method, id, body)
@@ -141,6 +145,20 @@ describe.each(['PATCH', 'PUT'])('%s /programme_memberships/{external_ref}', (met
       'validation_failed',
       fields,
     ])
+  })
+
+  test('409: our id of another membership names that one for ever, and is no reference', async () => {
+    const [{ id }, { id: other }] = [await enrolled(), await enrolled()]
+    for (const status of [undefined, 'active']) {
+      const refused = await send(method, id, { status, external_member_ref: other })
+      expect([refused.status, refused.body.error?.code, refused.body.error?.fields]).toEqual([
+        409,
+        'external_member_ref_mismatch',
+        { external_member_ref: 'is the id of another membership' },
+      ])
+    }
+    expect((await send('GET', id)).body.data).toMatchObject({ status: 'pending', external_member_ref: null })
+    expect((await send(method, id, { status: 'active', external_member_ref: id })).status).toBe(200)
   })
 
   test('409: a cancelled membership, a forbidden transition, another reference', async () => {
