@@ -1,4 +1,5 @@
 import type { CustomerDetails } from '../customers/events.ts'
+import { mostFacts } from '../leads/events.ts'
 import type { Declared, IngestContent } from './events.ts'
 
 type Plain = string | number | boolean
@@ -20,7 +21,7 @@ export type SentFields = {
   readonly declared: Declared
   /** The rest of the data by a key made of its path. */
   readonly others: ReadonlyMap<string, SentField>
-  /** There was more than is read. */
+  /** There was more than is read, or than a lead can hold. */
   readonly truncated: boolean
 }
 
@@ -110,7 +111,8 @@ export const sentFields = (content: IngestContent, fieldNames: Readonly<Record<s
     const name = detailDeclared(key, value)
     if (name) keep(name, { value, sender: key })
   }
-  return { details, declared: content.declared ?? {}, others, truncated }
+  const declared = content.declared ?? {}
+  return { details, declared, others, truncated: truncated || Object.keys(declared).length > mostFacts }
 }
 
 /** All that was sent in a field: of a list, every item. */

@@ -89,6 +89,9 @@ export type FactValue = z.infer<typeof FactValue>
 export const Facts = z.record(Key, FactValue)
 export type Facts = Readonly<z.infer<typeof Facts>>
 
+/** Anyone can send ever more about somebody: so many are held of a lead. */
+export const mostFacts = 2_000
+
 export const StageRef = z.object({ key: Key, kind: StageKind })
 export type StageRef = z.infer<typeof StageRef>
 

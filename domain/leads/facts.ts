@@ -1,7 +1,7 @@
 import { isSameJson } from '../canonical-json.ts'
 import { aboutOf, dormantAt } from './about.ts'
 import type { Circumstances, RecordActivity, RecordFacts, WorkLead } from './commands.ts'
-import type { ActivityKind, Facts, LeadEvent } from './events.ts'
+import { mostFacts, type ActivityKind, type Facts, type LeadEvent } from './events.ts'
 import { wakeUp } from './status.ts'
 import type { BeforeLead, LeadState } from './state.ts'
 
@@ -10,8 +10,7 @@ type Decision = readonly LeadEvent[]
 const pick = (facts: Facts, wanted: (key: string) => boolean): Facts =>
   Object.fromEntries(Object.entries(facts).filter(([key]) => wanted(key)))
 
-/** Anyone can send ever more about somebody: so much is held of a lead, and as much again is proposed. One ingest fits. */
-const mostFacts = 2_000
+/** So much is held of a lead, and as much again is proposed. One ingest fits. */
 const mostCharacters = 600_000
 
 const sizeOf = (facts: Facts): number => JSON.stringify(facts).length

@@ -187,6 +187,16 @@ describe('what was sent', () => {
     expect(sent({ a: 'x'.repeat(2001) })).toMatchObject({ truncated: true })
     expect(sent({ a: 'x'.repeat(2001) }).others.get('a')).toMatchObject({ value: 'x'.repeat(2000) })
   })
+  test('with more declared values than a lead can hold is truncated', () => {
+    const declaring = (count: number) =>
+      sentFields({
+        ...nothing,
+        declared: Object.fromEntries(Array.from({ length: count }, (_, index) => [`f${index}`, 1])),
+      })
+
+    expect(declaring(2_000)).toMatchObject({ truncated: false })
+    expect(declaring(2_001)).toMatchObject({ truncated: true })
+  })
   test.each<[Partial<IngestContent>, boolean]>([
     [{ data: { website: 'x' } }, true],
     [{ declared: { 'Web-Site': 'x' } }, true],
