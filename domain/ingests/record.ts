@@ -256,7 +256,9 @@ export const explain = (record: IngestRecord): string => {
       return explainDiscarded(record)
     case 'held': {
       const wrong = record.failures.map(({ field, reason }) => (reason === null ? field : `${field} ${reason}`))
-      return `The lead does not meet the rules (${wrong.join('; ')}). It is held until somebody accepts or discards it.`
+      // Of a person who was erased it is not told any more.
+      const which = wrong.length > 0 ? ` (${wrong.join('; ')})` : ''
+      return `The lead does not meet the rules${which}. It is held until somebody accepts or discards it.`
     }
   }
 }

@@ -195,6 +195,11 @@ describe('a sender sees', () => {
       },
       ['email is missing; q7)', 'accepts or discards'],
     ],
+    [
+      'held, of somebody who was erased',
+      { status: 'held', failures: [] },
+      ['The lead does not meet the rules. It is held until'],
+    ],
     ['applied by id', { status: 'applied', matched_by: 'contact_id' }, ['know by the id']],
     ['applied by external id', { status: 'applied', matched_by: 'external_id' }, ['by the external id']],
     ['applied by email', { status: 'applied', matched_by: 'email' }, ['by the email address']],
