@@ -11,7 +11,8 @@ export type Reason = { readonly path: readonly PropertyKey[]; readonly reason: s
  * first.
  */
 export const plainWords: z.core.$ZodErrorMap = (issue) => {
-  if (isMissing(issue)) return 'required'
+  const missing = whatIsMissing(issue)
+  if (missing !== undefined) return missing
   switch (issue.code) {
     case 'invalid_type':
       return `must be ${isWhole(issue) ? types['int'] : (types[issue.expected] ?? 'another type of value')}`
@@ -40,13 +41,17 @@ export const plainWords: z.core.$ZodErrorMap = (issue) => {
 
 const cannotBeUsed = 'cannot be used'
 
-/** A discriminated union refuses its whole object when the key that it is chosen by is not one of those known. */
-const isMissing = (issue: RawIssue): boolean => {
+/**
+ * Null may stand where nothing is required, so it is not said to be. A discriminated union refuses its whole object when
+ * the key that it is chosen by is not one of those known.
+ */
+const whatIsMissing = (issue: RawIssue): string | undefined => {
   const value: unknown =
     issue.code === 'invalid_union' && issue.discriminator !== undefined
       ? (issue.input as Readonly<Record<string, unknown>>)[issue.discriminator] // only an object comes so far
       : issue.input
-  return value === undefined || value === null
+  if (value === undefined) return 'required'
+  return value === null ? 'must not be null' : undefined
 }
 
 /** What is no number at all is refused before the check that it is whole. */

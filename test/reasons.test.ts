@@ -17,10 +17,13 @@ const May = (day: number) => new Date(Date.UTC(2026, 4, day))
 test.each<[title: string, schema: z.ZodType, value: unknown, reason: unknown]>([
   // A value that is not there.
   ['nothing', z.string(), undefined, 'required'],
-  ['null where it is not allowed', z.int(), null, 'required'],
+  ['null where it is not allowed', z.int(), null, 'must not be null'],
+  ['null where there can be nothing', z.object({ at: z.int().optional() }), { at: null }, [['at', 'must not be null']]],
   ['nothing where some values are allowed', z.enum(['a', 'b']), undefined, 'required'],
   ['no key that an object is chosen by', Shape, {}, [['kind', 'required']]],
-  ['nothing where one of several forms fits', z.union([z.string(), z.int()]), null, 'required'],
+  ['null for the key that an object is chosen by', Shape, { kind: null }, [['kind', 'must not be null']]],
+  ['nothing where one of several forms fits', z.union([z.string(), z.int()]), undefined, 'required'],
+  ['null where one of several forms fits', z.union([z.string(), z.int()]), null, 'must not be null'],
   // invalid_type
   ['no text', z.string(), 1, 'must be text'],
   ['no number', z.number(), 'x', 'must be a number'],

@@ -108,6 +108,15 @@ describe('PATCH /api/v1/applications/{id}', () => {
     expect((await fixture.save(id, { provenance: { locale: 'en' } })).status).toBe(200)
   })
 
+  test.each(['answers', 'components'])(
+    '422 validation_failed: %s is null, and is not said to be required',
+    async (name) => {
+      const { id } = await started()
+      const { status, body } = await fixture.save(id, { [name]: null, term_years: 20 })
+      expect([status, body.error.fields]).toEqual([422, { [name]: 'must not be null' }])
+    },
+  )
+
   test('200: anonymous stays anonymous, in_capture stays in_capture', async () => {
     const anonymous = await started()
     expect((await fixture.save(anonymous.id, { term_years: 20 })).body.data.status).toBe('anonymous')
