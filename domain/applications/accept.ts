@@ -2,6 +2,7 @@ import type { QuoteEvent } from '../quotes/events.ts'
 import { hasRunOut, type Quote } from '../quotes/record.ts'
 import { Rejection } from '../rejection.ts'
 import type { QuoteId } from '../values.ts'
+import { closed } from './refusals.ts'
 import { isOpen, isWhole, pricedInputs, type ApplicationState, type Digest } from './state.ts'
 
 export type AcceptQuote = {
@@ -20,7 +21,7 @@ const quoteAgain = 'Quote the application again and accept the new quote.'
 /** Accepting what is already accepted is fine, and changes nothing. */
 export const acceptQuote = ({ quote_id, now, digest }: AcceptQuote, state: ApplicationState): readonly QuoteEvent[] => {
   const { record, quotes } = state
-  if (!isOpen(record)) throw refused(`This application is closed (${record.status}), so its quotes cannot be accepted.`)
+  if (!isOpen(record)) throw refused(closed(record))
 
   const issued = quote_id === null ? quotes.at(-1) : quotes.find(({ quote }) => quote.id === quote_id)
   if (!issued && quote_id !== null)

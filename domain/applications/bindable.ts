@@ -1,6 +1,7 @@
 import { hasRunOut } from '../quotes/record.ts'
 import { Rejection } from '../rejection.ts'
 import type { QuoteId } from '../values.ts'
+import { closed } from './refusals.ts'
 import { isOpen, isWhole, pricedInputs, type ApplicationState, type Digest, type IssuedQuote } from './state.ts'
 
 /** What tells whether a quote can be bought: every step of checkout asks the same. */
@@ -28,9 +29,12 @@ export const requireBindable = (
   const { quote, inputs_digest } = issued
   const refused = (why: string) => new Rejection('quote_not_bindable', `${why} ${quoteAgain}`)
 
-  if (quote.status === 'bought') throw new Rejection('quote_not_bindable', 'This quote was already bought.')
-  if (!isOpen(state.record))
-    throw new Rejection('quote_not_bindable', `This application is closed (${state.record.status}).`)
+  if (quote.status === 'bought')
+    throw new Rejection(
+      'quote_not_bindable',
+      'This quote was already bought. Read the policy that its policy_id names.',
+    )
+  if (!isOpen(state.record)) throw new Rejection('quote_not_bindable', closed(state.record))
   if (quote.status === 'replaced') throw refused('This quote was replaced by a newer one.')
   if (quote.status === 'rejected') throw refused('This quote was rejected.')
   if (inputs_digest !== digest(pricedInputs(state)))

@@ -8,7 +8,7 @@ import { isAsked } from './answers.ts'
 import type { Answers } from './events.ts'
 import { answersOfPartner } from './joint.ts'
 import { dobOf, isJoint, journeyOfApplication } from './record.ts'
-import { inputsRefused, refuseClosed } from './refusals.ts'
+import { closed, inputsRefused, refuseClosed } from './refusals.ts'
 import { isOpen, pricedInputs, type ApplicationState } from './state.ts'
 
 /** Asks the providers of the panel, unless they were asked the same before. */
@@ -54,11 +54,7 @@ export const searchMarket = (command: SearchMarket, state: ApplicationState): De
   const { market_search: former } = record
   if (!release.whole_of_market) throw notMarket()
   if (!isOpen(record) && former) return []
-  if (!isOpen(record))
-    throw new Rejection(
-      'mapping_incomplete',
-      `This application is closed (${record.status}): it cannot be searched with.`,
-    )
+  if (!isOpen(record)) throw new Rejection('mapping_incomplete', closed(record))
 
   const isSame = former && former.status !== 'failed' && state.searched_inputs === pricedInputs(state)
   const isHeld = isSame && !former.results.some((each) => each.status === 'success' && hasExpired(each, today))

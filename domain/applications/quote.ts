@@ -12,6 +12,7 @@ import { endedBy } from './endings.ts'
 import type { Answers, ApplicationEvent } from './events.ts'
 import { answersOfPartner } from './joint.ts'
 import { dobOf, isJoint } from './record.ts'
+import { closed } from './refusals.ts'
 import { isOpen, latestQuote, pricedInputs, type ApplicationState, type Digest } from './state.ts'
 import type { RateTable, ExcludedCover } from '../rating/events.ts'
 
@@ -43,9 +44,7 @@ const reusableForMs = dayMs
 export const quoteApplication = (command: QuoteApplication, state: ApplicationState): Decision => {
   const { release, today, digest } = command
   const { record } = state
-  if (record.status === 'referred')
-    throw new Rejection('quote_failed', 'This application is with our team. Wait for what they decide.')
-  if (!isOpen(record)) throw new Rejection('quote_failed', `This application has ended: ${record.status}.`)
+  if (!isOpen(record)) throw new Rejection('quote_failed', closed(record))
   if (release.whole_of_market) throw new Rejection('quote_failed', 'Ask for market quotes instead.')
 
   const start_date = command.start_date ?? daysAfter(today, 1)

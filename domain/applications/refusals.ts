@@ -1,10 +1,17 @@
 import { Rejection, type Fields } from '../rejection.ts'
-import { isOpen } from './state.ts'
+import { isGivenUp, isOpen } from './state.ts'
 import type { ApplicationRecord } from './record.ts'
 
 /** The same message for an unknown id, another organisation's, and one whose share token was not sent. */
 export const unknownApplication = () =>
   new Rejection('not_found', 'There is no application with this id. Check the address.')
+
+/** Why no price of it is made, accepted or bought, and what to do. */
+export const closed = (record: ApplicationRecord): string => {
+  if (record.status === 'referred') return 'This application is with our team. Wait for what they decide.'
+  if (isGivenUp(record)) return 'This application was given up for inactivity. Save something on it to open it again.'
+  return `This application has ended: ${record.status}. Start another one.`
+}
 
 export const refuseClosed = (record: ApplicationRecord): void => {
   if (isOpen(record)) return

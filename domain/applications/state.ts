@@ -191,3 +191,7 @@ export const pricedInputs = ({ record, components, partner_answers }: Applicatio
 /** Whether it can still be worked on: neither ended nor with the team. */
 export const isOpen = ({ status }: ApplicationRecord): boolean =>
   status === 'started' || status === 'anonymous' || status === 'in_capture' || status === 'quoted'
+
+/** For inactivity: a save opens it again. */
+export const isGivenUp = ({ status, abandoned_reason }: ApplicationRecord): boolean =>
+  status === 'abandoned' && abandoned_reason === 'inactive'

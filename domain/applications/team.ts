@@ -3,7 +3,7 @@ import { Rejection } from '../rejection.ts'
 import type { ApplicationEvent, TeamLoading } from './events.ts'
 import { quoteApplication, withdrawn, type QuoteApplication } from './quote.ts'
 import { abandonedFrom, type ApplicationStreamEvent } from './record.ts'
-import { evolve, isOpen, pricedInputs, type ApplicationState } from './state.ts'
+import { evolve, isGivenUp, isOpen, pricedInputs, type ApplicationState } from './state.ts'
 
 type Why = { readonly reason_code: string | null; readonly reason_message: string | null }
 
@@ -125,7 +125,7 @@ export const abandonInactive = ({ now }: AbandonInactive, { record }: Applicatio
 
 /** The customer of an application that was given up for inactivity has come back: it is as it was. */
 export const comingBack = ({ record }: ApplicationState): readonly ApplicationEvent[] =>
-  record.status === 'abandoned' && record.abandoned_reason === 'inactive' && record.former_status !== null
+  isGivenUp(record) && record.former_status !== null
     ? [
         {
           type: 'ApplicationReopened',

@@ -87,7 +87,7 @@ scenario('an application that has ended shows its last search unchanged', {
 scenario('and one that was never searched with cannot be any more', {
   given: [...applied, declined],
   when: search(),
-  then: rejected('mapping_incomplete'),
+  then: rejected('mapping_incomplete', undefined, 'This application has ended: declined. Start another one.'),
 })
 
 describe('what the panel tells', () => {

@@ -4,7 +4,7 @@ import { requireBindable } from '#domain/applications/bindable.ts'
 import type { ApplicationStreamEvent } from '#domain/applications/record.ts'
 import type { ErrorCode } from '#domain/rejection.ts'
 import { PolicyId, QuoteId } from '#domain/values.ts'
-import { answered, api_application_id, declined } from '../applications/builders.ts'
+import { answered, api_application_id, declined, referred } from '../applications/builders.ts'
 import { after, applied, digest, firstId, now, quote, secondId } from '../quotes/builders.ts'
 import { stateOf } from '../scenario.ts'
 
@@ -66,11 +66,21 @@ describe('quote_not_bindable', () => {
       bought_by: api_application_id,
       idempotency_key: null,
     }
-    expect(() => check([...quoted(), sold], { at: later })).toThrow(refused('quote_not_bindable', 'already bought'))
+    expect(() => check([...quoted(), sold], { at: later })).toThrow(
+      refused('quote_not_bindable', 'This quote was already bought. Read the policy that its policy_id names.'),
+    )
   })
 
-  test('when the application has ended', () => {
-    expect(() => check([...quoted(), declined])).toThrow(refused('quote_not_bindable', 'declined'))
+  test('when the application has ended, and the refusal says what to do', () => {
+    expect(() => check([...quoted(), declined])).toThrow(
+      refused('quote_not_bindable', 'This application has ended: declined. Start another one.'),
+    )
+  })
+
+  test('when the application is with the team, and the refusal says to wait', () => {
+    expect(() => check([...quoted(), referred])).toThrow(
+      refused('quote_not_bindable', 'This application is with our team. Wait for what they decide.'),
+    )
   })
 })
 

@@ -3,7 +3,7 @@ import { acceptQuote } from '#domain/applications/accept.ts'
 import { application } from '#domain/applications/application.ts'
 import type { Fields } from '#domain/rejection.ts'
 import { QuoteId } from '#domain/values.ts'
-import { answered, application_id, declined } from '../applications/builders.ts'
+import { answered, application_id, declined, referred } from '../applications/builders.ts'
 import { stateOf } from '../scenario.ts'
 import { accept, after, applied, decided, firstId, now, quote, secondId } from './builders.ts'
 
@@ -41,8 +41,13 @@ describe('a refusal to accept says why', () => {
   const again = 'Quote the application again and accept the new quote.'
 
   test('the application has ended', () => {
-    const says = 'This application is closed (declined), so its quotes cannot be accepted.'
+    const says = 'This application has ended: declined. Start another one.'
     expect(() => decided([...quoted(), declined], accept())).toThrow(refused(says))
+  })
+
+  test('the application is with the team', () => {
+    const says = 'This application is with our team. Wait for what they decide.'
+    expect(() => decided([...quoted(), referred], accept())).toThrow(refused(says))
   })
 
   test('there is no quote yet', () => {

@@ -355,7 +355,7 @@ describe('422 accept_failed', () => {
     const id = await apply({ answers: { smoker: false, work: 'bombs' } })
     await quote(id)
 
-    expect(await accept(id)).toMatchObject(refused(422, 'accept_failed', undefined, /closed/))
+    expect(await accept(id)).toMatchObject(refused(422, 'accept_failed', undefined, /has ended: declined/))
   })
 })
 

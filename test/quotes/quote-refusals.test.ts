@@ -22,10 +22,19 @@ scenario('an application that is with the team is not priced', {
   when: quote(),
   then: rejected('quote_failed', undefined, 'This application is with our team. Wait for what they decide.'),
 })
-scenario('an application that has ended is not priced, and the refusal says how it ended', {
+scenario('an application that has ended is not priced, and the refusal says how it ended and what to do', {
   given: [...applied(), declined],
   when: quote(),
-  then: rejected('quote_failed', undefined, 'This application has ended: declined.'),
+  then: rejected('quote_failed', undefined, 'This application has ended: declined. Start another one.'),
+})
+scenario('an application that was given up for inactivity is not priced before something is saved on it', {
+  given: [...applied(), { type: 'ApplicationAbandoned', reason: 'inactive', superseded_by: null }],
+  when: quote(),
+  then: rejected(
+    'quote_failed',
+    undefined,
+    'This application was given up for inactivity. Save something on it to open it again.',
+  ),
 })
 scenario('a whole-of-market product is priced by market quotes', {
   given: applied(),
