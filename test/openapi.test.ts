@@ -183,6 +183,13 @@ test('an empty cursor, which no list has given, fits no list', () => {
   expect(cursors.filter(({ schema }) => schema.minLength !== 1)).toEqual([])
 })
 
+test('an operation that takes an Idempotency-Key says that it refuses one that cannot be used', () => {
+  const keyed = operations.filter(({ parameters = [] }) => parameters.some(({ name }) => name === 'Idempotency-Key'))
+
+  expect(keyed.map(({ operationId }) => operationId)).toContain('postQuotePaymentIntent')
+  for (const { responses } of keyed) expect(responses['422']?.description).toContain('validation_failed')
+})
+
 test('an act of the operator that takes an Idempotency-Key says that it refuses the key with other content', () => {
   const keyed = operations.filter(
     ({ address, parameters = [] }) =>

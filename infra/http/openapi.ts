@@ -69,11 +69,12 @@ const commonErrors = ({ access, method }: RouteSpec) => {
 }
 
 const errorAnswers = (spec: RouteSpec) => {
-  const { errors = [], access, path, query, body } = spec
+  const { errors = [], access, path, query, body, headers = {} } = spec
   const namesOrganisation =
     access.kind === 'operator' && query instanceof z.ZodObject && 'organisation_id' in query.shape
   const hasId = path !== undefined || namesOrganisation
-  const fromSchemas = [hasId && 'not_found', query && 'invalid_parameter', body && 'validation_failed'] as const
+  const canBeUnfit = body !== undefined || 'Idempotency-Key' in headers
+  const fromSchemas = [hasId && 'not_found', query && 'invalid_parameter', canBeUnfit && 'validation_failed'] as const
   const codes = new Set([
     ...commonErrors(spec),
     ...fromSchemas.filter((code) => code !== undefined && code !== false),
