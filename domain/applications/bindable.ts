@@ -2,7 +2,15 @@ import { hasRunOut } from '../quotes/record.ts'
 import { Rejection } from '../rejection.ts'
 import type { QuoteId } from '../values.ts'
 import { closed } from './refusals.ts'
-import { isOpen, isWhole, pricedInputs, type ApplicationState, type Digest, type IssuedQuote } from './state.ts'
+import {
+  isGivenUp,
+  isOpen,
+  isWhole,
+  pricedInputs,
+  type ApplicationState,
+  type Digest,
+  type IssuedQuote,
+} from './state.ts'
 
 /** What tells whether a quote can be bought: every step of checkout asks the same. */
 export type BindableAt = {
@@ -34,12 +42,14 @@ export const requireBindable = (
       'quote_not_bindable',
       'This quote was already bought. Read the policy that its policy_id names.',
     )
-  if (!isOpen(state.record)) throw new Rejection('quote_not_bindable', closed(state.record))
+  const isExpired = quote.status === 'expired' || !isWhole(issued) || hasRunOut(issued.quote, now)
+  const isOnlyLate = isExpired && isGivenUp(state.record)
+  if (!isOpen(state.record) && !isOnlyLate) throw new Rejection('quote_not_bindable', closed(state.record))
   if (quote.status === 'replaced') throw refused('This quote was replaced by a newer one.')
   if (quote.status === 'rejected') throw refused('This quote was rejected.')
   if (inputs_digest !== digest(pricedInputs(state)))
     throw refused('The answers have changed since this quote was priced.')
-  if (quote.status === 'expired' || !isWhole(issued) || hasRunOut(issued.quote, now))
-    throw new Rejection('quote_expired', `This quote has expired. ${quoteAgain}`)
+  if (isExpired)
+    throw new Rejection('quote_expired', `This quote has expired. ${isOnlyLate ? closed(state.record) : quoteAgain}`)
   return issued
 }

@@ -15,6 +15,7 @@ export const closed = (record: ApplicationRecord): string => {
 
 export const refuseClosed = (record: ApplicationRecord): void => {
   if (isOpen(record)) return
+  if (isGivenUp(record)) throw new Rejection('application_closed', closed(record))
   const why = record.status === 'referred' ? 'is with the team: referred' : `has ended: ${record.status}`
   throw new Rejection('application_closed', `This application ${why}. Start another one to change anything.`)
 }

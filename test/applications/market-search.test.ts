@@ -177,6 +177,15 @@ scenario('another result of an application that was handed off is refused', {
   when: select({ result_id: resultOf(1).result_id }),
   then: rejected('application_closed'),
 })
+scenario('none is chosen of an application that was given up for inactivity, before something is saved on it', {
+  given: [...found, { type: 'ApplicationAbandoned', reason: 'inactive', superseded_by: null }],
+  when: select(),
+  then: rejected(
+    'application_closed',
+    undefined,
+    'This application was given up for inactivity. Save something on it to open it again.',
+  ),
+})
 scenario('a result of no search is refused', {
   given: found,
   when: select({ result_id: secondId }),

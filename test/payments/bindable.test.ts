@@ -11,6 +11,8 @@ import { stateOf } from '../scenario.ts'
 const quoted = () => after(applied(), quote())
 const later = '2026-07-01T09:00:00.000Z'
 
+const givenUp: ApplicationStreamEvent = { type: 'ApplicationAbandoned', reason: 'inactive', superseded_by: null }
+
 const check = (given: readonly ApplicationStreamEvent[], { id = firstId, at = now } = {}) => {
   const state = stateOf(application, given, now)
   if (!state) throw new Error('The application was not started.')
@@ -89,6 +91,15 @@ describe('quote_expired', () => {
     expect(() => check(quoted(), { at: later })).toThrow(refused('quote_expired', 'has expired'))
     const given = [...quoted(), { type: 'QuoteExpired', quote_id: firstId } as const]
     expect(() => check(given)).toThrow(refused('quote_expired', 'has expired'))
+  })
+
+  test('also when nobody came back meanwhile, and the application was given up', () => {
+    expect(() => check([...quoted(), givenUp], { at: later })).toThrow(
+      refused('quote_expired', 'Save something on it to open it again.'),
+    )
+    expect(() => check([...quoted(), givenUp])).toThrow(
+      refused('quote_not_bindable', 'Save something on it to open it again.'),
+    )
   })
 })
 
