@@ -11,7 +11,7 @@ type Load = () => Promise<number>
 // The unit in which Linux counts, 1/100 s on all machines.
 const tickMs = 10
 
-/** Name and parent may be followed by any fields that a version of Linux adds. A process that has ended has used nothing. */
+/** The name, in brackets, may hold any character: fields are counted from behind it. A process that is gone has used nothing. */
 const statOf = async (
   pid: number,
 ): Promise<{ readonly parent: number; readonly own: number; readonly ended: number }> => {
@@ -24,7 +24,7 @@ const statOf = async (
   return { parent: fields[1] ?? 0, own: sum(11), ended: sum(13) }
 }
 
-/** Of all processes of a PostgreSQL, those included that have ended. */
+/** What all processes of a PostgreSQL have used, those included that have ended. */
 const postgresql = async (parent: number): Promise<number> => {
   const pids = (await readdir('/proc')).map(Number).filter(Number.isInteger)
   const { own, ended } = await statOf(parent)

@@ -37,7 +37,6 @@ const ofDorothea = /dorothea|vandermolen|1988-04-17|2071838751|marigold|wexcombe
 const ofPtolemy = /ptolemy|quillfeather|1985-09-23|2071838752|foxglove|harrowdene|weight_kg\W+93\b/i
 
 type Answer = { readonly status: number; readonly text: string }
-type Record = Readonly<{ [key: string]: unknown }>
 
 let database: TestDatabase
 let service: ServiceProcess
@@ -53,7 +52,7 @@ const send = async (method: string, path: string, body?: object): Promise<Answer
   return { status: response.status, text: Buffer.from(await response.arrayBuffer()).toString('latin1') }
 }
 
-const done = async <Data = Record>(method: string, path: string, body?: object): Promise<Data> => {
+const done = async <Data = unknown>(method: string, path: string, body?: object): Promise<Data> => {
   const { status, text } = await send(method, path, body)
   if (status >= 300) throw new Error(`${method} ${path}: ${status} ${text}`)
   return (JSON.parse(text) as { data: Data }).data // the test knows what it asks for
