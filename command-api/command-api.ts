@@ -148,6 +148,8 @@ const makeShared = async (parts: Parts) => {
   dataKeys.onForget(writer.forget)
   const { accounts, catalogue, crmModels, directory, paymentAccounts, policyRules } = known
   const { organisations } = directory
+  /** Outside parties, and models, which take longer. */
+  const outside = makeGuardedHttp({ ...outbound, timeoutMs: 3_000, bodyLimitBytes: 2 ** 20 })
   const hasScreening = (organisation_id: OrganisationId) =>
     accountOf(accounts, organisation_id, 'tpsclear') !== undefined
   return {
@@ -159,15 +161,14 @@ const makeShared = async (parts: Parts) => {
     allowsHttp: plainPermission(outbound, 'http:'),
     isClockMovable: config.ENVIRONMENT !== 'production',
     quoteOwner: makeQuoteOwner(parts),
-    merchants: makeMerchants({ keys, paymentAccounts }),
+    merchants: makeMerchants({ keys, paymentAccounts, http: outside }),
     leases: makeLeases(parts.pool),
     openAccount: accountOpener(accounts, (sealed, place) => unseal(keys, sealed, place)),
     leads: makeLeads(writer, crmModels.pipelines, hasScreening),
     people: makePeople({ writer, digest: dataKeys.digest }),
     setUpPolicy: makeSetUp({ writer, catalogue, organisations, rulesOf: policyRules }),
     snapshots: makeMembershipSnapshots(parts),
-    /** Outside parties, and models, which take longer. */
-    outside: makeGuardedHttp({ ...outbound, timeoutMs: 3_000, bodyLimitBytes: 2 ** 20 }),
+    outside,
     models: makeGuardedHttp({ ...outbound, timeoutMs: 10_000, bodyLimitBytes: 2 ** 20 }),
   }
 }

@@ -3,6 +3,7 @@ import { paymentAccountOf, paymentSecretPlace, type SealedPaymentAccount } from 
 import type { OrganisationId } from '#domain/values.ts'
 import type { Keys } from '#infra/crypto/keys.ts'
 import { unseal } from '#infra/crypto/seal.ts'
+import type { GuardedHttp } from '#infra/guarded-http.ts'
 import { makeStripe, type Provider } from '#infra/stripe/provider.ts'
 
 /** An organisation as the payment provider's merchant: its account there, ready for use. */
@@ -19,11 +20,11 @@ export type Merchants = (organisation_id: OrganisationId, test: boolean) => Merc
 type Deps = {
   readonly keys: Pick<Keys, 'sealing'>
   readonly paymentAccounts: ReadonlyMap<string, SealedPaymentAccount>
-  readonly timeoutMs?: number
+  readonly http: Pick<GuardedHttp, 'request'>
 }
 
-export const makeMerchants = ({ keys, paymentAccounts, timeoutMs }: Deps): Merchants => {
-  const providerOf = makeStripe(timeoutMs)
+export const makeMerchants = ({ keys, paymentAccounts, http }: Deps): Merchants => {
+  const providerOf = makeStripe(http)
 
   return (organisation_id, test) => {
     const account = paymentAccountOf(paymentAccounts, organisation_id, modeOf(test))

@@ -125,7 +125,7 @@ export const Config = z.object({
       'How long deliveries, their attempts and the integration log are kept, in days; deliveries up to a week longer, never less.',
     ),
   DELIVERY_ALLOWED_HOSTS: list(
-    'Hosts, host:port or CIDR blocks that webhooks may reach although they are not public, comma separated.',
+    'Hosts, host:port or CIDR blocks that webhooks and accounts with outside parties may be at although they are not public, comma separated.',
   ).superRefine((entries, context) => {
     try {
       makeAllowList(entries)
@@ -137,7 +137,7 @@ export const Config = z.object({
     .stringbool()
     .default(false)
     .describe(
-      'Whether endpoint connections may use http://, and mail servers no encryption, with the hosts of DELIVERY_ALLOWED_HOSTS.',
+      'Whether endpoint connections and accounts may use http://, and mail servers no encryption, with the hosts of DELIVERY_ALLOWED_HOSTS.',
     ),
   KAFKA_BROKERS: list('Brokers.')
     .pipe(

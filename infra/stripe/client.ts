@@ -1,7 +1,6 @@
-import { Agent as HttpAgent } from 'node:http'
-import { Agent as HttpsAgent } from 'node:https'
 import { LRUCache } from 'lru-cache'
 import Stripe from 'stripe'
+import type { GuardedHttp } from '../guarded-http.ts'
 import { withTimeout } from '../timeout.ts'
 
 /** How an organisation is reached at Stripe. */
@@ -22,15 +21,11 @@ export type Outcome<Value> =
   | { readonly outcome: 'unanswered'; readonly reason: string }
 
 const clientsRemembered = 1_000
-const socketsEach = 64
-const agents = {
-  'https:': new HttpsAgent({ keepAlive: true, maxSockets: socketsEach }),
-  'http:': new HttpAgent({ keepAlive: true, maxSockets: socketsEach }),
-}
 
 /** Clients by account: the organisations of one process share the connections. */
-export const makeClients = (timeoutMs: number) => {
+export const makeClients = (http: Pick<GuardedHttp, 'request'>, timeoutMs: number) => {
   const clients = new LRUCache<string, Stripe>({ max: clientsRemembered })
+  const httpClient = Stripe.createFetchHttpClient(guardedFetch(http, timeoutMs))
 
   return (account: StripeAccount): Stripe => {
     const { base_url, secret_key, stripe_account } = account
@@ -43,7 +38,7 @@ export const makeClients = (timeoutMs: number) => {
       protocol: protocol === 'http:' ? 'http' : 'https',
       ...(port !== '' && { port }),
       ...(stripe_account !== null && { stripeAccount: stripe_account }),
-      httpAgent: agents[protocol === 'http:' ? 'http:' : 'https:'],
+      httpClient,
       timeout: timeoutMs,
       maxNetworkRetries: 2,
       telemetry: false,
@@ -53,6 +48,27 @@ export const makeClients = (timeoutMs: number) => {
     return client
   }
 }
+
+/** Lets the library ask as everything else asks that an organisation names. */
+const guardedFetch =
+  (http: Pick<GuardedHttp, 'request'>, timeoutMs: number) =>
+  async (url: Parameters<typeof fetch>[0], { method, headers, body }: RequestInit = {}): Promise<Response> => {
+    const exchange = await http.request({
+      method: method === 'POST' || method === 'DELETE' ? method : 'GET',
+      url: url instanceof Request ? url.url : String(url),
+      headers: Object.fromEntries(new Headers(headers)),
+      ...(typeof body === 'string' && { body }),
+      timeoutMs,
+    })
+    if (exchange.outcome === 'unanswered') throw new Error(exchange.reason)
+    if (exchange.outcome === 'refused') return notAllowed(exchange.reason)
+    const { status, body: answered, headers: told = {} } = exchange
+    return new Response(answered, { status, headers: told })
+  }
+
+/** To the library it is as if the key might not be used: that needs the operator, and asking again changes nothing. */
+const notAllowed = (message: string): Response =>
+  Response.json({ error: { type: 'invalid_request_error', message } }, { status: 403 })
 
 const word = (code: string | undefined, byDefault: string): string =>
   code !== undefined && /^[a-z0-9_]{1,100}$/.test(code) ? code : byDefault

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type Stripe from 'stripe'
 import { canonicalJson } from '#domain/canonical-json.ts'
 import type { BankAccount } from '#domain/bank-account.ts'
+import type { GuardedHttp } from '../guarded-http.ts'
 import { attempt, makeClients, type Outcome, type StripeAccount } from './client.ts'
 
 export type { Outcome, StripeAccount } from './client.ts'
@@ -73,8 +74,8 @@ const keyWith = (name: string, parameters: unknown): string =>
   `${name}:${createHash('sha256').update(canonicalJson(parameters)).digest('hex').slice(0, 16)}`
 
 /** Speaks to Stripe for one account. Whoever moves money names the idempotency key, which follows from what is paid. */
-export const makeStripe = (timeoutMs = askedBySomebodyMs) => {
-  const clientOf = makeClients(timeoutMs)
+export const makeStripe = (http: Pick<GuardedHttp, 'request'>, timeoutMs = askedBySomebodyMs) => {
+  const clientOf = makeClients(http, timeoutMs)
 
   return (account: StripeAccount) => {
     const stripe = clientOf(account)

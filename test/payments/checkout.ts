@@ -17,6 +17,7 @@ import { postgresLog, prepareLog } from '#infra/event-log/postgres/postgres-log.
 import { makeBankAccountCheck } from '#infra/modulus-weights.ts'
 import { migrate } from '#infra/postgres/migrations.ts'
 import { makeStripe } from '#infra/stripe/provider.ts'
+import { outsideHttp } from '../outside-http.ts'
 import { makeApplications } from '../../command-api/applications/applications.ts'
 import { digest } from '../../command-api/applications/digest.ts'
 import { cardRoutes } from '../../command-api/applications/card-routes.ts'
@@ -83,7 +84,7 @@ export const openCheckout = async () => {
     MODULUS_SUBSTITUTIONS_FILE: undefined,
   })
   const stripe = await startStripe()
-  const providerOf = makeStripe()
+  const providerOf = makeStripe(outsideHttp(() => false))
   const merchant = (): Merchant => ({
     provider: providerOf({ base_url: stripe.url, secret_key: 'sk_test_northlight', stripe_account: null }),
     publishable_key: 'pk_test_northlight',

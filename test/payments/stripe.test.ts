@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { makeStripe, type Outcome } from '#infra/stripe/provider.ts'
+import { outsideHttp } from '../outside-http.ts'
 import { startStripe, type StripeStandIn } from '../../stand-ins/stripe/stripe.ts'
 
 let standIn: StripeStandIn
@@ -14,7 +15,7 @@ const account = (changes: object = {}) => ({
   stripe_account: null,
   ...changes,
 })
-const provider = (changes: object = {}) => makeStripe()(account(changes))
+const provider = (changes: object = {}) => makeStripe(outsideHttp(() => false))(account(changes))
 const metadata = { quote_id: 'q1' }
 const payer = {
   customer_id: 'c1',
@@ -189,7 +190,12 @@ describe('the payment provider', () => {
     standIn.misbehave(() => ({ status: 500, body: { error: { type: 'api_error', message: 'Sorry.' } } }))
     expect(await provider().readPayment('pi_1')).toMatchObject({ outcome: 'unanswered' })
     standIn.misbehave(() => 'hang')
-    expect(await makeStripe(50)(account()).readPayment('pi_1')).toMatchObject({ outcome: 'unanswered' })
+    expect(
+      await makeStripe(
+        outsideHttp(() => false),
+        50,
+      )(account()).readPayment('pi_1'),
+    ).toMatchObject({ outcome: 'unanswered' })
     standIn.misbehave(undefined)
   })
 

@@ -20,6 +20,7 @@ import { derivedId } from '#infra/ids.ts'
 import { policyRulesOf } from '#domain/policy-rules/record.ts'
 import { makeBankAccountCheck } from '#infra/modulus-weights.ts'
 import { makeStripe } from '#infra/stripe/provider.ts'
+import { outsideHttp } from '../outside-http.ts'
 import { migrate } from '#infra/postgres/migrations.ts'
 import { makeApplications } from '../../command-api/applications/applications.ts'
 import { bindRoute } from '../../command-api/applications/bind-route.ts'
@@ -83,7 +84,11 @@ export const openSales = async ({ release = checkoutRelease() }: { readonly rele
   const owners = new Map<string, ApplicationId>()
   let now = quotedAt
   const stripe = await startStripe()
-  const provider = makeStripe()({ base_url: stripe.url, secret_key: 'sk_test_northlight', stripe_account: null })
+  const provider = makeStripe(outsideHttp(() => false))({
+    base_url: stripe.url,
+    secret_key: 'sk_test_northlight',
+    stripe_account: null,
+  })
   let capture: CardCapture = 'manual'
   const merchants = () => ({ provider, publishable_key: null, stripe_account: null, capture })
   const checkBankAccount = makeBankAccountCheck({
