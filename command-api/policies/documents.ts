@@ -5,7 +5,7 @@ import type { PolicyDocumentKind } from '#domain/policies/events.ts'
 import type { FirmContact } from '#domain/policy-rules/events.ts'
 import type { SealedFiles } from '#infra/crypto/sealed-files.ts'
 import { derivedId } from '#infra/ids.ts'
-import { renderPdf, type PdfBlock, type PdfContent } from '#infra/pdf.ts'
+import { renderPdf, type PdfBlock, type PdfContent } from '#infra/pdf/render.ts'
 
 type About = {
   readonly policy: PolicyRecord
