@@ -8,6 +8,7 @@ import { accountOf, accountOpener, providerAccountsFold } from '#domain/provider
 import { outreachPerson } from '#domain/outreach/person.ts'
 import type { CustomerId, OrganisationId } from '#domain/values.ts'
 import { makeLeases } from '#infra/consumers/lease.ts'
+import type { Shown } from '#infra/consumers/until-shown.ts'
 import { unseal } from '#infra/crypto/seal.ts'
 import { makeSecretCheck, type SecretCheck } from '#infra/crypto/secret-hash.ts'
 import { makeTokens } from '#infra/crypto/tokens.ts'
@@ -52,6 +53,7 @@ import { followOutreach, type LiveOutreach } from './outreach/streams.ts'
 import { makeMerchants } from './merchants.ts'
 import { messageNewsWebhook } from './message-news/webhook.ts'
 import { paymentWebhook } from './payment-news/webhook.ts'
+import { makeHasSold } from './policies/has-sold.ts'
 import { makeSetUp } from './policies/set-up.ts'
 import { makeQuoteOwner } from './quote-owner.ts'
 import { runReactions } from './reaction.ts'
@@ -73,7 +75,7 @@ type RouteDeps = Parameters<typeof salesRoutes>[0] &
   Parameters<typeof clockRoutes>[0] &
   Parameters<typeof setupSections>[0] & {
     readonly crmModels: CrmModels
-    readonly progress: Pick<Parts['progress'], 'wait'>
+    readonly shown: Shown
     readonly outreach: LiveOutreach
   }
 
@@ -150,6 +152,7 @@ const makeShared = async (parts: Parts) => {
   const { organisations } = directory
   /** Outside parties, and models, which take longer. */
   const outside = makeGuardedHttp({ ...outbound, timeoutMs: 3_000, bodyLimitBytes: 2 ** 20 })
+  const shown: Shown = { eventLog, progress, withinMs: config.READ_YOUR_WRITES_MS }
   const hasScreening = (organisation_id: OrganisationId) =>
     accountOf(accounts, organisation_id, 'tpsclear') !== undefined
   return {
@@ -160,7 +163,9 @@ const makeShared = async (parts: Parts) => {
     tokens: makeTokens(keys, config.BASE_URL),
     allowsHttp: plainPermission(outbound, 'http:'),
     isClockMovable: config.ENVIRONMENT !== 'production',
-    quoteOwner: makeQuoteOwner(parts),
+    shown,
+    quoteOwner: makeQuoteOwner({ ...parts, shown }),
+    hasSold: makeHasSold({ ...parts, shown }),
     merchants: makeMerchants({ keys, paymentAccounts, http: outside }),
     leases: makeLeases(parts.pool),
     openAccount: accountOpener(accounts, (sealed, place) => unseal(keys, sealed, place)),
@@ -265,6 +270,7 @@ const ownForms = (shared: Shared, checkSecret: SecretCheck, integrationLog: Inte
         writer,
         keys,
         pool,
+        shown: shared.shown,
         digest: shared.dataKeys.digest,
         people: shared.people,
         outreachOf: commandHandler(writer, outreachPerson).load,

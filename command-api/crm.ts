@@ -7,7 +7,7 @@ import { outcomeModelsFold, outcomeModelsOf, type OutcomeModels } from '#domain/
 import { pipeline } from '#domain/pipeline/pipeline.ts'
 import { policy } from '#domain/policies/policy.ts'
 import { CustomerId, type OrganisationId } from '#domain/values.ts'
-import type { Progress } from '#infra/consumers/progress.ts'
+import { untilShown, type Shown } from '#infra/consumers/until-shown.ts'
 import type { LiveFolds } from '#infra/consumers/live-folds.ts'
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
 import type { Keys } from '#infra/crypto/keys.ts'
@@ -62,6 +62,7 @@ export const followCrmModels = async (folds: LiveFolds): Promise<CrmModels> => {
 type CrmDeps = {
   readonly writer: Writer
   readonly pool: Pick<Pool, 'query'>
+  readonly shown: Shown
   readonly directory: Directory
   readonly catalogue: Pick<Catalogue, 'slugs'>
   readonly dataKeys: Pick<DataKeys, 'digest'>
@@ -73,8 +74,10 @@ type CrmDeps = {
 const mostOfOneNumber = 20
 
 const findByPhone =
-  (pool: Pick<Pool, 'query'>) =>
+  ({ pool, shown }: Pick<CrmDeps, 'pool' | 'shown'>) =>
   async (organisation_id: OrganisationId, phone_number: string): Promise<readonly CustomerId[]> => {
+    // Of two who share the number, one may not be shown yet.
+    await untilShown(shown, ['customer'])
     const { rows } = await pool.query<{ id: string }>(sql`
       select id from customers
       where organisation_id = ${organisation_id} and phone_number = ${phone_number}
@@ -91,15 +94,16 @@ const withoutErased = (leads: Leads, { isErased }: Pick<ReturnType<typeof makePe
   },
 })
 
-const outcomesDepsOf = ({ writer, pool, directory, catalogue, dataKeys, models, leads }: CrmDeps) => {
+const outcomesDepsOf = ({ writer, pool, shown, directory, catalogue, dataKeys, models, leads }: CrmDeps) => {
   const people = makePeople({ writer, digest: dataKeys.digest })
   return {
     writer,
     pool,
+    shown,
     models: models.outcomeModels,
     leads: withoutErased(leads, people),
     findPerson: people.find,
-    findByPhone: findByPhone(pool),
+    findByPhone: findByPhone({ pool, shown }),
     directory,
     catalogue,
   }
@@ -108,7 +112,6 @@ const outcomesDepsOf = ({ writer, pool, directory, catalogue, dataKeys, models, 
 /** Leads and what becomes of them: the way in. */
 export const crmRoutes = (
   deps: CrmDeps & {
-    readonly progress: Pick<Progress, 'wait'>
     readonly keys: Pick<Keys, 'links'>
     readonly baseUrl: string
   },

@@ -1,5 +1,6 @@
 import { timeZoneOf, type Directory } from '#domain/access/record.ts'
 import type { OpenAccount } from '#domain/provider-accounts/record.ts'
+import type { Shown } from '#infra/consumers/until-shown.ts'
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
 import type { GuardedHttp } from '#infra/guarded-http.ts'
 import type { Route } from '#infra/http/route.ts'
@@ -46,7 +47,8 @@ export const intakeRoutes = (deps: RouteDeps): readonly Route[] => {
   ]
 }
 
-type ProcessingDeps = Pick<Parts, 'pool' | 'eventLog' | 'progress' | 'dataKeys' | 'clock' | 'log'> & {
+type ProcessingDeps = Pick<Parts, 'pool' | 'dataKeys' | 'clock' | 'log'> & {
+  readonly shown: Shown
   readonly writer: Writer
   readonly directory: Directory
   readonly crmModels: CrmModels

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { ApplicationId, OrganisationId } from '#domain/values.ts'
+import { findShown, type Shown } from '#infra/consumers/until-shown.ts'
 import type { Parts } from '#infra/parts.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 
@@ -11,14 +12,12 @@ export type QuoteOwner = (
 
 const remembered = 10_000
 
-/** Whose quote it is never changes. A quote that is not in the read model yet is waited for, as long as an answer waits. */
+/** Whose quote it is never changes. */
 export const makeQuoteOwner = ({
   pool,
-  eventLog,
-  progress,
-  config,
-}: Pick<Parts, 'pool' | 'eventLog' | 'progress'> & {
-  readonly config: Pick<Parts['config'], 'READ_YOUR_WRITES_MS'>
+  shown,
+}: Pick<Parts, 'pool'> & {
+  readonly shown: Shown
 }): QuoteOwner => {
   const known = new LRUCache<string, { readonly application_id: ApplicationId }>({ max: remembered })
 
@@ -30,16 +29,9 @@ export const makeQuoteOwner = ({
     return rows[0]
   }
 
-  const readWhenCurrent = async (organisation_id: OrganisationId, quote_id: string) => {
-    const head = await eventLog.head()
-    if (head !== undefined) await progress.wait('application', head, config.READ_YOUR_WRITES_MS)
-    return read(organisation_id, quote_id)
-  }
-
   return async (organisation_id, quote_id) => {
     const key = `${organisation_id} ${quote_id.toLowerCase()}`
-    const found =
-      known.get(key) ?? (await read(organisation_id, quote_id)) ?? (await readWhenCurrent(organisation_id, quote_id))
+    const found = known.get(key) ?? (await findShown(shown, 'application', async () => read(organisation_id, quote_id)))
     if (found) known.set(key, found)
     return found
   }

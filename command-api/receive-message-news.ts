@@ -8,6 +8,7 @@ import { CustomerId, OutreachStreamId, type OrganisationId } from '#domain/value
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
 import type { Keys } from '#infra/crypto/keys.ts'
 import { linkSubjectOf } from '#infra/crypto/link-tokens.ts'
+import { untilShown, type Shown } from '#infra/consumers/until-shown.ts'
 import { derivedId } from '#infra/ids.ts'
 import type { GatewayNews } from '#infra/message-channels/news.ts'
 import { sql } from '#infra/postgres/postgres.ts'
@@ -19,6 +20,7 @@ type Deps = {
   readonly digest: DataKeys['digest']
   readonly keys: Pick<Keys, 'links'>
   readonly pool: Pick<Pool, 'query'>
+  readonly shown: Shown
   readonly people: Pick<ReturnType<typeof makePeople>, 'find' | 'isErased' | 'record'>
   /** What is between a person and outreach. */
   readonly outreachOf: (contact_id: CustomerId) => Promise<Person>
@@ -34,7 +36,7 @@ const marketing: News['purposes'] = ['first_party_marketing', 'third_party_marke
 const nobody: About = { contact_id: null, stream_id: null, message_id: null }
 
 /** Records what message gateways tell, with the person and the message that it is about. What follows is for reactions. */
-export const makeMessageNews = ({ writer, digest, keys, pool, people, outreachOf, streams }: Deps) => {
+export const makeMessageNews = ({ writer, digest, keys, pool, shown, people, outreachOf, streams }: Deps) => {
   const { handle } = commandHandler(writer, messageNews)
 
   const byReference = async (organisation_id: OrganisationId, reference: string): Promise<About | undefined> => {
@@ -56,6 +58,8 @@ export const makeMessageNews = ({ writer, digest, keys, pool, people, outreachOf
       const found = await people.find({ organisation_id, kind: 'email', value: address })
       return found ? [found] : []
     }
+    // Who asks to receive no more may have got this number a moment ago.
+    await untilShown(shown, ['customer'])
     const { rows } = await pool.query<{ id: CustomerId }>(sql`
       select id from customers where organisation_id = ${organisation_id} and phone_number = ${address}
       order by id limit ${mostPeople}`)

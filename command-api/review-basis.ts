@@ -8,6 +8,7 @@ import type { PolicyState } from '#domain/policies/state.ts'
 import type { RateTable } from '#domain/rating/events.ts'
 import { price } from '#domain/rating/price.ts'
 import type { OrganisationId } from '#domain/values.ts'
+import { untilShown, type Shown } from '#infra/consumers/until-shown.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import { makeBeforeQuote } from './applications/before-quote.ts'
 import { digest } from './applications/digest.ts'
@@ -38,7 +39,6 @@ export const makeReviewBasis = ({ writer, catalogue, newestVersions }: Deps) => 
     const tables = new Map<string, RateTable>()
     for (const [key, sold] of named) {
       const version = newest.find((each) => each.key === key)?.version
-      // Older than what was sold with: the read model has not caught up. The timer comes again.
       if (version === undefined || version < sold) throw new OwnError(`No published version of ${key} can be read yet.`)
       const table = await catalogue.rateTable(organisation_id, key, version)
       if (!table || !canPrice(release, table)) return undefined
@@ -73,8 +73,9 @@ const canPrice = ({ currency_code, smoker }: Release, table: RateTable): boolean
 
 /** The newest version of each table that was published by then. */
 export const makeNewestVersions =
-  (pool: Pool): Versions =>
+  ({ pool, shown }: { readonly pool: Pool; readonly shown: Shown }): Versions =>
   async (organisation_id, keys, at) => {
+    await untilShown(shown, ['rate_table'])
     const { rows } = await pool.query<Version>(sql`
       select key, max(version) as version from rate_tables
       where organisation_id = ${organisation_id} and key = any(${keys}) and published_at <= ${at}

@@ -3,6 +3,7 @@ import type { BankAccountCheck } from '#domain/bank-account.ts'
 import type { OpenAccount } from '#domain/provider-accounts/record.ts'
 import { dateIn } from '#domain/time-zone.ts'
 import type { OrganisationId } from '#domain/values.ts'
+import type { Shown } from '#infra/consumers/until-shown.ts'
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
 import { makeSealedFiles } from '#infra/crypto/sealed-files.ts'
 import type { GuardedHttp } from '#infra/guarded-http.ts'
@@ -18,13 +19,12 @@ import { whenPolicyCancelledReturnCard } from './applications/when-policy-cancel
 import { whenPolicyMandateChangedProveMandate } from './applications/when-policy-mandate-changed-prove-mandate.ts'
 import { whenPremiumRefundOwedReturnCard } from './applications/when-premium-refund-owed-return-card.ts'
 import { whenQuoteEndedClosePayments } from './applications/when-quote-ended-close-payments.ts'
-import { catalogueAdminRoutes } from './catalogue/routes.ts'
+import { catalogueAdminRoutes, type HasSold } from './catalogue/routes.ts'
 import { makePeople } from './customers/people.ts'
 import type { Catalogue } from './live-catalogue.ts'
 import type { LivePolicyRules } from './live-policy-rules.ts'
 import type { Merchants } from './merchants.ts'
 import { collectPremiums } from './policies/collect-premiums.ts'
-import { makeHasSold } from './policies/has-sold.ts'
 import { makeClaimNumber } from './policies/number.ts'
 import { premiumRoutes } from './policies/premium-routes.ts'
 import { makeWaitUntilReadable } from './policies/readable.ts'
@@ -51,6 +51,7 @@ import type { Writer } from './writer.ts'
 
 type RouteDeps = Pick<Parts, 'keys' | 'pool'> & {
   readonly writer: Writer
+  readonly hasSold: HasSold
   readonly dataKeys: Pick<DataKeys, 'digest'>
   readonly directory: Directory
   readonly catalogue: Catalogue
@@ -63,7 +64,7 @@ type RouteDeps = Pick<Parts, 'keys' | 'pool'> & {
 
 /** What is sold, from the application to the policy and its premiums: the way in. */
 export const salesRoutes = (deps: RouteDeps): readonly Route[] => {
-  const { writer, pool, keys, dataKeys, directory, catalogue, policyRules, baseUrl } = deps
+  const { writer, pool, keys, dataKeys, directory, catalogue, policyRules, hasSold, baseUrl } = deps
   const { organisations } = directory
   const dateAt = (organisation_id: OrganisationId, now: string) =>
     dateIn(timeZoneOf(organisations, organisation_id), now)
@@ -94,7 +95,7 @@ export const salesRoutes = (deps: RouteDeps): readonly Route[] => {
       lookAtMandate: makeLookAtMandate({ writer, merchants: deps.merchants }),
       replaceBankDetails: makeReplaceBankDetails({ writer, checkBankAccount: deps.checkBankAccount }),
     }),
-    ...catalogueAdminRoutes({ writer, catalogue, hasSold: makeHasSold(pool) }),
+    ...catalogueAdminRoutes({ writer, catalogue, hasSold }),
   ]
 }
 
@@ -124,6 +125,7 @@ export const salesReactions = (deps: ReactionDeps): readonly SomeReaction[] => {
 
 type TimerDeps = Pick<Parts, 'clock' | 'log' | 'pool'> & {
   readonly writer: Writer
+  readonly shown: Shown
   readonly catalogue: Catalogue
   readonly policyRules: LivePolicyRules
   readonly merchants: Merchants
@@ -132,8 +134,8 @@ type TimerDeps = Pick<Parts, 'clock' | 'log' | 'pool'> & {
 }
 
 export const salesTimers = (deps: TimerDeps): readonly Timer[] => {
-  const { writer, catalogue, policyRules, merchants, openAccount, outside, clock, log, pool } = deps
-  const reviewBasis = makeReviewBasis({ writer, catalogue, newestVersions: makeNewestVersions(pool) })
+  const { writer, catalogue, policyRules, merchants, openAccount, outside, clock, log } = deps
+  const reviewBasis = makeReviewBasis({ writer, catalogue, newestVersions: makeNewestVersions(deps) })
   return [
     expireQuotes(writer),
     abandonInactive(writer),

@@ -20,7 +20,6 @@ import { loyaltyProgrammesSection } from './loyalty/setup.ts'
 import { outreachSections } from './outreach/setup.ts'
 import { paymentAccountIdOf } from './payment-accounts/accounts.ts'
 import { paymentAccountsSection } from './payment-accounts/setup.ts'
-import { makeHasSold } from './policies/has-sold.ts'
 import { policyRulesSection } from './policy-rules/setup.ts'
 import { providerAccountsSection } from './provider-accounts/setup.ts'
 import { makeReportUnknownNames } from './setup-names.ts'
@@ -35,19 +34,11 @@ type Deps = Pick<Parts, 'keys' | 'pool'> & {
   readonly catalogue: Catalogue
   /** Whether webhooks may go to an address by plain http. */
   readonly allowsHttp: (address: string) => boolean
-  readonly hasSold?: HasSold
+  readonly hasSold: HasSold
 }
 
 /** Every part of a set-up file, in the order in which they are applied. */
-export const setupSections = ({
-  writer,
-  pool,
-  checkSecret,
-  keys,
-  catalogue,
-  allowsHttp,
-  hasSold = makeHasSold(pool),
-}: Deps) => [
+export const setupSections = ({ writer, pool, checkSecret, keys, catalogue, allowsHttp, hasSold }: Deps) => [
   apiApplicationsSection({ writer, checkSecret }),
   providerAccountsSection({ writer, keys, allowsHttp }),
   paymentAccountsSection({ writer, keys, allowsHttp }),

@@ -104,7 +104,7 @@ export const Config = z.object({
     .default(300)
     .describe('The length of the window of RATE_LIMIT_REQUESTS.'),
   READ_YOUR_WRITES_MS: count(
-    'How long a command waits until its result can be read; it is answered afterwards in any case. So long a read waits for a lead that was just received.',
+    'How long a command waits until its result can be read; it is answered afterwards in any case. So long a request waits for what it does not find, before that is said not to be there.',
     1000,
     60_000,
   ),

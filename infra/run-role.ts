@@ -1,11 +1,12 @@
 import type { RequestListener } from 'node:http'
 import { BadConfiguration, readConfig } from './config.ts'
+import { followProgress } from './consumers/shared-progress.ts'
 import { masterKeysCheck } from './crypto/master-keys.ts'
 import { openHealthPort } from './health-port.ts'
 import { withPublicHealth, type Checks } from './http/health.ts'
 import { listen } from './http/listen.ts'
 import { makeLog } from './log.ts'
-import { openParts, type Parts, type Role } from './parts.ts'
+import { openParts, type ApiRole, type Parts, type Role } from './parts.ts'
 import { runProcess } from './process.ts'
 
 /**
@@ -40,3 +41,18 @@ export const runRole = (
     }
   })
 }
+
+/** The start of an API that waits for read models, which other processes make. */
+export const followingProjections =
+  (start: (parts: Parts) => Promise<ApiRole>) =>
+  async (parts: Parts): Promise<ApiRole> => {
+    const progress = await followProgress(parts.progress, parts)
+    const role = await start({ ...parts, progress })
+    return {
+      ...role,
+      stop: async () => {
+        await role.stop()
+        await progress.finished
+      },
+    }
+  }

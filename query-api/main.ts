@@ -1,4 +1,4 @@
-import { runRole } from '#infra/run-role.ts'
+import { followingProjections, runRole } from '#infra/run-role.ts'
 import { startQueryApi } from './query-api.ts'
 
-runRole('query-api', startQueryApi)
+runRole('query-api', followingProjections(startQueryApi))

@@ -20,6 +20,7 @@ import { unseal } from '#infra/crypto/seal.ts'
 import { openLookups, type Database } from '#infra/postgres/lookups.ts'
 import { twilioLookup } from '#infra/phone-validation/twilio.ts'
 import { checkFolds, checkParts, type ApiRole, type Parts } from '#infra/parts.ts'
+import type { Shown } from '#infra/consumers/until-shown.ts'
 import type { Route } from '#infra/http/route.ts'
 import { makeTokens } from '#infra/crypto/tokens.ts'
 import { applicationRoutes } from './applications/routes.ts'
@@ -45,6 +46,7 @@ import { makeFindReceived, type FindReceived } from './ingests/find-received.ts'
 import { outreachReads } from './outreach/routes.ts'
 import { ownerOfPolicy, policyRoutes } from './policies/routes.ts'
 import { marketSearchRoutes } from './market-quotes/routes.ts'
+import { onceShown, ownerOnceShown } from './once-shown.ts'
 import { messageNewsRoutes } from './message-news/routes.ts'
 import { paymentNewsRoutes } from './payment-news/routes.ts'
 import { setUpChangeRoutes } from './set-up-changes/routes.ts'
@@ -67,38 +69,42 @@ export const queryRoutes = (
     readonly outcomeModels: OutcomeModels
     readonly integrations: Integrations
     readonly findReceived: FindReceived
+    readonly shown: Shown
   },
-): readonly Route[] => [
-  ...paymentRoutes(deps),
-  ...premiumListRoutes(deps),
-  ...claimListRoutes(deps),
-  ...messageNewsRoutes(deps),
-  ...paymentNewsRoutes(deps),
-  ...setUpChangeRoutes(deps),
-  ...customIntegrationReads(deps),
-  ...catalogueRoutes(deps),
-  ...keyDocumentRoutes(deps),
-  ...applicationRoutes(deps),
-  ...teamApplicationRoutes(deps),
-  ...quoteRoutes(deps),
-  ...quoteAdminRoutes(deps),
-  ...catalogueHistoryRoutes(deps),
-  ...policyRoutes({ ...deps, files: makeSealedFiles(deps) }),
-  ...lookupRoutes(deps),
-  ...marketSearchRoutes(deps),
-  ...leadRoutes(deps),
-  ...membershipReads(deps),
-  ...outreachReads(deps),
-  ...leadAdminRoutes(deps),
-  ...outcomeRoutes(deps),
-  ...deliveryRoutes(deps),
-  ...deliveryRecoveryRoutes(deps),
-  ...lifecycleEventRoutes(deps),
-  ...ingestRoutes(deps),
-  ...ingestAdminRoutes(deps),
-  ...customerAdminRoutes(deps),
-  ...erasureRoutes(deps),
-]
+): readonly Route[] => {
+  const of = (category: string, routes: readonly Route[]) => onceShown(deps.shown, category, routes)
+  return [
+    ...of('application', paymentRoutes(deps)),
+    ...premiumListRoutes(deps),
+    ...claimListRoutes(deps),
+    ...messageNewsRoutes(deps),
+    ...paymentNewsRoutes(deps),
+    ...setUpChangeRoutes(deps),
+    ...of('custom_integration', customIntegrationReads(deps)),
+    ...of('product', catalogueRoutes(deps)),
+    ...of('product', keyDocumentRoutes(deps)),
+    ...of('application', applicationRoutes(deps)),
+    ...of('application', teamApplicationRoutes(deps)),
+    ...of('application', quoteRoutes(deps)),
+    ...of('application', quoteAdminRoutes(deps)),
+    ...of('rate_table', of('product', catalogueHistoryRoutes(deps))),
+    ...of('policy', policyRoutes({ ...deps, files: makeSealedFiles(deps) })),
+    ...lookupRoutes(deps),
+    ...marketSearchRoutes(deps),
+    ...leadRoutes(deps),
+    ...of('membership', membershipReads(deps)),
+    ...of('outreach', outreachReads(deps)),
+    ...of('lead', leadAdminRoutes(deps)),
+    ...outcomeRoutes(deps),
+    ...deliveryRoutes(deps),
+    ...deliveryRecoveryRoutes(deps),
+    ...lifecycleEventRoutes(deps),
+    ...ingestRoutes(deps),
+    ...ingestAdminRoutes(deps),
+    ...customerAdminRoutes(deps),
+    ...of('erasure', erasureRoutes(deps)),
+  ]
+}
 
 /** `demo`: what the explorer signs in with by itself. */
 export const startQueryApi = async (parts: Parts, demo?: ExplorerDemo): Promise<ApiRole> => {
@@ -142,7 +148,8 @@ export const startQueryApi = async (parts: Parts, demo?: ExplorerDemo): Promise<
   }
   const live = { pipelines, outcomeModels, programmes, outreachSettings, integrations }
   const findReceived = makeFindReceived({ log: parts.storedLog, withinMs: config.READ_YOUR_WRITES_MS })
-  const reading = { ...parts, ...live, db: lookups, baseUrl: config.BASE_URL, lookups: providers, findReceived }
+  const shown: Shown = { ...parts, withinMs: config.READ_YOUR_WRITES_MS }
+  const reading = { ...parts, shown, ...live, db: lookups, baseUrl: config.BASE_URL, lookups: providers, findReceived }
   const app = httpApp(queryRoutes(reading), {
     log,
     metrics,
@@ -152,8 +159,8 @@ export const startQueryApi = async (parts: Parts, demo?: ExplorerDemo): Promise<
       organisations: directory.organisations,
       owners: {
         ingest: ownerOfIngest(lookups, findReceived),
-        policy: ownerOfPolicy(lookups),
-        quote: ownerOfQuote(lookups),
+        policy: ownerOnceShown(shown, 'policy', ownerOfPolicy(lookups)),
+        quote: ownerOnceShown(shown, 'application', ownerOfQuote(lookups)),
       },
     }),
     clock: parts.clock,

@@ -3,9 +3,9 @@ import type { CustomerDetails } from '#domain/customers/events.ts'
 import type { IngestStatus } from '#domain/ingests/record.ts'
 import { phoneDigits } from '#domain/phone-digits.ts'
 import type { CustomerId, OrganisationId } from '#domain/values.ts'
-import type { Progress } from '#infra/consumers/progress.ts'
+import { untilShown, type Shown } from '#infra/consumers/until-shown.ts'
 import { subjectErased } from '#infra/crypto/erased.ts'
-import { LogUnavailable, type EventLog } from '#infra/event-log/event-log.ts'
+import type { EventLog } from '#infra/event-log/event-log.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 
@@ -29,16 +29,9 @@ export const telling = [
 const pageSize = 500
 const readWithinMs = 10_000
 
-/** Waits until the read models show all that was stored so far in streams of these categories. */
-export const untilShown = async (
-  { eventLog, progress }: { readonly eventLog: Pick<EventLog, 'head'>; readonly progress: Pick<Progress, 'wait'> },
-  categories: readonly string[],
-): Promise<void> => {
-  const head = await eventLog.head()
-  if (head === undefined) return
-  const shown = await Promise.all(categories.map(async (category) => progress.wait(category, head, readWithinMs)))
-  if (shown.includes(false)) throw new LogUnavailable('The read models do not show yet what tells of the person.')
-}
+/** Waits until the read models show all that was stored so far and tells of somebody. */
+export const untilTold = async (shown: Shown): Promise<void> =>
+  untilShown({ ...shown, withinMs: readWithinMs }, telling)
 
 /**
  * A stream of these categories that a read model has set aside, so that it may tell of anybody of the organisation; undefined:

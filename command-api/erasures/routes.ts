@@ -2,14 +2,14 @@ import { z } from 'zod'
 import { erasure } from '#domain/erasures/erasure.ts'
 import { Erasure } from '#domain/erasures/record.ts'
 import { CustomerId, OrganisationId } from '#domain/values.ts'
-import type { Progress } from '#infra/consumers/progress.ts'
+import type { Shown } from '#infra/consumers/until-shown.ts'
 import { notFound, Problem } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { commandHandler, type Writer } from '../handle.ts'
 import type { Leads } from '../live-leads.ts'
 import { operatorContext, operatorRoute } from '../operator.ts'
-import { countPoliciesInForce, findNamed, findSetAside, mostNamed, telling, untilShown } from './find-streams.ts'
+import { countPoliciesInForce, findNamed, findSetAside, mostNamed, telling, untilTold } from './find-streams.ts'
 import type { People } from './people.ts'
 
 type Deps = {
@@ -17,11 +17,11 @@ type Deps = {
   readonly pool: Database
   readonly people: People
   readonly leads: Pick<Leads, 'find'>
-  readonly progress: Pick<Progress, 'wait'>
+  readonly shown: Shown
 }
 
 /** Erasing a person, for ever. */
-export const erasureRoutes = ({ writer, pool, people, leads, progress }: Deps): Route[] => {
+export const erasureRoutes = ({ writer, pool, people, leads, shown }: Deps): Route[] => {
   const { handle, load } = commandHandler(writer, erasure)
 
   return [
@@ -41,7 +41,7 @@ export const erasureRoutes = ({ writer, pool, people, leads, progress }: Deps): 
         if (begun?.record.organisation_id === organisation_id) return { status: 202, body: { data: begun.record } }
         const person = await people.record(organisation_id, contact_id)
         if (!person) throw notFound('person')
-        await untilShown({ eventLog: writer.log, progress }, telling)
+        await untilTold(shown)
         if ((await findSetAside(pool, organisation_id, telling)) !== undefined)
           throw new Problem(
             'unavailable',

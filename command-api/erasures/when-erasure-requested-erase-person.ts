@@ -2,21 +2,21 @@ import { erasure } from '#domain/erasures/erasure.ts'
 import { erasureEvents } from '#domain/erasures/events.ts'
 import { OwnError } from '#domain/own-error.ts'
 import type { OrganisationId } from '#domain/values.ts'
-import type { Progress } from '#infra/consumers/progress.ts'
+import type { Shown } from '#infra/consumers/until-shown.ts'
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
 import { subjectOfPerson } from '#infra/crypto/subjects.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { commandHandler, type Writer } from '../handle.ts'
 import type { Reaction } from '../reaction.ts'
-import { countPoliciesInForce, findSetAside, findStreams, telling, untilShown } from './find-streams.ts'
+import { countPoliciesInForce, findSetAside, findStreams, telling, untilTold } from './find-streams.ts'
 
 type Deps = {
   readonly writer: Writer
   readonly pool: Database
-  readonly eventLog: Pick<EventLog, 'read' | 'head'>
+  readonly eventLog: Pick<EventLog, 'read'>
   readonly dataKeys: Pick<DataKeys, 'erase'>
-  readonly progress: Pick<Progress, 'wait'>
+  readonly shown: Shown
 }
 
 const { PersonErasureRequested } = erasureEvents
@@ -30,13 +30,13 @@ export const whenErasureRequestedErasePerson = ({
   pool,
   eventLog,
   dataKeys,
-  progress,
+  shown,
 }: Deps): Reaction<{ PersonErasureRequested: typeof PersonErasureRequested }> => {
   const { handle } = commandHandler(writer, erasure)
 
   /** All that was stored so far and tells of the person can be found from now on. */
   const allShown = async (organisation_id: OrganisationId) => {
-    await untilShown({ eventLog, progress }, telling)
+    await untilTold(shown)
     const waiting = await findSetAside(pool, organisation_id, telling)
     if (waiting !== undefined)
       throw new OwnError(

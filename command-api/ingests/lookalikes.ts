@@ -3,15 +3,13 @@ import type { CustomerDetails } from '#domain/customers/events.ts'
 import { nameKey } from '#domain/customers/record.ts'
 import type { Candidate } from '#domain/ingests/who.ts'
 import type { CustomerId, OrganisationId } from '#domain/values.ts'
-import type { Progress } from '#infra/consumers/progress.ts'
-import { LogUnavailable, type EventLog } from '#infra/event-log/event-log.ts'
+import { untilShown, type Shown } from '#infra/consumers/until-shown.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 
 type Parts = {
   readonly pool: Database
-  readonly eventLog: Pick<EventLog, 'head'>
-  readonly progress: Pick<Progress, 'wait'>
+  readonly shown: Shown
 }
 
 type Known = Pick<CustomerDetails, 'phone_number' | 'first_name' | 'last_name' | 'dob' | 'postal_code'>
@@ -40,21 +38,15 @@ export const keysOf = (organisation_id: OrganisationId, known: Partial<Known>) =
  * those that this process has just written are remembered until it shows them. One process at a time resolves leads; one
  * that begins to, first waits until the read model shows what others wrote before it.
  */
-export const makeLookalikes = ({ pool, eventLog, progress }: Parts) => {
+export const makeLookalikes = ({ pool, shown }: Parts) => {
   const recent = new LRUCache<string, readonly CustomerId[]>({ max: remembered })
   const begun = new WeakMap<AbortSignal, Promise<void>>()
-
-  const catchUp = async (): Promise<void> => {
-    const head = await eventLog.head()
-    if (head !== undefined && !(await progress.wait('customer', head, readWithinMs)))
-      throw new LogUnavailable('The read model of customers is behind.')
-  }
 
   const begin = (signal: AbortSignal): Promise<void> => {
     const known = begun.get(signal)
     if (known) return known
     recent.clear()
-    const beginning = catchUp()
+    const beginning = untilShown({ ...shown, withinMs: readWithinMs }, ['customer'])
     begun.set(signal, beginning)
     beginning.catch(() => begun.delete(signal))
     return beginning

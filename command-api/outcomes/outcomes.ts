@@ -7,6 +7,7 @@ import { outcomeReport, refuseOtherContent, unrecordable, type ReportState } fro
 import type { Outcome, OutcomeModels } from '#domain/outcomes/record.ts'
 import { Rejection, type ErrorCode, type Fields } from '#domain/rejection.ts'
 import { CustomerId, type ApiApplicationId, type OrganisationId } from '#domain/values.ts'
+import { findShown, type Shown } from '#infra/consumers/until-shown.ts'
 import { notFound, Problem } from '#infra/http/problem.ts'
 import { derivedId, newId } from '#infra/ids.ts'
 import { sql } from '#infra/postgres/postgres.ts'
@@ -16,6 +17,7 @@ import { matchLead, type Match, type MatchingDeps } from './matching.ts'
 export type OutcomesDeps = MatchingDeps & {
   readonly writer: Writer
   readonly pool: Pick<Pool, 'query'>
+  readonly shown: Shown
   readonly models: OutcomeModels
 }
 
@@ -81,7 +83,7 @@ type Recordable = Pick<
 
 /** Reporting, matching and reversing outcomes, whoever does it. */
 export const makeOutcomes = (deps: OutcomesDeps) => {
-  const { writer, pool, models, leads } = deps
+  const { writer, pool, shown, models, leads } = deps
   const reports = commandHandler(writer, outcomeReport)
   const ledgers = commandHandler(writer, outcomes)
 
@@ -132,13 +134,14 @@ export const makeOutcomes = (deps: OutcomesDeps) => {
   }
 
   /** Outcomes that were never reported, such as those of policies, and reversals. */
-  const contactInReadModel = async (organisation_id: OrganisationId, id: string): Promise<CustomerId | null> => {
-    const { rows } = await pool.query<{ contact_id: string }>(
-      sql`select contact_id from outcomes
-        where organisation_id = ${organisation_id} and viewer_id = ${organisation_id} and id = ${id}`,
-    )
-    return rows[0] ? CustomerId.parse(rows[0].contact_id) : null
-  }
+  const contactInReadModel = async (organisation_id: OrganisationId, id: string): Promise<CustomerId | undefined> =>
+    findShown(shown, 'outcomes', async () => {
+      const { rows } = await pool.query<{ contact_id: string }>(
+        sql`select contact_id from outcomes
+          where organisation_id = ${organisation_id} and viewer_id = ${organisation_id} and id = ${id}`,
+      )
+      return rows[0] && CustomerId.parse(rows[0].contact_id)
+    })
 
   const reverse = async (
     reporter: Reporter,

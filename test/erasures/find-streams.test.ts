@@ -1,11 +1,17 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { CustomerId, OrganisationId } from '#domain/values.ts'
-import { LogUnavailable, type EventLog } from '#infra/event-log/event-log.ts'
+import type { EventLog } from '#infra/event-log/event-log.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import type { EventOf, Position, RecordedEvent } from '#domain/event.ts'
 import type { erasureEvents } from '#domain/erasures/events.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
-import { countPoliciesInForce, findNamed, findStreams, untilShown } from '../../command-api/erasures/find-streams.ts'
+import {
+  countPoliciesInForce,
+  findNamed,
+  findStreams,
+  telling,
+  untilTold,
+} from '../../command-api/erasures/find-streams.ts'
 import { whenErasureRequestedErasePerson } from '../../command-api/erasures/when-erasure-requested-erase-person.ts'
 import type { Context } from '../../command-api/handle.ts'
 import { makeWriter } from '../../command-api/writer.ts'
@@ -227,20 +233,18 @@ describe('what nobody knows to be about the person, by the details that it names
 
 test('503: read models that are behind decide nothing', async () => {
   const waited: string[] = []
-  const behind = untilShown(
-    {
-      eventLog: { head: async () => '1' as Position },
-      progress: {
-        wait: async (category) => {
-          waited.push(category)
-          return category !== 'policy'
-        },
+  const behind = untilTold({
+    eventLog: { head: async () => '1' as Position },
+    progress: {
+      wait: async (category) => {
+        waited.push(category)
+        return category !== 'policy'
       },
     },
-    ['application', 'policy'],
-  )
-  await expect(behind).rejects.toThrow(LogUnavailable)
-  expect(waited).toEqual(['application', 'policy'])
+    withinMs: 0,
+  })
+  await expect(behind).rejects.toMatchObject({ code: 'unavailable' })
+  expect(waited).toEqual(telling)
 })
 
 describe('the erasure itself', () => {
@@ -270,11 +274,15 @@ describe('the erasure itself', () => {
       pool,
       eventLog,
       dataKeys: { erase: async ({ subject }) => void erased.push(subject) },
-      progress: {
-        wait: async () => {
-          if (erased.length > 0) await shown()
-          return true
+      shown: {
+        eventLog,
+        progress: {
+          wait: async () => {
+            if (erased.length > 0) await shown()
+            return true
+          },
         },
+        withinMs: 0,
       },
     })
     const refusal = await react(requested, {} as RecordedEvent, {} as Context).then(

@@ -134,7 +134,9 @@ export const openLeads = async (declared: Partial<OutcomeModel> = {}) => {
   }
   const catalogue = { slugs: () => [], release: async () => undefined }
   const people = makePeople({ writer, digest: dataKeys.digest })
-  reactions = crmReactions({ writer, pool: database.pool, directory, dataKeys, models, leads: made, catalogue, people })
+  const shown = { eventLog: log, progress: { wait: async () => true }, withinMs: 0 }
+  const known = { directory, dataKeys, models, leads: made, catalogue, people }
+  reactions = crmReactions({ writer, pool: database.pool, shown, ...known })
   const served = await serve(
     [
       ...leadRoutes({ pool: database.pool, pipelines }),
@@ -149,7 +151,7 @@ export const openLeads = async (declared: Partial<OutcomeModel> = {}) => {
         dataKeys,
         models,
         leads: made,
-        progress: { wait: async () => true },
+        shown,
         keys,
         baseUrl: 'https://cover.example',
       }),

@@ -1,0 +1,47 @@
+import { Problem } from '../http/problem.ts'
+import type { EventLog } from '../event-log/event-log.ts'
+import type { Progress } from './progress.ts'
+
+/** What says how far the read models are behind the log. */
+export type Shown = {
+  readonly eventLog: Pick<EventLog, 'head'>
+  readonly progress: Pick<Progress, 'wait'>
+  /** How long is waited for them. */
+  readonly withinMs: number
+}
+
+const behind = () =>
+  new Problem('unavailable', 'What was stored last cannot be read yet. Send the request again.', {
+    headers: { 'Retry-After': '1' },
+  })
+
+/** Waits until the read models show all that was stored so far in streams of these categories. */
+export const untilShown = async (
+  { eventLog, progress, withinMs }: Shown,
+  categories: readonly string[],
+): Promise<void> => {
+  const head = await eventLog.head()
+  if (head === undefined) return
+  const shown = await Promise.all(categories.map(async (category) => progress.wait(category, head, withinMs)))
+  if (shown.includes(false)) throw behind()
+}
+
+/**
+ * What a read model has. That it is not there is said only once the read model shows all that was stored so far: before, it may
+ * have been answered with this very id.
+ */
+export const findShown = async <Found>(
+  shown: Shown,
+  category: string,
+  find: () => Promise<Found | undefined>,
+): Promise<Found | undefined> => {
+  const found = await find()
+  if (found !== undefined) return found
+  const late = await untilShown(shown, [category]).then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+  const again = await find()
+  if (again === undefined && late !== undefined) throw late
+  return again
+}
