@@ -29,6 +29,8 @@ type Facts = {
   readonly today: string
   /** What the application holds already. */
   readonly held: { readonly id: CustomerId; readonly email: string | null; readonly country: string | null } | null
+  /** What was told before there was a customer: with an email address, it names them. */
+  readonly soft?: Pick<CustomerDetails, 'email' | 'country'> | null
 }
 
 export type PersonRead = {
@@ -40,10 +42,12 @@ export type PersonRead = {
 /** The details that a request sent of a person, tidied, with what the caller may know of the person they name. */
 export const readPerson = async (
   sent: Readonly<Record<string, unknown>>,
-  { caller, today, held }: Facts,
+  { caller, today, held, soft }: Facts,
   people: People,
 ): Promise<PersonRead> => {
-  const { details, refused } = readCustomer(sent, { today, country: held?.country ?? null })
+  const { details: told, refused } = readCustomer(sent, { today, country: (held ?? soft)?.country ?? null })
+  const early = held || refused['email'] !== undefined ? null : soft?.email
+  const details = told.email === undefined && early ? { ...told, email: early } : told
   const { email } = details
   if (typeof email !== 'string' || email === held?.email) {
     const known = (caller.kind === 'server' && held ? await people.known(held.id) : undefined) ?? nothing

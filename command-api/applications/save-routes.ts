@@ -126,7 +126,7 @@ export const saveRoutes = ({ applications, people }: Deps): Route[] => {
       },
       async ({ path: { id }, body, caller, ...facts }) => {
         const before = await find(id, caller)
-        const held = before.record.customer
+        const { customer: held, soft_customer: soft } = before.record
         const context = contextOf(caller, facts)
         const release = await releaseOf(before.record)
         const commandWith = (customer: CustomerGiven): SaveCustomer => ({
@@ -138,7 +138,7 @@ export const saveRoutes = ({ applications, people }: Deps): Route[] => {
           marketing_answers: body.marketing_answers,
           provenance: body.provenance,
         })
-        const read = await readPerson(body.customer, { caller, today: todayOf(caller, facts), held }, people)
+        const read = await readPerson(body.customer, { caller, today: todayOf(caller, facts), held, soft }, people)
         const isAccepted = (given: CustomerGiven) => application.decide(commandWith(given), before).length > 0
         const given = await claimEmail(read, { people, context, isAccepted })
         const { state } = await handle(id, commandWith(given), context)

@@ -7,7 +7,7 @@ import { consentFaults } from './consent.ts'
 import type { ApplicationEvent, CallerKind } from './events.ts'
 import { withOutdatedAcceptance } from './outdated-acceptance.ts'
 import { mergeProvenance, tidyProvenance } from '../provenance.ts'
-import { refuseClosed, refuseInputs } from './refusals.ts'
+import { inputsRefused, refuseClosed, refuseInputs } from './refusals.ts'
 import { presentationOfApplication, type ApplicationStreamEvent } from './record.ts'
 import type { ApplicationState } from './state.ts'
 import { CustomerDetails } from '../customers/events.ts'
@@ -117,7 +117,8 @@ export const customerSaved = (
   })
   refuseDetails('customer', refused)
   const customer_id = given.customer_id ?? held?.id
-  if (!customer_id) throw new Error('A customer with an email address has no id.')
+  // The address was told early at the same moment, in another request.
+  if (!customer_id) throw inputsRefused('customer_invalid', { 'customer.email': 'is needed' })
   return {
     type: 'CustomerSaved',
     customer_id,

@@ -53,6 +53,11 @@ scenario('another email address is another customer', {
   when: saveCustomer(given({ email: bert.email })),
   then: [customerSaved({ ...anna, email: bert.email }, { sent: { email: bert.email } })],
 })
+scenario('an email address that is told early at the same moment, in another request, names nobody yet', {
+  given: [started(), { type: 'SoftCustomerSaved', soft_customer: { ...nothingKnown, ...anna }, by: 'server' }],
+  when: saveCustomer({ ...given({ dob: '1984-05-06' }), customer_id: undefined }),
+  then: rejected('customer_invalid', { 'customer.email': 'is needed' }),
+})
 scenario('the result must have first name, last name and email address', {
   given: [started()],
   when: saveCustomer(given({ city: 'York' })),

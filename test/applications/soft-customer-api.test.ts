@@ -23,6 +23,36 @@ describe('PATCH /api/v1/applications/{id}/soft_customer', () => {
     expect(saved.data.customer).toMatchObject({ first_name: 'Anna', postal_code: 'YO1 7HH', dob: '1984-05-06' })
   })
 
+  test.each([['server'], ['browser']] as const)(
+    '200: from a %s, the email address that was told early names the customer, also of a second application',
+    async (kind) => {
+      const email = `early-${kind}@example.org`
+      const save = async () => {
+        const { id, share_token = '' } = await started(as(kind))
+        const headers = as(kind, { 'x-share-token': share_token })
+        const early = { first_name: 'Anna', last_name: 'Ash', email, country: 'FR' }
+        await fixture.saveSoftCustomer(id, { customer: early }, headers)
+        const { status, body } = await fixture.saveCustomer(
+          id,
+          { customer: { dob: '1984-05-06', postal_code: '75001' } },
+          headers,
+        )
+        expect([status, body.data.status]).toEqual([200, 'in_capture'])
+        return body.data.customer
+      }
+      const first = await save()
+      expect(first).toMatchObject({ first_name: 'Anna', last_name: 'Ash', email, dob: '1984-05-06', country: 'FR' })
+      expect((await save())?.id).toBe(first?.id)
+    },
+  )
+
+  test('422 customer_invalid: no email address was told at all', async () => {
+    const application = await started()
+    await fixture.saveSoftCustomer(application.id, { customer: { first_name: 'Anna', last_name: 'Ash' } })
+    const { status, body } = await fixture.saveCustomer(application.id, { customer: { dob: '1984-05-06' } })
+    expect([status, body.error.fields]).toEqual([422, { 'customer.email': 'is needed' }])
+  })
+
   test.each([
     [{}, 'customer'],
     [{ customer: 'Anna' }, 'customer'],
