@@ -16,6 +16,7 @@ import { openEventLog } from './infra/parts.ts'
 import { prepareLog } from './infra/event-log/postgres/schema.ts'
 import { migrate } from './infra/postgres/migrations.ts'
 import { createPool } from './infra/postgres/postgres.ts'
+import { checkSessions } from './infra/postgres/session.ts'
 import { runProcess } from './infra/process.ts'
 import { waitForStore } from './infra/wait-for-store.ts'
 
@@ -47,6 +48,7 @@ runProcess(
     const pool = createPool(url, { max: 2, name: 'coverstream keys' })
     const keys = deriveKeys(MASTER_KEY, MASTER_KEYS_EARLIER)
     const prepare = async () => {
+      await checkSessions(pool)
       await migrate(pool)
       await prepareLog(pool)
       await checkMasterKeys(pool, keys)

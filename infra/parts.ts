@@ -21,6 +21,7 @@ import type { Metrics } from './metrics.ts'
 import type { Database } from './postgres/lookups.ts'
 import { migrate } from './postgres/migrations.ts'
 import { createPool, sql } from './postgres/postgres.ts'
+import { checkSessions } from './postgres/session.ts'
 import { reasonOf } from './reason.ts'
 import { withTimeout } from './timeout.ts'
 import { waitForStore } from './wait-for-store.ts'
@@ -83,6 +84,7 @@ export const openParts = async (
   const keys = deriveKeys(config.MASTER_KEY, config.MASTER_KEYS_EARLIER)
   const waiting = { log, signal, ...health }
   const prepare = async () => {
+    await checkSessions(pool)
     await migrate(pool, { onWait: () => log.info('another process upgrades the database, waiting for it') })
     await prepareLog(pool)
     await checkMasterKeys(pool, keys)

@@ -1,5 +1,6 @@
 import { Client, type Pool } from 'pg'
-import { sessionSettings, withDeadline } from './postgres.ts'
+import { withDeadline } from './postgres.ts'
+import { sessionSettings } from './session.ts'
 
 /** A connection outside of the pool, for what must stay on one: locks, notifications, lookups. */
 export type Connection = {
@@ -32,7 +33,6 @@ export const openConnection = async (
   const client = new Client({
     ...options,
     application_name: name,
-    statement_timeout: statementMs,
     query_timeout: statementMs,
     connectionTimeoutMillis: connectMs,
   })
@@ -43,7 +43,7 @@ export const openConnection = async (
   const destroy = () => client.connection.stream.destroy()
   try {
     await client.connect()
-    await client.query(sessionSettings())
+    await client.query(sessionSettings({ statementMs }))
   } catch (error) {
     destroy()
     throw error

@@ -94,9 +94,23 @@ const readApplied = async (db: Pool | ClientBase): Promise<readonly Applied[]> =
   const { rows: found } = await db.query<{ exists: boolean }>(
     sql`select to_regclass('migration') is not null as exists`,
   )
-  if (!found[0]?.exists) return []
+  if (!found[0]?.exists) {
+    await refuseOtherSchema(db)
+    return []
+  }
   const { rows } = await db.query<Applied>(sql`select number, name, checksum from migration order by number`)
   return rows
+}
+
+/** Where the tables lie in a schema that a role or the database once put first, another set of them would be made beside. */
+const refuseOtherSchema = async (db: Pool | ClientBase): Promise<void> => {
+  const { rows } = await db.query<{ schema: string }>(sql`
+    select table_schema as schema from information_schema.columns
+    where table_name = 'migration' and column_name = 'checksum' and to_regclass('event_log.event') is not null`)
+  if (rows[0])
+    throw new BadConfiguration(
+      `DATABASE_URL: the tables of the service are in the schema ${rows[0].schema} of this database, and must be in public: move them there (alter table … set schema public) and start again`,
+    )
 }
 
 const readMigrations = async (directory: string): Promise<readonly Migration[]> => {

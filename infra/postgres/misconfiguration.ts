@@ -26,7 +26,8 @@ export const misconfiguration = (error: unknown, address: string): BadConfigurat
     )
   const fault = faults.find((each) => each.code.test(code))?.fault
   if (fault !== undefined) return new BadConfiguration(`DATABASE_URL: ${fault} (${address}: ${cause.message})`)
-  if (/^SASL|does not support SSL|SSL connection/.test(cause.message))
+  // Said by a pooler, of what the address itself asks for.
+  if (/^SASL|unsupported startup parameter|does not support SSL|SSL connection/.test(cause.message))
     return new BadConfiguration(`DATABASE_URL: ${address}: ${cause.message}`)
   return undefined
 }

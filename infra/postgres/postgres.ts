@@ -1,5 +1,6 @@
 import { DatabaseError, Pool, type ClientBase, type CustomTypesConfig, type PoolClient, type QueryConfig } from 'pg'
 import { isCertificateFault } from '../certificates.ts'
+import { sessionSettings, type SessionLimits } from './session.ts'
 
 export type Query = { text: string; values: unknown[] }
 
@@ -41,7 +42,7 @@ export const transaction = async <Result>(
   }
 }
 
-export type PoolOptions = {
+export type PoolOptions = SessionLimits & {
   /** At most so many connections; 10 by default. */
   readonly max?: number
   /** So many connections are kept when idle, for requests that must not wait for a new one; none by default. */
@@ -52,17 +53,8 @@ export type PoolOptions = {
   readonly types?: CustomTypesConfig
   /** Called when an idle connection is lost. The pool replaces it, so nothing has to be done. */
   readonly onLost?: (error: Error) => void
-  /**
-   * Deadline of a statement, kept by the server and, should the server not answer, here: the connection is then
-   * destroyed, not returned. 30 seconds by default; `withDeadline` gives a single statement another one.
-   */
-  readonly statementMs?: number
   /** Deadline of getting a connection, a new one or one that others return; 5 seconds by default. */
   readonly connectMs?: number
-  /** How long a transaction may take. An open one that has written hides newer events from every reader. */
-  readonly transactionMs?: number
-  /** How long a transaction may be idle between two statements. */
-  readonly idleInTransactionMs?: number
 }
 
 // The server ends a statement a moment earlier, so that a slow statement does not cost the connection.
@@ -70,31 +62,19 @@ const answerMs = 500
 
 /** A pool that survives lost connections, and whose statements and transactions end. */
 export const createPool = (url: string, options: PoolOptions = {}): Pool => {
-  const {
-    max = 10,
-    min = 0,
-    name = 'coverstream',
-    types,
-    onLost,
-    statementMs = 30_000,
-    connectMs = 5_000,
-    transactionMs = defaultTransactionMs,
-    idleInTransactionMs = 60_000,
-  } = options
+  const { max = 10, min = 0, name = 'coverstream', types, onLost, statementMs = 30_000, connectMs = 5_000 } = options
   const pool = new Pool({
     connectionString: url,
     max,
     min,
     application_name: name,
-    idle_in_transaction_session_timeout: idleInTransactionMs,
-    statement_timeout: statementMs,
     // With `pipeline`, the connection is destroyed when this is exceeded.
     query_timeout: statementMs + answerMs,
     pipeline: true,
     connectionTimeoutMillis: connectMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: 5_000,
-    onConnect: configure(sessionSettings(transactionMs)),
+    onConnect: configure(sessionSettings({ ...options, statementMs })),
     ...(types && { types }),
   })
   // Without a listener, the loss of an idle connection would end the process.
@@ -103,19 +83,6 @@ export const createPool = (url: string, options: PoolOptions = {}): Pool => {
   pool.on('connect', (client) => client.on('error', () => undefined))
   return pool
 }
-
-const defaultTransactionMs = 300_000
-
-/**
- * What every connection begins with. PostgreSQL knows `transaction_timeout` since version 17. Compiling takes longer
- * than any statement of ours. Rows are found through an index also when a statement is planned while its table is small:
- * a prepared statement keeps its plan until the table is analyzed, which a firm's first leads do not wait for.
- */
-export const sessionSettings = (transactionMs = defaultTransactionMs): Query => sql`
-  select set_config(name, value, false)
-  from (values ('jit', 'off'), ('enable_seqscan', 'off'), ('transaction_timeout', ${String(transactionMs)}))
-    as setting (name, value)
-  where current_setting(name, true) is not null`
 
 /**
  * For the columns of a statement: it need not wait for the disk when events are in the same database, given as a parameter,
