@@ -62,6 +62,7 @@ import { makePaymentNews } from './receive-payment-news.ts'
 import { salesReactions, salesRoutes, salesTimers } from './sales.ts'
 import { setupSections } from './setup-sections.ts'
 import { setupRoutes } from './setup.ts'
+import type { DeliveryLimits } from './signed-delivery.ts'
 import { runTimers } from './timers.ts'
 import { followLifecycleActions } from './workflows/live-actions.ts'
 import { followWorkflows } from './workflows/live-workflows.ts'
@@ -240,8 +241,13 @@ const ownForms = (shared: Shared, checkSecret: SecretCheck, integrationLog: Inte
     pool,
     setUpPolicy: setUp,
   } = shared
-  const limit = (name: string, requests: number, shares: Partial<Pick<Parts, 'pool'>> = {}) =>
-    makeRateLimit({ requests, windowSeconds: 300, name, log, ...shares })
+  const limit = (name: string, requests: number) => makeRateLimit({ requests, windowSeconds: 300, name, pool, log })
+  const fromSender = limit('inbound_address', 30_000)
+  const limitsOf = (name: string): DeliveryLimits => ({
+    fromSender,
+    signed: limit(name, 3_000),
+    refused: limit(`${name}_refused`, 3_000),
+  })
   return [
     tokenRoutes({
       directory,
@@ -255,7 +261,7 @@ const ownForms = (shared: Shared, checkSecret: SecretCheck, integrationLog: Inte
     paymentWebhook({
       keys,
       paymentAccounts: shared.paymentAccounts,
-      rateLimit: limit('payment_news', 3_000),
+      limits: limitsOf('payment_news'),
       receive: makePaymentNews({ writer, merchants, mandateOwner: makeMandateOwner(shared), setUp }),
       clock,
       log,
@@ -265,7 +271,7 @@ const ownForms = (shared: Shared, checkSecret: SecretCheck, integrationLog: Inte
       accounts: shared.accounts,
       directory,
       requireCurrent: (organisation_id) => folds.requireCurrent(providerAccountsFold.name, organisation_id),
-      rateLimit: limit('message_news', 3_000, { pool }),
+      limits: limitsOf('message_news'),
       receive: makeMessageNews({
         writer,
         keys,
@@ -286,8 +292,7 @@ const ownForms = (shared: Shared, checkSecret: SecretCheck, integrationLog: Inte
       integrations: shared.integrations,
       directory,
       integrationLog,
-      limitOfConnection: limit('inbound_url', 3_000, { pool }),
-      limitOfSender: limit('inbound_address', 30_000, { pool }),
+      limits: limitsOf('inbound_url'),
       requireCurrent: (organisation_id) => folds.requireCurrent(integrationsFold.name, organisation_id),
       clock,
       log,

@@ -3,29 +3,40 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 /** How far the sender's clock may be from ours. */
 const toleranceSeconds = 300
 
-export type SignatureFault = 'no_signature' | 'malformed_signature' | 'timestamp_out_of_range' | 'signature_mismatch'
+/** What is wrong with a signature whatever the body is. */
+type HeaderFault = 'no_signature' | 'malformed_signature' | 'timestamp_out_of_range'
+export type SignatureFault = HeaderFault | 'signature_mismatch'
+
+/** The signature of a header that is well formed, of a time that is near enough. */
+type GivenSignature = { readonly t: string; readonly v1: string }
 
 /**
- * What is wrong with the signature of a body as it came; undefined: nothing. Only `t` and `v1` are read, and each must be
- * there once, so that a delivery has one signature and one time.
+ * What a header says, before the body is read. Only `t` and `v1` are read, and each must be there once, so that a delivery has
+ * one signature and one time.
  */
+export const givenSignature = (headers: readonly string[], now: Date): GivenSignature | HeaderFault => {
+  const [header, ...others] = headers
+  if (header === undefined) return 'no_signature'
+  const signature = others.length === 0 ? parseSignature(header) : undefined
+  if (!signature) return 'malformed_signature'
+  const isNear = Math.abs(Math.floor(now.getTime() / 1_000) - Number(signature.t)) <= toleranceSeconds
+  return isNear ? signature : 'timestamp_out_of_range'
+}
+
+/** What is wrong with the signature of a body as it came; undefined: nothing. */
 export const signatureFault = (
   secret: string,
   body: Buffer,
   headers: readonly string[],
   now: Date,
 ): SignatureFault | undefined => {
-  const [header, ...others] = headers
-  if (header === undefined) return 'no_signature'
-  const signature = others.length === 0 ? parseSignature(header) : undefined
-  if (!signature) return 'malformed_signature'
-  const { t, v1 } = signature
-  if (Math.abs(Math.floor(now.getTime() / 1_000) - Number(t)) > toleranceSeconds) return 'timestamp_out_of_range'
-  const expected = createHmac('sha256', secret).update(`${t}.`).update(body).digest()
-  return timingSafeEqual(expected, Buffer.from(v1, 'hex')) ? undefined : 'signature_mismatch'
+  const given = givenSignature(headers, now)
+  if (typeof given === 'string') return given
+  const expected = createHmac('sha256', secret).update(`${given.t}.`).update(body).digest()
+  return timingSafeEqual(expected, Buffer.from(given.v1, 'hex')) ? undefined : 'signature_mismatch'
 }
 
-const parseSignature = (header: string): { readonly t: string; readonly v1: string } | undefined => {
+const parseSignature = (header: string): GivenSignature | undefined => {
   const parts = header.split(',').map((part): readonly [name: string, value: string] => {
     const at = part.indexOf('=')
     return at < 0 ? [part.trim(), ''] : [part.slice(0, at).trim(), part.slice(at + 1).trim()]

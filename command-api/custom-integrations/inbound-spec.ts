@@ -21,6 +21,7 @@ export const inboundSpec: SignedSpec = {
     400: 'The body is not a JSON object.',
     403: 'No signature, a malformed one, one of another secret or of another time, or no signing secret is chosen.',
     404: 'There is no such integration, or it was revoked.',
-    429: 'More than 3,000 deliveries in 5 minutes to this address, or 30,000 from one sender to all: see Retry-After.',
+    429: 'More than 3,000 signed or 3,000 refused ones in 5 minutes to this address, or 30,000 from one sender: see Retry-After.',
+    503: 'Not taken in: send it again.',
   },
 }

@@ -17,14 +17,17 @@ import type { Clock } from '#infra/clock.ts'
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
 import type { Keys } from '#infra/crypto/keys.ts'
 import { unseal } from '#infra/crypto/seal.ts'
+import { inBodyRoom } from '#infra/http/body-room.ts'
 import { isNestedTooDeep } from '#infra/http/nesting.ts'
-import { addressOf, type RateLimit } from '#infra/http/rate-limit.ts'
+import { Problem } from '#infra/http/problem.ts'
+import { addressOf } from '#infra/http/rate-limit.ts'
 import { derivedId } from '#infra/ids.ts'
 import type { Log } from '#infra/log.ts'
 import { commandHandler, type Context, type Writer } from '../handle.ts'
 import type { IntegrationLog } from './integration-log.ts'
 import { readWhole } from '../read-whole.ts'
-import { signatureFault, type SignatureFault } from '../signature.ts'
+import { givenSignature, signatureFault, type SignatureFault } from '../signature.ts'
+import { nothingKnown, type DeliveryLimits } from '../signed-delivery.ts'
 
 export type InboundDeps = {
   readonly writer: Writer
@@ -33,10 +36,7 @@ export type InboundDeps = {
   readonly integrations: Integrations
   readonly directory: Pick<Directory, 'organisations'>
   readonly integrationLog: IntegrationLog
-  /** Counts the deliveries to one address of ours. */
-  readonly limitOfConnection: RateLimit
-  /** Counts the deliveries from one address to all of them. */
-  readonly limitOfSender: RateLimit
+  readonly limits: DeliveryLimits
   /** Throws when what this process knows of the integrations is too old to decide on. */
   readonly requireCurrent: (organisation_id?: OrganisationId) => void
   readonly clock: Clock
@@ -87,8 +87,9 @@ type Verdict = { readonly bytes: number | null } & (
  * accepted is processed a moment later; what could not be taken in is answered 5xx, so that it is sent again.
  */
 export const inboundWebhook = (deps: InboundDeps): Router => {
-  const { integrations, integrationLog, limitOfConnection, limitOfSender, requireCurrent, log } = deps
-  const judge = makeJudge(deps)
+  const { integrations, integrationLog, limits, requireCurrent, log } = deps
+  const prove = makeProof(deps)
+  const accept = makeAccept(deps)
 
   const find = (id: string): Found | undefined => {
     const connection = integrations.connections.get(id.toLowerCase())
@@ -100,19 +101,21 @@ export const inboundWebhook = (deps: InboundDeps): Router => {
     response.locals['address'] = address
     const source_address = addressOf(request)
     const found = find(String(request.params['connection_id']))
-    const ofSender = await limitOfSender(source_address)
     const tooMany = (reason: string, resumesAt: number) => {
       if (found) integrationLog.recordTooMany({ ...originOf(found), status: 429, reason, source_address })
       response.set('Retry-After', String(Math.max(1, resumesAt - Math.floor(Date.now() / 1_000))))
       answer(response, 429)
     }
-    if (!ofSender.served) return tooMany('too_many_from_address', ofSender.resumesAt)
+    const fromSender = await limits.fromSender(source_address)
+    if (!fromSender.served) return tooMany('too_many_from_address', fromSender.resumesAt)
     requireCurrent(found?.connection.organisation_id)
-    if (!found) return answer(response, 404)
-    const ofConnection = await limitOfConnection(found.connection.id)
-    if (!ofConnection.served) return tooMany('too_many_to_url', ofConnection.resumesAt)
+    const proof = found ? await prove(found, request) : undefined
+    const limit = proof && 'signed' in proof ? limits.signed : limits.refused
+    const counted = await limit(found?.connection.id ?? nothingKnown)
+    if (!counted.served) return tooMany('too_many_to_url', counted.resumesAt)
+    if (!found || !proof) return answer(response, 404)
 
-    const verdict = await judge(found, request, String(response.locals['request_id']))
+    const verdict = 'signed' in proof ? await accept(found, proof.signed, String(response.locals['request_id'])) : proof
     const isRefused = 'refused' in verdict
     const status = isRefused ? statusOf[verdict.refused] : 200
     const entry = {
@@ -140,7 +143,10 @@ export const inboundWebhook = (deps: InboundDeps): Router => {
     } catch (error) {
       const isCutOff = request.destroyed && !request.complete
       if (isCutOff) return
-      log.error({ error, request_id: response.locals['request_id'] }, 'inbound delivery was not taken in')
+      // There was no room for its body.
+      const isForNow = error instanceof Problem && error.code === 'unavailable'
+      if (!isForNow)
+        log.error({ error, request_id: response.locals['request_id'] }, 'inbound delivery was not taken in')
       if (!response.headersSent) answer(response, 503)
     }
   })
@@ -159,15 +165,12 @@ const originOf = ({ connection, integration }: Found) => ({
   connection_id: connection.id,
 })
 
-const makeJudge = (deps: InboundDeps) => {
-  const { keys, directory, realTime = () => new Date() } = deps
-  const accept = makeAccept(deps)
+type Proof = { readonly signed: Buffer } | { readonly refused: Refusal; readonly bytes: number | null }
 
-  return async (
-    { connection, integration, inbound }: Found,
-    request: Request,
-    request_id: string,
-  ): Promise<Verdict> => {
+/** Whether a delivery is rightly signed. The body of one that surely is not is not read. */
+const makeProof =
+  ({ keys, directory, realTime = () => new Date() }: InboundDeps) =>
+  async ({ connection, inbound }: Found, request: Request): Promise<Proof> => {
     const { organisation_id, id } = connection
     if (connection.revoked_at !== null) return { refused: 'revoked', bytes: null }
     if (directory.organisations.get(organisation_id)?.active !== true)
@@ -175,19 +178,18 @@ const makeJudge = (deps: InboundDeps) => {
     const { signing_secret, signature_header } = inbound
     const sealed = signing_secret === null ? undefined : connection.sealed_secrets[signing_secret]
     if (signing_secret === null || sealed === undefined) return { refused: 'no_signing_secret', bytes: null }
-
-    const body = await readWhole(request)
-    if (body === 'too_large') return { refused: body, bytes: null }
-    const bytes = body.length
-    const secret = unseal(keys, sealed, integrationSecretPlace(organisation_id, id, signing_secret))
     const headers = request.headersDistinct[signature_header.toLowerCase()] ?? []
-    const fault = signatureFault(secret, body, headers, realTime())
-    if (fault) return { refused: fault, bytes }
-    const event = parse(body)
-    if (typeof event === 'string') return { refused: event, bytes }
-    return { ...(await accept(connection, integration, inbound, { body, event, request_id })), bytes }
+    const given = givenSignature(headers, realTime())
+    if (typeof given === 'string') return { refused: given, bytes: null }
+
+    return inBodyRoom(request, async (take): Promise<Proof> => {
+      const body = await readWhole(request, take)
+      if (body === 'too_large') return { refused: body, bytes: null }
+      const secret = unseal(keys, sealed, integrationSecretPlace(organisation_id, id, signing_secret))
+      const fault = signatureFault(secret, body, headers, realTime())
+      return fault ? { refused: fault, bytes: body.length } : { signed: body }
+    })
   }
-}
 
 const parse = (body: Buffer): Json | 'not_json' | 'not_an_object' | 'nested_too_deep' => {
   if (!isUtf8(body)) return 'not_json'
@@ -213,21 +215,19 @@ const exactly = (_name: string, value: unknown, context?: { readonly source?: st
   return isTooLong && /^-?\d+(\.\d+)?$/.test(written) ? written : value
 }
 
-type Delivered = { readonly body: Buffer; readonly event: Json; readonly request_id: string }
-
 /** Takes an event in, once: its id is that of a stream, which is begun with the event and all that follows from it. */
 const makeAccept = ({ writer, digest, clock }: InboundDeps) => {
   const { handle } = commandHandler(writer, inboundEvent)
 
-  return async (
-    { id: integration_connection_id, organisation_id }: SealedConnection,
-    { id: custom_integration_id }: CustomIntegration,
-    inbound: Inbound,
-    { body, event, request_id }: Delivered,
-  ) => {
+  return async ({ connection, integration, inbound }: Found, body: Buffer, request_id: string): Promise<Verdict> => {
+    const bytes = body.length
+    const { id: integration_connection_id, organisation_id } = connection
+    const { id: custom_integration_id } = integration
+    const event = parse(body)
+    if (typeof event === 'string') return { refused: event, bytes }
     const { event_type, event_id, outcome, policy_id, ignored } = readEvent(inbound, event)
     if (ignored || event_type === null)
-      return { followed: ignored ?? 'no_event_type', event_type, inbound_event_id: null }
+      return { followed: ignored ?? 'no_event_type', event_type, inbound_event_id: null, bytes }
 
     const text = body.toString()
     const natural = event_id === null ? ['body', text] : ['event_id', event_id]
@@ -259,6 +259,6 @@ const makeAccept = ({ writer, digest, clock }: InboundDeps) => {
       },
       context,
     )
-    return { followed: events.length === 0 ? 'repeated' : 'accepted', event_type, inbound_event_id }
+    return { followed: events.length === 0 ? 'repeated' : 'accepted', event_type, inbound_event_id, bytes }
   }
 }

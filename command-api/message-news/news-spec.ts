@@ -22,6 +22,7 @@ export const messageNewsSpec: SignedSpec = {
     403: 'No signature, a malformed one, one of another secret or of another time.',
     404: 'There is no such organisation.',
     422: 'The body is not usable: the error names the field.',
-    429: 'More than 3,000 deliveries in 5 minutes: see X-RateLimit-Reset.',
+    429: 'More than 3,000 signed or 3,000 refused ones in 5 minutes, or 30,000 from one sender: see Retry-After.',
+    503: 'Not taken in: send it again.',
   },
 }

@@ -8,12 +8,11 @@ import type { Keys } from '#infra/crypto/keys.ts'
 import { unsealOrFault } from '#infra/crypto/seal.ts'
 import { isNestedTooDeep } from '#infra/http/nesting.ts'
 import { notFound, notJson, parseRequest, Problem, problems } from '#infra/http/problem.ts'
-import { addressOf, type RateLimit } from '#infra/http/rate-limit.ts'
 import type { Log } from '#infra/log.ts'
 import { GatewayNews } from '#infra/message-channels/news.ts'
 import type { Context } from '../handle.ts'
-import { readWhole } from '../read-whole.ts'
-import { signatureFault } from '../signature.ts'
+import { provenDelivery, type DeliveryLimits } from '../signed-delivery.ts'
+import { givenSignature, signatureFault } from '../signature.ts'
 
 type Deps = {
   readonly keys: Pick<Keys, 'sealing'>
@@ -21,8 +20,8 @@ type Deps = {
   readonly directory: Pick<Directory, 'organisations'>
   /** Throws when what this process knows of the accounts is too old to decide on. */
   readonly requireCurrent: (organisation_id: OrganisationId) => void
-  /** Counts by itself: these are no requests to the API. */
-  readonly rateLimit: RateLimit
+  /** Count by themselves: these are no requests to the API. */
+  readonly limits: DeliveryLimits
   readonly receive: (organisation_id: OrganisationId, news: GatewayNews, context: Context) => Promise<void>
   readonly clock: Clock
   /** The time by which signatures are judged. */
@@ -32,6 +31,7 @@ type Deps = {
 
 export const messageNewsAddress = '/api/v1/webhooks/messages/:organisation_id'
 const header = 'x-integrations-signature'
+const mostBytes = 262_144
 /** The accounts that messages leave by. */
 const providers = ['message_gateway', 'smtp'] as const satisfies readonly Provider[]
 
@@ -41,23 +41,22 @@ const providers = ['message_gateway', 'smtp'] as const satisfies readonly Provid
  * again.
  */
 export const messageNewsWebhook = (deps: Deps): Router => {
-  const { rateLimit, receive, requireCurrent, clock, log } = deps
+  const { limits, receive, requireCurrent, clock, log } = deps
   const router = Router({ caseSensitive: true, strict: true })
   router.post(messageNewsAddress, async (request, response) => {
     response.locals['address'] = messageNewsAddress
     const { success, data: organisation_id } = OrganisationId.safeParse(request.params['organisation_id'])
-    if (!success) throw notFound('organisation')
-    const decision = await rateLimit(`${organisation_id} ${addressOf(request)}`)
-    if (!decision.served)
-      throw new Problem('rate_limited', 'Too many deliveries for this organisation from this address.', {
-        headers: { 'X-RateLimit-Reset': String(decision.resumesAt) },
-      })
-    requireCurrent(organisation_id)
-    const body = await readWhole(request)
-    if (body === 'too_large') throw new Problem('validation_failed', 'The body is larger than 256 KB. Send less.')
-    refuseUnsigned(deps, organisation_id, body, request)
+    if (success) requireCurrent(organisation_id)
+    const signers = success ? signersOf(deps, organisation_id) : []
+    const { body } = await provenDelivery(request, limits, {
+      organisation_id: signers.length > 0 ? organisation_id : undefined,
+      isWellSigned: typeof givenSignature(signaturesOf(request), now(deps)) !== 'string',
+      mostBytes,
+      prove: (sent) => isSigned(deps, signers, sent, request) || undefined,
+      refusal: success ? notSigned : notFound('organisation'),
+    })
     const news = readNews(body)
-    if (news)
+    if (news && success)
       await receive(organisation_id, news, {
         organisation_id,
         actor: { type: 'system', id: 'message_gateway' },
@@ -69,32 +68,37 @@ export const messageNewsWebhook = (deps: Deps): Router => {
   return router.use(problems(log))
 }
 
-const refuseUnsigned = (
-  { keys, accounts, directory, realTime = () => new Date() }: Deps,
-  organisation_id: OrganisationId,
-  body: Buffer,
-  request: Request,
-): void => {
-  const isActive = directory.organisations.get(organisation_id)?.active === true
-  const secrets = providers.flatMap((provider) => {
+const now = ({ realTime = () => new Date() }: Deps): Date => realTime()
+const signaturesOf = (request: Request): readonly string[] => request.headersDistinct[header] ?? []
+
+type Signer = ReturnType<typeof unsealOrFault>
+
+/** What the accounts of an active organisation sign with, or why that cannot be opened. */
+const signersOf = ({ keys, accounts, directory }: Deps, organisation_id: OrganisationId): readonly Signer[] => {
+  if (directory.organisations.get(organisation_id)?.active !== true) return []
+  return providers.flatMap((provider) => {
     const account = accountOf(accounts, organisation_id, provider)
     if (!account || account.sealed_webhook_secret === null) return []
     const place = accountSecretPlace(organisation_id, account.id, 'webhook_secret')
     return [unsealOrFault(keys, account.sealed_webhook_secret, place)]
   })
-  const headers = request.headersDistinct[header] ?? []
-  const isSigned = secrets
-    .map((opened) => 'secret' in opened && signatureFault(opened.secret, body, headers, realTime()) === undefined)
-    .includes(true)
-  if (isActive && isSigned) return
-  // It may be signed by the one that cannot be opened: it is to be sent again, not given up.
-  const closed = secrets.find((opened) => 'fault' in opened)
-  if (isActive && closed && headers.length > 0) throw closed.fault
-  throw new Problem(
-    'forbidden',
-    'The signature is missing, malformed, too old, or not that of an account of this organisation. Sign the body with its webhook secret.',
-  )
 }
+
+const isSigned = (deps: Deps, signers: readonly Signer[], body: Buffer, request: Request): boolean => {
+  const headers = signaturesOf(request)
+  const isBySome = signers
+    .map((opened) => 'secret' in opened && signatureFault(opened.secret, body, headers, now(deps)) === undefined)
+    .includes(true)
+  // It may be signed by the one that cannot be opened: it is to be sent again, not given up.
+  const closed = signers.find((opened) => 'fault' in opened)
+  if (!isBySome && closed) throw closed.fault
+  return isBySome
+}
+
+const notSigned = new Problem(
+  'forbidden',
+  'The signature is missing, malformed, too old, or not that of an account of this organisation. Sign the body with its webhook secret.',
+)
 
 const known: ReadonlySet<unknown> = new Set(GatewayNews.options.map(({ shape }) => shape.type.value))
 

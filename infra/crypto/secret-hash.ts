@@ -20,8 +20,11 @@ const stretch = (secret: string, salt: Buffer, options: ScryptOptions): Promise<
 export const hashSecret = async (secret: string): Promise<string> => {
   const salt = randomBytes(saltBytes)
   const hash = await stretch(secret, salt, cost)
-  return `$scrypt$ln=${Math.log2(cost.N)},r=${cost.r},p=${cost.p}$${unpadded(salt)}$${unpadded(hash)}`
+  return phcOf(salt, hash)
 }
+
+const phcOf = (salt: Buffer, hash: Buffer): string =>
+  `$scrypt$ln=${Math.log2(cost.N)},r=${cost.r},p=${cost.p}$${unpadded(salt)}$${unpadded(hash)}`
 
 const unpadded = (bytes: Buffer): string => bytes.toString('base64').replaceAll('=', '')
 
@@ -31,11 +34,28 @@ const verify = async (secret: string, stored: string): Promise<boolean> => {
   const [, ln, r, p, salt, hash] = phc.exec(stored) ?? []
   if (salt === undefined || hash === undefined) throw new Error('A stored secret hash is not one of ours.')
   const options = { N: 2 ** Number(ln), r: Number(r), p: Number(p), maxmem: 256 * 2 ** 20 }
-  return timingSafeEqual(await stretch(secret, Buffer.from(salt, 'base64'), options), Buffer.from(hash, 'base64'))
+  const isHashed = timingSafeEqual(
+    await stretch(secret, Buffer.from(salt, 'base64'), options),
+    Buffer.from(hash, 'base64'),
+  )
+  // scrypt fills up short secrets with zeros: with a zero at its end, a secret has the same hash.
+  return isHashed && !secret.includes('\0')
 }
 
-/** Whether a secret is the one that was hashed. */
-export type SecretCheck = (secret: string, stored: string) => Promise<boolean>
+/**
+ * Whether a secret is the one that was hashed. What is checked under one name, by default that of the hash, waits in one
+ * line.
+ */
+export type SecretCheck = (secret: string, stored: string, name?: string) => Promise<boolean>
+
+/** Hashes that no secret has, the same for the same name: to check one is as much work as to check any other. */
+export const makeHashOfNobody = (): ((name: string) => string) => {
+  const key = randomBytes(32)
+  return (name) => {
+    const bytes = createHmac('sha384', key).update(name).digest()
+    return phcOf(bytes.subarray(0, saltBytes), bytes.subarray(saltBytes))
+  }
+}
 
 /** So many secrets wait to be checked that this one is not. */
 export class TooManyChecks extends OwnError {
@@ -86,16 +106,16 @@ export const makeSecretCheck = (bounds: typeof usualBounds = usualBounds): Secre
   const known = new LRUCache<string, Promise<boolean>>({ max: 10_000 })
   const inTurn = makeQueue(bounds)
 
-  return async (secret, stored) => {
-    const name = createHmac('sha256', key)
+  return async (secret, stored, name = stored) => {
+    const asked = createHmac('sha256', key)
       .update(JSON.stringify([stored, secret]))
       .digest('base64url')
-    const remembered = known.get(name)
+    const remembered = known.get(asked)
     if (remembered) return remembered
 
-    const outcome = inTurn(stored, () => verify(secret, stored))
-    known.set(name, outcome)
-    outcome.catch(() => known.delete(name))
+    const outcome = inTurn(name, () => verify(secret, stored))
+    known.set(asked, outcome)
+    outcome.catch(() => known.delete(asked))
     return outcome
   }
 }

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import express, { type Request, type RequestHandler, type Response } from 'express'
+import { inBodyRoom } from './body-room.ts'
 import { isNestedTooDeep, refusedNesting } from './nesting.ts'
 import { notJson, Problem, unreadableBody } from './problem.ts'
 import type { RouteSpec } from './route.ts'
@@ -87,14 +88,34 @@ const readJson = async (request: Request, response: Response): Promise<void> => 
   request.body = parseUsual(await bytesOf(request))
 }
 
-/** Reads the body of a route; nothing where it has none, so that nobody can make us hold one. */
+/** As much as a body may come to need: what is compressed, or of unknown length, may need the most. */
+const bytesAtMost = ({ headers }: Request, most: number): number => {
+  if (headers['transfer-encoding'] !== undefined || headers['content-encoding'] !== undefined) return most
+  return Math.min(Number(headers['content-length'] ?? 0), most)
+}
+
+/** Reads a body of someone who has not proven who they are. */
+export const parseInRoom = (parse: RequestHandler, request: Request, response: Response, most: number): Promise<void> =>
+  readInRoom(() => handled(parse, request, response), request, most)
+
+const readInRoom = (read: () => Promise<void>, request: Request, most = limitBytes): Promise<void> =>
+  inBodyRoom(request, (take) => {
+    take(bytesAtMost(request, most))
+    return read()
+  })
+
+/**
+ * Reads the body of a route; nothing where it has none, so that nobody can make us hold one. Anybody can have the token of a
+ * browser application, so that only servers and the operator count as proven.
+ */
 export const bodyReader = ({
   body,
   textBody,
   access,
-}: RouteSpec): ((request: Request, response: Response) => Promise<void>) => {
-  if (body) return readJson
-  if (textBody === undefined) return async () => undefined
+}: RouteSpec): ((request: Request, response: Response, isProven: boolean) => Promise<void>) => {
+  if (!body && textBody === undefined) return async () => undefined
   const parse = access.kind === 'operator' ? parseFile : parseText
-  return (request, response) => handled(parse, request, response)
+  const read = body ? readJson : (request: Request, response: Response) => handled(parse, request, response)
+  return (request, response, isProven) =>
+    isProven ? read(request, response) : readInRoom(() => read(request, response), request)
 }

@@ -159,7 +159,7 @@ const serve = (
     }
     let sent: unknown = {}
     const inputs = async (): Promise<CheckedRequest> => {
-      await read(request, response)
+      await read(request, response, spec.access.kind === 'operator' || locals.caller?.kind === 'server')
       if (hasBody(request)) sent = request.body
       const query = checkedQuery(request.query, response)
       await subjectCheck.refuseUnknownOrganisation(spec.access, query)

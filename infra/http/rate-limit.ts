@@ -2,7 +2,7 @@ import type { Request } from 'express'
 import ipaddr from 'ipaddr.js'
 import { LRUCache } from 'lru-cache'
 import type { Pool } from 'pg'
-import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible'
+import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible'
 import type { Log } from '../log.ts'
 import { withTimeout } from '../timeout.ts'
 
@@ -28,8 +28,6 @@ export type RateLimitOptions = {
   readonly log: Log
 }
 
-type Limiter = RateLimiterMemory | RateLimiterPostgres
-
 const tableName = 'rate_limit'
 const answersWithinMs = 1000
 const restsForMs = 1000
@@ -39,8 +37,8 @@ export const makeRateLimit = (options: RateLimitOptions): RateLimit => {
   if (requests === 0) return async () => ({ served: true })
 
   const limits = { points: requests, duration: windowSeconds, keyPrefix: name }
-  const own = new RateLimiterMemory(limits)
-  const consume = pool ? sharedOrOwn(pool, limits, own, options.log) : async (who: string) => count(own, who)
+  const own = ownCounter(limits)
+  const consume = pool ? sharedOrOwn(pool, limits, own, options.log) : own
 
   return async (who) => {
     const { served, result } = await consume(who)
@@ -51,10 +49,31 @@ export const makeRateLimit = (options: RateLimitOptions): RateLimit => {
   }
 }
 
-type Counted = { readonly served: boolean; readonly result: RateLimiterRes }
+type Counted = {
+  readonly served: boolean
+  readonly result: Pick<RateLimiterRes, 'msBeforeNext' | 'remainingPoints'>
+}
+type Counter = (who: string) => Promise<Counted>
+
+/** So many addresses are counted here at once: of more, those that have asked for nothing the longest begin anew. */
+const mostCountedHere = 20_000
+
+/** Counts in this process. */
+const ownCounter = ({ points, duration }: Limits): Counter => {
+  const windows = new LRUCache<string, { count: number; readonly endsAt: number }>({ max: mostCountedHere })
+  return async (who) => {
+    const now = Date.now()
+    const former = windows.get(who)
+    const window = former && former.endsAt > now ? former : { count: 0, endsAt: now + duration * 1_000 }
+    window.count++
+    if (window !== former) windows.set(who, window)
+    const result = { msBeforeNext: window.endsAt - now, remainingPoints: Math.max(0, points - window.count) }
+    return { served: window.count <= points, result }
+  }
+}
 
 /** The library throws its refusals. */
-const count = async (limiter: Limiter, who: string): Promise<Counted> => {
+const count = async (limiter: RateLimiterPostgres, who: string): Promise<Counted> => {
   try {
     return { served: true, result: await limiter.consume(who) }
   } catch (refused) {
@@ -66,7 +85,7 @@ const count = async (limiter: Limiter, who: string): Promise<Counted> => {
 type Limits = { readonly points: number; readonly duration: number; readonly keyPrefix: string }
 
 /** Counts in PostgreSQL, and in this process while PostgreSQL does not answer, so that requests are still served. */
-const sharedOrOwn = (pool: Pool, limits: Limits, own: RateLimiterMemory, log: Log) => {
+const sharedOrOwn = (pool: Pool, limits: Limits, own: Counter, log: Log): Counter => {
   const shared = new RateLimiterPostgres({
     ...limits,
     storeClient: pool,
@@ -84,12 +103,12 @@ const sharedOrOwn = (pool: Pool, limits: Limits, own: RateLimiterMemory, log: Lo
   }
 
   return async (who: string): Promise<Counted> => {
-    if (Date.now() < restsUntil) return count(own, who)
+    if (Date.now() < restsUntil) return own(who)
     try {
       return await withTimeout(count(shared, who), answersWithinMs)
     } catch (error) {
       rest(error)
-      return count(own, who)
+      return own(who)
     }
   }
 }
@@ -102,10 +121,18 @@ const normalised = (text: string | undefined): string | undefined => {
   if (text === undefined) return undefined
   const found = known.get(text)
   if (found !== undefined) return found
-  const address = normalise(text)
+  if (text.length > longestAddress) return undefined
+  const address = normalise(withoutPort(text))
   if (address !== undefined) known.set(text, address)
   return address
 }
+
+/** No address is longer, with its port, its brackets and its zone: what is longer is not kept. */
+const longestAddress = 100
+
+/** Some proxies name the port too (`192.0.2.1:5678`, `[2001:db8::1]:5678`), and write IPv6 in brackets also without one. */
+const withoutPort = (text: string): string =>
+  /^\[([^\]]+)\](?::\d{1,5})?$/.exec(text)?.[1] ?? /^([^:]+):\d{1,5}$/.exec(text)?.[1] ?? text
 
 /** One address counts as one, and so does one /64 of IPv6, of which a single customer has all the addresses. */
 const normalise = (text: string): string | undefined => {

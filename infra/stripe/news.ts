@@ -69,6 +69,12 @@ const ProviderNews = z.discriminatedUnion('type', [
 ])
 export type ProviderNews = z.output<typeof ProviderNews>
 
+/** Whether a header has the form of the provider's signatures: of one that has not, nothing else need be looked at. */
+export const mayBeSignature = (header: string): boolean => {
+  const parts = header.split(',')
+  return parts.some((part) => /^t=\d{1,12}$/.test(part)) && parts.some((part) => /^v1=[0-9a-f]{64}$/.test(part))
+}
+
 /** Whether the provider has signed these bytes with the secret, at most five minutes ago. */
 export const isSignedBy = (secret: string, body: Buffer, header: string): boolean => {
   try {

@@ -47,6 +47,7 @@ describe('access tokens', () => {
   })
 
   const [header = '', payload = '', signature = ''] = serverToken.split('.')
+  const following = (character: string) => String.fromCharCode(character.charCodeAt(0) + 1)
   const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
   const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as object
   test.each([
@@ -59,6 +60,10 @@ describe('access tokens', () => {
       `${encoded({ alg: 'HS256', typ: 'at+jwt' })}.${payload}.${signature}`,
     ],
     ['with other claims', `${header}.${encoded({ ...claims, scope: 'read write crm outcomes admin' })}.${signature}`],
+    [
+      'with other bits at its end that say nothing',
+      `${serverToken.slice(0, -1)}${following(serverToken.at(-1) ?? '')}`,
+    ],
     ['with more after it', `${serverToken} x`],
     ['as long as a book', 'x'.repeat(8000)],
   ])('401: token not issued by the service, or cut short: %s', async (_what, token) => {

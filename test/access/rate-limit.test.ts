@@ -212,6 +212,10 @@ test('what stands before the entry of the first trusted proxy was written by the
   ])
 })
 
+test('an entry with a port counts as its address', async () => {
+  expect(await statusesFrom(1, ['192.0.2.1:5678', '192.0.2.1:5679', '192.0.2.2:5678'])).toEqual([401, 429, 401])
+})
+
 test('an entry that is no address counts for the proxy', async () => {
   expect(await statusesFrom(1, ['unknown', '_hidden', 'x'.repeat(1000)])).toEqual([401, 429, 429])
 })
@@ -223,6 +227,13 @@ test.each([
   ['2001:DB8:1:2:ffff::1', '2001:db8:1:2::/64'],
   ['2001:db8:1:3::1', '2001:db8:1:3::/64'],
   ['::1', '0:0:0:0::/64'],
+  ['192.0.2.1:5678', '192.0.2.1'],
+  ['[2001:db8:1:2::1]', '2001:db8:1:2::/64'],
+  ['[2001:db8:1:2::1]:5678', '2001:db8:1:2::/64'],
+  ['[::ffff:192.0.2.1]:5678', '192.0.2.1'],
+  ['192.0.2.1:port', '203.0.113.9'],
+  ['[192.0.2.1', '203.0.113.9'],
+  [`fe80::1%${'z'.repeat(1_000)}`, '203.0.113.9'],
   ['nonsense', '203.0.113.9'],
   [undefined, '203.0.113.9'],
 ])('the address %s counts as %s', (ip, counted) => {

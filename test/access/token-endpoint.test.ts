@@ -400,6 +400,42 @@ test('503 temporarily_unavailable with Retry-After: too many secrets wait to be 
   expect((await busy.requestToken(asked)).status).toBe(200)
 })
 
+test('401 takes the same work whether there is such a client, was one, or has a rotated secret', async () => {
+  const checks: string[] = []
+  const checkSecret = async (_secret: string, stored: string) => {
+    checks.push(stored)
+    return false
+  }
+  await using counting = await accessApi({ checkSecret })
+  const [known, rotated, deleted] = await Promise.all([1, 2, 3].map(async () => counting.apiApplication(['read'])))
+  await counting.operate('POST', `${rotated?.path}/rotate_secret`, { overlap_seconds: 3_600 })
+  await counting.operate('DELETE', deleted?.path ?? '')
+  const workOf = async (client_id = '') => {
+    const from = checks.length
+    const { status } = await counting.requestToken({ ...form, client_id, client_secret: 'wrong', scope: 'read' })
+    return [status, checks.slice(from).map((hash) => hash.replaceAll(/[^$,=]/g, 'x'))]
+  }
+
+  const ids = [known?.client_id, rotated?.client_id, deleted?.client_id, crypto.randomUUID(), 'no id']
+  const work = []
+  for (const id of ids) work.push(await workOf(id))
+
+  const hash = expect.stringMatching(/^\$x{6}\$/) as unknown
+  expect(work).toEqual(ids.map(() => [401, [hash, hash]]))
+  await workOf('no id')
+  expect(checks.slice(-2)).toEqual(checks.slice(-4, -2))
+})
+
+test('401: a secret followed by U+0000, in the form and in HTTP Basic', async () => {
+  const { client_id, client_secret } = await api.apiApplication(['read'])
+  const asked = { ...without('client_id', 'client_secret'), scope: 'read' }
+
+  const inForm = await api.requestToken({ ...asked, client_id, client_secret: `${client_secret}\0` })
+  const inHeader = await api.requestToken(asked, basic(client_id, `${client_secret}\0`))
+
+  expect([inForm.status, inHeader.status]).toEqual([401, 401])
+})
+
 test('a refusal has error and error_description and nothing more, and is not stored', async () => {
   const { body, headers } = await api.requestToken({ ...form, scope: '' })
 

@@ -86,6 +86,14 @@ test('a secret is checked against its hash, and again from memory', async () => 
   }
 })
 
+test('a secret followed by U+0000 is another secret', async () => {
+  const check = makeSecretCheck()
+  const hash = await hashSecret('a secret')
+
+  expect(await check('a secret\0', hash)).toBe(false)
+  expect(await check('a secret', hash)).toBe(true)
+})
+
 test('what is remembered of a secret belongs to one stored hash', async () => {
   const check = makeSecretCheck()
   const former = await hashSecret('the former secret')

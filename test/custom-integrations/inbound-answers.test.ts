@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { request, type IncomingMessage } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openInbound, secret, type Inbound } from './fixture.ts'
@@ -157,7 +159,7 @@ const use = async (key: string, points: number) =>
     values: [key, points, Date.now() + 300_000],
   })
 
-test('429: the 3,001st delivery in 5 minutes to a URL, refused ones counted; the log has one entry for them', async () => {
+test('429: the 3,001st signed delivery in 5 minutes to a URL; the log has one entry for them', async () => {
   await use(`inbound_url:${inbound.main.id}`, 2_999)
 
   const answers = [await inbound.post(other), await inbound.post(other), await inbound.post(other)]
@@ -172,6 +174,29 @@ test('429: the 3,001st delivery in 5 minutes to a URL, refused ones counted; the
     (await inbound.logs()).find(({ reason, count }) => reason === 'too_many_to_url' && count === 2),
   )
   expect(entry).toMatchObject({ status: 429, accepted: false })
+})
+
+test('what is refused uses up nothing of what is rightly signed, and has 3,000 of its own in 5 minutes', async () => {
+  const { id } = inbound.connectionNamed('own header')
+  const url = inbound.urlOf(id)
+  const event = '{"type":"other"}'
+  await use(`inbound_url_refused:${id}`, 2_999)
+
+  const unsigned = [await postBytes(url, event), await postBytes(url, event)]
+  const forged = await postBytes(url, event, { 'x-crm-signature': sign('another', event) })
+  const signed = await postBytes(url, event, { 'x-crm-signature': sign(secret, event) })
+
+  expect(unsigned.map(({ status }) => status)).toEqual([403, 429])
+  expect([forged.status, signed.status]).toEqual([429, 200])
+})
+
+test('403: without a well-formed signature header the body is not waited for', async () => {
+  const sending = request(inbound.urlOf(inbound.main.id), { method: 'POST', headers: { 'Content-Length': '200000' } })
+  sending.write('{')
+  const [answered] = (await once(sending, 'response')) as [IncomingMessage]
+  sending.on('error', () => undefined).destroy()
+
+  expect(answered.statusCode).toBe(403)
 })
 
 test('429: the 30,001st delivery in 5 minutes from one address to all URLs', async () => {

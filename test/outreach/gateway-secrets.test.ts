@@ -24,6 +24,8 @@ const accountOf = (provider: Provider, number: number, secret: string, under: Ke
   return [`${organisation_id} ${provider}`, { ...of, sealed_secret: '', sealed_webhook_secret }]
 }
 
+const unlimited = async () => ({ served: true }) as const
+
 let served: Awaited<ReturnType<typeof serveApp>>
 let received = 0
 beforeAll(async () => {
@@ -36,7 +38,7 @@ beforeAll(async () => {
     ]),
     directory: { organisations: new Map([[organisation_id, organisation]]) },
     requireCurrent: () => undefined,
-    rateLimit: async () => ({ served: true }),
+    limits: { fromSender: unlimited, signed: unlimited, refused: unlimited },
     receive: async () => {
       received++
     },

@@ -59,7 +59,11 @@ beforeAll(async () => {
   const webhook = paymentWebhook({
     keys,
     paymentAccounts: accounts,
-    rateLimit: makeRateLimit({ requests: 40, windowSeconds: 300, log }),
+    limits: {
+      fromSender: makeRateLimit({ requests: 0, windowSeconds: 300, log }),
+      signed: makeRateLimit({ requests: 40, windowSeconds: 300, log }),
+      refused: makeRateLimit({ requests: 40, windowSeconds: 300, log }),
+    },
     receive: makePaymentNews({ writer: checkout.writer, merchants: () => checkout.merchant(), mandateOwner, setUp }),
     clock: { now: () => new Date() },
     log,
