@@ -167,7 +167,7 @@ export const startQueryApi = async (parts: Parts, demo?: ExplorerDemo): Promise<
     traffic: parts.traffic,
     trustedProxies: config.TRUSTED_PROXIES,
     checkAnswers: false,
-    before: [await documentationRoutes(config.BASE_URL, demo)],
+    pages: [await documentationRoutes(config.BASE_URL, demo)],
   })
   return {
     app,

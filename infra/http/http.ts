@@ -37,6 +37,8 @@ export type HttpOptions = {
   readonly traffic?: Pick<Traffic, 'count'>
   /** What answers in a form of its own (the token endpoint, health): it sees a request before CORS and the rate limit. */
   readonly before?: readonly Router[]
+  /** What is no route and still counts as a request: documents, pages. */
+  readonly pages?: readonly Router[]
   /** Also check what is answered against the schemas: for tests, since it doubles the work. */
   readonly checkAnswers: boolean
 }
@@ -222,7 +224,7 @@ const callerGone = 499
 
 /** An API: its routes behind one admission, and one way to refuse. */
 export const httpApp = (routes: readonly Route[], options: HttpOptions): Express => {
-  const { log, metrics, admission, trustedProxies, traffic, before = [] } = options
+  const { log, metrics, admission, trustedProxies, traffic, before = [], pages = [] } = options
   const app = express()
     .disable('x-powered-by')
     .disable('etag')
@@ -269,6 +271,7 @@ export const httpApp = (routes: readonly Route[], options: HttpOptions): Express
   app.use(async (request, response, next) => {
     if (await passes(request, response)) next()
   })
+  for (const router of pages) app.use(router)
   for (const { method, address, answer } of handlers) app[method](address, answer)
   app.use(() => {
     throw new Problem('not_found', 'There is nothing at this address. Check the path and the method.')

@@ -1,8 +1,10 @@
 import { readFile } from 'node:fs/promises'
-import express, { Router, type Request } from 'express'
+import { join } from 'node:path'
+import { Router, type Request } from 'express'
 // Its main module would load what only a browser runs.
 import absolutePath from 'swagger-ui-dist/absolute-path.js'
 import { Problem } from '#infra/http/problem.ts'
+import { prepared } from './prepared.ts'
 
 const scriptFile = new URL('explorer.js', import.meta.url)
 const documentFile = new URL('openapi.json', import.meta.url)
@@ -39,14 +41,28 @@ const page = `<!doctype html>
 </html>
 `
 
-/** What `npm run openapi` has written; undefined when it was not run. */
-const readDocument = async (): Promise<object | undefined> => {
+/** What `npm run openapi` has written, for this address; undefined when it was not run. */
+const readDocument = async (baseUrl: string): Promise<Buffer | undefined> => {
   try {
-    return JSON.parse(await readFile(documentFile, 'utf8')) as object // our own generated file
+    const written = JSON.parse(await readFile(documentFile, 'utf8')) as object // our own generated file
+    return Buffer.from(JSON.stringify({ ...written, servers: [{ url: baseUrl }] }))
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
     throw error
   }
+}
+
+/** What the page loads of Swagger UI. Its package holds more, also other pages. */
+const files = {
+  'swagger-ui.css': 'text/css; charset=utf-8',
+  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
+  'favicon-32x32.png': 'image/png',
+}
+
+const forADay = { 'Cache-Control': 'public, max-age=86400' }
+const pageHeaders = {
+  'Content-Security-Policy':
+    "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'",
 }
 
 /** What the explorer of a demo signs in with and fills in. Undefined where there is no demo. */
@@ -67,31 +83,25 @@ const isFromOwnPage = (request: Request, baseUrl: string): boolean =>
  * knows only its own routes.
  */
 export const documentationRoutes = async (baseUrl: string, demo?: ExplorerDemo): Promise<Router> => {
-  const script = await readFile(scriptFile, 'utf8')
-  const written = await readDocument()
-  const document = written && { ...written, servers: [{ url: baseUrl }] }
-  return Router()
-    .get('/api/v1/openapi.json', (_request, response) => {
-      if (!document)
-        throw new Problem(
-          'not_found',
-          'The OpenAPI document was not made. Run npm run openapi and start query-api again.',
-        )
-      response.set('Access-Control-Allow-Origin', '*').json(document)
-    })
-    .get('/api/v1/explorer', (_request, response) => {
-      response.set(
-        'Content-Security-Policy',
-        "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:",
-      )
-      response.type('html').send(page)
-    })
-    .get('/api/v1/explorer/start.js', (_request, response) => {
-      response.type('js').send(script)
-    })
-    .get('/api/v1/explorer/demo.json', async (request, response) => {
-      if (!demo || !isFromOwnPage(request, baseUrl)) throw new Problem('not_found', 'There is no demo to sign in to.')
-      response.json(await demo())
-    })
-    .use('/api/v1/explorer', express.static(absolutePath(), { index: false, maxAge: '1d' }))
+  const document = await readDocument(baseUrl)
+  const router = Router()
+  router.get(
+    '/api/v1/openapi.json',
+    document
+      ? prepared(document, 'application/json; charset=utf-8', { 'Access-Control-Allow-Origin': '*' })
+      : () => {
+          throw new Problem(
+            'not_found',
+            'The OpenAPI document was not made. Run npm run openapi and start query-api again.',
+          )
+        },
+  )
+  router.get('/api/v1/explorer', prepared(Buffer.from(page), 'text/html; charset=utf-8', pageHeaders))
+  router.get('/api/v1/explorer/start.js', prepared(await readFile(scriptFile), files['swagger-ui-bundle.js'], {}))
+  for (const [name, type] of Object.entries(files))
+    router.get(`/api/v1/explorer/${name}`, prepared(await readFile(join(absolutePath(), name)), type, forADay))
+  return router.get('/api/v1/explorer/demo.json', async (request, response) => {
+    if (!demo || !isFromOwnPage(request, baseUrl)) throw new Problem('not_found', 'There is no demo to sign in to.')
+    response.json(await demo())
+  })
 }
