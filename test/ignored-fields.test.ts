@@ -160,7 +160,10 @@ test('any name can be told of: as much of it as a header can hold', async () => 
   expect(await ignoredOf({ answers: {}, ['x'.repeat(10_000)]: 1 })).toBe('x'.repeat(100))
   expect(await ignoredOf({ answers: {}, [`${'x'.repeat(99)}😀`]: 1 })).toBe(`${'x'.repeat(99)}%EF%BF%BD`)
   const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`n${index}`, index]))
-  expect((await ignoredOf({ answers: {}, ...many }))?.split(', ')).toHaveLength(10)
+  expect((await ignoredOf({ answers: {}, ...many }))?.split(', ')).toEqual([
+    ...Object.keys(many).slice(0, 10),
+    'and 990 more',
+  ])
 })
 
 test.each([
@@ -172,4 +175,14 @@ test.each([
   ['with any keys', z.record(z.string(), z.int()), []],
 ])('of a body that is %s, the keys are known', (_what, schema, unknown) => {
   expect(unknownKeysOf(schema, { a: 1, b: 1, c: 1 }).map(nameOf)).toEqual(unknown)
+})
+
+test('the header stays short, whatever the names are, and says how many there are beyond those that it has', async () => {
+  const long = Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`${index}${'保'.repeat(90)}`, 1]))
+  const many = Object.fromEntries(Array.from({ length: 14 }, (_, index) => [`f${index}`, 1]))
+
+  const ofLong = String(await ignoredOf({ answers: {}, ...long }))
+  expect(ofLong.length).toBeLessThan(1_100)
+  expect(ofLong).toMatch(/, and 299 more$/)
+  expect(await ignoredOf({ answers: {}, ...many })).toBe('f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, and 4 more')
 })

@@ -12,7 +12,7 @@ import { inputPath, parseRequest, Problem, problems } from './problem.ts'
 import type { Traffic } from '../traffic.ts'
 import type { Access, Admitted, Answer, Caller, CheckedRequest, Route, RouteSpec } from './route.ts'
 import type { SubjectCheck } from './subject.ts'
-import { headerOf, nameOf, unknownKeysOf, type UnknownKey } from './unknown-keys.ts'
+import { countedUnknownKeys, headerOf, nameOf, type UnknownKey } from './unknown-keys.ts'
 import { unusableTexts, unusableTextsOf } from './unusable-texts.ts'
 
 /** What every request passes before a route sees it. Each throws a Problem to refuse it. */
@@ -123,24 +123,24 @@ const serve = (
    * list of everything. Of others it is named, and ignored.
    */
   const tellUnknown = (
-    unknown: readonly UnknownKey[],
+    unknown: ReturnType<typeof countedUnknownKeys>,
     response: Response,
     code: 'invalid_parameter' | 'validation_failed',
   ) => {
-    if (unknown.length === 0) return
-    if (spec.access.kind === 'operator') throw unknownKeysRefused(unknown, code)
-    response.appendHeader('X-Ignored-Fields', headerOf(unknown.map(nameOf)))
+    if (unknown.count === 0) return
+    if (spec.access.kind === 'operator') throw unknownKeysRefused(unknown.named, code)
+    response.appendHeader('X-Ignored-Fields', headerOf(unknown))
   }
 
   const checkedQuery = (sent: Request['query'], response: Response): unknown => {
     refuseRepeated(spec.query, sent)
-    if (spec.query) tellUnknown(unknownKeysOf(spec.query, sent), response, 'invalid_parameter')
+    if (spec.query) tellUnknown(countedUnknownKeys(spec.query, sent), response, 'invalid_parameter')
     return parsePart(spec.query, sent, 'invalid_parameter')
   }
 
   const checkedBody = (sent: unknown, response: Response): unknown => {
     if (!spec.body) return undefined
-    tellUnknown(unknownKeysOf(spec.body, sent), response, 'validation_failed')
+    tellUnknown(countedUnknownKeys(spec.body, sent), response, 'validation_failed')
     refuseUnusableTexts(spec, spec.body, sent)
     return parseRequest(spec.body, objectOf(sent), 'validation_failed')
   }

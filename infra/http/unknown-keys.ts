@@ -65,7 +65,9 @@ const wholePlace = (schema: z.core.$ZodType): Place | undefined => {
   return wholeOf.get(schema)
 }
 
-const find = (place: Place | undefined, value: unknown, at: UnknownKey['path'], found: UnknownKey[]): void => {
+type Found = { readonly named: UnknownKey[]; count: number }
+
+const find = (place: Place | undefined, value: unknown, at: UnknownKey['path'], found: Found): void => {
   if (!place || typeof value !== 'object' || value === null) return
   if (Array.isArray(value)) {
     const elements = place.elements()
@@ -73,26 +75,43 @@ const find = (place: Place | undefined, value: unknown, at: UnknownKey['path'], 
     return
   }
   for (const [key, held] of Object.entries(value)) {
-    if (found.length === mostNamed) return
     const part = place.parts.get(key)
     if (part) {
       if (typeof held === 'object' && held !== null) find(part(), held, [...at, key], found)
-    } else if (place.known) found.push({ path: [...at, key], known: place.known })
+    } else if (place.known) {
+      found.count++
+      if (found.named.length < mostNamed) found.named.push({ path: [...at, key], known: place.known })
+    }
   }
 }
 
 const mostNamed = 10
 const longest = 100
 
-/** The keys of a body that its schema does not know, however deep, the first of them. */
-export const unknownKeysOf = (schema: z.ZodType, body: unknown): readonly UnknownKey[] => {
-  const found: UnknownKey[] = []
+/** The keys of a body that its schema does not know, however deep: the first of them, and how many there are. */
+export const countedUnknownKeys = (schema: z.ZodType, body: unknown): Readonly<Found> => {
+  const found: Found = { named: [], count: 0 }
   find(wholePlace(schema), body, [], found)
   return found
 }
 
+/** The first keys of a body that its schema does not know, however deep. */
+export const unknownKeysOf = (schema: z.ZodType, body: unknown): readonly UnknownKey[] =>
+  countedUnknownKeys(schema, body).named
+
 export const nameOf = ({ path }: UnknownKey): string => inputPath(path).slice(0, longest).toWellFormed()
 
-/** Names as the value of a header: percent-encoded where a header cannot hold them. */
-export const headerOf = (names: readonly string[]): string =>
-  names.map((name) => encodeURIComponent(name).replaceAll('%5B', '[').replaceAll('%5D', ']')).join(', ')
+/** Proxies take some 4 KB of headers in all; a name can be nine times as long when it is encoded. */
+const longestHeader = 1_000
+
+/**
+ * The names of keys as the value of a header: percent-encoded where a header cannot hold them, and how many more there are
+ * where they are many or long.
+ */
+export const headerOf = ({ named, count }: Readonly<Found>): string => {
+  const encoded = named.map((key) => encodeURIComponent(nameOf(key)).replaceAll('%5B', '[').replaceAll('%5D', ']'))
+  let length = 0
+  const fitting = encoded.filter((name) => (length += name.length + 2) <= longestHeader)
+  const more = count - fitting.length
+  return [...fitting, ...(more > 0 ? [`and ${more} more`] : [])].join(', ')
+}
