@@ -6,13 +6,14 @@ import { sealedSecretsOf, type SealedSecret } from './domain/sealed-secrets.ts'
 import { BadConfiguration, readConfig } from './infra/config.ts'
 import { makeLiveFolds } from './infra/consumers/live-folds.ts'
 import { makeProgress } from './infra/consumers/progress.ts'
+import { checkInstallation } from './infra/installation.ts'
 import { deriveKeys } from './infra/crypto/keys.ts'
 import { command, keysCommand } from './infra/crypto/keys-command.ts'
 import { checkMasterKeys } from './infra/crypto/master-keys.ts'
 import type { EventLog } from './infra/event-log/event-log.ts'
 import { readOwnSecrets, runningClusterUrl } from './infra/local-installation.ts'
 import { makeLog } from './infra/log.ts'
-import { openEventLog } from './infra/parts.ts'
+import { logIsHere, openEventLog } from './infra/parts.ts'
 import { prepareLog } from './infra/event-log/postgres/schema.ts'
 import { migrate } from './infra/postgres/migrations.ts'
 import { createPool } from './infra/postgres/postgres.ts'
@@ -55,6 +56,7 @@ runProcess(
     }
     await waitForStore({ variable: 'DATABASE_URL', url }, prepare, { log: makeLog('warn', 'keys'), signal })
     const eventLog = await openEventLog(config, url)
+    await checkInstallation({ pool, keys, storedLog: eventLog, isLogHere: logIsHere(config) })
     const parts = { pool, keys, signal, secretsInUse: () => secretsInUse(eventLog, signal) }
     const code = await keysCommand(words, parts, process.stdout)
     process.exit(code)

@@ -19,6 +19,7 @@ import {
 import { erasureEvents } from './erasures/events.ts'
 import type { EventShapes } from './event.ts'
 import { ingestEvents } from './ingests/events.ts'
+import { installationEvents } from './installation/events.ts'
 import { endpointConnectionEvents } from './integrations/events.ts'
 import { paymentAccountEvents } from './payment-accounts/events.ts'
 import { messageNewsEvents } from './message-news/events.ts'
@@ -59,6 +60,7 @@ export const storedEvents: EventShapes = {
   ...identityEvents,
   ...inboundEventEvents,
   ...ingestEvents,
+  ...installationEvents,
   ...leadIntakeEvents,
   ...leadEvents,
   ...integrationConnectionEvents,

@@ -15,6 +15,7 @@ import { followErasures } from './crypto/erasures.ts'
 import { deriveKeys, type Keys } from './crypto/keys.ts'
 import { checkMasterKeys } from './crypto/master-keys.ts'
 import { sealedLog } from './crypto/sealed-log.ts'
+import { checkInstallation, watchInstallation } from './installation.ts'
 import type { Log } from './log.ts'
 import type { HealthPort } from './health-port.ts'
 import type { Metrics } from './metrics.ts'
@@ -97,8 +98,18 @@ export const openParts = async (
   // Outermost, so that an event is opened once for all consumers of the process.
   const storedLog = await openEventLog(config, databaseUrl)
   const eventLog = withLiveFeed(sealedLog(storedLog, dataKeys, storedEvents))
-  if (config.EVENTSTOREDB_URL !== undefined && config.EVENT_LOG === 'eventstoredb')
-    await waitForStore({ variable: 'EVENTSTOREDB_URL', url: config.EVENTSTOREDB_URL }, eventLog.head, waiting)
+  const isLogHere = logIsHere(config)
+  const logStore = isLogHere
+    ? database
+    : ({ variable: 'EVENTSTOREDB_URL', url: config.EVENTSTOREDB_URL ?? '' } as const)
+  await waitForStore(logStore, storedLog.head, waiting)
+  const installation = await waitForStore(
+    logStore,
+    () => checkInstallation({ pool, keys, storedLog, isLogHere }),
+    waiting,
+  )
+  // Its failure ends the process: nobody waits for it.
+  void watchInstallation({ ...installation, storedLog, signal: AbortSignal.any([signal, ending.signal]) })
   const rateLimit = makeRateLimit({
     requests: config.RATE_LIMIT_REQUESTS,
     windowSeconds: config.RATE_LIMIT_WINDOW_SECONDS,

@@ -1,6 +1,7 @@
 import { endMisunderstood } from './command-line.ts'
 import { BadConfiguration, describeConfig } from './config.ts'
 import { LogMisconfigured } from './event-log/event-log.ts'
+import { LogExchanged } from './installation.ts'
 import { writeLog } from './log.ts'
 import { lookForParentMs, parentOfShell } from './shell-parent.ts'
 
@@ -85,7 +86,8 @@ export const runProcess = (name: string, start: (signal: AbortSignal) => Promise
   const fail = (error: unknown) => {
     const reason = error instanceof Error ? (error.stack ?? error.message) : String(error)
     const isSetting = error instanceof BadConfiguration || error instanceof LogMisconfigured
-    lastLine(name, isSetting ? `cannot start:\n${error.message}` : `failed: ${reason}`)
+    if (isSetting) lastLine(name, `cannot start:\n${error.message}`)
+    else lastLine(name, error instanceof LogExchanged ? `cannot go on:\n${error.message}` : `failed: ${reason}`)
     end(1).catch(() => process.exit(1))
   }
 

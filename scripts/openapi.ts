@@ -26,6 +26,7 @@ const eventLog: EventLog = {
   readAll: unused,
   subscribe: unused,
   head: unused,
+  end: unused,
   outage: unused,
   measure: unused,
   close: unused,

@@ -60,7 +60,8 @@ export type Batch = {
  *   reads ahead no further than one batch of what its reader has taken. It yields an empty batch when it first catches up
  *   on nothing, and may yield empty batches to move the position on. When it has yielded the last event, it says that it
  *   has caught up, if need be with an empty batch.
- * - `head` is the position of the last event, undefined in an empty log. `measure` turns a position into a number that
+ * - `head` is the position of the last event, undefined in an empty log. `end` is the last position that there is, be it that of
+ *   an event of the server's own or of one that nobody may read yet: no subscription has ever come further. `measure` turns a position into a number that
  *   grows along the log, for progress bars and lag; its unit is the adapter's own.
  * - `outage` says since when the log cannot be read or followed; undefined while it can.
  */
@@ -70,6 +71,7 @@ export type EventLog = {
   readonly readAll: (page?: WholePage) => Promise<readonly RecordedEvent[]>
   readonly subscribe: (subscription: Subscription) => AsyncIterable<Batch>
   readonly head: () => Promise<Position | undefined>
+  readonly end: () => Promise<Position | undefined>
   readonly measure: (position: Position) => number
   readonly outage: () => Outage | undefined
   readonly close: () => Promise<void>

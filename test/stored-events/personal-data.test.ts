@@ -65,6 +65,7 @@ const notPersonal: Readonly<Record<string, string>> = {
   'ProgrammeChanged.tiers[].name': 'names a tier, and is set by the operator',
   'MembershipEnrolled.policy_number': 'a number of ours, which says nothing about the person',
   'LeadIntakeSet.rules': 'rules for leads, set by the operator',
+  'InstallationBegun.check_value': 'a constant word, sealed',
   'LeadIntakeSet.blocked_sources': 'names of programs, set by the operator',
   'LeadIntakeSet.trap_fields': 'names of form fields, set by the operator',
   'OperatorKeyMade.name': 'names a key, and is set by the operator, so that it says for ever who acted',

@@ -34,7 +34,7 @@ export const eventStoreDbLog = (
   const calls = makeCalls(connection, settings, limits, outages, time)
   const closing = new AbortController()
   const { client } = connection
-  const { read, readAll, head } = reader(client, calls, limits)
+  const { read, readAll, head, end } = reader(client, calls, limits)
   let underWay = 0
 
   const append = async (
@@ -79,6 +79,7 @@ export const eventStoreDbLog = (
         { ...subscription, signal: AbortSignal.any([subscription.signal, closing.signal]) },
       ),
     head,
+    end,
     measure,
     outage: outages.outage,
     // What else is under way may finish. The client cannot close its connection, but an idle one keeps no process alive.

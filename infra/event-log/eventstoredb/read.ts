@@ -22,7 +22,7 @@ export const reader = (
   client: EventStoreDBClient,
   { call }: Pick<Calls, 'call'>,
   limits: Limits,
-): Pick<EventLog, 'read' | 'readAll' | 'head'> => ({
+): Pick<EventLog, 'read' | 'readAll' | 'head' | 'end'> => ({
   read: async (stream, { from, direction = 'forwards', limit = 1_000 } = {}) => {
     if (limit < 1) return []
     const first = direction === 'forwards' ? START : END
@@ -54,17 +54,20 @@ export const reader = (
     })
   },
 
-  head: () =>
-    call('all', async () => {
-      // Nearly always the last event is one of ours. A longer read brings many events before it can be stopped.
-      for (const pageSize of [{ maxCount: 1 }, {}] satisfies ReadAllOptions[]) {
-        const reading = client.readAll({ ...pageSize, direction: BACKWARDS, fromPosition: END, requiresLeader })
-        for await (const { event } of eventsOf(reading, limits))
-          if (event && !isSystemEvent(event)) return positionOf(event)
-      }
-      return undefined
-    }),
+  head: () => call('all', () => lastOf(client, limits, (event) => !isSystemEvent(event))),
+  end: () => call('all', () => lastOf(client, limits, () => true)),
 })
+
+type Event = NonNullable<AllStreamResolvedEvent['event']>
+
+/** The last event that is wanted: nearly always the last of all. A longer read brings many before it can be stopped. */
+const lastOf = async (client: EventStoreDBClient, limits: Limits, isWanted: (event: Event) => boolean) => {
+  for (const pageSize of [{ maxCount: 1 }, {}] satisfies ReadAllOptions[]) {
+    const reading = client.readAll({ ...pageSize, direction: BACKWARDS, fromPosition: END, requiresLeader })
+    for await (const { event } of eventsOf(reading, limits)) if (event && isWanted(event)) return positionOf(event)
+  }
+  return undefined
+}
 
 /** Events that are looked through in one read for the next that is wanted, and reads at a time. */
 const lookAhead = { events: 32, reads: 16 }
@@ -73,7 +76,7 @@ const lookAhead = { events: 32, reads: 16 }
 export const pastUnwanted = async (
   client: EventStoreDBClient,
   from: Position,
-  isWanted: (event: NonNullable<AllStreamResolvedEvent['event']>) => boolean,
+  isWanted: (event: Event) => boolean,
   limits: Limits,
 ): Promise<{ readonly position: Position; readonly isWantedNext: boolean }> => {
   let position = from

@@ -79,6 +79,7 @@ export const postgresLog = (options: PostgresLogOptions): EventLog => {
       return subscribe({ ...subscription, signal: AbortSignal.any([subscription.signal, closing.signal]) })
     },
     head: () => readWithin(reader.head, readMs),
+    end: () => readWithin(reader.end, readMs),
     measure,
     outage: outage.current,
     close: () => (closed ??= close()),

@@ -284,6 +284,19 @@ export const logReader = (pool: Pool, { outage = outageWatch(), soonMs = 2_500 }
       return last && toPosition(...last)
     },
 
+    /** The last event, be its place settled or not. */
+    end: async (): Promise<Position | undefined> => {
+      const statement = {
+        name: 'event-log-end',
+        text: `
+          select transaction_id, position from event_log.event
+          order by transaction_id desc, position desc limit 1`,
+        values: [],
+      }
+      const [last] = await rowsOf<[string, string]>(withDeadline(statement, soonMs))
+      return last && toPosition(...last)
+    },
+
     /** Those events after one settled position up to another that pass the filter. */
     between: async (after: Position, upTo: Position, filter: Filter, limit: number) => {
       const range: Range = (column, category) => `
