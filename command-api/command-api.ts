@@ -20,7 +20,7 @@ import { makeRateLimit } from '#infra/http/rate-limit.ts'
 import type { Route } from '#infra/http/route.ts'
 import { makeSubjectCheck } from '#infra/http/subject.ts'
 import { makeBankAccountCheck } from '#infra/modulus-weights.ts'
-import { type ApiRole, checkConsumer, checkFolds, checkParts, logIsHere, type Parts } from '#infra/parts.ts'
+import { type ApiRole, checkConsumers, checkFolds, checkParts, logIsHere, type Parts } from '#infra/parts.ts'
 import { tpsClear } from '#infra/tps/tpsclear.ts'
 import { makeApplicationOwner } from './application-owner.ts'
 import { organisationPlanner } from './access/organisation-setup.ts'
@@ -168,7 +168,7 @@ const makeShared = async (parts: Parts) => {
     quoteOwner: makeQuoteOwner({ ...parts, shown }),
     hasSold: makeHasSold({ ...parts, shown }),
     merchants: makeMerchants({ keys, paymentAccounts, http: outside }),
-    leases: makeLeases(parts.pool),
+    leases: makeLeases(parts.pool, { log: parts.log }),
     openAccount: accountOpener(accounts, (sealed, place) => unseal(keys, sealed, place)),
     leads: makeLeads(writer, crmModels.pipelines, hasScreening),
     people: makePeople({ writer, digest: dataKeys.digest }),
@@ -218,7 +218,7 @@ const startWork = (shared: Shared) => {
   )
   const sending = startOutreach({ ...shared, ...ofOutreach, http: outside, models })
   return {
-    checks: () => [...reactions.map(checkConsumer), timers.check(), sending.check()],
+    checks: async () => [...(await checkConsumers(shared, reactions)), timers.check(), sending.check()],
     finished: async () => {
       await Promise.all([...reactions, timers, sending].map(async (each) => each.finished))
     },
@@ -342,7 +342,7 @@ export const startCommandApi = async (parts: Parts): Promise<ApiRole> => {
   )
   return {
     app,
-    checks: async () => [...(await Promise.all([checkParts(parts, pool), checkFolds(parts)])).flat(), ...work.checks()],
+    checks: async () => (await Promise.all([checkParts(parts, pool), checkFolds(parts), work.checks()])).flat(),
     stop: async () => {
       await work.finished()
       await integrationLog.stop()

@@ -8,6 +8,7 @@ import type { Clock } from '#infra/clock.ts'
 import type { Check } from '#infra/http/health.ts'
 import { isAboutErased } from '#infra/crypto/erased.ts'
 import { LogUnavailable } from '#infra/event-log/event-log.ts'
+import { LeaseLost } from '#infra/consumers/required-lease.ts'
 import { newId } from '#infra/ids.ts'
 import type { Log } from '#infra/log.ts'
 import { isTableNotMade, isUnavailable, sql } from '#infra/postgres/postgres.ts'
@@ -96,7 +97,7 @@ export const runTimers = (timers: readonly Timer[], parts: TimerParts): RunningT
       resting.delete(keyOf(due))
     } catch (error) {
       // A failure of one timer, such as a stream with many writers, must not delay the others.
-      if (error instanceof LogUnavailable || isUnavailable(error)) throw error
+      if (error instanceof LogUnavailable || error instanceof LeaseLost || isUnavailable(error)) throw error
       // Nothing follows any more for a person who was erased.
       if (isAboutErased(error)) return
       rest(due)

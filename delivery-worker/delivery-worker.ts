@@ -1,7 +1,7 @@
 import { makeGuardedHttp, type GuardedHttpOptions } from '#infra/guarded-http.ts'
 import type { Check } from '#infra/http/health.ts'
 import { makeLeases } from '#infra/consumers/lease.ts'
-import { checkConsumer, checkOutage, type Parts, type Role } from '#infra/parts.ts'
+import { checkConsumers, checkOutage, type Parts, type Role } from '#infra/parts.ts'
 import { createPool } from '#infra/postgres/postgres.ts'
 import { kafkaSettings } from '#infra/kafka/settings.ts'
 import { onceDatabaseAnswers } from '#infra/wait-for-store.ts'
@@ -58,7 +58,7 @@ export const startDeliveryWorker = async (parts: DeliveryWorkerParts, options: O
   const filling = makeFilling()
   const send = makeSend({ capabilities, http, fill: filling.fill, keys, dataKeys, now, pool, log, metrics })
   const sender = startSender({ pool: queue, log, now, capabilities, send, concurrency: config.DELIVERY_CONCURRENCY })
-  const leases = makeLeases(pool)
+  const leases = makeLeases(pool, { log })
   const following = { eventLog, pool, log, metrics, signal, leases }
   const news = startNews({ pool, eventLog, leases, log, signal })
   const recoveries = startRecoveries({ pool, log, capabilities, signal, onResent: sender.notify })
@@ -79,19 +79,16 @@ export const startDeliveryWorker = async (parts: DeliveryWorkerParts, options: O
     ...(kafka && { kafka }),
   })
 
-  const checks = (): readonly Check[] => {
+  const checks = async (): Promise<readonly Check[]> => {
     const problem = sender.problem()
     return [
       checkOutage(parts),
-      ...planning
-        .checks()
-        .map((check) =>
-          mustChoose && check.name === plannerCheck
-            ? { name: plannerCheck, ok: false, detail: `nothing is sent until you choose from where: ${choice}` }
-            : check,
-        ),
-      checkConsumer(feed),
-      checkConsumer(operations),
+      ...(await planning.checks()).map((check) =>
+        mustChoose && check.name === plannerCheck
+          ? { name: plannerCheck, ok: false, detail: `nothing is sent until you choose from where: ${choice}` }
+          : check,
+      ),
+      ...(await checkConsumers(parts, [feed, operations])),
       { name: 'delivery sender', ok: problem === undefined, ...(problem !== undefined && { detail: problem }) },
     ]
   }
@@ -106,7 +103,7 @@ export const startDeliveryWorker = async (parts: DeliveryWorkerParts, options: O
   let stopping: Promise<void> | undefined
 
   return {
-    checks: async () => checks(),
+    checks,
     stop: () => (stopping ??= stop()),
   }
 }

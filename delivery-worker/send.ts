@@ -1,4 +1,5 @@
 import type { Pool } from 'pg'
+import { LeaseLost } from '#infra/consumers/required-lease.ts'
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
 import type { Keys } from '#infra/crypto/keys.ts'
 import type { Exchange, GuardedHttp } from '#infra/guarded-http.ts'
@@ -67,6 +68,7 @@ export const makeSend = ({ capabilities, http, fill, keys, dataKeys, now, pool, 
       const recorded = recordExchange(claimed, body.text, sent.request, sent.answer).catch(() => nothingRecorded)
       return { answer: sent.answer, recorded: await recorded }
     } catch (error) {
+      if (error instanceof LeaseLost) throw error
       return { answer: notSent(reasonOf(error)), recorded: nothingRecorded }
     }
   }

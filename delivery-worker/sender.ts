@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Pool } from 'pg'
+import { LeaseLost, underLease } from '#infra/consumers/required-lease.ts'
 import type { Log } from '#infra/log.ts'
 import { notifier } from '#infra/notifier.ts'
 import { reasonOf } from '#infra/reason.ts'
@@ -7,7 +8,7 @@ import { settlesWithin } from '#infra/timeout.ts'
 import { readBodies } from './body.ts'
 import type { Capabilities } from './capability.ts'
 import { candidateSearch, type Health, type Standing } from './endpoints.ts'
-import { giveBack, renewEveryMs, renewHeld, type Held } from './holding.ts'
+import { believedMs, giveBack, renewEveryMs, renewHeld, type Held } from './holding.ts'
 import { allot, type Allotted, type Candidate } from './places.ts'
 import { claim, type Claimed, type Completed } from './queue.ts'
 import { makeRecorder } from './recorder.ts'
@@ -29,7 +30,7 @@ export type SenderParts = {
   readonly renewMs?: number
 }
 
-type Send = Candidate & Held & { readonly begunAt: number; isSlow: boolean }
+type Send = Candidate & Held & { readonly begunAt: number; heldAt: number; isSlow: boolean }
 
 const pollMs = 250
 /** After news, it takes a moment until they are committed and the read models have passed them. */
@@ -55,9 +56,11 @@ export const startSender = (parts: SenderParts) => {
   let isAbandoned = false
   let problem: string | undefined
 
-  const sendOne = async (claimed: Claimed, body: Body, place: Candidate): Promise<void> => {
+  const isHeld = ({ heldAt }: Pick<Send, 'heldAt'>) => monotonicMs() - heldAt < believedMs
+
+  const sendOne = async (claimed: Claimed, body: Body, place: Candidate, heldAt: number): Promise<void> => {
     const { id, number } = claimed
-    const own: Send = { ...place, id, number, begunAt: performance.now(), isSlow: false }
+    const own: Send = { ...place, id, number, begunAt: performance.now(), heldAt, isSlow: false }
     sends.add(own)
     const becomesSlow = setTimeout(() => {
       own.isSlow = true
@@ -67,12 +70,18 @@ export const startSender = (parts: SenderParts) => {
       search.forget()
       changes.notify()
     }, slowMs)
-    const completed = await send(claimed, body)
+    // Undefined when this process was stopped so long that another one has taken it over.
+    const completed = await underLease({ isHeld: () => isHeld(own) }, () => send(claimed, body)).catch(
+      (error: unknown) => {
+        if (error instanceof LeaseLost) return undefined
+        throw error
+      },
+    )
     clearTimeout(becomesSlow)
     sends.delete(own)
 
     // Interrupted because this worker stops: it may have arrived, and is sent again when its lease ends.
-    if (isAbandoned) return
+    if (isAbandoned || !completed) return
     const standing = standingAfter(completed, own.isSlow)
     if (standing !== 'closed' || place.standing !== 'closed') {
       recorder.stands(place.connection_id, standing)
@@ -124,7 +133,7 @@ export const startSender = (parts: SenderParts) => {
         late.push(each)
         continue
       }
-      const end = sendOne(each, bodyOf(each), place).then(() => {
+      const end = sendOne(each, bodyOf(each), place, claimedAt).then(() => {
         ends.delete(end)
         if (++freed >= Math.min(concurrency / 2, lastBegun)) changes.notify()
       })
@@ -159,7 +168,11 @@ export const startSender = (parts: SenderParts) => {
   const renew = async () => {
     const begunBefore = performance.now() - renewMs
     const lasting = [...sends].filter(({ begunAt }) => begunAt <= begunBefore)
-    if (lasting.length > 0) await renewHeld(pool, lasting)
+    if (lasting.length === 0) return
+    const renewedAt = monotonicMs()
+    const own = lasting.filter(isHeld)
+    await renewHeld(pool, own)
+    for (const each of own) each.heldAt = renewedAt
   }
   let renewing: Promise<void> | undefined
   const renewals = setInterval(() => {

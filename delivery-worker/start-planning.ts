@@ -1,3 +1,4 @@
+import { standingBy, standstills } from '#infra/consumers/standstill.ts'
 import type { Check } from '#infra/http/health.ts'
 import { misconfiguration } from '#infra/kafka/failures.ts'
 import type { KafkaSettings } from '#infra/kafka/settings.ts'
@@ -9,7 +10,7 @@ import { startPlanner, type PlannerParts } from './planner.ts'
 import { adoptedSource, fromLog } from './planning.ts'
 
 type Planning = {
-  readonly checks: () => readonly Check[]
+  readonly checks: () => Promise<readonly Check[]>
   readonly finished: Promise<void>
 }
 
@@ -32,9 +33,11 @@ export const startPlanning = async ({ kafka, ...parts }: PlanningParts): Promise
   const { status, finished } = startPlanner({ ...parts, untilOwn })
   return {
     finished,
-    checks: () => {
-      const { state, failure } = status()
-      return [{ name: plannerCheck, ok: state !== 'failed', detail: failure?.message ?? state }]
+    checks: async () => {
+      const still = await standstills(parts, [status()])
+      const { name, state, failure } = status()
+      const shown = state === 'standing by' ? standingBy(still.get(name)) : state
+      return [{ name: plannerCheck, ok: state !== 'failed', detail: failure?.message ?? shown }]
     },
   }
 }

@@ -8,6 +8,7 @@ import {
   type Allowance,
   type Lookup,
 } from './guarded-addresses.ts'
+import { LeaseLost, requirerOfLease } from './consumers/required-lease.ts'
 
 /** The outcome of a request to another party's server. That it is down, slow or hostile is not an exception. */
 export type Exchange =
@@ -96,7 +97,9 @@ export const makeGuardedHttp = (options: GuardedHttpOptions) => {
     asked: Pick<Dispatcher.DispatchOptions, 'origin' | 'path' | 'method' | 'headers' | 'body'>,
     withinMs: number,
   ): Promise<Exchange> =>
-    new Promise((resolve) => {
+    new Promise((resolve, reject) => {
+      const requireLease = requirerOfLease()
+      requireLease()
       let controller: Dispatcher.DispatchController | undefined
       let answer: { readonly status: number; readonly headers: IncomingHttpHeaders } | undefined
       let isOver = false
@@ -120,6 +123,7 @@ export const makeGuardedHttp = (options: GuardedHttpOptions) => {
           controller = started
           // It was too late before there was a connection.
           if (isOver) started.abort(new Error('too late'))
+          else requireLease()
         },
         onResponseStart: (_controller, status, headers) => {
           // Of several heads only the last one is the answer.
@@ -133,7 +137,10 @@ export const makeGuardedHttp = (options: GuardedHttpOptions) => {
           reading.abort(new Error('enough'))
         },
         onResponseEnd: () => end(nothing),
-        onResponseError: (_controller, error) => end(() => failed(error)),
+        onResponseError: (_controller, error) => {
+          if (error instanceof LeaseLost) reject(error)
+          end(() => failed(error))
+        },
       })
     })
 

@@ -5,6 +5,7 @@ import { BadConfiguration, type Config } from './config.ts'
 import { startClock, type Clock } from './clock.ts'
 import type { Consuming } from './consumers/consumer.ts'
 import { withLiveFeed } from './consumers/live-feed.ts'
+import { standingBy, standstills, type Standstills } from './consumers/standstill.ts'
 import { makeLiveFolds, type LiveFolds } from './consumers/live-folds.ts'
 import { prepareLog } from './event-log/postgres/schema.ts'
 import { postgresLog } from './event-log/postgres/postgres-log.ts'
@@ -202,15 +203,28 @@ export const checkFolds = async ({ folds, eventLog }: Pick<Parts, 'folds' | 'eve
  * A consumer that has stopped, or cannot go on at the moment, fails the health of its process. Records that are set aside
  * do not, but are shown.
  */
-export const checkConsumer = ({ status }: Pick<Consuming, 'status'>): Check => {
+export const checkConsumer = ({ status }: Pick<Consuming, 'status'>, still?: Standstills): Check => {
   const { name, state, failure, setAside, problem } = status()
+  const shown = state === 'standing by' ? standingBy(still?.get(name)) : state
   // While another process does its work, what went wrong here before does not matter.
   const waits = problem && state !== 'standing by' && `waits since ${problem.since.toISOString()}: ${problem.reason}`
   return {
     name: `consumer ${name}`,
     ok: state !== 'failed' && !waits,
-    detail: failure?.message ?? (waits || (setAside > 0 ? `${state}, records set aside: ${setAside}` : state)),
+    detail: failure?.message ?? (waits || (setAside > 0 ? `${shown}, records set aside: ${setAside}` : shown)),
   }
+}
+
+/** The same for several, with what the processes that do their work come to. */
+export const checkConsumers = async (
+  parts: Pick<Parts, 'pool' | 'storedLog'>,
+  running: readonly Pick<Consuming, 'status'>[],
+): Promise<readonly Check[]> => {
+  const still = await standstills(
+    parts,
+    running.map(({ status }) => status()),
+  )
+  return running.map((each) => checkConsumer(each, still))
 }
 
 const check = async (name: string, work: () => Promise<unknown>): Promise<Check> => {

@@ -1,6 +1,6 @@
 import { makeLeases } from '#infra/consumers/lease.ts'
 import { watchHeldBack } from '#infra/event-log/postgres/held-back.ts'
-import { checkConsumer, checkOutage, type Parts, type Role } from '#infra/parts.ts'
+import { checkConsumers, checkOutage, type Parts, type Role } from '#infra/parts.ts'
 import type { Progress } from '#infra/consumers/progress.ts'
 import { allProjections } from './all-projections.ts'
 import { followErasedPeople } from './erased-people.ts'
@@ -9,11 +9,11 @@ import { runProjections } from './runner.ts'
 type ProjectionsParts = Omit<Parts, 'progress'> & { readonly progress: Pick<Progress, 'passed'> }
 
 export const startProjections = async (parts: ProjectionsParts): Promise<Role> => {
-  const shared = { ...parts, leases: makeLeases(parts.pool) }
+  const shared = { ...parts, leases: makeLeases(parts.pool, { log: parts.log }) }
   const running = [...(await runProjections(allProjections, shared)), followErasedPeople(allProjections, shared)]
   const watching = parts.config.EVENT_LOG === 'postgres' ? watchHeldBack(parts) : undefined
   return {
-    checks: async () => [checkOutage(parts), ...running.map(checkConsumer)],
+    checks: async () => [checkOutage(parts), ...(await checkConsumers(parts, running))],
     stop: async () => {
       await Promise.all(running.map(async ({ finished }) => finished))
       await watching

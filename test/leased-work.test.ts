@@ -11,6 +11,7 @@ const toldLeases = (told: string[]): Leases => ({
     told.push(`take ${name}`)
     return {
       signal: new AbortController().signal,
+      isHeld: () => true,
       release: async () => {
         told.push(`release ${name}`)
       },
@@ -49,7 +50,7 @@ test('work ends when its lease does, and waits for the next one', async () => {
   const leases: Leases = {
     take: async () => {
       taken++
-      if (taken === 1) return { signal: lost.signal, release: async () => undefined }
+      if (taken === 1) return { signal: lost.signal, isHeld: () => true, release: async () => undefined }
       stopping.abort()
       return undefined
     },
@@ -75,7 +76,7 @@ test('what went wrong here does not matter while another process does the work',
   const outages: (string | undefined)[] = []
   const leases: Leases = {
     take: async (_name, _signal, held) => {
-      if (outages.length === 0) return { signal: stopping.signal, release: async () => undefined }
+      if (outages.length === 0) return { signal: stopping.signal, isHeld: () => true, release: async () => undefined }
       outages.push(running.outage())
       held?.()
       outages.push(running.outage())

@@ -1,11 +1,15 @@
 import { OwnError } from '#domain/own-error.ts'
 import { isAboutErased } from '#infra/crypto/erased.ts'
+import { LeaseLost } from '#infra/consumers/required-lease.ts'
 import { LogUnavailable } from '#infra/event-log/event-log.ts'
 import type { Log } from '#infra/log.ts'
 import { isUnavailable } from '#infra/postgres/postgres.ts'
 import { reasonOf } from '#infra/reason.ts'
 
 const concurrency = 16
+
+const isOutage = (error: unknown): boolean =>
+  error instanceof LogUnavailable || error instanceof LeaseLost || isUnavailable(error)
 
 const errorOf = (error: unknown): Error =>
   error instanceof Error ? error : new OwnError(reasonOf(error), { cause: error })
@@ -30,7 +34,7 @@ export const eachOf =
         } catch (error) {
           // Nothing follows any more for a person who was erased.
           if (isAboutErased(error)) log.info({ error }, 'nothing is sent: the person was erased')
-          else if (error instanceof LogUnavailable || isUnavailable(error)) met.outage ??= errorOf(error)
+          else if (isOutage(error)) met.outage ??= errorOf(error)
           else met.failure ??= errorOf(error)
         }
     }

@@ -3,6 +3,7 @@ import { consume, type ConsumerParts, type Consuming } from '#infra/consumers/co
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
 import { eventOpener, sealedLog } from '#infra/crypto/sealed-log.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
+import { standingBy, standstills, type Standstills } from '#infra/consumers/standstill.ts'
 import type { Check } from '#infra/http/health.ts'
 import { openFeed } from '#infra/kafka/feed.ts'
 import { joinGroup } from '#infra/kafka/group.ts'
@@ -32,7 +33,7 @@ type KafkaPlannerParts = Omit<ConsumerParts, 'metrics'> & {
 }
 
 export type KafkaPlanners = {
-  readonly checks: () => readonly Check[]
+  readonly checks: () => Promise<readonly Check[]>
   readonly finished: Promise<void>
 }
 
@@ -119,7 +120,8 @@ export const startKafkaPlanners = (parts: KafkaPlannerParts): KafkaPlanners => {
 
   return {
     finished: finish(),
-    checks: () => {
+    checks: async () => {
+      const still = await standstills(parts, [relay.status()])
       const statuses = [...own].map(([partition, { consuming }]) => ({ partition, ...consuming.status() }))
       const away = feed.outage() ?? group.outage()
       return [
@@ -128,7 +130,7 @@ export const startKafkaPlanners = (parts: KafkaPlannerParts): KafkaPlanners => {
           ok: away === undefined,
           ...(away && { detail: `away since ${away.since.toISOString()}: ${away.reason}` }),
         },
-        checkRelay(relay),
+        checkRelay(relay, still),
         {
           name: 'delivery planner',
           ok: statuses.every(({ state, problem }) => state !== 'failed' && !problem),
@@ -139,10 +141,14 @@ export const startKafkaPlanners = (parts: KafkaPlannerParts): KafkaPlanners => {
   }
 }
 
-const checkRelay = ({ status }: Consuming): Check => {
-  const { state, failure, problem } = status()
+const checkRelay = ({ status }: Consuming, still: Standstills): Check => {
+  const { name, state, failure, problem } = status()
   const waits = problem && state !== 'standing by' && `waits since ${problem.since.toISOString()}: ${problem.reason}`
-  return { name: 'kafka relay', ok: state !== 'failed' && !waits, detail: failure?.message ?? (waits || state) }
+  return {
+    name: 'kafka relay',
+    ok: state !== 'failed' && !waits,
+    detail: failure?.message ?? (waits || (state === 'standing by' ? standingBy(still.get(name)) : state)),
+  }
 }
 
 type PartitionStatus = ReturnType<Consuming['status']> & { readonly partition: number }

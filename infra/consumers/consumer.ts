@@ -5,6 +5,7 @@ import { reasonOf } from '../reason.ts'
 import type { Consumer } from './consumer-type.ts'
 import { follow, measureLag } from './follow.ts'
 import { backOff } from './leased-work.ts'
+import { underLease } from './required-lease.ts'
 
 export type { Consumer, ConsumerParts } from './consumer-type.ts'
 
@@ -68,13 +69,11 @@ export const consume = (consumer: Consumer): Consuming => {
     if (!lease) return
     state = 'catching up'
     try {
-      await follow(consumer, AbortSignal.any([signal, lease.signal]), {
-        passed,
-        caughtUp,
-        setAside: (count) => {
-          setAside = count
-        },
-      })
+      const working = AbortSignal.any([signal, lease.signal])
+      const keepCount = (count: number) => {
+        setAside = count
+      }
+      await underLease(lease, () => follow(consumer, working, { passed, caughtUp, setAside: keepCount }))
     } finally {
       await lease.release()
     }

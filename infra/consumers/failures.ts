@@ -1,6 +1,7 @@
 import { NewerEvent, type Position, type RecordedEvent } from '#domain/event.ts'
 import { OwnError } from '#domain/own-error.ts'
 import { LogUnavailable } from '../event-log/event-log.ts'
+import { LeaseLost } from './required-lease.ts'
 import { Problem } from '../http/problem.ts'
 import { isNotMade, isUnavailable } from '../postgres/postgres.ts'
 import { reasonOf } from '../reason.ts'
@@ -65,6 +66,7 @@ export const isRetriable = (error: unknown): boolean =>
 export const isTransient = (error: unknown): boolean =>
   error instanceof NewerEvent ||
   error instanceof LogUnavailable ||
+  error instanceof LeaseLost ||
   (error instanceof Problem && error.code === 'unavailable') ||
   isUnavailable(error) ||
   (error instanceof Error && 'code' in error && transientCodes.test(String(error.code)))

@@ -1,13 +1,19 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Pool, QueryConfig } from 'pg'
 import { batched } from '../batched.ts'
+import type { Log } from '../log.ts'
 import { openConnection } from '../postgres/connection.ts'
 import { sql } from '../postgres/postgres.ts'
 
-/** The exclusive right to run something. It ends when it is released, and when the connection that holds it is lost. */
+/**
+ * The exclusive right to run something. It ends when it is released, when the connection that holds it is lost, and when
+ * the process that holds it falls silent: another one then ends that connection.
+ */
 export type Lease = {
-  /** Aborted when the lease has ended. */
+  /** Aborted when the lease has ended. A process that was stopped for a while learns of it only when it runs again. */
   readonly signal: AbortSignal
+  /** Whether nobody else can have it yet. Known at once, also by a process that was stopped. */
+  readonly isHeld: () => boolean
   readonly release: () => Promise<void>
 }
 
@@ -27,6 +33,7 @@ type Session = {
   readonly tryLock: (name: string) => Promise<boolean>
   readonly held: Set<string>
   readonly ended: AbortSignal
+  readonly silentMs: () => number
   readonly end: () => Promise<void>
 }
 
@@ -34,22 +41,32 @@ type Options = {
   readonly pollMs?: number
   /** Opens the connection that holds the leases. */
   readonly open?: typeof openConnection
+  /** From when on a process that the server has not heard of has lost its leases: a working one is heard every 5 s. */
+  readonly silentMs?: number
+  readonly log?: Pick<Log, 'warn'>
 }
 
+const usualSilentMs = 15_000
+/** So much earlier a process itself believes that it has lost them, so that it never works beside the next one. */
+const believedPart = 0.8
+const lookForSilentMs = 2_000
+
 /**
- * The leases of a process: advisory locks of one dedicated connection. The server releases them when the process ends,
- * and when it has not answered for half a minute.
+ * The leases of a process: advisory locks of one dedicated connection, by whose keepalive query the process renews all of
+ * them. The server releases them when the connection ends. Of a process that hangs, TCP keeps it open for ever, so whoever
+ * waits for a lease looks when its holder was heard of, and has the server end the connection of one that has fallen silent.
  *
- * A stalled process may believe for a while that it still holds a lease that another process has taken over. So a lease
- * alone does not exclude that something happens twice: such work also compares the checkpoint that it moves.
+ * A stalled process may believe for a while that it still holds a lease that another process has taken over. So what it
+ * writes compares the checkpoint that it moves, and what it asks of others is behind `requireLease`.
  */
-export const makeLeases = (pool: Pool, { pollMs = 500, open = openConnection }: Options = {}): Leases => {
+export const makeLeases = (pool: Pool, options: Options = {}): Leases => {
+  const { pollMs = 500, open = openConnection, silentMs = usualSilentMs, log } = options
   let session: Promise<Session> | undefined
   let users = 0
 
   const current = (): Promise<Session> => {
     if (session) return session
-    const opening = openSession(pool, open)
+    const opening = openSession(pool, { open, silentMs, log })
     session = opening
     const forget = () => {
       if (session === opening) session = undefined
@@ -88,8 +105,10 @@ export const makeLeases = (pool: Pool, { pollMs = 500, open = openConnection }: 
         return undefined
       }
       const released = new AbortController()
+      const ended = AbortSignal.any([found.ended, released.signal])
       return {
-        signal: AbortSignal.any([found.ended, released.signal]),
+        signal: ended,
+        isHeld: () => !ended.aborted && found.silentMs() < believedPart * silentMs,
         release: async () => {
           if (released.signal.aborted) return
           released.abort()
@@ -101,8 +120,15 @@ export const makeLeases = (pool: Pool, { pollMs = 500, open = openConnection }: 
   }
 }
 
-const openSession = async (pool: Pool, open: typeof openConnection): Promise<Session> => {
-  const { client, ended, close } = await open(pool, { name: 'coverstream leases' })
+type SessionOptions = {
+  readonly open: typeof openConnection
+  readonly silentMs: number
+  readonly log: Pick<Log, 'warn'> | undefined
+}
+
+const openSession = async (pool: Pool, { open, silentMs, log }: SessionOptions): Promise<Session> => {
+  const connection = await open(pool, { name: 'coverstream leases' })
+  const { client, ended, close } = connection
   try {
     await client.query('set tcp_keepalives_idle = 15; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3')
   } catch (error) {
@@ -116,14 +142,39 @@ const openSession = async (pool: Pool, open: typeof openConnection): Promise<Ses
     last = answer.catch(() => undefined)
     return answer
   }
+  let lookedAt = -Infinity
+  const endSilentHolders = async (names: readonly string[]): Promise<void> => {
+    if (names.length === 0 || performance.now() - lookedAt < Math.min(lookForSilentMs, silentMs)) return
+    lookedAt = performance.now()
+    const { rows } = await query(endingSilent(names, silentMs))
+    if (rows.length > 0) log?.warn({ leases: names }, 'a process that has fallen silent has lost its leases')
+  }
   const tryLock = batched(async (names: readonly string[]) => {
     const { rows } = await query(sql`
       select pg_try_advisory_lock(hashtextextended('lease ' || name, 0)) as done
       from unnest(${names}::text[]) with ordinality as asked (name, place) order by place`)
-    return rows.map(({ done }) => done === true)
+    const taken = rows.map(({ done }) => done === true)
+    await endSilentHolders(names.filter((_, index) => !taken[index]))
+    return taken
   }, lockingTogether)
-  return { query, tryLock, held: new Set(), ended, end: close }
+  return { query, tryLock, held: new Set(), ended, silentMs: connection.silentMs, end: close }
 }
+
+/**
+ * Ends the connections that hold these leases and were not heard of for so long, by the server's own clock. Of what others
+ * than our own user do, the server says nothing (`state_change` is null), and nor does it let us end it.
+ */
+const endingSilent = (names: readonly string[], silentMs: number) => sql`
+  with silent as materialized (
+    select distinct session.pid from pg_locks as held join pg_stat_activity as session using (pid)
+    where held.locktype = 'advisory' and held.granted and held.objsubid = 1
+      and held.database = (select oid from pg_database where datname = current_database())
+      and (held.classid::bigint << 32 | held.objid::bigint) in (
+        select hashtextextended('lease ' || name, 0) from unnest(${names}::text[]) as waiting (name))
+      and session.state_change < clock_timestamp() - make_interval(secs => ${silentMs / 1_000})
+      and pg_has_role(session.usesysid, 'usage')
+  )
+  select pg_terminate_backend(pid) as done from silent`
 
 const lockingTogether = { mostAtOnce: 1_000, mostWaiting: 10_000, mostInFlight: 1 }
 

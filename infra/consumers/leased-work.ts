@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Log } from '../log.ts'
 import { reasonOf } from '../reason.ts'
 import type { Lease, Leases } from './lease.ts'
+import { underLease } from './required-lease.ts'
 
 type LeasedWork = {
   /** Of the lease, and in the log. */
@@ -33,9 +34,10 @@ export const workWhileLeased = ({ name, leases, log, signal, work }: LeasedWork)
       let lease: Lease | undefined
       try {
         // While another process does the work, what went wrong here before does not matter.
-        lease = await leases.take(name, signal, wentWell)
-        if (!lease) return
-        await work(AbortSignal.any([signal, lease.signal]), wentWell)
+        const taken = await leases.take(name, signal, wentWell)
+        if (!taken) return
+        lease = taken
+        await underLease(taken, () => work(AbortSignal.any([signal, taken.signal]), wentWell))
       } catch (error) {
         failures++
         outage = reasonOf(error)

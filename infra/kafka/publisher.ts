@@ -1,4 +1,5 @@
 import { Producer, type MessageToProduce } from '@platformatic/kafka'
+import { requireLease } from '../consumers/required-lease.ts'
 import { closed } from './closed.ts'
 import { called } from './failures.ts'
 import type { KafkaSettings } from './settings.ts'
@@ -35,7 +36,9 @@ export const openPublisher = (settings: KafkaSettings, topic: Topic) => {
     publish: async (messages: readonly Sized[]): Promise<void> => {
       try {
         for (const some of requestsOf(messages)) {
-          const sending = (await current()).send({ messages: [...some] })
+          const sender = await current()
+          requireLease()
+          const sending = sender.send({ messages: [...some] })
           await called(`publish to ${topic.name}`, sending, publishMs)
         }
       } catch (error) {

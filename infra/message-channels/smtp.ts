@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import type { OpenedAccount } from '../ask-json.ts'
+import { LeaseLost, requireLease } from '../consumers/required-lease.ts'
 import { makeAddressGuard, plainPermission, portOf, type Allowance, type Lookup } from '../guarded-addresses.ts'
 import type { OutgoingMessage, SendResult } from './channel.ts'
 
@@ -52,6 +53,7 @@ export const makeSmtp = ({ stepMs = 5_000, wholeMs = 15_000, ca, ...allowance }:
     const isSecure = address.protocol === 'smtps:'
     const signal = AbortSignal.timeout(wholeMs)
     let socket: Socket | undefined
+    requireLease()
     try {
       socket = await connected(host, portOf(address), AbortSignal.any([signal, AbortSignal.timeout(stepMs)]))
       // Loaded when the first email is sent: most processes send none.
@@ -67,6 +69,7 @@ export const makeSmtp = ({ stepMs = 5_000, wholeMs = 15_000, ca, ...allowance }:
         greetingTimeout: stepMs,
         socketTimeout: stepMs,
       })
+      requireLease()
       const { messageId } = await transport.sendMail({
         from: from_name === null ? sender : { name: from_name, address: sender },
         to: { name: '', address: to },
@@ -85,6 +88,7 @@ export const makeSmtp = ({ stepMs = 5_000, wholeMs = 15_000, ca, ...allowance }:
       })
       return { outcome: 'sent', reference: messageId }
     } catch (error) {
+      if (error instanceof LeaseLost) throw error
       return isRefusal(error)
         ? { outcome: 'refused', reason: `the mail server refused: ${whyOf(error)}` }
         : { outcome: 'unanswered', reason: `the mail server failed: ${whyOf(error)}` }

@@ -7,6 +7,8 @@ export type Connection = {
   readonly client: Client
   /** Aborted when it was lost or closed. */
   readonly ended: AbortSignal
+  /** How long ago this process last sent something that the server has answered since. */
+  readonly silentMs: () => number
   readonly close: () => Promise<void>
 }
 
@@ -19,6 +21,7 @@ type Options = {
   readonly connectMs?: number
 }
 
+/** So often the server hears from each connection, as `state_change` in `pg_stat_activity` shows. */
 const beatMs = 5_000
 const closeMs = 1_000
 
@@ -41,6 +44,7 @@ export const openConnection = async (
   client.on('error', () => undefined)
   client.on('end', () => ended.abort())
   const destroy = () => client.connection.stream.destroy()
+  let heard = timeOfBothClocks()
   try {
     await client.connect()
     await client.query(sessionSettings({ statementMs }))
@@ -50,13 +54,20 @@ export const openConnection = async (
   }
 
   const beat = setInterval(() => {
-    client.query(withDeadline({ text: 'select' }, beatMs)).catch(destroy)
+    const sent = timeOfBothClocks()
+    client.query(withDeadline({ text: 'select' }, beatMs)).then(() => {
+      heard = sent
+    }, destroy)
   }, beatMs)
   ended.signal.addEventListener('abort', () => clearInterval(beat))
 
   return {
     client,
     ended: ended.signal,
+    silentMs: () => {
+      const now = timeOfBothClocks()
+      return Math.max(now.running - heard.running, now.wall - heard.wall)
+    },
     close: async () => {
       clearInterval(beat)
       ended.abort()
@@ -67,3 +78,6 @@ export const openConnection = async (
     },
   }
 }
+
+/** A machine that was suspended has stopped the one clock and not the other, which somebody may set. */
+const timeOfBothClocks = () => ({ running: performance.now(), wall: Date.now() })

@@ -20,7 +20,7 @@ export type SessionLimits = {
  * found through an index also when a statement is planned while its table is small: a prepared statement keeps its plan until
  * the table is analyzed, which a firm's first leads do not wait for.
  */
-const needed = ({ statementMs = 30_000, transactionMs = 300_000, idleInTransactionMs = 60_000 }: SessionLimits) => ({
+const needed = ({ statementMs = 30_000, transactionMs = 300_000, idleInTransactionMs = 15_000 }: SessionLimits) => ({
   DateStyle: 'ISO, MDY',
   TimeZone: 'UTC',
   IntervalStyle: 'postgres',

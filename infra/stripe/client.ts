@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import Stripe from 'stripe'
+import { requireLease } from '../consumers/required-lease.ts'
 import type { GuardedHttp } from '../guarded-http.ts'
 import { withTimeout } from '../timeout.ts'
 
@@ -75,6 +76,7 @@ const word = (code: string | undefined, byDefault: string): string =>
 
 /** Calls the provider, with one deadline over all that its library tries. */
 export const attempt = async <Value>(timeoutMs: number, call: () => Promise<Value>): Promise<Outcome<Value>> => {
+  requireLease()
   try {
     return { outcome: 'done', value: await withTimeout(call(), timeoutMs) }
   } catch (error) {

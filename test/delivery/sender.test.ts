@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
+import { LeaseLost, requireLease } from '#infra/consumers/required-lease.ts'
 import { makeLog } from '#infra/log.ts'
 import { capabilities } from '../../delivery-worker/capabilities.ts'
 import type { Capabilities } from '../../delivery-worker/capability.ts'
@@ -68,6 +69,30 @@ test('a worker that was paused after its claim, or could not read, gives it back
   expect(sent).toEqual([1])
   await eventually(async () => (await own.rows()).every(({ state }) => state === 'delivered'))
   expect(await own.attempts()).toHaveLength(1)
+})
+
+test('a worker that was stopped while it prepared a request sends nothing, and records nothing of it', async () => {
+  await using own = await deliveryQueue()
+  await own.enqueue(planned(await connect(own.pool)))
+  const { promise: refused, resolve: refuse } = Promise.withResolvers<unknown>()
+  let clockMs = 0
+  await using _sender = sending(own, {
+    monotonicMs: () => clockMs,
+    capabilities: shown(),
+    send: async (claimed) => {
+      clockMs += 8_000
+      try {
+        requireLease()
+      } catch (error) {
+        refuse(error)
+        throw error
+      }
+      return success(claimed)
+    },
+  })
+
+  expect(await refused).toBeInstanceOf(LeaseLost)
+  expect((await own.rows()).map(({ state }) => state)).toEqual(['pending'])
 })
 
 test('a worker that was paused so long that another has claimed it leaves it to that one', async () => {

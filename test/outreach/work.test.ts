@@ -124,7 +124,7 @@ test('a stream that can do nothing takes no place of one that can', async () => 
       worked.push(stream_id)
       ending.abort()
     },
-    leases: { take: async () => ({ signal: never, release: async () => undefined }) },
+    leases: { take: async () => ({ signal: never, isHeld: () => true, release: async () => undefined }) },
     log,
     signal: ending.signal,
   })

@@ -1,6 +1,7 @@
 import { getEventListeners } from 'node:events'
 import { expect, test, vi } from 'vitest'
 import { makeLeases } from '#infra/consumers/lease.ts'
+import { LeaseLost, requireLease, underLease } from '#infra/consumers/required-lease.ts'
 import { openConnection } from '#infra/postgres/connection.ts'
 import { createPool } from '#infra/postgres/postgres.ts'
 import { testDatabase, type TestDatabase } from '../database.ts'
@@ -9,9 +10,9 @@ import { soon } from './fixture.ts'
 const never = new AbortController().signal
 
 /** The leases of two processes. */
-const two = (url: string) => {
+const two = (url: string, silentMs = 15_000) => {
   const pools = [createPool(url), createPool(url)] as const
-  const [one, other] = pools.map((pool) => makeLeases(pool, { pollMs: 20 }))
+  const [one, other] = pools.map((pool) => makeLeases(pool, { pollMs: 20, silentMs }))
   if (!one || !other) throw new Error('There are two.')
   return {
     one,
@@ -27,6 +28,16 @@ const connections = async ({ pool }: TestDatabase): Promise<readonly number[]> =
     `select pid from pg_stat_activity where datname = current_database() and application_name = 'coverstream leases'`,
   )
   return rows.map(({ pid }) => pid)
+}
+
+/** For how long the connection that holds a lease is open, in milliseconds. */
+const heardSince = async ({ pool }: TestDatabase): Promise<number> => {
+  const { rows } = await pool.query<{ ms: number }>(
+    `select extract(epoch from clock_timestamp() - backend_start)::float * 1000 as ms
+     from pg_stat_activity join pg_locks using (pid) where locktype = 'advisory' and granted
+       and application_name = 'coverstream leases' and datname = current_database()`,
+  )
+  return rows[0]?.ms ?? 0
 }
 
 test('one holds a lease, and another takes over when it is given back', async () => {
@@ -100,6 +111,47 @@ test('a lease ends with the connection that holds it, and another takes over', a
   await vi.waitFor(() => expect(held?.signal.aborted).toBe(true), { timeout: 4_000 })
   await held?.release()
   await lease?.release()
+})
+
+test('a holder that falls silent while its connection stays open loses the lease, and knows it before it hears of it', async () => {
+  await using database = await testDatabase()
+  await using leases = two(database.url, 1_000)
+  const held = await leases.one.take('a', never)
+  const kept = await leases.one.take('b', never)
+  expect(held?.isHeld()).toBe(true)
+
+  // Its keepalive query comes every five seconds only, as if the process were stopped meanwhile.
+  const lease = await leases.other.take('a', never)
+
+  expect(lease?.signal.aborted).toBe(false)
+  expect([held?.isHeld(), kept?.isHeld()]).toEqual([false, false])
+  const asking = vi.fn<() => void>()
+  const ask = () => {
+    requireLease()
+    asking()
+  }
+  expect(() => held && underLease(held, ask)).toThrow(LeaseLost)
+  expect(asking).not.toHaveBeenCalled()
+  underLease({ isHeld: () => true }, ask)
+  ask()
+  expect(asking).toHaveBeenCalledTimes(2)
+  await vi.waitFor(() => expect(held?.signal.aborted).toBe(true))
+  await Promise.all([held?.release(), kept?.release(), lease?.release()])
+})
+
+test('a holder that is heard of keeps its lease, however long others wait', async () => {
+  await using database = await testDatabase()
+  await using leases = two(database.url, 6_000)
+  const held = await leases.one.take('a', never)
+  const wanted = new AbortController()
+  const waiting = leases.other.take('a', wanted.signal)
+
+  await vi.waitFor(async () => expect(await heardSince(database)).toBeGreaterThan(6_500), { timeout: 15_000 })
+
+  expect([held?.isHeld(), held?.signal.aborted]).toEqual([true, false])
+  wanted.abort()
+  await waiting
+  await held?.release()
 })
 
 test('within a process too, one holds a lease and the others wait', async () => {

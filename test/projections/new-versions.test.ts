@@ -89,7 +89,7 @@ test('a process whose rebuild was made by another meanwhile is ready', async () 
   const stalling = halting(the)
   const stalled = the.makeProcess('stalled', stalling.log)
   // It believes to hold every lease that it asks for.
-  const leases = { take: async () => ({ signal: stalled.parts.signal, release: async () => {} }) }
+  const leases = { take: async () => ({ signal: stalled.parts.signal, isHeld: () => true, release: async () => {} }) }
   const running = stalled.run((parts) => runProjection(doubled, { ...parts, leases }))
   await stalling.reached
   await rebuild(doubled, the.makeProcess('other').parts)
@@ -126,7 +126,7 @@ test('a rebuild that has lost its lease without knowing does no harm to the next
   const zombie = the.makeProcess('zombie', stalling.log)
   const stubborn = {
     ...zombie.parts,
-    leases: { take: async () => ({ signal: zombie.parts.signal, release: async () => {} }) },
+    leases: { take: async () => ({ signal: zombie.parts.signal, isHeld: () => true, release: async () => {} }) },
   }
   const stalled = settling(rebuild(doubled, stubborn))
   await stalling.reached

@@ -114,7 +114,9 @@ test('it expires once, with two processes that fire timers at the same time', as
   await using given = await quoted()
   given.clock.set(expires_at)
   // Each believes that it is the only one.
-  const alone = { take: async () => ({ signal: new AbortController().signal, release: async () => undefined }) }
+  const alone = {
+    take: async () => ({ signal: new AbortController().signal, isHeld: () => true, release: async () => undefined }),
+  }
   for (const name of ['one', 'two']) {
     const process = given.makeProcess(name)
     const writer = makeWriter({ log: process.parts.eventLog, seen: async () => undefined })
