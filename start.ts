@@ -10,7 +10,7 @@ import { readConfig, type Config } from './infra/config.ts'
 import { startEmbeddedPostgres } from './infra/postgres/embedded/embedded-postgres.ts'
 import { openHealthPort } from './infra/health-port.ts'
 import { withPublicHealth } from './infra/http/health.ts'
-import { listen } from './infra/http/listen.ts'
+import { idleUnderLoadMs, listen } from './infra/http/listen.ts'
 import { isRead } from './infra/http/reads.ts'
 import { makeLog } from './infra/log.ts'
 import { clusterDirectory, inDataDir, ownSecrets } from './infra/local-installation.ts'
@@ -117,7 +117,9 @@ runProcess('Coverstream', async (signal) => {
     app(request, response)
   }
 
-  const server = await listen(withPublicHealth(checks, serveApis), config.HOST, config.PORT)
+  const server = await listen(withPublicHealth(health.checks, serveApis), config.HOST, config.PORT, 'PORT', {
+    idleMs: idleUnderLoadMs,
+  })
   const demoServer = await listen(
     (request, response) => sentByDemo.run(true, () => serveApis(request, response)),
     '127.0.0.1',
@@ -133,8 +135,11 @@ runProcess('Coverstream', async (signal) => {
   process.stdout.write(await welcome(config, salesPage?.url))
 
   return {
-    stop: async () => {
+    drain: async () => {
+      health.drain()
       await Promise.all([server.close(), demoServer.close()])
+    },
+    stop: async () => {
       await Promise.all([salesPage?.close(), standIns?.close()])
       await Promise.all(roles.map(async (role) => role.stop()))
       await close()

@@ -1,10 +1,12 @@
 import type { Config } from './config.ts'
 import { healthDetails, type Check, type Checks } from './http/health.ts'
-import { listen, type Listening } from './http/listen.ts'
+import { idleUnderLoadMs, listen, type Listening } from './http/listen.ts'
 import { makeMetrics, type Metrics } from './metrics.ts'
 
-export type HealthPort = Pick<Listening, 'close'> & {
+export type HealthPort = Pick<Listening, 'drain' | 'close'> & {
   readonly metrics: Metrics
+  /** Whether the process is ready, as far as it has come. */
+  readonly checks: Checks
   /** Says why the process is not ready yet. */
   readonly starting: (check: Check) => void
   /** From now on these say whether the process is ready. */
@@ -16,9 +18,14 @@ export const openHealthPort = async ({ HOST, HEALTH_PORT }: Config): Promise<Hea
   const metrics = makeMetrics()
   let checks: Checks = async () => [{ name: 'start', ok: false }]
   const details = healthDetails(metrics, () => checks())
-  const { close } = await listen(details, HOST, HEALTH_PORT, 'HEALTH_PORT')
+  const { drain, close } = await listen(details, HOST, HEALTH_PORT, 'HEALTH_PORT', { idleMs: idleUnderLoadMs })
   return {
     metrics,
+    checks: () => checks(),
+    drain: () => {
+      checks = async () => [{ name: 'stop', ok: false, detail: 'the process is being stopped' }]
+      drain()
+    },
     close,
     starting: (check) => {
       checks = async () => [check]

@@ -5,7 +5,11 @@ import { LogExchanged } from './installation.ts'
 import { writeLog } from './log.ts'
 import { lookForParentMs, parentOfShell } from './shell-parent.ts'
 
-type Running = { readonly stop: () => Promise<void> }
+type Running = {
+  /** Ends what others ask of the process, while all that it does for them still goes on. Comes before the signal. */
+  readonly drain?: () => Promise<void>
+  readonly stop: () => Promise<void>
+}
 
 const stopWithinMs = 10_000
 /** One Ctrl-C can arrive twice: from the terminal, and passed on by npm. */
@@ -69,16 +73,17 @@ export const runProcess = (name: string, start: (signal: AbortSignal) => Promise
   let stoppingSince = 0
 
   const end = async (code: number) => {
-    if (stopping.signal.aborted) {
+    if (stoppingSince > 0) {
       if (code === 0 && Date.now() - stoppingSince < sameSignalMs) return
       process.exit(code === 0 ? 130 : code)
     }
     stoppingSince = Date.now()
-    stopping.abort()
     setTimeout(() => {
       lastLine(name, `did not stop within ${stopWithinMs / 1000} s and was ended.`)
       process.exit(1)
     }, stopWithinMs).unref()
+    await running?.drain?.()
+    stopping.abort()
     await running?.stop()
     process.exit(code)
   }

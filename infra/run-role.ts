@@ -4,7 +4,7 @@ import { followProgress } from './consumers/shared-progress.ts'
 import { masterKeysCheck } from './crypto/master-keys.ts'
 import { openHealthPort } from './health-port.ts'
 import { withPublicHealth, type Checks } from './http/health.ts'
-import { listen } from './http/listen.ts'
+import { idleUnderLoadMs, listen } from './http/listen.ts'
 import { makeLog } from './log.ts'
 import { openParts, type ApiRole, type Parts, type Role } from './parts.ts'
 import { runProcess } from './process.ts'
@@ -27,13 +27,20 @@ export const runRole = (
     const { app, checks: checksOfRole, stop } = await start(parts)
     const checks: Checks = async () =>
       (await Promise.all([masterKeysCheck(parts.pool, parts.keys).then((check) => [check]), checksOfRole()])).flat()
-    const server = app && (await listen(withPublicHealth(checks, app), config.HOST, config.PORT))
+    const server =
+      app &&
+      (await listen(withPublicHealth(health.checks, app), config.HOST, config.PORT, 'PORT', {
+        idleMs: idleUnderLoadMs,
+      }))
     health.started(checks)
     log.info({ port: server?.port ?? config.HEALTH_PORT }, 'role ready')
 
     return {
-      stop: async () => {
+      drain: async () => {
+        health.drain()
         await server?.close()
+      },
+      stop: async () => {
         await stop()
         await close()
         await health.close()

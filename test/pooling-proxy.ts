@@ -1,0 +1,56 @@
+import { once } from 'node:events'
+import { Agent, createServer, request, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { pipeline } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+
+/**
+ * A reverse proxy as they are used in production: it keeps its connections to the servers open, asks each in turn, and asks
+ * the next one when a server takes no connection. A request that was sent is not sent again: it may have been carried out.
+ */
+export const startPoolingProxy = async (portsOf: (incoming: IncomingMessage) => readonly number[]) => {
+  const agent = new Agent({ keepAlive: true })
+  const broken: string[] = []
+  let requests = 0
+
+  const pass = (incoming: IncomingMessage, outgoing: ServerResponse, body: Buffer, ports: readonly number[]): void => {
+    const [port, ...others] = ports
+    const { method, url: path, headers } = incoming
+    if (port === undefined) {
+      broken.push('no server takes a connection')
+      return void outgoing.writeHead(502).end()
+    }
+    const passed = request({ host: '127.0.0.1', port, agent, method, path, headers }, (answer) => {
+      const { connection: _own, ...passedOn } = answer.headers
+      outgoing.writeHead(answer.statusCode ?? 502, passedOn)
+      pipeline(answer, outgoing, (error) => {
+        if (error) broken.push(`${error.code} in the middle of an answer`)
+      })
+    })
+    passed.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ECONNREFUSED') return pass(incoming, outgoing, body, others)
+      broken.push(`${error.code} ${error.message}`)
+      outgoing.writeHead(502).end()
+    })
+    passed.end(body)
+  }
+
+  const proxy = createServer(async (incoming, outgoing) => {
+    const body = await buffer(incoming)
+    const ports = portsOf(incoming)
+    const first = requests++ % ports.length
+    pass(incoming, outgoing, body, [...ports.slice(first), ...ports.slice(0, first)])
+  })
+  proxy.listen(0, '127.0.0.1')
+  await once(proxy, 'listening')
+  return {
+    origin: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, // a TCP server that listens has such an address
+    /** What became of requests that were not answered. */
+    broken,
+    [Symbol.asyncDispose]: async () => {
+      proxy.closeAllConnections()
+      proxy.close()
+      agent.destroy()
+    },
+  }
+}
