@@ -10,7 +10,10 @@ export type SessionLimits = {
   readonly statementMs?: number
   /** How long a transaction may take. An open one that has written hides newer events from every reader. */
   readonly transactionMs?: number
-  /** How long a transaction may be idle between two statements. */
+  /**
+   * How long a transaction may be idle between two statements; 15 seconds by default. The locks of a process that hangs end
+   * with it, so that another can take its work over.
+   */
   readonly idleInTransactionMs?: number
 }
 
