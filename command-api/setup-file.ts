@@ -1,7 +1,13 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseAllDocuments, visit, type Document, type Node } from 'yaml'
 
 /** Something wrong in a set-up file, at its line. */
-export type SetupFault = { readonly line: number; readonly path: readonly PropertyKey[]; readonly reason: string }
+export type SetupFault = {
+  readonly line: number
+  readonly path: readonly PropertyKey[]
+  readonly reason: string
+  /** How many faults it tells of, where it is several. */
+  readonly count?: number
+}
 
 export type ParsedSetupFile = {
   readonly content: unknown

@@ -26,7 +26,12 @@ export type SetupContext = {
   /** Says that a declared value cannot be used, with its path within the section (`[2, 'covers', 0, 'rate_table']`). */
   readonly refuse: (path: readonly PropertyKey[], reason: string) => never
   /** The same, but the section is looked through to its end, so that all that is wrong is said at once. */
-  readonly report: (path: readonly PropertyKey[], reason: string) => void
+  readonly report: (
+    path: readonly PropertyKey[],
+    reason: string,
+    /** How many faults it tells of; 1 by default. */
+    count?: number,
+  ) => void
   /** What the file declares for the organisation at the key of another section, unchanged. */
   readonly declared: (key: string) => readonly unknown[]
   /** The text of a file that the set-up file names; undefined when it was not sent along. */

@@ -20,7 +20,7 @@ type Deps = {
 }
 
 type Path = readonly PropertyKey[]
-type Report = (path: Path, reason: string) => void
+type Report = (path: Path, reason: string, count?: number) => void
 type PlannedStep = SetupStep & { readonly organisation: string }
 
 /** Leaves a part of the file whose fault was reported. */
@@ -68,7 +68,7 @@ export const setupPlanner = ({ planOrganisation, sections }: Deps) => {
         stripe_test_mode: declared.stripe_test_mode,
         context: { ...context, organisation_id },
         refuse: refuseAt(path),
-        report: (inner, reason) => report([...path, ...inner], reason),
+        report: (inner, reason, count) => report([...path, ...inner], reason, count),
         declared: (other) => z.array(z.unknown()).safeParse(entry.declared(other)).data ?? [],
         file: (name) => files.get(name),
         bytes: (name) => binaryFiles.get(name) ?? bufferOf(files.get(name)),
@@ -83,8 +83,8 @@ export const setupPlanner = ({ planOrganisation, sections }: Deps) => {
   return (text: string, facts: RequestFacts): Promise<readonly PlannedStep[]> =>
     withSetupFile(text, async (file) => {
       if ('faults' in file) throw unusable(file.faults)
-      const found: { readonly path: Path; readonly reason: string }[] = []
-      const report: Report = (path, reason) => found.push({ path, reason })
+      const found: { readonly path: Path; readonly reason: string; readonly count: number }[] = []
+      const report: Report = (path, reason, count = 1) => found.push({ path, reason, count })
 
       for (const [path, reason] of unusableTexts(file.content)) report(path, reason)
       const entries = entriesOf(file.content, sections, report)
@@ -172,7 +172,8 @@ const unusable = (faults: readonly SetupFault[]): Problem => {
     const reasons = those.map(({ line, reason }) => `line ${line}: ${reason}`)
     return [input, [...new Set(reasons)].join('; ')] as const
   })
-  const count = `${faults.length} thing${faults.length === 1 ? ' is' : 's are'} wrong`
+  const all = faults.reduce((sum, { count = 1 }) => sum + count, 0)
+  const count = `${all.toLocaleString('en-GB')} ${all === 1 ? 'thing is' : 'things are'} wrong`
   return new Problem('validation_failed', `${count} in the set-up file. Nothing was changed.`, {
     fields: Object.fromEntries(fields),
   })

@@ -59,9 +59,14 @@ const columns: Readonly<Record<Exportable, readonly string[]>> = {
 }
 
 /** Writes all there is to standard output, a page at a time. */
-export const exportAll = async (service: Service, what: Exportable, format: string): Promise<void> => {
+export const exportAll = async (
+  service: Service,
+  what: Exportable,
+  { format, bom }: { readonly format: string; readonly bom: boolean },
+): Promise<void> => {
   if (format !== 'csv' && format !== 'jsonl') throw new Failed('The format is csv or jsonl.')
-  if (format === 'csv') process.stdout.write(stringify([columns[what]]))
+  if (bom && format !== 'csv') throw new Failed('Only a CSV file has a byte order mark. Leave out --bom.')
+  if (format === 'csv') process.stdout.write(stringify([columns[what]], { bom }))
   let cursor: string | undefined
   for (;;) {
     const path = `${paths[what]}?limit=200${cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`}`

@@ -135,6 +135,8 @@ const rowsOf = (file: string) =>
       bom: true,
       trim: true,
       skip_empty_lines: true,
+      // A file that was put together from several has several: by the first alone, rows would be glued together.
+      record_delimiter: ['\r\n', '\n', '\r'],
       relax_column_count: true,
       max_record_size: longestRow,
     }),

@@ -7,7 +7,7 @@ import { importFile, isImportable } from './import.ts'
 import { Failed, type Service } from './service.ts'
 
 const usage = `Usage: npm run leads -- import FILE.csv --organisation ID [--what leads|outcomes] [--campaign KEY] [--dry-run]
-       npm run leads -- export --organisation ID [--what leads|outcomes|events] [--format csv|jsonl]
+       npm run leads -- export --organisation ID [--what leads|outcomes|events] [--format csv|jsonl] [--bom]
 
 Imports leads or outcomes from a CSV file whose first line names the fields, or writes all leads (with the details of the
 person), outcomes or events of leads to standard output. An import that was interrupted can be run again: what was taken in is
@@ -22,6 +22,7 @@ apply event_id, deal_ref, product, reason, note, currency, and a column for each
 
   --organisation ID   its id, as GET /admin/v1/organisations shows it
   --dry-run           only says which rows could not be taken in, would be held, or hold what cannot be read
+  --bom               begins a CSV file with the mark by which spreadsheets know that it is UTF-8
   --base-url URL      where the service is (BASE_URL)
   --operator-key KEY  the key of the operator (OPERATOR_KEY, or the one that npm start made)
 `
@@ -34,6 +35,7 @@ const chosen = () =>
       what: { type: 'string', default: 'leads' },
       campaign: { type: 'string' },
       format: { type: 'string', default: 'csv' },
+      bom: { type: 'boolean', default: false },
       'dry-run': { type: 'boolean', default: false },
       'base-url': { type: 'string' },
       'operator-key': { type: 'string' },
@@ -43,9 +45,9 @@ const chosen = () =>
 /** What is asked for; undefined where that is not understood. */
 const taskOf = ({ values, positionals }: ReturnType<typeof chosen>) => {
   const [act, file, ...others] = positionals
-  const { what, campaign, format, 'dry-run': dry_run } = values
+  const { what, campaign, format, bom, 'dry-run': dry_run } = values
   if (act === 'export' && file === undefined && isExportable(what))
-    return (service: Service) => exportAll(service, what, format)
+    return (service: Service) => exportAll(service, what, { format, bom })
   if (act === 'import' && file !== undefined && others.length === 0 && isImportable(what))
     return (service: Service) => importFile(service, file, what, { campaign, dry_run })
   return undefined

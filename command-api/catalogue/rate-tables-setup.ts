@@ -24,7 +24,13 @@ export type DeclaredRateTable = z.output<typeof DeclaredRateTable>
 /** The most faulty lines of a file that are reported. */
 const mostFaults = 20
 
-type Faulty = { readonly faults: readonly { readonly path: readonly PropertyKey[]; readonly reason: string }[] }
+type Faulty = {
+  readonly faults: readonly {
+    readonly path: readonly PropertyKey[]
+    readonly reason: string
+    readonly count?: number
+  }[]
+}
 
 export const tableOf = (
   { key, version, currency_code, source_note, file, csv }: DeclaredRateTable,
@@ -45,7 +51,9 @@ export const tableOf = (
           path,
           reason: `${file ?? 'csv'}:${line}: ${column}: ${message}`,
         })),
-        ...(hidden > 0 ? [{ path, reason: `and ${hidden} more faults in ${file ?? 'csv'}` }] : []),
+        ...(hidden > 0
+          ? [{ path, reason: `and ${hidden.toLocaleString('en-GB')} more faults in ${file ?? 'csv'}`, count: hidden }]
+          : []),
       ],
     }
   }
@@ -90,7 +98,7 @@ export const rateTablesSection = (writer: Writer): SetupSection<DeclaredRateTabl
     }
     const table = tableOf(each, setup)
     if ('faults' in table) {
-      for (const { path, reason } of table.faults) setup.report([index, ...path], reason)
+      for (const { path, reason, count } of table.faults) setup.report([index, ...path], reason, count)
       return []
     }
     return (await reportRefusal(setup, [index, 'version'], () => planOne(table, setup))) ?? []

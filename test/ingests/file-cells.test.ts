@@ -97,7 +97,7 @@ test.each<readonly [Exportable, readonly string[]]>([
   )
   const { service, taken, close } = await serving(items)
 
-  const csv = await outputOf(async () => exportAll(service, what, 'csv'))
+  const csv = await outputOf(async () => exportAll(service, what, { format: 'csv', bom: false }))
   const [heading = [], ...rows] = parse(csv)
   expect(heading).toEqual(columns)
   for (const cell of rows.flat()) expect(cell).toMatch(/^(?![=+\-@\t\r\n＝＋－＠])|^[+-]\d+(\.\d+)?$/)
@@ -106,5 +106,14 @@ test.each<readonly [Exportable, readonly string[]]>([
   await writeFile(file, csv)
   await outputOf(async () => importFile(service, file, 'leads', { campaign: undefined, dry_run: false }))
   expect(taken).toEqual(texts.map((text) => Object.fromEntries(columns.map((column) => [column, text]))))
+  await close()
+})
+
+test('a CSV file begins with a byte order mark where it is asked for; JSON lines have none', async () => {
+  const { service, close } = await serving([])
+  const written = async (bom: boolean) => outputOf(async () => exportAll(service, 'leads', { format: 'csv', bom }))
+
+  expect(await written(true)).toBe(`\uFEFF${await written(false)}`)
+  await expect(exportAll(service, 'leads', { format: 'jsonl', bom: true })).rejects.toThrow('Leave out --bom.')
   await close()
 })

@@ -152,6 +152,16 @@ refused(
     'organisations[0].products[0].product_type': [lineOf(file, 'product_type'), 'must be one of term, '],
   },
 )
+test('422: of 1,118 faulty rates of a table the first are named, and all are counted', async () => {
+  const rates = Array.from({ length: 1_118 }, (_, index) => `          ${18 + (index % 80)},10,n,none\n`)
+  const { body } = await api.apply(
+    file.replace(/csv: \|\n(.*\n){3}/, `csv: |\n          age,term,smoker,rate_e4\n${rates.join('')}`),
+  )
+
+  expect(body).toMatchObject({ error: { message: '1,118 things are wrong in the set-up file. Nothing was changed.' } })
+  expect(JSON.stringify(body)).toContain('and 1,098 more faults in csv')
+})
+
 refused('a file that was not sent along', file.replace(/csv: \|\n(.*\n){3}/, 'file: rates/life.csv\n'), {
   'organisations[0].rate_tables[0].file': [
     lineOf(file, 'csv: |'),
