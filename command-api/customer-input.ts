@@ -1,10 +1,12 @@
-import { isSupportedCountry, parsePhoneNumberFromString, validatePhoneNumberLength } from 'libphonenumber-js/max'
+import { isSupportedCountry } from 'libphonenumber-js/max'
 import { parse as parsePostcode } from 'postcode'
 import { z } from 'zod'
 import { CalendarDate } from '#domain/values.ts'
 import type { CustomerDetails } from '#domain/customers/events.ts'
 import { ageLastBirthday } from '#domain/rating/age.ts'
 import { noDate } from '#domain/reasons.ts'
+import { findableText, isUnseen, withoutUnseen } from '#domain/unseen.ts'
+import { readTelephone, type WrittenFault } from '#infra/telephone.ts'
 import { EmailAddress, noEmailAddress } from './email-address.ts'
 
 const needed = {
@@ -69,15 +71,18 @@ export const readCustomer = (
     const value = sent[name]
     if (name === 'address_line2' && isBlank(value)) details[name] = null
     if (value === undefined || isBlank(value)) continue
-    const read = typeof value === 'string' ? readers[name](value.trim(), facts) : { reason: 'must be text' }
+    const read = typeof value === 'string' ? readers[name](tidied(name, value), facts) : { reason: 'must be text' }
     if ('value' in read) details[name] = read.value
     else refused[name] = read.reason
   }
   return { details, refused }
 }
 
-const isBlank = (value: unknown): value is '' | null =>
-  value === null || (typeof value === 'string' && value.trim() === '')
+const isBlank = (value: unknown): value is '' | null => value === null || (typeof value === 'string' && isUnseen(value))
+
+/** Without what nobody sees: two texts that look alike are one. */
+const tidied = (name: keyof CustomerDetails, value: string): string =>
+  name === 'email' || name === 'phone_number' ? findableText(value) : withoutUnseen(value)
 
 const text =
   (most: number) =>
@@ -87,8 +92,10 @@ const text =
     return { value }
   }
 
-const email = (value: string): Read =>
-  EmailAddress.safeParse(value).success ? { value: value.toLowerCase() } : { reason: noEmailAddress }
+const email = (value: string): Read => {
+  const { data } = EmailAddress.safeParse(value)
+  return data === undefined ? { reason: noEmailAddress } : { value: data.toLowerCase() }
+}
 
 const oldest = 120
 
@@ -108,22 +115,20 @@ const postalCode = (value: string, { country }: Facts): Read => {
   return parsed.valid ? { value: parsed.postcode } : { reason: 'must be a UK postcode' }
 }
 
-const phoneReasons = {
-  TOO_SHORT: 'too_short: the number has too few digits',
-  TOO_LONG: 'too_long: the number has too many digits',
-} as const
-
-const formatInvalid = { reason: 'format_invalid: must be a telephone number' }
+const phoneReasons: Readonly<Record<WrittenFault, string>> = {
+  too_short: 'too_short: the number has too few digits',
+  too_long: 'too_long: the number has too many digits',
+  format_invalid: 'format_invalid: must be a telephone number',
+  spreadsheet: 'format_invalid: a spreadsheet has rounded the number; write all of its digits, as text',
+}
 
 const phoneNumber = (value: string, { country }: Facts): Read => {
   const region = country.toUpperCase()
-  const abroad = isSupportedCountry(region) ? region : 'GB'
-  if (value.length > 50 || !/^[\d+().\-\s]+((ext|x|#)[.:\s]*\d{1,7})?$/i.test(value)) return formatInvalid
-  const wrong = validatePhoneNumberLength(value, abroad)
-  if (wrong === 'TOO_SHORT' || wrong === 'TOO_LONG') return { reason: phoneReasons[wrong] }
-  if (wrong !== undefined) return formatInvalid
-  return { value: parsePhoneNumberFromString(value, abroad)?.number ?? value }
+  const read = value.length > 50 ? noTelephone : readTelephone(value, isSupportedCountry(region) ? region : 'GB')
+  return 'fault' in read ? { reason: phoneReasons[read.fault] } : { value: read.number }
 }
+
+const noTelephone = { fault: 'format_invalid' } as const
 
 const countryNames = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' })
 

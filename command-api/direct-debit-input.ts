@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { BankAccountCheck } from '#domain/bank-account.ts'
 import type { BankDetails } from '#domain/payments/events.ts'
 import { plainWords } from '#domain/reasons.ts'
+import { withoutUnseen } from '#domain/unseen.ts'
 import { Problem } from '#infra/http/problem.ts'
 
 const noControls = (value: string) => !/\p{Cc}/u.test(value) && value.isWellFormed()
@@ -17,7 +18,7 @@ const Line = z
 const Details = z.object({
   account_holder_name: z
     .string()
-    .trim()
+    .overwrite(withoutUnseen)
     .min(1)
     .max(100)
     .refine(noControls, 'must not hold control characters')

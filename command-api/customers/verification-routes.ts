@@ -3,6 +3,7 @@ import { VerifiableDetail } from '#domain/customers/events.ts'
 import { isVerified, type Customer } from '#domain/customers/record.ts'
 import { detailNames } from '#domain/customers/verification.ts'
 import { Rejection } from '#domain/rejection.ts'
+import { findableText } from '#domain/unseen.ts'
 import { CustomerId, OrganisationId } from '#domain/values.ts'
 import type { Keys } from '#infra/crypto/keys.ts'
 import { verificationAskedBy, verificationTokenOf } from '#infra/crypto/verification-tokens.ts'
@@ -69,7 +70,7 @@ export const verificationRoutes = ({
           verified: z.boolean().default(true).describe('false takes back what was confirmed.'),
           value: z
             .string()
-            .trim()
+            .overwrite(findableText)
             .min(1)
             .max(254)
             .optional()

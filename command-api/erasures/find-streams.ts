@@ -2,6 +2,7 @@ import { categoryOf } from '#domain/event.ts'
 import type { CustomerDetails } from '#domain/customers/events.ts'
 import type { IngestStatus } from '#domain/ingests/record.ts'
 import { phoneDigits } from '#domain/phone-digits.ts'
+import { findableText } from '#domain/unseen.ts'
 import type { CustomerId, OrganisationId } from '#domain/values.ts'
 import { untilShown, type Shown } from '#infra/consumers/until-shown.ts'
 import { subjectErased } from '#infra/crypto/erased.ts'
@@ -150,7 +151,7 @@ export const findNamed = async (
 ): Promise<readonly string[]> => {
   const digits = phoneDigits(phone_number)
   // Some keep our id as theirs.
-  const externalIds = external_id === null ? [contact_id] : [contact_id, external_id]
+  const externalIds = external_id === null ? [contact_id] : [contact_id, findableText(external_id)]
   const { rows } = await pool.query<{ readonly stream: string }>(sql`
     with own_phone as (
       select ${digits}::text as digits where ${digits}::text is not null and not exists (

@@ -43,7 +43,7 @@ export const makeReadIngest = (deps: ReadIngestDeps) => {
   }
 
   const write = async (state: IngestState, contact_id: CustomerId, found: Found, context: Context) => {
-    const { details, facts, truncated } = found
+    const { details, facts, truncated, refused } = found
     const { text } = state.content
     const told = {
       contact_id,
@@ -56,7 +56,7 @@ export const makeReadIngest = (deps: ReadIngestDeps) => {
       words: text === null ? null : text.trim().slice(0, longestWords),
     }
     const { is_new_lead: _, ...written } = await apply(state, told, context)
-    return { ...written, truncated }
+    return { ...written, truncated, ...(refused.length > 0 && { refused: [...refused] }) }
   }
 
   return { materialOf, write }

@@ -1,19 +1,25 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
 import type { CustomerDetails } from '#domain/customers/events.ts'
 import { detailNamed, isUsableKey, type DetailName, type SentField } from '#domain/ingests/fields.ts'
-import { dateIn, nameParts, tidyDetails } from './tidy.ts'
+import type { RefusedDetail } from '#domain/ingests/events.ts'
+import { withoutUnseen } from '#domain/unseen.ts'
+import { dateIn, nameParts, refusedDetails, tidyDetails } from './tidy.ts'
 
 const longestText = 20_000
+const unlabelled = 'text'
 
 export type TextRead = {
   readonly details: Partial<CustomerDetails>
   /** What lines such as `Cover wanted: £250,000` say. */
   readonly facts: Readonly<Record<string, string>>
   readonly truncated: boolean
+  /** What a line says of a detail and cannot be used: it is among the facts, as it came. */
+  readonly refused: readonly RefusedDetail[]
 }
 
 // Bounded, so that a long text takes time in proportion to its length. The end of a longer address is another's.
-const email = /(?<![\w.+%-])[\w.+%-]{1,64}@[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,5}/i
+const email =
+  /(?<![\p{L}\p{M}\p{N}_.+%&-])[\p{L}\p{M}\p{N}_.+%&-]{1,64}@[\p{L}\p{M}\p{N}-]{1,63}(?:\.[\p{L}\p{M}\p{N}-]{1,63}){1,5}/iu
 const postcode = /\b[A-Z]{1,2}\d[A-Z\d]?\s*\d[A-Z]{2}\b/i
 const called = /\b(?:[Mm]y name is|I am called|I'm called|[Tt]his is)\s+([A-Z][\p{L}'-]+(?:\s+[A-Z][\p{L}'-]+){0,2})/u
 const born = /\b(?:born(?: on)?|dob|d\.o\.b\.?|date of birth(?: is)?|birthday(?: is)?)\s*[:=-]?\s*([^\n,;]{4,40})/i
@@ -49,11 +55,11 @@ const phoneIn = (text: string): string | undefined => {
 
 /** Reads what people write of themselves: their email address, phone, postcode, birthday and name, and lines of a form. */
 export const readText = (text: string, today: string): TextRead => {
-  const read = text.slice(0, longestText)
+  const read = withoutUnseen(text.slice(0, longestText))
   const found = new Map<DetailName, SentField>()
   const facts: Record<string, string> = {}
-  const keep = (name: DetailName, value: string | null | undefined) => {
-    if (value && !found.has(name)) found.set(name, { value, sender: 'text' })
+  const keep = (name: DetailName, value: string | null | undefined, sender = unlabelled) => {
+    if (value && !found.has(name)) found.set(name, { value, sender })
   }
 
   for (const each of read.split(/\r?\n/, 500)) {
@@ -61,7 +67,7 @@ export const readText = (text: string, today: string): TextRead => {
     if (label === undefined || value === undefined || value.startsWith('//')) continue
     const name = detailNamed(label)
     const key = label.toLowerCase().replaceAll(/[^a-z0-9]+/g, '_')
-    if (name) keep(name, value.trim())
+    if (name) keep(name, value.trim(), label)
     else if (isUsableKey(key) && !Object.hasOwn(facts, key)) facts[key] = value.trim()
   }
   keep('email', email.exec(read)?.[0])
@@ -75,5 +81,13 @@ export const readText = (text: string, today: string): TextRead => {
     keep('first_name', first_name)
     keep('last_name', last_name)
   }
-  return { details: tidyDetails({ details: found }, today).details, facts, truncated: text.length > longestText }
+  const { details, refused, facts: ofDetails } = tidyDetails({ details: found }, today)
+  const { text: _, ...kept } = ofDetails
+  return {
+    details,
+    facts: { ...Object.fromEntries(Object.entries(kept).map(([key, value]) => [key, String(value)])), ...facts },
+    truncated: text.length > longestText,
+    // What only looks like a postcode was not said to be one.
+    refused: refusedDetails({ details: found }, refused).filter(({ field }) => field !== unlabelled),
+  }
 }

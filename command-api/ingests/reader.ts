@@ -1,6 +1,6 @@
 import type { CustomerDetails } from '#domain/customers/events.ts'
 import { isUsableKey, itemsOf, type SentFields } from '#domain/ingests/fields.ts'
-import type { IngestContent } from '#domain/ingests/events.ts'
+import type { IngestContent, RefusedDetail } from '#domain/ingests/events.ts'
 import { unitsIn } from '#domain/money.ts'
 import type { CustomField } from '#domain/pipeline/events.ts'
 import type { Facts, FactValue } from '#domain/leads/events.ts'
@@ -29,6 +29,8 @@ export type Reading =
       readonly facts: Facts
       /** There was more than could be read. */
       readonly truncated: boolean
+      /** Details that a line of the text names and that cannot be used. */
+      readonly refused: readonly RefusedDetail[]
     }
   /** Not now, but later: it was not reached, or has no capacity or budget left. */
   | {
@@ -59,6 +61,7 @@ export const readDeterministically = ({ content, fields, wanted, currency, today
     outcome: 'read',
     details: text?.details ?? {},
     facts: Object.fromEntries(Object.entries(facts).slice(0, mostFacts)),
+    refused: text?.refused ?? [],
     truncated: fields.truncated || (text?.truncated ?? false) || Object.keys(facts).length > mostFacts,
   }
 }

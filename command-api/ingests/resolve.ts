@@ -7,6 +7,7 @@ import { unmetRules } from '#domain/ingests/rules.ts'
 import { whoIsIt, type Who } from '#domain/ingests/who.ts'
 import type { Facts, FactValue } from '#domain/leads/events.ts'
 import { OwnError } from '#domain/own-error.ts'
+import { findableText } from '#domain/unseen.ts'
 import { CustomerId, type OrganisationId } from '#domain/values.ts'
 import { derivedId } from '#infra/ids.ts'
 import { withoutTarget, type Context } from '../handle.ts'
@@ -18,7 +19,7 @@ import { keysOf, type Lookalikes } from './lookalikes.ts'
 import { sentTooSoon } from './repeats.ts'
 import type { ConsentGiven } from './people.ts'
 import { readText } from './read-text.ts'
-import { formatsOn, tidyDetails, type Tidied } from './tidy.ts'
+import { formatsOn, refusedDetails, tidyDetails, type Tidied } from './tidy.ts'
 
 export type ResolveDeps = ApplyDeps & {
   readonly lookalikes: Lookalikes
@@ -51,17 +52,29 @@ export const makeResolve = (deps: ResolveDeps) => {
 
   const externalIdsOf = async (organisation_id: OrganisationId, ids: readonly CustomerId[]) => {
     const held = async (id: CustomerId) =>
-      [id, (await leads.find(organisation_id, id))?.record.marks.external_system_id ?? null] as const
+      [
+        id,
+        findableText((await leads.find(organisation_id, id))?.record.marks.external_system_id ?? '') || null,
+      ] as const
     return new Map(await Promise.all([...new Set(ids)].map(held)))
   }
 
+  /** By the first of the spellings of an id in another system that a person is known by. */
+  const findByTheirId = async (organisation_id: OrganisationId, ...spellings: readonly (string | null)[]) => {
+    for (const value of spellings) {
+      const id = value === null ? undefined : await people.find({ organisation_id, kind: 'external_id', value })
+      if (id) return id
+    }
+    return undefined
+  }
+
   const identify = async (organisation_id: OrganisationId, tidied: Tidied, { cause }: Context): Promise<Who> => {
-    const { details, external_id } = tidied
+    const { details, external_id, former_external_id } = tidied
     const { email = null } = details
     const recordOf = (id: CustomerId) => people.record(organisation_id, id)
     const [byId, byExternalId, byEmail] = await Promise.all([
       findById(organisation_id, tidied),
-      external_id === null ? undefined : people.find({ organisation_id, kind: 'external_id', value: external_id }),
+      findByTheirId(organisation_id, external_id, former_external_id),
       email === null ? undefined : people.find({ organisation_id, kind: 'email', value: email }),
     ])
     const strong = byId ?? byExternalId ?? byEmail
@@ -120,6 +133,8 @@ export const makeResolve = (deps: ResolveDeps) => {
     const today = dateIn(timeZoneOf(organisations, organisation_id), context.now)
     const fieldNames = campaign?.field_names ?? {}
     const fields = sentFields(content, fieldNames)
+    const ofFields = tidyDetails(fields, today)
+    const { refused } = ofFields
     // What a person of the team has judged is not judged again, whatever is blocked or demanded since.
     const isJudged = record.accepted || picked !== undefined
     const rules = isJudged ? [] : [...(campaign?.rules ?? []), ...intake.rules]
@@ -127,12 +142,14 @@ export const makeResolve = (deps: ResolveDeps) => {
       if (intake.blocked_sources.includes(record.source))
         return { type: 'DiscardSpam', reason: 'blocked_source', note: null }
       if (fillsTrap(content, intake.trap_fields)) return { type: 'DiscardSpam', reason: 'trap_field', note: null }
-      const facts = { fields, consent: content.consent, fieldNames, formats: formatsOn(today), today }
+      const facts = { fields, refused, consent: content.consent, fieldNames, formats: formatsOn(today), today }
       const failures = distinct(unmetRules(rules, facts))
       if (failures.length > 0) return { type: 'HoldIngest', failures }
     }
 
-    const tidied = withText(tidyDetails(fields, today), content.text, today)
+    const tidied = withText(ofFields, content.text, today)
+    const unusable = refusedDetails(fields, refused)
+    const told = unusable.length > 0 ? { refused: [...unusable] } : {}
     const keys = lockKeys(organisation_id, tidied)
     return inTurn(keys, async (): Promise<IngestCommand> => {
       const who: Who =
@@ -141,7 +158,7 @@ export const makeResolve = (deps: ResolveDeps) => {
           : picked === null
             ? { known: undefined }
             : { known: picked, matched_by: 'person' }
-      if ('review' in who) return { type: 'ReviewIngest', reason: who.review, candidates: [...who.candidates] }
+      if ('review' in who) return { type: 'ReviewIngest', reason: who.review, candidates: [...who.candidates], ...told }
       if (who.known !== undefined && rules.some(({ rule }) => rule === 'no_duplicate')) {
         const lead = await leads.find(organisation_id, who.known)
         const failures = sentTooSoon(record, lead?.sendings ?? [], demands, context.now)
@@ -155,7 +172,7 @@ export const makeResolve = (deps: ResolveDeps) => {
           contact_id,
           details: tidied.details,
           contested,
-          facts: declaredFacts(content.declared),
+          facts: { ...tidied.facts, ...declaredFacts(content.declared) },
           consent: consentOf(state),
           arrives: { external_id },
           words: null,
@@ -166,7 +183,7 @@ export const makeResolve = (deps: ResolveDeps) => {
       // Tried again, it finds the person whom it has made.
       const isNew = who.known === undefined || who.known === newPersonId(record)
       const matched_by = isNew ? 'nothing' : who.matched_by
-      return { type: 'ResolveIngest', contact_id, matched_by, is_new_lead, ...written }
+      return { type: 'ResolveIngest', contact_id, matched_by, is_new_lead, ...written, ...told }
     })
   }
 }

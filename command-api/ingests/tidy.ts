@@ -2,9 +2,13 @@ import { GB } from 'chrono-node/en'
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
 import { parse as parsePostcode } from 'postcode'
 import type { CustomerDetails } from '#domain/customers/events.ts'
-import type { DetailName, SentFields } from '#domain/ingests/fields.ts'
+import type { RefusedDetail } from '#domain/ingests/events.ts'
+import { factKeyOf, type DetailName, type SentFields } from '#domain/ingests/fields.ts'
 import type { Formats } from '#domain/ingests/rules.ts'
+import type { Facts } from '#domain/leads/events.ts'
+import { findableText, withoutUnseen } from '#domain/unseen.ts'
 import { CalendarDate } from '#domain/values.ts'
+import { isRounded } from '#infra/telephone.ts'
 import { readCustomer } from '../customer-input.ts'
 import { EmailAddress } from '../email-address.ts'
 
@@ -23,12 +27,12 @@ export const dateIn = (text: string, today = '9999-12-31'): string | undefined =
   return CalendarDate.safeParse(read).success ? read : undefined
 }
 
-export const isPhone = (text: string): boolean => parsePhoneNumberFromString(text, 'GB')?.isValid() ?? false
+const isPhone = (text: string): boolean => parsePhoneNumberFromString(findableText(text), 'GB')?.isValid() ?? false
 
 export const formatsOn = (today: string): Formats => ({
-  email: (text) => EmailAddress.safeParse(text.trim()).success,
+  email: (text) => EmailAddress.safeParse(text).success,
   phone: isPhone,
-  postcode: (text) => parsePostcode(text).valid,
+  postcode: (text) => parsePostcode(withoutUnseen(text)).valid,
   date: (text) => dateIn(text, today),
 })
 
@@ -53,20 +57,28 @@ export const nameParts = (name: string): Partial<Pick<CustomerDetails, 'title' |
 export type Tidied = {
   readonly details: Partial<CustomerDetails>
   readonly external_id: string | null
+  /** The same as it came, where that differs: by it the person may be known from before. */
+  readonly former_external_id: string | null
   readonly contact_id: string | null
   /** Which details were sent and cannot be used, and why. */
   readonly refused: Readonly<Partial<Record<DetailName, string>>>
+  /** What was sent of the person and is none of the details, as it came. */
+  readonly facts: Facts
 }
 
-/** The details of the person as they are stored; what cannot be used is left out. */
+/** The details of the person as they are stored; what cannot be used is a fact. */
 export const tidyDetails = (fields: Pick<SentFields, 'details'>, today: string): Tidied => {
-  const text = (name: DetailName): string | undefined => {
+  const asSent = (name: DetailName): string | undefined => {
     const found = fields.details.get(name)
     return found === undefined ? undefined : String(found.value).trim()
   }
+  const text = (name: DetailName): string | undefined => {
+    const sent = asSent(name)
+    return sent === undefined ? undefined : withoutUnseen(sent)
+  }
   const whole = text('name')
   const dob = text('dob')
-  const phone_number = text('phone_number')
+  const phone = telephoneIn(text('phone_number'))
   const sent = {
     ...(whole === undefined ? {} : nameParts(whole)),
     ...Object.fromEntries(
@@ -75,23 +87,55 @@ export const tidyDetails = (fields: Pick<SentFields, 'details'>, today: string):
         return value === undefined ? [] : [[name, value] as const]
       }),
     ),
-    ...(phone_number !== undefined && { phone_number: withoutWords(phone_number) || phone_number }),
+    ...(phone && { phone_number: phone.number }),
     ...(dob !== undefined && { dob: dateIn(dob, today) ?? dob }),
   }
-  const { details, refused } = readCustomer(sent, { today, country: null })
-  const { phone_number: read, address_line2, ...rest } = details
-  const isPhoneRead = phone_number === undefined || (read?.startsWith('+') ?? false)
+  const { details, refused: unusable } = readCustomer(sent, { today, country: null })
+  const { address_line2, ...rest } = details
+  const refused = inSentNames(unusable, fields)
+  const external_id = asSent('external_id')
+  const plainId = external_id === undefined ? null : findableText(external_id)
   return {
-    details: {
-      ...rest,
-      ...(read?.startsWith('+') && { phone_number: read }),
-      ...(address_line2 && { address_line2 }),
+    details: { ...rest, ...(address_line2 && { address_line2 }) },
+    external_id: plainId,
+    former_external_id: external_id === undefined || external_id === plainId ? null : external_id,
+    contact_id: asSent('contact_id')?.trim() ?? null,
+    refused,
+    facts: {
+      ...factsOfRefused(refused, fields),
+      ...(rest.phone_number && phone?.extension && { phone_extension: phone.extension }),
     },
-    external_id: text('external_id') ?? null,
-    contact_id: text('contact_id') ?? null,
-    refused: isPhoneRead ? refused : { ...refused, phone_number: 'must be a telephone number' },
   }
 }
+
+/** Why each detail that was sent cannot be used. A name that was sent as one is refused as one. */
+const inSentNames = (
+  unusable: Readonly<Record<string, string>>,
+  { details }: Pick<SentFields, 'details'>,
+): Tidied['refused'] =>
+  Object.fromEntries(
+    Object.entries(unusable).map(([name, reason]) => [
+      [...details.keys()].find((each) => each === name) ?? 'name',
+      reason.replace(/^[a-z]+_[a-z]+: /, ''),
+    ]),
+  )
+
+const factsOfRefused = (refused: Tidied['refused'], { details }: Pick<SentFields, 'details'>): Facts =>
+  Object.fromEntries(
+    [...details].flatMap(([name, { value, sender }]) =>
+      refused[name] === undefined ? [] : [[factKeyOf(sender) ?? name, value] as const],
+    ),
+  )
+
+/** The details that cannot be used, in the sender's words. */
+export const refusedDetails = (
+  { details }: Pick<SentFields, 'details'>,
+  refused: Tidied['refused'],
+): readonly RefusedDetail[] =>
+  [...details].flatMap(([name, { sender: field }]) => {
+    const reason = refused[name]
+    return reason === undefined ? [] : [{ field, reason }]
+  })
 
 const plainDetails = [
   'title',
@@ -104,6 +148,17 @@ const plainDetails = [
   'city',
   'country',
 ] as const
+
+const extension = /[\s,;(]*(?:ext(?:ension|n)?|(?<![a-z])x|#)[.:=\s]*(\d{1,7})[\s)]*$/i
+
+/** A telephone number, and the extension behind it, which is no part of it. */
+const telephoneIn = (text: string | undefined) => {
+  if (text === undefined) return undefined
+  if (isRounded(text)) return { number: text, extension: null }
+  const found = extension.exec(text)
+  const number = found ? text.slice(0, found.index) : text
+  return { number: withoutWords(number) || text, extension: found?.[1] ?? null }
+}
 
 /** "tel: 07700 900123 (home)" */
 const withoutWords = (phone: string): string =>

@@ -15,7 +15,7 @@ import { makeDemands } from '../current-demands.ts'
 import { commandHandler, type Writer } from '../handle.ts'
 import { operatorContext, operatorRoute, type Organisations } from '../operator.ts'
 import { RowFault, UploadedRows, UploadName, type UploadedRow } from '../uploaded-rows.ts'
-import { formatsOn, tidyDetails } from './tidy.ts'
+import { formatsOn, refusedDetails, tidyDetails } from './tidy.ts'
 
 type Deps = {
   readonly writer: Writer
@@ -95,18 +95,17 @@ export const uploadRoute = ({ writer, directory }: Deps): Route => {
           faults.push({ line, field: null, reason: 'is empty' })
           return
         }
+        const fieldNames = campaign?.field_names ?? {}
+        const sent = sentFields(content, fieldNames)
+        const { refused } = tidyDetails(sent, today)
+        const facts = { fields: sent, refused, consent: null, fieldNames, formats: formatsOn(today), today }
+        // What is held is decided when it is resolved: here it can only be foretold.
+        const unmet = dry_run ? unmetRules(rules, facts) : []
+        for (const { field, reason } of unmet) faults.push({ line, field, reason: reason ?? 'does not meet the rules' })
+        for (const { field, reason } of refusedDetails(sent, refused))
+          if (!unmet.some((each) => each.field === field))
+            faults.push({ line, field, reason: `is left out: ${reason}` })
         if (dry_run) {
-          const fieldNames = campaign?.field_names ?? {}
-          const sent = sentFields(content, fieldNames)
-          const unmet = unmetRules(rules, { fields: sent, consent: null, fieldNames, formats: formatsOn(today), today })
-          for (const { field, reason } of unmet)
-            faults.push({ line, field, reason: reason ?? 'does not meet the rules' })
-          const { refused } = tidyDetails(sent, today)
-          for (const [name, { sender: field }] of sent.details) {
-            const reason = refused[name]
-            if (reason !== undefined && !unmet.some((each) => each.field === field))
-              faults.push({ line, field, reason: `is left out: ${reason}` })
-          }
           if (sent.details.size === 0) faults.push({ line, field: null, reason: 'says of nobody who they are' })
           else {
             taken++

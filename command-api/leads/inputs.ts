@@ -12,6 +12,7 @@ import {
 } from '#domain/leads/events.ts'
 import { Key, type CustomField, type Pipeline } from '#domain/pipeline/events.ts'
 import { Rejection } from '#domain/rejection.ts'
+import { findableText } from '#domain/unseen.ts'
 import { SentInstant } from '#domain/values.ts'
 import { newId } from '#infra/ids.ts'
 import { noDate } from '#domain/reasons.ts'
@@ -61,7 +62,14 @@ export const LeadAct = z.discriminatedUnion('act', [
     follow_up: z.boolean().optional().describe('The team has promised to come back to the person.'),
     priority: Priority.optional(),
     archived: z.boolean().optional().describe('Out of the team’s sight; the feeds still show it.'),
-    external_system_id: text(200).nullable().optional().describe('Its id in the organisation’s own CRM.'),
+    external_system_id: z
+      .string()
+      .overwrite(findableText)
+      .min(1)
+      .max(200)
+      .nullable()
+      .optional()
+      .describe('Its id in the organisation’s own CRM.'),
   }),
 ])
 type LeadAct = z.output<typeof LeadAct>

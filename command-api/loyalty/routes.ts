@@ -23,11 +23,9 @@ const address = '/api/v1/programme_memberships/:external_ref' as const
 const tag = 'Loyalty'
 
 const Path = z.object({
-  external_ref: z
-    .string()
-    .min(1)
-    .max(200)
-    .describe('The partner’s reference for the member or, before it is confirmed, the membership’s id.'),
+  external_ref: MemberReference.describe(
+    'The partner’s reference for the member or, before it is confirmed, the membership’s id.',
+  ),
 })
 
 /** Clients take dots out of addresses before they ask. */

@@ -3,18 +3,20 @@ import { decimalMoney } from '#domain/money.ts'
 import { valueFault } from '#domain/outcomes/calculate.ts'
 import type { LeadReference, OutcomeModel, OutcomeType, Report } from '#domain/outcomes/events.ts'
 import { Rejection, type Fields } from '#domain/rejection.ts'
+import { findableText } from '#domain/unseen.ts'
 import { CalendarDate, CurrencyCode, CustomerId, SentInstant } from '#domain/values.ts'
 import { readCustomer } from '../customer-input.ts'
 
 export const longestEventId = 200
 
 const text = (most: number) => z.string().trim().min(1).max(most)
+const findable = (most: number) => z.string().overwrite(findableText).min(1).max(most)
 
 export const LeadInput = z.object({
   id: CustomerId.nullish(),
   external_id: text(200).nullish().describe('The firm’s own id of the lead.'),
-  email: text(254).nullish(),
-  phone: text(50).nullish(),
+  email: findable(254).nullish(),
+  phone: findable(50).nullish(),
   match_on_details: z
     .boolean()
     .nullish()

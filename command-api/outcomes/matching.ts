@@ -1,4 +1,5 @@
 import type { HeldReason, LeadReference } from '#domain/outcomes/events.ts'
+import { findableText } from '#domain/unseen.ts'
 import { CustomerId, type OrganisationId } from '#domain/values.ts'
 import type { Leads } from '../live-leads.ts'
 
@@ -38,9 +39,11 @@ export const matchLead = async (
     return isVisible ? state.record.contact_id : undefined
   }
 
-  /** Or by ours, of a lead whose sender keeps that as its own. */
+  /** As it came, it may be an id from before; or ours, of a lead whose sender keeps that as its own. */
   const byTheirId = async (value: string): Promise<CustomerId | undefined> =>
-    (await findPerson({ organisation_id, kind: 'external_id', value })) ?? CustomerId.safeParse(value).data
+    (await findPerson({ organisation_id, kind: 'external_id', value: findableText(value) })) ??
+    (await findPerson({ organisation_id, kind: 'external_id', value })) ??
+    CustomerId.safeParse(findableText(value)).data
 
   if (contact_id !== null || external_id !== null) {
     const found = await visible(contact_id === null ? await byTheirId(external_id ?? '') : CustomerId.parse(contact_id))

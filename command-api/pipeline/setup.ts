@@ -14,6 +14,7 @@ import {
   type Pipeline,
 } from '#domain/pipeline/events.ts'
 import { derivedId } from '#infra/ids.ts'
+import { withoutUnseen } from '#domain/unseen.ts'
 import { EmailAddress } from '../email-address.ts'
 import { commandHandler, type Writer } from '../handle.ts'
 import { reportUnlessOne, type AnySetupSection, type SetupContext, type SetupSection } from '../setup-section.ts'
@@ -75,7 +76,7 @@ const DeclaredStage = z.strictObject({
 
 const DeclaredMember = z.strictObject({
   id: z.uuid().toLowerCase().optional(),
-  full_name: z.string().trim().min(1).max(100),
+  full_name: z.string().overwrite(withoutUnseen).min(1).max(100),
   email: EmailAddress,
   active: z.boolean().default(true),
 })

@@ -3,13 +3,14 @@ import { CollectionRules } from '#domain/policies/events.ts'
 import { noContact, PolicyRules, type PolicyRules as Rules } from '#domain/policy-rules/events.ts'
 import { policyRules } from '#domain/policy-rules/policy-rules.ts'
 import { defaultPolicyRules } from '#domain/policy-rules/record.ts'
+import { withoutUnseen } from '#domain/unseen.ts'
 import { EmailAddress } from '../email-address.ts'
 import { commandHandler, type Writer } from '../handle.ts'
 import { reportUnlessOne, type SetupSection } from '../setup-section.ts'
 
 const { collection_rules: collection, rpi_cap_percent } = defaultPolicyRules
 
-const line = (most: number) => z.string().trim().min(1).max(most).nullable().default(null)
+const line = (most: number) => z.string().overwrite(withoutUnseen).min(1).max(most).nullable().default(null)
 
 const DeclaredContact = z.strictObject({
   address: line(300),

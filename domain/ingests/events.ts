@@ -62,6 +62,13 @@ export const RuleFailure = z.object({
 })
 export type RuleFailure = z.infer<typeof RuleFailure>
 
+/** A detail that was sent and cannot be used, in the sender's field names. */
+export const RefusedDetail = z.object({ field: z.string(), reason: z.string() })
+export type RefusedDetail = z.infer<typeof RefusedDetail>
+
+/** Left out where all could be used. */
+const refused = personal(z.array(RefusedDetail)).optional()
+
 const written = {
   facts_written: z.int(),
   fields_proposed: z.int(),
@@ -89,14 +96,20 @@ export const ingestEvents = {
   IngestResolutionStarted: event({ attempt: z.int() }),
   /** It does not meet the campaign's rules, or the organisation's. */
   IngestHeld: event({ failures: personal(z.array(RuleFailure)) }),
-  IngestReviewNeeded: event({ reason: ReviewReason, candidates: z.array(CustomerId) }),
+  IngestReviewNeeded: event({ reason: ReviewReason, candidates: z.array(CustomerId), refused }),
   IngestDiscarded: event({ reason: DiscardReason, note: personal(z.string()).nullable() }),
   /** A person of the team accepts it although it does not meet the rules. */
   IngestAccepted: event({ ingest_id: IngestId }),
   /** A person of the team says who it is about; null: somebody new. */
   IngestPersonPicked: event({ contact_id: CustomerId.nullable() }),
   /** Who it is about is known, and what was declared is theirs. */
-  IngestResolved: event({ contact_id: CustomerId, matched_by: MatchedBy, is_new_lead: z.boolean(), ...written }),
+  IngestResolved: event({
+    contact_id: CustomerId,
+    matched_by: MatchedBy,
+    is_new_lead: z.boolean(),
+    ...written,
+    refused,
+  }),
   IngestDeferred: event({
     step: IngestStep,
     attempt: z.int(),
@@ -106,6 +119,6 @@ export const ingestEvents = {
   IngestRetried: event({ step: IngestStep, attempt: z.int() }),
   IngestFailed: event({ step: IngestStep, reason: personal(z.string()) }),
   /** What was read is theirs too. */
-  IngestApplied: event({ ...written, truncated: z.boolean() }),
+  IngestApplied: event({ ...written, truncated: z.boolean(), refused }),
 }
 export type IngestEvent = EventOf<typeof ingestEvents>

@@ -1,5 +1,6 @@
 import type { CustomerDetails } from '../customers/events.ts'
 import { mostFacts } from '../leads/events.ts'
+import { isUnseen } from '../unseen.ts'
 import type { Declared, IngestContent } from './events.ts'
 
 type Plain = string | number | boolean
@@ -91,7 +92,7 @@ export const sentFields = (content: IngestContent, fieldNames: Readonly<Record<s
 
   for (const [key, value] of Object.entries(content.identity ?? {})) {
     const name = detailNamed(key)
-    if (name && value) keep(name, { value, sender: key })
+    if (name && value && isSaid(value)) keep(name, { value, sender: key })
   }
   const { leaves, truncated } = leavesOf(content.data ?? {})
   for (const { path, value, list } of leaves) {
@@ -107,7 +108,7 @@ export const sentFields = (content: IngestContent, fieldNames: Readonly<Record<s
     }
   }
   for (const [key, value] of Object.entries(content.declared ?? {})) {
-    if (value === null || Array.isArray(value) || value === '') continue
+    if (value === null || Array.isArray(value) || !isSaid(value)) continue
     const name = detailDeclared(key, value)
     if (name) keep(name, { value, sender: key })
   }
@@ -163,9 +164,12 @@ const leavesOf = (data: Readonly<Record<string, unknown>>) => {
 
 /** Forms send an empty choice before those that were made. JSON may hold numbers that are none for us. */
 const isSaid = (value: unknown): boolean => {
-  if (typeof value === 'string') return value.trim() !== ''
+  if (typeof value === 'string') return !isUnseen(value)
   return typeof value === 'number' ? Number.isFinite(value) : value !== null
 }
+
+/** The key of a fact that is made of what the sender calls a field; undefined when none can be made. */
+export const factKeyOf = (sender: string): string | undefined => keyOf(sender.split('.'))
 
 /** A field key made of a path; undefined when none can be made. */
 const keyOf = (path: readonly string[]): string | undefined => {

@@ -78,8 +78,8 @@ const decideInTurn = (command: LaterCommand, record: IngestRecord): readonly Ing
     case 'HoldIngest':
       return status === 'resolving' ? [{ type: 'IngestHeld', failures: command.failures }] : []
     case 'ReviewIngest': {
-      const { reason, candidates } = command
-      return status === 'resolving' ? [{ type: 'IngestReviewNeeded', reason, candidates }] : []
+      const { type: _type, ...data } = command
+      return status === 'resolving' ? [{ type: 'IngestReviewNeeded', ...data }] : []
     }
     case 'DiscardSpam': {
       const { reason, note } = command

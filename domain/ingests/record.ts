@@ -5,6 +5,7 @@ import {
   DiscardReason,
   IngestStep,
   MatchedBy,
+  RefusedDetail,
   ReviewReason,
   RuleFailure,
   Source,
@@ -14,6 +15,7 @@ import {
 import { sentFields, type DetailName } from './fields.ts'
 import { CampaignKey } from '../campaigns/events.ts'
 import { phoneDigits } from '../phone-digits.ts'
+import { findableText } from '../unseen.ts'
 
 export const IngestStatus = z.enum([
   'received',
@@ -54,6 +56,8 @@ export const IngestRecord = z.object({
   retry_after: Instant.nullable(),
   error: z.string().nullable(),
   failures: z.array(RuleFailure),
+  /** Details that were sent and cannot be used. */
+  refused: z.array(RefusedDetail),
   review: z.object({ reason: ReviewReason, candidates: z.array(CustomerId) }).nullable(),
   discarded: z.object({ reason: DiscardReason, note: z.string().nullable() }).nullable(),
   /** A person of the team took it in although it does not meet the rules. */
@@ -101,6 +105,7 @@ const received = (event: Extract<IngestEvent, { type: 'IngestReceived' }>, occur
   retry_after: null,
   error: null,
   failures: [],
+  refused: [],
   review: null,
   discarded: null,
   accepted: false,
@@ -117,8 +122,8 @@ const change = (ingest: IngestRecord, event: LaterEvent, occurred_at: string): P
     case 'IngestHeld':
       return { status: 'held', failures: event.failures, processed_at: occurred_at, step: null }
     case 'IngestReviewNeeded': {
-      const { reason, candidates } = event
-      return { status: 'needs_review', review: { reason, candidates }, processed_at: occurred_at, step: null }
+      const { reason, candidates, refused = [] } = event
+      return { status: 'needs_review', review: { reason, candidates }, refused, processed_at: occurred_at, step: null }
     }
     case 'IngestDiscarded': {
       const { reason, note } = event
@@ -129,8 +134,8 @@ const change = (ingest: IngestRecord, event: LaterEvent, occurred_at: string): P
     case 'IngestPersonPicked':
       return { ...working('resolving', 1), review: null }
     case 'IngestResolved': {
-      const { contact_id, matched_by, is_new_lead } = event
-      return { ...working('extracting', 1), contact_id, matched_by, is_new_lead, ...sum(ingest, event) }
+      const { contact_id, matched_by, is_new_lead, refused = [] } = event
+      return { ...working('extracting', 1), contact_id, matched_by, is_new_lead, refused, ...sum(ingest, event) }
     }
     case 'IngestDeferred': {
       const { step, attempt, reason, retry_after } = event
@@ -142,7 +147,8 @@ const change = (ingest: IngestRecord, event: LaterEvent, occurred_at: string): P
       return { status: 'failed', error: event.reason, processed_at: occurred_at, retry_after: null, step: null }
     case 'IngestApplied': {
       const { truncated } = event
-      return { status: 'applied', ...sum(ingest, event), truncated, processed_at: occurred_at, step: null }
+      const refused = [...ingest.refused, ...(event.refused ?? [])]
+      return { status: 'applied', ...sum(ingest, event), refused, truncated, processed_at: occurred_at, step: null }
     }
   }
 }
@@ -171,7 +177,7 @@ export const namedIn = (
   const { details } = sentFields(content)
   const text = (name: DetailName): string | null => {
     const found = details.get(name)
-    return found === undefined ? null : String(found.value).trim()
+    return found === undefined ? null : findableText(String(found.value))
   }
   return {
     named_id: text('contact_id')?.toLowerCase() ?? null,
@@ -245,13 +251,13 @@ export const explain = (record: IngestRecord): string => {
     case 'applied':
       return explainApplied(record)
     case 'needs_review':
-      return record.review ? reviews[record.review.reason] : 'Somebody must decide who the lead is about.'
+      return `${record.review ? reviews[record.review.reason] : 'Somebody must decide who the lead is about.'}${explainRefused(record)}`
     case 'deferred':
       return `We could not ${record.step === 'extracting' ? 'read the lead' : 'go on'} just now and will try again by ourselves at ${record.retry_after ?? 'a later time'}.`
     case 'failed':
       return record.contact_id === null
         ? `We could not process the lead: ${record.error ?? 'the reason is not known'}`
-        : `The lead is recorded with what was declared, but the rest could not be read: ${record.error ?? 'the reason is not known'}`
+        : `The lead is recorded with what was declared, but the rest could not be read: ${record.error ?? 'the reason is not known'}${explainRefused(record)}`
     case 'discarded':
       return explainDiscarded(record)
     case 'held': {
@@ -298,7 +304,13 @@ const explainApplied = (record: IngestRecord): string => {
   const did = parts.length > 0 ? `. We ${listed(parts)}.` : ', and told us nothing that we did not know.'
   const isFirst = matched_by !== 'nothing' && is_new_lead === true ? ' They are a lead for the first time.' : ''
   const cut = truncated ? ' It was too long to be read in full.' : ''
-  return `${who}${did}${isFirst}${cut}`
+  return `${who}${did}${isFirst}${cut}${explainRefused(record)}`
+}
+
+/** With a person, what cannot be a detail of theirs is a fact about them. */
+const explainRefused = ({ refused, contact_id }: IngestRecord): string => {
+  const kept = contact_id === null ? '' : ' and is kept as a fact, as it came'
+  return refused.map(({ field, reason }) => ` What was sent as ${field} cannot be used${kept}: ${reason}.`).join('')
 }
 
 const explainDiscarded = ({ discarded, source }: IngestRecord): string => {

@@ -16,6 +16,8 @@ export type Formats = {
 
 export type RuleFacts = {
   readonly fields: SentFields
+  /** Which details were sent and cannot be used, and why. */
+  readonly refused: Readonly<Partial<Record<DetailName, string>>>
   readonly consent: IngestConsent | null
   /** By our field key, what the sender calls it. */
   readonly fieldNames: Readonly<Record<string, string>>
@@ -40,7 +42,11 @@ const failureOf = (rule: LeadRule, facts: RuleFacts): RuleFailure | undefined =>
     rule: rule.rule,
     reason,
   })
-  if (rule.rule === 'required') return found ? undefined : failed('is missing')
+  if (rule.rule === 'required') {
+    const unusable = whyUnusable(rule.field, facts)
+    if (!found) return failed('is missing')
+    return unusable === undefined ? undefined : failed(`cannot be used: ${unusable}`)
+  }
   // Whether a field must be there is a rule of its own.
   if (!found) return undefined
   const text = String(found.value)
@@ -100,6 +106,17 @@ const detailOf = (name: DetailName, details: SentFields['details']): SentField |
     return whole && String(whole.value).trim().includes(' ') ? whole : undefined
   }
   return undefined
+}
+
+/** Why nothing is kept of a detail that was sent; undefined when something is. Of a name, one of its parts is enough. */
+const whyUnusable = (key: string, { fields: { details }, refused }: RuleFacts): string | undefined => {
+  const name = detailNamed(key)
+  if (!name) return undefined
+  if (details.has(name)) return refused[name]
+  const parts = (name === 'name' ? (['first_name', 'last_name'] as const) : (['name'] as const)).filter((part) =>
+    details.has(part),
+  )
+  return parts.every((part) => refused[part] !== undefined) ? parts.map((part) => refused[part])[0] : undefined
 }
 
 const formatFault = (

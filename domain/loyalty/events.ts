@@ -50,7 +50,7 @@ export const programmeEvents = {
 }
 export type ProgrammeEvent = EventOf<typeof programmeEvents>
 
-/** The partner's own reference for a member. */
+/** The partner's own reference for a member: without spaces around it, wherever it is sent. */
 export const MemberReference = z.string().trim().min(1).max(200)
 
 const cycle = {

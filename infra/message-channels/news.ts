@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { findableText } from '#domain/unseen.ts'
 
 const text = (most: number) => z.string().trim().min(1).max(most)
 /** Longer ones are cut, not refused: what somebody wrote under it is quoted mail, and the first line may be STOP. */
@@ -13,7 +14,7 @@ const about = {
 }
 const from = z
   .string()
-  .trim()
+  .overwrite(findableText)
   .max(320)
   .transform((address) => address.toLowerCase())
   .describe('The person’s address: of email or, in E.164, a telephone number.')

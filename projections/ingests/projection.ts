@@ -27,7 +27,7 @@ const nobody = { named_id: null, external_id: null, email: null, phone_digits: n
 /** Every lead that was sent, and what became of it; without what was sent of the person. */
 export const ingests: Projection<typeof events, Row, 'organisation_id' | 'id'> = {
   name: 'ingests',
-  version: 6,
+  version: 7,
   categories: ['ingest'],
   events,
   awaited: 'seldom',

@@ -10,6 +10,7 @@ import {
 import { outcomeOf, type Outcome } from '#domain/outcomes/record.ts'
 import { phoneDigits } from '#domain/phone-digits.ts'
 import type { Fields } from '#domain/rejection.ts'
+import { findableText } from '#domain/unseen.ts'
 import { isPlacedBehind } from '../place.ts'
 import type { Projection } from '../projection.ts'
 
@@ -132,8 +133,8 @@ type Named = Pick<HeldRow, 'named_id' | 'external_id' | 'email' | 'phone_digits'
 
 const namesOf = ({ named_id, external_id, email, phone }: Names): Named => ({
   named_id: named_id?.toLowerCase() ?? null,
-  external_id: external_id?.trim() ?? null,
-  email: email?.trim().toLowerCase() ?? null,
+  external_id: external_id === null ? null : findableText(external_id),
+  email: email === null ? null : findableText(email).toLowerCase(),
   phone_digits: phoneDigits(phone),
 })
 
@@ -150,7 +151,7 @@ const heldReport = ({ report, lead }: Content, reason: HeldReason, faults: Field
 /** Outcomes that wait for a person to say which lead they are about. */
 export const heldOutcomes: Projection<typeof outcomeReportEvents, HeldRow, 'organisation_id' | 'id'> = {
   name: 'held_outcomes',
-  version: 4,
+  version: 5,
   categories: ['outcome_report'],
   events: outcomeReportEvents,
   table: {

@@ -7,6 +7,7 @@ import {
   type Membership,
   type Programme,
 } from '#domain/loyalty/record.ts'
+import { MemberReference } from '#domain/loyalty/events.ts'
 import { MembershipId, OrganisationId } from '#domain/values.ts'
 import { Cursor } from '#infra/http/cursor.ts'
 import { notFound, Problem } from '#infra/http/problem.ts'
@@ -66,11 +67,9 @@ export const membershipReads = ({ db, pool, programmes }: Deps): Route[] => {
         summary: 'Read a membership',
         access: { kind: 'application', scopes: readOrWrite, serverOnly: true },
         path: z.object({
-          external_ref: z
-            .string()
-            .min(1)
-            .max(200)
-            .describe('The partner’s reference for the member or, before it is confirmed, the membership’s id.'),
+          external_ref: MemberReference.describe(
+            'The partner’s reference for the member or, before it is confirmed, the membership’s id.',
+          ),
         }),
         answers: { 200: z.object({ data: ShownMembership }) },
       },

@@ -30,6 +30,17 @@ describe('what is kept of', () => {
     ['country', 'UK', 'GB'],
     ['country', 'fr', 'FR'],
     ['country', 'United Kingdom', 'United Kingdom'],
+    ['email', '\u200Banna\u200B@exam\u00ADple.org\uFEFF', 'anna@example.org'],
+    ['email', 'smith&jones@example.org', 'smith&jones@example.org'],
+    ['email', "Miles.O'Brien@example.org", "miles.o'brien@example.org"],
+    ['email', 'anna@Bücher.example', 'anna@bücher.example'],
+    ['email', 'jöran@xn--bcher-kva.example', 'jöran@xn--bcher-kva.example'],
+    ['email', 'anna@example.xn--p1ai', 'anna@example.xn--p1ai'],
+    ['phone_number', '\u202A+44\u200B 113 245 0100\u202C', '+441132450100'],
+    ['first_name', 'An\u200Bna\u2060', 'Anna'],
+    ['first_name', 'می\u200Cنا', 'می\u200Cنا'],
+    ['last_name', '\u200Dक्\u200Dष\u200C', 'क्\u200Dष'],
+    ['address_line1', '\u200E1 High Street\u00AD', '1 High Street'],
   ])('%s %j: %j', (name, sent, kept) => {
     expect(read({ [name]: sent })).toEqual({ details: { [name]: kept }, refused: {} })
   })
@@ -49,6 +60,17 @@ describe('what is wrong with', () => {
     ['email', ['anna@example.org'], 'text'],
     ['phone_number', '12', 'too_short'],
     ['phone_number', '07700 900123 45678', 'too_long'],
+    ['phone_number', '07700 90012', 'too_short'],
+    ['phone_number', '+44 (0)7700 90012', 'too_short'],
+    ['phone_number', '07700 9001234', 'too_long'],
+    ['phone_number', '4.47911E+11', 'a spreadsheet has rounded the number'],
+    ['email', 'anna..ash@example.org', 'email address'],
+    ['email', '.anna@example.org', 'email address'],
+    ['email', 'anna@exa mple.org', 'email address'],
+    ['email', 'anna@-example.org', 'email address'],
+    ['email', 'anna@10.0.0.1', 'email address'],
+    ['email', 'anna@bob@example.org', 'email address'],
+    ['email', 'Anna <anna@example.org>', 'email address'],
     ['phone_number', 'call me', 'format_invalid'],
     ['phone_number', '07700 900123;drop', 'format_invalid'],
     ['dob', '2026-01-15', 'in the past'],
@@ -74,6 +96,13 @@ test('what is null or blank is as if it had not been sent', () => {
   const blank = Object.fromEntries(names.map((name, index) => [name, index % 2 === 0 ? ' ' : null]))
   expect(read({ ...blank, unheard: 1 })).toEqual({ details: {}, refused: {} })
 })
+
+test.each(['\u200B', '\uFEFF\u2060', '\u200D', ' \u00AD ', '\u3164', '\u2800'])(
+  '%j as a first name is none',
+  (first_name) => {
+    expect(read({ first_name })).toEqual({ details: {}, refused: {} })
+  },
+)
 
 const Documented = z.fromJSONSchema(z.looseObject({}).parse(AnyCustomerInput.meta()?.['override']))
 const isDocumented = (sent: unknown) => Documented.safeParse(sent).success

@@ -400,3 +400,31 @@ test('rows of a file are answered when it is their turn, so that other leads of 
   const events = await service.parts.eventLog.read(`ingest-${id}`)
   expect(events.map(({ type }) => type).slice(0, 2)).toEqual(['IngestReceived', 'IngestResolutionStarted'])
 })
+
+test('an import names what of a row is left out as its dry run does, and takes the row in', async () => {
+  const rows = ['E-mail,Telephone', 'gus@example.com,4.47911E+11', 'hal@example.com,0113 245 0100 ext 5']
+  await writeFile(join(folder, 'left-out.csv'), [...rows, 'ivy@example.com,"07700 90012"', ''].join('\n'))
+  const dry = await run('import', 'left-out.csv', '--dry-run')
+  const { code, output } = await run('import', 'left-out.csv')
+
+  const faults = [
+    'left-out.csv:2: Telephone is left out: a spreadsheet has rounded the number; write all of its digits, as text',
+    'left-out.csv:4: Telephone is left out: the number has too few digits',
+  ]
+  expect(dry.output.split('\n').slice(0, 2)).toEqual(faults)
+  expect(code).toBe(1)
+  expect(output.split('\n').slice(0, 2)).toEqual(faults)
+  expect(output).toContain('3 leads were taken in, 0 were known, 2 faults.')
+})
+
+test('a file with line ends of several kinds is read row by row, each by its own line', async () => {
+  const text = 'email,notes\r\nned@example.com,one\nola@example.com,"two\nlines"\rpip@example.com,three,\r\n'
+  await writeFile(join(folder, 'mixed.csv'), text)
+  const { output } = await run('import', 'mixed.csv', '--dry-run')
+
+  expect(output.split('\n')).toEqual([
+    'mixed.csv:5: the row has 3 values, the first line names 2. Put a text with a comma between double quotes.',
+    '2 leads would be taken in, 0 would be held, 0 were known, 1 fault.',
+    '',
+  ])
+})

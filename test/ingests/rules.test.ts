@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { LeadRule } from '#domain/campaigns/events.ts'
 import type { IngestContent } from '#domain/ingests/events.ts'
 import { sentFields } from '#domain/ingests/fields.ts'
-import { unmetRules, type Formats } from '#domain/ingests/rules.ts'
+import { unmetRules, type Formats, type RuleFacts } from '#domain/ingests/rules.ts'
 import { nothing } from './builders.ts'
 
 /** What a campaign asks of a lead. */
@@ -13,10 +13,14 @@ const formats: Formats = {
   postcode: (text) => /^[A-Z]{1,2}\d{1,2} ?\d[A-Z]{2}$/i.test(text),
   date: (text) => (/^\d{4}-\d\d-\d\d$/.test(text) ? text : undefined),
 }
-type Sent = Partial<IngestContent> & { readonly fieldNames?: Readonly<Record<string, string>> }
-const unmet = (rule: LeadRule, { fieldNames = {}, ...content }: Sent) =>
+type Sent = Partial<IngestContent> & {
+  readonly fieldNames?: Readonly<Record<string, string>>
+  readonly refused?: RuleFacts['refused']
+}
+const unmet = (rule: LeadRule, { fieldNames = {}, refused = {}, ...content }: Sent) =>
   unmetRules([rule], {
     fields: sentFields({ ...nothing, ...content }, fieldNames),
+    refused,
     consent: content.consent ?? null,
     fieldNames,
     formats,
@@ -25,6 +29,22 @@ const unmet = (rule: LeadRule, { fieldNames = {}, ...content }: Sent) =>
 const failed = (rule: LeadRule, field: string, reason: unknown = expect.any(String)) => [
   { field, rule: rule.rule, reason },
 ]
+
+describe('a detail that was sent and cannot be used', () => {
+  const why = 'must not hold control characters'
+  const ada = { data: { forename: 'Ada', surname: 'Ash' } }
+  test.each<[string, string, Sent, boolean]>([
+    ['a phone', 'phone', { data: { mobile: '12' }, refused: { phone_number: why } }, false],
+    ['a whole name', 'name', { data: { name: 'Ada Ash' }, refused: { name: why } }, false],
+    ['a last name by the whole', 'last_name', { data: { name: 'Ada Ash' }, refused: { name: why } }, false],
+    ['a name of which one part is kept', 'name', { ...ada, refused: { last_name: why } }, true],
+    ['a name of which no part is kept', 'name', { ...ada, refused: { first_name: why, last_name: why } }, false],
+    ['a phone beside another detail', 'phone', { data: { phone: '0770' }, refused: { email: why } }, true],
+  ])('%s: required, %s', (_what, field, sent, isMet) => {
+    const rule: LeadRule = { rule: 'required', field }
+    expect(unmet(rule, sent)).toEqual(isMet ? [] : failed(rule, expect.any(String) as never, `cannot be used: ${why}`))
+  })
+})
 
 describe('a field that is required', () => {
   const rule = (field: string): LeadRule => ({ rule: 'required', field })
@@ -227,8 +247,7 @@ test('of several rules those that are not met are named, in their order', () => 
   ]
   const fields = sentFields({ ...nothing, data: { email: 'ada@example.com' } })
 
-  expect(unmetRules(rules, { fields, consent: null, fieldNames: {}, formats, today: '2026-06-15' })).toMatchObject([
-    { field: 'name' },
-    { field: 'phone_number' },
-  ])
+  expect(
+    unmetRules(rules, { fields, refused: {}, consent: null, fieldNames: {}, formats, today: '2026-06-15' }),
+  ).toMatchObject([{ field: 'name' }, { field: 'phone_number' }])
 })

@@ -9,6 +9,10 @@ describe('a number is read as E.164', () => {
     ['020 7183 8750 ext. 12', '+442071838750'],
     ['07400 123456', '+447400123456'],
     ['+353 1 677 1234', '+35316771234'],
+    // A plus that nobody encoded arrives as a space.
+    [' 353 1 677 1234', '+35316771234'],
+    [' 020 7183 8750', '+442071838750'],
+    ['\u202A+44 20 7183\u200B 8750\u202C', '+442071838750'],
     // A range of Guernsey's, under the same country code.
     ['07911 123456', '+447911123456'],
   ])('%s', (sent, number) => {
@@ -25,6 +29,11 @@ describe('or it is said why it is none', () => {
     ['+999 123456789', 'format_invalid'],
     ['12', 'too_short'],
     ['020 71', 'too_short'],
+    ['07400 12345', 'too_short'],
+    ['+44 7400 12345', 'too_short'],
+    ['07400 1234567', 'too_long'],
+    ['\u200B', 'blank'],
+    ['4.47911E+11', 'format_invalid'],
     ['020 7183 8750 1234 5678', 'too_long'],
     ['1'.repeat(5000), 'too_long'],
     ['01111 111111', 'invalid_number'],
