@@ -17,6 +17,9 @@ export const attemptsMax = delaysSeconds.length + 1
  */
 export const unsentMax = 20
 
+/** Above 599 no status is defined, so that trying again promises nothing. */
+export const isServerError = (status: number): boolean => status >= 500 && status <= 599
+
 export type Verdict = 'delivered' | 'retry' | 'failed'
 
 /** 2xx is a success. 429, 5xx and no answer may be better later; any other status, and a refusal of ours, will not. */
@@ -29,7 +32,7 @@ export const verdictOn = (exchange: Exchange): Verdict => {
     case 'answered': {
       const { status } = exchange
       if (status >= 200 && status < 300) return 'delivered'
-      return status === 429 || status >= 500 ? 'retry' : 'failed'
+      return status === 429 || isServerError(status) ? 'retry' : 'failed'
     }
   }
 }

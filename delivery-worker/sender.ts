@@ -5,6 +5,7 @@ import type { Log } from '#infra/log.ts'
 import { notifier } from '#infra/notifier.ts'
 import { reasonOf } from '#infra/reason.ts'
 import { settlesWithin } from '#infra/timeout.ts'
+import { isServerError } from './backoff.ts'
 import { readBodies } from './body.ts'
 import type { Capabilities } from './capability.ts'
 import { candidateSearch, type Health, type Standing } from './endpoints.ts'
@@ -210,10 +211,10 @@ export const startSender = (parts: SenderParts) => {
 
 const anyUnproven: Candidate = { organisation_id: 'any other', connection_id: 'any other', standing: 'new' }
 
-/** An answer of 4xx, or a refusal of ours, says nothing of the receiver's health. */
+/** An answer that is final, or a refusal of ours, says nothing of the receiver's health. */
 const healthAfter = ({ outcome, status, state }: Completed): Health | undefined => {
   if (state === 'delivered') return 'well'
-  return outcome === 'unanswered' || (status !== null && status >= 500) ? 'failing' : undefined
+  return outcome === 'unanswered' || (status !== null && isServerError(status)) ? 'failing' : undefined
 }
 
 const standingAfter = ({ outcome, state }: Completed, isSlow: boolean): Standing => {

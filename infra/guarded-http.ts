@@ -45,12 +45,16 @@ export type GuardedHttpOptions = Allowance & {
 }
 
 const usualBodyLimitBytes = 64 * 1024
-const withinOurDeadline = { headersTimeout: 0, bodyTimeout: 0 }
+/** As much as the large proxies of the internet let through. Node's own limit is an eighth of it. */
+const headLimitBytes = 128 * 1024
+/** The times are within our own deadline. */
+const limits = { headersTimeout: 0, bodyTimeout: 0, maxHeaderSize: headLimitBytes }
 
 /**
  * Requests to servers that organisations name. Whichever they name, nothing is reached but the public internet and what the
  * operator allows: every literal and every resolved address is checked, and the connection goes to the very address that
- * was checked. It follows no redirect, decompresses nothing and reads at most 64 kB of an answer unless told otherwise.
+ * was checked. It follows no redirect, decompresses nothing and reads at most 128 kB of the head of an answer, and 64 kB of
+ * its body unless told otherwise.
  */
 export const makeGuardedHttp = (options: GuardedHttpOptions) => {
   const { timeoutMs = 15_000, ca, bodyLimitBytes = usualBodyLimitBytes } = options
@@ -80,7 +84,7 @@ export const makeGuardedHttp = (options: GuardedHttpOptions) => {
   }
 
   const agent = new Agent({
-    factory: (origin) => new Pool(origin, { ...withinOurDeadline, connect: connectorTo(new URL(origin)) }),
+    factory: (origin) => new Pool(origin, { ...limits, connect: connectorTo(new URL(origin)) }),
   })
 
   /** Why a request to this address would not be tried, as far as the address itself tells. */
@@ -192,6 +196,7 @@ const isOfConnecting = (error: unknown): boolean =>
 
 const reasonOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
-  const code = 'code' in error ? String(error.code) : ''
+  // Of a malformed head the code is there and undefined.
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
   return [code, error.message].filter((part) => part !== '').join(': ')
 }

@@ -5,7 +5,9 @@ import { isUnavailable } from './postgres/postgres.ts'
 const maySayMore = (error: Error): boolean => error instanceof OwnError || 'syscall' in error || isUnavailable(error)
 
 const codeOf = (error: Error): string | undefined =>
-  'code' in error && /^[\w.-]{1,40}$/.test(String(error.code)) ? String(error.code) : undefined
+  'code' in error && error.code !== undefined && /^[\w.-]{1,40}$/.test(String(error.code))
+    ? String(error.code)
+    : undefined
 
 const nameOf = ({ name }: Error): string => (/^\w{1,60}$/.test(name) ? name : 'Error')
 

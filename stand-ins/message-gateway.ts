@@ -58,7 +58,7 @@ const tellUntilTaken = async (webhook: NewsWebhook, news: object): Promise<void>
       (answer) => answer.status,
       () => 503,
     )
-    if (status !== 429 && status < 500) return
+    if (status !== 429 && (status < 500 || status > 599)) return
     await pause(1_000, undefined, { ref: false })
   }
 }

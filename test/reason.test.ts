@@ -30,6 +30,7 @@ const foreign: readonly (readonly [string, unknown, RegExp])[] = [
   ['a statement with a value', invalid, /^error 22P02 at reason\.test\.ts:\d+$/],
   ['an error of a library', new Error(`${secret}\n    at ${secret}`), /^Error at reason\.test\.ts:\d+$/],
   ['an error with a name of its own', Object.assign(new Error('x'), { name: secret, code: secret }), /^Error at /],
+  ['an error whose code is there and undefined', Object.assign(new Error('x'), { code: undefined }), /^Error at /],
   ['no error at all', { email: secret }, /^unknown$/],
 ]
 

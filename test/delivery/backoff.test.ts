@@ -97,6 +97,8 @@ test.each<[number, Verdict]>([
   [500, 'retry'],
   [503, 'retry'],
   [599, 'retry'],
+  [600, 'failed'],
+  [999, 'failed'],
 ])('the answer %i: %s', (status, verdict) => {
   expect(verdictOn(answered(status))).toBe(verdict)
 })

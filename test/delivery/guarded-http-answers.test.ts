@@ -113,6 +113,26 @@ describe('an answer', () => {
     expect(exchange).toMatchObject({ outcome: 'answered', body: bomb })
   })
 
+  test('counts although its headers are as long as other servers and proxies let through', async () => {
+    const headers = Object.fromEntries(
+      Array.from({ length: 30 }, (_, number) => [`x-long-${number}`, 'x'.repeat(4_000)]),
+    )
+    await using receiver = await serverThat((_request, response) => response.writeHead(204, headers).end())
+    await using http = client(local)
+
+    expect(await http.post(`http://127.0.0.1:${receiver.port}/`)).toMatchObject({ outcome: 'answered', status: 204 })
+  })
+
+  test('whose head is malformed is no answer, for a reason in words', async () => {
+    await using receiver = await listening(createTcpServer((socket) => socket.write('HTTP/1.1 2xx Fine\r\n\r\n')))
+    await using http = client(local)
+
+    const exchange = await http.post(`http://127.0.0.1:${receiver.port}/`)
+
+    expect(exchange).toMatchObject({ outcome: 'unanswered', reason: saying('does not match the HTTP/1.1 protocol') })
+    expect(exchange).toMatchObject({ reason: expect.not.stringContaining('undefined') as unknown })
+  })
+
   test('with huge headers is no answer', async () => {
     await using receiver = await listening(
       createTcpServer((socket) => {
