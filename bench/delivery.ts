@@ -11,7 +11,7 @@ import { newId } from '#infra/ids.ts'
 import { migrate } from '#infra/postgres/migrations.ts'
 import { createPool } from '#infra/postgres/postgres.ts'
 import { OrganisationId } from '#domain/values.ts'
-import { inTurns, percentile, rated, type Figure } from './figure.ts'
+import { inTurns, percentile, rated, type Figure, type Target } from './figure.ts'
 import { fillDeliveries } from './filled-deliveries.ts'
 import { freePort } from './service.ts'
 import type { Child, Environment } from './environment.ts'
@@ -19,7 +19,7 @@ import type { Pace } from './throughput.ts'
 
 const masterKey = Buffer.alloc(32, 'a master key for benches').toString('base64')
 const deriving = deriveKeys(masterKey)
-const concurrency = '64'
+const concurrency = '256'
 
 const patienceMs = 120_000
 
@@ -38,7 +38,6 @@ const startWorker = async (environment: Environment, url: string): Promise<Child
     MASTER_KEY: masterKey,
     DELIVERY_ALLOWED_HOSTS: '127.0.0.1',
     DELIVERY_ALLOW_HTTP: 'true',
-    DELIVERY_CONCURRENCY: concurrency,
     HEALTH_PORT: String(await freePort()),
     LOG_LEVEL: 'info',
   })
@@ -46,13 +45,44 @@ const startWorker = async (environment: Environment, url: string): Promise<Child
   return child
 }
 
+type Receiving = {
+  readonly name: string
+  /** Where the receiver is asked; it answers at once at `/`. */
+  readonly path: string
+  readonly connections: number
+  /** How many deliveries wait for each second that is measured: more than can be sent. */
+  readonly waiting: number
+  readonly target: Target
+}
+
+/** As one on the internet does. */
+const distant: Receiving = {
+  name: 'signed deliveries, over one connection that answers after 100 ms',
+  path: '/after/100',
+  connections: 1,
+  waiting: 3_000,
+  target: { ratio: 0.5 },
+}
+const near: Receiving = {
+  name: 'signed deliveries, one worker',
+  path: '/',
+  connections: 8,
+  waiting: 6_000,
+  target: { atLeast: 3_000 },
+}
+
 /** Signed deliveries a second by one worker process, and POSTs a second by a bare loop, in turn. */
-const measureThroughput = async (environment: Environment, { rounds, seconds }: Pace): Promise<Figure> => {
+const measureThroughput = async (
+  environment: Environment,
+  { rounds, seconds }: Pace,
+  { name, path, connections, waiting, target }: Receiving,
+): Promise<Figure> => {
   const url = await prepare(environment, 'delivery')
   const receiver = environment.run(process.execPath, ['bench/delivery-receiver.ts'])
   const port = (await receiver.says(/receives at (\d+)/))[1] ?? ''
-  const address = `http://127.0.0.1:${port}/`
-  const counted = async () => Number(await (await fetch(address)).text())
+  const origin = `http://127.0.0.1:${port}`
+  const address = `${origin}${path}`
+  const counted = async () => Number(await (await fetch(origin)).text())
   const pool = createPool(url)
 
   const bare = async (): Promise<number> => {
@@ -60,8 +90,7 @@ const measureThroughput = async (environment: Environment, { rounds, seconds }: 
     return Number((await child.says(/([\d.]+) a second/))[1])
   }
   const ours = async (): Promise<number> => {
-    // More than can be sent in the time that is measured.
-    await fillDeliveries(pool, { deriving, url: address, count: 6_000 * (seconds + 1), connections: 8 })
+    await fillDeliveries(pool, { deriving, url: address, count: waiting * (seconds + 1), connections })
     const before = await counted()
     const worker = await startWorker(environment, url)
     while ((await counted()) < before + 500) await pause(5)
@@ -75,7 +104,7 @@ const measureThroughput = async (environment: Environment, { rounds, seconds }: 
   const measured = await inTurns(rounds, bare, ours)
   await pool.end()
   await receiver.stop()
-  return rated('signed deliveries, one worker', measured, { target: { atLeast: 3_000 } })
+  return rated(name, measured, { target })
 }
 
 /** Answers, and says when the first byte of a request about an event came. */
@@ -178,6 +207,7 @@ const measureLatency = async (environment: Environment, { looks }: Pace): Promis
 
 /** Signed webhooks: how many, how soon, and beside receivers that hang. */
 export const measureDelivery = async (environment: Environment, pace: Pace): Promise<readonly Figure[]> => [
-  await measureThroughput(environment, pace),
+  await measureThroughput(environment, pace, near),
+  await measureThroughput(environment, pace, distant),
   ...(await measureLatency(environment, pace)),
 ]

@@ -37,7 +37,7 @@ export const startOperations = ({
       const planned = await operate(db, events)
       await ensurePartitions(planned.map(({ recorded_at }) => recorded_at))
       await enqueue(db, planned)
-      if (planned.length > 0) onPlanned()
+      return planned.length > 0 ? onPlanned : undefined
     },
   })
 }

@@ -28,6 +28,9 @@ const roomOfTroubled = 1
 /** An organisation may take so many times the places that are then left free. */
 const share = 3
 
+/** What stays free when one connection alone has all others: one part of so many. */
+const partKeptFree = 8
+
 /**
  * Shares the places of a worker: first by organisation, then by connection, in the order of the candidates.
  *
@@ -36,22 +39,53 @@ const share = 3
  *   several have equal parts, and the next one finds a place.
  * - What turns out slow while it is sent no longer takes a place from other organisations, but still from its own. A
  *   worker never sends more at the same time than twice its places.
+ * - While only one proven connection has anything due, it is lent nearly all places that are free, as far as it has lately
+ *   ended as many sends within a second: more would only wait longer. What it was lent takes no place from another, so
+ *   that whoever comes next finds as many as ever, even if all that was lent hangs.
  */
-export const allot = (candidates: readonly Candidate[], taken: readonly Taken[], places: number): Allotted[] => {
+export const allot = (
+  candidates: readonly Candidate[],
+  taken: readonly Taken[],
+  places: number,
+  endedLately: (connection_id: string) => number = () => 0,
+): Allotted[] => {
   const ofUnproven = Math.max(1, Math.floor(places / 4))
+  const ofProven = Math.max(1, places - ofUnproven)
   const parts = [
-    { size: Math.max(1, places - ofUnproven), holds: isProven },
-    { size: ofUnproven, holds: (each: Candidate) => !isProven(each) },
+    { size: ofProven, holds: isProven, taken: withoutLent(taken.filter(isProven), ofProven) },
+    { size: ofUnproven, holds: isUnproven, taken: taken.filter(isUnproven) },
   ]
-  let free = 2 * places - taken.length
-  return parts.flatMap(({ size, holds }) => {
-    const allotted = allotPart(candidates.filter(holds), taken.filter(holds), size, free)
-    free -= allotted.reduce((sum, { room }) => sum + room, 0)
-    return allotted
+  let left = 2 * places - taken.length
+  const allotted = parts.flatMap((part) => {
+    const ofPart = allotPart(candidates.filter(part.holds), part.taken, part.size, left)
+    left -= roomsOf(ofPart)
+    return ofPart
   })
+  const [lone, ...others] = candidates.filter(isProven)
+  if (!lone || others.length > 0) return allotted
+  const isOfLone = ({ connection_id }: Candidate) => connection_id === lone.connection_id
+  const room = roomsOf(allotted.filter(isOfLone))
+  const free = places - Math.ceil(places / partKeptFree) - taken.length - roomsOf(allotted)
+  const lent = Math.min(free, endedLately(lone.connection_id) - taken.filter(isOfLone).length - room)
+  if (lent <= 0) return allotted
+  return [{ ...lone, room: room + lent }, ...allotted.filter((each) => !isOfLone(each))]
 }
 
 const isProven = ({ standing }: Candidate): boolean => standing === 'closed'
+const isUnproven = (each: Candidate): boolean => !isProven(each)
+
+const roomsOf = (allotted: readonly Allotted[]): number => allotted.reduce((sum, { room }) => sum + room, 0)
+
+/** What proven connections have beyond their rooms was lent to them. What is quick counts first. */
+const withoutLent = (taken: readonly Taken[], size: number): readonly Taken[] => {
+  const counted = counter([])
+  return taken
+    .toSorted((one, other) => Number(one.isSlow) - Number(other.isSlow))
+    .filter((each) => {
+      counted.add(each.connection_id)
+      return counted.of(each.connection_id) <= roomOf(each, size)
+    })
+}
 
 const allotPart = (
   candidates: readonly Candidate[],

@@ -18,7 +18,7 @@ export type PlannerParts = ConsumerParts & {
   readonly capabilities: Capabilities
   /** Called when the operator must choose from where to send, and when that was done. */
   readonly onWaiting: (isWaiting: boolean) => void
-  /** Called when in a moment there will be something to send. */
+  /** Called when there is something to send. */
   readonly onPlanned: () => void
   /** Waits until deliveries are planned from the source of this planner. */
   readonly untilOwn: () => Promise<void>
@@ -89,7 +89,7 @@ export const planningOf = (parts: Planning): Extract<InTransaction, { prepareFor
       await remember(last, plan.learned)
       await forgetStandings(db, idsOf('connection', plan.learned))
       await alsoWrite?.(db, events)
-      if (deliveries.length > 0) onPlanned()
+      return deliveries.length > 0 ? onPlanned : undefined
     }
   }
 }

@@ -12,6 +12,7 @@ import { candidateSearch, type Health, type Standing } from './endpoints.ts'
 import { believedMs, giveBack, renewEveryMs, renewHeld, type Held } from './holding.ts'
 import { allot, type Allotted, type Candidate } from './places.ts'
 import { claim, type Claimed, type Completed } from './queue.ts'
+import { recently } from './recently.ts'
 import { makeRecorder } from './recorder.ts'
 import type { Body } from './send.ts'
 
@@ -34,7 +35,7 @@ export type SenderParts = {
 type Send = Candidate & Held & { readonly begunAt: number; heldAt: number; isSlow: boolean }
 
 const pollMs = 250
-/** After news, it takes a moment until they are committed and the read models have passed them. */
+/** After news, it takes a moment until the read models have passed them. */
 const eagerPollMs = 10
 const eagerForMs = 1000
 /** What was claimed longer ago is not sent: a send that began later could outlast the lease. */
@@ -48,6 +49,7 @@ export const startSender = (parts: SenderParts) => {
   const changes = notifier()
   const search = candidateSearch(pool, monotonicMs)
   const sends = new Set<Send>()
+  const endedLately = recently(monotonicMs)
   const recorder = makeRecorder(pool, log, () => sends.size)
   const ends = new Set<Promise<void>>()
   let freed = 0
@@ -80,6 +82,7 @@ export const startSender = (parts: SenderParts) => {
     )
     clearTimeout(becomesSlow)
     sends.delete(own)
+    endedLately.add(place.connection_id)
 
     // Interrupted because this worker stops: it may have arrived, and is sent again when its lease ends.
     if (isAbandoned || !completed) return
@@ -108,7 +111,7 @@ export const startSender = (parts: SenderParts) => {
     const troubled = new Set([...sends].flatMap((each) => (each.standing === 'closed' ? [] : [each.organisation_id])))
     const full = [...troubled].filter((organisation_id) => !hasRoom({ ...anyUnproven, organisation_id }))
     const candidates = await search.find(hasRoom(anyUnproven), full)
-    const allotted = allot(candidates, [...sends], concurrency)
+    const allotted = allot(candidates, [...sends], concurrency, endedLately.of)
     const last = allotted.at(-1)
     if (!last) {
       // There is no room for what was found, and what comes next is not to wait until that is forgotten.
@@ -187,7 +190,7 @@ export const startSender = (parts: SenderParts) => {
   }, renewMs)
 
   return {
-    /** In a moment there will be something to send. */
+    /** There is something to send, at the latest when the read models have passed it. */
     notify: (): void => {
       eagerUntil = performance.now() + eagerForMs
       search.forget()

@@ -113,7 +113,7 @@ export const Config = z.object({
     .int()
     .min(4)
     .max(1_000)
-    .default(32)
+    .default(256)
     .describe('Webhooks that one delivery worker sends at the same time, at least 4.'),
   DELIVERY_RETENTION_DAYS: z.coerce
     .number()

@@ -4,10 +4,11 @@ import { isUnavailable } from './postgres/postgres.ts'
 /** Messages of our own errors, of sockets and of a database that is away hold nothing personal; any other may. */
 const maySayMore = (error: Error): boolean => error instanceof OwnError || 'syscall' in error || isUnavailable(error)
 
-const codeOf = (error: Error): string | undefined =>
-  'code' in error && error.code !== undefined && /^[\w.-]{1,40}$/.test(String(error.code))
-    ? String(error.code)
-    : undefined
+const codeOf = (error: Error): string | undefined => {
+  if (!('code' in error && (typeof error.code === 'string' || typeof error.code === 'number'))) return undefined
+  const code = String(error.code)
+  return /^[\w.-]{1,40}$/.test(code) ? code : undefined
+}
 
 const nameOf = ({ name }: Error): string => (/^\w{1,60}$/.test(name) ? name : 'Error')
 

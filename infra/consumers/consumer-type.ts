@@ -32,13 +32,15 @@ export type SetEventAside = (event: RecordedEvent, error: unknown) => void
  *
  * When it throws, the batch is bisected until the event that fails is found; it is quicker to say which
  * events cannot be handled. Such an event must have changed nothing, and nor may later ones of its stream.
+ *
+ * What it returns is called once the transaction is committed: before that, nobody else sees what it has written.
  */
 export type Handle = (
   events: readonly RecordedEvent[],
   db: PoolClient,
   last: Sender,
   setEventAside: SetEventAside,
-) => Promise<void>
+) => Promise<void | (() => void)>
 
 /** What is written together with the move of the checkpoint, in one statement, which is a transaction of its own. */
 export type Change = {

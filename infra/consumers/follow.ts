@@ -71,13 +71,13 @@ export const follow = async (consumer: Consumer, signal: AbortSignal, callbacks:
     hasSaved(to)
   }
 
-  const save = async (
+  const save = async <Result>(
     to: Position | undefined,
-    work: (db: PoolClient, last: Sender) => Promise<void>,
-  ): Promise<void> => {
+    work: (db: PoolClient, last: Sender) => Promise<Result>,
+  ): Promise<Result> => {
     const workAndMove = async (db: PoolClient) => {
       const statements: QueryConfig[] = []
-      await work(db, { query: async (statement) => statements.push(statement) })
+      const result = await work(db, { query: async (statement) => statements.push(statement) })
       // The checkpoint is moved last: a process that stalls before it does not block another from moving it.
       const written = statements.map(async (each) => db.query(each))
       const moving = moveCheckpoint(db, name, saved, to)
@@ -86,10 +86,12 @@ export const follow = async (consumer: Consumer, signal: AbortSignal, callbacks:
       const failed = outcomes.find((outcome) => outcome.status === 'rejected')
       if (failed) throw failed.reason
       if (!(await moving)) throw stale()
+      return result
     }
     // After a crash, lost work is repeated, because its checkpoint is lost with it.
-    await transaction(pool, workAndMove, { isRepeatable: true })
+    const result = await transaction(pool, workAndMove, { isRepeatable: true })
     hasSaved(to)
+    return result
   }
 
   const hasSaved = (to: Position | undefined) => {
@@ -207,14 +209,15 @@ export const follow = async (consumer: Consumer, signal: AbortSignal, callbacks:
     let unhandled: Unhandled[] = []
     const open = await openOf(events)
     const handle = open.length > 0 ? await handlerOf(consumer, open) : undefined
-    await save(to, async (db, last) => {
+    const afterwards = await save(to, async (db, last) => {
       unhandled = []
-      if (handle)
-        await handle(open, db, last, (event, error) =>
-          unhandled.push({ event, record: event.stream, reason: reasonOf(error) }),
-        )
+      const handled = await handle?.(open, db, last, (event, error) =>
+        unhandled.push({ event, record: event.stream, reason: reasonOf(error) }),
+      )
       await setAside(db, name, unhandled)
+      return handled
     })
+    afterwards?.()
     await tellSetAside(unhandled)
   }
 

@@ -21,13 +21,13 @@ import {
   type SetAside,
 } from './set-aside.ts'
 
-type Work = (db: PoolClient, last: Sender) => Promise<void>
+type Work<Result> = (db: PoolClient, last: Sender) => Promise<Result>
 
 type Resuming = {
   /** The position up to which the consumer has handled everything else. */
   readonly upTo: Position
   /** Saves something together with the checkpoint, if the consumer still has it. */
-  readonly save: (work: Work) => Promise<void>
+  readonly save: <Result>(work: Work<Result>) => Promise<Result>
   readonly signal: AbortSignal
 }
 
@@ -139,11 +139,13 @@ const handleWaiting = async (
   const { name, eventLog } = consumer
   const work = async (events: readonly RecordedEvent[]) => {
     const handle = await handlerOf(consumer, events)
-    await save(async (db, last) => {
+    const afterwards = await save(async (db, last) => {
       const failures: unknown[] = []
-      await handle(events, db, last, (_event, error) => failures.push(error))
+      const handled = await handle(events, db, last, (_event, error) => failures.push(error))
       if (failures.length > 0) throw failures[0]
+      return handled
     })
+    afterwards?.()
   }
   let waitsFrom = revision
   try {

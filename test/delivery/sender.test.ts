@@ -194,3 +194,35 @@ test('of an organisation that has all the places it may have for connections tha
   expect(await found()).toEqual([proven, unproven, elsewhere].toSorted())
   expect(await found(full)).toEqual([proven, elsewhere].toSorted())
 })
+
+test('one proven connection has nearly all places, and whoever comes next is served while all of them hang', async () => {
+  await using own = await deliveryQueue()
+  const another = randomUUID()
+  const [lone, next] = [await connect(own.pool), await connect(own.pool, another)]
+  await own.enqueue(...Array.from({ length: 60 }, () => planned(lone)), planned(next, { organisation_id: another }))
+  const answering = new Set([lone, next])
+  const hanging: (() => void)[] = []
+  const sent: string[] = []
+  await using _sender = sending(own, {
+    monotonicMs: () => 0,
+    slowMs: 60_000,
+    capabilities: shown(),
+    send: (claimed) => {
+      sent.push(claimed.connection_id)
+      if (answering.has(claimed.connection_id)) return Promise.resolve(success(claimed))
+      return new Promise((resolve) => hanging.push(() => resolve(success(claimed))))
+    },
+  })
+  await eventually(async () => (await own.rows()).every(({ state }) => state === 'delivered'))
+
+  answering.delete(lone)
+  await own.enqueue(...Array.from({ length: 40 }, () => planned(lone)))
+  await eventually(() => Promise.resolve(hanging.length === 28))
+  await own.enqueue(...Array.from({ length: 100 }, () => planned(next, { organisation_id: another })))
+  await eventually(() => Promise.resolve(sent.filter((each) => each === next).length === 101))
+
+  expect(hanging).toHaveLength(28)
+  answering.add(lone)
+  for (const answer of hanging.splice(0)) answer()
+  await eventually(async () => (await own.rows()).every(({ state }) => state === 'delivered'))
+})

@@ -176,6 +176,33 @@ test('what handling needs is read before the transaction begins, also when a rec
   expect(new Set(transactionsMeanwhile)).toEqual(new Set([0]))
 })
 
+test('what handling wants done afterwards sees what was committed, also when a record is resumed', async () => {
+  await using the = await keeping()
+  const { run } = the.makeProcess()
+  let isMended = false
+  const seenAfterwards: Promise<readonly number[]>[] = []
+  await the.append(1, raised(1), raised(-2))
+  const consuming = run((given) =>
+    consume({
+      ...given,
+      name: 'keeper',
+      version: 1,
+      categories: ['tally'],
+      handle: async (events, db) => {
+        await (isMended ? keep(events, db) : refuseNegative(events, db))
+        return () => seenAfterwards.push(kept(the))
+      },
+    }),
+  )
+  await soon(() => expect(consuming.status()).toMatchObject({ state: 'live', setAside: 1 }))
+  await soon(async () => expect(await Promise.all(seenAfterwards)).toEqual([[1]]))
+
+  isMended = true
+  await requestResume(the.pool, 'keeper')
+
+  await soon(async () => expect(await Promise.all(seenAfterwards)).toEqual([[1], [1, -2]]))
+})
+
 test('a process that has lost its lease without knowing cannot write any more', async () => {
   await using the = await keeping()
   const [first, second] = [the.makeProcess('first'), the.makeProcess('second')]
