@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { Kafka, logLevel } from 'kafkajs'
 import { describe, expect, test } from 'vitest'
 import { toStored } from '#domain/event.ts'
 import { makeLeases } from '#infra/consumers/lease.ts'
@@ -58,6 +59,27 @@ const relay = async ({ database, plain }: Sealed, environment: Readonly<Record<s
   return { status, stop, [Symbol.asyncDispose]: stop }
 }
 
+/** What a consumer of another client is given of a topic, in the order in which it is given. */
+const readByKafkajs = async ({ KAFKA_TOPIC: topic }: Pick<ReturnType<typeof onTopic>, 'KAFKA_TOPIC'>) => {
+  const kafka = new Kafka({ clientId: 'another system', brokers: brokers.split(','), logLevel: logLevel.NOTHING })
+  const consumer = kafka.consumer({ groupId: `${topic}.another-system` })
+  const given: { partition: number; key: string; headers: Record<string, string>; value: string }[] = []
+  await consumer.connect()
+  await consumer.subscribe({ topic, fromBeginning: true })
+  await consumer.run({
+    eachMessage: async ({ partition, message: { key, value, headers = {} } }) => {
+      const named = Object.entries(headers).map(([name, text]) => [name, String(text)])
+      given.push({
+        partition,
+        key: String(key),
+        headers: Object.fromEntries(named) as Record<string, string>,
+        value: String(value),
+      })
+    },
+  })
+  return { given, [Symbol.asyncDispose]: () => consumer.disconnect() }
+}
+
 describe.skipIf(why !== '')(`the relay${why}`, () => {
   test('publishes each event once, under its stream, in the order of the log, with its headers', async () => {
     const environment = onTopic(brokers)
@@ -81,6 +103,39 @@ describe.skipIf(why !== '')(`the relay${why}`, () => {
         ['', ...partition.slice(0, -1).map((one) => one.position)].slice(0, partition.length),
       )
     expect(messages[0]).toMatchObject({ type: 'PersonSaved', event: { metadata: { organisation_id } } })
+  })
+
+  test('publishes what a consumer of kafkajs reads whole and in order', async () => {
+    const environment = onTopic(brokers)
+    await using own = await sealedDatabase()
+    await using _relay = await relay(own, environment)
+    const streams = Array.from({ length: 20 }, () => `person-${randomUUID()}`)
+    const saveAll = (step: number) => Promise.all(streams.map((stream) => save(own, stream, step, 'n'.repeat(5_000))))
+
+    for (let step = 0; step < 5; step++) await saveAll(step)
+    await using reading = await readByKafkajs(environment)
+    for (let step = 5; step < 10; step++) await saveAll(step)
+    await eventually(async () => reading.given.length >= 200, 25_000)
+
+    const stored = await Promise.all(streams.map((stream) => own.plain.read(stream)))
+    const written = stored.flat().toSorted((one, other) => (one.position < other.position ? -1 : 1))
+    const read = reading.given.toSorted((one, other) =>
+      (one.headers['position'] ?? '') < (other.headers['position'] ?? '') ? -1 : 1,
+    )
+    expect(read.map(({ value }) => JSON.parse(value) as unknown)).toEqual(JSON.parse(JSON.stringify(written)))
+    expect(read).toMatchObject(
+      written.map(({ stream, position, revision, type }) => ({
+        partition: partitionOf(stream, 4),
+        key: stream,
+        headers: { stream, position, revision: String(revision), type, organisation: organisation_id },
+      })),
+    )
+    for (const partition of [0, 1, 2, 3]) {
+      const positions = reading.given
+        .filter((each) => each.partition === partition)
+        .map(({ headers }) => headers['position'] ?? '')
+      expect(positions).toEqual(positions.toSorted())
+    }
   })
 
   test('publishes nothing of a person that can be read', async () => {
