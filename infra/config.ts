@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { OwnError } from '#domain/own-error.ts'
 import { plainWords, reasonsOf } from '#domain/reasons.ts'
@@ -19,6 +20,9 @@ const list = (name: string) =>
         .filter((part) => part !== ''),
     )
     .describe(name)
+
+const inFile = (variable: string) =>
+  z.string().optional().describe(`A file that holds ${variable}, in place of the variable itself.`)
 
 /** Every variable of the environment that the service reads. */
 export const Config = z.object({
@@ -53,6 +57,7 @@ export const Config = z.object({
     )
     .default('embedded')
     .describe('PostgreSQL for read models and deliveries, or "embedded" for the one that npm start brings.'),
+  DATABASE_URL_FILE: inFile('DATABASE_URL'),
   DATA_DIR: z.string().default('.data').describe('Where the embedded PostgreSQL keeps its data.'),
   EVENT_LOG: z.enum(['postgres', 'eventstoredb']).default('postgres').describe('Where events are kept.'),
   EVENTSTOREDB_URL: z
@@ -60,14 +65,17 @@ export const Config = z.object({
     .regex(/^(esdb|kurrentdb)(\+discover)?:\/\//, 'must begin with esdb:// or kurrentdb://')
     .optional()
     .describe('The EventStoreDB or KurrentDB to use when EVENT_LOG is eventstoredb.'),
+  EVENTSTOREDB_URL_FILE: inFile('EVENTSTOREDB_URL'),
   MASTER_KEY: masterKey
     .optional()
     .describe(
       '32 random bytes in base64: signs tokens, seals stored secrets and personal data. npm start makes one in DATA_DIR.',
     ),
+  MASTER_KEY_FILE: inFile('MASTER_KEY'),
   MASTER_KEYS_EARLIER: list('Former master keys.')
     .pipe(z.array(masterKey))
     .describe('Former master keys, comma separated: what was made with them can still be read. See docs/keys.md.'),
+  MASTER_KEYS_EARLIER_FILE: inFile('MASTER_KEYS_EARLIER'),
   OPERATOR_KEY: z
     .string()
     .min(24)
@@ -76,6 +84,7 @@ export const Config = z.object({
     .describe(
       'The bearer key of /admin/v1, at least 24 characters. npm start makes one in DATA_DIR; without it /admin/v1 is off.',
     ),
+  OPERATOR_KEY_FILE: inFile('OPERATOR_KEY'),
   ENVIRONMENT: z
     .enum(['production', 'test'])
     .default('production')
@@ -173,6 +182,7 @@ export const Config = z.object({
     .describe('How KAFKA_USERNAME and KAFKA_PASSWORD are shown to the brokers; without it, no user is.'),
   KAFKA_USERNAME: z.string().optional().describe('The user for the brokers.'),
   KAFKA_PASSWORD: z.string().optional().describe('The password of KAFKA_USERNAME.'),
+  KAFKA_PASSWORD_FILE: inFile('KAFKA_PASSWORD'),
   KAFKA_SESSION_TIMEOUT_SECONDS: z.coerce
     .number()
     .min(1)
@@ -197,10 +207,38 @@ export class BadConfiguration extends OwnError {
   override readonly name = 'BadConfiguration'
 }
 
+/** Each can be given in a file, which shows neither among the processes nor in what docker tells of a container. */
+const secrets = [
+  'DATABASE_URL',
+  'EVENTSTOREDB_URL',
+  'MASTER_KEY',
+  'MASTER_KEYS_EARLIER',
+  'OPERATOR_KEY',
+  'KAFKA_PASSWORD',
+] as const
+
+/** What files hold, in place of the variables that name them. An empty file counts as an unset variable. */
+const fromFiles = (environment: ReadonlyMap<string, string>): readonly (readonly [string, string])[] =>
+  secrets.flatMap((name) => {
+    const path = environment.get(`${name}_FILE`)
+    if (path === undefined) return []
+    if (environment.has(name)) throw new BadConfiguration(`${name}_FILE: is set, and ${name} too; choose one`)
+    try {
+      const text = readFileSync(path, 'utf8').replace(/\r?\n$/, '')
+      return text.trim() === '' ? [] : [[name, text] as const]
+    } catch (error) {
+      throw new BadConfiguration(
+        `${name}_FILE: cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+      )
+    }
+  })
+
 /** Read once, at the start of a process. A process with a bad configuration does not start. Empty or blank variables count as unset. */
 export const readConfig = (environment: NodeJS.ProcessEnv, defaults: NodeJS.ProcessEnv = {}): Config => {
-  const set = Object.entries(environment).filter(([, value]) => value !== undefined && value.trim() !== '')
-  const given = { ...defaults, ...Object.fromEntries(set) }
+  const set = new Map(
+    Object.entries(environment).flatMap(([name, value = '']) => (value.trim() === '' ? [] : [[name, value] as const])),
+  )
+  const given: NodeJS.ProcessEnv = { ...defaults, ...Object.fromEntries([...set, ...fromFiles(set)]) }
   const { success, data, error } = Config.safeParse(given, { error: plainWords })
   if (!success)
     throw new BadConfiguration(

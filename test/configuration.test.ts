@@ -1,9 +1,19 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { describeConfig, readConfig } from '#infra/config.ts'
 import { listen } from '#infra/http/listen.ts'
 import { kafkaSettings } from '#infra/kafka/settings.ts'
 
+const secrets = [
+  'DATABASE_URL',
+  'EVENTSTOREDB_URL',
+  'MASTER_KEY',
+  'MASTER_KEYS_EARLIER',
+  'OPERATOR_KEY',
+  'KAFKA_PASSWORD',
+] as const
 const filesOfKafka = ['KAFKA_CA_FILE', 'KAFKA_CERTIFICATE_FILE', 'KAFKA_KEY_FILE']
 
 const wrong: Readonly<Record<string, string>> = {
@@ -77,7 +87,9 @@ test('a blank variable counts as unset, as an empty one does', () => {
 
 test('every variable whose value can be wrong as such is listed above', () => {
   // A directory, a file or an address is tried when it is used.
-  const triedWhenUsed = ['HOST', 'DATA_DIR', 'MODULUS_WEIGHTS_FILE', 'MODULUS_SUBSTITUTIONS_FILE', ...filesOfKafka]
+  const filesOfSecrets = secrets.map((name) => `${name}_FILE`)
+  const others = ['HOST', 'DATA_DIR', 'MODULUS_WEIGHTS_FILE', 'MODULUS_SUBSTITUTIONS_FILE']
+  const triedWhenUsed = [...others, ...filesOfKafka, ...filesOfSecrets]
   const triedWithOthers = ['KAFKA_USERNAME', 'KAFKA_PASSWORD']
   const names = describeConfig().map(({ name }) => name)
 
@@ -137,6 +149,56 @@ test('a broker has a port that there is', () => {
     /^KAFKA_BROKERS: value 2 must have a port of at most 65535$/,
   )
   expect(readConfig({ KAFKA_BROKERS: 'one:65535' }).KAFKA_BROKERS).toEqual(['one:65535'])
+})
+
+const given: Readonly<Record<(typeof secrets)[number], string>> = {
+  DATABASE_URL: 'postgres://us:secret@host/db',
+  EVENTSTOREDB_URL: 'esdb://us:secret@host:2113',
+  MASTER_KEY: 'm'.repeat(44),
+  MASTER_KEYS_EARLIER: `${'n'.repeat(44)},${'o'.repeat(44)}`,
+  OPERATOR_KEY: 'an operator key in a file',
+  KAFKA_PASSWORD: 'a password in a file ',
+}
+
+describe('a secret in a file', () => {
+  const inFile = async (name: string, text: string) => {
+    const directory = await mkdtemp(join(tmpdir(), 'coverstream-secrets-'))
+    const path = join(directory, name)
+    await writeFile(path, text)
+    return { path, [Symbol.asyncDispose]: () => rm(directory, { recursive: true }) }
+  }
+
+  test.each(secrets)('counts as the variable itself, with a line feed at its end or without: %s', async (name) => {
+    const others = name === 'KAFKA_PASSWORD' ? user : {}
+    const { KAFKA_PASSWORD: _password, ...settings } = { KAFKA_PASSWORD: undefined, ...others }
+    const byVariable = readConfig({ ...settings, [name]: given[name] })
+    for (const ending of ['', '\n', '\r\n']) {
+      await using file = await inFile(name, `${given[name]}${ending}`)
+
+      const byFile = readConfig({ ...settings, [`${name}_FILE`]: file.path }, { [name]: 'what npm start has made' })
+
+      expect(byFile[name]).toEqual(byVariable[name])
+    }
+  })
+
+  test.each(secrets)('is named when it cannot be read, or is given twice: %s', async (name) => {
+    await using file = await inFile(name, given[name])
+
+    expect(() => readConfig({ [`${name}_FILE`]: '/no/such/file' })).toThrow(
+      new RegExp(`^${name}_FILE: cannot be read: .+no such file`),
+    )
+    expect(() => readConfig({ [`${name}_FILE`]: file.path, [name]: given[name] })).toThrow(
+      `${name}_FILE: is set, and ${name} too; choose one`,
+    )
+  })
+
+  test('that is empty counts as unset, and a wrong one is named as the variable', async () => {
+    await using empty = await inFile('MASTER_KEYS_EARLIER', '\n')
+    await using wrongOne = await inFile('MASTER_KEY', 'short')
+
+    expect(readConfig({ MASTER_KEYS_EARLIER_FILE: empty.path }).MASTER_KEYS_EARLIER).toEqual([])
+    expect(() => readConfig({ MASTER_KEY_FILE: wrongOne.path })).toThrow(/^MASTER_KEY: .+$/)
+  })
 })
 
 test('without brokers there is no Kafka', () => {
