@@ -15,15 +15,17 @@ const behind = () =>
     headers: { 'Retry-After': '1' },
   })
 
-/** Waits until the read models show all that was stored so far in streams of these categories. */
-export const untilShown = async (
-  { eventLog, progress, withinMs }: Shown,
-  categories: readonly string[],
-): Promise<void> => {
+/** Waits until the read models show all that was stored so far in streams of these categories; false: they do not yet. */
+const isShown = async ({ eventLog, progress, withinMs }: Shown, categories: readonly string[]): Promise<boolean> => {
   const head = await eventLog.head()
-  if (head === undefined) return
+  if (head === undefined) return true
   const shown = await Promise.all(categories.map(async (category) => progress.wait(category, head, withinMs)))
-  if (shown.includes(false)) throw behind()
+  return !shown.includes(false)
+}
+
+/** Waits as long, and refuses with 503 when they still do not. */
+export const untilShown = async (shown: Shown, categories: readonly string[]): Promise<void> => {
+  if (!(await isShown(shown, categories))) throw behind()
 }
 
 /**
@@ -37,11 +39,8 @@ export const findShown = async <Found>(
 ): Promise<Found | undefined> => {
   const found = await find()
   if (found !== undefined) return found
-  const late = await untilShown(shown, [category]).then(
-    () => undefined,
-    (error: unknown) => error,
-  )
+  const showsAll = await isShown(shown, [category])
   const again = await find()
-  if (again === undefined && late !== undefined) throw late
+  if (again === undefined && !showsAll) throw behind()
   return again
 }

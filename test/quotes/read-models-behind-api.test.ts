@@ -47,7 +47,7 @@ beforeAll(async () => {
     const { body } = await service.send<Ingest>('GET', address, { token: server })
     return body.data.contact_id
   }
-  contact_id = (await vi.waitUntil(applied, { timeout: 60_000, interval: 50 })) ?? ''
+  contact_id = await vi.waitUntil(applied, { timeout: 60_000, interval: 50 })
 }, 90_000)
 afterAll(async () => service[Symbol.asyncDispose]())
 

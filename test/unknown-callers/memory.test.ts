@@ -78,7 +78,7 @@ test('30,000 webhook addresses that name nothing take no memory', async () => {
 
   const statuses = await postAll(30_000)
 
-  expect([...statuses].toSorted()).toEqual([403, 404])
+  expect(statuses).toEqual(new Set([403, 404]))
   expect((await memory()) - before).toBeLessThan(mostGrowth)
 })
 
