@@ -27,6 +27,7 @@ export type ErrorCode =
   | 'membership_cancelled'
   | 'external_member_ref_mismatch'
   | 'already_reversed'
+  | 'event_id_ambiguous'
   | 'event_id_conflict'
   | 'not_repeatable'
   | 'unknown_campaign'

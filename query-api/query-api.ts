@@ -1,4 +1,4 @@
-import { directoryFold, emptyDirectory } from '#domain/access/record.ts'
+import { directoryFold, emptyDirectory, type Directory } from '#domain/access/record.ts'
 import { integrationsFold, noIntegrations, type Integrations } from '#domain/custom-integrations/record.ts'
 import { accountOpener, providerAccountsFold } from '#domain/provider-accounts/record.ts'
 import { idealPostcodes } from '#infra/addresses/ideal-postcodes.ts'
@@ -67,6 +67,7 @@ export const queryRoutes = (
     readonly programmes: ReadonlyMap<string, Programme>
     readonly outreachSettings: ReadonlyMap<string, OutreachSettings>
     readonly outcomeModels: OutcomeModels
+    readonly applications: Directory['applications']
     readonly integrations: Integrations
     readonly findReceived: FindReceived
     readonly shown: Shown
@@ -146,7 +147,8 @@ export const startQueryApi = async (parts: Parts, demo?: ExplorerDemo): Promise<
     ideal_postcodes: idealPostcodes(outside),
     os_places: osPlaces(outside),
   }
-  const live = { pipelines, outcomeModels, programmes, outreachSettings, integrations }
+  const { applications } = directory
+  const live = { applications, pipelines, outcomeModels, programmes, outreachSettings, integrations }
   const findReceived = makeFindReceived({ log: parts.storedLog, withinMs: config.READ_YOUR_WRITES_MS })
   const shown: Shown = { ...parts, withinMs: config.READ_YOUR_WRITES_MS }
   const reading = { ...parts, shown, ...live, db: lookups, baseUrl: config.BASE_URL, lookups: providers, findReceived }

@@ -85,6 +85,7 @@ export const routesByApi = () => {
     lookups,
     pipelines,
     outcomeModels: unused,
+    applications: new Map(),
     integrations: noIntegrations(),
     programmes: new Map(),
     outreachSettings: new Map(),

@@ -2,12 +2,12 @@ import type { Pool } from 'pg'
 import type { MappedOutcome } from '#domain/custom-integrations/events.ts'
 import type { LeadActor } from '#domain/leads/events.ts'
 import type { HeldReason, LeadReference, OutcomeSource, OutcomeType, Report } from '#domain/outcomes/events.ts'
-import { outcomeIn, outcomes } from '#domain/outcomes/outcomes.ts'
+import { outcomeIn, outcomes, reporterOf } from '#domain/outcomes/outcomes.ts'
 import { outcomeReport, refuseOtherContent, unrecordable, type ReportState } from '#domain/outcomes/report.ts'
 import type { Outcome, OutcomeModels } from '#domain/outcomes/record.ts'
 import { Rejection, type ErrorCode, type Fields } from '#domain/rejection.ts'
 import { CustomerId, type ApiApplicationId, type OrganisationId } from '#domain/values.ts'
-import { findShown, type Shown } from '#infra/consumers/until-shown.ts'
+import { findShown, untilShown, type Shown } from '#infra/consumers/until-shown.ts'
 import { notFound, Problem } from '#infra/http/problem.ts'
 import { derivedId, newId } from '#infra/ids.ts'
 import { sql } from '#infra/postgres/postgres.ts'
@@ -60,8 +60,15 @@ const noOutcome = () => notFound('outcome')
 const noOutcomeSentAs = () =>
   new Problem(
     'not_found',
-    'No outcome that your API application sent with this event_id is recorded. One that is held is not recorded yet; one that came in another way is reversed by its id.',
+    'No outcome that you may reverse is recorded with this event_id. One that is held is not recorded yet; one that came in another way is reversed by its id.',
     { fields: { event_id: 'no outcome is recorded under it' } },
+  )
+
+const severalSentAs = () =>
+  new Problem(
+    'event_id_ambiguous',
+    'Several applications or systems sent an outcome with this event_id. Reverse the one that is meant by its id: POST /api/v1/crm/outcomes/{id}/reverse.',
+    { fields: { event_id: 'several outcomes carry it' } },
   )
 
 export const noLead = 'is the id of no lead'
@@ -128,8 +135,11 @@ export const makeOutcomes = (deps: OutcomesDeps) => {
       report?.organisation_id === organisation_id ? report.contact_id : await contactInReadModel(organisation_id, id)
     if (!contact_id) throw unknown()
     if (sentBy === undefined) return contact_id
-    const lead = await leads.find(organisation_id, contact_id)
-    if (!lead?.record.senders.includes(sentBy)) throw unknown()
+    const { senders = [] } = (await leads.find(organisation_id, contact_id))?.record ?? {}
+    if (!senders.includes(sentBy)) throw unknown()
+    // Of a person whom others sent too, nobody undoes what another has reported.
+    const isOnlySender = senders.every((each) => each === sentBy)
+    if (!isOnlySender && reporterOf(await ledgers.load(contact_id), id) !== sentBy) throw unknown()
     return contact_id
   }
 
@@ -142,6 +152,18 @@ export const makeOutcomes = (deps: OutcomesDeps) => {
       )
       return rows[0] && CustomerId.parse(rows[0].contact_id)
     })
+
+  const onlyOutcomeSentAs = async (organisation_id: OrganisationId, event_id: string): Promise<string> => {
+    // One that is not shown yet may be the second.
+    await untilShown(shown, ['outcomes'])
+    const { rows } = await pool.query<{ id: string }>(sql`
+      select id from outcomes
+      where organisation_id = ${organisation_id} and viewer_id = ${organisation_id} and event_id = ${event_id} limit 2`)
+    const [only, another] = rows
+    if (another) throw severalSentAs()
+    if (!only) throw noOutcomeSentAs()
+    return only.id
+  }
 
   const reverse = async (
     reporter: Reporter,
@@ -187,9 +209,13 @@ export const makeOutcomes = (deps: OutcomesDeps) => {
 
     reverse,
 
-    /** Reverses the outcome that this reporter sent with an event id. */
-    reverseByEventId: async (reporter: Reporter, event_id: string, note: string | null, context: Context) =>
-      reverse(reporter, idOf(reporter, event_id), note, context, noOutcomeSentAs),
+    /** Reverses the outcome that was sent with an event id. Event ids are the senders' own: that of the reporter comes first. */
+    reverseByEventId: async (reporter: Reporter, event_id: string, note: string | null, context: Context) => {
+      const own = idOf(reporter, event_id)
+      const isOwn = reporter.sentBy !== undefined || (await reports.load(own)) !== undefined
+      const id = isOwn ? own : await onlyOutcomeSentAs(reporter.organisation_id, event_id)
+      return reverse(reporter, id, note, context, noOutcomeSentAs)
+    },
 
     /** Takes in what an event of another system says. What cannot be used, and what fits no lead, is held. */
     receive: async (

@@ -103,11 +103,12 @@ export const outcomeRoutes = (deps: OutcomeRoutesDeps): Route[] => {
         method: 'post',
         address: '/api/v1/crm/outcomes/reverse',
         tag: 'CRM',
-        summary: 'Reverse the outcome that was sent with an event id',
+        summary:
+          'Reverse the outcome that was sent with an event id: your own or, with the scope outcomes, the only one that carries it',
         access,
         body: z.object({ event_id: z.string().trim().min(1).max(longestEventId), note: Note }),
         answers: { 200: OneOutcome },
-        errors: ['already_reversed', 'not_found'],
+        errors: ['already_reversed', 'event_id_ambiguous', 'not_found'],
       },
       async ({ body: { event_id, note = null }, caller, ...facts }) => ({
         status: 200,

@@ -181,7 +181,14 @@ export const leadEvents = {
   ),
   /** The person was sent in again. `shown` is given when the application sends the lead for the first time. */
   LeadSentAgain: event(
-    { ...about, ...sending, external_system_id: personal(z.string()).nullable(), shown: LeadShown.nullable() },
+    {
+      ...about,
+      ...sending,
+      external_system_id: personal(z.string()).nullable(),
+      /** The applications that gave its id in the organisation's own CRM; null: all see it, as the team or an import gave it. */
+      external_id_of: z.array(ApiApplicationId).nullable().optional(),
+      shown: LeadShown.nullable(),
+    },
     own,
   ),
   LeadFactsRecorded: event(

@@ -40,6 +40,17 @@ const createLead = (act: ReceiveLead, { by, now, pipeline, campaign = null }: Ci
   ]
 }
 
+/** Who gave the id in the organisation's own CRM, after this sending: whoever sends the same one has given it too. */
+const givenBy = (
+  { api_application_id, external_system_id }: ReceiveLead,
+  { record, external_id_of }: LeadState,
+): LeadState['external_id_of'] => {
+  const held = record.marks.external_system_id
+  if (external_system_id === null || (held !== null && external_system_id !== held)) return external_id_of
+  if (api_application_id === null || external_id_of === null) return null
+  return [...new Set([...external_id_of, api_application_id])]
+}
+
 const returnLead = (act: ReceiveLead, state: LeadState, circumstances: Circumstances): readonly LeadEvent[] => {
   if (act.ingest_id !== null && state.sendings.some(({ ingest_id }) => ingest_id === act.ingest_id)) return []
   const { senders, shown } = state.record
@@ -62,6 +73,7 @@ const returnLead = (act: ReceiveLead, state: LeadState, circumstances: Circumsta
     ...sendingOf(act),
     seen_by,
     external_system_id: state.record.marks.external_system_id ?? act.external_system_id,
+    external_id_of: givenBy(act, state)?.slice() ?? null,
     shown: isNewSender ? shown : null,
   }
   const known = { ...state, record: { ...state.record, senders: seen_by } }

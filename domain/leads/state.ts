@@ -1,4 +1,4 @@
-import type { CampaignId } from '../values.ts'
+import type { ApiApplicationId, CampaignId } from '../values.ts'
 import type { LeadEvent } from './events.ts'
 import { evolveLead, type LeadRecord } from './record.ts'
 
@@ -23,6 +23,8 @@ export type LeadState = {
   }
   /** When its id in the organisation's own CRM became another one; null: never since it was sent. */
   readonly external_id_changed_at: string | null
+  /** The applications that gave that id; null: the team or an import did. */
+  readonly external_id_of: readonly ApiApplicationId[] | null
 }
 
 /** Somebody of whom activities are recorded and who is no lead. */
@@ -55,6 +57,7 @@ export const evolve = (
     runs: event.type === 'LeadRunByHand' ? [...runs, event.run_id].slice(-remembered) : runs,
     said: saidAfter(said, event),
     external_id_changed_at: hasOtherId ? recorded.occurred_at : external_id_changed_at,
+    external_id_of: externalIdOf(state?.record ? state : undefined, event),
   }
 }
 
@@ -63,6 +66,19 @@ const blank: Omit<LeadState, 'record' | 'seen_activities'> = {
   runs: [],
   said: {},
   external_id_changed_at: null,
+  external_id_of: [],
+}
+
+const externalIdOf = (before: LeadState | undefined, event: LeadEvent): LeadState['external_id_of'] => {
+  const known = before ? before.external_id_of : []
+  if (event.type === 'LeadMarked')
+    return event.marks.external_system_id === undefined ? known : event.marks.external_system_id === null ? [] : null
+  if (event.type !== 'LeadCreated' && event.type !== 'LeadSentAgain') return known
+  if (event.type === 'LeadSentAgain' && event.external_id_of !== undefined) return event.external_id_of
+  // As earlier versions stored it: the first that gave one.
+  if (event.external_system_id === null) return []
+  if (before && before.record.marks.external_system_id !== null) return known
+  return event.api_application_id === null ? null : [event.api_application_id]
 }
 
 const sendingIn = (event: LeadEvent, at: string): Sending | undefined =>

@@ -234,4 +234,11 @@ export const outcomes: Decider<OutcomesCommand, typeof outcomeEvents, OutcomesSt
   evolve,
 }
 
+/** Who reported an outcome or, of a reversal, what it reverses; null: no API application. Undefined: there is no such outcome. */
+export const reporterOf = (state: OutcomesState, id: string): ApiApplicationId | null | undefined => {
+  const known = find(state, id)
+  const reversed = known?.outcome.reversal_of ? find(state, known.outcome.reversal_of) : known
+  return reversed?.recorded?.api_application_id
+}
+
 export const outcomeIn = (state: OutcomesState, id: string): Outcome | undefined => find(state, id)?.outcome

@@ -22,6 +22,7 @@ export const statusOf: Readonly<Record<ErrorCode, number>> = {
   membership_cancelled: 409,
   external_member_ref_mismatch: 409,
   already_reversed: 409,
+  event_id_ambiguous: 409,
   event_id_conflict: 409,
   not_repeatable: 409,
   idempotency_key_conflict: 409,

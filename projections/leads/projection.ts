@@ -1,6 +1,6 @@
 import { idOf, organisationOf } from '#domain/event.ts'
 import { publishedLeadEvent, team } from '#domain/lead-feed/record.ts'
-import { leadEvents, type LeadShown } from '#domain/leads/events.ts'
+import { leadEvents, type LeadEvent, type LeadShown } from '#domain/leads/events.ts'
 import { evolveLead, evolveShown, type LeadRecord } from '#domain/leads/record.ts'
 import { isPlacedBehind } from '../place.ts'
 import type { Projection } from '../projection.ts'
@@ -24,10 +24,20 @@ const place = `"position" collate "C"`
 /** Business time may run ahead of real time; never behind. */
 const later = (one: string, other: string): string => (one > other ? one : other)
 
+/** The id in the organisation's own CRM, as far as it is for this application to see; undefined: as before. */
+const externalIdFor = (event: LeadEvent, api_application_id: string): string | null | undefined => {
+  if (event.type === 'LeadMarked') return event.marks.external_system_id
+  if (event.type === 'LeadCreated') return event.external_system_id
+  if (event.type !== 'LeadSentAgain') return undefined
+  const { external_id_of: givenBy, seen_by } = event
+  if (givenBy === undefined) return seen_by.length === 1 ? event.external_system_id : undefined
+  return givenBy === null || givenBy.some((each) => each === api_application_id) ? event.external_system_id : null
+}
+
 /** Every lead once for each API application that has sent it, as it stands in that application's feed of changes. */
 export const leads: Projection<typeof leadEvents, FeedRow, 'organisation_id' | 'api_application_id' | 'contact_id'> = {
   name: 'leads',
-  version: 3,
+  version: 4,
   categories: ['lead'],
   events: leadEvents,
   table: {
@@ -64,12 +74,7 @@ export const leads: Projection<typeof leadEvents, FeedRow, 'organisation_id' | '
     const document = evolveShown(row?.document, event, metadata)
     if (!document) throw new Error(`${event.type} of lead ${key.contact_id}, which was never created.`)
     const { status, campaign_id } = document
-    const given =
-      event.type === 'LeadCreated' || event.type === 'LeadSentAgain'
-        ? event.external_system_id
-        : event.type === 'LeadMarked'
-          ? event.marks.external_system_id
-          : undefined
+    const given = externalIdFor(event, key.api_application_id)
     const external_system_id = given === undefined ? (row?.external_system_id ?? null) : given
     const updated_at = later(metadata.occurred_at, recorded_at.toISOString())
     return { ...key, position, status, campaign_id, external_system_id, document, updated_at }

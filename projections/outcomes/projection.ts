@@ -24,11 +24,17 @@ type Row = {
   readonly contact_id: string
   readonly type: string
   readonly deal_ref: string | null
-  /** Only in the row of the organisation. */
+  /** Only in the row of the organisation, as is all that follows. */
   readonly document: Outcome | null
+  /** The application that reported it; null: the team, an upload, another system or a policy. */
+  readonly reporter_id: string | null
+  readonly event_id: string | null
 }
 
 const place = `"position" collate "C"`
+
+/** Of a row of somebody who is not the organisation. */
+const ofNobodyElse = { document: null, reporter_id: null, event_id: null }
 
 /** Outcomes that are shown together stand in their order, after all that came before, and before what is placed behind it. */
 const placeWithin = (position: string, index: number): string => `${position}!${String(index).padStart(4, '0')}`
@@ -40,7 +46,7 @@ const placeWithin = (position: string, index: number): string => `${position}!${
  */
 export const outcomes: Projection<typeof outcomeEvents, Row, 'organisation_id' | 'viewer_id' | 'id'> = {
   name: 'outcomes',
-  version: 3,
+  version: 4,
   categories: ['outcomes'],
   events: outcomeEvents,
   table: {
@@ -53,6 +59,8 @@ export const outcomes: Projection<typeof outcomeEvents, Row, 'organisation_id' |
       type: 'text',
       deal_ref: 'text',
       document: 'json',
+      reporter_id: 'uuid',
+      event_id: 'text',
     },
     key: ['organisation_id', 'viewer_id', 'id'],
     indexes: [
@@ -60,6 +68,7 @@ export const outcomes: Projection<typeof outcomeEvents, Row, 'organisation_id' |
       `organisation_id, viewer_id, type, ${place}`,
       `organisation_id, viewer_id, contact_id, ${place}`,
       `organisation_id, viewer_id, deal_ref, ${place}`,
+      'organisation_id, event_id where event_id is not null',
       `organisation_id where ${isPlacedBehind}`,
     ],
   },
@@ -92,11 +101,13 @@ export const outcomes: Projection<typeof outcomeEvents, Row, 'organisation_id' |
       const shown = event.outcomes[index]
       if (!shown) throw new Error(`${event.type} names no outcome ${key.id}.`)
       const { outcome_type: type, deal_ref } = shown
-      return { ...key, position: placeWithin(position, index), contact_id, type, deal_ref, document: null }
+      return { ...key, position: placeWithin(position, index), contact_id, type, deal_ref, ...ofNobodyElse }
     }
     if (key.id === event.outcome_id) {
-      const document = key.viewer_id === key.organisation_id ? outcomeOf(event) : null
-      return { ...key, position, contact_id, type: event.outcome_type, deal_ref: event.deal_ref, document }
+      const { outcome_type: type, deal_ref, api_application_id: reporter_id, event_id } = event
+      const own =
+        key.viewer_id === key.organisation_id ? { document: outcomeOf(event), reporter_id, event_id } : ofNobodyElse
+      return { ...key, position, contact_id, type, deal_ref, ...own }
     }
     if (!row?.document) throw new Error(`${event.type} of outcome ${key.id}, which was never recorded.`)
     return { ...row, document: { ...row.document, reversed: true } }

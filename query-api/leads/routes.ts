@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { LeadFeedEvent } from '#domain/lead-feed/record.ts'
+import { LeadFeedEvent, team } from '#domain/lead-feed/record.ts'
 import { LeadStatus, type LeadShown } from '#domain/leads/events.ts'
 import { isTerminal } from '#domain/leads/record.ts'
 import { StageKind } from '#domain/pipeline/events.ts'
@@ -239,6 +239,12 @@ type EventPage = {
   readonly limit: number
 }
 
+const externalIdOfAll = `select document #>> '{marks,external_system_id}' from lead_records
+  where lead_records.organisation_id = page.organisation_id and lead_records.contact_id = page.contact_id`
+const externalIdOfSender = `select external_system_id from leads
+  where leads.organisation_id = page.organisation_id and leads.api_application_id = page.viewer_id
+    and leads.contact_id = page.contact_id`
+
 /** A page of what happened. Types are read one after the other. */
 export const eventPage = ({ organisation_id, viewer_id, contact_id, campaign_id, type, ...page }: EventPage) => {
   const { values, value } = valuesOf(organisation_id, viewer_id, page.place, page.limit)
@@ -258,9 +264,7 @@ export const eventPage = ({ organisation_id, viewer_id, contact_id, campaign_id,
   const conditions = wanted.map((each) => [own, ...narrowed, ...beyond(first, each)])
   // Not a join: PostgreSQL might read all leads for it.
   const text = `select event_id, "position", contact_id, campaign_id, type, recorded_at, document,
-      (select document #>> '{marks,external_system_id}' from lead_records
-       where lead_records.organisation_id = page.organisation_id and lead_records.contact_id = page.contact_id
-      ) as external_system_id
+      (${viewer_id === team ? externalIdOfAll : externalIdOfSender}) as external_system_id
     from (${merged('lead_events', type === undefined ? [[own, ...narrowed, ...beyond(first)]] : conditions)}) as page
     order by ${position}`
   return { text, values }

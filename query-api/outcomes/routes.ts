@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Directory } from '#domain/access/record.ts'
 import { MappedOutcome } from '#domain/custom-integrations/events.ts'
 import { HeldReason, LeadReference, OutcomeSource, Report, type OutcomeModel } from '#domain/outcomes/events.ts'
 import { Outcome, ShownModel, shownModel, type OutcomeModels } from '#domain/outcomes/record.ts'
@@ -50,10 +51,14 @@ const refuseUnknownType = ({ types }: OutcomeModel, { type }: Pick<z.output<type
   })
 }
 
-type Deps = { readonly pool: Database; readonly outcomeModels: OutcomeModels }
+type Deps = {
+  readonly pool: Database
+  readonly outcomeModels: OutcomeModels
+  readonly applications: Directory['applications']
+}
 
 /** What became of leads, and which outcomes there are. */
-export const outcomeRoutes = ({ pool, outcomeModels }: Deps): Route[] => [
+export const outcomeRoutes = ({ pool, outcomeModels, applications }: Deps): Route[] => [
   route(
     {
       method: 'get',
@@ -90,15 +95,11 @@ export const outcomeRoutes = ({ pool, outcomeModels }: Deps): Route[] => [
     async ({ query: { cursor, limit, ...filters }, caller }) => {
       refuseUnknownType(outcomeModels(caller.organisation_id), filters)
       const place = placeOf('outcomes', cursor)
-      const { rows } = await pool.query<Row>(
-        outcomePage({
-          filters,
-          organisation_id: caller.organisation_id,
-          sentBy: caller.scopes.has('outcomes') ? undefined : caller.api_application_id,
-          place,
-          limit,
-        }),
-      )
+      const { organisation_id, api_application_id, scopes: held } = caller
+      const sentBy = held.has('outcomes')
+        ? undefined
+        : { api_application_id, reportingAny: reportingAny(applications, organisation_id) }
+      const { rows } = await pool.query<Row>(outcomePage({ filters, organisation_id, sentBy, place, limit }))
       const data = rows.map(({ document }) => document)
       return { status: 200, body: { data, next_cursor: nextCursor('outcomes', rows, cursor) } }
     },
@@ -153,10 +154,21 @@ export const outcomeRoutes = ({ pool, outcomeModels }: Deps): Route[] => [
 
 const position = `"position" collate "C"`
 
+type SentBy = {
+  readonly api_application_id: ApiApplicationId
+  /** The applications that report outcomes of any lead. */
+  readonly reportingAny: readonly ApiApplicationId[]
+}
+
+const reportingAny = (applications: Directory['applications'], organisation_id: OrganisationId) =>
+  [...applications.values()]
+    .filter((each) => each.organisation_id === organisation_id && each.scopes.includes('outcomes'))
+    .map(({ id }) => id)
+
 type OutcomePage = {
   readonly organisation_id: OrganisationId
-  /** Only those of leads that this application sent. */
-  readonly sentBy?: ApiApplicationId | undefined
+  /** Only those of leads that this application sent, without those that others reported who may do so of their own leads alone. */
+  readonly sentBy?: SentBy | undefined
   /** By column; what is undefined is not asked for. */
   readonly filters: Readonly<Record<string, string | undefined>>
   readonly place: string
@@ -165,15 +177,32 @@ type OutcomePage = {
 
 /** A page in the order of recording, which costs the same however much there is that the caller does not see. */
 const outcomePage = ({ organisation_id, sentBy, filters, place, limit }: OutcomePage) => {
-  const wanted: OutcomePage['filters'] = { ...filters, viewer_id: sentBy ?? organisation_id }
+  const wanted: OutcomePage['filters'] = { ...filters, viewer_id: sentBy?.api_application_id ?? organisation_id }
   const asked = Object.entries(wanted).filter(([, value]) => value !== undefined)
   const conditions = asked.map(([column], index) => `and ${column} = $${index + 4}`).join(' ')
+  const values: unknown[] = [organisation_id, place, limit, ...asked.map(([, value]) => value)]
+  const visible = sentBy
+    ? `and ${visibleTo(`$${values.push(sentBy.api_application_id)}`, `$${values.push(sentBy.reportingAny)}`)}`
+    : ''
   // Not a join: PostgreSQL might read all outcomes for it.
   const text = `
     select "position", (select document from outcomes
       where organisation_id = $1 and viewer_id = $1 and id = page.id) as document
     from (select id, "position" from outcomes
-      where organisation_id = $1 and ${position} > $2 ${conditions} order by ${position} limit $3) as page
+      where organisation_id = $1 and ${position} > $2 ${conditions} ${visible} order by ${position} limit $3) as page
     order by ${position}`
-  return { text, values: [organisation_id, place, limit, ...asked.map(([, value]) => value)] }
+  return { text, values }
 }
+
+/**
+ * Whether an application sees an outcome of a lead that it sent. Who reported it without having sent the lead may do so of any
+ * lead; whoever has sent it too is another sender, whose outcomes are its own. A reversal is seen with what it reverses.
+ */
+const visibleTo = (viewer: string, anyone: string): string => `(
+  select reported.reporter_id is null or reported.reporter_id = ${viewer} or reported.reporter_id = any(${anyone}::uuid[])
+    or not exists (select from outcomes as seen
+      where seen.organisation_id = $1 and seen.viewer_id = reported.reporter_id and seen.id = reported.id)
+  from outcomes as own join outcomes as reported
+    on reported.organisation_id = $1 and reported.viewer_id = $1
+      and reported.id = coalesce((own.document ->> 'reversal_of')::uuid, own.id)
+  where own.organisation_id = $1 and own.viewer_id = $1 and own.id = outcomes.id)`

@@ -142,7 +142,11 @@ export const openLeads = async (declared: Partial<OutcomeModel> = {}) => {
       ...leadRoutes({ pool: database.pool, pipelines }),
       ...leadAdminRoutes({ pool: database.pool, eventLog: log }),
       ...customerAdminRoutes({ pool: database.pool }),
-      ...outcomeRoutes({ pool: database.pool, outcomeModels: models.outcomeModels }),
+      ...outcomeRoutes({
+        pool: database.pool,
+        outcomeModels: models.outcomeModels,
+        applications: directory.applications,
+      }),
       ...crmRoutes({
         writer,
         pool: database.pool,
@@ -178,6 +182,7 @@ export const openLeads = async (declared: Partial<OutcomeModel> = {}) => {
     log,
     writer,
     leads: made,
+    directory,
     /** Reacts to what has happened, until everything that followed can be read. */
     settled: async () => {
       for (await readOn(); pending.length > 0; await readOn()) for (const event of pending.splice(0)) await react(event)

@@ -93,7 +93,7 @@ afterAll(() => database[Symbol.asyncDispose]())
 test('a page of what an application may see costs the same, however much it and others have sent', async () => {
   const routes = (db: Pick<Pool, 'query'>) => [
     ...leadRoutes({ pool: db, pipelines: pipelinesOf(new Map()) }),
-    ...outcomeRoutes({ pool: db, outcomeModels: outcomeModelsOf(new Map()) }),
+    ...outcomeRoutes({ pool: db, outcomeModels: outcomeModelsOf(new Map()), applications: new Map() }),
   ]
   const contact_id = randomUUID()
   const early = new Date(Date.now() - 0.6 * many * 1_000).toISOString()
