@@ -13,7 +13,7 @@ import type { Traffic } from '../traffic.ts'
 import type { Access, Admitted, Answer, Caller, CheckedRequest, Route, RouteSpec } from './route.ts'
 import type { SubjectCheck } from './subject.ts'
 import { countedUnknownKeys, headerOf, nameOf, type UnknownKey } from './unknown-keys.ts'
-import { unusableTexts, unusableTextsOf } from './unusable-texts.ts'
+import { unusableParameters, unusableTexts, unusableTextsOf } from './unusable-texts.ts'
 
 /** What every request passes before a route sees it. Each throws a Problem to refuse it. */
 export type Admission = {
@@ -61,19 +61,19 @@ const objectOf = (body: unknown): object => {
 }
 
 /** PostgreSQL knows no U+0000 in a text: an address that holds one names nothing that is stored. */
-const refuseNull = (values: unknown, code: 'invalid_parameter' | 'not_found'): void => {
-  if (typeof values !== 'object' || values === null) return
-  const [unusable] = Object.entries(values).find(([, value]) => String(value).includes('\0')) ?? []
-  if (unusable === undefined) return
-  if (code === 'not_found') throw new Problem('not_found', 'There is nothing at this address. Check its encoding.')
-  const fields = { [unusable]: 'must not contain the character U+0000' }
-  throw new Problem('invalid_parameter', `Correct ${unusable} and send the request again.`, { fields })
+const parsedPath = (schema: ZodType | undefined, sent: Request['params']): unknown => {
+  if (!schema) return undefined
+  if (Object.values(sent).some((value) => String(value).includes('\0')))
+    throw new Problem('not_found', 'There is nothing at this address. Check its encoding.')
+  return parseRequest(schema, sent, 'not_found')
 }
 
-const parsePart = (schema: ZodType | undefined, value: unknown, code: 'invalid_parameter' | 'not_found') => {
+const parsedQuery = (schema: ZodType | undefined, sent: Request['query']): unknown => {
   if (!schema) return undefined
-  refuseNull(value, code)
-  return parseRequest(schema, value, code)
+  const unusable = unusableParameters(schema, sent)
+  if (unusable.length === 0) return parseRequest(schema, sent, 'invalid_parameter')
+  const fields = Object.fromEntries(unusable.map((name) => [name, 'must not contain the character U+0000']))
+  throw new Problem('invalid_parameter', `Correct ${unusable.join(', ')} and send the request again.`, { fields })
 }
 
 /** Which of several is meant, nobody can say. */
@@ -135,7 +135,7 @@ const serve = (
   const checkedQuery = (sent: Request['query'], response: Response): unknown => {
     refuseRepeated(spec.query, sent)
     if (spec.query) tellUnknown(countedUnknownKeys(spec.query, sent), response, 'invalid_parameter')
-    return parsePart(spec.query, sent, 'invalid_parameter')
+    return parsedQuery(spec.query, sent)
   }
 
   const checkedBody = (sent: unknown, response: Response): unknown => {
@@ -147,7 +147,7 @@ const serve = (
 
   return async (request: Request, response: Response): Promise<void> => {
     const locals = response.locals as Locals // set below, for every request
-    const path = parsePart(spec.path, request.params, 'not_found')
+    const path = parsedPath(spec.path, request.params)
     const shareToken = request.get('x-share-token')
     const asked = { caller: locals.caller, shareToken, path: request.params }
     await subjectCheck.refuseHidden(spec.access, asked)

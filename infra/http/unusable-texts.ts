@@ -4,6 +4,25 @@ import { formsOf, isObject } from './unknown-keys.ts'
 const nul = 'must not hold the character U+0000'
 const halfPair = 'must be valid Unicode: it holds half of a surrogate pair'
 
+const anyTexts = z.registry<{ readonly anyText: true }>()
+
+/** A parameter of a query that ignores, or answers, what it cannot use, be it a text that cannot be stored. */
+export const anyText = <Schema extends z.ZodType>(schema: Schema): Schema => {
+  anyTexts.add(schema, { anyText: true })
+  return schema
+}
+
+/** The parameters of a query that cannot be stored and matter: one that nobody knows is ignored whatever it holds. */
+export const unusableParameters = (schema: z.ZodType | undefined, sent: object): readonly string[] => {
+  const known = schema instanceof z.ZodObject ? schema.shape : {}
+  return Object.entries(sent)
+    .filter(([name, value]) => {
+      const parameter = known[name]
+      return parameter !== undefined && !anyTexts.has(parameter) && String(value).includes('\0')
+    })
+    .map(([name]) => name)
+}
+
 /** The texts that cannot be stored, at their places. A key that cannot be is told of the mapping that it stands in. */
 export const unusableTexts = (
   value: unknown,

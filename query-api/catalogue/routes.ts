@@ -1,3 +1,4 @@
+import { anyText } from '#infra/http/unusable-texts.ts'
 import { z } from 'zod'
 import { Journey, Presentation, presentationOf, Product, Question } from '#domain/catalogue/record.ts'
 import { ApplicationId, Slug, type OrganisationId } from '#domain/values.ts'
@@ -14,11 +15,13 @@ const JourneysPath = z.object({ product_slug: Slug })
 const JourneyPath = JourneysPath.extend({ slug: Slug.describe('The journey’s slug.') })
 
 const QuestionsQuery = z.object({
-  presentation_slug: z.string().optional().describe('Omitted or unknown: the default presentation.'),
-  application_id: z
-    .string()
-    .optional()
-    .describe('Gives the questions that this application started with. One that is not the caller’s is ignored.'),
+  presentation_slug: anyText(z.string().optional().describe('Omitted or unknown: the default presentation.')),
+  application_id: anyText(
+    z
+      .string()
+      .optional()
+      .describe('Gives the questions that this application started with. One that is not the caller’s is ignored.'),
+  ),
 })
 
 const Questions = z.object({

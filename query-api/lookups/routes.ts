@@ -3,6 +3,7 @@ import type { OpenAccount } from '#domain/provider-accounts/record.ts'
 import { ApplicationId } from '#domain/values.ts'
 import { Problem } from '#infra/http/problem.ts'
 import { readOrWrite, route, type Caller, type RequestFacts, type Route } from '#infra/http/route.ts'
+import { anyText } from '#infra/http/unusable-texts.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { makeAddressLookup, type AddressProviders } from './address-lookup.ts'
 import { boundedCalls } from './bounded-calls.ts'
@@ -18,7 +19,9 @@ type Deps = { readonly db: Database; readonly lookups: LookupProviders }
 
 const access = { kind: 'application', scopes: readOrWrite, serverOnly: false } as const
 const headers = { 'X-Share-Token': 'From a browser application that names an application_id: its share token.' }
-const applicationId = z.string().optional().describe('One that is unknown, or is not the caller’s, is ignored.')
+const applicationId = anyText(
+  z.string().optional().describe('One that is unknown, or is not the caller’s, is ignored.'),
+)
 
 const AddressLookup = z.object({
   addresses: z.array(
@@ -64,13 +67,15 @@ export const lookupRoutes = ({ db, lookups: { openAccount, twilio_lookup, ...pro
         access,
         headers,
         query: z.object({
-          phone: z
-            .string()
-            .optional()
-            .meta({
-              description: 'Without a country code: a number of the United Kingdom.',
-              param: { required: true },
-            }),
+          phone: anyText(
+            z
+              .string()
+              .optional()
+              .meta({
+                description: 'Without a country code: a number of the United Kingdom.',
+                param: { required: true },
+              }),
+          ),
           application_id: applicationId,
         }),
         example: { query: { phone: '020 7183 8750' } },
@@ -92,10 +97,12 @@ export const lookupRoutes = ({ db, lookups: { openAccount, twilio_lookup, ...pro
         access,
         headers,
         query: z.object({
-          postcode: z
-            .string()
-            .optional()
-            .meta({ description: 'With or without its space.', param: { required: true } }),
+          postcode: anyText(
+            z
+              .string()
+              .optional()
+              .meta({ description: 'With or without its space.', param: { required: true } }),
+          ),
           application_id: applicationId,
         }),
         example: { query: { postcode: 'ID1 1QD' } },

@@ -232,6 +232,23 @@ describe('other refusals', () => {
     expect(answerOf(await send('GET', `${path}?${name}=1&${name}=2`))).toEqual([422, 'invalid_parameter', [name]])
   })
 
+  test.each<[string, object]>([
+    ['customers/validate_phone?phone=%00', { valid: false, reason: 'format_invalid' }],
+    ['customers/validate_phone?phone=0113%00', { valid: false }],
+    ['customers/validate_phone?phone=&application_id=%00', { valid: false, reason: 'blank' }],
+    ['addresses/lookup?postcode=%00&application_id=%00', { addresses: [], valid: false }],
+    ['products/children/journeys/standard/questions?presentation_slug=a%00&application_id=%00', { questions: [] }],
+    ['addresses/lookup?postcode=YO1&unknown=%00', { valid: false }],
+  ])('200: U+0000 in GET /api/v1/%s is ignored, or answered', async (path, data) => {
+    expect(await send('GET', path)).toMatchObject({ status: 200, body: { data } })
+  })
+
+  test('422 invalid_parameter: U+0000 in a filter', async () => {
+    const crm = (await service.client(organisation_id, ['read', 'crm'])).token
+    const answered = await service.send('GET', '/api/v1/crm/outcomes?deal_ref=%00', { token: crm })
+    expect(answerOf(answered)).toEqual([422, 'invalid_parameter', ['deal_ref']])
+  })
+
   test('422 not_market_product: results of a product that is priced by its own rates', async () => {
     const selected = await send('POST', `applications/${await apply()}/market_quotes/select`, {
       result_id: randomUUID(),
