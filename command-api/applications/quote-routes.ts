@@ -50,7 +50,8 @@ const decidedAgainst = (events: readonly ApplicationStreamEvent[]): Problem | un
     if (event.type === 'ApplicationReferred')
       return new Problem(
         'quote_failed',
-        `${event.reason_message ?? ''} We have passed the application to our team.`.trim(),
+        `${event.reason_message ?? ''} The application was referred: our team decides. Read it until its status is another.`.trim(),
+        { fields: { application: 'referred' } },
       )
     if (event.type === 'ApplicationDeclined')
       return new Problem('no_quotable_cover', `${event.reason_message ?? ''} We cannot offer this cover.`.trim())

@@ -44,7 +44,7 @@ const reusableForMs = dayMs
 export const quoteApplication = (command: QuoteApplication, state: ApplicationState): Decision => {
   const { release, today, digest } = command
   const { record } = state
-  if (!isOpen(record)) throw new Rejection('quote_failed', closed(record))
+  if (!isOpen(record)) throw new Rejection('quote_failed', closed(record), { application: record.status })
   if (release.whole_of_market) throw new Rejection('quote_failed', 'Ask for market quotes instead.')
 
   const start_date = command.start_date ?? daysAfter(today, 1)
@@ -107,7 +107,11 @@ const refuseStartDate = (start_date: string, today: string): void => {
 const required = (fields: readonly string[]): Fields => Object.fromEntries(fields.map((field) => [field, 'required']))
 
 const detailsMissing = (fields: Fields) =>
-  new Rejection('quote_failed', `Save ${Object.keys(fields).join(', ')} on the application, then quote again.`, fields)
+  new Rejection(
+    'quote_failed',
+    `Answers or details are missing. Save ${Object.keys(fields).join(', ')} on the application, then quote again.`,
+    fields,
+  )
 
 const missingAnswers = (
   { release, journey }: QuoteApplication,

@@ -198,9 +198,11 @@ describe('a price is refused', () => {
   ])('%s', async (_what, work, code, status) => {
     const id = await apply({ answers: { smoker: false, work } })
 
-    expect(await quote(id)).toMatchObject(refused(422, code))
+    const because = status === 'referred' ? ([{ application: status }, /was referred: our team decides/] as const) : []
+    expect(await quote(id)).toMatchObject(refused(422, code, ...because))
     expect(await statusOf(id)).toBe(status)
-    expect(await quote(id)).toMatchObject(refused(422, 'quote_failed', undefined, /with our team|has ended/))
+    const again = refused(422, 'quote_failed', { application: status }, /with our team|has ended/)
+    expect(await quote(id)).toMatchObject(again)
   })
 
   test.each([['2020-01-01'], ['2099-01-01'], ['soon']])('422 validation_failed: to start on %s', async (start_date) => {

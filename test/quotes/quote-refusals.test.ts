@@ -59,7 +59,7 @@ scenario('every answer and date that is missing is named in one refusal', {
   then: rejected(
     'quote_failed',
     { 'answers.smoker': 'required', 'answers.wine': 'required', 'customer.dob': 'required' },
-    'Save answers.smoker, answers.wine, customer.dob on the application, then quote again.',
+    'Answers or details are missing. Save answers.smoker, answers.wine, customer.dob on the application, then quote again.',
   ),
 })
 scenario('a derived answer that is required is never asked for', {
