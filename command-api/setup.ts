@@ -57,15 +57,13 @@ export const setupPlanner = ({ planOrganisation, sections }: Deps) => {
     const planned = await unlessRefused(() => planOrganisation(declared, context, refuseAt(at)))
     if (!planned) return []
 
-    const { organisation_id, step } = planned
+    const { organisation_id, details, step } = planned
     const steps: SetupStep[] = [step]
     for (const { section, path, items } of parts) {
       if (!items || !entry.names(section.key)) continue
       const setup: SetupContext = {
         organisation_id,
-        currency_code: declared.currency_code,
-        time_zone: declared.time_zone,
-        stripe_test_mode: declared.stripe_test_mode,
+        ...details,
         context: { ...context, organisation_id },
         refuse: refuseAt(path),
         report: (inner, reason, count) => report([...path, ...inner], reason, count),

@@ -6,20 +6,37 @@ import type { SetupContext, SetupStep } from '../setup-section.ts'
 import { differences, orSay, unchanged } from './declared.ts'
 import { organisationIdOf } from './ids.ts'
 import type { OrganisationDeps } from './organisation-routes.ts'
-import type { DeclaredOrganisation } from './schemas.ts'
+import { NewOrganisation, type DeclaredOrganisation } from './schemas.ts'
 
 type Refuse = SetupContext['refuse']
 
-type PlannedOrganisation = { readonly organisation_id: OrganisationId; readonly step: SetupStep }
+type Details = Pick<Organisation, 'name' | 'currency_code' | 'time_zone' | 'stripe_test_mode'>
+
+type PlannedOrganisation = {
+  readonly organisation_id: OrganisationId
+  readonly details: Details
+  readonly step: SetupStep
+}
+
+/** What the file leaves out stays as it is. */
+const detailsOf = (declared: DeclaredOrganisation, existing: Organisation | undefined): Details => {
+  const { currency_code, time_zone, stripe_test_mode } = existing ?? NewOrganisation.parse(declared)
+  return {
+    name: declared.name,
+    currency_code: declared.currency_code ?? currency_code,
+    time_zone: declared.time_zone ?? time_zone,
+    stripe_test_mode: declared.stripe_test_mode ?? stripe_test_mode,
+  }
+}
 
 const shown = ['name', 'currency_code', 'time_zone', 'stripe_test_mode', 'active'] as const
 
 const commandsFor = (
-  { slug, name, currency_code, time_zone, stripe_test_mode, active }: DeclaredOrganisation,
+  { slug, active }: Pick<DeclaredOrganisation, 'slug' | 'active'>,
+  details: Details,
   organisation_id: OrganisationId,
   existing: Organisation | undefined,
 ): readonly [OrganisationCommand, ...OrganisationCommand[]] => {
-  const details = { name, currency_code, time_zone, stripe_test_mode }
   const first: OrganisationCommand = existing
     ? { type: 'ChangeOrganisation', ...details }
     : { type: 'RegisterOrganisation', organisation_id, slug, ...details }
@@ -47,16 +64,21 @@ export const organisationPlanner = ({ writer, directory }: OrganisationDeps) => 
     const existing = await load(organisation_id)
     if (existing && existing.slug !== declared.slug) refuse(['slug'], `cannot change: it is ${existing.slug}`)
 
-    const commands = commandsFor(declared, organisation_id, existing)
+    const details = detailsOf(declared, existing)
+    const commands = commandsFor(declared, details, organisation_id, existing)
     const decided = await orSay(refuse, async () => preview(organisation_id, commands[0]))
     const what = `organisation ${declared.slug}`
-    if (decided.length === 0 && commands.length === 1) return { organisation_id, step: unchanged(what) }
+    if (decided.length === 0 && commands.length === 1) return { organisation_id, details, step: unchanged(what) }
 
     const apply = async () => {
       for (const command of commands) await handle(organisation_id, command, { ...context, organisation_id })
     }
-    if (!existing) return { organisation_id, step: { what, change: 'create', details: [], apply } }
-    const after = { ...existing, ...declared, id: organisation_id, active: declared.active ?? existing.active }
-    return { organisation_id, step: { what, change: 'change', details: differences(existing, after, shown), apply } }
+    if (!existing) return { organisation_id, details, step: { what, change: 'create', details: [], apply } }
+    const after = { ...existing, ...details, active: declared.active ?? existing.active }
+    return {
+      organisation_id,
+      details,
+      step: { what, change: 'change', details: differences(existing, after, shown), apply },
+    }
   }
 }

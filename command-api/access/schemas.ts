@@ -35,6 +35,9 @@ export const NewOrganisation = z.object({
 
 /** The organisation of a set-up file. */
 export const DeclaredOrganisation = NewOrganisation.extend({
+  currency_code: details.currency_code.optional(),
+  time_zone: details.time_zone.optional(),
+  stripe_test_mode: details.stripe_test_mode.optional(),
   active: z.boolean().optional().describe('While it is not, every API request of its applications is answered 403.'),
 })
 export type DeclaredOrganisation = z.output<typeof DeclaredOrganisation>

@@ -5,13 +5,10 @@ import { endpointConnectionIdOf } from '../integrations/ids.ts'
 import { commandHandler, type Writer } from '../handle.ts'
 import type { SetupContext, SetupSection, SetupStep } from '../setup-section.ts'
 
-/** How deliveries are sent over an endpoint connection, in a set-up file. What is left out has no limit of its own. */
+/** How deliveries are sent over an endpoint connection, in a set-up file. What is left out stays as it is. */
 export const DeclaredDeliverySettings = z.strictObject({
   endpoint_connection: z.string().trim().min(1).max(200),
-  per_second: DeliverySettings.shape.per_second.default(null),
-  at_once: DeliverySettings.shape.at_once.default(null),
-  in_order: DeliverySettings.shape.in_order.default(false),
-  disable_after_minutes: DeliverySettings.shape.disable_after_minutes.default(null),
+  ...DeliverySettings.partial().shape,
 })
 type Declared = z.output<typeof DeclaredDeliverySettings>
 
@@ -27,12 +24,14 @@ export const deliverySettingsSection = (writer: Writer): SetupSection<Declared> 
   }
 
   const planOne = async (
-    { endpoint_connection, ...settings }: Declared,
+    { endpoint_connection, ...declared }: Declared,
     { organisation_id, context }: SetupContext,
   ): Promise<SetupStep> => {
     const connection_id = endpointConnectionIdOf(organisation_id, endpoint_connection)
+    const known = await load(connection_id)
+    const settings = DeliverySettings.parse({ ...known, ...declared })
     const command = { type: 'ChangeDeliverySettings', organisation_id, connection_id, settings } as const
-    const before = Object.entries(await load(connection_id))
+    const before = Object.entries(known)
     const changes = await preview(connection_id, command)
     return {
       what: `delivery settings of ${endpoint_connection}`,
