@@ -3,6 +3,7 @@ import { fromStored, type EventShapes, type Json, type RecordedEvent } from '#do
 import { OrganisationId } from '#domain/values.ts'
 import { UnreadableEvent } from '#infra/crypto/erased.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
+import { notFound } from '#infra/http/problem.ts'
 import { pageParameters, Revision } from './page.ts'
 
 /** One thing that happened to a record, as the operator sees it. */
@@ -38,7 +39,10 @@ export const readTimeline = async (
   id: string,
   { organisation_id, limit, cursor = -1 }: z.output<typeof timelineParameters>,
 ): Promise<z.input<typeof Timeline>> => {
-  const found = await eventLog.read(`${category}-${id.toLowerCase()}`, { from: cursor + 1, limit: limit + 1 })
+  const stream = `${category}-${id.toLowerCase()}`
+  const found = await eventLog.read(stream, { from: cursor + 1, limit: limit + 1 })
+  const [first = (await eventLog.read(stream, { limit: 1 }))[0]] = found
+  if (first?.metadata.organisation_id !== organisation_id) throw notFound(category)
   const own = found.filter(({ metadata }) => metadata.organisation_id === organisation_id)
   const page = own.slice(0, limit)
   const last = own.length > limit ? page.at(-1) : undefined

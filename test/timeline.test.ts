@@ -76,9 +76,14 @@ test.each([UnreadableEvent, ErasedEvent])(
   },
 )
 
-test('another organisation finds nothing, nor does anybody at an id that no record has', async () => {
+test('404: another organisation finds nothing, nor does anybody at an id that no record has', async () => {
   const stranger = OrganisationId.parse('99999999-0000-4000-8000-000000000001')
-  const nothing = { data: [], next_cursor: null }
-  expect(await readTimeline(log, kind, id, { organisation_id: stranger, limit: 20 })).toEqual(nothing)
-  expect(await read({ limit: 20 }, 'b0000000-0000-4000-8000-00000000000b')).toEqual(nothing)
+  const missing = { code: 'not_found', message: 'There is no application with this id. Check the address.' }
+  const limit = 20
+  await expect(readTimeline(log, kind, id, { organisation_id: stranger, limit })).rejects.toMatchObject(missing)
+  await expect(readTimeline(log, kind, id, { organisation_id: stranger, limit, cursor: 3 })).rejects.toMatchObject(
+    missing,
+  )
+  await expect(read({ limit }, 'b0000000-0000-4000-8000-00000000000b')).rejects.toMatchObject(missing)
+  expect(await read({ limit, cursor: 3 })).toEqual({ data: [], next_cursor: null })
 })

@@ -42,6 +42,22 @@ test('nothing can be asked of an organisation that there is not, neither its lis
   expect(answers).toEqual(operations.map(([method, path]) => ({ method, path, status: 404, message })))
 })
 
+test('what another organisation has is not there: no record, no file and no timeline', async () => {
+  const own = await service.organisation('with-nothing')
+  const ofRecords = operations.filter(
+    ([method, path]) => method === 'get' && path?.replace(/organisations\/[^/?]+/, '').includes(nobodys),
+  )
+  const asked = ofRecords.map(([, path = '']) =>
+    path
+      .replace(`organisations/${nobodys}`, `organisations/${own}`)
+      .replace(`organisation_id=${nobodys}`, `organisation_id=${own}`),
+  )
+  const answers = await Promise.all(asked.map(async (path) => [path, (await service.send('GET', path)).status]))
+
+  expect(asked.length).toBeGreaterThan(10)
+  expect(answers.filter(([, status]) => status !== 404)).toEqual([])
+})
+
 test('one that was registered a moment ago is there', async () => {
   const id = await service.organisation('a-moment-ago')
 

@@ -72,6 +72,19 @@ const leadKind = { category: 'lead', events: leadEvents }
 
 type Deps = { readonly pool: Database; readonly eventLog: Pick<EventLog, 'read'> }
 
+/** Whoever is a person of the organisation has a timeline, be it an empty one. */
+const refuseUnknown = async (
+  pool: Database,
+  organisation_id: OrganisationId,
+  contact_id: CustomerId,
+): Promise<void> => {
+  const { rows } = await pool.query<object>(sql`
+    select from customers where organisation_id = ${organisation_id} and id = ${contact_id}
+    union all
+    select from lead_records where organisation_id = ${organisation_id} and contact_id = ${contact_id}`)
+  if (rows.length === 0) throw notFound('person')
+}
+
 /** Leads as the team works with them. */
 export const leadAdminRoutes = ({ pool, eventLog }: Deps): Route[] => [
   route(
@@ -139,6 +152,7 @@ export const leadAdminRoutes = ({ pool, eventLog }: Deps): Route[] => [
       const { rows } = await pool.query<EventRow>(
         eventPage({ organisation_id, viewer_id: team, contact_id, place, limit }),
       )
+      if (rows.length === 0) await refuseUnknown(pool, organisation_id, contact_id)
       return { status: 200, body: { data: rows.map(shownEvent), next_cursor: nextCursor('timeline', rows, cursor) } }
     },
   ),
