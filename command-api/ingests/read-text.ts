@@ -1,7 +1,8 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
 import type { CustomerDetails } from '#domain/customers/events.ts'
-import { detailNamed, isUsableKey, type DetailName, type SentField } from '#domain/ingests/fields.ts'
 import type { RefusedDetail } from '#domain/ingests/events.ts'
+import { detailNamed, type DetailName } from '#domain/ingests/field-names.ts'
+import { isUsableKey, type SentField } from '#domain/ingests/fields.ts'
 import { withoutUnseen } from '#domain/unseen.ts'
 import { dateIn, nameParts, refusedDetails, tidyDetails } from './tidy.ts'
 

@@ -1,9 +1,8 @@
-import type { CustomerDetails } from '../customers/events.ts'
 import { mostFacts } from '../leads/events.ts'
-import { isUnseen } from '../unseen.ts'
 import type { Declared, IngestContent } from './events.ts'
-
-type Plain = string | number | boolean
+import { detailNamed, names, plain, type DetailName } from './field-names.ts'
+import { isSaid, leavesOf, type Leaf, type Plain } from './leaves.ts'
+import { detailsOfPerson, meaningOf, type Detail, type Meaning } from './whose-details.ts'
 
 /** A value that was sent, and what the sender calls the field. */
 export type SentField = {
@@ -12,8 +11,6 @@ export type SentField = {
   /** For every item of a list but the first: what the sender calls the list. */
   readonly list?: string
 }
-
-export type DetailName = keyof CustomerDetails | 'name' | 'external_id' | 'contact_id'
 
 /** What a lead says, by our names where we know them. */
 export type SentFields = {
@@ -26,46 +23,6 @@ export type SentFields = {
   readonly truncated: boolean
 }
 
-const names: Readonly<Record<DetailName, readonly string[]>> = {
-  contact_id: ['contactid'],
-  external_id: ['externalid', 'externalref', 'externalreference', 'crmid'],
-  title: ['title', 'salutation', 'honorific'],
-  first_name: ['firstname', 'forename', 'givenname', 'fname', 'christianname'],
-  last_name: ['lastname', 'surname', 'familyname', 'lname', 'secondname'],
-  name: ['name', 'fullname', 'yourname', 'contactname', 'customername'],
-  email: ['email', 'emailaddress', 'mail', 'youremail', 'contactemail', 'workemail', 'homeemail'],
-  phone_number: [
-    'phone',
-    'phonenumber',
-    'telephone',
-    'telephonenumber',
-    'tel',
-    'mobile',
-    'mobilenumber',
-    'mobilephone',
-    'cell',
-    'contactnumber',
-    'daytimephone',
-    'homephone',
-    'yourphone',
-  ],
-  dob: ['dob', 'dateofbirth', 'birthdate', 'birthday', 'born'],
-  postal_code: ['postalcode', 'postcode', 'zip', 'zipcode'],
-  address_line1: ['addressline1', 'address1', 'line1', 'street', 'streetaddress', 'address'],
-  address_line2: ['addressline2', 'address2', 'line2'],
-  city: ['city', 'town', 'posttown'],
-  country: ['country', 'countrycode'],
-}
-
-const byName: ReadonlyMap<string, DetailName> = new Map(
-  Object.entries(names).flatMap(([name, aliases]) => aliases.map((alias) => [alias, name as DetailName] as const)),
-)
-
-const plain = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
-
-/** Our name of a field that somebody calls by any of its usual names. */
-export const detailNamed = (name: string): DetailName | undefined => byName.get(plain(name))
-
 /**
  * What is declared is never interpreted: it is a detail only under our own name of one, and a date only as it is stored. All
  * of it is a fact, exactly as it was given.
@@ -77,15 +34,9 @@ const detailDeclared = (key: string, value: Plain): DetailName | undefined => {
   return needsReading ? undefined : name
 }
 
-const mostLeaves = 500
-const deepest = 8
-const longestValue = 2_000
-
 /** All that was sent as fields. What a person says of themselves in `identity` comes before the same in `data`. */
 export const sentFields = (content: IngestContent, fieldNames: Readonly<Record<string, string>> = {}): SentFields => {
   const details = new Map<DetailName, SentField>()
-  const others = new Map<string, SentField>()
-  const ours = new Map(Object.entries(fieldNames).map(([our, theirs]) => [plain(theirs), our]))
   const keep = (name: DetailName, field: SentField) => {
     if (!details.has(name)) details.set(name, field)
   }
@@ -95,18 +46,11 @@ export const sentFields = (content: IngestContent, fieldNames: Readonly<Record<s
     if (name && value && isSaid(value)) keep(name, { value, sender: key })
   }
   const { leaves, truncated } = leavesOf(content.data ?? {})
-  for (const { path, value, list } of leaves) {
-    const last = path.at(-1) ?? ''
-    const sender = path.join('.')
-    const mapped = ours.get(plain(sender)) ?? ours.get(plain(last))
-    const name = mapped === undefined ? detailAt(path) : detailNamed(mapped)
-    if (name) keep(name, { value, sender })
-    else {
-      const key = mapped ?? keyOf(path)
-      const field = { value, sender, ...(list && { list: list.join('.') }) }
-      if (key !== undefined && !others.has(key)) others.set(key, field)
-    }
-  }
+  const ours = new Map(Object.entries(fieldNames).map(([our, theirs]) => [plain(theirs), our]))
+  const found = leaves.map((leaf) => ({ leaf, ...meaningOf(leaf, ours) }))
+  const isPersons = detailsOfPerson(found)
+  for (const { leaf, detail } of isPersons) keep(detail, fieldOf(leaf))
+  const others = othersOf(found, isPersons, details)
   for (const [key, value] of Object.entries(content.declared ?? {})) {
     if (value === null || Array.isArray(value) || !isSaid(value)) continue
     const name = detailDeclared(key, value)
@@ -116,57 +60,41 @@ export const sentFields = (content: IngestContent, fieldNames: Readonly<Record<s
   return { details, declared, others, truncated: truncated || Object.keys(declared).length > mostFacts }
 }
 
+const fieldOf = ({ path, value, list }: Leaf): SentField => ({
+  value,
+  sender: path.join('.'),
+  ...(list && { list: list.join('.') }),
+})
+
+/** What says nothing of the person by our names, by keys of its own; a detail that is another's, or was said before, too. */
+const othersOf = (
+  found: readonly Meaning[],
+  isPersons: readonly Detail[],
+  details: ReadonlyMap<DetailName, SentField>,
+): ReadonlyMap<string, SentField> => {
+  const others = new Map<string, SentField>()
+  const persons = new Map(isPersons.map(({ leaf, detail }) => [leaf, detail]))
+  for (const { leaf, mapped, detail } of found) {
+    const name = persons.get(leaf)
+    if (name && isSameText(details.get(name)?.value ?? '', leaf.value)) continue
+    const key = mapped === undefined || detail ? [leaf.key, leaf.path].map(keyOf).find(isFree) : mapped
+    if (key !== undefined && isFree(key)) others.set(key, fieldOf(leaf))
+  }
+  return others
+
+  function isFree(key: string | undefined): boolean {
+    return key !== undefined && !others.has(key)
+  }
+}
+
+const isSameText = (one: Plain, other: Plain): boolean =>
+  String(one).trim().toLowerCase() === String(other).trim().toLowerCase()
+
 /** All that was sent in a field: of a list, every item. */
 export const itemsOf = ({ others }: Pick<SentFields, 'others'>, { value, sender }: SentField): readonly Plain[] => [
   value,
   ...[...others.values()].filter(({ list }) => list === sender).map((item) => item.value),
 ]
-
-/** What holds the details of a person, and of nobody and nothing else. */
-const persons =
-  /^(contact|contactdetails|person|personal|personaldetails|customer|customerdetails|lead|applicant|client|user|details|address|homeaddress|identity|fields|formfields|form|data|answers|payload|body|form_?data|values)$/
-
-/** A name within something else, such as a product, is not the person's. */
-const detailAt = (path: readonly string[]): DetailName | undefined =>
-  path.slice(0, -1).every((parent) => persons.test(plain(parent))) ? detailNamed(path.at(-1) ?? '') : undefined
-
-type Path = readonly string[]
-type Leaf = { readonly path: Path; readonly value: Plain; readonly list?: Path | undefined }
-
-const leavesOf = (data: Readonly<Record<string, unknown>>) => {
-  const leaves: Leaf[] = []
-  let truncated = false
-  const walk = (value: unknown, path: Path, list?: Path): void => {
-    if (leaves.length >= mostLeaves || path.length > deepest) {
-      truncated = true
-      return
-    }
-    if (Array.isArray(value)) {
-      for (const [index, item] of value.filter(isSaid).entries())
-        if (index === 0) walk(item, path)
-        else walk(item, [...path, String(index + 1)], path)
-      return
-    }
-    if (typeof value === 'object' && value !== null) {
-      for (const [key, inner] of Object.entries(value)) walk(inner, [...path, key])
-      return
-    }
-    if (!isSaid(value)) return
-    if (typeof value === 'string') {
-      const text = value.trim()
-      if (text.length > longestValue) truncated = true
-      leaves.push({ path, value: text.slice(0, longestValue), list })
-    } else if (typeof value === 'boolean' || typeof value === 'number') leaves.push({ path, value, list })
-  }
-  walk(data, [])
-  return { leaves, truncated }
-}
-
-/** Forms send an empty choice before those that were made. JSON may hold numbers that are none for us. */
-const isSaid = (value: unknown): boolean => {
-  if (typeof value === 'string') return !isUnseen(value)
-  return typeof value === 'number' ? Number.isFinite(value) : value !== null
-}
 
 /** The key of a fact that is made of what the sender calls a field; undefined when none can be made. */
 export const factKeyOf = (sender: string): string | undefined => keyOf(sender.split('.'))
@@ -195,7 +123,7 @@ export const fillsTrap = (content: IngestContent, trapFields: readonly string[])
   return (
     [...Object.entries(content.data ?? {}), ...Object.entries(content.declared ?? {})].some(isFilled) ||
     leavesOf(content.data ?? {}).leaves.some(
-      ({ path, value }) => value !== false && path.some((key) => traps.has(plain(key))),
+      ({ path, names, value }) => value !== false && [...path, ...names].some((key) => traps.has(plain(key))),
     )
   )
 }

@@ -12,7 +12,8 @@ import {
   type IngestContent,
   type IngestEvent,
 } from './events.ts'
-import { sentFields, type DetailName } from './fields.ts'
+import type { DetailName } from './field-names.ts'
+import { sentFields } from './fields.ts'
 import { CampaignKey } from '../campaigns/events.ts'
 import { phoneDigits } from '../phone-digits.ts'
 import { findableText } from '../unseen.ts'

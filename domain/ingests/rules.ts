@@ -3,7 +3,8 @@ import { longestMatchedText, matchesPattern } from '../pattern.ts'
 import { ageLastBirthday } from '../rating/age.ts'
 import { entry } from '../rating/answers.ts'
 import type { IngestConsent, RuleFailure } from './events.ts'
-import { detailNamed, itemsOf, type DetailName, type SentField, type SentFields } from './fields.ts'
+import { detailNamed, type DetailName } from './field-names.ts'
+import { itemsOf, type SentField, type SentFields } from './fields.ts'
 
 /** What telling whether a text is of a format takes: libraries that the domain does not know. */
 export type Formats = {

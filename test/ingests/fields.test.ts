@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { IngestContent } from '#domain/ingests/events.ts'
-import { detailNamed, fillsTrap, isUsableKey, sentFields } from '#domain/ingests/fields.ts'
+import { detailNamed } from '#domain/ingests/field-names.ts'
+import { fillsTrap, isUsableKey, sentFields } from '#domain/ingests/fields.ts'
 import { nothing } from './builders.ts'
 
 /** By which names what was sent is found. */

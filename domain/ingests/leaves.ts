@@ -1,0 +1,149 @@
+import { parseExactly } from '../exact-json.ts'
+import { isUnseen } from '../unseen.ts'
+import { detailNamed, mayBePersons } from './field-names.ts'
+import { fieldsDefinedIn, isObject, namedValueIn } from './named-values.ts'
+import { numberedNames } from './numbered-fields.ts'
+
+export type Plain = string | number | boolean
+export type Path = readonly string[]
+
+/** One value of what was sent. */
+export type Leaf = {
+  /** Where it stands; of a list of named values, under its name. */
+  readonly path: Path
+  /** What its key is made of: a named value has one of its own, wherever its list stands. */
+  readonly key: Path
+  readonly value: Plain
+  /** For every item of a list but the first: where the list stands. */
+  readonly list?: Path | undefined
+  /** What else its sender calls the field. */
+  readonly names: readonly string[]
+  /** What kind of field its sender says that it is. */
+  readonly kind: string | undefined
+}
+
+type Place = Pick<Leaf, 'path' | 'key' | 'list' | 'names' | 'kind'>
+
+const mostLeaves = 500
+const deepest = 8
+const longestValue = 2_000
+
+/** Takes apart what was sent; an object or a list of named values as the fields that they are. */
+export const leavesOf = (data: Readonly<Record<string, unknown>>) => {
+  const leaves: Leaf[] = []
+  let truncated = false
+  const { names: defined, isDefinition } = fieldsDefinedIn(data, deepest)
+
+  const walk = (value: unknown, place: Place): void => {
+    if (leaves.length >= mostLeaves || place.path.length > deepest) {
+      truncated = true
+      return
+    }
+    if (Array.isArray(value)) return walkList(value, place)
+    if (isObject(value)) return walkObject(value, place)
+    if (!isSaid(value)) return
+    if (typeof value === 'string') {
+      const text = value.trim()
+      const inner = text.startsWith('{') ? objectIn(text) : undefined
+      if (inner) return walk(inner, place)
+      if (text.length > longestValue) truncated = true
+      leaves.push({ ...place, value: text.slice(0, longestValue) })
+    } else if (typeof value === 'boolean' || typeof value === 'number') leaves.push({ ...place, value })
+  }
+
+  const walkObject = (sent: Readonly<Record<string, unknown>>, place: Place): void => {
+    const whole = wholeOf(sent)
+    if (whole !== undefined) return walk(whole, place)
+    const numbered = numberedNames(sent)
+    for (const [key, inner] of Object.entries(sent)) {
+      if (isObject(inner) && isDefinition(inner)) continue
+      const field = isObject(inner) ? namedValueIn(inner, defined, key) : undefined
+      const labels = defined.get(key) ?? []
+      const at = within(place, key)
+      const names = [...labels, ...(numbered.get(key) ?? [])]
+      if (field) walkField(field, place, false)
+      else walk(inner, { ...at, key: labels[0] === undefined ? at.key : [...place.key, labels[0]], names })
+    }
+  }
+
+  const walkField = (field: NonNullable<ReturnType<typeof namedValueIn>>, place: Place, isOfList: boolean): void => {
+    const [name, ...names] = field.names
+    const at = within(place, name)
+    const own = {
+      ...at,
+      key: isOfList && place.path.every(mayBePersons) ? [name] : at.key,
+      names,
+      kind: field.kind,
+      list: undefined,
+    }
+    walk(field.value, own)
+    for (const [key, inner] of Object.entries(field.rest)) walk(inner, within(own, key))
+  }
+
+  const walkList = (items: readonly unknown[], place: Place): void => {
+    const said = items.filter((item) => isSaid(item) && !(isObject(item) && isDefinition(item)))
+    const contacts = isContactPoints(place) ? contactPointsIn(said) : undefined
+    for (const [index, item] of (contacts ?? said).entries()) {
+      const field = isObject(item) ? namedValueIn(item, defined) : undefined
+      if (field) walkField(field, place, true)
+      else if (index === 0) walk(item, place)
+      else walk(item, { ...within(place, String(index + 1)), list: place.path })
+    }
+  }
+
+  walk(data, { path: [], key: [], names: [], kind: undefined })
+  return { leaves, truncated }
+}
+
+const within = ({ path, key, list }: Place, name: string): Place => ({
+  path: [...path, name],
+  key: [...key, name],
+  names: [],
+  kind: undefined,
+  list,
+})
+
+/** A list that is called by a detail of a person: of what is in it, each is one, and is not called anything else. */
+const isContactPoints = ({ path }: Place): boolean =>
+  ['email', 'phone_number'].includes(detailNamed(path.at(-1) ?? '') ?? '')
+
+/** Telephone numbers or addresses with what they are used for, the one that is used first before all others. */
+const contactPointsIn = (items: readonly unknown[]): readonly unknown[] | undefined => {
+  const objects = items.filter(isObject)
+  if (objects.length === 0 || !objects.every((item) => 'value' in item)) return undefined
+  return [...objects.filter(isPrimary), ...objects.filter((item) => !isPrimary(item))]
+    .map((item) => item['value'])
+    .filter(isSaid)
+}
+
+const isPrimary = (item: Readonly<Record<string, unknown>>): boolean => item['primary'] === true
+
+/** JSON that was sent within a text. */
+const objectIn = (text: string): Readonly<Record<string, unknown>> | undefined => {
+  try {
+    const { value } = parseExactly(text)
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** What was sent in parts and is one value: a date, a telephone number. */
+const wholeOf = (sent: Readonly<Record<string, unknown>>): string | undefined => {
+  const keys = Object.keys(sent).toSorted().join(' ')
+  const part = (key: string): string => {
+    const value = sent[key]
+    return typeof value === 'string' || typeof value === 'number' ? String(value).trim() : ''
+  }
+  if (keys === 'full') return part('full')
+  if (keys === 'area phone') return `${part('area')} ${part('phone')}`
+  if (keys !== 'day month year') return undefined
+  const [day, month, year] = ['day', 'month', 'year'].map(part)
+  return day && month && year ? `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}` : ''
+}
+
+/** Forms send an empty choice before those that were made. JSON may hold numbers that are none for us. */
+export const isSaid = (value: unknown): boolean => {
+  if (typeof value === 'string') return !isUnseen(value)
+  return typeof value === 'number' ? Number.isFinite(value) : value !== null
+}
