@@ -19,3 +19,18 @@ export const parseExactly = (text: string): SentJson => {
   }
   return { value: JSON.parse(text, exactly) as unknown, numbers }
 }
+
+/** The value with the parts at these places taken from another that has the same form; `events.payload` is in each of a list. */
+export const withParts = (value: unknown, other: unknown, places: readonly string[]): unknown =>
+  places.reduce((whole, place) => withPart(whole, other, place.split('.')), value)
+
+const withPart = (value: unknown, other: unknown, [key, ...rest]: readonly string[]): unknown => {
+  if (key === undefined) return other
+  if (Array.isArray(value) && Array.isArray(other))
+    return value.map((each, index) => withPart(each, other[index], [key, ...rest]))
+  if (!isObject(value) || !isObject(other) || !Object.hasOwn(value, key)) return value
+  return { ...value, [key]: withPart(value[key], other[key], rest) }
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

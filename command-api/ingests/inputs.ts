@@ -77,7 +77,7 @@ export const IngestInput = z.object({
 export type IngestInput = z.output<typeof IngestInput>
 
 /** What was sent of the lead; undefined when there is nothing to go on. */
-export const contentOf = (body: IngestInput): IngestContent | undefined => {
+export const contentOf = (body: IngestInput, numbers: readonly string[]): IngestContent | undefined => {
   const identity = filled(body.identity)
   const data = filled(body.data)
   const declared = Declared.nullable().parse(filled(body.declared))
@@ -90,6 +90,7 @@ export const contentOf = (body: IngestInput): IngestContent | undefined => {
     declared,
     consent: consentOf(body.consent),
     provenance: mergeProvenance(tidyProvenance(body.provenance), visitOf(body.context)),
+    ...(numbers.length > 0 && { numbers: [...numbers] }),
   }
 }
 

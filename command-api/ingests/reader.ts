@@ -1,5 +1,5 @@
 import type { CustomerDetails } from '#domain/customers/events.ts'
-import { isUsableKey, itemsOf, type SentFields } from '#domain/ingests/fields.ts'
+import { isUsableKey, itemsOf, type SentField, type SentFields } from '#domain/ingests/fields.ts'
 import type { IngestContent, RefusedDetail } from '#domain/ingests/events.ts'
 import { unitsIn } from '#domain/money.ts'
 import type { CustomField } from '#domain/pipeline/events.ts'
@@ -68,7 +68,7 @@ export const readDeterministically = ({ content, fields, wanted, currency, today
 
 /** The items of a list are fields of their own, but for a fact that can hold several. */
 const together = (
-  fields: Pick<SentFields, 'others'>,
+  fields: Pick<SentFields, 'others' | 'numbers'>,
   wanted: readonly CustomField[],
 ): readonly (readonly [key: string, value: FactValue])[] => {
   const isOfSeveral = (key: string) => fieldNamed(key, wanted)?.type === 'choices'
@@ -76,7 +76,13 @@ const together = (
   const lists = new Set(others.filter(([key]) => isOfSeveral(key)).map(([, { sender }]) => sender))
   return others
     .filter(([, { list }]) => list === undefined || !lists.has(list))
-    .map(([key, field]) => [key, isOfSeveral(key) ? [...itemsOf(fields, field)] : field.value] as const)
+    .map(([key, field]) => [key, isOfSeveral(key) ? [...itemsOf(fields, field)] : valueOf(key, field.value)] as const)
+
+  /** Of a fact that is one, a number is what it is worth, and not how it was written. */
+  function valueOf(key: string, value: SentField['value']): SentField['value'] {
+    const isNumber = typeof value === 'string' && fields.numbers.has(value)
+    return isNumber && /^(number|money)$/.test(fieldNamed(key, wanted)?.type ?? '') ? Number(value) : value
+  }
 }
 
 const fieldNamed = (key: string, wanted: readonly CustomField[]): CustomField | undefined =>

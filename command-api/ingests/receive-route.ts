@@ -100,6 +100,7 @@ export const receiveRoute = (deps: Deps): Route => {
       access: { kind: 'application', scopes: [['write', 'crm']], serverOnly: true },
       headers: { 'Idempotency-Key': 'Stands for one lead for ever, however often it is sent.' },
       body: IngestInput,
+      asGiven: ['data', 'declared'],
       example: {
         body: {
           source: 'website',
@@ -113,9 +114,9 @@ export const receiveRoute = (deps: Deps): Route => {
       answers: { 202: Sent },
       errors: ['campaign_paused', 'campaign_archived', 'unknown_campaign'],
     },
-    async ({ body, caller, request_id, now, header }) => {
+    async ({ body, numbers, caller, request_id, now, header }) => {
       const { organisation_id, api_application_id } = caller
-      const content = contentOf(body)
+      const content = contentOf(body, numbers)
       if (!content)
         throw new Rejection('validation_failed', 'There is nothing to go on. Send identity, data, text or declared.')
       const key = keyInHeader({ header })
@@ -180,8 +181,9 @@ type SentLead = Pick<IngestRecord, 'source' | 'source_reference' | 'campaign'> &
 
 /** By what a lead is known when it is sent again. */
 const toldBy = ({ source, source_reference, campaign, content }: SentLead): string => {
-  const { identity, data, text, declared, consent } = content
-  return canonicalJson([source, source_reference, campaign?.key ?? null, identity, data, text, declared, consent])
+  const { identity, data, text, declared, consent, numbers } = content
+  const told = [source, source_reference, campaign?.key ?? null, identity, data, text, declared, consent]
+  return canonicalJson(numbers ? [...told, numbers] : told)
 }
 
 /** Whether it is this lead that was received, as far as it was stored. */

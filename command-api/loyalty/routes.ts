@@ -147,6 +147,7 @@ export const membershipRoutes = ({ memberships, organisations }: Deps): Route[] 
         access,
         path: Path,
         body: Batch,
+        asGiven: ['events.payload'],
         errors: ['membership_pending', 'membership_cancelled'],
         answers: { 200: Recorded },
       },

@@ -39,6 +39,8 @@ export const IngestContent = z.object({
   declared: Declared.nullable(),
   consent: IngestConsent.nullable(),
   provenance: Provenance.nullable(),
+  /** The texts in `data` and `declared` that were sent as numbers, and are kept as they were written. */
+  numbers: z.array(z.string()).optional(),
 })
 export type IngestContent = z.infer<typeof IngestContent>
 

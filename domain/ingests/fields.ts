@@ -19,6 +19,8 @@ export type SentFields = {
   readonly declared: Declared
   /** The rest of the data by a key made of its path. */
   readonly others: ReadonlyMap<string, SentField>
+  /** The texts among all these that were sent as numbers. */
+  readonly numbers: ReadonlySet<string>
   /** There was more than is read, or than a lead can hold. */
   readonly truncated: boolean
 }
@@ -45,7 +47,7 @@ export const sentFields = (content: IngestContent, fieldNames: Readonly<Record<s
     const name = detailNamed(key)
     if (name && value && isSaid(value)) keep(name, { value, sender: key })
   }
-  const { leaves, truncated } = leavesOf(content.data ?? {})
+  const { leaves, numbers, truncated } = leavesOf(content.data ?? {}, content.numbers)
   const ours = new Map(Object.entries(fieldNames).map(([our, theirs]) => [plain(theirs), our]))
   const found = leaves.map((leaf) => ({ leaf, ...meaningOf(leaf, ours) }))
   const isPersons = detailsOfPerson(found)
@@ -57,7 +59,7 @@ export const sentFields = (content: IngestContent, fieldNames: Readonly<Record<s
     if (name) keep(name, { value, sender: key })
   }
   const declared = content.declared ?? {}
-  return { details, declared, others, truncated: truncated || Object.keys(declared).length > mostFacts }
+  return { details, declared, others, numbers, truncated: truncated || Object.keys(declared).length > mostFacts }
 }
 
 const fieldOf = ({ path, value, list }: Leaf): SentField => ({

@@ -1,4 +1,4 @@
-import { parseExactly } from '../exact-json.ts'
+import { parseExactly, type SentJson } from '../exact-json.ts'
 import { isUnseen } from '../unseen.ts'
 import { detailNamed, mayBePersons } from './field-names.ts'
 import { fieldsDefinedIn, isObject, namedValueIn } from './named-values.ts'
@@ -29,8 +29,9 @@ const deepest = 8
 const longestValue = 2_000
 
 /** Takes apart what was sent; an object or a list of named values as the fields that they are. */
-export const leavesOf = (data: Readonly<Record<string, unknown>>) => {
+export const leavesOf = (data: Readonly<Record<string, unknown>>, sentAsNumbers: readonly string[] = []) => {
   const leaves: Leaf[] = []
+  const numbers = new Set(sentAsNumbers)
   let truncated = false
   const { names: defined, isDefinition } = fieldsDefinedIn(data, deepest)
 
@@ -44,8 +45,11 @@ export const leavesOf = (data: Readonly<Record<string, unknown>>) => {
     if (!isSaid(value)) return
     if (typeof value === 'string') {
       const text = value.trim()
-      const inner = text.startsWith('{') ? objectIn(text) : undefined
-      if (inner) return walk(inner, place)
+      const inner = text.startsWith('{') ? jsonIn(text) : undefined
+      if (inner && isObject(inner.value)) {
+        for (const number of inner.numbers) numbers.add(number)
+        return walk(inner.value, place)
+      }
       if (text.length > longestValue) truncated = true
       leaves.push({ ...place, value: text.slice(0, longestValue) })
     } else if (typeof value === 'boolean' || typeof value === 'number') leaves.push({ ...place, value })
@@ -92,7 +96,7 @@ export const leavesOf = (data: Readonly<Record<string, unknown>>) => {
   }
 
   walk(data, { path: [], key: [], names: [], kind: undefined })
-  return { leaves, truncated }
+  return { leaves, numbers, truncated }
 }
 
 const within = ({ path, key, list }: Place, name: string): Place => ({
@@ -119,10 +123,9 @@ const contactPointsIn = (items: readonly unknown[]): readonly unknown[] | undefi
 const isPrimary = (item: Readonly<Record<string, unknown>>): boolean => item['primary'] === true
 
 /** JSON that was sent within a text. */
-const objectIn = (text: string): Readonly<Record<string, unknown>> | undefined => {
+const jsonIn = (text: string): SentJson | undefined => {
   try {
-    const { value } = parseExactly(text)
-    return isObject(value) ? value : undefined
+    return parseExactly(text)
   } catch {
     return undefined
   }

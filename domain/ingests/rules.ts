@@ -53,12 +53,12 @@ const failureOf = (rule: LeadRule, facts: RuleFacts): RuleFailure | undefined =>
   const text = String(found.value)
   switch (rule.rule) {
     case 'format': {
-      const wrong = formatFault(rule, text, facts.formats)
+      const wrong = formatFault(rule, text, facts)
       return wrong === undefined ? undefined : failed(wrong)
     }
     case 'allowed_values':
       return found.items.every((item) =>
-        rule.values.some((value) => value.toLowerCase() === String(item).toLowerCase()),
+        rule.values.some((value) => writtenAs(item, facts.fields).includes(value.toLowerCase())),
       )
         ? undefined
         : failed(`must be one of ${rule.values.join(', ')}`)
@@ -97,6 +97,12 @@ const valueOf = (key: string, fields: SentFields): Found | undefined => {
   return other && { ...other, items: itemsOf(fields, other) }
 }
 
+/** The ways to write a value: 1.0, where it was sent as a number, is 1, too. */
+const writtenAs = (item: unknown, { numbers }: SentFields): readonly string[] => {
+  const text = String(item)
+  return numbers.has(text) ? [text.toLowerCase(), String(Number(text))] : [text.toLowerCase()]
+}
+
 const detailOf = (name: DetailName, details: SentFields['details']): SentField | undefined => {
   const found = details.get(name)
   if (found) return found
@@ -123,7 +129,7 @@ const whyUnusable = (key: string, { fields: { details }, refused }: RuleFacts): 
 const formatFault = (
   { format, pattern }: Extract<LeadRule, { rule: 'format' }>,
   text: string,
-  formats: Formats,
+  { formats, fields }: RuleFacts,
 ): string | undefined => {
   switch (format) {
     case 'email':
@@ -135,7 +141,9 @@ const formatFault = (
     case 'date':
       return formats.date(text) === undefined ? 'is not a date' : undefined
     case 'number':
-      return /^[-+]?\p{Sc}?\s*\d[\d,]*(\.\d+)?$/u.test(text.trim()) ? undefined : 'is not a number'
+      return fields.numbers.has(text) || /^[-+]?\p{Sc}?\s*\d[\d,]*(\.\d+)?$/u.test(text.trim())
+        ? undefined
+        : 'is not a number'
     case 'pattern':
       return text.length <= longestMatchedText && matchesPattern(pattern ?? '', text)
         ? undefined

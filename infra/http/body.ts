@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import express, { type Request, type RequestHandler, type Response } from 'express'
+import { parseExactly, withParts } from '#domain/exact-json.ts'
 import { inBodyRoom } from './body-room.ts'
 import { isNestedTooDeep, refusedNesting } from './nesting.ts'
 import { notJson, Problem, unreadableBody } from './problem.ts'
@@ -20,13 +21,25 @@ const refuseOtherThanUtf8 = (body: Buffer, charset: string): void => {
     )
 }
 
+/** What was sent, parsed; and the texts in it that were sent as numbers. */
+type Sent = { readonly body: unknown; readonly numbers: readonly string[] }
+
+const readable = (body: Buffer, charset: string): void => {
+  refuseOtherThanUtf8(body, charset)
+  refuseDeepNesting(body)
+}
+
 const parseAny = express.json({
   limit: limitBytes,
-  verify: (_request, _response, body, charset) => {
-    refuseOtherThanUtf8(body, charset)
-    refuseDeepNesting(body)
-  },
+  verify: (_request, _response, body, charset) => readable(body, charset),
 })
+/** Its bytes are parsed here. */
+const parseAnyAsGiven = express.raw({
+  limit: limitBytes,
+  type: 'application/json',
+  verify: (request, _response, body) => readable(body, charsetOf(request.headers['content-type'])),
+})
+const charsetOf = (type = ''): string => /;\s*charset="?([^\s;"]+)/i.exec(type)?.[1]?.toLowerCase() ?? 'utf-8'
 const fileLimitBytes = 8_388_608
 const textTypes = ['text/*', 'application/yaml', 'application/x-www-form-urlencoded']
 const parseText = express.text({ limit: limitBytes, type: textTypes })
@@ -72,20 +85,36 @@ const bytesOf = (request: Request): Promise<Buffer> =>
 const withoutMark = (body: Buffer): Buffer =>
   body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? body.subarray(3) : body
 
-const parseUsual = (body: Buffer): unknown => {
-  refuseOtherThanUtf8(body, 'utf-8')
-  refuseDeepNesting(body)
+const parse = (body: Buffer, asGiven: RouteSpec['asGiven']): Sent => {
+  const text = withoutMark(body).toString()
   try {
-    return JSON.parse(withoutMark(body).toString()) as unknown
+    if (!asGiven) return { body: JSON.parse(text) as unknown, numbers: [] }
+    const { value, numbers } = parseExactly(text)
+    // Elsewhere, numbers are what they are worth: 1.0 is 1.
+    const sent = numbers.size === 0 ? value : withParts(JSON.parse(text), value, asGiven)
+    return { body: sent, numbers: [...numbers] }
   } catch (error) {
     throw error instanceof SyntaxError ? new Problem('validation_failed', notJson) : error
   }
 }
 
 /** Express decodes whatever encoding a body is in, which takes three times as long as the usual one needs. */
-const readJson = async (request: Request, response: Response): Promise<void> => {
-  if (!isUsual(request)) return handled(parseAny, request, response)
-  request.body = parseUsual(await bytesOf(request))
+const jsonReader =
+  (asGiven: RouteSpec['asGiven']) =>
+  async (request: Request, response: Response): Promise<readonly string[]> => {
+    if (isUsual(request)) {
+      const bytes = await bytesOf(request)
+      readable(bytes, 'utf-8')
+      return keep(request, parse(bytes, asGiven))
+    }
+    await handled(asGiven ? parseAnyAsGiven : parseAny, request, response)
+    const bytes: unknown = request.body
+    return asGiven && bytes instanceof Buffer ? keep(request, parse(bytes, asGiven)) : []
+  }
+
+const keep = (request: Request, { body, numbers }: Sent): readonly string[] => {
+  request.body = body
+  return numbers
 }
 
 /** As much as a body may come to need: what is compressed, or of unknown length, may need the most. */
@@ -98,7 +127,7 @@ const bytesAtMost = ({ headers }: Request, most: number): number => {
 export const parseInRoom = (parse: RequestHandler, request: Request, response: Response, most: number): Promise<void> =>
   readInRoom(() => handled(parse, request, response), request, most)
 
-const readInRoom = (read: () => Promise<void>, request: Request, most = limitBytes): Promise<void> =>
+const readInRoom = <Read>(read: () => Promise<Read>, request: Request, most = limitBytes): Promise<Read> =>
   inBodyRoom(request, (take) => {
     take(bytesAtMost(request, most))
     return read()
@@ -106,16 +135,20 @@ const readInRoom = (read: () => Promise<void>, request: Request, most = limitByt
 
 /**
  * Reads the body of a route; nothing where it has none, so that nobody can make us hold one. Anybody can have the token of a
- * browser application, so that only servers and the operator count as proven.
+ * browser application, so that only servers and the operator count as proven. Answers the texts in it that were sent as numbers.
  */
 export const bodyReader = ({
   body,
+  asGiven,
   textBody,
   access,
-}: RouteSpec): ((request: Request, response: Response, isProven: boolean) => Promise<void>) => {
-  if (!body && textBody === undefined) return async () => undefined
-  const parse = access.kind === 'operator' ? parseFile : parseText
-  const read = body ? readJson : (request: Request, response: Response) => handled(parse, request, response)
+}: RouteSpec): ((request: Request, response: Response, isProven: boolean) => Promise<readonly string[]>) => {
+  if (!body && textBody === undefined) return async () => []
+  const readText = async (request: Request, response: Response): Promise<readonly string[]> => {
+    await handled(access.kind === 'operator' ? parseFile : parseText, request, response)
+    return []
+  }
+  const read = body ? jsonReader(asGiven) : readText
   return (request, response, isProven) =>
     isProven ? read(request, response) : readInRoom(() => read(request, response), request)
 }

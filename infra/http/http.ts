@@ -161,17 +161,18 @@ const serve = (
     }
     let sent: unknown = {}
     const inputs = async (): Promise<CheckedRequest> => {
-      await read(request, response, spec.access.kind === 'operator' || locals.caller?.kind === 'server')
+      const isServer = locals.caller?.kind === 'server'
+      const numbers = await read(request, response, spec.access.kind === 'operator' || isServer)
       if (hasBody(request)) sent = request.body
       const query = checkedQuery(request.query, response)
       await subjectCheck.refuseUnknownOrganisation(spec.access, query)
       const text = typeof request.body === 'string' ? request.body : undefined
-      return { ...facts, query, body: checkedBody(sent, response), text }
+      return { ...facts, query, body: checkedBody(sent, response), text, numbers }
     }
     const checked = await inputs().catch(async (unfit: unknown) => {
       // What was sent does not matter where there is nothing at the address.
       await subjectCheck.refuseMissing(spec.access, asked)
-      await onUnfitBody?.({ ...facts, query: undefined, body: sent, text: undefined })
+      await onUnfitBody?.({ ...facts, query: undefined, body: sent, text: undefined, numbers: [] })
       throw unfit
     })
     const answer = await handle(checked)

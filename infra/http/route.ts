@@ -77,6 +77,11 @@ export type RouteSpec = Schemas & {
   readonly access: Access
   /** Request headers of its own that the operation reads, with their meaning. */
   readonly headers?: Readonly<Record<string, string>>
+  /**
+   * Where the body holds JSON of the caller's that is kept as it was given, `events.payload` being that of each event: there, a
+   * number that we would write otherwise than it was sent is its text.
+   */
+  readonly asGiven?: readonly string[]
   /** The type of a body that is not JSON: the handler gets its text. */
   readonly textBody?: string
   /** The media types of a success that is a file: the body is its bytes, and the headers of the answer name the type. */
@@ -102,6 +107,8 @@ export type RequestFacts = {
   readonly isProven: (application_id: ApplicationId) => boolean
   /** The raw body, where the route's spec has no schema for it. */
   readonly text: string | undefined
+  /** The texts in the body that were sent as numbers, where it is taken as given. */
+  readonly numbers: readonly string[]
 }
 
 /** The body of an answer that is a file. */
