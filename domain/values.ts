@@ -64,14 +64,27 @@ export const CalendarDate = z.iso
   .date()
   .refine((date) => !date.startsWith('0000'), 'must be a date after the year 0000')
 
+const Instant = z.iso.datetime({ offset: true })
+
+/** Other systems leave the seconds out, or the colon in the offset: 2026-01-12T10:00Z, 2026-01-12T10:00:00.000+0000. */
+const inFull = (sent: string): string =>
+  sent.replace(
+    /^([\d-]{10}T\d\d:\d\d)(:\d\d(?:\.\d+)?)?(?:(Z)|([+-]\d\d)(?::?(\d\d))?)$/,
+    (_whole, start: string, seconds = ':00', utc?: string, hours?: string, minutes = '00') =>
+      `${start}${String(seconds)}${utc ?? `${hours}:${String(minutes)}`}`,
+  )
+
 /** A moment as somebody sends it, at any offset from UTC; read as UTC. Its year is one that dates of ISO 8601 can write. */
-export const SentInstant = z.iso.datetime({ offset: true }).transform((sent, context) => {
-  const instant = new Date(sent)
-  const year = instant.getUTCFullYear()
-  if (year >= 1 && year <= 9999) return instant.toISOString()
-  context.addIssue({ code: 'custom', message: 'must be a moment in the years 1 to 9999', input: sent })
-  return z.NEVER
-})
+export const SentInstant = z
+  .stringFormat('datetime', (sent) => Instant.safeParse(inFull(sent)).success)
+  .meta({ format: 'date-time' })
+  .transform((sent, context) => {
+    const instant = new Date(inFull(sent))
+    const year = instant.getUTCFullYear()
+    if (year >= 1 && year <= 9999) return instant.toISOString()
+    context.addIssue({ code: 'custom', message: 'must be a moment in the years 1 to 9999', input: sent })
+    return z.NEVER
+  })
 
 /** Names in addresses: lower-case words joined by dashes. */
 export const Slug = z.string().regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'must be lower-case letters, digits and single dashes')

@@ -19,7 +19,7 @@ const today = '2026-01-15'
 describe.each<[string, (text: string) => boolean]>([
   ['the definition', (text) => EmailAddress.safeParse(text).success],
   ['a customer', (email) => 'email' in readCustomer({ email }, { today, country: null }).details],
-  ['what a campaign asks of a lead', formatsOn(today).email],
+  ['what a campaign asks of a lead', formatsOn({ today, time_zone: 'Europe/London' }).email],
 ])('%s', (_where, isAddress) => {
   test.each([
     ['64 characters before the @', addressOf(64, 100), true],
@@ -41,7 +41,8 @@ test('what is wrong is told once, and says all that is asked for', () => {
 })
 
 describe('in a text that is read', () => {
-  const emailIn = (text: string) => readText(`Please write to ${text} today.`, today).details.email
+  const emailIn = (text: string) =>
+    readText(`Please write to ${text} today.`, { today, time_zone: 'Europe/London' }).details.email
 
   test('an address of 64 characters before the @ is found', () => {
     expect(emailIn(addressOf(64, 100))).toBe(addressOf(64, 100))

@@ -32,13 +32,15 @@ export const makeReadIngest = (deps: ReadIngestDeps) => {
     { now }: Context,
   ): ReadingMaterial => {
     const { organisation_id } = record
+    const time_zone = timeZoneOf(organisations, organisation_id)
     return {
       organisation_id,
       content,
       fields: sentFields(content, campaign?.field_names ?? {}),
       wanted: pipelines(organisation_id).custom_fields,
       currency: currencyOf(organisations, organisation_id),
-      today: dateIn(timeZoneOf(organisations, organisation_id), now),
+      today: dateIn(time_zone, now),
+      time_zone,
     }
   }
 

@@ -4,7 +4,7 @@ import type { RefusedDetail } from '#domain/ingests/events.ts'
 import { detailNamed, type DetailName } from '#domain/ingests/field-names.ts'
 import { isUsableKey, type SentField } from '#domain/ingests/fields.ts'
 import { withoutUnseen } from '#domain/unseen.ts'
-import { dateIn, nameParts, refusedDetails, tidyDetails } from './tidy.ts'
+import { dateIn, nameParts, refusedDetails, tidyDetails, type Reader } from './tidy.ts'
 
 const longestText = 20_000
 const unlabelled = 'text'
@@ -55,7 +55,7 @@ const phoneIn = (text: string): string | undefined => {
 }
 
 /** Reads what people write of themselves: their email address, phone, postcode, birthday and name, and lines of a form. */
-export const readText = (text: string, today: string): TextRead => {
+export const readText = (text: string, reader: Reader): TextRead => {
   const read = withoutUnseen(text.slice(0, longestText))
   const found = new Map<DetailName, SentField>()
   const facts: Record<string, string> = {}
@@ -75,14 +75,14 @@ export const readText = (text: string, today: string): TextRead => {
   keep('phone_number', phoneIn(read))
   keep('postal_code', postcode.exec(read)?.[0])
   const birthday = born.exec(read)?.[1]
-  keep('dob', birthday === undefined ? undefined : dateIn(birthday, today))
+  keep('dob', birthday === undefined ? undefined : dateIn(birthday, reader))
   const name = called.exec(read)?.[1]
   if (name !== undefined && !found.has('name') && !found.has('first_name')) {
     const { first_name, last_name } = nameParts(name)
     keep('first_name', first_name)
     keep('last_name', last_name)
   }
-  const { details, refused, facts: ofDetails } = tidyDetails({ details: found }, today)
+  const { details, refused, facts: ofDetails } = tidyDetails({ details: found }, reader)
   const { text: _, ...kept } = ofDetails
   return {
     details,

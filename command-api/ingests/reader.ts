@@ -6,10 +6,10 @@ import type { CustomField } from '#domain/pipeline/events.ts'
 import type { Facts, FactValue } from '#domain/leads/events.ts'
 import type { OrganisationId } from '#domain/values.ts'
 import { readText } from './read-text.ts'
-import { dateIn } from './tidy.ts'
+import { dateIn, type Reader } from './tidy.ts'
 
 /** What a reader makes sense of. */
-export type ReadingMaterial = {
+export type ReadingMaterial = Reader & {
   readonly organisation_id: OrganisationId
   readonly content: Pick<IngestContent, 'data' | 'text'>
   /** The data, taken apart. */
@@ -18,8 +18,6 @@ export type ReadingMaterial = {
   readonly wanted: readonly CustomField[]
   /** The organisation's. */
   readonly currency: string
-  /** Where the organisation is, `YYYY-MM-DD`. */
-  readonly today: string
 }
 
 export type Reading =
@@ -53,8 +51,15 @@ export type LeadReader = {
 const mostFacts = 200
 
 /** Reads without anybody's help: names of fields, values by their form, and what people usually write. */
-export const readDeterministically = ({ content, fields, wanted, currency, today }: ReadingMaterial): Reading => {
-  const text = content.text === null ? undefined : readText(content.text, today)
+export const readDeterministically = ({
+  content,
+  fields,
+  wanted,
+  currency,
+  today,
+  time_zone,
+}: ReadingMaterial): Reading => {
+  const text = content.text === null ? undefined : readText(content.text, { today, time_zone })
   const found = [...together(fields, wanted), ...Object.entries(text?.facts ?? {})]
   const facts = factsOf(found, wanted, currency)
   return {

@@ -19,7 +19,7 @@ import { keysOf, type Lookalikes } from './lookalikes.ts'
 import { sentTooSoon } from './repeats.ts'
 import type { ConsentGiven } from './people.ts'
 import { readText } from './read-text.ts'
-import { formatsOn, refusedDetails, tidyDetails, type Tidied } from './tidy.ts'
+import { formatsOn, refusedDetails, tidyDetails, type Reader, type Tidied } from './tidy.ts'
 
 export type ResolveDeps = ApplyDeps & {
   readonly lookalikes: Lookalikes
@@ -130,10 +130,12 @@ export const makeResolve = (deps: ResolveDeps) => {
     const { record, content, picked } = state
     const { organisation_id } = record
     if (record.campaign && !campaign) throw new OwnError(`There is no campaign ${record.campaign.key}.`)
-    const today = dateIn(timeZoneOf(organisations, organisation_id), context.now)
+    const time_zone = timeZoneOf(organisations, organisation_id)
+    const reader = { today: dateIn(time_zone, context.now), time_zone }
+    const { today } = reader
     const fieldNames = campaign?.field_names ?? {}
     const fields = sentFields(content, fieldNames)
-    const ofFields = tidyDetails(fields, today)
+    const ofFields = tidyDetails(fields, reader)
     const { refused } = ofFields
     // What a person of the team has judged is not judged again, whatever is blocked or demanded since.
     const isJudged = record.accepted || picked !== undefined
@@ -142,12 +144,12 @@ export const makeResolve = (deps: ResolveDeps) => {
       if (intake.blocked_sources.includes(record.source))
         return { type: 'DiscardSpam', reason: 'blocked_source', note: null }
       if (fillsTrap(content, intake.trap_fields)) return { type: 'DiscardSpam', reason: 'trap_field', note: null }
-      const facts = { fields, refused, consent: content.consent, fieldNames, formats: formatsOn(today), today }
+      const facts = { fields, refused, consent: content.consent, fieldNames, formats: formatsOn(reader), today }
       const failures = distinct(unmetRules(rules, facts))
       if (failures.length > 0) return { type: 'HoldIngest', failures }
     }
 
-    const tidied = withText(ofFields, content.text, today)
+    const tidied = withText(ofFields, content.text, reader)
     const unusable = refusedDetails(fields, refused)
     const told = unusable.length > 0 ? { refused: [...unusable] } : {}
     const keys = lockKeys(organisation_id, tidied)
@@ -197,10 +199,10 @@ const distinct = (failures: readonly RuleFailure[]): RuleFailure[] => [
 ]
 
 /** Where nothing else says who it is, what the person wrote may. */
-const withText = (tidied: Tidied, text: string | null, today: string): Tidied => {
+const withText = (tidied: Tidied, text: string | null, reader: Reader): Tidied => {
   const { email, phone_number } = tidied.details
   if (text === null || email || phone_number || tidied.external_id || tidied.contact_id) return tidied
-  const read = readText(text, today).details
+  const read = readText(text, reader).details
   return { ...tidied, details: { ...read, ...tidied.details } }
 }
 

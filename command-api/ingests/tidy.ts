@@ -7,47 +7,81 @@ import type { DetailName } from '#domain/ingests/field-names.ts'
 import { factKeyOf, type SentFields } from '#domain/ingests/fields.ts'
 import type { Formats } from '#domain/ingests/rules.ts'
 import type { Facts } from '#domain/leads/events.ts'
+import { dateIn as dateInZone } from '#domain/time-zone.ts'
 import { findableText, withoutUnseen } from '#domain/unseen.ts'
-import { CalendarDate } from '#domain/values.ts'
+import { CalendarDate, SentInstant } from '#domain/values.ts'
 import { isRounded } from '#infra/telephone.ts'
 import { readCustomer } from '../customer-input.ts'
 import { EmailAddress } from '../email-address.ts'
 
+/** Where and when an organisation reads what it is sent. */
+export type Reader = {
+  /** Where the organisation is, `YYYY-MM-DD`. */
+  readonly today: string
+  readonly time_zone: string
+}
+const anywhere: Reader = { today: '9999-12-31', time_zone: 'UTC' }
+
 /** The date that a text names, in any of the forms that people in Britain write it: the day before the month. */
-export const dateIn = (text: string, today = '9999-12-31'): string | undefined => {
+export const dateIn = (text: string, reader: Reader = anywhere): string | undefined => {
+  const { today } = reader
   const written = text.trim().slice(0, 100)
   const iso = /^\d{4}-\d{2}-\d{2}(?=$|T)/.exec(written)?.[0]
-  if (iso !== undefined) return CalendarDate.safeParse(iso).success ? iso : undefined
+  if (iso !== undefined) return CalendarDate.safeParse(iso).success ? dateOfMoment(written, iso, reader) : undefined
   const [found] = GB.parse(written.replaceAll('.', '/'))
   const start = found?.start
   if (!start?.isCertain('day') || !start.isCertain('month') || !start.isCertain('year')) return undefined
   const [year, month, day] = [start.get('year') ?? 0, start.get('month') ?? 0, start.get('day') ?? 0]
   const date = (of: number) => [of, month, day].map((part) => String(part).padStart(2, '0')).join('-')
   // Two digits of a year may have been read as of the next century.
-  const read = date(year) > today ? date(year - 100) : date(year)
+  const isAmbiguous = !written.includes(String(year))
+  const read = isAmbiguous && date(year) > today ? date(year - 100) : date(year)
   return CalendarDate.safeParse(read).success ? read : undefined
+}
+
+/** A date that a system keeps as a moment is midnight, of the organisation's time zone or of UTC: then it is as it was written. */
+const dateOfMoment = (written: string, date: string, { time_zone }: Reader): string => {
+  const moment = SentInstant.safeParse(written).data
+  return moment === undefined || moment.slice(10) === 'T00:00:00.000Z' ? date : dateInZone(time_zone, moment)
 }
 
 const isPhone = (text: string): boolean => parsePhoneNumberFromString(findableText(text), 'GB')?.isValid() ?? false
 
-export const formatsOn = (today: string): Formats => ({
+export const formatsOn = (reader: Reader): Formats => ({
   email: (text) => EmailAddress.safeParse(text).success,
   phone: isPhone,
   postcode: (text) => parsePostcode(withoutUnseen(text)).valid,
-  date: (text) => dateIn(text, today),
+  date: (text) => dateIn(text, reader),
 })
 
 const titles = /^(mr|mrs|ms|miss|mx|dr|prof|rev|sir|dame|lord|lady)\.?$/i
 
+/** Words that begin a last name, as they are written within a name: "Anna van der Berg". */
+const particles = /^(af|da|das|de|del|della|den|der|di|do|dos|du|la|le|ten|ter|van|vom|von|zu|zum|zur)$/
+/** What may follow a whole name, after a comma. */
+const suffixes = /^(jr|sr|ii|iii|phd|mbe|obe|cbe|qc|kc)\.?$/i
+
+const lastNameIn = (words: readonly string[]): number => {
+  let from = words.length - 1
+  while (from > 1 && particles.test(words[from - 1] ?? '')) from--
+  return from
+}
+
 /** The parts of a name that was sent as one. */
 export const nameParts = (name: string): Partial<Pick<CustomerDetails, 'title' | 'first_name' | 'last_name'>> => {
-  // "Finch, Ada" is Ada Finch.
-  const [before = '', after] = name.split(',', 2)
-  const ordered = after === undefined ? before : `${after} ${before}`
-  const words = ordered.trim().split(/\s+/).filter(Boolean)
-  const title = words.length > 1 && titles.test(words[0] ?? '') ? words.shift() : undefined
-  const last = words.length > 1 ? words.pop() : undefined
-  const first = words.join(' ')
+  const wordsOf = (text: string) => text.split(/[\s,]+/).filter(Boolean)
+  const at = name.indexOf(',')
+  const behind = at < 0 ? [] : wordsOf(name.slice(at))
+  const after = behind.every((word) => suffixes.test(word)) ? [] : behind
+  const before = wordsOf(at < 0 ? name : name.slice(0, at))
+  const words = [...before]
+  // "van der Berg, Anna" is Anna van der Berg, and all that stands before the comma is her last name.
+  const named = after.length > 0 ? after : words
+  const titled = [named, words].find((each) => titles.test(each[0] ?? '') && before.length + after.length > 1)
+  const title = titled?.shift()
+  const from = after.length > 0 ? 0 : words.length > 1 ? lastNameIn(words) : words.length
+  const last = words.slice(from).join(' ') || undefined
+  const first = (after.length > 0 ? after : words.slice(0, from)).join(' ')
   return {
     ...(title !== undefined && { title: title.replace('.', '') }),
     ...(first !== '' && { first_name: first }),
@@ -68,7 +102,8 @@ export type Tidied = {
 }
 
 /** The details of the person as they are stored; what cannot be used is a fact. */
-export const tidyDetails = (fields: Pick<SentFields, 'details'>, today: string): Tidied => {
+export const tidyDetails = (fields: Pick<SentFields, 'details'>, reader: Reader): Tidied => {
+  const { today } = reader
   const asSent = (name: DetailName): string | undefined => {
     const found = fields.details.get(name)
     return found === undefined ? undefined : String(found.value).trim()
@@ -89,7 +124,7 @@ export const tidyDetails = (fields: Pick<SentFields, 'details'>, today: string):
       }),
     ),
     ...(phone && { phone_number: phone.number }),
-    ...(dob !== undefined && { dob: dateIn(dob, today) ?? dob }),
+    ...(dob !== undefined && { dob: dateIn(dob, reader) ?? dob }),
   }
   const { details, refused: unusable } = readCustomer(sent, { today, country: null })
   const { address_line2, ...rest } = details

@@ -82,7 +82,9 @@ export const uploadRoute = ({ writer, directory }: Deps): Route => {
       const { campaign, intake } = await demandsOf(organisation_id, key)
       if (key && !campaign) throw unusable('is not the key of a campaign')
       if (campaign && campaign.state !== 'active') throw unusable(`is ${campaign.state}`)
-      const today = dateIn(timeZoneOf(directory.organisations, organisation_id), facts.now)
+      const time_zone = timeZoneOf(directory.organisations, organisation_id)
+      const today = dateIn(time_zone, facts.now)
+      const reader = { today, time_zone }
       const rules = [...(campaign?.rules ?? []), ...intake.rules]
       const context = operatorContext(organisation_id, facts)
 
@@ -97,8 +99,8 @@ export const uploadRoute = ({ writer, directory }: Deps): Route => {
         }
         const fieldNames = campaign?.field_names ?? {}
         const sent = sentFields(content, fieldNames)
-        const { refused } = tidyDetails(sent, today)
-        const facts = { fields: sent, refused, consent: null, fieldNames, formats: formatsOn(today), today }
+        const { refused } = tidyDetails(sent, reader)
+        const facts = { fields: sent, refused, consent: null, fieldNames, formats: formatsOn(reader), today }
         // What is held is decided when it is resolved: here it can only be foretold.
         const unmet = dry_run ? unmetRules(rules, facts) : []
         for (const { field, reason } of unmet) faults.push({ line, field, reason: reason ?? 'does not meet the rules' })

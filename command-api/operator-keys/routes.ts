@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { OperatorKeyScope } from '#domain/operator-keys/events.ts'
 import { operatorKey } from '#domain/operator-keys/operator-key.ts'
 import { operatorKeyNamed, type OperatorKey as OperatorKeyRecord } from '#domain/operator-keys/record.ts'
+import { SentInstant } from '#domain/values.ts'
 import { generateSecret } from '#infra/crypto/secret-hash.ts'
 import { notFound } from '#infra/http/problem.ts'
 import { route, type RequestFacts, type Route } from '#infra/http/route.ts'
@@ -81,10 +82,7 @@ export const operatorKeyRoutes = ({ writer, operatorKeys }: Deps): Route[] => {
         body: z.object({
           name: Name,
           scope: OperatorKeyScope.default('all'),
-          ends_at: z.iso
-            .datetime({ offset: true })
-            .transform((instant) => new Date(instant).toISOString())
-            .nullable()
+          ends_at: SentInstant.nullable()
             .default(null)
             .describe('Not after the end of the key that makes it. Null: it lasts until it is ended.'),
         }),

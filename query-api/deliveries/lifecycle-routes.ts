@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { LifecycleEventType } from '#domain/workflows/events.ts'
-import { OrganisationId, ProductId } from '#domain/values.ts'
+import { OrganisationId, ProductId, SentInstant } from '#domain/values.ts'
 import { Cursor } from '#infra/http/cursor.ts'
 import { readOrWrite, route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
@@ -27,10 +27,7 @@ const Query = z.object({
     .optional()
     .describe(`One or more event types, separated by commas: ${LifecycleEventType.options.slice(0, 3).join(', ')} …`),
   product_id: ProductId.optional(),
-  since: z.iso
-    .datetime({ offset: true })
-    .optional()
-    .describe('From what was recorded at or after this time on. Ignored with cursor.'),
+  since: SentInstant.optional().describe('From what was recorded at or after this time on. Ignored with cursor.'),
   limit: Limit,
 })
 

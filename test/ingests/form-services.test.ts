@@ -8,11 +8,12 @@ import { formServices } from './form-services.ts'
 /** What form services send is about the person who filled the form in, whatever is wrapped around it. */
 
 const today = '2026-01-15'
+const time_zone = 'Europe/London'
 const fieldsOf = (data: Readonly<Record<string, unknown>>) => sentFields({ ...nothing, data })
-const detailsOf = (data: Readonly<Record<string, unknown>>) => tidyDetails(fieldsOf(data), today).details
+const detailsOf = (data: Readonly<Record<string, unknown>>) => tidyDetails(fieldsOf(data), { today, time_zone }).details
 const factsOf = (data: Readonly<Record<string, unknown>>) => {
   const content = { ...nothing, data }
-  const material = { content, fields: fieldsOf(data), wanted: [], currency: 'GBP', today }
+  const material = { content, fields: fieldsOf(data), wanted: [], currency: 'GBP', today, time_zone }
   const read = readDeterministically({ ...material, organisation_id: '' as never })
   return read.outcome === 'read' ? read.facts : undefined
 }

@@ -68,6 +68,7 @@ const material = (text: string | null, data: Record<string, unknown> = {}, organ
   wanted,
   currency: 'GBP',
   today: '2026-01-15',
+  time_zone: 'Europe/London',
 })
 
 test('a model finds the facts that the organisation wants to know, each of its type', async () => {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { readText } from '../../command-api/ingests/read-text.ts'
 
 const today = '2026-01-15'
-const phoneIn = (text: string) => readText(text, today).details.phone_number
+const phoneIn = (text: string) => readText(text, { today, time_zone: 'Europe/London' }).details.phone_number
 
 test.each([
   ['Call me on 07400 123456 please', '+447400123456'],

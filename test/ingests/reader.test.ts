@@ -23,6 +23,7 @@ describe('the deterministic reader', () => {
       ],
       currency,
       today: '2026-01-15',
+      time_zone: 'Europe/London',
     })
 
   test('reads values as the types that the organisation has set up', () => {
