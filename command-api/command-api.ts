@@ -262,7 +262,7 @@ const ownForms = (shared: Shared, checkSecret: SecretCheck, integrationLog: Inte
       keys,
       paymentAccounts: shared.paymentAccounts,
       limits: limitsOf('payment_news'),
-      receive: makePaymentNews({ writer, merchants, mandateOwner: makeMandateOwner(shared), setUp }),
+      receive: makePaymentNews({ writer, merchants, mandateOwner: makeMandateOwner(shared), setUp, log }),
       clock,
       log,
     }),

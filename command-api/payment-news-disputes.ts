@@ -3,7 +3,7 @@ import { policy } from '#domain/policies/policy.ts'
 import type { OrganisationId } from '#domain/values.ts'
 import type { ProviderNews } from '#infra/stripe/news.ts'
 import { commandHandler, type Context } from './handle.ts'
-import { doneOr, saidBy } from './provider-answers.ts'
+import { doneOr, known, saidBy } from './provider-answers.ts'
 import {
   collectedBy,
   idsIn,
@@ -33,10 +33,10 @@ export const makeOnDispute = ({ writer, merchants, concerns, setUp }: NewsParts)
     const merchant = merchants(organisation_id, !livemode)
     if (!payment_intent || !merchant) return about
     // A dispute does not say what the payment was for.
-    const { metadata } = doneOr('unavailable', await merchant.provider.readPayment(payment_intent))
+    const { metadata } = doneOr('unavailable', known(await merchant.provider.readPayment(payment_intent)))
     const receipt = { ...about, ...idsIn(metadata), payment_intent_id: payment_intent }
     // News may come late and in any order: the provider is asked how things stand now. A key may not be allowed to ask.
-    const isTakenBack = saidBy(await merchant.provider.isTakenBack(id)) ?? !isWon
+    const isTakenBack = saidBy(known(await merchant.provider.isTakenBack(id))) ?? !isWon
     const told = { dispute_id: id, payment_intent, isTakenBack }
     if (receipt.premium_id === null) return onCardDispute(organisation_id, receipt, metadata, told, context)
     const concern = await premiumConcernOf(organisation_id, receipt)

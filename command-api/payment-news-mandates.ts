@@ -7,7 +7,10 @@ import { Problem } from '#infra/http/problem.ts'
 import type { ProviderNews } from '#infra/stripe/news.ts'
 import { commandHandler, type Context, type Writer } from './handle.ts'
 import type { SetUp } from './policies/set-up.ts'
+import { makeTellPolicy } from './look-at-mandate.ts'
+import type { Merchants } from './merchants.ts'
 import { nothing, type Receipt } from './payment-news-concern.ts'
+import { known, saidBy } from './provider-answers.ts'
 
 /** The application that a mandate belongs to, by the provider's name for it. */
 export type MandateOwner = (
@@ -15,16 +18,22 @@ export type MandateOwner = (
   provider_mandate_id: string,
 ) => Promise<{ readonly id: string; readonly application_id: ApplicationId } | undefined>
 
-type Parts = { readonly writer: Writer; readonly mandateOwner: MandateOwner; readonly setUp: SetUp }
+type Parts = {
+  readonly writer: Writer
+  readonly merchants: Merchants
+  readonly mandateOwner: MandateOwner
+  readonly setUp: SetUp
+}
 
 /** News of what the banks have answered to a Direct Debit mandate. */
-export const makeOnMandate = ({ writer, mandateOwner, setUp }: Parts) => {
+export const makeOnMandate = ({ writer, merchants, mandateOwner, setUp }: Parts) => {
   const { handle } = commandHandler(writer, application)
   const policies = commandHandler(writer, policy)
+  const tellPolicy = makeTellPolicy(writer)
 
   const onMandate = async (
     organisation_id: OrganisationId,
-    { created, data }: Extract<ProviderNews, { type: 'mandate.updated' }>,
+    { created, livemode, data }: Extract<ProviderNews, { type: 'mandate.updated' }>,
     context: Context,
   ): Promise<Receipt> => {
     const { id, status, payment_method_details } = data.object
@@ -32,19 +41,20 @@ export const makeOnMandate = ({ writer, mandateOwner, setUp }: Parts) => {
     const receipt = { ...nothing, kind: 'mandate_updated' as const }
     if (!owner && isRecent(created)) throw tooEarly()
     if (!owner) return receipt
+    // News may come late and in any order: the provider is asked how it stands now. A key may not be allowed to ask.
+    const merchant = merchants(organisation_id, !livemode)
+    const now = merchant && saidBy(known(await merchant.provider.readMandate(id)))
     const network_status = payment_method_details.bacs_debit?.network_status ?? 'pending'
-    const answer = { network_status, active: status !== 'inactive' }
-    const command = { type: 'RecordBankAnswer', provider_mandate_id: id, answer } as const
-    const { state } = await handle(owner.application_id, command, context)
+    const answer = now ?? { network_status, active: status !== 'inactive' }
+    const told = { provider_mandate_id: id, answer, is_current: now !== undefined } as const
+    const { state } = await handle(owner.application_id, { type: 'RecordBankAnswer', ...told }, context)
     const about = { application_id: owner.application_id, mandate_id: MandateId.parse(owner.id) }
     const mandate = state?.payments.mandate
     if (!state?.sale || mandate?.mandate_id !== about.mandate_id) return { ...receipt, ...about }
     // The sale may be so new that its policy is not set up yet.
     const { policy_id } = state.sale
     if (!(await policies.load(policy_id))) await setUp(owner.application_id, state.sale.quote_id, context)
-    const { mandate_id, status: mandate_status } = mandate
-    const change = { type: 'ChangeMandate', mandate_id, status: mandate_status } as const
-    const { state: changed } = await policies.handle(policy_id, change, context)
+    const changed = await tellPolicy(policy_id, owner.application_id, mandate, context)
     if (changed && needsMandate(changed)) throw tooEarly()
     return { ...receipt, ...about, policy_id }
   }

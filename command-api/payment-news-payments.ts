@@ -6,7 +6,7 @@ import { paymentIdOf, takenAtProvider } from './applications/card-routes.ts'
 import { commandHandler, type Context, type Writer } from './handle.ts'
 import { makeLookAtMandate } from './look-at-mandate.ts'
 import type { Merchants } from './merchants.ts'
-import { doneOr } from './provider-answers.ts'
+import { doneOr, known } from './provider-answers.ts'
 import { collectedBy, idsIn, nothing, type Concerns, type ObjectOf, type Receipt } from './payment-news-concern.ts'
 
 type Parts = { readonly writer: Writer; readonly merchants: Merchants; readonly concerns: Concerns }
@@ -46,7 +46,7 @@ export const makeOnPayment = ({ writer, merchants, concerns }: Parts) => {
     }
     const merchant = merchants(organisation_id, record.stripe_test_mode)
     // The provider is asked for the card, which it does not tell by itself, and for how things stand now.
-    const paid = merchant && doneOr('unavailable', await merchant.provider.readPayment(intent.id))
+    const paid = merchant && doneOr('unavailable', known(await merchant.provider.readPayment(intent.id)))
     const command = paid && takenAtProvider(organisation_id, quote_id, paid, context)
     if (command) await handle(record.id, command, context)
     return { ...receipt, application_id: record.id }

@@ -6,7 +6,7 @@ import { PremiumRefundId } from '#domain/premiums/events.ts'
 import type { OrganisationId } from '#domain/values.ts'
 import type { ProviderNews } from '#infra/stripe/news.ts'
 import { commandHandler, type Context } from './handle.ts'
-import { doneOr } from './provider-answers.ts'
+import { doneOr, known } from './provider-answers.ts'
 import { makeProviderRefunds, refundedNow } from './provider-refunds.ts'
 import { collectedBy, idsIn, nothing, type NewsParts, type ObjectOf, type Receipt } from './payment-news-concern.ts'
 
@@ -29,10 +29,10 @@ export const makeOnRefunds = ({ writer, merchants, concerns, setUp }: NewsParts)
     const { state, premium } = concern
     // What is given back was collected, although the news of that may come later.
     const { payment_intent_id } = receipt
+    const total_pence = await refundedNow(merchants(organisation_id, state.test), payment_intent_id, amount_refunded)
     const result = { outcome: 'collected', ...collectedBy(premium, attempt, payment_intent_id, context) } as const
     const settle = { type: 'SettlePremium', premium_id: premium.premium_id, attempt, now: context.now, result } as const
     await policies.handle(state.id, settle, context)
-    const total_pence = await refundedNow(merchants(organisation_id, state.test), payment_intent_id, amount_refunded)
     await recordTotal(state.id, premium, { attempt, total_pence }, context)
     return { ...receipt, application_id: state.application_id }
   }
@@ -59,10 +59,10 @@ export const makeOnRefunds = ({ writer, merchants, concerns, setUp }: NewsParts)
     const { amount_refunded } = charge
     // An authorisation that is let go counts as refunded, too, although nothing was charged.
     const isCharged = card.charged || card.failed_refunds.length > 0
-    const paidFor = isCharged ? await firstPremiumOf(state, card, context) : undefined
     const amount_pence = isCharged
       ? await refundedNow(merchant, card.payment_intent_id, amount_refunded)
       : amount_refunded
+    const paidFor = isCharged ? await firstPremiumOf(state, card, context) : undefined
     const isWhole = isCharged ? amount_pence >= card.amount_pence : charge.refunded
     if (isWhole && card.closed_as === null)
       await handle(state.record.id, { type: 'RecordCardReturn', payment_id, how: 'refunded', amount_pence }, context)
@@ -103,7 +103,7 @@ export const makeOnRefunds = ({ writer, merchants, concerns, setUp }: NewsParts)
     const merchant = merchants(organisation_id, !livemode)
     if (payment_intent_id === null || !merchant) return about
     // One that was made by hand does not say what the payment was for.
-    const { metadata } = doneOr('unavailable', await merchant.provider.readPayment(payment_intent_id))
+    const { metadata } = doneOr('unavailable', known(await merchant.provider.readPayment(payment_intent_id)))
     const receipt = { ...about, ...idsIn(metadata), payment_intent_id }
     const failed = { provider_refund_id: refund.id, failure_code }
     if (receipt.premium_id === null) {

@@ -1,3 +1,4 @@
+import { OwnError } from '#domain/own-error.ts'
 import type { ErrorCode } from '#domain/rejection.ts'
 import { Problem } from '#infra/http/problem.ts'
 import type { Outcome } from '#infra/stripe/provider.ts'
@@ -13,6 +14,17 @@ export const doneOr = <Value>(code: ErrorCode, outcome: Outcome<Value>): Value =
 /** What the provider says; undefined where it refuses to. */
 export const saidBy = <Value>(outcome: Outcome<Value>): Value | undefined =>
   outcome.outcome === 'refused' ? undefined : answered(outcome)
+
+/** What it tells of is not to be found at the provider: asking again finds it as little. */
+export class UnknownAtProvider extends OwnError {
+  override readonly name = 'UnknownAtProvider'
+}
+
+/** The answer, unless it is that there is no such thing: then throws `UnknownAtProvider`. */
+export const known = <Value>(outcome: Outcome<Value>): Outcome<Value> => {
+  if (outcome.outcome === 'refused' && outcome.code === 'resource_missing') throw new UnknownAtProvider(outcome.message)
+  return outcome
+}
 
 const answered = <Value>(outcome: Exclude<Outcome<Value>, { outcome: 'refused' }>): Value => {
   if (outcome.outcome === 'done') return outcome.value

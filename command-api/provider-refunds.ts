@@ -1,7 +1,7 @@
 import { policy } from '#domain/policies/policy.ts'
 import type { RecordCardReturnFailure, RecordRefundFailure } from '#domain/policies/failed-refunds.ts'
 import { failedRefunds, type Premium } from '#domain/premiums/record.ts'
-import { doneOr } from './provider-answers.ts'
+import { doneOr, known } from './provider-answers.ts'
 import { commandHandler, type Context, type Writer } from './handle.ts'
 import type { Merchant } from './merchants.ts'
 import { providerRefundId } from './policies/ids.ts'
@@ -50,4 +50,4 @@ export const refundedNow = async (
   payment_intent_id: string,
   told_pence: number,
 ): Promise<number> =>
-  merchant ? doneOr('unavailable', await merchant.provider.refundedPence(payment_intent_id)) : told_pence
+  merchant ? doneOr('unavailable', known(await merchant.provider.refundedPence(payment_intent_id))) : told_pence

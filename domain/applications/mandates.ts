@@ -37,6 +37,8 @@ export type RecordBankAnswer = {
   readonly type: 'RecordBankAnswer'
   readonly provider_mandate_id: string
   readonly answer: BankAnswer
+  /** Whether it is how things stand now, and not what was told at some time. */
+  readonly is_current: boolean
 }
 
 /** Sent when a premium was collected on it, also where the news that the banks have accepted it was lost. */
@@ -62,14 +64,21 @@ export const createMandate = (
   return [{ type: 'MandateCreated', ...mandate, product_id }, ...changesBy(mandate.mandate_id, 'pending', answer)]
 }
 
-/** What is said of another mandate than the present one, and what comes after the end, changes nothing. */
+/**
+ * What is said of another mandate than the present one changes nothing. One that has ended comes back when the customer's
+ * bank has reinstated it, unless another is to be made from other bank details.
+ */
 export const recordBankAnswer = (
-  { provider_mandate_id, answer }: RecordBankAnswer,
-  { payments: { mandate } }: ApplicationState,
+  { provider_mandate_id, answer, is_current }: RecordBankAnswer,
+  { payments: { mandate, bank_details } }: ApplicationState,
 ): Decision => {
   if (mandate?.provider_mandate_id !== provider_mandate_id) return []
-  const { mandate_id, status } = mandate
-  return status === 'pending' || status === 'active' ? changesBy(mandate_id, status, answer) : []
+  const { mandate_id, status, created_at } = mandate
+  if (status === 'pending' || status === 'active') return changesBy(mandate_id, status, answer)
+  const isBack = is_current && answer.active && answer.network_status === 'accepted'
+  return isBack && !(bank_details && bank_details.saved_at > created_at)
+    ? [{ type: 'MandateActivated', mandate_id }]
+    : []
 }
 
 export const proveMandate = ({ mandate_id }: ProveMandate, { payments: { mandate } }: ApplicationState): Decision =>

@@ -56,11 +56,11 @@ export const recordMandate = ({ type: _type, ...mandate }: RecordMandate, policy
 const follows: Readonly<Record<MandateStatus, readonly MandateStatus[]>> = {
   pending: ['active', 'failed', 'cancelled'],
   active: ['cancelled'],
-  failed: [],
-  cancelled: [],
+  failed: ['active'],
+  cancelled: ['active'],
 }
 
-/** News may come twice and in any order: what has ended stays ended. */
+/** What its application knows of it by now: a bank may reinstate what has ended. */
 export const changeMandate = (
   { mandate_id, status }: ChangeMandate,
   { payment_method, application_id }: PolicyRecord,

@@ -1,4 +1,4 @@
-import { describe } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { application, type ApplicationCommand } from '#domain/applications/application.ts'
 import type { CreateMandate } from '#domain/applications/mandates.ts'
 import type { ApplicationStreamEvent } from '#domain/applications/record.ts'
@@ -7,7 +7,7 @@ import { MandateId } from '#domain/payments/events.ts'
 import { annaId, answered, covered, started } from './builders.ts'
 import { product_id } from './release.ts'
 import { after, applied, digest, firstId, now, quote, secondId } from '../quotes/builders.ts'
-import { rejected, scenariosOf } from '../scenario.ts'
+import { rejected, scenariosOf, stateOf } from '../scenario.ts'
 
 /** Bank details, and what the banks say of a Direct Debit mandate. */
 
@@ -114,8 +114,8 @@ describe('a mandate is made', () => {
 })
 
 describe('the banks say of a mandate', () => {
-  const answer = (said: Answer, provider_mandate_id = 'mandate_1') =>
-    ({ type: 'RecordBankAnswer', provider_mandate_id, answer: said }) as const
+  const answer = (said: Answer, provider_mandate_id = 'mandate_1', is_current = true) =>
+    ({ type: 'RecordBankAnswer', provider_mandate_id, answer: said, is_current }) as const
   const pending = [...quoted, made]
   const active = [...pending, activated]
   then('nothing yet', pending, answer(says('pending')), [])
@@ -131,8 +131,17 @@ describe('the banks say of a mandate', () => {
   then('nothing yet, but the provider does not collect on it', pending, answer(says('pending', false)), [
     cancelled('inactive'),
   ])
-  then('what changes nothing once it has failed', [...pending, failed], answer(says('accepted')), [])
-  then('what changes nothing once it has ended', [...active, cancelled('revoked')], answer(says('accepted')), [])
+  const ended = [...active, cancelled('revoked')]
+  then('that it was reinstated after it had failed', [...pending, failed], answer(says('accepted')), [activated])
+  then('that it was reinstated after it had ended', ended, answer(says('accepted')), [activated])
+  then('that it was accepted, at a time before it ended', ended, answer(says('accepted'), 'mandate_1', false), [])
+  then('that it is not accepted yet, once it has ended', ended, answer(says('pending')), [])
+  then('that it was reinstated, but the provider does not collect on it', ended, answer(says('accepted', false)), [])
+  test('that it was reinstated, while another is to be made from other bank details', () => {
+    const later = { occurred_at: '2026-06-20T09:00:00.000Z' }
+    const waiting = application.evolve(stateOf(application, ended, now), saved, later)
+    expect(application.decide(answer(says('accepted')), waiting)).toEqual([])
+  })
   then('what changes nothing of another', pending, answer(says('accepted'), 'mandate_2'), [])
   then('what changes nothing where there is none', quoted, answer(says('accepted')), [])
 })

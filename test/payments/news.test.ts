@@ -42,6 +42,7 @@ const lostAccount = (): SealedPaymentAccount => {
   return { ...account, sealed_webhook_secret }
 }
 
+const logged: { readonly provider_event_id?: string }[] = []
 let checkout: Checkout
 let hook: Awaited<ReturnType<typeof serveApp>>
 beforeAll(async () => {
@@ -61,10 +62,16 @@ beforeAll(async () => {
     paymentAccounts: accounts,
     limits: {
       fromSender: makeRateLimit({ requests: 0, windowSeconds: 300, log }),
-      signed: makeRateLimit({ requests: 40, windowSeconds: 300, log }),
+      signed: makeRateLimit({ requests: 80, windowSeconds: 300, log }),
       refused: makeRateLimit({ requests: 40, windowSeconds: 300, log }),
     },
-    receive: makePaymentNews({ writer: checkout.writer, merchants: () => checkout.merchant(), mandateOwner, setUp }),
+    receive: makePaymentNews({
+      writer: checkout.writer,
+      merchants: () => checkout.merchant(),
+      mandateOwner,
+      setUp,
+      log: { warn: (facts: object) => logged.push(facts) },
+    }),
     clock: { now: () => new Date() },
     log,
   })
@@ -191,22 +198,102 @@ describe('late news of the provider', () => {
     expect([again.status, (again.body.data as unknown as Opened).payment_intent.id === intent]).toEqual([201, false])
   })
 
-  test.each([
-    ['accepted', 'MandateActivated'],
-    ['refused', 'MandateFailed'],
-    ['revoked', 'MandateCancelled'],
-  ])('that a mandate was %s leads to %s', async (network_status, type) => {
+  const mandated = async () => {
     const { quote_id, application_id } = await checkout.quoted()
     const { body } = await checkout.post(quote_id, 'bacs_setup_intent')
     const { session } = body.data as unknown as { session: { id: string } }
     await checkout.act(`checkout/sessions/${session.id}/complete`, { sort_code: '108800', account_number: '00012345' })
     const confirmed = await checkout.post(quote_id, 'bacs_mandate', { session_id: session.id })
+    const mandate = String(confirmed.body.data['mandate_id'])
     await project(application_id)
+    const banksSay = async (network_status: string) => {
+      await checkout.act(`mandates/${mandate}`, { network_status })
+      await checkout.stripe.announced()
+    }
+    return { application_id, mandate, banksSay }
+  }
+  const newsOfMandate = (mandate: string, changes: object) => {
+    const object = checkout.stripe.objects().find(({ id: known }) => known === mandate) ?? expect.fail()
+    return JSON.stringify(eventOf('mandate.updated', { ...object, ...changes }))
+  }
 
-    await checkout.act(`mandates/${String(confirmed.body.data['mandate_id'])}`, { network_status })
-    await checkout.stripe.announced()
-
+  test.each([
+    ['accepted', 'MandateActivated'],
+    ['refused', 'MandateFailed'],
+    ['revoked', 'MandateCancelled'],
+  ])('that a mandate was %s leads to %s', async (network_status, type) => {
+    const { application_id, banksSay } = await mandated()
+    await banksSay(network_status)
     expect((await happened(application_id)).at(-1)).toBe(type)
+  })
+
+  test('of a mandate from before the banks accepted it does not end it: the provider is asked how it stands now', async () => {
+    const { application_id, mandate, banksSay } = await mandated()
+    const stale = newsOfMandate(mandate, { status: 'inactive' })
+    await banksSay('accepted')
+
+    const { status } = await post(stale, signatureOf(secret, stale))
+
+    expect([status, (await happened(application_id)).at(-1)]).toEqual([200, 'MandateActivated'])
+  })
+
+  test('that the customer’s bank has reinstated a mandate brings it back', async () => {
+    const { application_id, banksSay } = await mandated()
+    for (const network_status of ['accepted', 'revoked', 'accepted']) await banksSay(network_status)
+    expect((await happened(application_id)).slice(-3)).toEqual([
+      'MandateActivated',
+      'MandateCancelled',
+      'MandateActivated',
+    ])
+  })
+
+  test('of a mandate goes by itself where the key may not ask for mandates, and brings none back that has ended', async () => {
+    const { application_id, mandate } = await mandated()
+    checkout.stripe.misbehave(({ url }) =>
+      url.pathname.startsWith('/v1/mandates/')
+        ? { status: 403, body: { error: { type: 'invalid_request_error', message: 'Not permitted.' } } }
+        : undefined,
+    )
+    for (const network_status of ['revoked', 'accepted']) {
+      const told = newsOfMandate(mandate, { payment_method_details: { bacs_debit: { network_status } } })
+      expect((await post(told, signatureOf(secret, told))).status).toBe(200)
+    }
+    checkout.stripe.misbehave(undefined)
+    expect((await happened(application_id)).at(-1)).toBe('MandateCancelled')
+  })
+
+  test('about what the provider does not know is taken, logged and left alone', async () => {
+    const { application_id, intent } = await opened()
+    const { application_id: mandated_id, mandate } = await mandated()
+    await checkout.act(`payment_intents/${intent}/confirm`, { payment_method: 'pm_card_visa' })
+    await checkout.stripe.announced()
+    const before = [await happened(application_id), await happened(mandated_id)]
+    const missing = { error: { type: 'invalid_request_error', code: 'resource_missing', message: 'No such object.' } }
+    checkout.stripe.misbehave(() => ({ status: 404, body: missing }))
+    logged.length = 0
+    const payment = checkout.stripe.objects().find(({ id: known }) => known === intent) ?? expect.fail()
+    const { metadata } = payment
+    const about = { id: 're_1', object: 'refund', amount: 1250, payment_intent: intent, metadata }
+    const news = [
+      eventOf('payment_intent.succeeded', payment),
+      eventOf('payment_intent.amount_capturable_updated', payment),
+      eventOf('charge.refunded', { ...about, amount_refunded: 1250, refunded: true }),
+      eventOf('refund.failed', { ...about, status: 'failed', failure_reason: 'unknown' }),
+      eventOf('charge.dispute.created', { ...about, id: 'dp_1' }),
+    ].map((event) => JSON.stringify(event))
+    news.push(newsOfMandate(mandate, { status: 'inactive' }))
+
+    const answers = await Promise.all(news.map(async (body) => post(body, signatureOf(secret, body))))
+
+    checkout.stripe.misbehave(undefined)
+    expect(answers.map(({ status }) => status)).toEqual(news.map(() => 200))
+    expect([await happened(application_id), await happened(mandated_id)]).toEqual(before)
+    const told = news.map((body) => (JSON.parse(body) as { readonly id: string }).id)
+    expect(logged.map(({ provider_event_id }) => provider_event_id).toSorted()).toEqual(told.toSorted())
+    for (const event_id of told) {
+      const receipts = await checkout.log.read(`payment_news-${derivedId('payment_news', organisation_id, event_id)}`)
+      expect(receipts).toHaveLength(1)
+    }
   })
 })
 

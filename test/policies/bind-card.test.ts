@@ -3,12 +3,15 @@ import { application } from '#domain/applications/application.ts'
 import { PaymentId } from '#domain/payments/events.ts'
 import { policy } from '#domain/policies/policy.ts'
 import { readNews } from '#infra/stripe/news.ts'
+import { makeLog } from '#infra/log.ts'
 import { settleCardPayments } from '../../command-api/applications/settle-card-payments.ts'
 import { commandHandler } from '../../command-api/handle.ts'
 import { makePaymentNews } from '../../command-api/receive-payment-news.ts'
 import { eventOf } from '../../stand-ins/stripe/webhooks.ts'
 import { organisation_id } from '../applications/release.ts'
 import { openSales, quotedAt, type Sales } from './fixture.ts'
+
+const log = makeLog('silent', 'test')
 
 let sales: Sales
 beforeAll(async () => {
@@ -121,7 +124,7 @@ const dispute = async (intent: string) => {
 
 const tellOf = async (intent: string, type: string) => {
   const { writer, merchants, setUp } = sales
-  const receive = makePaymentNews({ writer, merchants, setUp, mandateOwner: async () => undefined })
+  const receive = makePaymentNews({ writer, merchants, setUp, log, mandateOwner: async () => undefined })
   const disputed = sales.stripe
     .objects()
     .find(({ payment_intent, object }) => object === 'dispute' && payment_intent === intent)

@@ -5,6 +5,7 @@ import { policy } from '#domain/policies/policy.ts'
 import { quoteEvents } from '#domain/quotes/events.ts'
 import type { ApplicationId } from '#domain/values.ts'
 import { readNews } from '#infra/stripe/news.ts'
+import { makeLog } from '#infra/log.ts'
 import { paymentIdOf } from '../../command-api/applications/card-routes.ts'
 import { expireQuotes } from '../../command-api/applications/expire-quotes.ts'
 import { settleCardPayments } from '../../command-api/applications/settle-card-payments.ts'
@@ -16,6 +17,8 @@ import { organisation_id } from '../applications/release.ts'
 import type { Kill } from '../mortal.ts'
 import { makeSettle } from '../payments/settle.ts'
 import { openSales, quotedAt, type Sales } from './fixture.ts'
+
+const log = makeLog('silent', 'test')
 
 /** Every call on the way from a price to a policy, made by a process that is killed at each of its writes. */
 
@@ -260,7 +263,11 @@ describe('news of the payment provider, told again after a kill, completes', () 
     { writer, merchants, setUp }: Pick<Sales, 'writer' | 'merchants' | 'setUp'>,
     news: ReturnType<typeof newsOf>,
   ) =>
-    makePaymentNews({ writer, merchants, setUp, mandateOwner: async () => undefined })(organisation_id, news, context)
+    makePaymentNews({ writer, merchants, setUp, log, mandateOwner: async () => undefined })(
+      organisation_id,
+      news,
+      context,
+    )
   const disputed = async (purchase: Purchase) => act(`payment_intents/${purchase.intent}/dispute`, {})
   const won = async (purchase: Purchase) => {
     await disputed(purchase)

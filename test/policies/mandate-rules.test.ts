@@ -52,10 +52,10 @@ describe('the mandate of a policy', () => {
       when: settle('collected'),
       then: [collected, ...news],
     })
-  scenario('and stays ended when older news comes late', {
+  scenario('comes back when the customer’s bank has reinstated it', {
     given: [bound, recorded, changed('cancelled')],
     when: change('active'),
-    then: [],
+    then: [changed('active')],
   })
   scenario('that could not be made is tried again', {
     given: [bound],

@@ -55,8 +55,8 @@ describe.each(['pending', 'active', 'failed', 'cancelled'] as const)('a mandate 
   const follows: Record<MandateStatus, readonly MandateStatus[]> = {
     pending: ['active', 'failed', 'cancelled'],
     active: ['cancelled'],
-    failed: [],
-    cancelled: [],
+    failed: ['active'],
+    cancelled: ['active'],
   }
   const given = [...active, recorded(), ...(from === 'pending' ? [] : [changed(from)])]
   for (const to of ['pending', 'active', 'failed', 'cancelled'] as const)

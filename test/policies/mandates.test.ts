@@ -4,6 +4,7 @@ import { policy } from '#domain/policies/policy.ts'
 import type { Policy } from '#domain/policies/record.ts'
 import { testAccounts, testSortCode } from '#infra/stripe/test-accounts.ts'
 import { readNews, type ProviderNews } from '#infra/stripe/news.ts'
+import { makeLog } from '#infra/log.ts'
 import { whenPolicyMandateChangedProveMandate } from '../../command-api/applications/when-policy-mandate-changed-prove-mandate.ts'
 import { commandHandler } from '../../command-api/handle.ts'
 import { collectPremiums } from '../../command-api/policies/collect-premiums.ts'
@@ -15,6 +16,8 @@ import { eventOf } from '../../stand-ins/stripe/webhooks.ts'
 import { organisation_id } from '../applications/release.ts'
 import { bankDetailsSaved } from './builders.ts'
 import { openSales, quotedAt, type Body, type Sales } from './fixture.ts'
+
+const log = makeLog('silent', 'test')
 
 describe('after a bind with bank details', () => {
   let sales: Sales
@@ -61,11 +64,20 @@ describe('after a bind with bank details', () => {
       writer: sales.writer,
       merchants: sales.merchants,
       setUp: sales.setUp,
+      log,
       mandateOwner: async () => owner,
     })
     await news(organisation_id, readNews(Buffer.from(JSON.stringify(event))) as ProviderNews, context)
   }
-  const receive = async (mandate: string, network_status: string) => receiveNews(newsOf(mandate, network_status))
+  const banksSay = async (mandate: string, network_status: string) => {
+    const body = new URLSearchParams({ network_status })
+    const asked = await fetch(`${sales.stripe.url}/stand-in/mandates/${mandate}`, { method: 'POST', body })
+    expect(asked.status).toBe(200)
+  }
+  const receive = async (mandate: string, network_status: string) => {
+    await banksSay(mandate, network_status)
+    await receiveNews(newsOf(mandate, network_status))
+  }
   const details = (network_status: string) => ({ payment_method_details: { bacs_debit: { network_status } } })
   let owner: { readonly id: string; readonly application_id: never } | undefined
 
@@ -156,6 +168,10 @@ describe('after a bind with bank details', () => {
 
     await receive(reference, 'revoked')
     expect((await shown(id)).payment_method.mandate_status).toBe('cancelled')
+
+    // Their bank reinstates it.
+    await receive(reference, 'accepted')
+    expect((await shown(id)).payment_method.mandate_status).toBe('active')
   })
 
   test('a customer whose mandate was cancelled gives another account, from which a new mandate is made', async () => {
@@ -198,10 +214,7 @@ describe('after a bind with bank details', () => {
     sales.post(`/admin/v1/organisations/${organisation_id}/policies/${id}/mandate`, { direct_debit: other })
   /** The customer's bank ends it, and nobody is told. */
   const revoke = async (id: string) => {
-    const reference = String((await shown(id)).payment_method.mandate_id)
-    const body = new URLSearchParams({ network_status: 'revoked' })
-    const asked = await fetch(`${sales.stripe.url}/stand-in/mandates/${reference}`, { method: 'POST', body })
-    expect(asked.status).toBe(200)
+    await banksSay(String((await shown(id)).payment_method.mandate_id), 'revoked')
   }
 
   test('other bank details are refused while the mandate that was made from the former ones is being recorded', async () => {
@@ -296,7 +309,7 @@ describe('after a bind with bank details', () => {
     const news = readNews(Buffer.from(JSON.stringify(failed)))
     if (news === 'other') throw new Error('The news cannot be read.')
     const { writer, merchants, setUp } = sales
-    const receive = makePaymentNews({ writer, merchants, setUp, mandateOwner: async () => undefined })
+    const receive = makePaymentNews({ writer, merchants, setUp, log, mandateOwner: async () => undefined })
     await receive(organisation_id, news, { ...context, now: due.due_at })
 
     const types = await sales.typesOf(`policy-${id}`)
@@ -347,6 +360,7 @@ describe('after a bind with bank details', () => {
     owner = undefined
     await expect(receiveNews(told)).rejects.toThrow('Send the news again')
     owner = { id: String(created?.['mandate_id']), application_id: application_id as never }
+    await banksSay(String(created?.['provider_mandate_id']), 'accepted')
     await expect(receiveNews(told)).rejects.toThrow('Send the news again')
     await make(id)
     await receiveNews(told)

@@ -8,6 +8,7 @@ import { policy, type PolicyCommand } from '#domain/policies/policy.ts'
 import { policyStreamEvents, type PolicyStreamEvent } from '#domain/policies/record.ts'
 import { PremiumRefundId } from '#domain/premiums/events.ts'
 import { quoteEvents } from '#domain/quotes/events.ts'
+import { makeLog } from '#infra/log.ts'
 import { whenPremiumRefundOwedReturnCard } from '../../command-api/applications/when-premium-refund-owed-return-card.ts'
 import { settleCardPayments } from '../../command-api/applications/settle-card-payments.ts'
 import { commandHandler } from '../../command-api/handle.ts'
@@ -28,6 +29,8 @@ import {
   paid_at,
   payment_id,
 } from './paid-by-card.ts'
+
+const silent = makeLog('silent', 'test')
 
 const bound = sampleEvent(policyEvents, 'PolicyBound', 2)
 const { policy_id, organisation_id } = bound
@@ -95,7 +98,12 @@ const openWorld = async () => {
     capture: 'automatic' as const,
   }
   const deps = { writer, merchants: () => merchant }
-  const receive = makePaymentNews({ ...deps, mandateOwner: async () => undefined, setUp: async () => undefined })
+  const receive = makePaymentNews({
+    ...deps,
+    log: silent,
+    mandateOwner: async () => undefined,
+    setUp: async () => undefined,
+  })
   const giveBack = settleCardPayments(deps).find(({ kind }) => kind === 'card_payment_return') ?? expect.fail()
   const isOwed = async () =>
     (await commandHandler(writer, application).load(application_id))?.payments.cards[0]?.status === 'returning'

@@ -9,6 +9,7 @@ import { policyStreamEvents } from '#domain/policies/record.ts'
 import { isClaimEvent, isPremiumEvent } from '#domain/policies/state.ts'
 import { OrganisationId } from '#domain/values.ts'
 import { quoteEvents } from '#domain/quotes/events.ts'
+import { makeLog } from '#infra/log.ts'
 import { settleCardPayments } from '../../command-api/applications/settle-card-payments.ts'
 import { whenPremiumRefundOwedReturnCard } from '../../command-api/applications/when-premium-refund-owed-return-card.ts'
 import { commandHandler } from '../../command-api/handle.ts'
@@ -38,6 +39,8 @@ import {
 
 const bound = sampleEvent(policyEvents, 'PolicyBound', 2)
 export { application_id } from './paid-by-card.ts'
+
+const silent = makeLog('silent', 'test')
 export const { policy_id, organisation_id } = bound
 const stream = `policy-${policy_id}`
 const applicationStream = `application-${application_id}`
@@ -100,7 +103,12 @@ export const openWorld = async ({
       capture: 'automatic' as const,
     }
     const deps = { writer, merchants: () => merchant, clock: { now: () => new Date(clock.at) } }
-    const receive = makePaymentNews({ ...deps, mandateOwner: async () => undefined, setUp: async () => undefined })
+    const receive = makePaymentNews({
+      ...deps,
+      log: silent,
+      mandateOwner: async () => undefined,
+      setUp: async () => undefined,
+    })
     const rulesOf = () => expect.fail('Nothing is indexed.')
     const life = policyTimers({ writer, catalogue: { release: unasked }, rulesOf, reviewBasis: unasked })
     const timers = [...collectPremiums(deps), refundPremiums(deps), ...settleCardPayments(deps), ...life]
