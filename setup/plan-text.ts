@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
-import { readFile } from 'node:fs/promises'
-import { dirname, resolve } from 'node:path'
+import { readFile, realpath } from 'node:fs/promises'
+import { dirname, join, resolve, sep } from 'node:path'
 import { parseDocument, visit } from 'yaml'
 
 /** A set-up file with the files that it names, relative to itself. */
@@ -16,7 +16,7 @@ export const readSetupFile = async (file: string): Promise<SetupFile> => {
   if (text === undefined) throw new Error(`There is no file ${file}.`)
   const names = filesNamedIn(text)
   const found = await Promise.all(
-    names.map(async (name) => ({ name, content: await contentOf(resolve(dirname(file), name)) })),
+    names.map(async (name) => ({ name, content: await contentOf(await pathWithin(dirname(file), name)) })),
   )
   const files: Record<string, string> = {}
   const binary_files: Record<string, string> = {}
@@ -54,10 +54,28 @@ const filesNamedIn = (text: string): readonly string[] => {
   return [...names]
 }
 
+/**
+ * Where a file is that a set-up file names, links resolved. A set-up file may be another firm's work: what it names is sent to
+ * the service, and must not be any file of this machine.
+ */
+const pathWithin = async (folder: string, name: string): Promise<string> => {
+  const root = await realpath(folder)
+  const named = resolve(root, name)
+  const path = await unlessMissing(realpath(named))
+  for (const each of [named, path ?? named])
+    if (!each.startsWith(join(root, sep)))
+      throw new Error(
+        `${name} is not in the folder of the set-up file, nor below. Put it there, and name it from there.`,
+      )
+  return path ?? named
+}
+
 /** A file that is not there is not sent along; the service says where it is named. */
-const contentOf = async (path: string): Promise<Buffer | undefined> => {
+const contentOf = async (path: string): Promise<Buffer | undefined> => unlessMissing(readFile(path))
+
+const unlessMissing = async <Value>(work: Promise<Value>): Promise<Value | undefined> => {
   try {
-    return await readFile(path)
+    return await work
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
     throw error

@@ -28,10 +28,13 @@ const reading = async (name: string, at = folder) => {
 }
 
 describe('a file that a set-up file names', () => {
-  test.each(['rates/life.csv', './rates/../rates/life.csv', 'life.csv'])('in its folder or below is sent: %s', async (name) => {
-    expect(await reading(name)).toEqual({ [name]: 'age,rate' })
-    expect(await reading(name, join(outer, 'by-link'))).toEqual({ [name]: 'age,rate' })
-  })
+  test.each(['rates/life.csv', './rates/../rates/life.csv', 'life.csv'])(
+    'in its folder or below is sent: %s',
+    async (name) => {
+      expect(await reading(name)).toEqual({ [name]: 'age,rate' })
+      expect(await reading(name, join(outer, 'by-link'))).toEqual({ [name]: 'age,rate' })
+    },
+  )
 
   test.each([
     ['an absolute path', () => join(outer, 'secret.txt')],
