@@ -3,10 +3,10 @@ import type { RequestListener } from 'node:http'
 import { join } from 'node:path'
 import { startCommandApi } from './command-api/command-api.ts'
 import { startDeliveryWorker } from './delivery-worker/delivery-worker.ts'
-import { demoApplication, setUpDemo } from './demo/demo.ts'
+import { demoApplication, isDemoHere, setUpDemo } from './demo/demo.ts'
 import { explorerDemo, prepareExplorer } from './demo/explorer.ts'
 import { declaredOrigin, startDemoSalesPage } from './demo/sales-page/start.ts'
-import { readConfig, type Config } from './infra/config.ts'
+import { BadConfiguration, readConfig, type Config } from './infra/config.ts'
 import { startEmbeddedPostgres } from './infra/postgres/embedded/embedded-postgres.ts'
 import { openHealthPort } from './infra/health-port.ts'
 import { withPublicHealth } from './infra/http/health.ts'
@@ -14,6 +14,7 @@ import { idleUnderLoadMs, listen } from './infra/http/listen.ts'
 import { isRead } from './infra/http/reads.ts'
 import { makeLog } from './infra/log.ts'
 import { clusterDirectory, inDataDir, ownSecrets } from './infra/local-installation.ts'
+import { nameMeantSettings } from './infra/meant-settings.ts'
 import { openParts, type Role } from './infra/parts.ts'
 import { runProcess } from './infra/process.ts'
 import { startProjections } from './projections/projections.ts'
@@ -52,6 +53,12 @@ Stop with Ctrl-C; the data stays.
 `
 }
 
+/** In production nothing is printed that opens the service. */
+const welcomeToProduction = ({ BASE_URL, DATA_DIR, OPERATOR_KEY }: Config, ownOperatorKey: string): string => `
+Coverstream is ready at ${BASE_URL}
+The operator key is ${OPERATOR_KEY === ownOperatorKey ? `in ${join(DATA_DIR, 'secrets.json')}` : 'that of OPERATOR_KEY'}. Set a firm up with npm run setup -- FILE (docs/set-up.md).
+`
+
 /** Where a server that listens on an address can be reached from this machine. */
 const hostToReach = (host: string): string => {
   const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
@@ -68,10 +75,12 @@ const demoDefaults = {
 }
 
 runProcess('Coverstream', async (signal) => {
-  const { DATA_DIR } = readConfig(process.env, demoDefaults)
+  const { DATA_DIR, ENVIRONMENT } = readConfig(process.env, demoDefaults)
+  const isDemo = ENVIRONMENT === 'test'
   const secrets = await ownSecrets(DATA_DIR)
-  const config = readConfig(process.env, { ...demoDefaults, ...secrets })
+  const config = readConfig(process.env, { ...(isDemo && demoDefaults), ...secrets })
   const log = makeLog(config.LOG_LEVEL, 'all')
+  nameMeantSettings(log)
 
   const health = await openHealthPort(config)
   const embedded =
@@ -91,8 +100,7 @@ runProcess('Coverstream', async (signal) => {
 
   const operatorKey = config.OPERATOR_KEY ?? secrets.OPERATOR_KEY
   // Only a demo that no other machine can reach, nor a proxy lets others reach, hands out its keys.
-  const isPrivate =
-    config.ENVIRONMENT === 'test' && isLoopback(config.HOST) && isLoopback(new URL(config.BASE_URL).hostname)
+  const isPrivate = isDemo && isLoopback(config.HOST) && isLoopback(new URL(config.BASE_URL).hostname)
   const origin = () => `http://${hostToReach(config.HOST)}:${server.port}`
   const demoOrigin = () => `http://127.0.0.1:${demoServer.port}`
   const explorer = explorerDemo(() => prepareExplorer(demoOrigin(), config.BASE_URL, operatorKey, log))
@@ -103,7 +111,7 @@ runProcess('Coverstream', async (signal) => {
     startDeliveryWorker(parts),
   ])
   const roles: readonly Role[] = [commandApi, queryApi, projections, deliveryWorker]
-  let isSetUp = false
+  let isSetUp = !isDemo
   const checks = async () => [
     { name: 'set-up', ok: isSetUp },
     ...(await Promise.all(roles.map(async (role) => role.checks()))).flat(),
@@ -117,22 +125,27 @@ runProcess('Coverstream', async (signal) => {
     app(request, response)
   }
 
-  const server = await listen(withPublicHealth(health.checks, serveApis), config.HOST, config.PORT, 'PORT', {
-    idleMs: idleUnderLoadMs,
-  })
   const demoServer = await listen(
     (request, response) => sentByDemo.run(true, () => serveApis(request, response)),
     '127.0.0.1',
     0,
   )
+  if (!isDemo && (await isDemoHere(demoOrigin(), config.BASE_URL)))
+    throw new BadConfiguration(
+      'ENVIRONMENT: is production, and the demo firm is set up here, whose secret is published. Choose an empty DATA_DIR and database.',
+    )
+  const server = await listen(withPublicHealth(health.checks, serveApis), config.HOST, config.PORT, 'PORT', {
+    idleMs: idleUnderLoadMs,
+  })
   health.started(checks)
-  const standIns =
-    config.ENVIRONMENT === 'test' ? await startStandIns(`http://127.0.0.1:${server.port}`, DATA_DIR) : undefined
+  const standIns = isDemo ? await startStandIns(`http://127.0.0.1:${server.port}`, DATA_DIR) : undefined
   const salesPage = standIns && (await startDemoSalesPage(DATA_DIR, { origin: origin(), baseUrl: config.BASE_URL }))
   const addresses = { ...standIns?.addresses, ...(salesPage && { [declaredOrigin]: salesPage.url }) }
-  await setUpDemo(demoOrigin(), operatorKey, addresses, join(DATA_DIR, 'demo-set-up-unfinished'))
+  if (isDemo) await setUpDemo(demoOrigin(), operatorKey, addresses, join(DATA_DIR, 'demo-set-up-unfinished'))
   isSetUp = true
-  process.stdout.write(await welcome(config, salesPage?.url))
+  process.stdout.write(
+    isDemo ? await welcome(config, salesPage?.url) : welcomeToProduction(config, secrets.OPERATOR_KEY),
+  )
 
   return {
     drain: async () => {

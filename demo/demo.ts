@@ -35,6 +35,18 @@ export const demoBrowserApplication = async () => {
   return { client_id, client_secret }
 }
 
+/** Whether the demo organisation's published secret opens a service. */
+export const isDemoHere = async (origin: string, baseUrl: string): Promise<boolean> => {
+  const form = {
+    grant_type: 'client_credentials',
+    ...(await demoApplication()),
+    scope: 'read',
+    resource: `${baseUrl}/api/v1`,
+  }
+  const { ok } = await fetch(`${origin}/oauth/token`, { method: 'POST', body: new URLSearchParams(form) })
+  return ok
+}
+
 /** Where the demo organisation's webhooks go, and what they are signed with. */
 export const demoReceiver = async () =>
   readFirst('endpoint_connections', z.object({ base_url: z.url(), signing_secret: z.string() }))

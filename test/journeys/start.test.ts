@@ -2,6 +2,7 @@ import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { demoApplication } from '../../demo/demo.ts'
 import { makeCaller } from './load.ts'
 import { withOwnReceiver } from './own-receiver.ts'
 import { playJourney } from './play-journey.ts'
@@ -18,8 +19,8 @@ const newPlace = async () => {
   return {
     dataDir: options.dataDir,
     origin: `http://localhost:${options.port}`,
-    start: async () => {
-      const service = startServiceProcess(options)
+    start: async (environment: Readonly<Record<string, string>> = {}) => {
+      const service = startServiceProcess({ ...options, environment })
       started.push(service)
       await service.ready
       return service
@@ -92,5 +93,35 @@ test(
     expect((await service.ended).code).toBe(1)
     expect(service.output()).toContain('Coverstream failed: Error: PostgreSQL ended by itself')
     await untilGone(family)
+  },
+)
+
+test(
+  'in production there is no demo firm, no stand-in and no printed key, and where there is a demo firm no start',
+  { timeout: 180_000 },
+  async () => {
+    await using place = await newPlace()
+    const { client_id, client_secret } = await demoApplication()
+    const form = { grant_type: 'client_credentials', client_id, client_secret, scope: 'read' }
+
+    const service = await place.start({ ENVIRONMENT: 'production' })
+    const resource = `${place.origin}/api/v1`
+    const token = await fetch(`${place.origin}/oauth/token`, {
+      method: 'POST',
+      body: new URLSearchParams({ ...form, resource }),
+    })
+    const { OPERATOR_KEY } = JSON.parse(await readFile(join(place.dataDir, 'secrets.json'), 'utf8')) as {
+      readonly OPERATOR_KEY: string
+    }
+    const headers = { authorization: `Bearer ${OPERATOR_KEY}` }
+    const organisations = await fetch(`${place.origin}/admin/v1/organisations`, { headers })
+
+    expect(token.status).toBe(401)
+    expect(await organisations.json()).toMatchObject({ data: [] })
+    for (const secret of [client_secret, OPERATOR_KEY]) expect(service.output()).not.toContain(secret)
+    await interrupt(service)
+
+    await interrupt(await place.start())
+    await expect(place.start({ ENVIRONMENT: 'production' })).rejects.toThrow('whose secret is published')
   },
 )
