@@ -6,6 +6,7 @@ import { openHealthPort } from './health-port.ts'
 import { withPublicHealth, type Checks } from './http/health.ts'
 import { idleUnderLoadMs, listen } from './http/listen.ts'
 import { makeLog } from './log.ts'
+import { nameMeantSettings } from './meant-settings.ts'
 import { openParts, type ApiRole, type Parts, type Role } from './parts.ts'
 import { runProcess } from './process.ts'
 
@@ -22,6 +23,7 @@ export const runRole = (
     if (config.DATABASE_URL === 'embedded')
       throw new BadConfiguration('DATABASE_URL: must name a PostgreSQL; only npm start brings one of its own')
     const log = makeLog(config.LOG_LEVEL, name)
+    nameMeantSettings(log)
     const health = await openHealthPort(config)
     const { parts, close } = await openParts(config, log, signal, config.DATABASE_URL, 'many', health)
     const { app, checks: checksOfRole, stop } = await start(parts)

@@ -200,7 +200,12 @@ test('a server that another process uses is left alone', async () => {
   await using directory = await newDirectory()
   await using other = await startElsewhere(directory.dataDir)
 
-  await expect(startEmbeddedPostgres({ dataDir: directory.dataDir })).rejects.toThrow('Another process uses')
+  await expect(startEmbeddedPostgres({ dataDir: directory.dataDir })).rejects.toMatchObject({
+    name: 'BadConfiguration',
+    message: expect.stringMatching(
+      /^DATA_DIR: another process uses .*\. Stop that one, or choose another folder\.$/,
+    ) as unknown,
+  })
 
   expect(await answers(other.url)).toBe(true)
 })

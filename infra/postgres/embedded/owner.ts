@@ -2,6 +2,7 @@ import { readdir, readFile, readlink, realpath, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Client } from 'pg'
+import { BadConfiguration } from '../../config.ts'
 import type { Log } from '../../log.ts'
 import { sql } from '../postgres.ts'
 
@@ -53,8 +54,8 @@ export const endOrphan = async (directory: string, password: string, log?: Log):
     }
     // The connection of an owner that has just died may live a moment longer.
     if (state === 'in use' && ++inUse > 20)
-      throw new Error(
-        `Another process uses the PostgreSQL in ${directory} (process ${server.pid}, port ${server.port}).`,
+      throw new BadConfiguration(
+        `DATA_DIR: another process uses the PostgreSQL in ${directory} (process ${server.pid}, port ${server.port}). Stop that one, or choose another folder.`,
       )
     // A process of another kind may have come by the number of a server that crashed.
     if (state === 'absent' && ++absent > 10) return
