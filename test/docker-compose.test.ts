@@ -1,10 +1,14 @@
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { execFile } from 'node:child_process'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { isAbsolute, join, relative, sep } from 'node:path'
+import { promisify } from 'node:util'
 import { Script } from 'node:vm'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { z } from 'zod'
 import { Config, readConfig } from '#infra/config.ts'
+import { reachedFrom } from '../scripts/imports.ts'
 
 const root = join(import.meta.dirname, '..')
 
@@ -14,34 +18,62 @@ const Service = z.object({
   env_file: z.array(z.object({ path: z.string(), required: z.boolean() })).optional(),
   environment: z.record(z.string(), z.string()).optional(),
   healthcheck: z.object({ test: z.array(z.string()) }).optional(),
-  volumes: z.array(z.string()).optional(),
+  volumes: z.array(z.string()).default([]),
+  ports: z.array(z.string()).optional(),
+  profiles: z.array(z.string()).optional(),
+  secrets: z.array(z.string()).default([]),
+  read_only: z.boolean(),
+  cap_drop: z.array(z.string()),
+  security_opt: z.array(z.string()),
+  mem_limit: z.string(),
 })
-const Compose = z.object({ services: z.record(z.string(), Service) })
+const Compose = z.object({
+  services: z.record(z.string(), Service),
+  secrets: z.record(z.string(), z.object({ file: z.string() })),
+})
 
 const readCompose = async () => {
   const text = await readFile(join(root, 'docker-compose.yml'), 'utf8')
-  const { services } = Compose.parse(parse(text, { merge: true }))
+  const { services, secrets } = Compose.parse(parse(text, { merge: true }))
   const serviceOf = (name: string) => {
     const service = services[name]
     if (!service) throw new Error(`There is no service ${name}.`)
     return service
   }
-  return { services, serviceOf, roles: Object.values(services).filter(({ image }) => image === 'coverstream') }
+  return {
+    text,
+    services,
+    secrets,
+    serviceOf,
+    roles: Object.values(services).filter(({ image }) => image === 'coverstream'),
+  }
+}
+
+/** The secrets as the command of the file makes them. */
+const madeSecrets = async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'coverstream-compose-'))
+  await promisify(execFile)('sh', [join(root, 'deploy', 'make-secrets.sh')], { cwd: directory })
+  const folder = join(directory, 'secrets')
+  return { folder, [Symbol.asyncDispose]: () => rm(directory, { recursive: true }) }
 }
 
 test('every role has settings that it can read, and a health check that asks its health port', async () => {
   const { roles } = await readCompose()
+  await using made = await madeSecrets()
 
   expect(roles.map(({ command }) => command)).toEqual(
     ['command-api', 'query-api', 'projections', 'delivery-worker'].map((role) => `node ${role}/main.ts`),
   )
   for (const { environment = {}, healthcheck } of roles) {
     expect(Object.keys(environment).filter((name) => !Object.hasOwn(Config.shape, name))).toEqual([])
-    const secrets = { MASTER_KEY: 'm'.repeat(44), OPERATOR_KEY: 'k'.repeat(24) }
-    const withDefaults = Object.entries({ ...environment, ...secrets }).map(
-      ([name, value]) => [name, value.replace(/^\$\{\w+:-(.*)\}$/, '$1')] as const,
+    const withDefaults = Object.entries(environment).map(
+      ([name, value]) => [name, value.replace(/^\$\{\w+:-(.*)\}$/, '$1').replace('/run/secrets', made.folder)] as const,
     )
-    const { HEALTH_PORT } = readConfig(Object.fromEntries(withDefaults))
+    const { HEALTH_PORT, MASTER_KEY, OPERATOR_KEY, DATABASE_URL } = readConfig(Object.fromEntries(withDefaults))
+    expect(MASTER_KEY).toHaveLength(44)
+    expect(OPERATOR_KEY).toHaveLength(48)
+    const password = (await readFile(join(made.folder, 'postgres_password'), 'utf8')).trim()
+    expect(DATABASE_URL).toBe(`postgres://coverstream:${password}@postgres:5432/coverstream`)
     const [kind, program, flag, script = ''] = healthcheck?.test ?? []
     expect([kind, program, flag]).toEqual(['CMD', 'node', '-e'])
     expect(() => new Script(script)).not.toThrow()
@@ -53,6 +85,73 @@ test('every role is given all settings of .env, so that a key can be replaced', 
   const { roles } = await readCompose()
 
   for (const { env_file } of roles) expect(env_file).toEqual([{ path: '.env', required: false }])
+})
+
+test('every secret is a file that is made once, and no password stands in the file itself', async () => {
+  const { text, secrets, services } = await readCompose()
+  await using made = await madeSecrets()
+  const used = new Set(Object.values(services).flatMap((service) => service.secrets))
+
+  expect([...used].toSorted((one, other) => one.localeCompare(other))).toEqual(
+    Object.keys(secrets).toSorted((one, other) => one.localeCompare(other)),
+  )
+  for (const [name, { file }] of Object.entries(secrets)) expect(file).toBe(`./secrets/${name}`)
+  // A certificate is nobody's to make but an authority's.
+  expect((await readdir(made.folder)).toSorted((one, other) => one.localeCompare(other))).toEqual(
+    Object.keys(secrets)
+      .filter((name) => !name.startsWith('tls_'))
+      .toSorted((one, other) => one.localeCompare(other)),
+  )
+  expect(text).not.toMatch(/(PASSWORD|KEY|SECRET): |:\/\/\w+:\w+@/)
+  await expect(
+    promisify(execFile)('sh', [join(root, 'deploy', 'make-secrets.sh')], { cwd: join(made.folder, '..') }),
+  ).rejects.toThrow(/File exists/)
+})
+
+test('no container has privileges that it does not need, or memory without a limit, or an image that may change', async () => {
+  const { services } = await readCompose()
+
+  for (const [name, service] of Object.entries(services)) {
+    expect(service).toMatchObject({ cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] })
+    expect(service.read_only).toBe(name !== 'kafka')
+    expect(service.mem_limit).toMatch(/^\d+[mg]$/)
+    expect(service.image).toMatch(/^coverstream$|@sha256:[\da-f]{64}$|^eventstore\/eventstore:24\.10\.\d+$/)
+  }
+  expect(await readFile(join(root, 'Dockerfile'), 'utf8')).toMatch(/^FROM node:24-slim@sha256:[\da-f]{64}$/m)
+})
+
+test('other machines are served over TLS alone, by the profile for it', async () => {
+  const { services, serviceOf } = await readCompose()
+  const open = Object.entries(services).flatMap(([name, { ports = [] }]) => ports.map((port) => [name, port]))
+
+  expect(open).toEqual([
+    ['proxy', '127.0.0.1:8080:8080'],
+    ['proxy-tls', '443:8443'],
+  ])
+  expect(serviceOf('proxy-tls')).toMatchObject({
+    profiles: ['tls'],
+    secrets: ['tls_certificate', 'tls_key'],
+    volumes: [
+      './deploy/nginx.conf:/etc/nginx/conf.d/default.conf:ro',
+      './deploy/nginx-tls.conf:/etc/nginx/tls.conf:ro',
+    ],
+  })
+  expect(await readFile(join(root, 'deploy', 'nginx.conf'), 'utf8')).toContain('include /etc/nginx/tls*.conf;')
+  expect(await readFile(join(root, 'deploy', 'nginx-tls.conf'), 'utf8')).toMatch(/^listen 8443 ssl;$/m)
+})
+
+test('the image holds what its processes run, by name, and nothing else', async () => {
+  const lines = (await readFile(join(root, '.dockerignore'), 'utf8')).split('\n')
+  const [first, ...named] = lines.filter((line) => line !== '' && !line.startsWith('#'))
+  const run = ['command-api/main.ts', 'query-api/main.ts', 'projections/main.ts', 'delivery-worker/main.ts', 'keys.ts']
+  const needed = [...run, 'scripts/openapi.ts'].flatMap((entry) =>
+    [...reachedFrom(join(root, entry))].filter(isAbsolute).map((file) => relative(root, file).split(sep)[0]),
+  )
+
+  expect(first).toBe('*')
+  expect(named.every((line) => /^![\w.-]+$/.test(line))).toBe(true)
+  expect([...new Set(needed)].filter((name) => !named.includes(`!${name}`))).toEqual([])
+  for (const other of ['.env', 'secrets', 'test', 'made.txt']) expect(named).not.toContain(`!${other}`)
 })
 
 test('PostgreSQL takes the connections of two processes of every role, and some more', async () => {
@@ -91,8 +190,9 @@ test('the stores keep their data in volumes, where their images write it', async
   const { serviceOf } = await readCompose()
 
   // Since version 18 the image of PostgreSQL keeps its data in a folder of its version below this one.
-  expect(serviceOf('postgres')).toMatchObject({ image: 'postgres:18', volumes: ['postgres:/var/lib/postgresql'] })
-  expect(serviceOf('eventstoredb').volumes).toEqual(['eventstoredb:/var/lib/eventstore'])
+  expect(serviceOf('postgres').image).toMatch(/^postgres:18@/)
+  expect(serviceOf('postgres').volumes).toContain('postgres:/var/lib/postgresql')
+  expect(serviceOf('eventstoredb').volumes).toContain('eventstoredb:/var/lib/eventstore')
 })
 
 test('the reverse proxy reads the configuration that the repository has', async () => {
