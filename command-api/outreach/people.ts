@@ -1,4 +1,5 @@
 import { timeZoneOf } from '#domain/access/record.ts'
+import { withoutAddress } from '#domain/address-in-text.ts'
 import type { ConsentEntry, CustomerDetails } from '#domain/customers/events.ts'
 import type { JoinedBy, OutreachChannel } from '#domain/outreach/events.ts'
 import type { Member, Person } from '#domain/outreach/member.ts'
@@ -73,7 +74,11 @@ export const makeOutreachPeople = ({ writer, leads, recordOf, live, organisation
           addresses[channel] !== person.undelivered[channel]?.address &&
           isGranted(known?.consent ?? [], purpose, channel),
       ),
-      known: { ...columns, first_name: known?.first_name ?? null, last_name: known?.last_name ?? null },
+      known: {
+        ...columns,
+        first_name: withoutAddress(known?.first_name ?? null),
+        last_name: withoutAddress(known?.last_name ?? null),
+      },
       date: dateOf(date),
       messageIdOf: (role, number) => outreachMessageIdOf(member_id, role, number),
       addresses,

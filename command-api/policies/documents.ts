@@ -1,3 +1,4 @@
+import { withoutAddress } from '#domain/address-in-text.ts'
 import type { Release } from '#domain/catalogue/events.ts'
 import { money } from '#domain/money.ts'
 import type { PolicyComponent, PolicyRecord } from '#domain/policies/record.ts'
@@ -34,10 +35,16 @@ const longDates = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone
 const longDate = (date: string): string => longDates.format(new Date(date))
 
 const nameOf = ({ title, first_name, last_name }: PolicyRecord['customer']): string =>
-  [title, first_name, last_name].filter((part) => part !== null).join(' ')
+  [title, first_name, last_name]
+    .map(withoutAddress)
+    .filter((part) => part !== null)
+    .join(' ')
 
 const addressOf = ({ address_line1, address_line2, city, postal_code }: PolicyRecord['customer']): string =>
-  [address_line1, address_line2, city, postal_code].filter((part) => part !== null).join(', ')
+  [address_line1, address_line2, city, postal_code]
+    .map(withoutAddress)
+    .filter((part) => part !== null)
+    .join(', ')
 
 const covers: Readonly<Record<PolicyComponent['cover_type'], string>> = {
   life: 'Life cover',

@@ -71,10 +71,11 @@ export const openFirm = async (environment: Readonly<Record<string, string>> = {
   const lead = async (
     { consents = { email: true }, ...sent }: { consents?: object | null; declared?: object; campaign?: string } = {},
     name = `person${++made}`,
+    first_name = name,
   ): Promise<string> => {
     const identity = {
       email: `${name}@example.com`,
-      first_name: name,
+      first_name,
       last_name: 'Finch',
       phone: `+4474001${String(10_000 + ++made)}`,
     }

@@ -41,6 +41,20 @@ describe('a person joins', () => {
     expect(await counted(stream, 'sent_count', 1)).toMatchObject({ rows_count: 1, analysed_count: 1, skipped_count: 0 })
   })
 
+  test('who typed an address as their first name is sent none: it is stored, and left out of the message', async () => {
+    const stream = await firm.stream()
+    const contact = await firm.lead({}, 'eve', 'Win at http://evil.example')
+
+    await firm.join(stream, contact)
+    const [message] = await sentTo(contact)
+
+    expect(message?.content.subject).toBe('Hello')
+    expect(message?.content.text).toContain('Hello, a word from us.')
+    expect(JSON.stringify(message?.content)).not.toContain('evil')
+    const { body } = await firm.service.send<{ readonly person: object }>('GET', `${firm.admin}/leads/${contact}`)
+    expect(body.data.person).toMatchObject({ first_name: 'Win at http://evil.example' })
+  })
+
   test('nobody without consent is in a stream: unknown is not consent, and refused is not', async () => {
     const stream = await firm.stream()
     const people = [await firm.lead({ consents: null }), await firm.lead({ consents: { email: false, sms: true } })]
