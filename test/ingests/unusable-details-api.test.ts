@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { CustomerId, OrganisationId } from '#domain/values.ts'
 import { makePeople } from '../../command-api/customers/people.ts'
 import { makeWriter } from '../../command-api/writer.ts'
@@ -14,7 +14,15 @@ type Lead = { readonly person: Readonly<Record<string, unknown>>; readonly facts
 
 /** The lead and what is known of the person, as the team sees them. */
 const leadOf = async (contact_id: string | undefined): Promise<Lead> => {
-  const { body } = await service.send<Lead>('GET', `${service.admin}/leads/${contact_id}`)
+  // What is finished with may be shown a moment later.
+  const { body } = await vi.waitFor(
+    async () => {
+      const read = await service.send<Lead>('GET', `${service.admin}/leads/${contact_id}`)
+      expect(read).toMatchObject({ status: 200, body: { data: { person: {} } } })
+      return read
+    },
+    { timeout: 20_000, interval: 20 },
+  )
   const facts = (await service.parts.eventLog.read(`lead-${contact_id}`)).map(({ data }) => data['facts'] ?? {})
   return { person: body.data.person, facts: Object.assign({}, ...facts) as Lead['facts'] }
 }
