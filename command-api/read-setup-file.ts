@@ -3,10 +3,11 @@ import { Worker } from 'node:worker_threads'
 import { z } from 'zod'
 import { Problem } from '#infra/http/problem.ts'
 import { makeLocks } from './locks.ts'
+import { declaredOf, type Declared } from './setup-declared.ts'
 import { notOneDocument, parseSetupFile, type SetupFault } from './setup-file.ts'
 
 export type SetupFile = {
-  readonly content: unknown
+  readonly declared: Declared
   /** The lines of values, or of the nearest values around them. */
   readonly linesOf: (paths: readonly (readonly PropertyKey[])[]) => Promise<readonly number[]>
   /** The texts of the files that it names. */
@@ -26,10 +27,10 @@ type Faulty = { readonly faults: readonly SetupFault[] }
 export const mostSetupCharacters = 1_000_000
 
 /**
- * Parsed at once, in a tenth of a second as a rule. What is longer is parsed beside the requests of others, and so is what may
- * hold aliases: for each, the whole file is looked through, and a file of 80,000 characters can take a minute.
+ * Read at once: a file so short takes some hundredths of a second, whatever is in it. Every other is read beside the requests
+ * of others, and so is one that may hold aliases: for each, the whole file is looked through.
  */
-const isShort = (text: string): boolean => text.length <= 100_000 && !text.includes('*')
+const isShort = (text: string): boolean => text.length <= 5_000 && !text.includes('*')
 const withinMs = 30_000
 const mostMegabytes = 512
 
@@ -40,6 +41,7 @@ const mostMegabytes = 512
  */
 export const withSetupFile = async <Result>(
   sent: string,
+  sections: Sections,
   use: (file: SetupFile | Faulty) => Promise<Result>,
 ): Promise<Result> => {
   const { text, json } = withoutJson(sent)
@@ -47,15 +49,15 @@ export const withSetupFile = async <Result>(
   const read = async (parsed: Parsed): Promise<Result> => {
     try {
       if ('faults' in parsed) return await use(parsed)
-      const { content, attached, linesOf } = parsed
+      const { declared, attached, linesOf } = parsed
       const files = filesOf(json ?? attached)
       if (!files || (json !== undefined && attached !== undefined)) return await use({ faults: [notOneDocument] })
-      return await use({ content, linesOf, ...files })
+      return await use({ declared, linesOf, ...files })
     } finally {
       await parsed.close()
     }
   }
-  if (isShort(text)) return read(parseHere(text))
+  if (isShort(text)) return read(parseHere(text, sections))
   const askedAt = performance.now()
   return inTurn(['beside'], async () => {
     // Whoever has waited so long has been told by a proxy that nothing answers, or will be, before the file is read.
@@ -69,20 +71,22 @@ export const withSetupFile = async <Result>(
 const inTurn = makeLocks()
 
 type Parsed = { readonly close: () => Promise<unknown> } & (
-  Faulty | (Pick<SetupFile, 'content' | 'linesOf'> & { readonly attached: unknown })
+  Faulty | (Pick<SetupFile, 'declared' | 'linesOf'> & { readonly attached: unknown })
 )
 
-const parseHere = (text: string): Parsed => {
+type Sections = Parameters<typeof declaredOf>[1]
+
+const parseHere = (text: string, sections: Sections): Parsed => {
   const parsed = parseSetupFile(text)
   const nothing = { close: async () => undefined }
   if ('faults' in parsed) return { ...parsed, ...nothing }
-  return { ...parsed, linesOf: async (paths) => paths.map(parsed.lineOf), ...nothing }
+  const { content, attached, lineOf } = parsed
+  return { declared: declaredOf(content, sections), attached, linesOf: async (paths) => paths.map(lineOf), ...nothing }
 }
 
-/** In a thread of its own. */
+/** In a thread of its own, whose sections are those of the service. */
 const parseBeside = async (text: string): Promise<Parsed> => {
   const worker = new Worker(new URL('setup-file-thread.ts', import.meta.url), {
-    workerData: text,
     resourceLimits: { maxOldGenerationSizeMb: mostMegabytes },
   })
   // Whoever waits for an answer is told; an error that nobody waits for must not end the process.
@@ -98,7 +102,10 @@ const parseBeside = async (text: string): Promise<Parsed> => {
   }
   const close = () => worker.terminate()
   try {
-    const parsed = await answer<Faulty | { readonly content: unknown; readonly attached: unknown }>()
+    // How long it takes to start says nothing of the file.
+    await once(worker, 'message')
+    worker.postMessage(text)
+    const parsed = await answer<Faulty | { readonly declared: Declared; readonly attached: unknown }>()
     if ('faults' in parsed) return { ...parsed, close }
     const linesOf: SetupFile['linesOf'] = async (paths) => {
       worker.postMessage(paths)

@@ -1,11 +1,33 @@
-import { parentPort, workerData } from 'node:worker_threads'
+import { parentPort } from 'node:worker_threads'
+import { declaredOf } from './setup-declared.ts'
 import { parseSetupFile } from './setup-file.ts'
+import { setupSections } from './setup-sections.ts'
 
-// Started by read-setup-file.ts: answers with what a file holds, and then with the lines of places in it.
-const parsed = parseSetupFile(String(workerData))
-if ('faults' in parsed) parentPort?.postMessage(parsed)
-else {
+// Started by read-setup-file.ts: says that it is ready, gets a file, answers with what it declares, and then with the lines of
+// places in it.
+
+const unused = (): never => {
+  throw new Error('Only the schemas of the sections are read here.')
+}
+
+const nothing = {} as never // nothing is planned here
+const sections = setupSections({
+  writer: { deciders: new Map(), log: nothing } as never,
+  pool: nothing,
+  keys: nothing,
+  catalogue: nothing,
+  checkSecret: unused,
+  allowsHttp: unused,
+  hasSold: unused,
+})
+
+const read = (text: string): void => {
+  const parsed = parseSetupFile(text)
+  if ('faults' in parsed) return parentPort?.postMessage(parsed)
   const { content, attached, lineOf } = parsed
   parentPort?.on('message', (paths: readonly (readonly PropertyKey[])[]) => parentPort?.postMessage(paths.map(lineOf)))
-  parentPort?.postMessage({ content, attached })
+  parentPort?.postMessage({ declared: declaredOf(content, sections), attached })
 }
+
+parentPort?.once('message', read)
+parentPort?.postMessage('ready')

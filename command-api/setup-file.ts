@@ -26,10 +26,10 @@ export const parseSetupFile = (text: string): ParsedSetupFile | { readonly fault
   // What the reader stumbles over next mostly follows from where it stumbled first: a tab makes a dozen.
   const faults = documents.flatMap(({ errors: [first, ...more] }) =>
     [...(first ? [first] : []), ...more.filter(({ code }) => code === 'DUPLICATE_KEY')].map(
-      ({ pos: [at], message }) => ({ line: lines.linePos(at).line, path: [], reason: message }),
+      ({ pos: [at], message }) => ({ line: lines.linePos(at).line, path: [], reason: inOurWords(message) }),
     ),
   )
-  if (faults.length > 0) return { faults }
+  if (faults.length > 0) return { faults: faults.slice(0, mostFaults) }
 
   const [main, attached, ...rest] = documents
   if (main?.contents === null) return { faults: [{ line: 1, path: [], reason: 'the file is empty' }] }
@@ -53,10 +53,16 @@ export const parseSetupFile = (text: string): ParsedSetupFile | { readonly fault
   }
 }
 
+/** More are not told. */
+const mostFaults = 100
+
 export const notOneDocument: SetupFault = { line: 1, path: [], reason: 'a set-up file is one YAML document' }
 
 const deepest = 64
 const refusedDepth = `something is nested deeper than ${deepest} levels, or is an alias of what it stands in`
+
+/** What the reader says of a file that is nested deeper than it can follow. */
+const inOurWords = (message: string): string => (message.startsWith('Maximum call stack') ? refusedDepth : message)
 
 /** The first place beyond the deepest level: what stands in itself has one, too. */
 const tooDeepAt = (value: unknown, path: readonly PropertyKey[] = []): readonly PropertyKey[] | undefined => {

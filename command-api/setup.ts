@@ -1,15 +1,12 @@
 import { z } from 'zod'
-import { plainWords, reasonsOf, unknownKey } from '#domain/reasons.ts'
 import { Slug } from '#domain/values.ts'
 import { generateSecret } from '#infra/crypto/secret-hash.ts'
 import { inputPath, Problem, problemOf } from '#infra/http/problem.ts'
 import { route, type RequestFacts, type Route } from '#infra/http/route.ts'
-import { unknownKeysOf } from '#infra/http/unknown-keys.ts'
-import { unusableTexts } from '#infra/http/unusable-texts.ts'
 import type { organisationPlanner } from './access/organisation-setup.ts'
-import { DeclaredOrganisation } from './access/schemas.ts'
 import { operatorActor } from './operator.ts'
 import { withSetupFile, type SetupFile } from './read-setup-file.ts'
+import { faultCollector, type DeclaredEntry, type Report } from './setup-declared.ts'
 import type { SetupFault } from './setup-file.ts'
 import type { AnySetupSection, SetupContext, SetupStep } from './setup-section.ts'
 
@@ -20,7 +17,6 @@ type Deps = {
 }
 
 type Path = readonly PropertyKey[]
-type Report = (path: Path, reason: string, count?: number) => void
 type PlannedStep = SetupStep & { readonly organisation: string }
 
 /** Leaves a part of the file whose fault was reported. */
@@ -31,12 +27,12 @@ class Refused extends Error {
 /** Holds a set-up file against what there is. Says all that is wrong with it; changes nothing. */
 export const setupPlanner = ({ planOrganisation, sections }: Deps) => {
   const planEntry = async (
-    entry: Entry,
+    { index, organisation: declared, items, written }: DeclaredEntry,
     { files, binaryFiles, madeSecrets }: Pick<SetupFile, 'files' | 'binaryFiles' | 'madeSecrets'>,
     report: Report,
     facts: RequestFacts,
   ): Promise<readonly PlannedStep[]> => {
-    const at = ['organisations', entry.index] as const
+    const at = ['organisations', index] as const
     const refuseAt = (path: Path) => (inner: Path, reason: string) => {
       report([...path, ...inner], reason)
       throw new Refused(reason)
@@ -47,113 +43,48 @@ export const setupPlanner = ({ planOrganisation, sections }: Deps) => {
       now: facts.now,
     } as const
 
-    const declared = parsePart(DeclaredOrganisation, entry.organisation, at, report)
-    const parts = sections.map((section) => {
-      const path = [...at, section.key]
-      reportUnknownKeys(section, entry.declared(section.key), path, report)
-      return { section, path, items: parsePart(z.array(section.schema), entry.declared(section.key), path, report) }
-    })
     if (!declared) return []
     const planned = await unlessRefused(() => planOrganisation(declared, context, refuseAt(at)))
     if (!planned) return []
 
     const { organisation_id, details, step } = planned
     const steps: SetupStep[] = [step]
-    for (const { section, path, items } of parts) {
-      if (!items || !entry.names(section.key)) continue
+    for (const section of sections) {
+      const ofSection = items.get(section.key)
+      if (!ofSection) continue
+      const path = [...at, section.key]
       const setup: SetupContext = {
         organisation_id,
         ...details,
         context: { ...context, organisation_id },
         refuse: refuseAt(path),
         report: (inner, reason, count) => report([...path, ...inner], reason, count),
-        declared: (other) => z.array(z.unknown()).safeParse(entry.declared(other)).data ?? [],
+        declared: (other) => z.array(z.unknown()).safeParse(written[other] ?? []).data ?? [],
         file: (name) => files.get(name),
         bytes: (name) => binaryFiles.get(name) ?? bufferOf(files.get(name)),
         makeSecret: (what, name) => madeSecrets.get(`${declared.slug}: ${what}`)?.[name] ?? generateSecret(),
       }
       // The items have passed the section's own schema.
-      steps.push(...((await unlessRefused(() => section.plan(items as never[], setup))) ?? []))
+      steps.push(...((await unlessRefused(() => section.plan(ofSection as never[], setup))) ?? []))
     }
     return steps.map((each) => ({ ...each, organisation: declared.slug }))
   }
 
   return (text: string, facts: RequestFacts): Promise<readonly PlannedStep[]> =>
-    withSetupFile(text, async (file) => {
+    withSetupFile(text, sections, async (file) => {
       if ('faults' in file) throw unusable(file.faults)
-      const found: { readonly path: Path; readonly reason: string; readonly count: number }[] = []
-      const report: Report = (path, reason, count = 1) => found.push({ path, reason, count })
-
-      for (const [path, reason] of unusableTexts(file.content)) report(path, reason)
-      const entries = entriesOf(file.content, sections, report)
+      const found = faultCollector()
       const steps: PlannedStep[] = []
-      for (const entry of entries) steps.push(...(await planEntry(entry, file, report, facts)))
-      if (found.length === 0) return steps
-      const lines = await file.linesOf(found.map(({ path }) => path))
-      throw unusable(found.map((fault, index) => ({ ...fault, line: lines[index] ?? 1 })))
+      for (const entry of file.declared.entries) steps.push(...(await planEntry(entry, file, found.report, facts)))
+      const faults = [...file.declared.faults, ...found.faults]
+      if (faults.length === 0) return steps
+      const lines = await file.linesOf(faults.map(({ path }) => path))
+      const placed = faults.map((fault, index) => ({ ...fault, line: lines[index] ?? 1 }))
+      throw unusable(placed, file.declared.count + found.count, file.declared.isCut || found.isCut)
     })
 }
 
 const bufferOf = (text: string | undefined) => (text === undefined ? undefined : Buffer.from(text))
-
-type Entry = {
-  readonly index: number
-  readonly organisation: unknown
-  readonly declared: (key: string) => unknown
-  /** Whether a key stands in the file: a list that is empty there is another thing than one that is left out. */
-  readonly names: (key: string) => boolean
-}
-
-/** Separates the organisation's own keys from those of the sections; unknown keys are reported. */
-const entriesOf = (content: unknown, sections: readonly AnySetupSection[], report: Report): readonly Entry[] => {
-  const file = parsePart(
-    z.strictObject({ organisations: z.array(z.record(z.string(), z.unknown())).min(1) }),
-    content,
-    [],
-    report,
-  )
-  const sectionKeys = sections.map(({ key }) => key)
-  const known = [...Object.keys(DeclaredOrganisation.shape), ...sectionKeys]
-  const first = new Map<unknown, number>()
-
-  return (file?.organisations ?? []).map((given, index) => {
-    const path = ['organisations', index] as const
-    for (const key of Object.keys(given))
-      if (!known.includes(key)) report([...path, key], `is not known; there are ${known.join(', ')}`)
-    for (const name of ['slug', 'id']) {
-      const earlier = first.get(given[name])
-      if (given[name] === undefined) continue
-      if (earlier === undefined) first.set(given[name], index)
-      else report([...path, name], `is that of organisations[${earlier}]`)
-    }
-    return {
-      index,
-      organisation: Object.fromEntries(Object.entries(given).filter(([key]) => !sectionKeys.includes(key))),
-      declared: (key) => given[key] ?? [],
-      names: (key) => Object.hasOwn(given, key),
-    }
-  })
-}
-
-const parsePart = <Schema extends z.ZodType>(
-  schema: Schema,
-  value: unknown,
-  at: Path,
-  report: Report,
-): z.output<Schema> | undefined => {
-  const { success, data, error } = schema.safeParse(value, { error: plainWords })
-  if (success) return data
-  for (const { path, reason } of reasonsOf(error.issues))
-    report([...at, ...path], reason === 'required' ? 'is missing' : reason)
-  return undefined
-}
-
-/** A misspelt key would leave its default in force. */
-const reportUnknownKeys = ({ schema }: AnySetupSection, declared: unknown, at: Path, report: Report): void => {
-  if (!Array.isArray(declared)) return
-  for (const [index, item] of declared.entries())
-    for (const { path, known } of unknownKeysOf(schema, item)) report([...at, index, ...path], unknownKey(known))
-}
 
 const unlessRefused = async <Result>(work: () => Promise<Result>): Promise<Result | undefined> => {
   try {
@@ -164,17 +95,20 @@ const unlessRefused = async <Result>(work: () => Promise<Result>): Promise<Resul
   }
 }
 
-const unusable = (faults: readonly SetupFault[]): Problem => {
-  const byInput = Map.groupBy(faults, ({ path }) => inputPath(path) || 'file')
+/** Also what is quoted of a file in an answer is as long as can be read. */
+const longestQuoted = 200
+const cut = (text: string, longest: number): string =>
+  text.length <= longest ? text : `${text.slice(0, longest).toWellFormed()}…`
+
+const unusable = (faults: readonly SetupFault[], count = faults.length, isCut = false): Problem => {
+  const byInput = Map.groupBy(faults, ({ path }) => cut(inputPath(path), longestQuoted) || 'file')
   const fields = [...byInput].map(([input, those]) => {
-    const reasons = those.map(({ line, reason }) => `line ${line}: ${reason}`)
+    const reasons = those.map(({ line, reason }) => `line ${line}: ${cut(reason, 10 * longestQuoted)}`)
     return [input, [...new Set(reasons)].join('; ')] as const
   })
-  const all = faults.reduce((sum, { count = 1 }) => sum + count, 0)
-  const count = `${all.toLocaleString('en-GB')} ${all === 1 ? 'thing is' : 'things are'} wrong`
-  return new Problem('validation_failed', `${count} in the set-up file. Nothing was changed.`, {
-    fields: Object.fromEntries(fields),
-  })
+  const wrong = `${count.toLocaleString('en-GB')} ${count === 1 ? 'thing is' : 'things are'} wrong in the set-up file`
+  const told = isCut ? `${wrong}, the first of which are named` : wrong
+  return new Problem('validation_failed', `${told}. Nothing was changed.`, { fields: Object.fromEntries(fields) })
 }
 
 const Step = z.object({

@@ -175,6 +175,9 @@ const unreadable = ({ type, limit = 0 }: UnreadableBody): string => {
   return type === 'entity.parse.failed' ? notJson : unreadableBody
 }
 
+/** No path of ours is longer; one that somebody made up may be. */
+const longestPathLogged = 500
+
 /** The one place where errors become answers. An error that it does not know is ours: logged, and a 500. */
 export const problems =
   (log: Log): ErrorRequestHandler =>
@@ -186,7 +189,7 @@ export const problems =
     const problem = problemOf(error)
     const status = statusOf[problem.code]
     const { request_id }: { request_id?: unknown } = response.locals
-    const about = { method: request.method, path: request.path, request_id }
+    const about = { method: request.method, path: request.path.slice(0, longestPathLogged), request_id }
     const { code, message, fields, headers, data } = problem
     const fault = error instanceof Problem ? error.cause : error
     // What our own code refuses for a moment is no fault that somebody should look at.

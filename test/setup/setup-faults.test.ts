@@ -65,13 +65,52 @@ test('422: a file that takes seconds to read holds nobody up meanwhile', async (
   expect(status).toBe(422)
   expect(delays.max / 1e6).toBeLessThan(1_000)
 })
+/** How often others have had their turn while something went on. */
+const turnsDuring = async (work: Promise<unknown>): Promise<number> => {
+  let turns = 0
+  let isOver = false
+  void work.finally(() => {
+    isOver = true
+  })
+  while (!isOver) {
+    await pause(1)
+    turns++
+  }
+  return turns
+}
+test.each([
+  ['lists in lists', `organisations: ${'['.repeat(90_000)}`],
+  [
+    'many keys',
+    `organisations:\n  - slug: acme\n${Array.from({ length: 8_000 }, (_, n) => `    k${n}: 1\n`).join('')}`,
+  ],
+  ['many wrong items', `organisations:\n  - slug: acme\n    products:\n${'      - a: 1\n'.repeat(60_000)}`],
+])(
+  '422: a file of %s lets the requests of others have their turns, and its errors are as long as can be read',
+  async (_what, text) => {
+    const sent = api.apply(text)
+
+    expect(await turnsDuring(sent)).toBeGreaterThan(100)
+    const { status, body } = await sent
+    expect(status).toBe(422)
+    expect(JSON.stringify(body).length).toBeLessThan(300_000)
+  },
+)
+test('422: of more than a hundred things that are wrong the first are named, and all are counted', async () => {
+  const { body } = await api.apply(`organisations:\n${'  - { name: 1 }\n'.repeat(150)}`)
+
+  const { message, fields } = (body as { error: { message: string; fields: object } }).error
+  expect(message).toMatch(/^\d+ things are wrong in the set-up file, the first of which are named\. /)
+  expect(Number.parseInt(message)).toBeGreaterThan(150)
+  expect(Object.keys(fields)).toHaveLength(100)
+})
 test('of files that are parsed beside the requests of others, one is read after the other', async () => {
   const underWay: number[] = []
   let readers = 0
   const long = `${file}# ${'x'.repeat(110_000)}\n`
 
   const reading = Array.from({ length: 3 }, () =>
-    withSetupFile(long, async () => {
+    withSetupFile(long, [], async () => {
       underWay.push(++readers)
       await pause(500)
       readers--
