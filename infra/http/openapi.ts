@@ -60,12 +60,11 @@ const successAnswers = ({
   ])
 
 const commonErrors = ({ access, method }: RouteSpec) => {
-  if (access.kind === 'public') return ['rate_limited'] as const
+  const always = ['rate_limited', 'unavailable'] as const
+  if (access.kind === 'public') return always
   // A key of the operator that only reads is refused.
   const isOpenToAll = access.kind === 'operator' && (method === 'get' || access.changesNothing)
-  return isOpenToAll
-    ? (['invalid_token', 'rate_limited'] as const)
-    : (['invalid_token', 'forbidden', 'rate_limited'] as const)
+  return isOpenToAll ? (['invalid_token', ...always] as const) : (['invalid_token', 'forbidden', ...always] as const)
 }
 
 const errorAnswers = (spec: RouteSpec) => {

@@ -92,7 +92,7 @@ export type RouteSpec = Schemas & {
     readonly query?: Readonly<Record<string, string>>
     readonly body?: Readonly<Record<string, unknown>>
   }
-  /** The error codes beyond those that every operation can answer (401, 403, 404, 422, 429). */
+  /** The error codes beyond those that every operation can answer (401, 403, 404, 422, 429, 503). */
   readonly errors?: readonly ErrorCode[]
 }
 
