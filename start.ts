@@ -6,6 +6,7 @@ import { startDeliveryWorker } from './delivery-worker/delivery-worker.ts'
 import { demoApplication, isDemoHere, setUpDemo } from './demo/demo.ts'
 import { explorerDemo, prepareExplorer } from './demo/explorer.ts'
 import { declaredOrigin, startDemoSalesPage } from './demo/sales-page/start.ts'
+import { clockCheck } from './infra/clock.ts'
 import { BadConfiguration, readConfig, type Config } from './infra/config.ts'
 import { startEmbeddedPostgres } from './infra/postgres/embedded/embedded-postgres.ts'
 import { openHealthPort } from './infra/health-port.ts'
@@ -114,6 +115,7 @@ runProcess('Coverstream', async (signal) => {
   let isSetUp = !isDemo
   const checks = async () => [
     { name: 'set-up', ok: isSetUp },
+    clockCheck(parts.clock),
     ...(await Promise.all(roles.map(async (role) => role.checks()))).flat(),
   ]
   const serveApis: RequestListener = (request, response) => {

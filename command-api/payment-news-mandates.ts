@@ -11,6 +11,7 @@ import { makeTellPolicy } from './look-at-mandate.ts'
 import type { Merchants } from './merchants.ts'
 import { nothing, type Receipt } from './payment-news-concern.ts'
 import { known, saidBy } from './provider-answers.ts'
+import { realNow } from '#infra/clock.ts'
 
 /** The application that a mandate belongs to, by the provider's name for it. */
 export type MandateOwner = (
@@ -64,7 +65,7 @@ export const makeOnMandate = ({ writer, merchants, mandateOwner, setUp }: Parts)
 
 /** A mandate that nobody here knows may be another system's; one of the last minutes may be one that we are just making. */
 const isRecent = (created: number | undefined): boolean =>
-  created !== undefined && Date.now() < created * 1000 + tenMinutesMs
+  created !== undefined && realNow() < created * 1000 + tenMinutesMs
 const tenMinutesMs = 600_000
 
 /** The banks have answered before what they answer to is on record. */

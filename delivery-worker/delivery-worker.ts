@@ -18,6 +18,7 @@ import { makeSend } from './send.ts'
 import { startSender } from './sender.ts'
 import { startUpkeep } from './upkeep.ts'
 import { startWatch } from './watch.ts'
+import { realTime } from '#infra/clock.ts'
 
 export type DeliveryWorkerParts = Pick<
   Parts,
@@ -39,7 +40,7 @@ const connectionsOfSender = 4
  */
 export const startDeliveryWorker = async (parts: DeliveryWorkerParts, options: Options = {}): Promise<Role> => {
   const { config, keys, dataKeys, log, metrics, eventLog, pool, signal } = parts
-  const { now = () => new Date(), capabilities = ownCapabilities, ...httpOptions } = options
+  const { now = realTime, capabilities = ownCapabilities, ...httpOptions } = options
 
   const settings = kafkaSettings(config)
   const kafka = settings && { settings, topic: await untilBrokersAnswer(settings, parts) }

@@ -1,18 +1,48 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Pool } from 'pg'
+import type { Check } from './http/health.ts'
 import type { Log } from './log.ts'
+import type { Metrics } from './metrics.ts'
 import type { Database } from './postgres/lookups.ts'
 import { sql } from './postgres/postgres.ts'
 
 /**
  * Business time: dates, ages, `occurred_at`, the life of quotes, due times. Tokens, signatures, request limits, leases and
- * retries run on real time and do not ask this clock.
+ * retries run on real time (`realNow`) and do not ask this clock.
  */
 export type Clock = {
   readonly now: () => Date
   /** Asks the database for the time at once, after business time was moved. */
   readonly measureNow?: () => Promise<void>
+  /** How far the clock of this machine is ahead of the database's, in milliseconds. */
+  readonly machineAheadMs?: () => number
 }
+
+/** How far the database's clock is ahead of the monotonic clock of this process; undefined before it was measured. */
+let databaseAhead: number | undefined
+
+/**
+ * Real time, in milliseconds since 1970, as the database has it, however this machine is set: what is signed, issued, checked
+ * for its age or kept until an instant goes by it. The clock of the machine until the database was asked.
+ */
+export const realNow = (): number =>
+  databaseAhead === undefined ? Date.now() : Math.floor(performance.now() + databaseAhead)
+
+/** The same as a date. */
+export const realTime = (): Date => new Date(realNow())
+
+/** A difference beyond this is told of. */
+const remarkableMs = 5_000
+
+/** What health says of the clock of this machine. It does no harm, so the process stays ready. */
+export const clockCheck = ({ machineAheadMs }: Clock): Check => {
+  const aheadMs = machineAheadMs?.() ?? 0
+  const isOff = Math.abs(aheadMs) > remarkableMs
+  return { name: 'clock', ok: true, ...(isOff && { detail: differenceIn(aheadMs) }) }
+}
+
+const differenceIn = (aheadMs: number): string =>
+  `the clock of this machine is ${Math.round(Math.abs(aheadMs) / 1000)} s ${aheadMs > 0 ? 'ahead of' : 'behind'} the database's`
 
 /** The clock of this machine. */
 export const systemClock: Clock = { now: () => new Date() }
@@ -21,14 +51,15 @@ export const systemClock: Clock = { now: () => new Date() }
  * When something happened that another party dates by real time: in business time, it was as long before now. Those who
  * hear of it may have moved their clock by a year, and then it would seem to be a year old.
  */
-export const inBusinessTime = (realInstant: string, now: string, realNow: number = Date.now()): string => {
-  const movedMs = Math.max(0, Date.parse(now) - realNow)
+export const inBusinessTime = (realInstant: string, now: string, real: number = realNow()): string => {
+  const movedMs = Math.max(0, Date.parse(now) - real)
   return new Date(Math.min(Date.parse(now), Date.parse(realInstant) + movedMs)).toISOString()
 }
 
 type ClockParts = {
   readonly pool: Database
   readonly log: Log
+  readonly metrics?: Pick<Metrics, 'machineAhead'>
   readonly signal: AbortSignal
   /** By how much business time is ahead of the database's clock. */
   readonly offsetMs: number
@@ -42,13 +73,24 @@ type ClockParts = {
  * measurements the clock of this machine is used; so too while the database is away.
  */
 export const startClock = async (parts: ClockParts): Promise<Clock> => {
-  const { pool, log, signal, offsetMs, isMovable = false, measureEveryMs = isMovable ? 500 : 60_000 } = parts
+  const { pool, log, metrics, signal, offsetMs, isMovable = false, measureEveryMs = isMovable ? 500 : 60_000 } = parts
   const first = await measureWell(pool, isMovable)
   let ahead = (first.least + first.most) / 2
+  let movedMs = 0
+  let isOff = false
+  const machineAheadMs = () => Date.now() - (performance.now() + ahead)
   // The answer to one measurement may come late: it never undoes what better ones have said.
-  const learn = ({ least, most }: Ahead): void => {
-    ahead = Math.min(Math.max(ahead, least), most)
+  const learn = (measured: Ahead): void => {
+    ahead = Math.min(Math.max(ahead, measured.least), measured.most)
+    movedMs = Math.max(movedMs, measured.movedMs)
+    databaseAhead = ahead
+    const aheadMs = machineAheadMs()
+    metrics?.machineAhead.set(aheadMs / 1000)
+    const wasOff = isOff
+    isOff = Math.abs(aheadMs) > remarkableMs
+    if (isOff && !wasOff) log.warn({ seconds: Math.round(aheadMs / 1000) }, differenceIn(aheadMs))
   }
+  learn(first)
 
   const isStopping = () => signal.aborted
 
@@ -62,8 +104,9 @@ export const startClock = async (parts: ClockParts): Promise<Clock> => {
   }
   void run()
   return {
-    now: () => new Date(performance.now() + ahead + offsetMs),
+    now: () => new Date(performance.now() + ahead + movedMs + offsetMs),
     measureNow: async () => learn(await measure(pool, isMovable)),
+    machineAheadMs,
   }
 }
 
@@ -74,8 +117,8 @@ export const moveClock = async (pool: Pool, forwardMs: number): Promise<void> =>
     on conflict (id) do update set moved_ms = business_clock.moved_ms + excluded.moved_ms`)
 }
 
-/** How far the database's clock is ahead of the monotonic clock of this process, in milliseconds. */
-type Ahead = { readonly least: number; readonly most: number }
+/** How far the database's clock is ahead of the monotonic clock of this process, and business time moved, in milliseconds. */
+type Ahead = { readonly least: number; readonly most: number; readonly movedMs: number }
 
 /** So exact, in milliseconds, shall the first measurement be. */
 const wellMs = 4
@@ -93,14 +136,14 @@ const measureWell = async (pool: Database, isMovable: boolean): Promise<Ahead> =
 
 const measure = async (pool: Database, isMovable: boolean): Promise<Ahead> => {
   const before = performance.now()
-  const { rows } = await pool.query<{ ms: number }>(
+  const { rows } = await pool.query<{ ms: number; moved_ms: number }>(
     isMovable
       ? sql`
-        select (extract(epoch from clock_timestamp()) * 1000)::float8
-          + coalesce((select moved_ms from business_clock), 0) as ms`
-      : sql`select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms`,
+        select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms,
+          coalesce((select moved_ms from business_clock), 0)::float8 as moved_ms`
+      : sql`select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms, 0::float8 as moved_ms`,
   )
   const after = performance.now()
   if (!rows[0]) throw new Error('The database did not answer with its time.')
-  return { least: rows[0].ms - after, most: rows[0].ms - before }
+  return { least: rows[0].ms - after, most: rows[0].ms - before, movedMs: rows[0].moved_ms }
 }

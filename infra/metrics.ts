@@ -52,6 +52,11 @@ export const makeMetrics = () => {
       labelNames: ['topic', 'partition'],
       registers,
     }),
+    machineAhead: new Gauge({
+      name: 'coverstream_clock_ahead_seconds',
+      help: "How far the clock of the machine is ahead of the database's, by which is signed and checked.",
+      registers,
+    }),
     deliveriesUndecided: new Gauge({
       name: 'coverstream_delivery_planner_undecided',
       help: '1 while nothing is sent because the operator must choose from where.',

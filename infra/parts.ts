@@ -120,7 +120,11 @@ export const openParts = async (
   const progress = makeProgress(signal)
   const offsetMs = config.BUSINESS_TIME_OFFSET_SECONDS * 1_000
   const isMovable = config.ENVIRONMENT !== 'production'
-  const clock = await waitForStore(database, () => startClock({ pool, log, signal, offsetMs, isMovable }), waiting)
+  const clock = await waitForStore(
+    database,
+    () => startClock({ pool, log, metrics: health.metrics, signal, offsetMs, isMovable }),
+    waiting,
+  )
   const parts: Parts = {
     config,
     keys,

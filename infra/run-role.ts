@@ -1,4 +1,5 @@
 import type { RequestListener } from 'node:http'
+import { clockCheck } from './clock.ts'
 import { BadConfiguration, readConfig } from './config.ts'
 import { followProgress } from './consumers/shared-progress.ts'
 import { masterKeysCheck } from './crypto/master-keys.ts'
@@ -28,7 +29,12 @@ export const runRole = (
     const { parts, close } = await openParts(config, log, signal, config.DATABASE_URL, 'many', health)
     const { app, checks: checksOfRole, stop } = await start(parts)
     const checks: Checks = async () =>
-      (await Promise.all([masterKeysCheck(parts.pool, parts.keys).then((check) => [check]), checksOfRole()])).flat()
+      (
+        await Promise.all([
+          masterKeysCheck(parts.pool, parts.keys).then((check) => [clockCheck(parts.clock), check]),
+          checksOfRole(),
+        ])
+      ).flat()
     const server =
       app &&
       (await listen(withPublicHealth(health.checks, app), config.HOST, config.PORT, 'PORT', {

@@ -17,6 +17,7 @@ import {
   NewApiApplication,
   SecretRotation,
 } from './schemas.ts'
+import { realNow } from '#infra/clock.ts'
 
 const ApplicationPath = OrganisationPath.extend({ client_id: ApiApplicationId })
 type ApplicationPath = z.output<typeof ApplicationPath>
@@ -136,7 +137,7 @@ export const apiApplicationRoutes = ({ writer, directory }: OrganisationDeps): R
         const client_secret = generateSecret()
         const secret_hash = await hashSecret(client_secret)
         const overlapMs = request.body.overlap_seconds * 1000
-        const former_ends_at = overlapMs === 0 ? null : new Date(Date.now() + overlapMs).toISOString()
+        const former_ends_at = overlapMs === 0 ? null : new Date(realNow() + overlapMs).toISOString()
         const command = { type: 'RotateApiApplicationSecret', secret_hash, former_ends_at } as const
         const rotated = await change(request.path, command, request)
         return { status: 200, body: { data: { ...apiApplicationView(rotated), client_secret } } }

@@ -7,6 +7,7 @@ import {
   type ApiApplication as ApiApplicationRecord,
 } from '#domain/access/record.ts'
 import { ApiApplicationId, CurrencyCode, OrganisationId, Slug } from '#domain/values.ts'
+import { realNow } from '#infra/clock.ts'
 
 const Name = z.string().trim().min(1).max(200)
 
@@ -98,7 +99,7 @@ export const ApiApplicationWithSecret = ApiApplication.extend({
 
 export const apiApplicationView = (application: ApiApplicationRecord): z.input<typeof ApiApplication> => {
   const { id: client_id, organisation_id, name, kind, scopes, allowed_origins } = application
-  const former_secret_ends_at = formerInForce(application, Date.now())?.ends_at ?? null
+  const former_secret_ends_at = formerInForce(application, realNow())?.ends_at ?? null
   const lists = { scopes: [...scopes], allowed_origins: [...allowed_origins] }
   return { client_id, organisation_id, name, kind, ...lists, former_secret_ends_at }
 }

@@ -11,6 +11,7 @@ import type { Tokens } from '#infra/crypto/tokens.ts'
 import { clientCredentialsOf, type ClientCredentials } from './client-credentials.ts'
 import { TokenError } from './token-error.ts'
 import { grantedScopes } from './token-request.ts'
+import { realNow } from '#infra/clock.ts'
 
 type TokenDeps = {
   readonly directory: Directory
@@ -113,7 +114,7 @@ const provenClient = async (
   // former credentials and is revoked already.
   const found = directory.applications.get(client_id)
   const application = found?.deleted === false ? found : undefined
-  const former = application && formerInForce(application, Date.now())
+  const former = application && formerInForce(application, realNow())
   for (const [index, credentials] of [application, former].entries()) {
     const isRight = credentials
       ? await checkSecret(client_secret, credentials.secret_hash)

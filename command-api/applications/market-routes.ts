@@ -4,6 +4,7 @@ import { Application } from '#domain/applications/record.ts'
 import { ApplicationId } from '#domain/values.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import { accessToApplication as access, type Applications } from './applications.ts'
+import { realTime } from '#infra/clock.ts'
 
 const tag = 'Market quotes'
 const path = z.object({ id: ApplicationId })
@@ -34,7 +35,7 @@ export const marketRoutes = ({
         release: await releaseOf(before.record),
         today: todayOf(caller, facts),
         now: facts.now,
-        real_now: new Date().toISOString(),
+        real_now: realTime().toISOString(),
       } as const
       const { state } = await handle(id, command, contextOf(caller, facts))
       return { status: 200, body: { data: await answer(state ?? before, caller) } }

@@ -6,7 +6,7 @@ import { isUnderWay, type MarketSearchRecord } from '#domain/market-quotes/recor
 import { fromStored } from '#domain/event.ts'
 import type { OpenAccount } from '#domain/provider-accounts/record.ts'
 import { OrganisationId } from '#domain/values.ts'
-import type { Clock } from '#infra/clock.ts'
+import { realNow as databaseNow, type Clock } from '#infra/clock.ts'
 import { isAboutErased } from '#infra/crypto/erased.ts'
 import { derivedId } from '#infra/ids.ts'
 import type { Log } from '#infra/log.ts'
@@ -41,7 +41,7 @@ type Asked = { readonly due: DueTime; readonly context: Context }
  * by itself, and while it does the search is passed over. Organisations have their turn one after the other, and the steps of
  * each in the order in which they asked for it, so that a search that takes long leaves room for those that came after it.
  */
-export const searchMarket = ({ writer, panel, openAccount, clock, log, realNow = Date.now }: Deps): Timer => {
+export const searchMarket = ({ writer, panel, openAccount, clock, log, realNow = databaseNow }: Deps): Timer => {
   const { handle, load } = commandHandler(writer, application)
   const organisations = new Map<string, Turns>()
   let underWay = 0

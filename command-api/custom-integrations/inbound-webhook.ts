@@ -13,7 +13,7 @@ import {
 import type { Inbound } from '#domain/custom-integrations/events.ts'
 import type { Json } from '#domain/event.ts'
 import type { OrganisationId } from '#domain/values.ts'
-import type { Clock } from '#infra/clock.ts'
+import { realTime as databaseTime, type Clock } from '#infra/clock.ts'
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
 import type { Keys } from '#infra/crypto/keys.ts'
 import { unseal } from '#infra/crypto/seal.ts'
@@ -169,7 +169,7 @@ type Proof = { readonly signed: Buffer } | { readonly refused: Refusal; readonly
 
 /** Whether a delivery is rightly signed. The body of one that surely is not is not read. */
 const makeProof =
-  ({ keys, directory, realTime = () => new Date() }: InboundDeps) =>
+  ({ keys, directory, realTime = databaseTime }: InboundDeps) =>
   async ({ connection, inbound }: Found, request: Request): Promise<Proof> => {
     const { organisation_id, id } = connection
     if (connection.revoked_at !== null) return { refused: 'revoked', bytes: null }

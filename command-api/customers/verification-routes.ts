@@ -12,6 +12,7 @@ import { FileBody, route, type Route } from '#infra/http/route.ts'
 import { operatorContext, operatorRoute, type Organisations } from '../operator.ts'
 import { answered, escaped, form, publicPage } from '../public-page.ts'
 import type { makePeople } from './people.ts'
+import { realTime as databaseTime } from '#infra/clock.ts'
 
 type Deps = {
   readonly people: Pick<ReturnType<typeof makePeople>, 'handle' | 'record'>
@@ -32,13 +33,7 @@ const Verification = z
   .meta({ id: 'Verification' })
 
 /** What is confirmed to be a person's: by the team, or by themselves, by a link that was sent there. */
-export const verificationRoutes = ({
-  people,
-  directory,
-  keys,
-  baseUrl,
-  realTime = () => new Date(),
-}: Deps): Route[] => {
+export const verificationRoutes = ({ people, directory, keys, baseUrl, realTime = databaseTime }: Deps): Route[] => {
   const existing = async (organisation_id: OrganisationId, contact_id: CustomerId): Promise<Customer> => {
     const record = await people.record(organisation_id, contact_id)
     if (!record) throw notFound('person')

@@ -17,6 +17,7 @@ import { keyInHeader } from '../idempotency-key.ts'
 import { ingestIdOfKey } from './ids.ts'
 import { contentOf, IngestInput } from './inputs.ts'
 import type { ClaimContent, FindContent, ReleaseContent, SentContent } from './recent-content.ts'
+import { realNow } from '#infra/clock.ts'
 
 type Deps = {
   readonly writer: Writer
@@ -42,7 +43,7 @@ const replayMs = 10 * 60_000
 
 /** Takes a lead in. All that costs time is done behind it. */
 export const receiveRoute = (deps: Deps): Route => {
-  const { writer, dataKeys, claimContent, findContent, releaseContent, baseUrl, realTime = Date.now } = deps
+  const { writer, dataKeys, claimContent, findContent, releaseContent, baseUrl, realTime = realNow } = deps
   const { handle, load, streamOf } = commandHandler(writer, ingest)
   const demands = makeDemands(writer)
 

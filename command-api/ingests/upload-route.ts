@@ -16,6 +16,7 @@ import { commandHandler, type Writer } from '../handle.ts'
 import { operatorContext, operatorRoute, type Organisations } from '../operator.ts'
 import { RowFault, UploadedRows, UploadName, type UploadedRow } from '../uploaded-rows.ts'
 import { formatsOn, refusedDetails, tidyDetails } from './tidy.ts'
+import { realTime } from '#infra/clock.ts'
 
 type Deps = {
   readonly writer: Writer
@@ -127,7 +128,7 @@ export const uploadRoute = ({ writer, directory }: Deps): Route => {
             source_reference: `line ${line}`,
             campaign: campaign ? { id: campaign.id, key: campaign.key } : null,
             happened_at: null,
-            accepted_at: new Date().toISOString(),
+            accepted_at: realTime().toISOString(),
             content,
           },
           context,

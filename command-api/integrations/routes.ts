@@ -11,6 +11,7 @@ import { operatorContext, operatorRoute } from '../operator.ts'
 import { pageByName, pageParameters } from '../page.ts'
 import type { LiveConnections } from './live-connections.ts'
 import { chosenSecret, GivenSecret, sealSigningSecret, type SealingKeys } from './signing-secret.ts'
+import { realNow } from '#infra/clock.ts'
 
 type Deps = {
   readonly writer: Writer
@@ -166,7 +167,7 @@ export const endpointConnectionRoutes = ({ writer, keys, connections, allowsHttp
         const sealed_secret = sealSigningSecret(keys, signing_secret, organisation_id, endpoint_connection_id)
         const overlapMs = body.overlap_seconds * 1000
         // In real time, as signatures are.
-        const former_signs_until = overlapMs === 0 ? null : new Date(Date.now() + overlapMs).toISOString()
+        const former_signs_until = overlapMs === 0 ? null : new Date(realNow() + overlapMs).toISOString()
         const command = { type: 'RegenerateEndpointSecret', sealed_secret, former_signs_until } as const
         const changed = await change(path, command, facts)
         return { status: 200, body: { data: { ...changed, signing_secret } } }

@@ -3,7 +3,7 @@ import type { Provider } from '#domain/provider-accounts/events.ts'
 import { accountOf, accountSecretPlace, type SealedAccount } from '#domain/provider-accounts/record.ts'
 import type { Directory } from '#domain/access/record.ts'
 import { OrganisationId } from '#domain/values.ts'
-import type { Clock } from '#infra/clock.ts'
+import { realTime, type Clock } from '#infra/clock.ts'
 import type { Keys } from '#infra/crypto/keys.ts'
 import { unsealOrFault } from '#infra/crypto/seal.ts'
 import { isNestedTooDeep } from '#infra/http/nesting.ts'
@@ -68,7 +68,7 @@ export const messageNewsWebhook = (deps: Deps): Router => {
   return router.use(problems(log))
 }
 
-const now = ({ realTime = () => new Date() }: Deps): Date => realTime()
+const now = (deps: Deps): Date => deps.realTime?.() ?? realTime()
 const signaturesOf = (request: Request): readonly string[] => request.headersDistinct[header] ?? []
 
 type Signer = ReturnType<typeof unsealOrFault>

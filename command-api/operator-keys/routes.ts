@@ -10,6 +10,7 @@ import { route, type RequestFacts, type Route } from '#infra/http/route.ts'
 import { derivedId } from '#infra/ids.ts'
 import { commandHandler, type Context, type Writer } from '../handle.ts'
 import { operatorActor, operatorRoute } from '../operator.ts'
+import { realTime } from '#infra/clock.ts'
 
 const Name = z
   .string()
@@ -43,7 +44,7 @@ const view = (
   return { name, scope, made_at, made_by, ends_at: end, in_force: end === null || (ended_at === null && end > realNow) }
 }
 
-const realNow = () => new Date().toISOString()
+const realNow = () => realTime().toISOString()
 
 /** Keys of the operator with a name each, beside `OPERATOR_KEY`. They work for the whole installation, not for one firm. */
 export const operatorKeyRoutes = ({ writer, operatorKeys }: Deps): Route[] => {

@@ -5,6 +5,7 @@ import { dateIn } from '#domain/time-zone.ts'
 import { newId } from '#infra/ids.ts'
 import type { DraftWriter } from './draft-writer.ts'
 import type { Turn, Waiting, WorkDeps } from './turn.ts'
+import { realTime } from '#infra/clock.ts'
 
 /** Of those that cost something all are under way at once; none is reserved and not begun. */
 const paidAtOnce = 16
@@ -98,7 +99,7 @@ export const makeDrafts = ({ streams, people, live, writerFor, clock }: WorkDeps
         contact_id,
       }))
       const most = costOf(stream, most_usd_micros, model)
-      const asked_at = new Date().toISOString()
+      const asked_at = realTime().toISOString()
       const reserve = { type: 'ReserveDrafts', drafts, most, asked_at } as const
       const { events } = await streams.handle(stream.id, reserve, context)
       const granted = new Map(

@@ -1,7 +1,7 @@
 import { timeZoneOf } from '#domain/access/record.ts'
 import { idOf } from '#domain/event.ts'
 import { CustomerId } from '#domain/values.ts'
-import type { Clock } from '#infra/clock.ts'
+import { realTime, type Clock } from '#infra/clock.ts'
 import { isAboutErased } from '#infra/crypto/erased.ts'
 import type { Timer } from '../timers.ts'
 import type { OutreachPeople } from './people.ts'
@@ -37,7 +37,7 @@ export const outreachTimers = ({ people, streams, live, organisations, clock }: 
     // Whoever made the call has died, or was cut off. A call that is under way when business time is moved is not lost.
     kind: 'outreach_draft',
     fire: async ({ stream }, context) =>
-      streams.handle(idOf(stream), { type: 'SettleDrafts', real_now: new Date().toISOString() }, context),
+      streams.handle(idOf(stream), { type: 'SettleDrafts', real_now: realTime().toISOString() }, context),
   },
   {
     kind: 'outreach_issue',

@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache'
 import { v7 as uuidv7 } from 'uuid'
 import { z } from 'zod'
 import { ApiApplicationId, OrganisationId } from '#domain/values.ts'
+import { realNow } from '../clock.ts'
 import type { Keys } from './keys.ts'
 import type { Scope } from '../http/route.ts'
 
@@ -62,7 +63,7 @@ const expired: Verified = { outcome: 'expired' }
 export const makeTokens = (
   { tokens: keys }: Pick<Keys, 'tokens'>,
   issuer: string,
-  clock: () => number = Date.now,
+  clock: () => number = realNow,
 ): Tokens => {
   const genuine = new LRUCache<string, Genuine>({ max: 10_000 })
 

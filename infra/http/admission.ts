@@ -8,6 +8,7 @@ import { Problem } from './problem.ts'
 import { addressOf, rateLimitHeaders, tooManyMessage, type RateLimit } from './rate-limit.ts'
 import type { Access, Caller, Scope, ScopeRule } from './route.ts'
 import type { Tokens } from '../crypto/tokens.ts'
+import { realNow } from '../clock.ts'
 
 type AdmissionOptions = {
   readonly directory: Directory
@@ -103,7 +104,7 @@ const makeOperatorCheck = (operatorKey: string | undefined, operatorKeys: Readon
     if (timingSafeEqual(given, expected)) return { name: firstKey, scope: 'all' }
     const named = operatorKeys.get(given.toString('hex'))
     if (named?.ended_at !== null) return undefined
-    const isOver = named.ends_at !== null && Date.parse(named.ends_at) <= Date.now()
+    const isOver = named.ends_at !== null && Date.parse(named.ends_at) <= realNow()
     return isOver ? undefined : named
   }
 }

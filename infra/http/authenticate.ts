@@ -3,6 +3,7 @@ import type { ApiApplicationId, OrganisationId } from '#domain/values.ts'
 import { Problem } from './problem.ts'
 import type { Scope } from './route.ts'
 import type { Grant, Tokens } from '../crypto/tokens.ts'
+import { realNow } from '../clock.ts'
 
 type KnownApplication = {
   readonly id: ApiApplicationId
@@ -43,7 +44,7 @@ const invalid = (message: string) =>
   new Problem('invalid_token', message, { headers: { 'WWW-Authenticate': challenge(message) } })
 
 const isInForce = ({ epoch, former }: KnownApplication, issued: number): boolean =>
-  issued === epoch || (former?.epoch === issued && Date.parse(former.ends_at) > Date.now())
+  issued === epoch || (former?.epoch === issued && Date.parse(former.ends_at) > realNow())
 
 /** The token of `Authorization: Bearer`. */
 export const bearerOf = (authorization = ''): string | undefined => {
