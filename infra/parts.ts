@@ -19,6 +19,7 @@ import { sealedLog } from './crypto/sealed-log.ts'
 import { checkInstallation, watchInstallation } from './installation.ts'
 import type { Log } from './log.ts'
 import type { HealthPort } from './health-port.ts'
+import { tellingOutagesOnce } from './outage-lines.ts'
 import type { Metrics } from './metrics.ts'
 import type { Database } from './postgres/lookups.ts'
 import { migrate } from './postgres/migrations.ts'
@@ -72,13 +73,14 @@ type Deployment = 'one process' | 'many'
 /** Opens what every role works with. `close` comes last, after the roles have stopped. */
 export const openParts = async (
   config: Config,
-  log: Log,
+  ownLog: Log,
   signal: AbortSignal,
   databaseUrl: string,
   deployment: Deployment,
   health: Pick<HealthPort, 'metrics'> & Partial<Pick<HealthPort, 'starting'>>,
 ): Promise<{ readonly parts: Parts; readonly close: () => Promise<void> }> => {
   if (config.MASTER_KEY === undefined) throw new BadConfiguration('MASTER_KEY: must be set')
+  const log = tellingOutagesOnce(ownLog)
   const pool = createPool(databaseUrl, {
     max: deployment === 'many' ? 10 : 20,
     onLost: (error) => log.warn({ error }, 'idle database connection lost'),

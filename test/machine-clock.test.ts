@@ -109,8 +109,10 @@ const mayAskTheMachine = [
   // The process itself, and how long something in it has lasted.
   'infra/consumers/',
   'infra/event-log/',
+  'infra/postgres/connection.ts',
   'infra/postgres/embedded/',
   'infra/process.ts',
+  'infra/outage-lines.ts',
   'projections/runner.ts',
   'command-api/ingests/recent-content.ts',
   'delivery-worker/tokens.ts',

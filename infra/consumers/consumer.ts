@@ -30,6 +30,9 @@ export type Consuming = {
 
 const measureAgainMs = 1_000
 
+/** The processes, by the leases that their consumers share, of which a newer version has taken something over. */
+const superseded = new WeakSet<object>()
+
 /**
  * Follows the log as the only active consumer of its name, over all processes: one holds the lease, the others are on
  * standby and take over when it ends. Errors of the database are retried. An event that cannot be handled sets its record
@@ -82,7 +85,12 @@ export const consume = (consumer: Consumer): Consuming => {
   const stop = async (error: Superseded) => {
     state = 'failed'
     failure = { message: error.message }
-    log.error({ consumer: name, error }, 'consumer stopped and does not start again without an operator')
+    // Every consumer of a process of the former version meets this in an upgrade, and nobody has to do anything.
+    log[superseded.has(leases) ? 'debug' : 'info'](
+      { consumer: name, reason: error.message },
+      'a newer version has taken over: consumers of this process rest until it is replaced',
+    )
+    superseded.add(leases)
     while (!signal.aborted) {
       await pause(measureAgainMs, undefined, { signal }).catch(() => undefined)
       await measureLag(consumer, position).catch(() => undefined)
