@@ -5,10 +5,11 @@ import { LeadFeedEvent, team } from '#domain/lead-feed/record.ts'
 import { leadEvents, LeadStatus } from '#domain/leads/events.ts'
 import { LeadRecord, listedAs, MarketingPermission, marketingPermissions } from '#domain/leads/record.ts'
 import { Key } from '#domain/pipeline/events.ts'
+import type { Pipelines } from '#domain/pipeline/record.ts'
 import { CustomerId, OrganisationId } from '#domain/values.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
 import { Cursor } from '#infra/http/cursor.ts'
-import { notFound } from '#infra/http/problem.ts'
+import { notFound, Problem } from '#infra/http/problem.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
@@ -70,7 +71,7 @@ const recordPage = (organisation_id: OrganisationId, { status, ...filters }: Fil
 
 const leadKind = { category: 'lead', events: leadEvents }
 
-type Deps = { readonly pool: Database; readonly eventLog: Pick<EventLog, 'read'> }
+type Deps = { readonly pool: Database; readonly eventLog: Pick<EventLog, 'read'>; readonly pipelines: Pipelines }
 
 /** Whoever is a person of the organisation has a timeline, be it an empty one. */
 const refuseUnknown = async (
@@ -85,8 +86,15 @@ const refuseUnknown = async (
   if (rows.length === 0) throw notFound('person')
 }
 
+const refuseUnknownStage = ({ stages }: ReturnType<Pipelines>, stage: string | undefined): void => {
+  if (stage === undefined || stages.some(({ key }) => key === stage)) return
+  throw new Problem('invalid_parameter', 'Correct stage: it must be a stage of the pipeline.', {
+    fields: { stage: `must be one of ${stages.map(({ key }) => key).join(', ')}` },
+  })
+}
+
 /** Leads as the team works with them. */
-export const leadAdminRoutes = ({ pool, eventLog }: Deps): Route[] => [
+export const leadAdminRoutes = ({ pool, eventLog, pipelines }: Deps): Route[] => [
   route(
     {
       ...operator,
@@ -96,8 +104,10 @@ export const leadAdminRoutes = ({ pool, eventLog }: Deps): Route[] => [
       path: OrganisationPath,
       query: LeadsQuery,
       answers: { 200: z.object({ data: z.array(ListedLead), next_cursor: z.string().nullable() }) },
+      errors: ['invalid_parameter'],
     },
     async ({ path: { organisation_id }, query: { cursor, limit, ...filters } }) => {
+      refuseUnknownStage(pipelines(organisation_id), filters.stage)
       const place = placeOf('lead_records', cursor)
       const { rows } = await pool.query<ListedRow>(recordPage(organisation_id, filters, place, limit))
       const data = rows.map(({ document, person }) => ({

@@ -140,7 +140,7 @@ export const openLeads = async (declared: Partial<OutcomeModel> = {}) => {
   const served = await serve(
     [
       ...leadRoutes({ pool: database.pool, pipelines }),
-      ...leadAdminRoutes({ pool: database.pool, eventLog: log }),
+      ...leadAdminRoutes({ pool: database.pool, eventLog: log, pipelines }),
       ...customerAdminRoutes({ pool: database.pool }),
       ...outcomeRoutes({
         pool: database.pool,

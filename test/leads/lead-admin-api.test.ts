@@ -260,6 +260,10 @@ test('leads are listed by status, stage and owner with cursors, and shown with t
   await fixture.know(contact_id, { first_name: 'Anna', email: 'anna@example.org' })
   await work(contact_id, { act: 'move_to_stage', stage: 'quoted' })
 
+  expect(await fixture.get(`${address}?stage=qouted`)).toMatchObject({
+    status: 422,
+    body: { error: { code: 'invalid_parameter', fields: { stage: expect.stringContaining('quoted') as unknown } } },
+  })
   const list = await fixture.get(`${address}?stage=quoted&status=open&limit=1`)
   const { data, next_cursor } = list.body as { data: LeadRecord[]; next_cursor: string }
   const rest = await fixture.get(`${address}?stage=quoted&status=open&cursor=${next_cursor}`)

@@ -146,7 +146,7 @@ const endingWith = async (digit: number): Promise<string> => {
 test('a page of what the team looks for costs the same, also by two things that seldom come together', async () => {
   const routes = (db: Pick<Pool, 'query'>) => [
     ...ingestAdminRoutes({ pool: db, db, findReceived: (_organisation_id, _id, find) => find() }),
-    ...leadAdminRoutes({ pool: db, eventLog: { read: async () => [] } }),
+    ...leadAdminRoutes({ pool: db, eventLog: { read: async () => [] }, pipelines: pipelinesOf(new Map()) }),
   ]
   const [second, third] = [await endingWith(2), await endingWith(3)]
 
