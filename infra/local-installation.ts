@@ -81,6 +81,15 @@ export const inDataDir = async <Result>(dataDir: string, work: () => Promise<Res
   }
 }
 
+/** What to say when nothing listens at an address that is that of the PostgreSQL of `npm start` in this DATA_DIR. */
+export const stoppedClusterHint = async (dataDir: string, databaseUrl: string): Promise<string | undefined> => {
+  const own = await textOf(`${clusterDirectory(dataDir)}.port`).catch(() => undefined)
+  const { hostname, port } = URL.parse(databaseUrl) ?? {}
+  return own !== undefined && port === own.trim() && /^(127\.0\.0\.1|localhost|\[::1\])$/.test(hostname ?? '')
+    ? `this is the PostgreSQL of npm start in ${dataDir}, which does not run: start it, or name another one`
+    : undefined
+}
+
 /** The database of the service that `npm start` runs now in this DATA_DIR. */
 export const runningClusterUrl = async (dataDir: string): Promise<string> => {
   const read = (ending: string) => textOf(`${clusterDirectory(dataDir)}.${ending}`)

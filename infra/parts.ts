@@ -26,6 +26,7 @@ import { migrate } from './postgres/migrations.ts'
 import { createPool, sql } from './postgres/postgres.ts'
 import { checkSessions } from './postgres/session.ts'
 import { reasonOf } from './reason.ts'
+import { stoppedClusterHint } from './local-installation.ts'
 import { withTimeout } from './timeout.ts'
 import { waitForStore } from './wait-for-store.ts'
 import { makeProgress, type Progress } from './consumers/progress.ts'
@@ -93,7 +94,8 @@ export const openParts = async (
     await prepareLog(pool)
     await checkMasterKeys(pool, keys)
   }
-  const database = { variable: 'DATABASE_URL', url: databaseUrl } as const
+  const hint = deployment === 'many' ? await stoppedClusterHint(config.DATA_DIR, databaseUrl) : undefined
+  const database = { variable: 'DATABASE_URL', url: databaseUrl, hint } as const
   await waitForStore(database, prepare, waiting)
   const dataKeys = makeDataKeys({ pool, keys, logIsHere: logIsHere(config) })
   const ending = new AbortController()

@@ -10,6 +10,8 @@ type Store = {
   /** The variable that says where the store is. */
   readonly variable: 'DATABASE_URL' | 'EVENTSTOREDB_URL' | 'KAFKA_BROKERS'
   readonly url: string
+  /** What it probably is that does not listen there. */
+  readonly hint?: string | undefined
   /** Which setting cannot work, when that is why it failed. */
   readonly faultOf?: (error: unknown, address: string) => Error | undefined
 }
@@ -24,7 +26,7 @@ const reportMs = 5_000
  * Settings that cannot work end the waiting with one line.
  */
 export const waitForStore = async <Result>(
-  { variable, url, faultOf }: Store,
+  { variable, url, faultOf, hint }: Store,
   work: () => Promise<Result>,
   { log, signal, starting }: WaitOptions,
 ): Promise<Result> => {
@@ -42,6 +44,10 @@ export const waitForStore = async <Result>(
         if (fault) throw fault
         if (!(error instanceof LogUnavailable || isUnavailable(error))) throw error
         reason = reasonOf(error)
+        if (hint !== undefined && /ECONNREFUSED|ENOENT/.test(reason)) {
+          reason = `${hint} (${reason})`
+          starting?.({ name: 'start', ok: false, detail: `waits for ${variable} at ${address}: ${hint}` })
+        }
         if (isFirst) report()
         await pause(againMs, undefined, { signal })
       }

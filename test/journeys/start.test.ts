@@ -96,32 +96,30 @@ test(
   },
 )
 
-test(
-  'in production there is no demo firm, no stand-in and no printed key, and where there is a demo firm no start',
-  { timeout: 180_000 },
-  async () => {
-    await using place = await newPlace()
-    const { client_id, client_secret } = await demoApplication()
-    const form = { grant_type: 'client_credentials', client_id, client_secret, scope: 'read' }
+test('in production there is no demo firm, no stand-in and no printed key', { timeout: 180_000 }, async () => {
+  await using place = await newPlace()
+  const { client_id, client_secret } = await demoApplication()
+  const form = { grant_type: 'client_credentials', client_id, client_secret, scope: 'read' }
 
-    const service = await place.start({ ENVIRONMENT: 'production' })
-    const resource = `${place.origin}/api/v1`
-    const token = await fetch(`${place.origin}/oauth/token`, {
-      method: 'POST',
-      body: new URLSearchParams({ ...form, resource }),
-    })
-    const { OPERATOR_KEY } = JSON.parse(await readFile(join(place.dataDir, 'secrets.json'), 'utf8')) as {
-      readonly OPERATOR_KEY: string
-    }
-    const headers = { authorization: `Bearer ${OPERATOR_KEY}` }
-    const organisations = await fetch(`${place.origin}/admin/v1/organisations`, { headers })
+  const service = await place.start({ ENVIRONMENT: 'production' })
+  const resource = `${place.origin}/api/v1`
+  const token = await fetch(`${place.origin}/oauth/token`, {
+    method: 'POST',
+    body: new URLSearchParams({ ...form, resource }),
+  })
+  const { OPERATOR_KEY } = JSON.parse(await readFile(join(place.dataDir, 'secrets.json'), 'utf8')) as {
+    readonly OPERATOR_KEY: string
+  }
+  const headers = { authorization: `Bearer ${OPERATOR_KEY}` }
+  const organisations = await fetch(`${place.origin}/admin/v1/organisations`, { headers })
 
-    expect(token.status).toBe(401)
-    expect(await organisations.json()).toMatchObject({ data: [] })
-    for (const secret of [client_secret, OPERATOR_KEY]) expect(service.output()).not.toContain(secret)
-    await interrupt(service)
+  expect(token.status).toBe(401)
+  expect(await organisations.json()).toMatchObject({ data: [] })
+  for (const secret of [client_secret, OPERATOR_KEY]) expect(service.output()).not.toContain(secret)
+})
 
-    await interrupt(await place.start())
-    await expect(place.start({ ENVIRONMENT: 'production' })).rejects.toThrow('whose secret is published')
-  },
-)
+test('where the demo firm is set up nothing starts in production', { timeout: 180_000 }, async () => {
+  await using place = await newPlace()
+  await interrupt(await place.start())
+  await expect(place.start({ ENVIRONMENT: 'production' })).rejects.toThrow('whose secret is published')
+})

@@ -45,6 +45,25 @@ test.each([
   expect(way.wasCut()).toBe(true)
 })
 
+test('a role that starts while the PostgreSQL of npm start does not run says so', async () => {
+  const DATA_DIR = await mkdtemp(join(tmpdir(), 'coverstream-stopped-'))
+  await using _folder = { [Symbol.asyncDispose]: () => rm(DATA_DIR, { recursive: true }) }
+  const port = await freePort()
+  await writeFile(join(DATA_DIR, 'postgres.port'), String(port))
+
+  await using role = await startRole({
+    DATA_DIR,
+    DATABASE_URL: `postgres://postgres:secret@127.0.0.1:${port}/postgres`,
+  })
+
+  await vi.waitFor(async () => {
+    const { body } = await role.details()
+    const says = `this is the PostgreSQL of npm start in ${DATA_DIR}, which does not run`
+    expect(body).toMatchObject({ checks: [{ detail: expect.stringContaining(says) as unknown }] })
+    expect(role.output()).toContain(says)
+  }, soon)
+})
+
 test('a role that starts while the Unix socket of PostgreSQL is not there waits, and says where', async () => {
   const DATABASE_URL = 'postgres://postgres:secret@localhost/postgres?host=%2Fnowhere'
   await using role = await startRole({ DATABASE_URL })
