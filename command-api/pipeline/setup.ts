@@ -1,6 +1,7 @@
 import { ActivityKind } from '#domain/leads/events.ts'
 import { z } from 'zod'
 import { pipeline } from '#domain/pipeline/pipeline.ts'
+import { seededPipeline } from '#domain/pipeline/record.ts'
 import {
   CustomField,
   FieldType,
@@ -24,7 +25,7 @@ type Part<Item> = {
   readonly schema: z.ZodType<Item>
   /** What must be told apart within the list. */
   readonly nameOf?: (item: Item) => string
-  readonly declared: (items: readonly Item[], setup: SetupContext) => Partial<Pipeline>
+  readonly declared: (items: readonly Item[], setup: SetupContext, before: Pipeline | undefined) => Partial<Pipeline>
   readonly check?: (items: readonly Item[], setup: SetupContext, before: Pipeline | undefined) => void
 }
 
@@ -45,7 +46,7 @@ const partSection = <Item>(
       }
       const before = await load(organisation_id)
       check?.(items, setup, before)
-      const command = { type: 'DeclarePipeline', organisation_id, declared: declared(items, setup) } as const
+      const command = { type: 'DeclarePipeline', organisation_id, declared: declared(items, setup, before) } as const
       const events = await preview(organisation_id, command)
       const change = events.length === 0 ? 'none' : before ? 'change' : 'create'
       return [
@@ -100,13 +101,13 @@ const DeclaredRule = z.strictObject({
 })
 
 const DeclaredDeadlines = z.strictObject({
-  first_contact_minutes: z.int().min(1).nullable().default(60),
-  dormant_after_days: z.int().min(1).nullable().default(30),
+  first_contact_minutes: z.int().min(1).nullable().optional(),
+  dormant_after_days: z.int().min(1).nullable().optional(),
 })
 
 const DeclaredReading = z.strictObject({
-  calls_a_day: ReadingBudget.shape.calls_a_day.default(1_000),
-  tokens_a_day: ReadingBudget.shape.tokens_a_day.default(null),
+  calls_a_day: ReadingBudget.shape.calls_a_day.optional(),
+  tokens_a_day: ReadingBudget.shape.tokens_a_day.optional(),
 })
 
 const Choosable = z.object({ key: Key, options: CustomField.shape.options.min(1) })
@@ -183,13 +184,18 @@ export const pipelineSections = (writer: Writer): readonly AnySetupSection[] => 
   partSection(writer, {
     key: 'lead_deadlines',
     schema: DeclaredDeadlines,
-    declared: ([deadlines]) => deadlines ?? {},
+    declared: ([deadlines], _setup, before = seededPipeline) => {
+      const { first_contact_minutes = before.first_contact_minutes, dormant_after_days = before.dormant_after_days } =
+        deadlines ?? {}
+      return deadlines ? { first_contact_minutes, dormant_after_days } : {}
+    },
     check: (deadlines, setup) => reportUnlessOne(setup, deadlines, 'there is one set of deadlines'),
   }),
   partSection(writer, {
     key: 'lead_reading',
     schema: DeclaredReading,
-    declared: ([reading]) => (reading ? { reading } : {}),
+    declared: ([reading], _setup, before = seededPipeline) =>
+      reading ? { reading: ReadingBudget.parse({ ...before.reading, ...reading }) } : {},
     check: (budgets, setup) => reportUnlessOne(setup, budgets, 'there is one budget'),
   }),
 ]

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { CollectionRules } from '#domain/policies/events.ts'
-import { noContact, PolicyRules, type PolicyRules as Rules } from '#domain/policy-rules/events.ts'
+import { PolicyRules, type PolicyRules as Rules } from '#domain/policy-rules/events.ts'
 import { policyRules } from '#domain/policy-rules/policy-rules.ts'
 import { defaultPolicyRules } from '#domain/policy-rules/record.ts'
 import { withoutUnseen } from '#domain/unseen.ts'
@@ -8,33 +8,30 @@ import { EmailAddress } from '../email-address.ts'
 import { commandHandler, type Writer } from '../handle.ts'
 import { reportUnlessOne, type SetupSection } from '../setup-section.ts'
 
-const { collection_rules: collection, rpi_cap_percent } = defaultPolicyRules
-
-const line = (most: number) => z.string().overwrite(withoutUnseen).min(1).max(most).nullable().default(null)
+const line = (most: number) => z.string().overwrite(withoutUnseen).min(1).max(most).nullable().optional()
 
 const DeclaredContact = z.strictObject({
   address: line(300),
   phone: line(50),
-  email: EmailAddress.nullable().default(null),
+  email: EmailAddress.nullable().optional(),
 })
 
 const DeclaredRules = z.strictObject({
-  retry_after_days: CollectionRules.shape.retry_after_days.default(collection.retry_after_days),
-  suspend_after_days: CollectionRules.shape.suspend_after_days.default(collection.suspend_after_days),
-  lapse_after_days: CollectionRules.shape.lapse_after_days.default(collection.lapse_after_days),
-  reinstate_within_days: CollectionRules.shape.reinstate_within_days.default(collection.reinstate_within_days),
-  rpi: PolicyRules.shape.rpi.default([]),
-  rpi_cap_percent: PolicyRules.shape.rpi_cap_percent.default(rpi_cap_percent),
-  contact: DeclaredContact.default(noContact),
+  ...CollectionRules.partial().shape,
+  rpi: PolicyRules.shape.rpi.optional(),
+  rpi_cap_percent: PolicyRules.shape.rpi_cap_percent.optional(),
+  contact: DeclaredContact.optional(),
 })
 type DeclaredRules = z.output<typeof DeclaredRules>
 
-const rulesOf = ({ rpi, rpi_cap_percent: cap, contact, ...collection_rules }: DeclaredRules): Rules => ({
-  collection_rules,
-  contact,
-  rpi,
-  rpi_cap_percent: cap,
-})
+/** What the file leaves out stays as it is. */
+const rulesOf = ({ rpi, rpi_cap_percent, contact, ...collection_rules }: DeclaredRules, before: Rules): Rules =>
+  PolicyRules.parse({
+    collection_rules: { ...before.collection_rules, ...collection_rules },
+    contact: { ...before.contact, ...contact },
+    rpi: rpi ?? before.rpi,
+    rpi_cap_percent: rpi_cap_percent ?? before.rpi_cap_percent,
+  })
 
 /** How an organisation keeps its policies: what follows from unpaid premiums, and the figures of indexation. */
 export const policyRulesSection = (writer: Writer): SetupSection<DeclaredRules> => {
@@ -48,21 +45,22 @@ export const policyRulesSection = (writer: Writer): SetupSection<DeclaredRules> 
       reportUnlessOne(setup, items, 'there is one set of rules')
       const [declared] = items
       if (!declared) return []
-      if (declared.lapse_after_days <= declared.suspend_after_days)
+      const before = await load(organisation_id)
+      const rules = rulesOf(declared, before ?? defaultPolicyRules)
+      const { lapse_after_days, suspend_after_days } = rules.collection_rules
+      if (lapse_after_days <= suspend_after_days)
         report([0, 'lapse_after_days'], 'must be more than suspend_after_days')
-      for (const [index, { year }] of declared.rpi.entries())
-        if (declared.rpi.findIndex((figure) => figure.year === year) !== index)
+      for (const [index, { year }] of rules.rpi.entries())
+        if (rules.rpi.findIndex((figure) => figure.year === year) !== index)
           report([0, 'rpi', index, 'year'], 'has its figure already')
 
-      const command = { type: 'DeclarePolicyRules', organisation_id, rules: rulesOf(declared) } as const
+      const command = { type: 'DeclarePolicyRules', organisation_id, rules } as const
       const isChanged = (await preview(organisation_id, command)).length > 0
       return [
         {
           what: 'policy rules',
-          change: !isChanged ? 'none' : (await load(organisation_id)) ? 'change' : 'create',
-          details: isChanged
-            ? [`suspended after ${declared.suspend_after_days} days, lapsed after ${declared.lapse_after_days}`]
-            : [],
+          change: !isChanged ? 'none' : before ? 'change' : 'create',
+          details: isChanged ? [`suspended after ${suspend_after_days} days, lapsed after ${lapse_after_days}`] : [],
           apply: async () => {
             await handle(organisation_id, command, context)
           },

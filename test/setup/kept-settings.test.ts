@@ -51,3 +51,27 @@ organisations:
   const [, , lifted] = await details(file('per_second: null'))
   expect(lifted).toEqual(['change', 'per_second: 7 → null'])
 })
+
+test('of the rules of policies', async () => {
+  const file = (rules: string) => `organisations: [{ slug: keeper, name: Keeper, policy_rules: [{ ${rules} }] }]`
+  await details(file('suspend_after_days: 20, lapse_after_days: 40, contact: { phone: 0113 245 0100, address: Leeds }'))
+  const [, changed] = await details(file('lapse_after_days: 50, contact: { phone: null }'))
+  expect(changed).toEqual(['change', 'suspended after 20 days, lapsed after 50'])
+  const declared = (await api.eventLog.readAll()).findLast(({ type }) => type === 'PolicyRulesDeclared')
+  expect(declared?.data).toMatchObject({ rules: { contact: { phone: null, address: 'Leeds' } } })
+})
+
+test('of deadlines of leads, and of what reading may cost', async () => {
+  const file = (deadlines: string, reading: string) =>
+    `organisations: [{ slug: reader, name: Reader, lead_deadlines: [{ ${deadlines} }], lead_reading: [{ ${reading} }] }]`
+  await details(file('first_contact_minutes: 5, dormant_after_days: 9', 'calls_a_day: 3, tokens_a_day: 4'))
+  await details(file('dormant_after_days: 10', 'tokens_a_day: 5'))
+  const declared = (await api.eventLog.readAll()).findLast(({ type }) => type === 'PipelineDeclared')
+  expect(declared?.data).toMatchObject({
+    pipeline: {
+      first_contact_minutes: 5,
+      dormant_after_days: 10,
+      reading: { calls_a_day: 3, tokens_a_day: 5 },
+    },
+  })
+})
