@@ -96,6 +96,36 @@ test.each<[string, string | Buffer<ArrayBuffer>, object]>([
   expect(await sentBothWays(body)).toEqual([expected, expected])
 })
 
+test('where a body is taken as given numbers keep their digits, however it is sent, and elsewhere they are what they are worth', async () => {
+  const asGiven = route(
+    {
+      method: 'post',
+      address: '/api/v1/echo',
+      tag: 'Test',
+      summary: 'Give back what was sent as given',
+      access: { kind: 'application', scopes: write, serverOnly: false },
+      asGiven: ['own', 'list.own'],
+      body: z.object({ own: z.unknown(), list: z.array(z.object({ own: z.unknown(), count: z.int() })) }),
+      answers: { 200: z.object({ data: z.unknown(), numbers: z.array(z.string()) }) },
+    },
+    async ({ body, numbers }) => ({ status: 200, body: { data: body, numbers: [...numbers] } }),
+  )
+  await using served = await serve([asGiven])
+  const body = '{"own":12345678901234567890,"list":[{"own":{"a":[1.10]},"count":2.0}]}'
+  const post = async (sent: BodyInit, more: object) => {
+    const headers = { 'content-type': 'application/json' }
+    const response = await fetch(`${served.origin}/api/v1/echo`, { method: 'POST', headers, body: sent, ...more })
+    return { status: response.status, body: await response.json() }
+  }
+  const data = { own: '12345678901234567890', list: [{ own: { a: ['1.10'] }, count: 2 }] }
+  const expected = { status: 200, body: { data, numbers: ['12345678901234567890', '1.10', '2.0'] } }
+
+  expect(await post(body, {})).toEqual(expected)
+  expect(await post(new Blob([body]).stream(), { duplex: 'half' })).toEqual(expected)
+  expect(await post('{', {})).toMatchObject(refused)
+  expect(await post(new Blob(['{']).stream(), { duplex: 'half' })).toMatchObject(refused)
+})
+
 test('the body of a public form is as small as any, and that of the operator’s set-up file may be larger', async () => {
   const received = (access: 'public' | 'operator') =>
     route(
