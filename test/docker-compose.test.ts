@@ -203,4 +203,7 @@ test('the reverse proxy reads the configuration that the repository has', async 
   // A name in a variable is looked up at each request, so the proxy starts before the APIs and follows their addresses.
   expect(configuration).toMatch(/resolver 127\.0\.0\.11 /)
   expect(configuration).toContain('proxy_pass http://$api:4000;')
+  // Its files are in memory, of which it has little; and its port is not the one that callers know.
+  for (const setting of ['proxy_request_buffering off', 'proxy_max_temp_file_size 0', 'absolute_redirect off'])
+    expect(configuration).toContain(`  ${setting};\n`)
 })
