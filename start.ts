@@ -152,6 +152,8 @@ runProcess('Coverstream', async (signal) => {
   return {
     drain: async () => {
       health.drain()
+      // What is being sent may last nearly as long as a process has to stop.
+      void deliveryWorker.stop()
       await Promise.all([server.close(), demoServer.close()])
     },
     stop: async () => {
