@@ -149,12 +149,19 @@ const openSession = async (pool: Pool, { open, silentMs, log }: SessionOptions):
     const { rows } = await query(endingSilent(names, silentMs))
     if (rows.length > 0) log?.warn({ leases: names }, 'a process that has fallen silent has lost its leases')
   }
+  // What a lock statement that failed has taken is not known: it is given back with the connection.
+  const giveUp = async (error: unknown): Promise<never> => {
+    await close()
+    throw error
+  }
   const tryLock = batched(async (names: readonly string[]) => {
     const { rows } = await query(sql`
       select pg_try_advisory_lock(hashtextextended('lease ' || name, 0)) as done
-      from unnest(${names}::text[]) with ordinality as asked (name, place) order by place`)
+      from unnest(${names}::text[]) with ordinality as asked (name, place) order by place`).catch(giveUp)
     const taken = rows.map(({ done }) => done === true)
-    await endSilentHolders(names.filter((_, index) => !taken[index]))
+    await endSilentHolders(names.filter((_, index) => !taken[index])).catch((error: unknown) => {
+      log?.warn({ error }, 'the holders of leases could not be looked at, trying again')
+    })
     return taken
   }, lockingTogether)
   return { query, tryLock, held: new Set(), ended, silentMs: connection.silentMs, end: close }

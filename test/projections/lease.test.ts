@@ -222,3 +222,62 @@ test('waiting for a lease takes no more memory the longer it lasts', async () =>
   await held?.release()
   await (await waiting)?.release()
 })
+
+/** Leases of a process. From the moment on that is said, the answers to its statements with this text are lost. */
+const losingAnswers = (url: string) => {
+  const pool = createPool(url)
+  let lost: string | undefined
+  const leases = makeLeases(pool, {
+    pollMs: 20,
+    silentMs: 1_000,
+    open: async (...given) => {
+      const connection = await openConnection(...given)
+      const query = async (statement: string | { readonly text: string }) => {
+        const answer = await connection.client.query(statement)
+        const text = typeof statement === 'string' ? statement : statement.text
+        if (lost !== undefined && text.includes(lost)) throw new Error('canceling statement due to statement timeout')
+        return answer
+      }
+      const client = Object.assign(Object.create(connection.client) as typeof connection.client, { query })
+      return { ...connection, client }
+    },
+  })
+  return {
+    leases,
+    lose: (text: string | undefined) => {
+      lost = text
+    },
+    [Symbol.asyncDispose]: () => pool.end(),
+  }
+}
+
+test('a lease that was taken by a statement whose answer was lost is not kept from others', async () => {
+  await using database = await testDatabase()
+  await using leases = two(database.url)
+  await using one = losingAnswers(database.url)
+  const kept = await one.leases.take('kept', never)
+  one.lose('pg_try_advisory_lock')
+
+  await expect(one.leases.take('a', never)).rejects.toThrow('canceling statement')
+  const taken = await leases.other.take('a', AbortSignal.timeout(3_000))
+
+  expect(taken?.signal.aborted).toBe(false)
+  await Promise.all([taken?.release(), kept?.release()])
+})
+
+test('whoever cannot look at the holders of leases waits for them as before', async () => {
+  await using database = await testDatabase()
+  await using leases = two(database.url)
+  await using one = losingAnswers(database.url)
+  const held = await leases.other.take('a', never)
+  one.lose('pg_terminate_backend')
+  const refused = vi.fn<() => void>()
+  const waiting = one.leases.take('a', never, refused)
+  await vi.waitFor(() => expect(refused).toHaveBeenCalled())
+  one.lose(undefined)
+  await held?.release()
+
+  const taken = await waiting
+  expect(taken?.signal.aborted).toBe(false)
+  await taken?.release()
+})
