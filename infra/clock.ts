@@ -34,6 +34,12 @@ export const realTime = (): Date => new Date(realNow())
 /** A difference beyond this is told of. */
 const remarkableMs = 5_000
 
+/** When the two clocks of this machine part by so much, it was suspended, or its clock was set. It is looked so often. */
+const sleptMs = 1_000
+const lookMs = 500
+
+const machineAheadOfMonotonic = (): number => Date.now() - performance.now()
+
 /** What health says of the clock of this machine. It does no harm, so the process stays ready. */
 export const clockCheck = ({ machineAheadMs }: Clock): Check => {
   const aheadMs = machineAheadMs?.() ?? 0
@@ -70,13 +76,14 @@ type ClockParts = {
 
 /**
  * The database's clock plus the offset, so that all processes agree on the time however their machines are set. Between two
- * measurements the clock of this machine is used; so too while the database is away.
+ * measurements the monotonic clock of this machine is used; so too while the database is away.
  */
 export const startClock = async (parts: ClockParts): Promise<Clock> => {
   const { pool, log, metrics, signal, offsetMs, isMovable = false, measureEveryMs = isMovable ? 500 : 60_000 } = parts
   const first = await measureWell(pool, isMovable)
   let ahead = (first.least + first.most) / 2
   let movedMs = 0
+  let measuredWith = machineAheadOfMonotonic()
   let isOff = false
   const machineAheadMs = () => Date.now() - (performance.now() + ahead)
   // The answer to one measurement may come late: it never undoes what better ones have said.
@@ -84,6 +91,7 @@ export const startClock = async (parts: ClockParts): Promise<Clock> => {
     ahead = Math.min(Math.max(ahead, measured.least), measured.most)
     movedMs = Math.max(movedMs, measured.movedMs)
     databaseAhead = ahead
+    measuredWith = machineAheadOfMonotonic()
     const aheadMs = machineAheadMs()
     metrics?.machineAhead.set(aheadMs / 1000)
     const wasOff = isOff
@@ -94,9 +102,19 @@ export const startClock = async (parts: ClockParts): Promise<Clock> => {
 
   const isStopping = () => signal.aborted
 
+  /** What a suspended machine slept is no time to its monotonic clock: the database is asked as soon as it runs again. */
+  const hasSlept = () => Math.abs(machineAheadOfMonotonic() - measuredWith) > sleptMs
+  const untilDue = async (): Promise<void> => {
+    let restMs = measureEveryMs
+    do {
+      await pause(Math.min(restMs, lookMs), undefined, { signal, ref: false }).catch(() => undefined)
+      restMs -= lookMs
+    } while (restMs > 0 && !isStopping() && !hasSlept())
+  }
+
   const run = async () => {
     while (!isStopping()) {
-      await pause(measureEveryMs, undefined, { signal, ref: false }).catch(() => undefined)
+      await untilDue()
       await measure(pool, isMovable).then(learn, (error: unknown) => {
         if (!isStopping()) log.warn({ error }, 'the clock of the database could not be read, counting on')
       })

@@ -90,7 +90,7 @@ test('a clock that is off is one warning, a metric and a line in health, and the
   expect(clockCheck(process.clock)).toEqual({
     name: 'clock',
     ok: true,
-    detail: expect.stringMatching(/^the clock of this machine is \d+ s ahead of the database's$/),
+    detail: expect.stringMatching(/^the clock of this machine is \d+ s ahead of the database's$/) as string,
   })
 })
 
@@ -101,6 +101,23 @@ test('a clock that is off by less than five seconds is nothing to tell', async (
 
   expect(process.lines).toEqual([])
   expect(clockCheck(process.clock)).toEqual({ name: 'clock', ok: true })
+})
+
+test('a machine that was suspended goes by the time of the database as soon as it runs again', async () => {
+  let sleptMs = 0
+  let lost = 0
+  using _ = await started({
+    query: async () => {
+      // The connections that were open before it was suspended are gone.
+      if (sleptMs > 0 && lost++ === 0) throw new Error('Connection terminated unexpectedly')
+      return { rows: [{ ms: trueNow() + sleptMs, moved_ms: 0 }] } as never
+    },
+  })
+
+  sleptMs = 60 * minutesMs
+  setMachine(offMs + sleptMs)
+
+  await vi.waitFor(() => expect(isNear(realNow() - sleptMs)).toBe(true), { timeout: 10_000 })
 })
 
 /** Where the machine's own clock may be asked: what it says is compared with itself alone, or is no more than shown. */
