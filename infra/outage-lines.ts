@@ -1,9 +1,10 @@
 import { LogUnavailable } from './event-log/event-log.ts'
+import { BrokersUnavailable } from './kafka/failures.ts'
 import type { Log } from './log.ts'
 import { isConnectionLoss } from './postgres/postgres.ts'
 import { reasonOf } from './reason.ts'
 
-type Store = 'PostgreSQL' | 'event log'
+type Store = 'PostgreSQL' | 'event log' | 'Kafka'
 
 type Outage = {
   readonly since: number
@@ -22,6 +23,7 @@ type Away = { readonly store: Store; readonly reason: string }
 /** The store that is away, when that is why something failed; a log in PostgreSQL is away with it. */
 const awayIn = (error: unknown): Away | undefined => {
   if (!(error instanceof Error)) return undefined
+  if (error instanceof BrokersUnavailable) return { store: 'Kafka', reason: reasonOf(error) }
   const lost = [error, error.cause].find(isConnectionLoss)
   if (lost) return { store: 'PostgreSQL', reason: reasonOf(lost) }
   return error instanceof LogUnavailable ? { store: 'event log', reason: reasonOf(error) } : undefined

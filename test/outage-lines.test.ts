@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { LogUnavailable } from '#infra/event-log/event-log.ts'
+import { called } from '#infra/kafka/failures.ts'
 import { makeLog } from '#infra/log.ts'
 import { tellingOutagesOnce } from '#infra/outage-lines.ts'
 
@@ -49,6 +50,16 @@ test('another outage is told of anew, and so is that of another store', async ()
     'event log: a store that was away is b',
     'PostgreSQL: a store is away: what fail',
   ])
+})
+
+test('brokers that are away are neither the log nor the database', async () => {
+  const { log, lines } = started()
+  const error = await called('publish', Promise.reject(refused())).catch((failure: unknown) => failure)
+
+  log.warn({ error, consumer: 'kafka relay' }, 'consumer failed')
+  log.warn({ error: new LogUnavailable('EventStoreDB is away.') }, 'consumer failed')
+
+  expect(lines.map(({ store }) => store)).toEqual(['Kafka', 'event log'])
 })
 
 test('what has nothing to do with a store, and what a request failed with, is written as it is', async () => {

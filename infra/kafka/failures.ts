@@ -58,12 +58,15 @@ export const misconfiguration = (error: unknown, address: string): BadConfigurat
 
 const callMs = 8_000
 
-/** Makes a call with a deadline. Whatever fails is `LogUnavailable`: nothing about an event can make a call fail. */
+/** The brokers cannot be used at the moment, whatever the log itself can. */
+export class BrokersUnavailable extends LogUnavailable {}
+
+/** Makes a call with a deadline. Whatever fails is `BrokersUnavailable`: nothing about an event can make a call fail. */
 export const called = async <Result>(what: string, call: Promise<Result>, milliseconds = callMs): Promise<Result> => {
   try {
     return await withTimeout(call, milliseconds)
   } catch (cause) {
     const reason = cause instanceof TimedOut ? cause.message : reasonOf(cause)
-    throw new LogUnavailable(`Kafka: ${what}: ${reason}`, { cause })
+    throw new BrokersUnavailable(`Kafka: ${what}: ${reason}`, { cause })
   }
 }
