@@ -185,12 +185,14 @@ const plainDetails = [
   'country',
 ] as const
 
+const longestPhone = 100
 const extension = /[\s,;(]*(?:ext(?:ension|n)?|(?<![a-z])x|#)[.:=\s]*(\d{1,7})[\s)]*$/i
 
 /** A telephone number, and the extension behind it, which is no part of it. */
 const telephoneIn = (text: string | undefined) => {
   if (text === undefined) return undefined
-  if (isRounded(text)) return { number: text, extension: null }
+  // What is longer is refused, and not looked through.
+  if (text.length > longestPhone || isRounded(text)) return { number: text, extension: null }
   const found = extension.exec(text)
   const number = found ? text.slice(0, found.index) : text
   return { number: withoutWords(number) || text, extension: found?.[1] ?? null }

@@ -69,16 +69,16 @@ export const detailNamed = (name: string): DetailName | undefined => {
 
 /** Our name of a part of a detail that was sent in parts, such as the `first` of a `name`. */
 export const partNamed = (detail: DetailName, part: string): DetailName | undefined =>
-  detail === 'name' ? nameParts[plain(part)] : undefined
+  detail === 'name' ? nameParts.get(plain(part)) : undefined
 
-const nameParts: Readonly<Record<string, DetailName>> = {
-  first: 'first_name',
-  given: 'first_name',
-  last: 'last_name',
-  family: 'last_name',
-  prefix: 'title',
-  full: 'name',
-}
+const nameParts: ReadonlyMap<string, DetailName> = new Map([
+  ['first', 'first_name'],
+  ['given', 'first_name'],
+  ['last', 'last_name'],
+  ['family', 'last_name'],
+  ['prefix', 'title'],
+  ['full', 'name'],
+])
 
 /** What holds the details of a person, and of nobody and nothing else. */
 const persons =

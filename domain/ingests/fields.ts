@@ -79,13 +79,17 @@ const othersOf = (
   for (const { leaf, mapped, detail } of found) {
     const name = persons.get(leaf)
     if (name && isSameText(details.get(name)?.value ?? '', leaf.value)) continue
-    const key = mapped === undefined || detail ? [leaf.key, leaf.path].map(keyOf).find(isFree) : mapped
-    if (key !== undefined && isFree(key)) others.set(key, fieldOf(leaf))
+    const keys = mapped === undefined || detail ? [leaf.key, leaf.path].map(keyOf) : [mapped]
+    others.set(freeKey(keys.filter((key) => key !== undefined)), fieldOf(leaf))
   }
   return others
 
-  function isFree(key: string | undefined): boolean {
-    return key !== undefined && !others.has(key)
+  /** What is called the same as another, or as nothing that a key can be made of, has a number. */
+  function freeKey(keys: readonly string[]): string {
+    const [first = 'field'] = keys
+    let key = keys.find((each) => !others.has(each)) ?? first
+    for (let number = 2; others.has(key); number++) key = `${first.slice(0, 60)}_${number}`
+    return key
   }
 }
 

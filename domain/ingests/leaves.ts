@@ -1,7 +1,7 @@
 import { parseExactly, type SentJson } from '../exact-json.ts'
 import { isUnseen } from '../unseen.ts'
 import { detailNamed, mayBePersons } from './field-names.ts'
-import { fieldsDefinedIn, isObject, namedValueIn } from './named-values.ts'
+import { fieldsDefinedIn, isObject, namedValueIn, type NamedValue } from './named-values.ts'
 import { numberedNames } from './numbered-fields.ts'
 
 export type Plain = string | number | boolean
@@ -27,6 +27,7 @@ type Place = Pick<Leaf, 'path' | 'key' | 'list' | 'names' | 'kind'>
 const mostLeaves = 500
 const deepest = 8
 const longestValue = 2_000
+const longestName = 200
 
 /** Takes apart what was sent; an object or a list of named values as the fields that they are. */
 export const leavesOf = (data: Readonly<Record<string, unknown>>, sentAsNumbers: readonly string[] = []) => {
@@ -35,11 +36,12 @@ export const leavesOf = (data: Readonly<Record<string, unknown>>, sentAsNumbers:
   let truncated = false
   const { names: defined, isDefinition } = fieldsDefinedIn(data, deepest)
 
+  const tellTruncated = (): void => {
+    truncated = true
+  }
+
   const walk = (value: unknown, place: Place): void => {
-    if (leaves.length >= mostLeaves || place.path.length > deepest) {
-      truncated = true
-      return
-    }
+    if (leaves.length >= mostLeaves || place.path.length > deepest) return tellTruncated()
     if (Array.isArray(value)) return walkList(value, place)
     if (isObject(value)) return walkObject(value, place)
     if (!isSaid(value)) return
@@ -60,6 +62,7 @@ export const leavesOf = (data: Readonly<Record<string, unknown>>, sentAsNumbers:
     if (whole !== undefined) return walk(whole, place)
     const numbered = numberedNames(sent)
     for (const [key, inner] of Object.entries(sent)) {
+      if (leaves.length >= mostLeaves) return tellTruncated()
       if (isObject(inner) && isDefinition(inner)) continue
       const field = isObject(inner) ? namedValueIn(inner, defined, key) : undefined
       const labels = defined.get(key) ?? []
@@ -70,7 +73,8 @@ export const leavesOf = (data: Readonly<Record<string, unknown>>, sentAsNumbers:
     }
   }
 
-  const walkField = (field: NonNullable<ReturnType<typeof namedValueIn>>, place: Place, isOfList: boolean): void => {
+  /** `count`: how many of a list were called the same before it, and with it. */
+  const walkField = (field: NamedValue, place: Place, isOfList: boolean, count = 1): void => {
     const [name, ...names] = field.names
     const at = within(place, name)
     const own = {
@@ -80,17 +84,24 @@ export const leavesOf = (data: Readonly<Record<string, unknown>>, sentAsNumbers:
       kind: field.kind,
       list: undefined,
     }
-    walk(field.value, own)
-    for (const [key, inner] of Object.entries(field.rest)) walk(inner, within(own, key))
+    const each = count === 1 ? own : { ...within(own, String(count)), list: own.path }
+    walk(field.value, each)
+    for (const [key, inner] of Object.entries(field.rest)) walk(inner, within(each, key))
   }
 
   const walkList = (items: readonly unknown[], place: Place): void => {
     const said = items.filter((item) => isSaid(item) && !(isObject(item) && isDefinition(item)))
     const contacts = isContactPoints(place) ? contactPointsIn(said) : undefined
+    const counts = new Map<string, number>()
     for (const [index, item] of (contacts ?? said).entries()) {
+      if (leaves.length >= mostLeaves) return tellTruncated()
       const field = isObject(item) ? namedValueIn(item, defined) : undefined
-      if (field) walkField(field, place, true)
-      else if (index === 0) walk(item, place)
+      if (field) {
+        const called = JSON.stringify(field.names)
+        const count = (counts.get(called) ?? 0) + 1
+        counts.set(called, count)
+        walkField(field, place, true, count)
+      } else if (index === 0) walk(item, place)
       else walk(item, { ...within(place, String(index + 1)), list: place.path })
     }
   }
@@ -99,13 +110,11 @@ export const leavesOf = (data: Readonly<Record<string, unknown>>, sentAsNumbers:
   return { leaves, numbers, truncated }
 }
 
-const within = ({ path, key, list }: Place, name: string): Place => ({
-  path: [...path, name],
-  key: [...key, name],
-  names: [],
-  kind: undefined,
-  list,
-})
+/** Of a longer name its beginning: each value within is called by it. */
+const within = ({ path, key, list }: Place, sent: string): Place => {
+  const name = sent.slice(0, longestName)
+  return { path: [...path, name], key: [...key, name], names: [], kind: undefined, list }
+}
 
 /** A list that is called by a detail of a person: of what is in it, each is one, and is not called anything else. */
 const isContactPoints = ({ path }: Place): boolean =>

@@ -30,8 +30,11 @@ const nameByPlace = (key: string, keys: ReadonlySet<string>): string | undefined
   return has(3) && has(6) ? ofName[part] : undefined
 }
 
+const longestContact = 320
+
 const nameByForm = (value: unknown): string | undefined => {
   const text = typeof value === 'string' ? value.trim() : ''
+  if (text.length > longestContact) return undefined
   if (/^[^\s@]{1,64}@[^\s@]+\.[^\s@]+$/.test(text)) return 'email'
   return /^(\+|\(0|0)[\d\s().-]{8,24}$/.test(text) ? 'phone_number' : undefined
 }

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { IngestContent } from '#domain/ingests/events.ts'
 import { detailNamed } from '#domain/ingests/field-names.ts'
-import { fillsTrap, isUsableKey, sentFields } from '#domain/ingests/fields.ts'
+import { fillsTrap, isUsableKey, itemsOf, sentFields } from '#domain/ingests/fields.ts'
+import { tidyDetails } from '../../command-api/ingests/tidy.ts'
 import { nothing } from './builders.ts'
 
 /** By which names what was sent is found. */
@@ -66,7 +67,7 @@ describe('what was sent', () => {
 
   test('never becomes a property that every object has', () => {
     const data = JSON.parse('{"__proto__": 1, "constructor": 2, "toString": 3, "fine": 4}') as Record<string, unknown>
-    expect([...sentFields({ ...nothing, data }).others.keys()]).toEqual(['proto', 'to_string', 'fine'])
+    expect([...sentFields({ ...nothing, data }).others.keys()]).toEqual(['proto', 'field', 'to_string', 'fine'])
   })
 
   test.each(
@@ -173,6 +174,42 @@ describe('what was sent', () => {
     ['toString', false],
   ])('under the key %s can be kept: %s', (key, isUsable) => {
     expect(isUsableKey(key)).toBe(isUsable)
+  })
+  test.each<[Record<string, unknown>, Record<string, unknown>]>([
+    [
+      { 'a b': 1, a_b: 2, aB: 3 },
+      { a_b: 1, a_b_2: 2, a_b_3: 3 },
+    ],
+    [
+      { fields: ['golf', 'chess', 'tea'].map((value) => ({ name: 'hobby', value })) },
+      { hobby: 'golf', hobby_2: 'chess', hobby_3: 'tea' },
+    ],
+    [
+      { Страна: 'x', 国: 'y', constructor: 'z' },
+      { field: 'x', field_2: 'y', field_3: 'z' },
+    ],
+    [{ name: { constructor: 'x' } }, { name_constructor: 'x' }],
+  ])('as %o loses no value that is called the same as another, or as nothing that a key is made of', (data, kept) => {
+    expect(Object.fromEntries([...sent(data).others].map(([key, { value }]) => [key, value]))).toEqual(kept)
+  })
+  test('as a list of values with one name is one field with all of them', () => {
+    const fields = sent({ fields: ['golf', 'chess'].map((value) => ({ name: 'hobby', value })) })
+    const hobby = fields.others.get('hobby')
+    expect(hobby && itemsOf(fields, hobby)).toEqual(['golf', 'chess'])
+  })
+  test.each<[string, (length: number) => Partial<IngestContent>]>([
+    ['a number for a name', (length) => ({ data: { 1: `a@${'.'.repeat(length)}@` } })],
+    ['a phone', (length) => ({ declared: { phone: `1${'('.repeat(length)}1` } })],
+    [
+      'a name around many values',
+      (length) => ({
+        data: { ['kX_'.repeat(length / 3)]: Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`a${at}`, 1])) },
+      }),
+    ],
+  ])('takes time in proportion to its length: %s', (_what, made) => {
+    const begun = performance.now()
+    tidyDetails(sentFields({ ...nothing, ...made(200_000) }), { today: '2026-01-12', time_zone: 'Europe/London' })
+    expect(performance.now() - begun).toBeLessThan(5_000)
   })
   test('of 500 values and 8 levels is read whole, and of more is truncated', () => {
     const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`f${index}`, 1]))
