@@ -33,6 +33,9 @@ type Row = {
 
 const place = `"position" collate "C"`
 
+/** No longer one can be asked for; one of another system may be longer than an index can hold. */
+const longestEventId = 200
+
 /** Of a row of somebody who is not the organisation. */
 const ofNobodyElse = { document: null, reporter_id: null, event_id: null }
 
@@ -104,7 +107,8 @@ export const outcomes: Projection<typeof outcomeEvents, Row, 'organisation_id' |
       return { ...key, position: placeWithin(position, index), contact_id, type, deal_ref, ...ofNobodyElse }
     }
     if (key.id === event.outcome_id) {
-      const { outcome_type: type, deal_ref, api_application_id: reporter_id, event_id } = event
+      const { outcome_type: type, deal_ref, api_application_id: reporter_id } = event
+      const event_id = event.event_id !== null && event.event_id.length <= longestEventId ? event.event_id : null
       const own =
         key.viewer_id === key.organisation_id ? { document: outcomeOf(event), reporter_id, event_id } : ofNobodyElse
       return { ...key, position, contact_id, type, deal_ref, ...own }
