@@ -11,7 +11,8 @@ const unused = (): never => {
 }
 
 const nothing = {} as never // nothing is planned here
-const sections = setupSections({
+/** Sections that know their schemas and plan nothing. */
+export const sections = setupSections({
   writer: { deciders: new Map(), log: nothing } as never,
   pool: nothing,
   keys: nothing,

@@ -83,6 +83,21 @@ const triedWithOthers: readonly (readonly [variable: string, value: string, line
     '/dev/null/data',
     "DATA_DIR: /dev/null/data cannot be used (ENOTDIR: not a directory, mkdir '/dev/null/data')",
   ],
+  ...[
+    'DATABASE_URL_FILE',
+    'EVENTSTOREDB_URL_FILE',
+    'MASTER_KEY_FILE',
+    'MASTER_KEYS_EARLIER_FILE',
+    'OPERATOR_KEY_FILE',
+    'KAFKA_PASSWORD_FILE',
+  ].map(
+    (name) =>
+      [
+        name,
+        '/no/such/file',
+        `${name}: cannot be read: ENOENT: no such file or directory, open '/no/such/file'`,
+      ] as const,
+  ),
 ]
 
 test.each(triedWithOthers)(

@@ -8,6 +8,7 @@ const requestsOfAnAddress = 300
 let service: LeadService
 let reader: Client
 let browser: Client
+let office: Client
 let lead: string
 let outcome: string
 let reversal: string
@@ -27,6 +28,11 @@ organisations:
   outcome = (await sent(report({ event_id: 'E-1' }))).body.data.id
   reversal = (await sent({ ...reverse, path: `/crm/outcomes/${outcome}/reverse`, body: {} })).body.data.id
   await sent(report({ type: 'cancelled', deal_ref: 'D-1', values: {} }))
+  const offices = [1, 2, 3].map(async () => service.client(service.organisation_id, ['write', 'outcomes']))
+  const [one, other, third] = await Promise.all(offices)
+  for (const reporter of [one, other])
+    await sent({ ...report({ event_id: 'E-2' }), token: () => reporter?.token ?? '' })
+  office = third ?? browser
 }, 60_000)
 afterAll(() => service[Symbol.asyncDispose]())
 
@@ -124,6 +130,7 @@ const operations: Refused<Asked> = {
     ...access(() => reverse),
     not_found: () => ({ ...reverse, body: { event_id: 'none' } }),
     already_reversed: () => reverse,
+    event_id_ambiguous: () => ({ ...reverse, body: { event_id: 'E-2' }, token: () => office.token }),
     'validation_failed event_id': () => ({ ...reverse, body: {} }),
     'validation_failed note': () => ({ ...reverse, body: { event_id: 'E-1', note: 'x'.repeat(501) } }),
   },

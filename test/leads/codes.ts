@@ -36,12 +36,18 @@ export const documented = (isWanted: (address: string) => boolean): readonly (re
       Object.entries(methods).map(([method, operation]) => [`${method} ${address}`, operation] as const),
     )
 
-/** The codes by operation that the document names. */
+/** The codes by operation that the document names, but for what every operation answers while the store is away. */
 export const documentedCodes = (isWanted: (address: string) => boolean) =>
   Object.fromEntries(
     documented(isWanted).map(([operation, { responses }]) => {
       const errors = Object.entries(responses).filter(([status]) => Number(status) >= 400)
-      return [operation, errors.flatMap(([, { description }]) => description.split(', ')).toSorted()]
+      return [
+        operation,
+        errors
+          .flatMap(([, { description }]) => description.split(', '))
+          .filter((code) => code !== 'unavailable')
+          .toSorted(),
+      ]
     }),
   )
 

@@ -45,6 +45,7 @@ const back: Extract<LeadEvent, { type: 'LeadSentAgain' }> = {
   source_reference: null,
   ingest_id: ingest(2),
   external_system_id: null,
+  external_id_of: [],
   shown: shown ?? null,
 }
 scenario('a returning person is the same lead, seen by both senders from then on, and leaves a form', {

@@ -124,7 +124,7 @@ describe('so much is held of a lead', () => {
 
 describe('a person who is sent in', () => {
   const sent = (changes: Parameters<typeof receive>[0], more = {}) => act(receive(changes), more)
-  const back = { ...created, type: 'LeadSentAgain', ingest_id: ingest(2), shown: null } as const
+  const back = { ...created, type: 'LeadSentAgain' as const, ingest_id: ingest(2), external_id_of: [], shown: null }
   const again = ({ stage: _s, score: _c, grade: _g, first_contact_due_at: _f, dormant_at: _d, ...rest }: typeof back) =>
     rest
   scenario('by the team itself is seen by no application', {
@@ -172,12 +172,12 @@ describe('a person who is sent in', () => {
   scenario('with another id of the other system keeps the one that came first, and tells that one', {
     given: [{ ...created, external_system_id: 'crm-1' }],
     when: sent({ ingest_id: ingest(2), external_system_id: 'crm-2' }),
-    then: [{ ...again(back), external_system_id: 'crm-1' }, formSentIn],
+    then: [{ ...again(back), external_system_id: 'crm-1', external_id_of: [website] }, formSentIn],
   })
   scenario('without an id of the other system is told with the one held', {
     given: [{ ...created, external_system_id: 'crm-1' }],
     when: sent({ ingest_id: ingest(2) }),
-    then: [{ ...again(back), external_system_id: 'crm-1' }, formSentIn],
+    then: [{ ...again(back), external_system_id: 'crm-1', external_id_of: [website] }, formSentIn],
   })
   test('has the id of the other system that came first', () => {
     const second = { ...again(back), external_system_id: 'crm-2' }

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Outcome } from '#domain/outcomes/record.ts'
-import type { ApiApplicationId, CustomerId } from '#domain/values.ts'
+import type { CustomerId } from '#domain/values.ts'
 import { organisation_id, partner, website } from '../leads/builders.ts'
 import { as, openLeads, type Fixture } from '../leads/fixture.ts'
+import { mayReportAny } from './reporting-any.ts'
 import { address, occurred_at, type Body } from './reports.ts'
 
 /** What applications that have sent the same person see of each other, with the scope `crm` alone. */
@@ -63,20 +64,6 @@ const recordedBy = async (api_application_id: string | null, contact_id: Custome
   await fixture.settled()
   return outcome_id
 }
-/** From now on the application has the scope `outcomes`. */
-const mayReportAny = (id: ApiApplicationId) =>
-  fixture.directory.applications.set(id, {
-    id,
-    organisation_id,
-    name: 'Office',
-    kind: 'server',
-    scopes: ['write', 'outcomes'],
-    allowed_origins: [],
-    secret_hash: '',
-    epoch: 0,
-    former: null,
-    deleted: false,
-  })
 const listed = async (contact_id: CustomerId, headers: Record<string, string>) => {
   const { body } = await fixture.get(`${address}?contact_id=${contact_id}`, headers)
   return (body as { readonly data: readonly Outcome[] }).data.map(({ id }) => id)
@@ -110,7 +97,7 @@ describe('with only crm', () => {
     const ofTeam = await recordedBy(null, contact_id)
 
     expect(await listed(contact_id, onlyCrm('partner'))).toEqual([ofTeam])
-    mayReportAny(website)
+    mayReportAny(fixture, website)
     expect(await listed(contact_id, onlyCrm('partner'))).toEqual([byOffice, ofTeam])
     fixture.directory.applications.delete(website)
     for (const id of [byOffice, ofTeam])

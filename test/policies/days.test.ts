@@ -102,8 +102,9 @@ describe('what the banks say of a mandate', () => {
   const possible: Readonly<Record<MandateStatus, readonly MandateStatus[]>> = {
     pending: ['active', 'failed', 'cancelled'],
     active: ['cancelled'],
-    failed: [],
-    cancelled: [],
+    // The banks reinstate a Direct Debit.
+    failed: ['active'],
+    cancelled: ['active'],
   }
   const statuses = Object.keys(possible) as MandateStatus[]
   for (const status of statuses)

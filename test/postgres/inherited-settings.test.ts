@@ -79,8 +79,8 @@ test('no connection inherits what a database was given', async () => {
   await single.close()
   await pool.end()
 
-  expect(ofPool).toEqual([{ ...pinned, statement_timeout: '30s', idle_in_transaction_session_timeout: '1min' }])
-  expect(ofSingle).toEqual([{ ...pinned, statement_timeout: '4s', idle_in_transaction_session_timeout: '1min' }])
+  expect(ofPool).toEqual([{ ...pinned, statement_timeout: '30s', idle_in_transaction_session_timeout: '15s' }])
+  expect(ofSingle).toEqual([{ ...pinned, statement_timeout: '4s', idle_in_transaction_session_timeout: '15s' }])
 })
 
 test('no connection inherits what its role was given', async () => {
@@ -93,7 +93,7 @@ test('no connection inherits what its role was given', async () => {
   await pool.end()
   await role.drop()
 
-  expect(rows).toEqual([{ ...pinned, statement_timeout: '30s', idle_in_transaction_session_timeout: '1min' }])
+  expect(rows).toEqual([{ ...pinned, statement_timeout: '30s', idle_in_transaction_session_timeout: '15s' }])
 })
 
 test('a database whose settings are all unusual is upgraded, and its log read as it was written', async () => {
