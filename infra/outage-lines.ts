@@ -48,11 +48,12 @@ export const tellingOutagesOnce = (log: Log): Log => {
     log.warn({ store, seconds, held_back: outage.heldBack }, 'a store that was away is back')
   }
 
-  const begin = ({ store, reason }: Away) => {
+  /** With what the first failure says of itself, such as the address. */
+  const begin = ({ store, reason }: Away, first: object) => {
     const now = Date.now()
     const watching = setInterval(whenQuiet(store), quietMs / 10).unref()
     outages.set(store, { since: now, saidAt: now, lastFailureAt: now, heldBack: 0, watching })
-    log.warn({ store, reason }, 'a store is away: what fails because of it is tried again')
+    log.warn({ ...first, store, reason }, 'a store is away: what fails because of it is tried again')
   }
 
   const goOn = ({ store, reason }: Away, outage: Outage) => {
@@ -67,12 +68,12 @@ export const tellingOutagesOnce = (log: Log): Log => {
   const telling =
     (level: 'warn' | 'error') =>
     (fields: object, message: string): void => {
-      const { error }: { readonly error?: unknown } = fields
+      const { error, ...others }: { readonly error?: unknown } = fields
       const away = isOfRequest(fields) ? undefined : awayIn(error)
       if (!away) return log[level](fields, message)
       const outage = outages.get(away.store)
       if (outage) goOn(away, outage)
-      else begin(away)
+      else begin(away, others)
     }
 
   // As pino itself makes a logger of another: what is not replaced is the other's own.

@@ -21,7 +21,8 @@ beforeAll(async () => {
   const ended = once(child, 'exit').then(() => expect.fail('The process has ended.'))
   const [message] = (await Promise.race([once(child, 'message'), ended])) as [Started]
   started = message
-  await postAll(1_000)
+  // Its code and buffers take what they need for any load at all: about 65 MB, and then no more.
+  await postAll(15_000)
 })
 afterAll(async () => {
   child.disconnect()
