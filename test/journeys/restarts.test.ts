@@ -17,10 +17,11 @@ organisations:
     api_applications:
       - { name: Forms, client_id: ${client_id}, client_secret: ${client_secret}, scopes: [read, write, crm] }
 `
-const stops = 12
+/** `STOPS=12` for a longer run. */
+const stops = Number(process.env['STOPS'] ?? 4)
 
 test(
-  'twelve API processes that are told to stop under load, one after the other, break no request of a proxy that keeps its connections open',
+  'API processes that are told to stop under load, one after the other, break no request of a proxy that keeps its connections open',
   { timeout: 600_000 },
   async () => {
     await using database = await testDatabase()
@@ -28,7 +29,7 @@ test(
     const begin = async (program: string) => {
       const port = await freePort()
       const stores = { DATABASE_URL: database.url, BASE_URL: baseUrl, RATE_LIMIT_REQUESTS: '0', PORT: String(port) }
-      const role = stack.use(await startRole({ ...stores, LOG_LEVEL: 'warn' }, `${program}/main.ts`))
+      const role = stack.use(await startRole(stores, `${program}/main.ts`))
       await role.ready
       await vi.waitFor(async () => expect((await role.details()).status).toBe(200), { timeout: 60_000 })
       return { ...role, port }
@@ -62,8 +63,7 @@ test(
         const answer = await work()
         const text = await answer.text()
         answered++
-        // Of a database that is too busy: that has nothing to do with the process that stops.
-        if (answer.status >= 500 && answer.status !== 503) refused.push(`${answer.status} ${answer.url} ${text}`)
+        if (answer.status >= 500) refused.push(`${answer.status} ${answer.url} ${text}`)
       }
     }
     const read = () => fetch(`${proxy.origin}/api/v1/products`, { headers })
