@@ -35,11 +35,12 @@ export const startPoolingProxy = async (portsOf: (incoming: IncomingMessage) => 
     passed.end(body)
   }
 
-  const proxy = createServer(async (incoming, outgoing) => {
-    const body = await buffer(incoming)
-    const ports = portsOf(incoming)
-    const first = requests++ % ports.length
-    pass(incoming, outgoing, body, [...ports.slice(first), ...ports.slice(0, first)])
+  const proxy = createServer((incoming, outgoing) => {
+    void buffer(incoming).then((body) => {
+      const ports = portsOf(incoming)
+      const first = requests++ % ports.length
+      pass(incoming, outgoing, body, [...ports.slice(first), ...ports.slice(0, first)])
+    })
   })
   proxy.listen(0, '127.0.0.1')
   await once(proxy, 'listening')

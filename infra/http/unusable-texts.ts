@@ -14,7 +14,8 @@ export const anyText = <Schema extends z.ZodType>(schema: Schema): Schema => {
 
 /** The parameters of a query that cannot be stored and matter: one that nobody knows is ignored whatever it holds. */
 export const unusableParameters = (schema: z.ZodType | undefined, sent: object): readonly string[] => {
-  const known = schema instanceof z.ZodObject ? schema.shape : {}
+  // The shape of an object of which nothing more is known is of any schemas.
+  const known: Readonly<Record<string, z.ZodType>> = schema instanceof z.ZodObject ? schema.shape : {}
   return Object.entries(sent)
     .filter(([name, value]) => {
       const parameter = known[name]

@@ -163,7 +163,7 @@ describe('characters that nobody sees', () => {
       { phone: `\u200E${phone}`, match_on_details: true },
     ]) {
       const { status, body } = await report(named)
-      expect({ named, status, about: body.data?.contact_id }).toEqual({ named, status: 201, about: lead.contact_id })
+      expect({ named, status, about: body.data.contact_id }).toEqual({ named, status: 201, about: lead.contact_id })
     }
   })
 

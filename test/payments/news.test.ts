@@ -289,7 +289,8 @@ describe('late news of the provider', () => {
     expect(answers.map(({ status }) => status)).toEqual(news.map(() => 200))
     expect([await happened(application_id), await happened(mandated_id)]).toEqual(before)
     const told = news.map((body) => (JSON.parse(body) as { readonly id: string }).id)
-    expect(logged.map(({ provider_event_id }) => provider_event_id).toSorted()).toEqual(told.toSorted())
+    expect(new Set(logged.map(({ provider_event_id }) => provider_event_id))).toEqual(new Set(told))
+    expect(logged).toHaveLength(told.length)
     for (const event_id of told) {
       const receipts = await checkout.log.read(`payment_news-${derivedId('payment_news', organisation_id, event_id)}`)
       expect(receipts).toHaveLength(1)
