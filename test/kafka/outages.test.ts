@@ -69,12 +69,12 @@ describe.skipIf(!ports)(`brokers that are away${skipped}`, () => {
 })
 
 describe.skipIf(!ports)(`the start of a worker${skipped}`, () => {
-  test('waits for brokers that are away, and says which', async () => {
+  test('waits for brokers that are away, and says which', { timeout: 90_000 }, async () => {
     const broker = `127.0.0.1:${await freePort()}`
     await using fixture = await deliveryFixture()
 
     await using role = await startRole({ DATABASE_URL: fixture.url, ...onTopic(broker) }, 'delivery-worker/main.ts')
-    await eventually(async () => role.output().includes('"variable":"KAFKA_BROKERS"'))
+    await eventually(async () => role.output().includes('"variable":"KAFKA_BROKERS"'), 60_000)
 
     expect(role.output()).toContain(`"address":"${broker}"`)
     expect((await role.details()).body).toMatchObject({
