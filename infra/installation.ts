@@ -110,10 +110,11 @@ export const checkInstallation = ({ pool, keys, storedLog, isLogHere }: Parts): 
     return { id, reached: end ?? inDatabase.furthest }
   })
 
+/** A consumer that found an empty log stands at its beginning, which is all zeros: it has read nothing. */
 const findInDatabase = async (db: ClientBase): Promise<Pick<Found, 'ofDatabase' | 'hasConsumers' | 'furthest'>> => {
   const { rows } = await db.query<{ id: string | null; has_consumers: boolean; furthest: Position | null }>(`
     select (select id from installation) as id, exists (select from consumer_checkpoint) as has_consumers,
-      (select max(position collate "C") from consumer_checkpoint) as furthest`)
+      (select max(position collate "C") from consumer_checkpoint where position ~ '[1-9]') as furthest`)
   return {
     ofDatabase: rows[0]?.id ?? undefined,
     hasConsumers: rows[0]?.has_consumers ?? false,

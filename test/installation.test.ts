@@ -73,6 +73,19 @@ test('an existing installation is named at its next start, and goes on', async (
   expect((await log.readAll()).map(({ type }) => type).at(-1)).toBe('InstallationBegun')
 })
 
+test.each([
+  ['PostgreSQL', '00000000000000000000-00000000000000000000'],
+  ['EventStoreDB', '00000000000000000000/00000000000000000000'],
+])('a consumer that found nothing to read before the first start has read nothing: %s', async (_log, beginning) => {
+  await using database = await testDatabase()
+  await using log = await logOver(makeDatabase({ systemEvents: false, positionsOfRepeats: true }))
+  await hasRead(database, beginning as Position)
+
+  const { id } = await startWith(database, log)
+
+  expect(await log.readAll()).toMatchObject([{ type: 'InstallationBegun', data: { installation_id: id } }])
+})
+
 test('a database that was restored from before it was named is the same installation, with the same master key', async () => {
   await using database = await testDatabase()
   await using log = await logOver(empty())
