@@ -9,7 +9,8 @@ import { buffer } from 'node:stream/consumers'
  * the next one when a server takes no connection. A request that was sent is not sent again: it may have been carried out.
  */
 export const startPoolingProxy = async (portsOf: (incoming: IncomingMessage) => readonly number[]) => {
-  const agent = new Agent({ keepAlive: true })
+  // Each connection in its turn: none of those in use lies idle until its server gives it up.
+  const agent = new Agent({ keepAlive: true, scheduling: 'fifo' })
   const broken: string[] = []
   let requests = 0
 

@@ -35,7 +35,7 @@ export const listen = async (
   { finishMs = usualFinishMs, idleMs = 0 }: Closing = {},
 ): Promise<Listening> => {
   const server = createServer({ keepAliveTimeout: 65_000 })
-  const drain = drainOf(server)
+  const { drain, turns } = drainOf(server)
   const unused = unusedConnections(server)
   server.on('request', serveRequest)
   server.listen(port, host)
@@ -48,16 +48,16 @@ export const listen = async (
   })
   return {
     port: (server.address() as AddressInfo).port, // a TCP server that listens has such an address
-    drain: () => void drain(),
+    drain,
     close: async () => {
       const closed = once(server, 'close')
-      const drainedAt = drain()
+      drain()
       // Connections that were made already are taken first: whoever made one may have sent a request.
       await setImmediate()
       // Of node:http, this would close the idle connections at once.
       NetServer.prototype.close.call(server)
       const endIdle = () => {
-        if (performance.now() - drainedAt < idleMs) return
+        if (turns() * lookForIdleMs < idleMs) return
         for (const socket of unused) if (idleMs === 0 || socket.bytesRead === 0) socket.destroy()
         // A connection whose request ends now would be kept open for the next one; a request need never end.
         server.closeIdleConnections()
@@ -74,18 +74,26 @@ export const listen = async (
   }
 }
 
-/** Has every answer from now on say that its connection ends, those under way included; since when that is so. */
-const drainOf = (server: Server): (() => number) => {
+/**
+ * `drain` has every answer from now on say that its connection ends, those under way included. `turns` says for how long
+ * that is so by the turns that the process took: one that stood still has not read what came in the meantime.
+ */
+const drainOf = (server: Server): { readonly drain: () => void; readonly turns: () => number } => {
   const underWay = new Set<ServerResponse>()
-  let drainedAt: number | undefined
+  let counting: NodeJS.Timeout | undefined
+  let turns = 0
   server.on('request', (_request, response: ServerResponse) => {
-    if (drainedAt !== undefined) response.shouldKeepAlive = false
+    if (counting) response.shouldKeepAlive = false
     underWay.add(response)
     response.once('close', () => underWay.delete(response))
   })
-  return () => {
-    for (const response of underWay) response.shouldKeepAlive = false
-    return (drainedAt ??= performance.now())
+  server.once('close', () => clearInterval(counting))
+  return {
+    drain: () => {
+      for (const response of underWay) response.shouldKeepAlive = false
+      counting ??= setInterval(() => turns++, lookForIdleMs).unref()
+    },
+    turns: () => turns,
   }
 }
 
