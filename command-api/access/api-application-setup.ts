@@ -4,6 +4,7 @@ import { ApiApplicationId, type OrganisationId } from '#domain/values.ts'
 import { derivedId } from '#infra/ids.ts'
 import { hashSecret, type SecretCheck } from '#infra/crypto/secret-hash.ts'
 import { commandHandler, type Writer } from '../handle.ts'
+import { isLeftOut } from '../setup-kept.ts'
 import type { SetupContext, SetupSection, SetupStep } from '../setup-section.ts'
 import { differences, orSay, unchanged } from './declared.ts'
 import { DeclaredApiApplication } from './schemas.ts'
@@ -24,12 +25,17 @@ export const apiApplicationsSection = ({ writer, checkSecret }: Deps): SetupSect
 
   const planOne = async (
     declared: DeclaredApiApplication,
+    written: unknown,
     id: ApiApplicationId,
     setup: SetupContext,
   ): Promise<SetupStep> => {
     const existing = await load(id)
     const isThere = existing && !existing.deleted && existing.organisation_id === setup.organisation_id
-    return isThere ? change(declared, existing, setup) : create(declared, id, setup)
+    if (!isThere) return create(declared, id, setup)
+    const allowed_origins = isLeftOut(written, 'allowed_origins')
+      ? [...existing.allowed_origins]
+      : declared.allowed_origins
+    return change({ ...declared, allowed_origins }, existing, setup)
   }
 
   const create = async (
@@ -103,6 +109,7 @@ export const apiApplicationsSection = ({ writer, checkSecret }: Deps): SetupSect
     key: 'api_applications',
     schema: DeclaredApiApplication,
     plan: async (declared, setup) => {
+      const written = setup.declared('api_applications')
       const ids = new Set<ApiApplicationId>()
       const steps: SetupStep[] = []
       for (const [index, each] of declared.entries()) {
@@ -110,7 +117,7 @@ export const apiApplicationsSection = ({ writer, checkSecret }: Deps): SetupSect
         if (ids.has(id)) setup.report([index], 'is the same API application as an earlier one in the list')
         ids.add(id)
         const report = (path: readonly PropertyKey[], reason: string) => setup.report([index, ...path], reason)
-        const step = await orSay(report, async () => planOne(each, id, setup))
+        const step = await orSay(report, async () => planOne(each, written[index], id, setup))
         if (step) steps.push(step)
       }
       return steps

@@ -4,6 +4,7 @@ import type { LeadRule } from '#domain/campaigns/events.ts'
 import { leadIntake, type SetLeadIntake } from '#domain/campaigns/lead-intake.ts'
 import type { LeadIntake } from '#domain/campaigns/record.ts'
 import { commandHandler, type Writer } from '../handle.ts'
+import { keptWhereLeftOut } from '../setup-kept.ts'
 import { reportRefusal, type SetupContext, type SetupSection, type SetupStep } from '../setup-section.ts'
 import { DeclaredCampaign, DeclaredIntake } from './declared.ts'
 import { campaignIdOf } from './ids.ts'
@@ -13,11 +14,13 @@ export const campaignsSection = (writer: Writer): SetupSection<DeclaredCampaign>
   const { handle, load, preview } = commandHandler(writer, campaign)
 
   const planOne = async (
-    { key, ...choices }: DeclaredCampaign,
+    { key, ...declared }: DeclaredCampaign,
+    written: unknown,
     { organisation_id, context }: SetupContext,
   ): Promise<SetupStep> => {
     const campaign_id = campaignIdOf(organisation_id, key)
     const existing = await load(campaign_id)
+    const choices = keptWhereLeftOut(declared, existing, written)
     const command: CampaignCommand = existing
       ? { type: 'ChangeCampaign', choices }
       : { type: 'CreateCampaign', campaign_id, organisation_id, key, choices }
@@ -38,7 +41,8 @@ export const campaignsSection = (writer: Writer): SetupSection<DeclaredCampaign>
     plan: async (declared, setup) => {
       const plans = declared.map(async (each, index) => {
         const earlier = declared.findIndex(({ key }) => key === each.key)
-        if (earlier === index) return reportRefusal(setup, [index], () => planOne(each, setup))
+        if (earlier === index)
+          return reportRefusal(setup, [index], () => planOne(each, setup.declared('campaigns')[index], setup))
         setup.report([index, 'key'], `is that of campaigns[${earlier}]`)
         return undefined
       })

@@ -13,6 +13,7 @@ import {
 } from '#domain/catalogue/events.ts'
 import { stageConfigs, type Presentation } from '#domain/catalogue/record.ts'
 import { plainWords, reasonsOf } from '#domain/reasons.ts'
+import { eachKeptWhereLeftOut } from '../setup-kept.ts'
 import { JourneyId, PresentationId, Slug } from '#domain/values.ts'
 
 const Text = z.string().min(1)
@@ -119,6 +120,17 @@ export const journeyOf = (declared: DeclaredJourney, position: number, idOf: IdO
     questions: questions.map((question, at) => questionOf(question, at, questions, inJourney)),
     presentations: presentations.map((presentation, at) => presentationOf(presentation, at, presentations, inJourney)),
   }
+}
+
+/** What the file leaves out of a journey that there is stays as it is; what it names of it counts as a whole. */
+export const keptJourneys = (
+  journeys: readonly ReleaseJourney[],
+  before: readonly ReleaseJourney[],
+  written: unknown,
+): ReleaseJourney[] => {
+  const names = ['id', 'description', 'journey_loading', 'lifecycle_state', 'questions', 'presentations'] as const
+  const kept = eachKeptWhereLeftOut(journeys, before, written, ({ slug }) => slug, names)
+  return kept.map((journey) => ({ ...journey, display_id: `jrn_${journey.id}` }))
 }
 
 const questionOf = (

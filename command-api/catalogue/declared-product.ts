@@ -12,7 +12,8 @@ import { standardUnderwriting } from '#domain/rating/underwriting.ts'
 import { CoverId, CurrencyCode, Pence, Slug, type OrganisationId, ProductType } from '#domain/values.ts'
 import { derivedId } from '#infra/ids.ts'
 import { checkoutOf, DeclaredCheckout, type FindFile } from './declared-checkout.ts'
-import { DeclaredJourney, journeyOf, type IdOf } from './declared-journey.ts'
+import { DeclaredJourney, journeyOf, keptJourneys, type IdOf } from './declared-journey.ts'
+import { keptWhereLeftOut, writtenAt } from '../setup-kept.ts'
 import { productIdOf } from './ids.ts'
 import { Tier, RatingFactors, RateTableKey, UnderwritingRules } from '#domain/rating/events.ts'
 
@@ -152,6 +153,14 @@ export const draftOf = (declared: DeclaredProduct, { organisation_id, currency_c
     earnings: declared.earnings,
     checkout: checkoutOf(declared.checkout, findFile, idOf),
   }
+}
+
+/** What the file leaves out of a product that there is stays as it is: also of its checkout, and of each journey. */
+export const keptDraft = (draft: Draft, before: Draft | undefined, written: unknown): Draft => {
+  if (!before) return draft
+  const checkout = keptWhereLeftOut(draft.checkout, before.checkout, writtenAt(written, 'checkout'))
+  const journeys = keptJourneys(draft.journeys, before.journeys, writtenAt(written, 'journeys'))
+  return keptWhereLeftOut({ ...draft, checkout, journeys }, before, written)
 }
 
 const coverOf = (declared: DeclaredCover, cover_index: number, idOf: IdOf): ReleaseCover => {

@@ -22,7 +22,7 @@ import {
 import { commandHandler, type Writer } from '../handle.ts'
 import { reportRefusal, type SetupContext, type SetupSection, type SetupStep } from '../setup-section.ts'
 import { changedPaths } from './changed-paths.ts'
-import { DeclaredProduct, draftOf, leftOut } from './declared-product.ts'
+import { DeclaredProduct, draftOf, keptDraft, leftOut } from './declared-product.ts'
 import { rateTableIdOf } from './ids.ts'
 import { DeclaredRateTable, tableOf } from './rate-tables-setup.ts'
 import type { HasSold } from './routes.ts'
@@ -125,7 +125,14 @@ export const productsSection = ({
     key: 'products',
     schema: DeclaredProduct,
     plan: async (declared, setup) => {
-      const drafts = declared.map((each) => draftOf(each, { ...setup, findFile: (name) => fileOf(name, setup) }))
+      const findFile = (name: string) => fileOf(name, setup)
+      const drafts = await Promise.all(
+        declared.map(async (each, index) => {
+          const draft = draftOf(each, { ...setup, findFile })
+          const existing = await products.load(draft.product_id)
+          return keptDraft(draft, existing?.draft, setup.declared('products')[index])
+        }),
+      )
       const table = await findTables(drafts, setup)
       const rules = z
         .array(z.object({ rpi: z.array(z.unknown()).default([]) }))

@@ -1,9 +1,14 @@
-import { customIntegration, type CustomIntegrationCommand } from '#domain/custom-integrations/custom-integration.ts'
+import {
+  customIntegration,
+  type CustomIntegrationCommand,
+  type Settings,
+} from '#domain/custom-integrations/custom-integration.ts'
 import type { CustomIntegrationId, Inbound } from '#domain/custom-integrations/events.ts'
 import { integrationConnection } from '#domain/custom-integrations/integration-connection.ts'
 import type { OrganisationId } from '#domain/values.ts'
 import { commandHandler, type Writer } from '../handle.ts'
 import { reportRefusal, type SetupContext, type SetupSection, type SetupStep } from '../setup-section.ts'
+import { eachKeptWhereLeftOut, keptWhereLeftOut, writtenAt } from '../setup-kept.ts'
 import { namesIn } from '../setup-names.ts'
 import { DeclaredIntegration, settingsOf } from './declared.ts'
 import { customIntegrationIdOf, integrationConnectionIdOf } from './ids.ts'
@@ -54,12 +59,13 @@ export const customIntegrationsSection = ({
 
   const planIntegration = async (
     declared: DeclaredIntegration,
+    written: unknown,
     { organisation_id, context }: SetupContext,
   ): Promise<SetupStep> => {
     const { name } = declared
     const id = customIntegrationIdOf(organisation_id, name)
     const existing = await integrations.load(id)
-    const settings = settingsOf(declared)
+    const settings = keptSettings(settingsOf(declared), existing, written)
     const faults = outboundFaults(settings.outbound, allowsHttp)
     const command: CustomIntegrationCommand = existing
       ? { type: 'ChangeCustomIntegration', faults, ...settings }
@@ -129,7 +135,9 @@ export const customIntegrationsSection = ({
           return []
         }
         await reportUnknownOutcomes(each, index, setup)
-        const own = await reportRefusal(setup, [index], () => planIntegration(each, setup))
+        const own = await reportRefusal(setup, [index], () =>
+          planIntegration(each, setup.declared('custom_integrations')[index], setup),
+        )
         const id = customIntegrationIdOf(setup.organisation_id, each.name)
         const ofConnections = each.connections.map(async (connection, place) => {
           const before = each.connections.findIndex(({ name }) => name === connection.name)
@@ -141,6 +149,20 @@ export const customIntegrationsSection = ({
       return (await Promise.all(plans)).flat().filter((step) => step !== undefined)
     },
   }
+}
+
+/** What the file leaves out of an integration that there is stays as it is. */
+const keptSettings = ({ inbound, outbound }: Settings, existing: Settings | undefined, written: unknown): Settings => {
+  if (inbound) return { inbound: keptWhereLeftOut(inbound, existing?.inbound, writtenAt(written, 'inbound')), outbound }
+  if (!outbound) return existing ?? { inbound, outbound }
+  const writtenOutbound = writtenAt(written, 'outbound')
+  const endpoints = eachKeptWhereLeftOut(
+    outbound.endpoints,
+    existing?.outbound?.endpoints,
+    writtenAt(writtenOutbound, 'endpoints'),
+    ({ key }) => key,
+  )
+  return { inbound, outbound: keptWhereLeftOut({ ...outbound, endpoints }, existing?.outbound, writtenOutbound) }
 }
 
 const describeInbound = (inbound: Inbound): readonly string[] => {

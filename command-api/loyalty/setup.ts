@@ -1,6 +1,7 @@
 import { programme, type ProgrammeCommand } from '#domain/loyalty/programme.ts'
 import { commandHandler, type Writer } from '../handle.ts'
 import type { ReportUnknownNames } from '../setup-names.ts'
+import { eachKeptWhereLeftOut, keptWhereLeftOut, writtenAt } from '../setup-kept.ts'
 import { reportRefusal, type SetupContext, type SetupSection, type SetupStep } from '../setup-section.ts'
 import { DeclaredProgramme } from './declared.ts'
 import { programmeIdOf } from './ids.ts'
@@ -12,11 +13,14 @@ export const loyaltyProgrammesSection = ({ writer, reportUnknownNames }: Deps): 
   const { handle, load, preview } = commandHandler(writer, programme)
 
   const planOne = async (
-    { slug, ...choices }: DeclaredProgramme,
+    { slug, ...declared }: DeclaredProgramme,
+    written: unknown,
     { organisation_id, context }: SetupContext,
   ): Promise<SetupStep> => {
     const programme_id = programmeIdOf(organisation_id, slug)
     const existing = await load(programme_id)
+    const tiers = eachKeptWhereLeftOut(declared.tiers, existing?.tiers, writtenAt(written, 'tiers'), ({ key }) => key)
+    const choices = keptWhereLeftOut({ ...declared, tiers }, existing, written)
     const command: ProgrammeCommand = existing
       ? { type: 'ChangeProgramme', choices }
       : { type: 'CreateProgramme', programme_id, organisation_id, slug, choices }
@@ -46,7 +50,8 @@ export const loyaltyProgrammesSection = ({ writer, reportUnknownNames }: Deps): 
       const plans = declared.map(async (each, index) => {
         await reportUnknownNames(setup, 'product', each.products, [index, 'products'])
         const earlier = declared.findIndex(({ slug }) => slug === each.slug)
-        if (earlier === index) return reportRefusal(setup, [index], () => planOne(each, setup))
+        if (earlier === index)
+          return reportRefusal(setup, [index], () => planOne(each, setup.declared('loyalty_programmes')[index], setup))
         setup.report([index, 'slug'], `is that of loyalty_programmes[${earlier}]`)
         return undefined
       })

@@ -13,6 +13,7 @@ import { Key, type Pipeline } from '#domain/pipeline/events.ts'
 import { seededPipeline } from '#domain/pipeline/record.ts'
 import type { OrganisationId } from '#domain/values.ts'
 import { commandHandler, type Writer } from '../handle.ts'
+import { eachKeptWhereLeftOut, unlessSeeded } from '../setup-kept.ts'
 import type { AnySetupSection, SetupContext, SetupSection } from '../setup-section.ts'
 
 /** A key of a value, or a number that is always the same. */
@@ -68,26 +69,30 @@ const keysOf = (declared: readonly unknown[]): readonly string[] =>
 type Part<Item> = {
   readonly key: string
   readonly schema: z.ZodType<Item>
-  readonly declared: (items: readonly Item[]) => Partial<OutcomeModel>
+  readonly before: (model: OutcomeModel) => readonly Item[]
+  readonly declared: (items: Item[]) => Partial<OutcomeModel>
   readonly check?: (items: readonly Item[], setup: SetupContext, model: OutcomeModel) => Promise<void>
 }
 
 const partSection = <Item extends { readonly key: string }>(
   writer: Writer,
-  { key, schema, declared, check }: Part<Item>,
+  { key, schema, before: itemsOf, declared, check }: Part<Item>,
 ): SetupSection<Item> => {
   const { handle, preview, load } = commandHandler(writer, outcomeModel)
   return {
     key,
     schema,
-    plan: async (items, setup) => {
+    plan: async (given, setup) => {
       const { organisation_id, context, report } = setup
+      const before = await load(organisation_id)
+      const model = before ?? seededModel
+      const known = unlessSeeded(itemsOf(model), itemsOf(seededModel))
+      const items = eachKeptWhereLeftOut(given, known, setup.declared(key), (item) => item.key)
       for (const [index, item] of items.entries()) {
         const earlier = items.findIndex((other) => other.key === item.key)
         if (earlier !== index) report([index, 'key'], `is that of ${key}[${earlier}]`)
       }
-      const before = await load(organisation_id)
-      await check?.(items, setup, before ?? seededModel)
+      await check?.(items, setup, model)
       const command = { type: 'DeclareOutcomeModel', organisation_id, declared: declared(items) } as const
       const events = await preview(organisation_id, command)
       const change = events.length === 0 ? 'none' : before ? 'change' : 'create'
@@ -113,7 +118,8 @@ export const outcomeModelSections = (
   partSection(writer, {
     key: 'outcome_measures',
     schema: Measure.strict(),
-    declared: (measures) => ({ measures: [...measures] }),
+    before: ({ measures }) => measures,
+    declared: (measures) => ({ measures }),
     check: async (measures, { report, declared }, { types }) => {
       if (measures.length === 0) report([], 'must have at least 1 item')
       if (declared('outcome_types').length > 0) return
@@ -125,7 +131,8 @@ export const outcomeModelSections = (
   partSection(writer, {
     key: 'outcome_products',
     schema: DeclaredProduct,
-    declared: (products) => ({ products: [...products] }),
+    before: ({ products }) => products,
+    declared: (products) => ({ products }),
     check: async (products, { report }) => {
       for (const [index, { key, aliases }] of products.entries()) {
         const before = products.slice(0, index)
@@ -140,8 +147,9 @@ export const outcomeModelSections = (
   }),
   partSection(writer, {
     key: 'outcome_types',
-    schema: DeclaredType,
-    declared: (types) => ({ types: types.map(typeOf) }),
+    schema: DeclaredType.transform(typeOf),
+    before: ({ types }) => types,
+    declared: (types) => ({ types }),
     check: async (types, { organisation_id, report, declared }, model) => {
       if (types.length === 0) report([], 'must have at least 1 item')
       const inFile = keysOf(declared('outcome_measures'))
@@ -152,9 +160,12 @@ export const outcomeModelSections = (
       for (const [index, { values, effect, stage }] of types.entries()) {
         for (const [at, { key, formula }] of values.entries()) {
           if (!measures.includes(key)) report([index, 'values', at, 'key'], `there is no measure ${key}`)
-          for (const operand of Object.values(formula ?? {}).flat())
-            if (typeof operand === 'string' && !values.slice(0, at).some((value) => value.key === operand))
-              report([index, 'values', at, 'formula'], `${operand} is no value of this type that stands before ${key}`)
+          for (const operand of formula?.of ?? [])
+            if ('value' in operand && !values.slice(0, at).some((value) => value.key === operand.value))
+              report(
+                [index, 'values', at, 'formula'],
+                `${operand.value} is no value of this type that stands before ${key}`,
+              )
         }
         if (effect === 'stage' && stage === null) report([index, 'stage'], 'is needed with effect stage')
         if (stage !== null && !stages.includes(stage)) report([index, 'stage'], `there is no stage ${stage}`)

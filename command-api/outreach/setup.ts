@@ -3,6 +3,7 @@ import { outreachSettings } from '#domain/outreach/settings.ts'
 import { outreachStream, type OutreachCommand } from '#domain/outreach/stream.ts'
 import { Rejection } from '#domain/rejection.ts'
 import { commandHandler, type Writer } from '../handle.ts'
+import { keptWhereLeftOut } from '../setup-kept.ts'
 import type { ReportUnknownNames } from '../setup-names.ts'
 import {
   reportRefusal,
@@ -64,11 +65,12 @@ const streamsSection = ({ writer, reportUnknownNames }: Deps): SetupSection<Decl
 
   const planOne = async (
     { slug, kind, started, ...chosen }: DeclaredInFile,
+    written: unknown,
     { organisation_id, context, time_zone }: SetupContext,
   ): Promise<SetupStep> => {
-    const choices = withDefaults(kind, chosen)
     const stream_id = outreachStreamIdOf(organisation_id, slug)
     const { stream } = await load(stream_id)
+    const choices = keptWhereLeftOut(withDefaults(kind, chosen), stream, written)
     if (stream && stream.kind !== kind)
       throw new Rejection('conflict', `${slug} is a ${stream.kind}: the kind of a stream is fixed.`)
     const moment = { now: context.now, time_zone }
@@ -98,7 +100,8 @@ const streamsSection = ({ writer, reportUnknownNames }: Deps): SetupSection<Decl
       const plans = declared.map(async (each, index) => {
         await reportUnknownNames(setup, 'campaign', each.campaigns, [index, 'campaigns'])
         const earlier = declared.findIndex(({ slug }) => slug === each.slug)
-        if (earlier === index) return reportRefusal(setup, [index], () => planOne(each, setup))
+        if (earlier === index)
+          return reportRefusal(setup, [index], () => planOne(each, setup.declared('outreach_streams')[index], setup))
         setup.report([index, 'slug'], `is that of outreach_streams[${earlier}]`)
         return undefined
       })

@@ -40,7 +40,10 @@ export const GivenPaymentAccount = z.strictObject({
     .describe('With the keys of a platform, the connected account that it acts for.'),
   capture: CardCapture.default('automatic').describe('manual: cards are charged when the policy is set up.'),
 })
-type GivenPaymentAccount = z.output<typeof GivenPaymentAccount>
+/** Without a secret for news at all, that in force stays. */
+type GivenPaymentAccount = Omit<z.output<typeof GivenPaymentAccount>, 'webhook_secret'> & {
+  readonly webhook_secret?: string | null | undefined
+}
 
 /** An organisation has one account for each mode. */
 export const paymentAccountIdOf = (organisation_id: OrganisationId, mode: PaymentMode): PaymentAccountId =>
@@ -54,7 +57,12 @@ export const isKeyOfOtherMode = (key: string, mode: PaymentMode): boolean =>
 export const makePaymentAccounts = ({ writer, keys, allowsHttp }: PaymentAccountsDeps) => {
   const handler = commandHandler(writer, paymentAccount)
 
-  const holds = (existing: SealedPaymentAccount, name: 'secret_key' | 'webhook_secret', given: string | null) => {
+  const holds = (
+    existing: SealedPaymentAccount,
+    name: 'secret_key' | 'webhook_secret',
+    given: string | null | undefined,
+  ) => {
+    if (given === undefined) return true
     const sealed = name === 'secret_key' ? existing.sealed_secret_key : existing.sealed_webhook_secret
     if (sealed === null || given === null) return sealed === given
     return holdsSecret(keys, sealed, paymentSecretPlace(existing.organisation_id, existing.id, name), given)
@@ -77,7 +85,10 @@ export const makePaymentAccounts = ({ writer, keys, allowsHttp }: PaymentAccount
       ...given,
       http_allowed: allowsHttp(given.base_url),
       sealed_secret_key: sealed('secret_key', secret_key),
-      sealed_webhook_secret: webhook_secret === null ? null : sealed('webhook_secret', webhook_secret),
+      sealed_webhook_secret:
+        webhook_secret === undefined
+          ? (existing?.sealed_webhook_secret ?? null)
+          : webhook_secret && sealed('webhook_secret', webhook_secret),
       are_same_secrets:
         existing !== undefined &&
         holds(existing, 'secret_key', secret_key) &&

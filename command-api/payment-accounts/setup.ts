@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { PaymentMode } from '#domain/payment-accounts/events.ts'
+import { isLeftOut, keptWhereLeftOut } from '../setup-kept.ts'
 import { reportRefusal, type SetupContext, type SetupSection, type SetupStep } from '../setup-section.ts'
 import {
   GivenPaymentAccount,
@@ -18,13 +19,17 @@ export const paymentAccountsSection = (deps: PaymentAccountsDeps): SetupSection<
   const { handle, load, preview, commandFor } = makePaymentAccounts(deps)
 
   const planOne = async (
-    { mode, ...given }: DeclaredPaymentAccount,
+    { mode, ...declared }: DeclaredPaymentAccount,
+    written: unknown,
     { organisation_id, context }: SetupContext,
   ): Promise<SetupStep> => {
     const id = paymentAccountIdOf(organisation_id, mode)
-    const command = await commandFor(organisation_id, mode, given)
-    const isChanged = (await preview(id, command)).length > 0
     const existing = await load(id)
+    const names = ['base_url', 'publishable_key', 'stripe_account', 'capture'] as const
+    const given = keptWhereLeftOut(declared, existing, written, names)
+    const webhook_secret = existing && isLeftOut(written, 'webhook_secret') ? undefined : given.webhook_secret
+    const command = await commandFor(organisation_id, mode, { ...given, webhook_secret })
+    const isChanged = (await preview(id, command)).length > 0
     const { base_url, stripe_account, capture } = given
     return {
       what: `payment account ${mode}`,
@@ -51,7 +56,9 @@ export const paymentAccountsSection = (deps: PaymentAccountsDeps): SetupSection<
         for (const name of ['secret_key', 'publishable_key'] as const)
           if (isKeyOfOtherMode(each[name] ?? '', each.mode))
             setup.report([index, name], `is not a key of the mode ${each.mode}`)
-        return reportRefusal(setup, [index, 'base_url'], () => planOne(each, setup))
+        return reportRefusal(setup, [index, 'base_url'], () =>
+          planOne(each, setup.declared('payment_accounts')[index], setup),
+        )
       })
       return (await Promise.all(plans)).filter((step) => step !== undefined)
     },

@@ -18,6 +18,7 @@ import { derivedId } from '#infra/ids.ts'
 import { withoutUnseen } from '#domain/unseen.ts'
 import { EmailAddress } from '../email-address.ts'
 import { commandHandler, type Writer } from '../handle.ts'
+import { eachKeptWhereLeftOut, unlessSeeded } from '../setup-kept.ts'
 import { reportUnlessOne, type AnySetupSection, type SetupContext, type SetupSection } from '../setup-section.ts'
 
 type Part<Item> = {
@@ -25,26 +26,31 @@ type Part<Item> = {
   readonly schema: z.ZodType<Item>
   /** What must be told apart within the list. */
   readonly nameOf?: (item: Item) => string
+  /** The items that there are: what the file leaves out of one of the same name stays as it is. */
+  readonly before?: (pipeline: Pipeline) => readonly Item[]
+  readonly names?: readonly (keyof Item)[]
   readonly declared: (items: readonly Item[], setup: SetupContext, before: Pipeline | undefined) => Partial<Pipeline>
   readonly check?: (items: readonly Item[], setup: SetupContext, before: Pipeline | undefined) => void
 }
 
 /** A list of the set-up file that is one part of the pipeline, and replaces it as a whole. */
-const partSection = <Item>(
+const partSection = <Item extends object>(
   writer: Writer,
-  { key, schema, nameOf, declared, check }: Part<Item>,
+  { key, schema, nameOf, before: itemsOf, names, declared, check }: Part<Item>,
 ): SetupSection<Item> => {
   const { handle, preview, load } = commandHandler(writer, pipeline)
   return {
     key,
     schema,
-    plan: async (items, setup) => {
+    plan: async (given, setup) => {
       const { organisation_id, context, report } = setup
+      const before = await load(organisation_id)
+      const known = itemsOf && unlessSeeded(itemsOf(before ?? seededPipeline), itemsOf(seededPipeline))
+      const items = nameOf && known ? eachKeptWhereLeftOut(given, known, setup.declared(key), nameOf, names) : given
       for (const [index, item] of items.entries()) {
         const earlier = nameOf ? items.findIndex((other) => nameOf(other) === nameOf(item)) : index
         if (earlier !== index) report([index], `is there already as ${key}[${earlier}]`)
       }
-      const before = await load(organisation_id)
       check?.(items, setup, before)
       const command = { type: 'DeclarePipeline', organisation_id, declared: declared(items, setup, before) } as const
       const events = await preview(organisation_id, command)
@@ -124,6 +130,7 @@ export const pipelineSections = (writer: Writer): readonly AnySetupSection[] => 
     key: 'stages',
     schema: DeclaredStage,
     nameOf: ({ key }) => key,
+    before: ({ stages }) => stages,
     declared: (stages) => ({ stages: [...stages] }),
     check: (stages, { report }) => {
       for (const kind of StageKind.options)
@@ -134,6 +141,8 @@ export const pipelineSections = (writer: Writer): readonly AnySetupSection[] => 
     key: 'team_members',
     schema: DeclaredMember,
     nameOf: ({ email }) => email.toLowerCase(),
+    before: ({ team_members }) => team_members,
+    names: ['id', 'active'],
     declared: (members, { organisation_id }) => ({
       team_members: members.map(({ id, ...member }): TeamMember => {
         const email = member.email.toLowerCase()
@@ -145,6 +154,7 @@ export const pipelineSections = (writer: Writer): readonly AnySetupSection[] => 
     key: 'custom_fields',
     schema: DeclaredField,
     nameOf: ({ key }) => key,
+    before: ({ custom_fields }) => custom_fields,
     declared: (fields) => ({ custom_fields: [...fields] }),
     check: (fields, { report }) => {
       for (const [index, { type, options }] of fields.entries()) {

@@ -34,7 +34,10 @@ export const GivenAccount = z.strictObject({
     .default(null)
     .describe('Of message_gateway and smtp: what their news is signed with; never shown. Without it none is taken.'),
 })
-type GivenAccount = z.output<typeof GivenAccount>
+/** Without a secret for news at all, that in force stays. */
+type GivenAccount = Omit<z.output<typeof GivenAccount>, 'webhook_secret'> & {
+  readonly webhook_secret?: string | null | undefined
+}
 
 const addresses: Readonly<Record<Provider, string | undefined>> = {
   twilio_lookup: 'https://lookups.twilio.com',
@@ -56,7 +59,12 @@ export const providerAccountIdOf = (organisation_id: OrganisationId, provider: P
 export const makeAccounts = ({ writer, keys, allowsHttp }: ProviderAccountsDeps) => {
   const handler = commandHandler(writer, providerAccount)
 
-  const holds = (existing: SealedAccount, name: 'secret' | 'webhook_secret', given: string | null): boolean => {
+  const holds = (
+    existing: SealedAccount,
+    name: 'secret' | 'webhook_secret',
+    given: string | null | undefined,
+  ): boolean => {
+    if (given === undefined) return true
     const sealed = name === 'secret' ? existing.sealed_secret : existing.sealed_webhook_secret
     if (sealed === null || given === null) return sealed === given
     return holdsSecret(keys, sealed, accountSecretPlace(existing.organisation_id, existing.id, name), given)
@@ -81,7 +89,10 @@ export const makeAccounts = ({ writer, keys, allowsHttp }: ProviderAccountsDeps)
       http_allowed: allowsHttp(address),
       account,
       sealed_secret: sealed('secret', secret),
-      sealed_webhook_secret: webhook_secret === null ? null : sealed('webhook_secret', webhook_secret),
+      sealed_webhook_secret:
+        webhook_secret === undefined
+          ? (existing?.sealed_webhook_secret ?? null)
+          : webhook_secret && sealed('webhook_secret', webhook_secret),
       are_same_secrets:
         existing !== undefined &&
         holds(existing, 'secret', secret) &&

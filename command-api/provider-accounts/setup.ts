@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Provider } from '#domain/provider-accounts/events.ts'
+import { isLeftOut, keptWhereLeftOut } from '../setup-kept.ts'
 import { reportRefusal, type SetupContext, type SetupSection, type SetupStep } from '../setup-section.ts'
 import { GivenAccount, makeAccounts, providerAccountIdOf, type ProviderAccountsDeps } from './accounts.ts'
 
@@ -12,13 +13,16 @@ export const providerAccountsSection = (deps: ProviderAccountsDeps): SetupSectio
   const { handle, load, preview, commandFor } = makeAccounts(deps)
 
   const planOne = async (
-    { provider, ...given }: DeclaredAccount,
+    { provider, ...declared }: DeclaredAccount,
+    written: unknown,
     { organisation_id, context }: SetupContext,
   ): Promise<SetupStep> => {
     const id = providerAccountIdOf(organisation_id, provider)
-    const command = await commandFor(organisation_id, provider, given)
-    const [set] = await preview(id, command)
     const existing = await load(id)
+    const given = keptWhereLeftOut(declared, existing, written, ['base_url', 'account'])
+    const webhook_secret = existing && isLeftOut(written, 'webhook_secret') ? undefined : given.webhook_secret
+    const command = await commandFor(organisation_id, provider, { ...given, webhook_secret })
+    const [set] = await preview(id, command)
     const details =
       set?.type === 'ProviderAccountSet' ? [`base_url: ${set.base_url}, account: ${set.account ?? 'none'}`] : []
     return {
@@ -41,7 +45,9 @@ export const providerAccountsSection = (deps: ProviderAccountsDeps): SetupSectio
           setup.report([index, 'provider'], `is that of provider_accounts[${earlier}]`)
           return undefined
         }
-        return reportRefusal(setup, [index, 'base_url'], () => planOne(each, setup))
+        return reportRefusal(setup, [index, 'base_url'], () =>
+          planOne(each, setup.declared('provider_accounts')[index], setup),
+        )
       })
       return (await Promise.all(plans)).filter((step) => step !== undefined)
     },

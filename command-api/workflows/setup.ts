@@ -6,6 +6,7 @@ import {
 import { productIdOf } from '../catalogue/ids.ts'
 import { endpointConnectionIdOf } from '../integrations/ids.ts'
 import { commandHandler, type Writer } from '../handle.ts'
+import { isLeftOut } from '../setup-kept.ts'
 import { namesIn } from '../setup-names.ts'
 import { reportRefusal, type SetupContext, type SetupSection, type SetupStep } from '../setup-section.ts'
 import { connectionExists, DeclaredLifecycleAction, lifecycleActionIdOf, type NamedThings } from './choices.ts'
@@ -19,16 +20,18 @@ export const lifecycleActionsSection = (deps: Deps): SetupSection<DeclaredLifecy
 
   const planOne = async (
     { name, product, endpoint_connection, event_types, active }: DeclaredLifecycleAction,
+    written: unknown,
     { organisation_id, context }: SetupContext,
   ): Promise<SetupStep> => {
     const lifecycle_action_id = lifecycleActionIdOf(organisation_id, name)
+    const existing = await load(lifecycle_action_id)
+    const product_id = product === null ? null : productIdOf(organisation_id, product)
     const choices: LifecycleChoices = {
-      product_id: product === null ? null : productIdOf(organisation_id, product),
+      product_id: existing && isLeftOut(written, 'product') ? existing.product_id : product_id,
       endpoint_connection_id: endpointConnectionIdOf(organisation_id, endpoint_connection),
       event_types,
-      active,
+      active: existing && isLeftOut(written, 'active') ? existing.active : active,
     }
-    const existing = await load(lifecycle_action_id)
     const command: LifecycleActionCommand = existing
       ? { type: 'ChangeLifecycleAction', choices }
       : { type: 'CreateLifecycleAction', lifecycle_action_id, organisation_id, name, choices }
@@ -40,8 +43,8 @@ export const lifecycleActionsSection = (deps: Deps): SetupSection<DeclaredLifecy
         events.length === 0
           ? []
           : [
-              `sends ${event_types.join(', ')} of ${product ?? 'every product'} to ${endpoint_connection}`,
-              ...(active ? [] : ['not active']),
+              `sends ${event_types.join(', ')} of ${choices.product_id === null ? 'every product' : (product ?? 'its product')} to ${endpoint_connection}`,
+              ...(choices.active ? [] : ['not active']),
             ],
       apply: async () => {
         await handle(lifecycle_action_id, command, context)
@@ -74,7 +77,7 @@ export const lifecycleActionsSection = (deps: Deps): SetupSection<DeclaredLifecy
         if (earlier !== index) setup.report([index, 'name'], `is that of lifecycle_actions[${earlier}]`)
         const isUnknown = await reportUnknown(each, index, setup)
         if (earlier !== index || isUnknown) return undefined
-        return reportRefusal(setup, [index], () => planOne(each, setup))
+        return reportRefusal(setup, [index], () => planOne(each, setup.declared('lifecycle_actions')[index], setup))
       })
       return (await Promise.all(plans)).filter((step) => step !== undefined)
     },

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { workflow, type WorkflowCommand } from '#domain/workflows/workflow.ts'
 import { commandHandler, type Writer } from '../handle.ts'
+import { keptWhereLeftOut } from '../setup-kept.ts'
 import { reportRefusal, type SetupContext, type SetupSection, type SetupStep } from '../setup-section.ts'
 import { isDeclaredIn, namesIn } from '../setup-names.ts'
 import { DeclaredWorkflow, resolveNames, workflowIdOf, type NamedTargets } from './workflow-choices.ts'
@@ -34,8 +35,8 @@ export const workflowsSection = ({ writer, targets }: Deps): SetupSection<Declar
     }
     if (unknown.length > 0) return undefined
 
-    const choices = { ...found, state }
     const existing = await load(workflow_id)
+    const choices = keptWhereLeftOut({ ...found, state }, existing, declaredAt('workflows')[index])
     const command: WorkflowCommand = existing
       ? { type: 'ChangeWorkflow', choices }
       : { type: 'CreateWorkflow', workflow_id, organisation_id, name, choices }
@@ -43,7 +44,7 @@ export const workflowsSection = ({ writer, targets }: Deps): SetupSection<Declar
     return {
       what: `workflow ${name}`,
       change: events.length === 0 ? 'none' : existing ? 'change' : 'create',
-      details: events.length === 0 ? [] : detailsOf({ name, state, ...declared }),
+      details: events.length === 0 ? [] : detailsOf({ name, ...declared, state: choices.state }),
       apply: async () => {
         await handle(workflow_id, command, context)
       },
