@@ -72,7 +72,13 @@ export const startStandIns = async (origin: string, dataDir: string): Promise<St
     phoneValidation: startOn(known.phoneValidation, startPhoneValidation),
     addresses: startOn(known.addresses, startAddresses),
     marketPanel: startOn(known.marketPanel, startMarketPanel),
-    stripe: startOn(known.stripe, (port) => startStripe(port, webhooks, { afterMs: 2_000 })),
+    stripe: startOn(known.stripe, (port) =>
+      startStripe(port, {
+        endpoints: webhooks,
+        banks: { afterMs: 2_000 },
+        file: join(dataDir, 'stripe-stand-in.jsonl'),
+      }),
+    ),
     tps: startOn(known.tps, startTps),
     leadReader: startOn(known.leadReader, startLeadReader),
     messageGateway: startOn(known.messageGateway, (port) => startMessageGateway(port, news)),

@@ -1,8 +1,11 @@
+import { createHash } from 'node:crypto'
 import { canonicalJson } from '#domain/canonical-json.ts'
 import { startStandIn, type StandIn, type StandInAnswer, type StandInRequest } from '../stand-in.ts'
+import type { Account } from './account.ts'
+import { openBooks, type Kept } from './books.ts'
 import { listOf, parseForm, type Form } from './form.ts'
 import { invalid, Refused, type StripeObject } from './objects.ts'
-import { answerAsBanks, operations, type Account } from './operations.ts'
+import { awaited, operations } from './operations.ts'
 import { makeNews, type WebhookEndpoint } from './webhooks.ts'
 
 export type StripeStandIn = StandIn & {
@@ -17,105 +20,106 @@ export type StripeStandIn = StandIn & {
 }
 
 /** They answer by themselves so long after they were given a mandate or a debit: as their account is known for, or so. */
-export type Banks = { readonly afterMs: number; readonly failure_code?: string }
+type Banks = { readonly afterMs: number; readonly failure_code?: string }
 
-type Kept = { readonly fingerprint: string; readonly answer: StandInAnswer }
+type StripeOptions = {
+  readonly endpoints?: readonly WebhookEndpoint[]
+  readonly banks?: Banks
+  /** Where the books are kept: without it they end with the stand-in. */
+  readonly file?: string
+}
 
-const mostKept = 100_000
+type Answer = Exclude<StandInAnswer, 'hang'>
 
 /**
  * Speaks as much of Stripe's protocol as the service uses. Its own addresses, below `/stand-in/`, do what the page, the
- * banks and the cardholder do. See README.md for the magic values.
+ * banks and the cardholder do. See README.md for the magic values. What it answers and tells is in its books before.
  */
-export const startStripe = async (
-  port?: number,
-  endpoints: readonly WebhookEndpoint[] = [],
-  initialBanks?: Banks,
-): Promise<StripeStandIn> => {
+export const startStripe = async (port?: number, options: StripeOptions = {}): Promise<StripeStandIn> => {
   const answering = new Set<NodeJS.Timeout>()
-  let banks = initialBanks
-  const accounts = new Map<string, Account>()
-  const news = makeNews(endpoints)
-  const keptAnswers = new Map<string, Kept>()
+  let { banks } = options
+  const news = makeNews(options.endpoints ?? [])
+  const books = await openBooks(options.file)
 
-  const accountOf = (name: string): Account => {
-    const known = accounts.get(name)
-    if (known) return known
-    const account: Account = {
-      objects: new Map<string, StripeObject>(),
-      announce: news.announce,
-      given: (object) => {
-        if (!banks) return
-        const { afterMs, failure_code } = banks
-        const timer = setTimeout(() => {
-          answering.delete(timer)
-          answerAsBanks(account, object, failure_code)
-        }, afterMs)
-        answering.add(timer)
-      },
-    }
-    accounts.set(name, account)
-    return account
+  /** Does something, and takes down in one piece all that it changed and what is answered to its key. */
+  const act = <Result>(account: Account, work: () => Result, keptOf?: (result: Result) => Kept | undefined): Result => {
+    const result = work()
+    const changed = [...account.changed]
+    const events = account.announced.splice(0)
+    const due = news.isHeard() ? events : []
+    const kept = keptOf?.(result)
+    books.record(account, { ...(due.length > 0 && { due }), ...(kept && { kept }) })
+    tell(account, due)
+    leaveToBanks(account, changed)
+    return result
   }
 
-  const perform = (account: Account, request: StandInRequest, form: Form): StandInAnswer => {
-    for (const { method, path, act } of operations) {
-      const found = path.exec(request.url.pathname)
-      if (!found || method !== request.method) continue
-      const object = act(account, form, found[1] ?? '')
-      return { status: 200, body: expanded(account, object, listOf(form, 'expand')) }
+  const tell = (account: Account, events: readonly StripeObject[]): void => {
+    for (const event of events) news.announce(event, books.written(), () => books.record(account, { told: [event.id] }))
+  }
+
+  const leaveToBanks = (account: Account, ids: Iterable<string>): void => {
+    if (!banks) return
+    const { afterMs, failure_code } = banks
+    for (const id of ids) {
+      if (!awaited(account, id)) continue
+      const timer = setTimeout(() => {
+        answering.delete(timer)
+        // Somebody may have said it for them meanwhile.
+        act(account, () => awaited(account, id)?.(failure_code))
+      }, afterMs)
+      answering.add(timer)
     }
-    throw new Refused(404, {
-      type: 'invalid_request_error',
-      message: `Unrecognized request URL (${request.method}: ${request.url.pathname}).`,
-    })
+  }
+
+  const answer = (request: StandInRequest): Answer => {
+    const form = parseForm(request.method === 'POST' ? request.text : request.url.search)
+    if (request.url.pathname.startsWith('/stand-in/')) return actAsOutsider(request, form)
+    const key = /^Bearer ((?:sk|rk)_\w+)$/.exec(request.header('authorization') ?? '')?.[1]
+    if (key === undefined || key.includes('invalid'))
+      return refusal(new Refused(401, { type: 'invalid_request_error', message: 'Invalid API Key provided.' }))
+    // The books name nobody's key.
+    return once(books.account(digest(`${key} ${request.header('stripe-account') ?? ''}`)), request, form)
   }
 
   /** The same key with the same parameters is answered as before; what was refused for its parameters is not kept. */
-  const once = (name: string, account: Account, request: StandInRequest, form: Form): StandInAnswer => {
+  const once = (account: Account, request: StandInRequest, form: Form): Answer => {
     const key = request.header('idempotency-key')
-    if (request.method !== 'POST' || key === undefined) return perform(account, request, form)
-    const fingerprint = `${request.url.pathname} ${canonicalJson(form)}`
-    const kept = keptAnswers.get(`${name} ${key}`)
-    if (kept && kept.fingerprint !== fingerprint)
-      throw new Refused(400, {
-        type: 'idempotency_error',
-        message: 'Keys for idempotent requests can only be used with the same parameters they were first used with.',
-      })
-    if (kept) return kept.answer
-    const answer = perform(account, request, form)
-    keptAnswers.set(`${name} ${key}`, { fingerprint, answer })
-    if (keptAnswers.size > mostKept) keptAnswers.delete([...keptAnswers.keys()][0] ?? '')
-    return answer
-  }
-
-  const answer = (request: StandInRequest): StandInAnswer => {
-    const form = parseForm(request.method === 'POST' ? request.text : request.url.search)
-    try {
-      if (request.url.pathname.startsWith('/stand-in/')) return actAsOutsider([...accounts.values()], request, form)
-      const key = /^Bearer ((?:sk|rk)_\w+)$/.exec(request.header('authorization') ?? '')?.[1]
-      if (key === undefined || key.includes('invalid'))
-        return refusal(new Refused(401, { type: 'invalid_request_error', message: 'Invalid API Key provided.' }))
-      const name = `${key} ${request.header('stripe-account') ?? ''}`
-      return once(name, accountOf(name), request, form)
-    } catch (error) {
-      if (error instanceof Refused) return refusal(error)
-      throw error
-    }
+    if (request.method !== 'POST' || key === undefined) return act(account, () => perform(account, request, form))
+    const fingerprint = digest(`${request.url.pathname} ${canonicalJson(form)}`)
+    const kept = books.keptFor(account, key)
+    if (kept && kept.fingerprint !== fingerprint) return refusal(otherParameters(key))
+    if (kept) return { status: kept.status, body: kept.body }
+    return act(
+      account,
+      () => perform(account, request, form),
+      ({ status, body }) => (status === 200 || status === 402 ? { key, fingerprint, status, body } : undefined),
+    )
   }
 
   /** The page, the banks and the cardholder have no key. */
-  const actAsOutsider = (all: readonly Account[], request: StandInRequest, form: Form): StandInAnswer => {
+  const actAsOutsider = (request: StandInRequest, form: Form): Answer => {
     const named = request.url.pathname.split('/')
-    const owner = all.find(({ objects }) => named.some((id) => objects.has(id)))
-    if (!owner) throw invalid('No such object.', 'resource_missing')
-    return perform(owner, request, form)
+    const owner = books.accounts().find(({ objects }) => named.some((id) => objects.has(id)))
+    if (!owner) return refusal(invalid('No such object.', 'resource_missing'))
+    return act(owner, () => perform(owner, request, form))
   }
 
-  const standIn = await startStandIn(answer, port)
+  const standIn = await startStandIn(async (request) => {
+    const answered = answer(request)
+    await books.written()
+    return answered
+  }, port).catch(async (error: unknown) => {
+    await books.close()
+    throw error
+  })
+  for (const account of books.accounts()) {
+    tell(account, books.due(account))
+    leaveToBanks(account, account.objects.keys())
+  }
   return {
     ...standIn,
-    objects: () => [...accounts.values()].flatMap(({ objects }) => [...objects.values()]),
+    objects: () => books.accounts().flatMap(({ objects }) => [...objects.values()]),
     announceTo: news.announceTo,
     announced: news.announced,
     letBanks: (others) => {
@@ -125,11 +129,39 @@ export const startStripe = async (
       for (const timer of answering) clearTimeout(timer)
       news.stop()
       await standIn.close()
+      await news.announced()
+      await books.close()
     },
   }
 }
 
-const refusal = ({ status, error }: Refused): StandInAnswer => ({ status, body: { error } })
+const digest = (text: string): string => createHash('sha256').update(text).digest('hex')
+
+const perform = (account: Account, { method: asked, url }: StandInRequest, form: Form): Answer => {
+  try {
+    for (const { method, path, act } of operations) {
+      const found = path.exec(url.pathname)
+      if (!found || method !== asked) continue
+      const object = act(account, form, found[1] ?? '')
+      return { status: 200, body: expanded(account, object, listOf(form, 'expand')) }
+    }
+  } catch (error) {
+    return refusal(error)
+  }
+  const message = `Unrecognized request URL (${asked}: ${url.pathname}).`
+  return refusal(new Refused(404, { type: 'invalid_request_error', message }))
+}
+
+const refusal = (error: unknown): Answer => {
+  if (!(error instanceof Refused)) throw error
+  return { status: error.status, body: { error: error.error } }
+}
+
+const otherParameters = (key: string): Refused =>
+  new Refused(400, {
+    type: 'idempotency_error',
+    message: `Keys for idempotent requests can only be used with the same parameters they were first used with. Try using a key other than '${key}' if you meant to execute a different request.`,
+  })
 
 /** Puts objects in the place of their ids, for each path that was asked for (`setup_intent.mandate`). */
 const expanded = (account: Account, object: StripeObject, paths: readonly string[]): StripeObject => {

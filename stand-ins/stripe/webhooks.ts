@@ -41,12 +41,20 @@ export const makeNews = (initial: readonly WebhookEndpoint[]) => {
   }
 
   return {
-    announce: (type: string, object: StripeObject): void => {
-      const payload = JSON.stringify(eventOf(type, object))
-      for (const endpoint of endpoints) {
-        const posting = post(endpoint, payload).finally(() => underway.delete(posting))
-        underway.add(posting)
-      }
+    isHeard: (): boolean => endpoints.length > 0,
+    /** Posts an event once it is `written`; `told` follows when it was taken, or given up, unless all was stopped before. */
+    announce: (event: StripeObject, written: Promise<void>, told: () => void): void => {
+      const payload = JSON.stringify(event)
+      const to = endpoints
+      const posting = written
+        .then(async () => Promise.all(to.map(async (endpoint) => post(endpoint, payload))))
+        .then(() => {
+          if (!stopping.signal.aborted) told()
+        })
+        // What cannot be written down has not happened.
+        .catch(() => undefined)
+        .finally(() => underway.delete(posting))
+      underway.add(posting)
     },
     announceTo: (others: readonly WebhookEndpoint[]): void => {
       endpoints = others

@@ -27,7 +27,10 @@ test(
     await withOwnReceiver(directory)
     const standIns = await startStandIns(pairs.origin, directory)
     const news = `${pairs.origin}/api/v1/webhooks/stripe/${northlight}`
-    const stripe = await startStripe(0, [{ url: news, secret: 'whsec_demo_of_northlight' }], { afterMs: 500 })
+    const stripe = await startStripe(0, {
+      endpoints: [{ url: news, secret: 'whsec_demo_of_northlight' }],
+      banks: { afterMs: 500 },
+    })
     // The journey pays there, too.
     const ports = join(directory, 'stand-ins.json')
     const known = z.record(z.string(), z.int()).parse(JSON.parse(await readFile(ports, 'utf8')))

@@ -43,7 +43,7 @@ let token: string
 let stopWorker: () => Promise<void>
 beforeAll(async () => {
   hooks = await startReceiver({ secret: 'the secret of the firm' })
-  stripe = await startStripe(undefined, [], { afterMs: 1 })
+  stripe = await startStripe(0, { banks: { afterMs: 1 } })
   service = await wholeService({ DELIVERY_ALLOWED_HOSTS: '127.0.0.1', DELIVERY_ALLOW_HTTP: 'true' })
   announce()
   const ending = new AbortController()
