@@ -1,4 +1,5 @@
 import type { Pool } from 'pg'
+import type { Directory } from '#domain/access/record.ts'
 import type { MappedOutcome } from '#domain/custom-integrations/events.ts'
 import type { LeadActor } from '#domain/leads/events.ts'
 import type { HeldReason, LeadReference, OutcomeSource, OutcomeType, Report } from '#domain/outcomes/events.ts'
@@ -19,6 +20,7 @@ export type OutcomesDeps = MatchingDeps & {
   readonly pool: Pick<Pool, 'query'>
   readonly shown: Shown
   readonly models: OutcomeModels
+  readonly directory: Pick<Directory, 'applications'>
 }
 
 /** Who reports or reverses, and may see which leads. */
@@ -90,14 +92,20 @@ type Recordable = Pick<
 
 /** Reporting, matching and reversing outcomes, whoever does it. */
 export const makeOutcomes = (deps: OutcomesDeps) => {
-  const { writer, pool, shown, models, leads } = deps
+  const { writer, pool, shown, models, leads, directory } = deps
   const reports = commandHandler(writer, outcomeReport)
   const ledgers = commandHandler(writer, outcomes)
 
   const idOf = ({ organisation_id, api_application_id }: Reporter, event_id: string): string =>
     derivedId('outcome', organisation_id, api_application_id ?? '', event_id)
 
-  const recordCommand = async (id: string, state: Recordable, contact_id: CustomerId) => {
+  /** What a report may do that nobody waits for any more: as much as its application may now. */
+  const sentByOf = ({ api_application_id }: Pick<Recordable, 'api_application_id'>): Reporter['sentBy'] =>
+    api_application_id === null || directory.applications.get(api_application_id)?.scopes.includes('outcomes')
+      ? undefined
+      : api_application_id
+
+  const recordCommand = async (id: string, state: Recordable, contact_id: CustomerId, sentBy: Reporter['sentBy']) => {
     const { organisation_id, api_application_id, source, event_id, report, by } = state
     if (!report) throw unrecordable()
     const model = models(organisation_id)
@@ -108,19 +116,33 @@ export const makeOutcomes = (deps: OutcomesDeps) => {
       })
     const seen_by = [...((await leads.find(organisation_id, contact_id))?.record.senders ?? [])]
     const origin = { organisation_id, outcome_id: id, api_application_id, source, event_id, by, seen_by }
-    return { type: 'RecordOutcome', ...origin, contact_id, report, outcome_type, model } as const
+    const cancelsOf = seen_by.every((each) => each === sentBy) ? undefined : sentBy
+    return { type: 'RecordOutcome', ...origin, contact_id, report, outcome_type, model, cancelsOf } as const
   }
 
   /** Records what a report says of its lead, unless that was done before. */
-  const record = async (id: string, state: ReportState, contact_id: CustomerId, context: Context): Promise<Outcome> => {
-    const ledger = await ledgers.handle(contact_id, await recordCommand(id, state, contact_id), context)
+  const record = async (
+    id: string,
+    state: ReportState,
+    contact_id: CustomerId,
+    context: Context,
+    sentBy: Reporter['sentBy'],
+  ): Promise<Outcome> => {
+    const ledger = await ledgers.handle(contact_id, await recordCommand(id, state, contact_id, sentBy), context)
     const outcome = outcomeIn(ledger.state, id)
     if (!outcome) throw new Error(`Outcome ${id} was not recorded.`)
     return outcome
   }
 
-  const answer = async (id: string, state: ReportState, isReplay: boolean, context: Context): Promise<Reported> => {
-    if (state.contact_id !== null) return { recorded: await record(id, state, state.contact_id, context), isReplay }
+  const answer = async (
+    id: string,
+    state: ReportState,
+    isReplay: boolean,
+    context: Context,
+    sentBy: Reporter['sentBy'],
+  ): Promise<Reported> => {
+    if (state.contact_id !== null)
+      return { recorded: await record(id, state, state.contact_id, context, sentBy), isReplay }
     return { held: state.held ?? 'no_match', id, isReplay }
   }
 
@@ -193,18 +215,18 @@ export const makeOutcomes = (deps: OutcomesDeps) => {
       const earlier = event_id === null ? undefined : await reports.load(id)
       if (earlier) {
         refuseOtherContent({ report, lead }, earlier)
-        return answer(id, earlier, true, context)
+        return answer(id, earlier, true, context, sentBy)
       }
       const match = await matchLead(deps, organisation_id, lead, sentBy)
       refuseUnknownId(match)
       const { contact_id, held } = match
       const content = { organisation_id, api_application_id, source, event_id, report, lead, by, outcome_id: id }
       // What is refused must not use the event id up.
-      if (contact_id !== null) await ledgers.preview(contact_id, await recordCommand(id, content, contact_id))
+      if (contact_id !== null) await ledgers.preview(contact_id, await recordCommand(id, content, contact_id, sentBy))
       const command = { type: 'ReportOutcome', ...content, contact_id, held } as const
       const { state, events } = await reports.handle(id, command, context)
       if (!state) throw new Error(`Report ${id} was not taken in.`)
-      return answer(id, state, events.length === 0, context)
+      return answer(id, state, events.length === 0, context, sentBy)
     },
 
     reverse,
@@ -244,7 +266,7 @@ export const makeOutcomes = (deps: OutcomesDeps) => {
       if (state?.status !== 'matched' || state.contact_id === null) return
       // The ledger knows the outcome by its id, so that it counts once whoever records it.
       try {
-        await record(id, state, state.contact_id, withoutTarget(context))
+        await record(id, state, state.contact_id, withoutTarget(context), sentByOf(state))
       } catch (error) {
         if (!(error instanceof Rejection || error instanceof Problem) || !isRefusal(error.code)) throw error
         await reports.handle(id, { type: 'HoldMatchedOutcome', faults: { type: error.message } }, context)
@@ -264,11 +286,11 @@ export const makeOutcomes = (deps: OutcomesDeps) => {
       refuseUnknownId(match)
       const { contact_id, held } = match
       if (contact_id !== null)
-        await ledgers.preview(contact_id, await recordCommand(id, { ...before, report }, contact_id))
+        await ledgers.preview(contact_id, await recordCommand(id, { ...before, report }, contact_id, sentByOf(before)))
       const command = { type: 'CorrectHeldOutcome', report, lead, contact_id, held, by } as const
       const { state, events } = await reports.handle(id, command, context)
       if (!state) throw noOutcome()
-      return answer(id, state, events.length === 0, context)
+      return answer(id, state, events.length === 0, context, sentByOf(state))
     },
 
     /** A person says which lead a held outcome is about. */
@@ -280,10 +302,10 @@ export const makeOutcomes = (deps: OutcomesDeps) => {
         throw new Problem('validation_failed', 'Correct contact_id: there is no such lead.', {
           fields: { contact_id: 'is no lead' },
         })
-      await ledgers.preview(contact_id, await recordCommand(id, report, contact_id))
+      await ledgers.preview(contact_id, await recordCommand(id, report, contact_id, sentByOf(report)))
       const { state } = await reports.handle(id, { type: 'MatchHeldOutcome', contact_id, by }, context)
       if (!state) throw noOutcome()
-      return record(id, state, contact_id, context)
+      return record(id, state, contact_id, context, sentByOf(state))
     },
 
     discard: async ({ organisation_id, by }: Reporter, id: string, context: Context): Promise<void> => {

@@ -25,6 +25,8 @@ export type RecordOutcome = {
   readonly report: Report
   readonly outcome_type: OutcomeType
   readonly model: Pick<OutcomeModel, 'measures'>
+  /** It cancels no sale but those that this application reported. Left out: whichever it is about. */
+  readonly cancelsOf?: ApiApplicationId | undefined
 } & Origin
 
 export type ReverseOutcome = {
@@ -96,14 +98,14 @@ const show = ({ organisation_id, contact_id, to }: Omit<ShowOutcomes, 'type'>, s
 }
 
 const record = (command: RecordOutcome, state: OutcomesState): readonly OutcomeEvent[] => {
-  const { type: _type, contact_id, report, outcome_type, model, ...origin } = command
+  const { type: _type, contact_id, report, outcome_type, model, cancelsOf, ...origin } = command
   if (find(state, command.outcome_id)) return []
   refuseRepeated(command, state)
   refuseTooMany(command, state)
 
   const { deal_ref, product, reason, note, currency, occurred_at } = report
   const { effect } = outcome_type
-  const cancels = effect === 'cancel_sale' ? saleToCancel(state, deal_ref) : undefined
+  const cancels = effect === 'cancel_sale' ? saleToCancel(state, deal_ref, cancelsOf) : undefined
   return [
     ...show({ ...origin, contact_id, to: origin.seen_by }, state),
     {
@@ -161,8 +163,14 @@ const standingSales = ({ known }: OutcomesState): readonly Known[] => {
 }
 
 /** A cancellation names its sale by the deal; without one it is the latest that stands. */
-const saleToCancel = (state: OutcomesState, deal_ref: string | null): Known | undefined => {
-  const sales = standingSales(state)
+const saleToCancel = (
+  state: OutcomesState,
+  deal_ref: string | null,
+  cancelsOf: ApiApplicationId | undefined,
+): Known | undefined => {
+  const sales = standingSales(state).filter(
+    ({ recorded }) => cancelsOf === undefined || recorded?.api_application_id === cancelsOf,
+  )
   return deal_ref === null ? sales.at(-1) : sales.findLast(({ outcome }) => outcome.deal_ref === deal_ref)
 }
 

@@ -64,6 +64,12 @@ const recordedBy = async (api_application_id: string | null, contact_id: Custome
   await fixture.settled()
   return outcome_id
 }
+/** What the cancellations of a person cancelled, in order. */
+const cancelledBy = async (contact_id: CustomerId) =>
+  (await fixture.log.read(`outcomes-${contact_id}`)).flatMap(({ data }) => {
+    const { outcome_type, cancels } = data as { readonly outcome_type?: string; readonly cancels?: string | null }
+    return outcome_type === 'cancelled' ? [cancels ?? null] : []
+  })
 const listed = async (contact_id: CustomerId, headers: Record<string, string>) => {
   const { body } = await fixture.get(`${address}?contact_id=${contact_id}`, headers)
   return (body as { readonly data: readonly Outcome[] }).data.map(({ id }) => id)
@@ -102,6 +108,22 @@ describe('with only crm', () => {
     fixture.directory.applications.delete(website)
     for (const id of [byOffice, ofTeam])
       expect(await reverse(`${address}/${id}/reverse`, {}, onlyCrm('partner'))).toMatchObject({ status: 404 })
+  })
+
+  test('a cancellation cancels a sale of its own sender, and of several senders no other, by the deal or without one', async () => {
+    const contact_id = await sentBy('website', 'partner')
+    await report(contact_id, onlyCrm('website'), { deal_ref: 'W-1' })
+    await report(contact_id, onlyCrm('partner'), { type: 'cancelled', deal_ref: 'W-1', values: {} })
+    const own = await report(contact_id, onlyCrm('partner'), { deal_ref: 'P-1' })
+    const theirs = await report(contact_id, onlyCrm('website'), { deal_ref: 'W-2' })
+    await report(contact_id, onlyCrm('partner'), { type: 'cancelled', values: {} })
+    await report(contact_id, any('partner'), { type: 'cancelled', deal_ref: 'W-2', values: {} })
+    expect(await cancelledBy(contact_id)).toEqual([null, own, theirs])
+
+    const another = await sentBy('website', 'partner')
+    await report(another, onlyCrm('website'))
+    await report(another, onlyCrm('partner'), { type: 'cancelled', values: {} })
+    expect(await cancelledBy(another)).toEqual([null])
   })
 
   test('of a person whom no other application sent, all outcomes are listed and reversed', async () => {

@@ -13,7 +13,7 @@ afterAll(() => api[Symbol.asyncDispose]())
 
 const details = async (text: string) => {
   const { status, body } = await api.apply(text)
-  expect(status, JSON.stringify(body)).toBe(200)
+  if (status !== 200) expect(body).toBe('a plan that was applied')
   const { data } = body as {
     readonly data: { readonly steps: readonly { change: string; details: readonly string[] }[] }
   }
@@ -76,6 +76,9 @@ test('of deadlines of leads, and of what reading may cost', async () => {
   })
 })
 
+/** Any text, in what `toMatchObject` expects. */
+const isText: unknown = expect.stringMatching(/./)
+
 /** What stands in the last event of a type. */
 const lastOf = async (type: string): Promise<unknown> =>
   (await api.eventLog.readAll()).findLast((event) => event.type === type)?.data
@@ -107,7 +110,7 @@ test('of accounts: address, account and the secret that news is signed with', as
   expect(await lastOf('ProviderAccountSet')).toMatchObject({
     base_url: 'https://sms.example',
     account: 'Keeper',
-    sealed_webhook_secret: expect.any(String),
+    sealed_webhook_secret: isText,
   })
   await afterBoth(
     'accounts',
@@ -119,7 +122,7 @@ test('of accounts: address, account and the secret that news is signed with', as
     publishable_key: 'pk_test_1',
     stripe_account: 'acct_12345678',
     capture: 'manual',
-    sealed_webhook_secret: expect.any(String),
+    sealed_webhook_secret: isText,
   })
   const { body } = await api.apply(
     'organisations: [{ slug: accounts, name: Keeper, payment_accounts: [{ mode: test, secret_key: sk_test_2 }] }]',
@@ -184,7 +187,10 @@ organisations:
   await details(file(', product: life, active: false', ', state: archived', 'policy.bound'))
   const steps = await details(file('', '', 'policy.lapsed'))
   expect(steps.slice(-2)).toEqual([['change', 'sends policy.lapsed of its product to CRM', 'not active'], ['none']])
-  expect(await lastOf('LifecycleActionChanged')).toMatchObject({ active: false, product_id: expect.any(String) })
+  expect(await lastOf('LifecycleActionChanged')).toMatchObject({
+    active: false,
+    product_id: isText,
+  })
 })
 
 test('of a custom integration: how it is signed and what it calls', async () => {
