@@ -99,8 +99,8 @@ export const outcomeRoutes = ({ pool, outcomeModels, applications }: Deps): Rout
       const sentBy = held.has('outcomes')
         ? undefined
         : { api_application_id, reportingAny: reportingAny(applications, organisation_id) }
-      const { rows } = await pool.query<Row>(outcomePage({ filters, organisation_id, sentBy, place, limit }))
-      const data = rows.map(({ document }) => document)
+      const { rows } = await pool.query<Row | PassedBy>(outcomePage({ filters, organisation_id, sentBy, place, limit }))
+      const data = rows.flatMap(({ document }) => document ?? [])
       return { status: 200, body: { data, next_cursor: nextCursor('outcomes', rows, cursor) } }
     },
   ),
@@ -154,6 +154,12 @@ export const outcomeRoutes = ({ pool, outcomeModels, applications }: Deps): Rout
 
 const position = `"position" collate "C"`
 
+/** Where a page ends whose last outcomes are not for the caller to see: whoever goes on from there does not read them again. */
+type PassedBy = { readonly position: string; readonly document: null }
+
+/** So many outcomes that the caller does not see are passed by for one page. The next page goes on behind them. */
+const mostPassedBy = 5_000
+
 type SentBy = {
   readonly api_application_id: ApiApplicationId
   /** The applications that report outcomes of any lead. */
@@ -175,22 +181,31 @@ type OutcomePage = {
   readonly limit: number
 }
 
-/** A page in the order of recording, which costs the same however much there is that the caller does not see. */
+/**
+ * A page in the order of recording, which costs the same however much there is that the caller does not see. Where that is
+ * at its end, the last row is the place that was read up to.
+ */
 const outcomePage = ({ organisation_id, sentBy, filters, place, limit }: OutcomePage) => {
   const wanted: OutcomePage['filters'] = { ...filters, viewer_id: sentBy?.api_application_id ?? organisation_id }
   const asked = Object.entries(wanted).filter(([, value]) => value !== undefined)
   const conditions = asked.map(([column], index) => `and ${column} = $${index + 4}`).join(' ')
   const values: unknown[] = [organisation_id, place, limit, ...asked.map(([, value]) => value)]
-  const visible = sentBy
-    ? `and ${visibleTo(`$${values.push(sentBy.api_application_id)}`, `$${values.push(sentBy.reportingAny)}`)}`
-    : ''
+  const own = `select id, "position", ${position} as place from outcomes
+    where organisation_id = $1 and ${position} > $2 ${conditions} order by place`
   // Not a join: PostgreSQL might read all outcomes for it.
-  const text = `
-    select "position", (select document from outcomes
+  const documents = `select place, "position", (select document from outcomes
       where organisation_id = $1 and viewer_id = $1 and id = page.id) as document
-    from (select id, "position" from outcomes
-      where organisation_id = $1 and ${position} > $2 ${conditions} ${visible} order by ${position} limit $3) as page
-    order by ${position}`
+    from page`
+  if (!sentBy) return { text: `with page as (${own} limit $3) ${documents} order by place`, values }
+  const visible = visibleTo(`$${values.push(sentBy.api_application_id)}`, `$${values.push(sentBy.reportingAny)}`)
+  const passed = `(${own} limit ${mostPassedBy}) as passed`
+  // In the order of the index all the way, so that no more is read than the page needs; the end only where it is short.
+  const text = `
+    with page as materialized (select * from ${passed} where ${visible} order by place limit $3)
+    ${documents}
+    union all
+    (select place, "position", null from ${passed} where (select count(*) from page) < $3 order by place desc limit 1)
+    order by place`
   return { text, values }
 }
 
@@ -205,4 +220,4 @@ const visibleTo = (viewer: string, anyone: string): string => `(
   from outcomes as own join outcomes as reported
     on reported.organisation_id = $1 and reported.viewer_id = $1
       and reported.id = coalesce((own.document ->> 'reversal_of')::uuid, own.id)
-  where own.organisation_id = $1 and own.viewer_id = $1 and own.id = outcomes.id)`
+  where own.organisation_id = $1 and own.viewer_id = $1 and own.id = passed.id)`

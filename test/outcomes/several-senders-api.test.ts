@@ -203,3 +203,32 @@ test('external_system_id is shown to whoever gave it, and what the team or an im
   await send(imported, 'partner')
   expect(await both(imported)).toEqual(['I-3', 'I-3'])
 })
+
+test('with only crm: whoever follows the list passes what it does not see once, and so much of it at a time', async () => {
+  const contact_id = await sentBy('website', 'partner')
+  const page = async (cursor: string | null) => {
+    const query = `?contact_id=${contact_id}&limit=2${cursor === null ? '' : `&cursor=${cursor}`}`
+    const { body } = await fixture.get(`${address}${query}`, onlyCrm('partner'))
+    const { data, next_cursor } = body as { readonly data: readonly Outcome[]; readonly next_cursor: string | null }
+    return { ids: data.map(({ id }) => id), next_cursor }
+  }
+  const hidden = await report(contact_id, onlyCrm('website'))
+  const first = await page(null)
+  expect(first).toEqual({ ids: [], next_cursor: expect.stringMatching(/./) as unknown })
+  expect(await page(first.next_cursor)).toEqual(first)
+
+  // As after 6,000 more that another has reported.
+  await fixture.pool.query(
+    `insert into outcomes select organisation_id, viewer_id, overlay(id::text placing lpad(number::text, 8, '0') from 1)::uuid,
+       "position" || '!' || lpad(number::text, 4, '0'), contact_id, type, deal_ref, document, reporter_id, event_id
+     from outcomes, generate_series(1, 6000) as number where id = $1`,
+    [hidden],
+  )
+  await fixture.pool.query('analyze outcomes')
+  const own = await report(contact_id, onlyCrm('partner'))
+  const passed = await page(first.next_cursor)
+  expect(passed.ids).toEqual([])
+  const { ids, next_cursor } = await page(passed.next_cursor)
+  expect(ids).toEqual([own])
+  expect(await page(next_cursor)).toEqual({ ids: [], next_cursor })
+})
