@@ -12,6 +12,7 @@ import type { Shown } from '#infra/consumers/until-shown.ts'
 import { unseal } from '#infra/crypto/seal.ts'
 import { makeSecretCheck, type SecretCheck } from '#infra/crypto/secret-hash.ts'
 import { makeTokens } from '#infra/crypto/tokens.ts'
+import { bankCalendarCheck, readBankCalendar } from '#infra/bank-holidays.ts'
 import { plainPermission } from '#infra/guarded-addresses.ts'
 import { makeGuardedHttp } from '#infra/guarded-http.ts'
 import { makeAdmission } from '#infra/http/admission.ts'
@@ -139,6 +140,7 @@ const allOf = async <Promises extends Readonly<Record<string, Promise<unknown>>>
 /** What several capabilities work with, made of the parts of this process. */
 const makeShared = async (parts: Parts) => {
   const { config, keys, dataKeys, metrics, eventLog, progress, signal } = parts
+  const calendar = readBankCalendar(config)
   const known = await followSetUp(parts)
   const outbound = { allowedHosts: config.DELIVERY_ALLOWED_HOSTS, allowHttp: config.DELIVERY_ALLOW_HTTP }
   const writer = makeWriter({
@@ -172,7 +174,8 @@ const makeShared = async (parts: Parts) => {
     openAccount: accountOpener(accounts, (sealed, place) => unseal(keys, sealed, place)),
     leads: makeLeads(writer, crmModels.pipelines, hasScreening),
     people: makePeople({ writer, digest: dataKeys.digest }),
-    setUpPolicy: makeSetUp({ writer, catalogue, organisations, rulesOf: policyRules }),
+    setUpPolicy: makeSetUp({ writer, catalogue, organisations, rulesOf: policyRules, calendar }),
+    calendar,
     snapshots: makeMembershipSnapshots(parts),
     outside,
     models: makeGuardedHttp({ ...outbound, timeoutMs: 10_000, bodyLimitBytes: 2 ** 20 }),
@@ -184,6 +187,9 @@ type Shared = Awaited<ReturnType<typeof makeShared>>
 const startWork = (shared: Shared) => {
   const { writer, directory, leads, people, crmModels, keys, workflows, openAccount, outside, models, clock, log } =
     shared
+  const { calendar } = shared
+  const { detail } = bankCalendarCheck(calendar, clock)
+  if (detail !== undefined) log.warn({ variable: 'BANK_HOLIDAYS_FILE' }, detail)
   const intake = intakeProcessing(shared)
   const ofOutreach = {
     writer,
@@ -218,7 +224,12 @@ const startWork = (shared: Shared) => {
   )
   const sending = startOutreach({ ...shared, ...ofOutreach, http: outside, models })
   return {
-    checks: async () => [...(await checkConsumers(shared, reactions)), timers.check(), sending.check()],
+    checks: async () => [
+      ...(await checkConsumers(shared, reactions)),
+      timers.check(),
+      sending.check(),
+      bankCalendarCheck(calendar, clock),
+    ],
     finished: async () => {
       await Promise.all([...reactions, timers, sending].map(async (each) => each.finished))
     },
@@ -240,6 +251,7 @@ const ownForms = (shared: Shared, checkSecret: SecretCheck, integrationLog: Inte
     log,
     pool,
     setUpPolicy: setUp,
+    calendar,
   } = shared
   const limit = (name: string, requests: number) => makeRateLimit({ requests, windowSeconds: 300, name, pool, log })
   const fromSender = limit('inbound_address', 30_000)
@@ -262,7 +274,7 @@ const ownForms = (shared: Shared, checkSecret: SecretCheck, integrationLog: Inte
       keys,
       paymentAccounts: shared.paymentAccounts,
       limits: limitsOf('payment_news'),
-      receive: makePaymentNews({ writer, merchants, mandateOwner: makeMandateOwner(shared), setUp, log }),
+      receive: makePaymentNews({ writer, merchants, mandateOwner: makeMandateOwner(shared), setUp, calendar, log }),
       clock,
       log,
     }),

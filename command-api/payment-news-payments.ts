@@ -2,6 +2,7 @@ import { application } from '#domain/applications/application.ts'
 import type { NewsKind } from '#domain/payment-news/events.ts'
 import { policy } from '#domain/policies/policy.ts'
 import type { OrganisationId } from '#domain/values.ts'
+import type { BankCalendar } from '#domain/working-days.ts'
 import { paymentIdOf, takenAtProvider } from './applications/card-routes.ts'
 import { commandHandler, type Context, type Writer } from './handle.ts'
 import { makeLookAtMandate } from './look-at-mandate.ts'
@@ -9,10 +10,15 @@ import type { Merchants } from './merchants.ts'
 import { doneOr, known } from './provider-answers.ts'
 import { collectedBy, idsIn, nothing, type Concerns, type ObjectOf, type Receipt } from './payment-news-concern.ts'
 
-type Parts = { readonly writer: Writer; readonly merchants: Merchants; readonly concerns: Concerns }
+type Parts = {
+  readonly writer: Writer
+  readonly merchants: Merchants
+  readonly concerns: Concerns
+  readonly calendar: BankCalendar
+}
 
 /** News of a payment: by card for a quote, or of a premium that was asked for. */
-export const makeOnPayment = ({ writer, merchants, concerns }: Parts) => {
+export const makeOnPayment = ({ writer, merchants, concerns, calendar }: Parts) => {
   const { handle } = commandHandler(writer, application)
   const policies = commandHandler(writer, policy)
   const { concernOf, premiumConcernOf } = concerns
@@ -65,7 +71,7 @@ export const makeOnPayment = ({ writer, merchants, concerns }: Parts) => {
     const failure_code = last_payment_error?.decline_code ?? last_payment_error?.code ?? 'payment_failed'
     const result =
       receipt.kind === 'payment_failed'
-        ? ({ outcome: 'failed', failure_code } as const)
+        ? ({ outcome: 'failed', failure_code, calendar } as const)
         : ({ outcome: 'collected', ...collectedBy(premium, attempt, id, context) } as const)
     const { premium_id } = premium
     const settle = { type: 'SettlePremium', premium_id, attempt, now: context.now, result } as const

@@ -1,6 +1,7 @@
 import type { NewsKind } from '#domain/payment-news/events.ts'
 import { paymentNews } from '#domain/payment-news/payment-news.ts'
 import type { OrganisationId } from '#domain/values.ts'
+import type { BankCalendar } from '#domain/working-days.ts'
 import { derivedId } from '#infra/ids.ts'
 import type { ProviderNews } from '#infra/stripe/news.ts'
 import { commandHandler, type Context, type Writer } from './handle.ts'
@@ -18,6 +19,7 @@ type Deps = {
   readonly merchants: Merchants
   readonly mandateOwner: MandateOwner
   readonly setUp: SetUp
+  readonly calendar: BankCalendar
   readonly log: { readonly warn: (facts: object, message: string) => void }
 }
 

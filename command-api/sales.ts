@@ -3,6 +3,7 @@ import type { BankAccountCheck } from '#domain/bank-account.ts'
 import type { OpenAccount } from '#domain/provider-accounts/record.ts'
 import { dateIn } from '#domain/time-zone.ts'
 import type { OrganisationId } from '#domain/values.ts'
+import type { BankCalendar } from '#domain/working-days.ts'
 import type { Shown } from '#infra/consumers/until-shown.ts'
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
 import { makeSealedFiles } from '#infra/crypto/sealed-files.ts'
@@ -58,13 +59,14 @@ type RouteDeps = Pick<Parts, 'keys' | 'pool'> & {
   readonly quoteOwner: QuoteOwner
   readonly checkBankAccount: BankAccountCheck
   readonly merchants: Merchants
-  readonly policyRules: LivePolicyRules
+  readonly calendar: BankCalendar
+  readonly setUpPolicy: ReturnType<typeof makeSetUp>
   readonly baseUrl: string
 }
 
 /** What is sold, from the application to the policy and its premiums: the way in. */
 export const salesRoutes = (deps: RouteDeps): readonly Route[] => {
-  const { writer, pool, keys, dataKeys, directory, catalogue, policyRules, hasSold, baseUrl } = deps
+  const { writer, pool, keys, dataKeys, directory, catalogue, calendar, hasSold, baseUrl } = deps
   const { organisations } = directory
   const dateAt = (organisation_id: OrganisationId, now: string) =>
     dateIn(timeZoneOf(organisations, organisation_id), now)
@@ -78,15 +80,15 @@ export const salesRoutes = (deps: RouteDeps): readonly Route[] => {
       merchants: deps.merchants,
       policies: {
         claimNumber: makeClaimNumber(writer),
-        setUp: makeSetUp({ writer, catalogue, organisations, rulesOf: policyRules }),
+        setUp: deps.setUpPolicy,
         waitUntilReadable: makeWaitUntilReadable(pool),
         baseUrl,
       },
       organisations,
       people: makePeople({ writer, digest: dataKeys.digest }),
     }),
-    ...premiumRoutes({ writer, baseUrl, dateAt }),
-    ...servicingRoutes({ writer, baseUrl, catalogue, dateAt }),
+    ...premiumRoutes({ writer, calendar, baseUrl, dateAt }),
+    ...servicingRoutes({ writer, baseUrl, catalogue, calendar, dateAt }),
     ...reviewRoutes(writer),
     ...policyAdminRoutes({
       writer,
@@ -128,22 +130,23 @@ type TimerDeps = Pick<Parts, 'clock' | 'log' | 'pool'> & {
   readonly shown: Shown
   readonly catalogue: Catalogue
   readonly policyRules: LivePolicyRules
+  readonly calendar: BankCalendar
   readonly merchants: Merchants
   readonly openAccount: OpenAccount
   readonly outside: GuardedHttp
 }
 
 export const salesTimers = (deps: TimerDeps): readonly Timer[] => {
-  const { writer, catalogue, policyRules, merchants, openAccount, outside, clock, log } = deps
+  const { writer, catalogue, policyRules, calendar, merchants, openAccount, outside, clock, log } = deps
   const reviewBasis = makeReviewBasis({ writer, catalogue, newestVersions: makeNewestVersions(deps) })
   return [
     expireQuotes(writer),
     abandonInactive(writer),
     searchMarket({ writer, panel: marketPanel(outside), openAccount, clock, log }),
     ...settleCardPayments({ writer, merchants }),
-    ...policyTimers({ writer, catalogue, rulesOf: policyRules, reviewBasis }),
+    ...policyTimers({ writer, catalogue, rulesOf: policyRules, reviewBasis, calendar }),
     setUpMandates({ writer, merchants }),
-    ...collectPremiums({ writer, merchants, clock }),
+    ...collectPremiums({ writer, merchants, clock, calendar }),
     refundPremiums({ writer, merchants }),
   ]
 }

@@ -189,6 +189,12 @@ export const Config = z.object({
     .max(300)
     .default(10)
     .describe('After how many seconds without a sign of life the partitions of a worker are given to others.'),
+  BANK_HOLIDAYS_FILE: z
+    .string()
+    .optional()
+    .describe(
+      'The bank holidays on which no premium is collected, as gov.uk publishes those of one part of the country (JSON); those of England and Wales come along.',
+    ),
   MODULUS_WEIGHTS_FILE: z
     .string()
     .optional()

@@ -47,6 +47,8 @@ export const routesByApi = () => {
     catalogue: { current: unused, release: unused, rateTable: unused, rateTablesOf: unused, slugs: unused },
     quoteOwner: unused,
     checkBankAccount: unused,
+    calendar: { weekend: [], holidays: [] },
+    setUpPolicy: unused,
     merchants: unused,
     paymentAccounts: new Map(),
     checkSecret: makeSecretCheck(),
@@ -69,7 +71,6 @@ export const routesByApi = () => {
     programmes: new Map(),
     snapshots: { read: unused, compact: unused, known: unused },
     operatorKeys: new Map(),
-    policyRules: unused,
     baseUrl: '',
     allowsHttp: unused,
   })

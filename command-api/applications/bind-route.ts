@@ -28,7 +28,7 @@ const BindRequest = z.object({
     .max(28)
     .nullish()
     .transform((day) => day ?? null)
-    .describe('The day of the month on which premiums are collected.'),
+    .describe('The day of the month on which premiums are collected; where no bank works on it, the next working day.'),
 })
 
 /** What becomes of a sale once it is decided. */

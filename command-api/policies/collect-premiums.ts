@@ -7,6 +7,7 @@ import type { PolicyState } from '#domain/policies/state.ts'
 import { PremiumId } from '#domain/premiums/events.ts'
 import { failedRefunds, standing, type Premium } from '#domain/premiums/record.ts'
 import { isTooEarly } from '#domain/retry.ts'
+import type { BankCalendar } from '#domain/working-days.ts'
 import { inBusinessTime, type Clock } from '#infra/clock.ts'
 import type { Outcome, Provider, ProviderPayment } from '#infra/stripe/provider.ts'
 import { commandHandler, type Context, type Writer } from '../handle.ts'
@@ -15,7 +16,12 @@ import type { Merchants } from '../merchants.ts'
 import type { Timer } from '../timers.ts'
 import { paidTwiceRefundIds, premiumIds, providerRefundId } from './ids.ts'
 
-type Deps = { readonly writer: Writer; readonly merchants: Merchants; readonly clock: Pick<Clock, 'now'> }
+type Deps = {
+  readonly writer: Writer
+  readonly merchants: Merchants
+  readonly clock: Pick<Clock, 'now'>
+  readonly calendar: BankCalendar
+}
 
 const day = 24 * 60 * 60 * 1000
 /** Bacs takes up to seven working days with a new mandate; before, the provider mostly tells by itself. */
@@ -27,7 +33,7 @@ const keyIsOldMs = day / 2
  * Collects premiums, however often it takes. The provider takes each attempt once, whoever asks: a process that is killed
  * after it has asked leaves an attempt that the next one finds by its key, or by what was kept with it.
  */
-export const collectPremiums = ({ writer, merchants, clock }: Deps): readonly Timer[] => {
+export const collectPremiums = ({ writer, merchants, clock, calendar }: Deps): readonly Timer[] => {
   const { handle, load } = commandHandler(writer, policy)
   const lookAtMandate = makeLookAtMandate({ writer, merchants })
 
@@ -47,6 +53,7 @@ export const collectPremiums = ({ writer, merchants, clock }: Deps): readonly Ti
     provider: Provider | undefined,
     { now }: Context,
   ): Promise<readonly PolicyCommand[]> => {
+    const at = { now, calendar }
     const { premium_id, attempt, status } = premium
     if (status === 'failed') return [{ type: 'RetryPremium', premium_id, by: 'timer', now }]
     if (status !== 'due' && status !== 'requested') return []
@@ -54,8 +61,8 @@ export const collectPremiums = ({ writer, merchants, clock }: Deps): readonly Ti
     const isLate = clock.now().getTime() - Date.parse(premium.asked_at) > keyIsOldMs
     // Cover that has come to the end of its term was given, and is paid for; so is a premium whose dispute was won meanwhile.
     const isNotOwed = standing(premium).length > 0 || (hasEnded(state) && state.status !== 'expired')
-    if (status === 'due' && isNotOwed) return giveUp(provider, state, premium, now)
-    return status === 'due' ? ask(provider, state, premium, now, isLate) : check(provider, premium, now)
+    if (status === 'due' && isNotOwed) return giveUp(provider, state, premium, at)
+    return status === 'due' ? ask(provider, state, premium, at, isLate) : check(provider, premium, at)
   }
 
   return [
@@ -63,7 +70,7 @@ export const collectPremiums = ({ writer, merchants, clock }: Deps): readonly Ti
       kind: 'policy_premium',
       fire: async ({ stream, due_at }, context) => {
         const id = idOf(stream)
-        const called = await handle(id, { type: 'CallPremium', now: due_at, idOf: premiumIds(id) }, context)
+        const called = await handle(id, { type: 'CallPremium', now: due_at, calendar, idOf: premiumIds(id) }, context)
         const premium = called.events.length > 0 ? called.state?.premiums.at(-1) : undefined
         // Nobody waits for the next look at what is due; a failure is found there.
         if (called.state && premium) await actOn(called.state, premium, context)
@@ -96,12 +103,15 @@ const metadataOf = ({ id, organisation_id }: PolicyState, { premium_id, attempt 
   attempt: String(attempt),
 })
 
+/** When it is, and on which days banks work: what has failed is collected again on one. */
+type At = { readonly now: string; readonly calendar: BankCalendar }
+
 /** Asks the provider to collect; says what has become of it. */
 const ask = async (
   provider: Provider,
   state: PolicyState,
   premium: Premium,
-  now: string,
+  { now, calendar }: At,
   isLate: boolean,
 ): Promise<readonly PolicyCommand[]> => {
   const { premium_id, attempt } = premium
@@ -110,7 +120,7 @@ const ask = async (
     premium_id,
     attempt,
     now,
-    result: { outcome: 'failed', failure_code },
+    result: { outcome: 'failed', failure_code, calendar },
   })
   const delayed = (failure_code: string): PolicyCommand => ({
     type: 'DelayPremium',
@@ -125,7 +135,7 @@ const ask = async (
   if (isLate || hasNoMandate || state.mandate_requests > 0) {
     const found = await findCollection(provider, state, premium)
     if (found.outcome !== 'done') return [delayed(found.outcome === 'refused' ? found.code : 'unanswered')]
-    if (found.value) return taken(premium, found.value, now)
+    if (found.value) return taken(premium, found.value, { now, calendar })
   }
   if (hasNoMandate) return [failed('no_mandate')]
   // Once cover has ended none is awaited any more.
@@ -135,7 +145,7 @@ const ask = async (
   const metadata = metadataOf(state, premium)
   const given = { ...provider_mandate, amount_pence, currency_code: state.currency_code, metadata }
   const asked = await provider.collect(given, `premium:${premium_id}:${attempt}`)
-  if (asked.outcome === 'done') return taken(premium, asked.value, now)
+  if (asked.outcome === 'done') return taken(premium, asked.value, { now, calendar })
   if (asked.outcome === 'unanswered') return [delayed('unanswered')]
   // The account of the firm is at fault, or nobody knows whether the first request was taken: neither is the customer's.
   const isOurs = asked.code === 'account_unusable' || asked.code === 'idempotency_error'
@@ -164,29 +174,29 @@ const giveUp = async (
   provider: Provider,
   state: PolicyState,
   premium: Premium,
-  now: string,
+  at: At,
 ): Promise<readonly PolicyCommand[]> => {
   const { premium_id, attempt } = premium
   const writtenOff = { type: 'WriteOffPremium', premium_id, reason: 'policy_ended' } as const
   const found = await findCollection(provider, state, premium)
-  if (found.outcome === 'done') return found.value ? taken(premium, found.value, now) : [writtenOff]
+  if (found.outcome === 'done') return found.value ? taken(premium, found.value, at) : [writtenOff]
   const failure_code = found.outcome === 'refused' ? found.code : 'unanswered'
-  return [{ type: 'DelayPremium', premium_id, attempt, failure_code, now }]
+  return [{ type: 'DelayPremium', premium_id, attempt, failure_code, now: at.now }]
 }
 
 /** What follows from a payment that the provider has taken on. */
-const taken = (premium: Premium, payment: ProviderPayment, now: string): readonly PolicyCommand[] => {
+const taken = (premium: Premium, payment: ProviderPayment, at: At): readonly PolicyCommand[] => {
   const { premium_id, attempt } = premium
-  const check_at = new Date(Date.parse(now) + askAfterMs).toISOString()
+  const check_at = new Date(Date.parse(at.now) + askAfterMs).toISOString()
   const requested = { premium_id, attempt, payment_intent_id: payment.id, check_at }
-  return [{ type: 'RecordPremiumRequest', ...requested }, ...settledBy(premium, payment, now)]
+  return [{ type: 'RecordPremiumRequest', ...requested }, ...settledBy(premium, payment, at)]
 }
 
 /** What a payment at the provider says of a premium; nothing while the banks have not answered. */
 const settledBy = (
   premium: Premium,
   { id, status, paid_at, failure_code, refunded_pence: total_pence }: ProviderPayment,
-  now: string,
+  { now, calendar }: At,
 ): readonly PolicyCommand[] => {
   const { premium_id, attempt } = premium
   const settled = { type: 'SettlePremium', premium_id, attempt, now } as const
@@ -205,19 +215,19 @@ const settledBy = (
       return []
     case 'open':
     case 'cancelled':
-      return [{ ...settled, result: { outcome: 'failed', failure_code: failure_code ?? 'payment_failed' } }]
+      return [{ ...settled, result: { outcome: 'failed', failure_code: failure_code ?? 'payment_failed', calendar } }]
   }
 }
 
 /** Asks what became of a collection that nobody has told of. */
-const check = async (provider: Provider, premium: Premium, now: string): Promise<readonly PolicyCommand[]> => {
+const check = async (provider: Provider, premium: Premium, at: At): Promise<readonly PolicyCommand[]> => {
   const { premium_id, attempt, payment_intent_id } = premium
   const delayed = (failure_code: string): readonly PolicyCommand[] => [
-    { type: 'DelayPremium', premium_id, attempt, failure_code, now },
+    { type: 'DelayPremium', premium_id, attempt, failure_code, now: at.now },
   ]
   if (payment_intent_id === null) return delayed('no_payment')
   const read = await provider.readPayment(payment_intent_id)
   if (read.outcome !== 'done') return delayed(read.outcome === 'refused' ? read.code : 'unanswered')
-  const settled = settledBy(premium, read.value, now)
+  const settled = settledBy(premium, read.value, at)
   return settled.length > 0 ? settled : delayed('processing')
 }

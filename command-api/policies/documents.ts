@@ -87,7 +87,7 @@ export const policySchedule = ({ policy, release, firm, changed_at }: About): Pd
           ['Premium', `${money(policy.premium_pence, currency)} a month`],
           ...(fee_pence > 0 ? [['Of it, the policy fee', `${money(fee_pence, currency)} a month`] as const] : []),
           ['In a year', money(policy.annual_premium_pence, currency)],
-          ['Collected by Direct Debit', `on day ${policy.collection_day} of the month`],
+          ['Collected by Direct Debit', `on day ${policy.collection_day} of the month, or on the next working day`],
           ...collectionOf(policy, changed_at !== undefined),
           ['Account', `ending ${policy.payment_method.account_number_last4 ?? '––––'}`],
         ],

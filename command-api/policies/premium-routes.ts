@@ -5,6 +5,7 @@ import type { PolicyState } from '#domain/policies/state.ts'
 import { PremiumId, PremiumRefundId } from '#domain/premiums/events.ts'
 import { Premium } from '#domain/premiums/record.ts'
 import type { OrganisationId } from '#domain/values.ts'
+import type { BankCalendar } from '#domain/working-days.ts'
 import { derivedId, newId } from '#infra/ids.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import type { Writer } from '../handle.ts'
@@ -15,6 +16,7 @@ import { makeAct, policyAddress, policyPath } from './act.ts'
 
 type Deps = {
   readonly writer: Writer
+  readonly calendar: BankCalendar
   readonly baseUrl: string
   /** The date where an organisation is. */
   readonly dateAt: (organisation_id: OrganisationId, now: string) => string
@@ -23,7 +25,7 @@ type Deps = {
 const premiumPath = policyPath.extend({ premium_id: PremiumId })
 
 /** What the operator does about premiums, and about cover that depends on them. */
-export const premiumRoutes = ({ writer, baseUrl, dateAt }: Deps): Route[] => {
+export const premiumRoutes = ({ writer, calendar, baseUrl, dateAt }: Deps): Route[] => {
   const act = makeAct(writer)
   const shownPremium = (state: PolicyState, id: PremiumId) => ({
     status: 200 as const,
@@ -152,7 +154,8 @@ export const premiumRoutes = ({ writer, baseUrl, dateAt }: Deps): Route[] => {
         answers: policyAnswers,
         errors: ['conflict'],
       },
-      async ({ path, ...facts }) => shownPolicy(await act(path, { type: 'ReinstatePolicy', now: facts.now }, facts)),
+      async ({ path, ...facts }) =>
+        shownPolicy(await act(path, { type: 'ReinstatePolicy', now: facts.now, calendar }, facts)),
     ),
   ]
 }

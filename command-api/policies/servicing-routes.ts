@@ -5,6 +5,7 @@ import { ClaimDecision, unknownClaim } from '#domain/policies/claims.ts'
 import { Policy, renderPolicy } from '#domain/policies/record.ts'
 import type { PolicyState } from '#domain/policies/state.ts'
 import { CalendarDate, CoverType, Pence, type OrganisationId } from '#domain/values.ts'
+import type { BankCalendar } from '#domain/working-days.ts'
 import { derivedId, newId } from '#infra/ids.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import type { Writer } from '../handle.ts'
@@ -17,6 +18,7 @@ type Deps = {
   readonly writer: Writer
   readonly baseUrl: string
   readonly catalogue: Pick<Catalogue, 'release'>
+  readonly calendar: BankCalendar
   /** The date where an organisation is. */
   readonly dateAt: (organisation_id: OrganisationId, now: string) => string
 }
@@ -36,7 +38,7 @@ const Components = z
   .describe('What is left out stays as it is.')
 
 /** What the operator does about policies that go on, and about claims on them. */
-export const servicingRoutes = ({ writer, baseUrl, catalogue, dateAt }: Deps): Route[] => {
+export const servicingRoutes = ({ writer, baseUrl, catalogue, calendar, dateAt }: Deps): Route[] => {
   const act = makeAct(writer)
   const collectionDays = async ({ organisation_id, product_id, product_release_id }: PolicyState) => {
     const release = await catalogue.release(organisation_id, product_id, product_release_id)
@@ -62,7 +64,7 @@ export const servicingRoutes = ({ writer, baseUrl, catalogue, dateAt }: Deps): R
         body: z.object({
           components: Components.default([]),
           collection_day: nullable(z.int().min(1).max(28)).describe(
-            'One of the collection days of the product. The next premium is collected on the first such day from the one told at the sale on; with less than 10 days until then it stays where it is, and the one after it is the first on the new day.',
+            'One of the collection days of the product. The next premium is collected on the first such day from the one told at the sale on, or the next working day; with less than 10 days until then it stays where it is, and the one after it is the first on the new day.',
           ),
           note: nullable(text).describe('For the team; shown to nobody else.'),
         }),
@@ -72,7 +74,7 @@ export const servicingRoutes = ({ writer, baseUrl, catalogue, dateAt }: Deps): R
       async ({ path: given, body, ...facts }) => {
         const { now } = facts
         const amendment = async (state: PolicyState) =>
-          ({ type: 'AmendPolicy', ...body, collection_days: await collectionDays(state), now }) as const
+          ({ type: 'AmendPolicy', ...body, collection_days: await collectionDays(state), calendar, now }) as const
         return shown(await act(given, amendment, facts))
       },
     ),

@@ -9,6 +9,7 @@ import type { Sale } from '#domain/policies/set-up.ts'
 import { quoteEvents, type QuoteBought, type QuoteEvent } from '#domain/quotes/events.ts'
 import { evolveQuote, type Quote } from '#domain/quotes/record.ts'
 import type { ApplicationId, OrganisationId, QuoteId } from '#domain/values.ts'
+import type { BankCalendar } from '#domain/working-days.ts'
 import { premiumIds } from './ids.ts'
 import { commandHandler, type Context, type Writer } from '../handle.ts'
 import type { Catalogue } from '../live-catalogue.ts'
@@ -18,6 +19,7 @@ type Deps = {
   readonly catalogue: Pick<Catalogue, 'release'>
   readonly organisations: ReadonlyMap<string, { readonly time_zone: string }>
   readonly rulesOf: (organisation_id: OrganisationId) => PolicyRules
+  readonly calendar: BankCalendar
 }
 
 /** Sets up the policy that a quote was bought for; undefined while it was not bought. Whoever comes second changes nothing. */
@@ -27,7 +29,7 @@ export type SetUp = (
   context: Context,
 ) => Promise<PolicyRecord | undefined>
 
-export const makeSetUp = ({ writer, catalogue, organisations, rulesOf }: Deps): SetUp => {
+export const makeSetUp = ({ writer, catalogue, organisations, rulesOf, calendar }: Deps): SetUp => {
   const { handle } = commandHandler(writer, policy)
 
   return async (application_id, quote_id, context) => {
@@ -41,7 +43,7 @@ export const makeSetUp = ({ writer, catalogue, organisations, rulesOf }: Deps): 
     if (time_zone === undefined) throw new Error(`Organisation ${organisation_id} is not known here.`)
     const { collection_rules } = rulesOf(organisation_id)
     const idOf = premiumIds(sale.bought.policy_id)
-    const command = { type: 'SetUpPolicy', sale, release, time_zone, collection_rules, idOf } as const
+    const command = { type: 'SetUpPolicy', sale, release, time_zone, collection_rules, calendar, idOf } as const
     return (await handle(sale.bought.policy_id, command, { ...context, now: occurred_at })).state
   }
 }

@@ -4,6 +4,7 @@ import { policy } from '#domain/policies/policy.ts'
 import { reviewDue, type ReviewBasis } from '#domain/policies/review.ts'
 import type { PolicyState } from '#domain/policies/state.ts'
 import type { OrganisationId } from '#domain/values.ts'
+import type { BankCalendar } from '#domain/working-days.ts'
 import { commandHandler, type Context, type Writer } from '../handle.ts'
 import type { Catalogue } from '../live-catalogue.ts'
 import type { Timer } from '../timers.ts'
@@ -14,14 +15,15 @@ type Deps = {
   readonly catalogue: Pick<Catalogue, 'release'>
   readonly rulesOf: (organisation_id: OrganisationId) => PolicyRules
   readonly reviewBasis: (policy: PolicyState, at: string) => Promise<ReviewBasis>
+  readonly calendar: BankCalendar
 }
 
 /** Cover starts, and ends, on the day that the policy says. */
-export const policyTimers = ({ writer, catalogue, rulesOf, reviewBasis }: Deps): readonly Timer[] => {
+export const policyTimers = ({ writer, catalogue, rulesOf, reviewBasis, calendar }: Deps): readonly Timer[] => {
   const { handle, load } = commandHandler(writer, policy)
 
   const callPremiums = async (id: string, now: string, context: Context): Promise<void> => {
-    const call = { type: 'CallPremium', now, idOf: premiumIds(id) } as const
+    const call = { type: 'CallPremium', now, calendar, idOf: premiumIds(id) } as const
     while ((await handle(id, call, context)).events.length > 0);
   }
 

@@ -2,6 +2,7 @@ import { isSameJson } from '../canonical-json.ts'
 import { Rejection } from '../rejection.ts'
 import { isOverdue, overdueSince } from '../premiums/record.ts'
 import { dateIn, startOfDayIn } from '../time-zone.ts'
+import { workingDayFrom, type BankCalendar } from '../working-days.ts'
 import { noticeDays } from './collection.ts'
 import { daysAfter, firstOnDay, laterOf } from '../dates.ts'
 import { hasEnded } from './ended.ts'
@@ -16,7 +17,11 @@ export type CheckArrears = { readonly type: 'CheckArrears'; readonly now: string
 
 /** The operator's acts. */
 export type SuspendPolicy = { readonly type: 'SuspendPolicy' }
-export type ReinstatePolicy = { readonly type: 'ReinstatePolicy'; readonly now: string }
+export type ReinstatePolicy = {
+  readonly type: 'ReinstatePolicy'
+  readonly now: string
+  readonly calendar: BankCalendar
+}
 
 type Decision = readonly PolicyStreamEvent[]
 
@@ -71,7 +76,7 @@ export const suspendPolicy = (policy: PolicyState): Decision => {
 }
 
 /** A policy that has lapsed goes on from now: the time between was not covered, and is not paid for. */
-export const reinstatePolicy = ({ now }: ReinstatePolicy, policy: PolicyState): Decision => {
+export const reinstatePolicy = ({ now, calendar }: ReinstatePolicy, policy: PolicyState): Decision => {
   if (policy.status === 'active') return []
   const today = dateIn(policy.time_zone, now)
   if (policy.status === 'suspended') {
@@ -79,24 +84,30 @@ export const reinstatePolicy = ({ now }: ReinstatePolicy, policy: PolicyState): 
       throw new Rejection('conflict', 'Premiums are overdue. Have them collected, or write them off, first.')
     return [reinstatedAs(policy, policy.next_collection_on)]
   }
-  const { lapsed_on, end_date, collection_day, first_collection_on } = policy
+  const { lapsed_on, end_date, collection_day } = policy
   if (lapsed_on === null) throw new Rejection('conflict', `A policy that is ${policy.status} cannot be reinstated.`)
   const until = daysAfter(lapsed_on, policy.collection_rules.reinstate_within_days)
   if (today > until) throw new Rejection('conflict', `This policy could be reinstated until ${until}.`)
   if (end_date !== null && end_date <= today) throw new Rejection('conflict', 'The term of this policy is over.')
-  const earliest = laterOf(first_collection_on, daysAfter(today, noticeDays))
+  const earliest = laterOf(policy.collected_from.date, daysAfter(today, noticeDays))
+  const collected_from = firstOnDay(earliest, collection_day)
   // It was not made while there was no cover.
   const mandate = needsMandate({ ...policy, status: 'active' }) ? [mandateRequested(policy)] : []
-  return [reinstatedAs(policy, firstOnDay(earliest, collection_day)), ...mandate]
+  return [reinstatedAs(policy, workingDayFrom(calendar, collected_from), collected_from), ...mandate]
 }
 
-const reinstatedAs = (policy: PolicyState, next_collection_on: string | null): PolicyEvent => {
+const reinstatedAs = (
+  policy: PolicyState,
+  next_collection_on: string | null,
+  collected_from = next_collection_on,
+): PolicyEvent => {
   const { status, time_zone, end_date, next_review_on, review_called_on, next_indexation_on } = policy
   const beginOf = (date: string | null) => (date === null ? null : startOfDayIn(time_zone, date))
   return {
     type: 'PolicyReinstated',
     from: status === 'lapsed' ? 'lapsed' : 'suspended',
     next_collection_on,
+    ...(collected_from !== null && collected_from !== next_collection_on && { collected_from }),
     next_collection_at: beginOf(next_collection_on),
     end_at: beginOf(end_date),
     // One that the team was told of waits for the team.

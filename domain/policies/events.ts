@@ -139,6 +139,8 @@ export const policyEvents = {
       cooling_off_ends_on: CalendarDate.nullable(),
       collection_day: z.int(),
       first_collection_on: CalendarDate,
+      /** Where it was moved to a working day: the day from which later collections are counted. */
+      collected_from: CalendarDate.optional(),
       /** Null: bank details were sent, and the mandate is still to be made from them. */
       mandate_id: z.uuid().nullable(),
       mandate_status: MandateStatus,
@@ -288,6 +290,8 @@ export const policyEvents = {
   PolicyReinstated: event({
     from: z.enum(['suspended', 'lapsed']),
     next_collection_on: CalendarDate.nullable(),
+    /** Where that was moved to a working day: the day from which later collections are counted. */
+    collected_from: CalendarDate.optional(),
     next_collection_at: z.iso.datetime().nullable(),
     end_at: z.iso.datetime().nullable(),
     review_at: z.iso.datetime().nullable(),

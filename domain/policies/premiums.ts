@@ -4,6 +4,7 @@ import { dateIn, startOfDayIn } from '../time-zone.ts'
 import type { PremiumEvent, PremiumId } from '../premiums/events.ts'
 import { coversFrom, dueAfter } from './collection.ts'
 import { earlierOf } from '../dates.ts'
+import type { BankCalendar } from '../working-days.ts'
 import { hasEnded } from './ended.ts'
 import { refundedAtOnce } from './paid-premium.ts'
 import type { PolicyStreamEvent } from './record.ts'
@@ -14,6 +15,7 @@ import { about, premiumOf } from './premium-of.ts'
 export type CallPremium = {
   readonly type: 'CallPremium'
   readonly now: string
+  readonly calendar: BankCalendar
   /** The id of a premium follows from the policy and its number. */
   readonly idOf: (number: number) => PremiumId
 }
@@ -49,14 +51,17 @@ export type RecordCardCharged = { readonly type: 'RecordCardCharged'; readonly c
 
 type Decision = readonly PremiumEvent[]
 
-export const callPremium = ({ now, idOf }: CallPremium, policy: PolicyState): readonly PolicyStreamEvent[] => {
+export const callPremium = (
+  { now, calendar, idOf }: CallPremium,
+  policy: PolicyState,
+): readonly PolicyStreamEvent[] => {
   const { next_collection_on, time_zone, end_date } = policy
   if (next_collection_on === null) return []
   // Whatever pays for the term is due by the end of it.
   const due_on = end_date === null ? next_collection_on : earlierOf(next_collection_on, end_date)
   if (due_on > dateIn(time_zone, now)) return []
   const number = nextNumber(policy)
-  const next_due_on = dueAfter(policy, number, due_on)
+  const next_due_on = dueAfter(policy, number, due_on, calendar)
   const covers_from = coversFrom(policy, number)
   const ended = coversEnded(policy, covers_from)
   const amount_pence = ended[0]?.premium_pence ?? policy.premium_pence

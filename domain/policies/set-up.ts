@@ -8,6 +8,7 @@ import { noticeDays } from './collection.ts'
 import { daysAfter, firstOnDay, laterOf, monthsAfter, yearsAfter } from '../dates.ts'
 import type { PremiumEvent, PremiumId } from '../premiums/events.ts'
 import { startOfDayIn } from '../time-zone.ts'
+import { workingDayFrom, type BankCalendar } from '../working-days.ts'
 import type { CollectionRules, GivenAfterBind } from './events.ts'
 import type { PolicyStreamEvent } from './record.ts'
 
@@ -25,6 +26,7 @@ export type SetUpPolicy = {
   readonly release: Release
   readonly time_zone: string
   readonly collection_rules: CollectionRules
+  readonly calendar: BankCalendar
   /** The id of a premium follows from the policy and its number. */
   readonly idOf: (number: number) => PremiumId
 }
@@ -34,6 +36,7 @@ export const setUpPolicy = ({
   release,
   time_zone,
   collection_rules,
+  calendar,
   idOf,
 }: SetUpPolicy): readonly PolicyStreamEvent[] => {
   const { record, quote, bought, payments } = sale
@@ -49,7 +52,8 @@ export const setUpPolicy = ({
   const mandate = usableMandate(payments)
   // A card pays for the first month: Direct Debit begins with the second.
   const due = record.direct_debit_first ? start_date : monthsAfter(start_date, 1)
-  const first_collection_on = firstOnDay(laterOf(due, daysAfter(bought_on, noticeDays)), collection_day)
+  const collected_from = firstOnDay(laterOf(due, daysAfter(bought_on, noticeDays)), collection_day)
+  const first_collection_on = workingDayFrom(calendar, collected_from)
 
   return [
     {
@@ -75,6 +79,7 @@ export const setUpPolicy = ({
       cooling_off_ends_on: release.cooldown_days > 0 ? daysAfter(start_date, release.cooldown_days) : null,
       collection_day,
       first_collection_on,
+      ...(first_collection_on !== collected_from && { collected_from }),
       mandate_id: mandate?.mandate_id ?? null,
       mandate_status: mandate?.status ?? 'pending',
       account_number_last4: mandate?.account_number_last4 ?? bank_details?.account_number_last4 ?? null,

@@ -3,6 +3,7 @@ import { MandateId } from '../payments/events.ts'
 import type { PremiumEvent, PremiumId, PremiumRefundId } from '../premiums/events.ts'
 import { disputeCode, standing, unmatched, type OtherPayment, type Premium } from '../premiums/record.ts'
 import { daysAfter } from '../dates.ts'
+import { workingDayFrom, type BankCalendar } from '../working-days.ts'
 import { hasEnded } from './ended.ts'
 import type { PolicyEvent } from './events.ts'
 import { paidBy, paidByOther, paidTwice, refundedAtOnce } from './paid-premium.ts'
@@ -20,7 +21,12 @@ export type SettlePremium = {
   readonly now: string
   readonly result:
     | ({ readonly outcome: 'collected' } & Collected)
-    | { readonly outcome: 'failed'; readonly failure_code: string }
+    | {
+        readonly outcome: 'failed'
+        readonly failure_code: string
+        /** It is collected again on a working day. */
+        readonly calendar: BankCalendar
+      }
     /** What was collected was taken back by the payer's bank, which needs no reason and has no end of time for it. */
     | ({ readonly outcome: 'disputed' } & OfAnother)
     /** The firm has won the dispute, and what was collected is its own again. */
@@ -64,8 +70,9 @@ export const settlePremium = (
   if (paid) return paid
   const { customer, collection_rules, time_zone } = policy
   const days = hasEnded(policy) ? undefined : collection_rules.retry_after_days[attempt - 1]
-  const retry_at = days === undefined ? null : startOfDayIn(time_zone, daysAfter(dateIn(time_zone, now), days))
-  const { failure_code } = result
+  const { failure_code, calendar } = result
+  const retry_on = days === undefined ? null : workingDayFrom(calendar, daysAfter(dateIn(time_zone, now), days))
+  const retry_at = retry_on === null ? null : startOfDayIn(time_zone, retry_on)
   return [
     {
       type: 'PremiumFailed',

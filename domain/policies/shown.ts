@@ -53,8 +53,10 @@ export const Policy = z
     end_date: CalendarDate.nullable().describe('null: for the whole of life, and group plans.'),
     cooling_off_ends_on: CalendarDate.nullable(),
     collection_day: z.int(),
-    first_collection_on: CalendarDate,
-    next_collection_on: CalendarDate.nullable(),
+    first_collection_on: CalendarDate.describe(
+      'On the collection day or, where no bank works on it, on the next working day.',
+    ),
+    next_collection_on: CalendarDate.nullable().describe('As the first. null: nothing is due any more.'),
     payment_method: z.object({
       type: z.literal('direct_debit'),
       account_number_last4: z.string().nullable(),

@@ -60,7 +60,7 @@ export const evolvePolicyState = (
       paid_from: paidFrom(state, event, recorded) ?? { number: 1, date: record.start_date },
       collected_from: collectedFrom(state, event) ?? {
         number: nextNumber({ premiums: [], first_premium: record.first_premium }),
-        date: record.first_collection_on,
+        date: (event.type === 'PolicyBound' ? event.collected_from : undefined) ?? record.first_collection_on,
       },
       provider_customers: providerCustomers(state, record),
       mandate_retry_at: mandateRetryAt(state, event),
@@ -83,7 +83,7 @@ const paidFrom = (
 
 const collectedFrom = (state: PolicyState | undefined, event: PolicyStreamEvent): FromPremium | undefined =>
   state && event.type === 'PolicyReinstated' && event.from === 'lapsed' && event.next_collection_on !== null
-    ? { number: nextNumber(state), date: event.next_collection_on }
+    ? { number: nextNumber(state), date: event.collected_from ?? event.next_collection_on }
     : state?.collected_from
 
 const providerCustomers = (

@@ -1,5 +1,6 @@
 import { Rejection } from '../rejection.ts'
 import { dateIn, startOfDayIn } from '../time-zone.ts'
+import type { BankCalendar } from '../working-days.ts'
 import { dueOnOtherDay } from './collection.ts'
 import { yearsAfter } from '../dates.ts'
 import { hasEnded } from './ended.ts'
@@ -20,6 +21,7 @@ export type AmendPolicy = {
   readonly collection_day: number | null
   /** On which days of the month the product is collected. */
   readonly collection_days: readonly number[]
+  readonly calendar: BankCalendar
   readonly note: string | null
   readonly now: string
 }
@@ -74,7 +76,7 @@ export const termsWith = (policy: PolicyState, changes: readonly ComponentChange
 
 export const amendPolicy = (command: AmendPolicy, policy: PolicyState): Decision => {
   refuseEnded(policy)
-  const { collection_days, note, now } = command
+  const { collection_days, calendar, note, now } = command
   const { collection_day: former, time_zone } = policy
   const day = command.collection_day ?? former
   if (day !== former && !collection_days.includes(day))
@@ -82,7 +84,7 @@ export const amendPolicy = (command: AmendPolicy, policy: PolicyState): Decision
       collection_day: `must be one of ${collection_days.join(', ')}`,
     })
   const terms = termsWith(policy, command.components)
-  const next_collection_on = day === former ? policy.next_collection_on : dueOnOtherDay(policy, day, now)
+  const next_collection_on = day === former ? policy.next_collection_on : dueOnOtherDay(policy, day, now, calendar)
   const isSame =
     day === former &&
     terms.components.every((term) =>

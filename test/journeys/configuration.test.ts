@@ -60,6 +60,11 @@ const triedWhenUsed: readonly (readonly [variable: string, value: string, line: 
   ['DATABASE_URL', 'embedded', 'DATABASE_URL: must name a PostgreSQL; only npm start brings one of its own'],
   ['MASTER_KEY', '', 'MASTER_KEY: must be set'],
   [
+    'BANK_HOLIDAYS_FILE',
+    '/no/such/file',
+    "BANK_HOLIDAYS_FILE: cannot be read: ENOENT: no such file or directory, open '/no/such/file'",
+  ],
+  [
     'MODULUS_WEIGHTS_FILE',
     '/no/such/file',
     "MODULUS_WEIGHTS_FILE: cannot be read: ENOENT: no such file or directory, open '/no/such/file'",

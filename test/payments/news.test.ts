@@ -18,6 +18,7 @@ import { organisation_id } from '../applications/release.ts'
 import { fillReadModel } from '../read-model.ts'
 import { serve, serveApp } from '../serve.ts'
 import { openCheckout, type Checkout } from './checkout.ts'
+import { england } from '../policies/calendars.ts'
 
 const secret = 'whsec_of_this_organisation'
 const keys = deriveKeys(randomBytes(32).toString('base64'))
@@ -66,6 +67,7 @@ beforeAll(async () => {
       refused: makeRateLimit({ requests: 40, windowSeconds: 300, log }),
     },
     receive: makePaymentNews({
+      calendar: england,
       writer: checkout.writer,
       merchants: () => checkout.merchant(),
       mandateOwner,

@@ -21,6 +21,7 @@ import {
   twice_id,
   dispute,
 } from './premium-builders.ts'
+import { england } from './calendars.ts'
 
 /** Acts that come at the same moment, each to a process of its own, and processes that are killed as they write. */
 
@@ -55,6 +56,7 @@ const decide = (last: number, decision: 'approve' | 'pay', ends_policy = false):
 })
 const amend = (premium_pence: number): PolicyCommand => ({
   type: 'AmendPolicy',
+  calendar: england,
   components: [{ cover_index: 0, cover_amount_pence: null, premium_pence }],
   collection_day: null,
   collection_days: [],
@@ -181,7 +183,13 @@ describe('two acts at once', () => {
       now,
       result: { outcome: 'collected', payment_intent_id: 'pi_1', collected_at: now, refundId: () => twice_id },
     }
-    expect(await atOnce([{ type: 'ReinstatePolicy', now }, collect, { type: 'CallPremium', now, idOf }])).toBe(3)
+    expect(
+      await atOnce([
+        { type: 'ReinstatePolicy', calendar: england, now },
+        collect,
+        { type: 'CallPremium', calendar: england, now, idOf },
+      ]),
+    ).toBe(3)
     const after = await state()
     expect(after).toMatchObject({ status: 'active', arrears: { since: null } })
     expect(after.premiums.map(({ status }) => status)).toEqual(['collected'])

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Policy } from '#domain/policies/record.ts'
 import { luhnDigit } from '#domain/policies/number.ts'
 import { organisation_id } from '../applications/release.ts'
+import { england } from './calendars.ts'
 import { openSales, type Sales } from './fixture.ts'
 
 let sales: Sales
@@ -35,9 +36,9 @@ describe('setting up the policy', () => {
       end_date: '2051-06-02',
       cooling_off_ends_on: '2026-07-02',
       collection_day: 14,
-      // Ten days' notice of the first collection.
-      first_collection_on: '2026-06-14',
-      next_collection_on: '2026-06-14',
+      // Ten days' notice of the first collection; the 14th is a Sunday.
+      first_collection_on: '2026-06-15',
+      next_collection_on: '2026-06-15',
       payment_method: {
         type: 'direct_debit',
         account_number_last4: '4958',
@@ -54,6 +55,24 @@ describe('setting up the policy', () => {
     expect(body.data.annual_premium_pence).toBe(12 * body.data.premium_pence)
     expect(body.data.display_id).toBe(`pol_${body.data.id}`)
     expect((await sales.get(`/api/v1/policies/${body.data.id}`)).body).toEqual({ data: body.data })
+  })
+
+  test('a collection on a bank holiday is on the next working day, as it is answered and read', async () => {
+    const holidays = ['2026-06-15', '2026-06-22', '2026-06-23']
+    await using own = await openSales({ calendar: { ...england, holidays } })
+    const { quote_id } = await own.ready()
+
+    const { id, ...sold } = (await own.bind(quote_id, { collection_day: 14 })).body.data
+    const dates = { collection_day: 14, first_collection_on: '2026-06-16', next_collection_on: '2026-06-16' }
+    expect(sold).toMatchObject(dates)
+    expect((await own.get(`/api/v1/policies/${id}`)).body).toMatchObject({ data: dates })
+
+    const address = `/admin/v1/organisations/${organisation_id}/policies/${id}/amendment`
+    const amended = (await own.post(address, { collection_day: 21 })).body
+    const changed = { ...dates, collection_day: 21, next_collection_on: '2026-06-24' }
+    expect(amended).toMatchObject({ data: changed })
+    await own.project()
+    expect((await own.get(`/api/v1/policies/${id}`)).body).toMatchObject({ data: changed })
   })
 
   test('the policy number has the prefix of the product, eight digits and a check digit, and is unique', async () => {

@@ -10,6 +10,7 @@ import { makePaymentNews } from '../../command-api/receive-payment-news.ts'
 import { eventOf } from '../../stand-ins/stripe/webhooks.ts'
 import { organisation_id } from '../applications/release.ts'
 import { openSales, quotedAt, type Sales } from './fixture.ts'
+import { england } from './calendars.ts'
 
 const log = makeLog('silent', 'test')
 
@@ -124,7 +125,14 @@ const dispute = async (intent: string) => {
 
 const tellOf = async (intent: string, type: string) => {
   const { writer, merchants, setUp } = sales
-  const receive = makePaymentNews({ writer, merchants, setUp, log, mandateOwner: async () => undefined })
+  const receive = makePaymentNews({
+    calendar: england,
+    writer,
+    merchants,
+    setUp,
+    log,
+    mandateOwner: async () => undefined,
+  })
   const disputed = sales.stripe
     .objects()
     .find(({ payment_intent, object }) => object === 'dispute' && payment_intent === intent)

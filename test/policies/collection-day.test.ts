@@ -7,6 +7,7 @@ import type { PolicyState } from '#domain/policies/state.ts'
 import { PremiumId } from '#domain/premiums/events.ts'
 import { stateOf } from '../scenario.ts'
 import { bound } from './premium-builders.ts'
+import { everyDay } from './calendars.ts'
 
 /** What becomes of the schedule of premiums when the day of collection changes. */
 
@@ -40,6 +41,7 @@ const policyOf = (sale: PolicyStreamEvent) => {
       run(
         {
           type: 'AmendPolicy',
+          calendar: everyDay,
           components: [],
           collection_day,
           collection_days: days,
@@ -50,7 +52,7 @@ const policyOf = (sale: PolicyStreamEvent) => {
       ),
     /** Calls what is due until this day, as the timer does. */
     callUntil: (date: string) => {
-      for (const now = at(date); run({ type: 'CallPremium', now, idOf }, now).length > 0;);
+      for (const now = at(date); run({ type: 'CallPremium', calendar: everyDay, now, idOf }, now).length > 0;);
     },
     called: () => history.flatMap((event) => (event.type === 'PremiumDue' ? [event] : [])),
   }

@@ -8,6 +8,7 @@ import { policySchedule } from '../../command-api/policies/documents.ts'
 import { termRelease } from '../quotes/builders.ts'
 import { rejected, scenariosOf, stateOf } from '../scenario.ts'
 import { active, bound, mandateMade } from './premium-builders.ts'
+import { everyDay } from './calendars.ts'
 
 /** Two covers with terms of their own: £10.00 for two years, £15.00 for three, and £2.50 policy fee. */
 
@@ -22,7 +23,7 @@ const sold: readonly PolicyEvent[] = [
   mandateMade,
 ]
 const idOf = (number: number) => PremiumId.parse(derivedId('premium', String(number)))
-const call = { type: 'CallPremium', now: '2029-02-02T00:00:00.000Z', idOf } as const
+const call = { type: 'CallPremium', calendar: everyDay, now: '2029-02-02T00:00:00.000Z', idOf } as const
 const over: PolicyEvent = {
   type: 'PolicyCoverEnded',
   cover_indexes: [0],
@@ -87,6 +88,7 @@ describe('a cover whose term is over while another goes on', () => {
     given: ended,
     when: {
       type: 'AmendPolicy',
+      calendar: everyDay,
       components: [{ cover_index: 0, cover_amount_pence: null, premium_pence: 2_000 }],
       collection_day: null,
       collection_days: [],

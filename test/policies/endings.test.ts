@@ -31,6 +31,7 @@ import {
   collectedByCard,
   dispute,
 } from './premium-builders.ts'
+import { everyDay } from './calendars.ts'
 
 /** What follows of a policy that has ended, or whose term is nearly over; and what is shown of it. */
 
@@ -55,12 +56,12 @@ describe('a policy that has ended', () => {
   })
   scenario('by a claim is not reinstated', {
     given: [...active, endedByClaim],
-    when: { type: 'ReinstatePolicy', now },
+    when: { type: 'ReinstatePolicy', calendar: everyDay, now },
     then: rejected('conflict', undefined, 'A policy that is claimed cannot be reinstated.'),
   })
   scenario('by a claim is asked for no premium', {
     given: [...active, endedByClaim],
-    when: { type: 'CallPremium', now: '2026-07-01T00:00:00.000Z', idOf },
+    when: { type: 'CallPremium', calendar: everyDay, now: '2026-07-01T00:00:00.000Z', idOf },
     then: [],
   })
   scenario('while it was in arrears is not reinstated by a late payment', {
@@ -156,33 +157,33 @@ describe('the last premiums are due while there is cover', () => {
   )
 
   test('the last one on the last day, the one before it in time to be told of the last', () => {
-    expect(dueAfter(late, 1, '2026-03-25')).toBe('2026-04-22')
-    expect(dueAfter(late, 2, '2026-04-22')).toBe('2026-05-02')
-    expect(dueAfter(late, 3, '2026-05-02')).toBeNull()
+    expect(dueAfter(late, 1, '2026-03-25', everyDay)).toBe('2026-04-22')
+    expect(dueAfter(late, 2, '2026-04-22', everyDay)).toBe('2026-05-02')
+    expect(dueAfter(late, 3, '2026-05-02', everyDay)).toBeNull()
   })
 
   test('the last one on the last day also where it cannot be told of in time', () => {
-    expect(dueAfter(late, 2, '2026-04-28')).toBe('2026-05-02')
+    expect(dueAfter(late, 2, '2026-04-28', everyDay)).toBe('2026-05-02')
   })
 
   test('on their day where that is in time', () => {
     const early = stateAfter({ ...bound, end_date: '2026-05-02', collection_day: 15 }, activated)
 
-    expect(dueAfter(early, 1, '2026-02-15')).toBe('2026-03-15')
-    expect(dueAfter(early, 2, '2026-03-15')).toBe('2026-04-15')
-    expect(dueAfter(early, 3, '2026-04-15')).toBeNull()
+    expect(dueAfter(early, 1, '2026-02-15', everyDay)).toBe('2026-03-15')
+    expect(dueAfter(early, 2, '2026-03-15', everyDay)).toBe('2026-04-15')
+    expect(dueAfter(early, 3, '2026-04-15', everyDay)).toBeNull()
   })
 
   test('which a policy without an end does not have', () => {
     const forLife = stateAfter({ ...bound, end_date: null }, activated)
 
-    expect(dueAfter(forLife, 1, '2026-02-15')).toBe('2026-03-15')
-    expect(dueAfter(forLife, 400, '2059-05-15')).toBe('2059-06-15')
-    expect(dueAfter(forLife, 1, '2026-03-10')).toBe('2026-03-20')
+    expect(dueAfter(forLife, 1, '2026-02-15', everyDay)).toBe('2026-03-15')
+    expect(dueAfter(forLife, 400, '2059-05-15', everyDay)).toBe('2059-06-15')
+    expect(dueAfter(forLife, 1, '2026-03-10', everyDay)).toBe('2026-03-20')
   })
 
   test('and once nothing is due any more another day changes nothing', () => {
-    expect(dueOnOtherDay(stateAfter(bound, activated, endedByClaim), 1, now)).toBeNull()
+    expect(dueOnOtherDay(stateAfter(bound, activated, endedByClaim), 1, now, everyDay)).toBeNull()
   })
 
   test.each([
@@ -195,7 +196,7 @@ describe('the last premiums are due while there is cover', () => {
       { ...due, next_due_on },
     ] satisfies PolicyStreamEvent[]
     const [premium] = policy.decide(
-      { type: 'CallPremium', now: '2026-05-12T00:00:00.000Z', idOf },
+      { type: 'CallPremium', calendar: everyDay, now: '2026-05-12T00:00:00.000Z', idOf },
       stateAfter(...given),
     )
 

@@ -10,6 +10,7 @@ import type { Policy } from '#domain/policies/record.ts'
 import type { Fields } from '#domain/rejection.ts'
 import { storedEvents } from '#domain/stored-events.ts'
 import { ApplicationId, OrganisationId, PolicyId, QuoteId } from '#domain/values.ts'
+import type { BankCalendar } from '#domain/working-days.ts'
 import { makeDataKeys } from '#infra/crypto/data-keys.ts'
 import { deriveKeys } from '#infra/crypto/keys.ts'
 import { sealedLog } from '#infra/crypto/sealed-log.ts'
@@ -57,6 +58,7 @@ import { fillReadModel } from '../read-model.ts'
 import { stateOf } from '../scenario.ts'
 import { browserCaller, serve, serverCaller } from '../serve.ts'
 import { anna, bankDetailsSaved } from './builders.ts'
+import { england } from './calendars.ts'
 
 export const quotedAt = '2026-06-01T09:00:00.000Z'
 
@@ -71,8 +73,10 @@ export type Body = {
 
 type Started = Extract<ApplicationEvent, { type: 'ApplicationStarted' }>
 
+type Firm = { readonly release?: Release; readonly calendar?: BankCalendar }
+
 /** The way from a quote to a policy over real HTTP, on a log of its own whose personal data is sealed, at a time that tests move. */
-export const openSales = async ({ release = checkoutRelease() }: { readonly release?: Release } = {}) => {
+export const openSales = async ({ release = checkoutRelease(), calendar = england }: Firm = {}) => {
   const database = await testDatabase()
   await migrate(database.pool)
   await prepareLog(database.pool)
@@ -155,7 +159,7 @@ export const openSales = async ({ release = checkoutRelease() }: { readonly rele
         organisation === organisation_id ? ownerOf(organisation, id) : undefined,
       organisations,
     })
-    const setUp = makeSetUp({ writer, catalogue, organisations, rulesOf: policyRulesOf(new Map()) })
+    const setUp = makeSetUp({ calendar, writer, catalogue, organisations, rulesOf: policyRulesOf(new Map()) })
     const served = await serve(
       [
         ...quoteRoutes(applications),
@@ -174,8 +178,14 @@ export const openSales = async ({ release = checkoutRelease() }: { readonly rele
             baseUrl,
           },
         }),
-        ...servicingRoutes({ writer, baseUrl, catalogue, dateAt: (_organisation, at) => at.slice(0, 10) }),
-        ...premiumRoutes({ writer, baseUrl, dateAt: (_organisation, at) => at.slice(0, 10) }),
+        ...servicingRoutes({
+          calendar,
+          writer,
+          baseUrl,
+          catalogue,
+          dateAt: (_organisation, at) => at.slice(0, 10),
+        }),
+        ...premiumRoutes({ calendar, writer, baseUrl, dateAt: (_organisation, at) => at.slice(0, 10) }),
         ...policyAdminRoutes({
           writer,
           baseUrl,

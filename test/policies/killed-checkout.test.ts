@@ -17,6 +17,7 @@ import { organisation_id } from '../applications/release.ts'
 import type { Kill } from '../mortal.ts'
 import { makeSettle } from '../payments/settle.ts'
 import { openSales, quotedAt, type Sales } from './fixture.ts'
+import { england } from './calendars.ts'
 
 const log = makeLog('silent', 'test')
 
@@ -263,7 +264,7 @@ describe('news of the payment provider, told again after a kill, completes', () 
     { writer, merchants, setUp }: Pick<Sales, 'writer' | 'merchants' | 'setUp'>,
     news: ReturnType<typeof newsOf>,
   ) =>
-    makePaymentNews({ writer, merchants, setUp, log, mandateOwner: async () => undefined })(
+    makePaymentNews({ calendar: england, writer, merchants, setUp, log, mandateOwner: async () => undefined })(
       organisation_id,
       news,
       context,

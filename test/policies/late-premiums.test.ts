@@ -10,6 +10,7 @@ import { makeWriter } from '../../command-api/writer.ts'
 import { termRelease } from '../quotes/builders.ts'
 import { memoryLog } from './bank.ts'
 import { bound } from './premium-builders.ts'
+import { england } from './calendars.ts'
 
 /** Covers that grow each year, and timers of the months before that come only after the one of the anniversary. */
 
@@ -44,6 +45,7 @@ test('premiums that were due before covers have grown cost what they cost before
     })),
   )
   const timers = policyTimers({
+    calendar: england,
     writer,
     catalogue: { release: async () => ({ ...termRelease, covers }) },
     rulesOf: policyRulesOf(new Map()),

@@ -4,6 +4,7 @@ import type { Policy } from '#domain/policies/record.ts'
 import { policyTimers } from '../../command-api/policies/timers.ts'
 import { organisation_id } from '../applications/release.ts'
 import { openSales, type Sales } from './fixture.ts'
+import { england } from './calendars.ts'
 
 describe('over HTTP', () => {
   let sales: Sales
@@ -66,6 +67,7 @@ describe('over HTTP', () => {
         now: due_at,
       }
       const timer = policyTimers({
+        calendar: england,
         writer: sales.writer,
         catalogue: sales.catalogue,
         rulesOf: policyRulesOf(new Map()),

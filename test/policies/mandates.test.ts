@@ -16,6 +16,7 @@ import { eventOf } from '../../stand-ins/stripe/webhooks.ts'
 import { organisation_id } from '../applications/release.ts'
 import { bankDetailsSaved } from './builders.ts'
 import { openSales, quotedAt, type Body, type Sales } from './fixture.ts'
+import { england } from './calendars.ts'
 
 const log = makeLog('silent', 'test')
 
@@ -61,6 +62,7 @@ describe('after a bind with bank details', () => {
     eventOf('mandate.updated', { id: mandate, object: 'mandate', status: 'active', ...details(network_status) })
   const receiveNews = async (event: object) => {
     const news = makePaymentNews({
+      calendar: england,
       writer: sales.writer,
       merchants: sales.merchants,
       setUp: sales.setUp,
@@ -284,7 +286,8 @@ describe('after a bind with bank details', () => {
     await make(id)
     await revoke(id)
     const process = { writer: sales.writer, merchants: sales.merchants, clock: { now: () => new Date(quotedAt) } }
-    const timer = collectPremiums(process).find(({ kind }) => kind === 'policy_premium') ?? expect.fail()
+    const timer =
+      collectPremiums({ ...process, calendar: england }).find(({ kind }) => kind === 'policy_premium') ?? expect.fail()
     const due = { organisation_id, kind: 'policy_premium', id, stream: `policy-${id}`, due_at: '2027-01-01T00:00:00Z' }
 
     await timer.fire(due, { ...context, now: due.due_at })
@@ -297,7 +300,8 @@ describe('after a bind with bank details', () => {
     const { id } = await sold()
     await make(id)
     const process = { writer: sales.writer, merchants: sales.merchants, clock: { now: () => new Date(quotedAt) } }
-    const timer = collectPremiums(process).find(({ kind }) => kind === 'policy_premium') ?? expect.fail()
+    const timer =
+      collectPremiums({ ...process, calendar: england }).find(({ kind }) => kind === 'policy_premium') ?? expect.fail()
     const due = { organisation_id, kind: 'policy_premium', id, stream: `policy-${id}`, due_at: '2027-01-01T00:00:00Z' }
     await timer.fire(due, { ...context, now: due.due_at })
     await revoke(id)
@@ -309,7 +313,14 @@ describe('after a bind with bank details', () => {
     const news = readNews(Buffer.from(JSON.stringify(failed)))
     if (news === 'other') throw new Error('The news cannot be read.')
     const { writer, merchants, setUp } = sales
-    const receive = makePaymentNews({ writer, merchants, setUp, log, mandateOwner: async () => undefined })
+    const receive = makePaymentNews({
+      calendar: england,
+      writer,
+      merchants,
+      setUp,
+      log,
+      mandateOwner: async () => undefined,
+    })
     await receive(organisation_id, news, { ...context, now: due.due_at })
 
     const types = await sales.typesOf(`policy-${id}`)
@@ -323,7 +334,7 @@ describe('after a bind with bank details', () => {
     const { handle } = commandHandler(sales.writer, policy)
     const called = await handle(
       id,
-      { type: 'CallPremium', now: '2027-01-01T00:00:00.000Z', idOf: premiumIds(id) },
+      { type: 'CallPremium', calendar: england, now: '2027-01-01T00:00:00.000Z', idOf: premiumIds(id) },
       context,
     )
     const premium_id = called.state?.premiums[0]?.premium_id ?? expect.fail()

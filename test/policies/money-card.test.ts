@@ -29,6 +29,7 @@ import {
   paid_at,
   payment_id,
 } from './paid-by-card.ts'
+import { england } from './calendars.ts'
 
 const silent = makeLog('silent', 'test')
 
@@ -99,6 +100,7 @@ const openWorld = async () => {
   }
   const deps = { writer, merchants: () => merchant }
   const receive = makePaymentNews({
+    calendar: england,
     ...deps,
     log: silent,
     mandateOwner: async () => undefined,

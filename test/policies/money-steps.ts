@@ -8,6 +8,7 @@ import type { PolicyCommand } from '#domain/policies/policy.ts'
 import { PremiumRefundId } from '#domain/premiums/events.ts'
 import { derivedId } from '#infra/ids.ts'
 import { application_id, openWorld, organisation_id, policy_id } from './money-world.ts'
+import { everyDay } from './calendars.ts'
 
 /** What may happen to the money of a policy, one step after the other. */
 
@@ -280,7 +281,7 @@ export const take = async (world: World, given: Step, count: number): Promise<vo
     case 'suspend':
       return operate({ type: 'SuspendPolicy' })
     case 'reinstate':
-      return operate({ type: 'ReinstatePolicy', now: clock.at })
+      return operate({ type: 'ReinstatePolicy', calendar: everyDay, now: clock.at })
     case 'claim': {
       const claim_id = ClaimId.parse(derivedId('claim', String(count)))
       const today = clock.at.slice(0, 10)

@@ -36,6 +36,7 @@ import {
   paid_at,
   payment_id,
 } from './paid-by-card.ts'
+import { everyDay } from './calendars.ts'
 
 const bound = sampleEvent(policyEvents, 'PolicyBound', 2)
 export { application_id } from './paid-by-card.ts'
@@ -104,14 +105,26 @@ export const openWorld = async ({
     }
     const deps = { writer, merchants: () => merchant, clock: { now: () => new Date(clock.at) } }
     const receive = makePaymentNews({
+      calendar: everyDay,
       ...deps,
       log: silent,
       mandateOwner: async () => undefined,
       setUp: async () => undefined,
     })
     const rulesOf = () => expect.fail('Nothing is indexed.')
-    const life = policyTimers({ writer, catalogue: { release: unasked }, rulesOf, reviewBasis: unasked })
-    const timers = [...collectPremiums(deps), refundPremiums(deps), ...settleCardPayments(deps), ...life]
+    const life = policyTimers({
+      calendar: everyDay,
+      writer,
+      catalogue: { release: unasked },
+      rulesOf,
+      reviewBasis: unasked,
+    })
+    const timers = [
+      ...collectPremiums({ ...deps, calendar: everyDay }),
+      refundPremiums(deps),
+      ...settleCardPayments(deps),
+      ...life,
+    ]
     return { ...commandHandler(writer, policy), cards: commandHandler(writer, application), timers, receive, writer }
   }
   const put = async <Shapes extends EventShapes>(to: string, shapes: Shapes, events: readonly EventOf<Shapes>[]) =>

@@ -29,12 +29,13 @@ import {
   activeByCard,
   card_payment_id,
 } from './premium-builders.ts'
+import { everyDay } from './calendars.ts'
 
 const scenario = scenariosOf(policy)
 
 describe('the operator', () => {
   const lapsed: PolicyEvent = { type: 'PolicyLapsed', customer_id, lapsed_on: '2026-04-16', overdue_pence: 2875 }
-  const reinstate = (at: string) => ({ type: 'ReinstatePolicy', now: at }) as const
+  const reinstate = (at: string) => ({ type: 'ReinstatePolicy', calendar: everyDay, now: at }) as const
 
   scenario('suspends cover, which then does not lapse by itself', {
     given: active,
@@ -85,7 +86,10 @@ describe('the operator', () => {
       undefined,
     )
     const calls = (day: string, before = state) =>
-      policy.decide({ type: 'CallPremium', now: `${day}T09:00:00.000Z`, idOf: () => premium_id }, before)
+      policy.decide(
+        { type: 'CallPremium', calendar: everyDay, now: `${day}T09:00:00.000Z`, idOf: () => premium_id },
+        before,
+      )
 
     const [first] = calls('2026-05-15')
     expect(first).toMatchObject({ type: 'PremiumDue', number: 2, covers_from: '2026-05-01' })

@@ -3,6 +3,7 @@ import { policyEvents, type PolicyEvent } from '#domain/policies/events.ts'
 import type { SettlePremium } from '#domain/policies/settle-premium.ts'
 import { PremiumId, PremiumRefundId, type PremiumEvent } from '#domain/premiums/events.ts'
 import { sampleEvent } from '../stored-events/samples.ts'
+import { everyDay } from './calendars.ts'
 
 /** The words of the scenarios about premiums: a policy, and what became of its first premium. */
 
@@ -81,7 +82,7 @@ export const settle = (result: 'collected' | 'failed', attempt = 1): SettlePremi
   result:
     result === 'collected'
       ? { outcome: 'collected', payment_intent_id: 'pi_1', collected_at: now, refundId: () => twice_id }
-      : { outcome: 'failed', failure_code: 'insufficient_funds' },
+      : { outcome: 'failed', failure_code: 'insufficient_funds', calendar: everyDay },
 })
 /** What was collected is taken back by the payer's bank. */
 export const dispute = (attempt = 1): SettlePremium => ({

@@ -29,6 +29,7 @@ import {
   dueByCard,
   collectedByCard,
 } from './premium-builders.ts'
+import { everyDay } from './calendars.ts'
 
 /** Each command about a premium, in each state that the premium or its policy can be in. */
 
@@ -232,7 +233,7 @@ describe('a cancelled policy', () => {
   })
   scenario('calls no premium', {
     given: [...active, ended],
-    when: { type: 'CallPremium', now: '2026-02-15T00:00:00.000Z', idOf },
+    when: { type: 'CallPremium', calendar: everyDay, now: '2026-02-15T00:00:00.000Z', idOf },
     then: [],
   })
 })
@@ -321,15 +322,15 @@ describe('the operator', () => {
     when: { type: 'SuspendPolicy' },
     then: rejected('conflict', undefined, 'pending_start'),
   })
-  scenario('reinstates once', { given: active, when: { type: 'ReinstatePolicy', now }, then: [] })
+  scenario('reinstates once', { given: active, when: { type: 'ReinstatePolicy', calendar: everyDay, now }, then: [] })
   scenario('409 conflict: a cancelled policy is not reinstated', {
     given: [...active, ended],
-    when: { type: 'ReinstatePolicy', now },
+    when: { type: 'ReinstatePolicy', calendar: everyDay, now },
     then: rejected('conflict', undefined, 'cancelled'),
   })
   scenario('reinstates a lapsed policy without an end', {
     given: [{ ...bound, end_date: null }, activated, mandateMade, lapsed],
-    when: { type: 'ReinstatePolicy', now: '2026-04-20T12:00:00.000Z' },
+    when: { type: 'ReinstatePolicy', calendar: everyDay, now: '2026-04-20T12:00:00.000Z' },
     then: [
       {
         type: 'PolicyReinstated',
@@ -393,6 +394,6 @@ describe('documents of a policy', () => {
 
 scenario('a premium’s first collection by Direct Debit after a card is the second', {
   given: [{ ...bound, first_premium: { method: 'card', status: 'succeeded', paid_at: now } }, activated],
-  when: { type: 'CallPremium', now: '2026-02-15T00:00:00.000Z', idOf },
+  when: { type: 'CallPremium', calendar: everyDay, now: '2026-02-15T00:00:00.000Z', idOf },
   then: [{ ...due, premium_id: idOf(2), number: 2, covers_from: '2026-03-02' }],
 })

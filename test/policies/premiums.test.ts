@@ -38,11 +38,12 @@ import {
   askedAnew,
   collectedAnew,
 } from './premium-builders.ts'
+import { everyDay } from './calendars.ts'
 
 const scenario = scenariosOf(policy)
 
 describe('a premium is due on its day', () => {
-  const call = (at: string) => ({ type: 'CallPremium', now: at, idOf }) as const
+  const call = (at: string) => ({ type: 'CallPremium', calendar: everyDay, now: at, idOf }) as const
 
   scenario('once', { given: active, when: call('2026-02-15T00:00:00.000Z'), then: [due] })
   scenario('not a moment before', { given: active, when: call('2026-02-14T23:59:59.999Z'), then: [] })

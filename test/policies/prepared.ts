@@ -9,6 +9,7 @@ import { commandHandler } from '../../command-api/handle.ts'
 import { setUpMandates } from '../../command-api/policy-mandates.ts'
 import { organisation_id } from '../applications/release.ts'
 import { quotedAt, type Sales } from './fixture.ts'
+import { england } from './calendars.ts'
 
 /** Policies in the states in which the operator acts upon them, and what the operator sends. */
 
@@ -30,7 +31,11 @@ export type Collecting = Parameters<typeof setUpMandates>[0]
 
 export const fire = async (process: Collecting, kind: string, state: PolicyState, id: string, due_at: string) => {
   const clock = { now: () => new Date(due_at) }
-  const timers = [...collectPremiums({ ...process, clock }), refundPremiums(process), setUpMandates(process)]
+  const timers = [
+    ...collectPremiums({ ...process, clock, calendar: england }),
+    refundPremiums(process),
+    setUpMandates(process),
+  ]
   const due = { organisation_id, kind, id, stream: `policy-${state.id}`, due_at }
   await timers.find((timer) => timer.kind === kind)?.fire(due, contextAt(due_at))
 }
@@ -56,14 +61,14 @@ export const paid = async (sales: Sales): Promise<string> => {
 }
 export const dueOnly = async (sales: Sales): Promise<string> => {
   const id = await sold(sales)
-  await decide(sales, id, called, { type: 'CallPremium', now: called, idOf: premiumIds(id) })
+  await decide(sales, id, called, { type: 'CallPremium', calendar: england, now: called, idOf: premiumIds(id) })
   return id
 }
 /** A policy whose first premium has failed. */
 export const unpaid = async (sales: Sales): Promise<string> => {
   const id = await dueOnly(sales)
   const { premium_id } = (await load(sales, id)).premiums[0] ?? expect.fail('No premium is due.')
-  const result = { outcome: 'failed', failure_code: 'insufficient_funds' } as const
+  const result = { outcome: 'failed', failure_code: 'insufficient_funds', calendar: england } as const
   await decide(sales, id, called, { type: 'SettlePremium', premium_id, attempt: 1, now: called, result })
   return id
 }

@@ -11,6 +11,7 @@ import { makeWriter } from '../../command-api/writer.ts'
 import { organisation_id } from '../applications/release.ts'
 import { checkoutRelease } from '../checkout/builders.ts'
 import { openSales, type Sales } from './fixture.ts'
+import { england } from './calendars.ts'
 
 /** The review of a policy that was sold over HTTP, as the timer of its day sees it. */
 
@@ -40,7 +41,7 @@ const bound = async () => {
   const { handle } = commandHandler(sales.writer, policy)
   const actor = { type: 'system', id: null } as const
   const context = { organisation_id, actor, correlation_id: 'test', now: due_at }
-  const call = { type: 'CallPremium', now: due_at, idOf: premiumIds(id) } as const
+  const call = { type: 'CallPremium', calendar: england, now: due_at, idOf: premiumIds(id) } as const
   while ((await handle(id, call, context)).events.length > 0);
   return { id, application_id }
 }
@@ -51,7 +52,7 @@ const timerOf = (version = 3, tables: Partial<Sales['catalogue']> = {}) => {
   const catalogue = { ...sales.catalogue, ...tables }
   const newestVersions = async () => [{ key: 'life.level', version }]
   const reviewBasis = makeReviewBasis({ writer, catalogue, newestVersions })
-  const timers = policyTimers({ writer, catalogue, rulesOf: policyRulesOf(new Map()), reviewBasis })
+  const timers = policyTimers({ calendar: england, writer, catalogue, rulesOf: policyRulesOf(new Map()), reviewBasis })
   return async (id: string, kind: 'policy_review' | 'policy_indexation' = 'policy_review') => {
     const actor = { type: 'system', id: `timer ${kind}` } as const
     const due = { organisation_id, kind, id, stream: `policy-${id}`, due_at }

@@ -10,6 +10,7 @@ import { CustomerId } from '#domain/values.ts'
 import { aged, coverOf, published, requestOf, tables } from '../rating/request.ts'
 import { rejected, scenariosOf, stateOf } from '../scenario.ts'
 import { bound as boundWith, reviewable, sold } from './reviewable.ts'
+import { everyDay } from './calendars.ts'
 
 /** A policy sold at 34 for 25 years from 2 February 2026, whose premium is reviewed every five years; 35 is the age on 1 January 2027. */
 
@@ -253,7 +254,7 @@ describe('a review that cannot be priced is left to the team', () => {
   ] as const)
     scenario(name, {
       given: [bound({}), activated, ...told, suspended],
-      when: { type: 'ReinstatePolicy', now: '2031-02-03T09:00:00.000Z' },
+      when: { type: 'ReinstatePolicy', calendar: everyDay, now: '2031-02-03T09:00:00.000Z' },
       then: [reinstated(review_at)],
     })
   scenario('and they are told once', {

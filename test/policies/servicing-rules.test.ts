@@ -5,6 +5,7 @@ import { policy } from '#domain/policies/policy.ts'
 import { termRelease } from '../quotes/builders.ts'
 import { rejected, scenariosOf, stateOf } from '../scenario.ts'
 import { sampleEvent } from '../stored-events/samples.ts'
+import { everyDay } from './calendars.ts'
 
 const scenario = scenariosOf(policy)
 /** £28.75 a month for £250,000 from 2 February 2026; £27.25 of it is the cover’s, the rest is the fee. */
@@ -18,7 +19,7 @@ describe('an amendment', () => {
   const asked = { collection_days: [7, 15], note: null, now: '2026-02-02T09:00:00.000Z' }
   const amend = (premium_pence: number | null, collection_day: number | null = null) => {
     const components = premium_pence === null ? [] : [{ cover_index: 0, cover_amount_pence: 30_000_000, premium_pence }]
-    return { type: 'AmendPolicy', components, collection_day, ...asked } as const
+    return { type: 'AmendPolicy', calendar: everyDay, components, collection_day, ...asked } as const
   }
   const amended: PolicyEvent = {
     type: 'PolicyAmended',
@@ -71,7 +72,7 @@ describe('an amendment', () => {
   })
   const ofCovers = (...covers: number[]) => {
     const components = covers.map((cover_index) => ({ cover_index, cover_amount_pence: null, premium_pence: 1 }))
-    return { type: 'AmendPolicy', components, collection_day: null, ...asked } as const
+    return { type: 'AmendPolicy', calendar: everyDay, components, collection_day: null, ...asked } as const
   }
   scenario('422 validation_failed: there is no such cover', {
     given: [bound],

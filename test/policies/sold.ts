@@ -13,6 +13,7 @@ import { tables } from '../rating/request.ts'
 import { stateOf } from '../scenario.ts'
 import { anna, bankDetailsSaved } from './builders.ts'
 import { cardPaid } from './paid-by-card.ts'
+import { everyDay } from './calendars.ts'
 
 const release = checkoutRelease()
 export const collection_days = release.checkout.collection_days
@@ -69,6 +70,7 @@ export const setUp = (changes: Changes = {}) => {
   }))
   const told: SetUpPolicy = {
     type: 'SetUpPolicy',
+    calendar: everyDay,
     sale: { record: state.record, quote: { ...sold.quote, components }, bought: state.sale, payments: state.payments },
     release,
     time_zone: 'Europe/London',

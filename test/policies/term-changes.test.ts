@@ -8,6 +8,7 @@ import type { PremiumEvent } from '#domain/premiums/events.ts'
 import { termRelease } from '../quotes/builders.ts'
 import { rejected, scenariosOf, stateOf } from '../scenario.ts'
 import { bound, cancelledOn, customer_id, due, premium_id, requested } from './premium-builders.ts'
+import { everyDay } from './calendars.ts'
 
 /** What amendments, reviews and time make of a policy with more than one cover. */
 
@@ -43,7 +44,8 @@ describe('an amendment', () => {
     collection_day: number | null = null,
     now = '2026-02-02T09:00:00.000Z',
     collection_days = [7, 15],
-  ) => ({ type: 'AmendPolicy', components, collection_day, collection_days, note: null, now }) as const
+  ) =>
+    ({ type: 'AmendPolicy', calendar: everyDay, components, collection_day, collection_days, note: null, now }) as const
   const amended = (first: ReturnType<typeof component>, second = component(1, 5_000_000, 500)): PolicyEvent => {
     const premium_pence = first.premium_pence + second.premium_pence + 150
     return {
@@ -147,7 +149,7 @@ describe('a cover whose term is over while another goes on', () => {
     premium_pence: 2875,
     annual_premium_pence: 34_500,
   }
-  const call = { type: 'CallPremium', now: '2026-03-15T09:00:00.000Z', idOf } as const
+  const call = { type: 'CallPremium', calendar: everyDay, now: '2026-03-15T09:00:00.000Z', idOf } as const
   const until = (expires_on: string) => [...selling({ expires_on: null }, { expires_on }), firstDue]
 
   scenario('is not paid for from the day on which it ends', {
@@ -250,7 +252,7 @@ test('the last premium is due on its own day while there is cover, and at the la
   const dueOn = (first_collection_on: string, former: string) => {
     const collection_day = Number(first_collection_on.slice(-2))
     const sold = selling({}, {}, { end_date: '2029-02-02', first_collection_on, collection_day })
-    return dueAfter(stateOf(policy, sold) ?? expect.fail(), 35, former)
+    return dueAfter(stateOf(policy, sold) ?? expect.fail(), 35, former, everyDay)
   }
 
   expect(dueOn('2026-02-27', '2028-12-27')).toBe('2029-01-27')
