@@ -11,7 +11,14 @@ export type StandInRequest = {
 }
 
 /** `hang` never answers, as a provider that has stopped does. */
-export type StandInAnswer = { readonly status: number; readonly body: unknown } | 'hang'
+export type StandInAnswer =
+  | {
+      readonly status: number
+      readonly body: unknown
+      /** Of a body that is no JSON but text. */
+      readonly type?: string
+    }
+  | 'hang'
 
 export type StandIn = {
   readonly url: string
@@ -50,7 +57,9 @@ export const startStandIn = async (
       if (requests.length > mostRemembered) requests.shift()
       const answered = misbehaves?.(request) ?? (await answer(request))
       if (answered === 'hang') return
-      response.writeHead(answered.status, { 'content-type': 'application/json' }).end(JSON.stringify(answered.body))
+      const { status, body, type } = answered
+      const text = type === undefined ? JSON.stringify(body) : String(body)
+      response.writeHead(status, { 'content-type': type ?? 'application/json' }).end(text)
     }
     reply().catch(() => response.destroy())
   })

@@ -1,5 +1,5 @@
 import { formOf, textOf, type Form } from './form.ts'
-import { invalid, makeId, Refused, secondsNow, type StripeObject } from './objects.ts'
+import { bacsBehaviour, cardOf, invalid, makeId, Refused, secondsNow, type StripeObject } from './objects.ts'
 import { eventOf } from './webhooks.ts'
 
 /** What is kept for one key, and what has changed of it since it was last written down. */
@@ -54,4 +54,11 @@ export const metadataOf = (form: Form) => formOf(form, 'metadata') ?? {}
 export const refuseOldParameters = (form: Form): void => {
   if (form['payment_method_types'] !== undefined)
     throw invalid('Received unknown parameter: payment_method_types', 'parameter_unknown')
+}
+
+/** What is to become of a charge after it was made, by itself. */
+export const aftermathOf = ({ objects }: Account, charge: StripeObject) => {
+  const intent = objects.get(String(charge['payment_intent']))
+  const mandate = objects.get(String(intent?.['mandate']))
+  return cardOf(String(charge['payment_method'])) ?? bacsBehaviour(String(mandate?.['account_number']))
 }

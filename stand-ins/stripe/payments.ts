@@ -1,6 +1,7 @@
 import { announce, change, create, find, metadataOf, refuseOldParameters, required, type Account } from './account.ts'
+import { move } from './balance.ts'
 import { textOf, type Form } from './form.ts'
-import { bacsBehaviour, cardOf, invalid, makeId, Refused, type StripeObject } from './objects.ts'
+import { bacsBehaviour, cardOf, invalid, makeId, Refused, secondsNow, type StripeObject } from './objects.ts'
 
 export const createIntent = (account: Account, form: Form): StripeObject => {
   refuseOldParameters(form)
@@ -22,7 +23,7 @@ export const createIntent = (account: Account, form: Form): StripeObject => {
   return textOf(form, 'confirm') === 'true' ? debit(account, opened, form) : opened
 }
 
-/** Money taken by Direct Debit: under way until the banks have answered. */
+/** Money taken by Direct Debit: under way until the banks have answered, and in the balance as pending meanwhile. */
 const debit = (account: Account, intent: StripeObject, form: Form): StripeObject => {
   const method = find(account, 'payment_method', required(form, 'payment_method'))
   const mandate = textOf(form, 'mandate')
@@ -32,7 +33,15 @@ const debit = (account: Account, intent: StripeObject, form: Form): StripeObject
       code: 'payment_intent_mandate_invalid',
       message: 'The mandate for this payment method is inactive.',
     })
-  const processing = change(account, intent, { status: 'processing', payment_method: method.id, mandate })
+  const under = charged(account, { ...intent, payment_method: method.id }, 'py', {
+    status: 'pending',
+    payment_method_details: { type: 'bacs_debit', bacs_debit: method['bacs_debit'] },
+  })
+  const amount = Number(intent['amount'])
+  const moved = move(account, 'payment', under, { amount, fee: feeOf.debit(amount), status: 'pending' })
+  change(account, under, { balance_transaction: moved.id })
+  const changes = { status: 'processing', payment_method: method.id, mandate, latest_charge: under.id }
+  const processing = change(account, intent, changes)
   announce(account, 'payment_intent.processing', processing)
   return processing
 }
@@ -41,29 +50,52 @@ const debit = (account: Account, intent: StripeObject, form: Form): StripeObject
 export const settle = (account: Account, form: Form, id: string): StripeObject => {
   const intent = find(account, 'payment_intent', id)
   if (intent['status'] !== 'processing') throw invalid('This payment is not under way.')
+  const charge = find(account, 'charge', intent['latest_charge'])
   const mandate = account.objects.get(String(intent['mandate']))
   const failure = textOf(form, 'failure_code') ?? bacsBehaviour(String(mandate?.['account_number'])).fails
-  if (failure === undefined) return paid(account, intent, { type: 'bacs_debit' }, 'succeeded')
+  const moved = find(account, 'balance_transaction', charge['balance_transaction'])
+  change(account, moved, { status: 'available', available_on: secondsNow() })
+  if (failure === undefined) {
+    change(account, charge, { status: 'succeeded', paid: true, captured: true })
+    const done = change(account, intent, { status: 'succeeded', last_payment_error: null })
+    announce(account, 'payment_intent.succeeded', done)
+    return done
+  }
+  const failed = change(account, charge, { status: 'failed', failure_code: failure })
+  move(account, 'paymentFailure', failed, { amount: -Number(moved['amount']), fee: -Number(moved['fee']) })
   return declined(account, intent, failure)
 }
 
-const paid = (account: Account, intent: StripeObject, details: object, status: string): StripeObject => {
-  const charge = create(account, 'ch', 'charge', {
+/** What is taken for a payment here: Stripe's prices differ by contract. */
+const feeOf = {
+  card: (amount: number): number => Math.round(amount * 0.015) + 20,
+  debit: (amount: number): number => Math.min(200, Math.max(20, Math.round(amount * 0.01))),
+}
+
+const charged = (account: Account, intent: StripeObject, prefix: 'ch' | 'py', details: object): StripeObject =>
+  create(account, prefix, 'charge', {
     amount: intent['amount'],
     amount_refunded: 0,
+    balance_transaction: null,
+    captured: false,
     currency: intent['currency'],
-    captured: status === 'succeeded',
-    payment_intent: intent.id,
-    payment_method_details: details,
+    customer: intent['customer'],
+    disputed: false,
     metadata: intent['metadata'],
+    paid: false,
+    payment_intent: intent.id,
+    payment_method: intent['payment_method'],
     refunded: false,
+    ...details,
   })
-  const done = change(account, intent, { status, latest_charge: charge.id, last_payment_error: null })
-  announce(
-    account,
-    status === 'succeeded' ? 'payment_intent.succeeded' : 'payment_intent.amount_capturable_updated',
-    done,
-  )
+
+/** The money of a card payment comes. */
+const capture = (account: Account, intent: StripeObject, charge: StripeObject): StripeObject => {
+  const amount = Number(intent['amount'])
+  const moved = move(account, 'charge', charge, { amount, fee: feeOf.card(amount) })
+  change(account, charge, { captured: true, balance_transaction: moved.id })
+  const done = change(account, intent, { status: 'succeeded', latest_charge: charge.id, last_payment_error: null })
+  announce(account, 'payment_intent.succeeded', done)
   return done
 }
 
@@ -90,9 +122,17 @@ export const confirmIntent = (account: Account, form: Form, id: string): StripeO
       message: 'Your card was declined.',
     })
   }
-  const { brand, last4 } = card
-  const status = intent['capture_method'] === 'manual' ? 'requires_capture' : 'succeeded'
-  return paid(account, intent, { type: 'card', card: { brand, last4 } }, status)
+  const { name, brand, last4 } = card
+  const charge = charged(account, { ...intent, payment_method: name }, 'ch', {
+    status: 'succeeded',
+    paid: true,
+    payment_method_details: { type: 'card', card: { brand, last4 } },
+  })
+  if (intent['capture_method'] !== 'manual') return capture(account, intent, charge)
+  const changes = { status: 'requires_capture', latest_charge: charge.id, last_payment_error: null }
+  const authorised = change(account, intent, changes)
+  announce(account, 'payment_intent.amount_capturable_updated', authorised)
+  return authorised
 }
 
 const unexpected = (intent: StripeObject, act: string) =>
@@ -104,10 +144,7 @@ const unexpected = (intent: StripeObject, act: string) =>
 export const captureIntent = (account: Account, _form: Form, id: string): StripeObject => {
   const intent = find(account, 'payment_intent', id)
   if (intent['status'] !== 'requires_capture') throw unexpected(intent, 'captured')
-  change(account, find(account, 'charge', String(intent['latest_charge'])), { captured: true })
-  const done = change(account, intent, { status: 'succeeded' })
-  announce(account, 'payment_intent.succeeded', done)
-  return done
+  return capture(account, intent, find(account, 'charge', intent['latest_charge']))
 }
 
 export const cancelIntent = (account: Account, _form: Form, id: string): StripeObject => {
@@ -116,15 +153,4 @@ export const cancelIntent = (account: Account, _form: Form, id: string): StripeO
   const cancelled = change(account, intent, { status: 'canceled' })
   announce(account, 'payment_intent.canceled', cancelled)
   return cancelled
-}
-
-/** The payments of a customer, the last one first. */
-export const listIntents = ({ objects }: Account, form: Form): StripeObject => {
-  const customer = required(form, 'customer')
-  const isTheirs = (each: StripeObject) => each.object === 'payment_intent' && each['customer'] === customer
-  const data = [...objects.values()]
-    .filter(isTheirs)
-    .toReversed()
-    .slice(0, Number(textOf(form, 'limit') ?? 10))
-  return { id: 'list', object: 'list', url: '/v1/payment_intents', has_more: false, data }
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { canonicalJson } from '#domain/canonical-json.ts'
 import { startStandIn, type StandIn, type StandInAnswer, type StandInRequest } from '../stand-in.ts'
 import type { Account } from './account.ts'
+import { balanceReport } from './balance.ts'
 import { openBooks, type Kept } from './books.ts'
 import { listOf, parseForm, type Form } from './form.ts'
 import { invalid, Refused, type StripeObject } from './objects.ts'
@@ -28,6 +29,8 @@ type StripeOptions = {
   /** Where the books are kept: without it they end with the stand-in. */
   readonly file?: string
 }
+
+const reportPath = '/stand-in/balance_change_from_activity.csv'
 
 type Answer = Exclude<StandInAnswer, 'hang'>
 
@@ -74,12 +77,15 @@ export const startStripe = async (port?: number, options: StripeOptions = {}): P
 
   const answer = (request: StandInRequest): Answer => {
     const form = parseForm(request.method === 'POST' ? request.text : request.url.search)
-    if (request.url.pathname.startsWith('/stand-in/')) return actAsOutsider(request, form)
-    const key = /^Bearer ((?:sk|rk)_\w+)$/.exec(request.header('authorization') ?? '')?.[1]
+    const { pathname } = request.url
+    if (pathname.startsWith('/stand-in/') && pathname !== reportPath) return actAsOutsider(request, form)
+    const key = keyIn(request.header('authorization') ?? '')
     if (key === undefined || key.includes('invalid'))
       return refusal(new Refused(401, { type: 'invalid_request_error', message: 'Invalid API Key provided.' }))
     // The books name nobody's key.
-    return once(books.account(digest(`${key} ${request.header('stripe-account') ?? ''}`)), request, form)
+    const account = books.account(digest(`${key} ${request.header('stripe-account') ?? ''}`))
+    if (pathname === reportPath) return { status: 200, body: balanceReport(account, form), type: 'text/csv' }
+    return once(account, request, form)
   }
 
   /** The same key with the same parameters is answered as before; what was refused for its parameters is not kept. */
@@ -136,6 +142,13 @@ export const startStripe = async (port?: number, options: StripeOptions = {}): P
 }
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex')
+
+/** A secret key, as Stripe takes it: by itself, or as the name of a user without a password. */
+const keyIn = (authorization: string): string | undefined => {
+  const [, scheme, given = ''] = /^(Bearer|Basic) (\S+)$/.exec(authorization) ?? []
+  const key = scheme === 'Basic' ? Buffer.from(given, 'base64').toString().replace(/:$/, '') : given
+  return /^(?:sk|rk)_\w+$/.test(key) ? key : undefined
+}
 
 const perform = (account: Account, { method: asked, url }: StandInRequest, form: Form): Answer => {
   try {
