@@ -1,7 +1,8 @@
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
+import { z } from 'zod'
 import { demoApplication } from '../../demo/demo.ts'
 import { makeCaller } from './load.ts'
 import { withOwnReceiver } from './own-receiver.ts'
@@ -47,9 +48,20 @@ const printed = (output: string, name: string): string => {
   return value
 }
 
+const northlight = 'd3e00000-0000-4000-8000-000000000000'
+const Premiums = z.object({ data: z.array(z.object({ status: z.string() })) })
+
+const premiumStatuses = async (
+  origin: string,
+  headers: Readonly<Record<string, string>>,
+): Promise<readonly string[]> => {
+  const answer = await fetch(`${origin}/admin/v1/premiums?organisation_id=${northlight}&limit=200`, { headers })
+  return Premiums.parse(await answer.json()).data.map(({ status }) => status)
+}
+
 test(
   'a new installation comes up by itself, plays the whole journey, leaves nothing running and finds its data again',
-  { timeout: 180_000 },
+  { timeout: 300_000 },
   async () => {
     await using place = await newPlace()
 
@@ -75,6 +87,21 @@ test(
 
     const again = await place.start()
     expect(await send('GET', `/applications/${application.id}`)).toEqual(application)
+    // Whoever bought before pays after it: the stand-in of the payment provider knows them.
+    const before = await premiumStatuses(place.origin, operator)
+    await fetch(`${place.origin}/admin/v1/clock`, {
+      method: 'POST',
+      headers: { ...operator, 'content-type': 'application/json' },
+      body: JSON.stringify({ forward_seconds: 35 * 86_400 }),
+    })
+    await vi.waitFor(
+      async () => {
+        const statuses = await premiumStatuses(place.origin, operator)
+        expect(statuses.length).toBeGreaterThan(before.length)
+        expect(new Set(statuses)).toEqual(new Set(['collected']))
+      },
+      { timeout: 90_000, interval: 500 },
+    )
     expect(await interrupt(again)).toMatchObject({ code: 0, left: [] })
   },
 )
