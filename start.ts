@@ -7,6 +7,7 @@ import { demoApplication, isDemoHere, setUpDemo } from './demo/demo.ts'
 import { explorerDemo, prepareExplorer } from './demo/explorer.ts'
 import { declaredOrigin, startDemoSalesPage } from './demo/sales-page/start.ts'
 import { clockCheck } from './infra/clock.ts'
+import { untilOwnVersions } from './infra/consumers/own-versions.ts'
 import { BadConfiguration, readConfig, type Config } from './infra/config.ts'
 import { startEmbeddedPostgres } from './infra/postgres/embedded/embedded-postgres.ts'
 import { openHealthPort } from './infra/health-port.ts'
@@ -106,6 +107,7 @@ runProcess('Coverstream', async (signal) => {
   const demoOrigin = () => `http://127.0.0.1:${demoServer.port}`
   const explorer = explorerDemo(() => prepareExplorer(demoOrigin(), config.BASE_URL, operatorKey, log))
   const projections = await startProjections(parts)
+  await untilOwnVersions(parts)
   const [commandApi, queryApi, deliveryWorker] = await Promise.all([
     startCommandApi(parts),
     startQueryApi(parts, isPrivate ? explorer.forPage : undefined),

@@ -50,7 +50,7 @@ const replay = async (): Promise<number> => {
   const passed = (_name: string, _categories: readonly string[], position: Position | undefined) => {
     if (position !== undefined && position >= head) arrived.resolve(undefined)
   }
-  const running = runProjection(applications, { ...parts, progress: { passed } })
+  const running = runProjection(applications, { ...parts, progress: { passed, forget: () => undefined } })
   await arrived.promise
   const seconds = (performance.now() - startedAt) / 1_000
   ending.abort()

@@ -4,7 +4,7 @@ import { readOwnSecrets, runningClusterUrl } from '#infra/local-installation.ts'
 import { makeMetrics } from '#infra/metrics.ts'
 import { openParts } from '#infra/parts.ts'
 import { runProcess } from '#infra/process.ts'
-import { runRole } from '#infra/run-role.ts'
+import { readingOwnVersions, runRole } from '#infra/run-role.ts'
 import { command, deliveryWorkerCommand } from './commands.ts'
 import { startDeliveryWorker } from './delivery-worker.ts'
 
@@ -30,4 +30,4 @@ const runCommand = () => {
 }
 
 if (words.length > 0) runCommand()
-else runRole('delivery-worker', startDeliveryWorker)
+else runRole('delivery-worker', readingOwnVersions(startDeliveryWorker))

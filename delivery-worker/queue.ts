@@ -1,6 +1,7 @@
 import type { ClientBase, Pool, QueryConfig } from 'pg'
 import type { Json } from '#domain/event.ts'
 import { sql, transaction, type Query } from '#infra/postgres/postgres.ts'
+import { consumersBeside } from '#infra/read-models.ts'
 import { leaseSeconds, leaseSpreadSeconds } from './holding.ts'
 import type { Allotted } from './places.ts'
 import type { Cancellation, PlannedDelivery } from './plan.ts'
@@ -172,7 +173,11 @@ const claimRooms = async (
       'delivery-claim',
       sql`
     with passed as materialized (
-      select name, position from consumer_checkpoint where position is not null
+      select coalesce(own.name, stored.name) as name, (array_agg(position order by own.name))[1] as position
+      from consumer_checkpoint as stored left join unnest(
+        (select ${[...consumersBeside.keys()]}::text[]), (select ${[...consumersBeside.values()]}::text[])
+      ) as own (name, consumer) on own.consumer = stored.name
+      where position is not null group by 1
     ), picked as materialized (
       select due.* from unnest(
         (select ${allotted.map(({ organisation_id }) => organisation_id)}::uuid[]),

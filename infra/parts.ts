@@ -212,8 +212,8 @@ export const checkFolds = async ({ folds, eventLog }: Pick<Parts, 'folds' | 'eve
  * do not, but are shown.
  */
 export const checkConsumer = ({ status }: Pick<Consuming, 'status'>, still?: Standstills): Check => {
-  const { name, state, failure, setAside, problem } = status()
-  const shown = state === 'standing by' ? standingBy(still?.get(name)) : state
+  const { name, state, failure, setAside, problem, beside } = status()
+  const shown = beside ?? (state === 'standing by' ? standingBy(still?.get(name)) : state)
   // While another process does its work, what went wrong here before does not matter.
   const waits = problem && state !== 'standing by' && `waits since ${problem.since.toISOString()}: ${problem.reason}`
   return {

@@ -1,5 +1,6 @@
 import { endMisunderstood } from './command-line.ts'
 import { BadConfiguration, describeConfig } from './config.ts'
+import { ReadModelsReplaced } from './consumers/own-versions.ts'
 import { LogMisconfigured } from './event-log/event-log.ts'
 import { LogExchanged } from './installation.ts'
 import { writeLog } from './log.ts'
@@ -92,7 +93,13 @@ export const runProcess = (name: string, start: (signal: AbortSignal) => Promise
     const reason = error instanceof Error ? (error.stack ?? error.message) : String(error)
     const isSetting = error instanceof BadConfiguration || error instanceof LogMisconfigured
     if (isSetting) lastLine(name, `cannot start:\n${error.message}`)
-    else lastLine(name, error instanceof LogExchanged ? `cannot go on:\n${error.message}` : `failed: ${reason}`)
+    else
+      lastLine(
+        name,
+        error instanceof LogExchanged || error instanceof ReadModelsReplaced
+          ? `cannot go on:\n${error.message}`
+          : `failed: ${reason}`,
+      )
     end(1).catch(() => process.exit(1))
   }
 

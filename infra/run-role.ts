@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http'
 import { clockCheck } from './clock.ts'
 import { BadConfiguration, readConfig } from './config.ts'
+import { untilOwnVersions } from './consumers/own-versions.ts'
 import { followProgress } from './consumers/shared-progress.ts'
 import { masterKeysCheck } from './crypto/master-keys.ts'
 import { openHealthPort } from './health-port.ts'
@@ -57,10 +58,17 @@ export const runRole = (
   })
 }
 
+/** The start of a role that reads read models, once those of its version are there. */
+export const readingOwnVersions =
+  <Started extends Role>(start: (parts: Parts) => Promise<Started>) =>
+  async (parts: Parts): Promise<Started> => {
+    await untilOwnVersions(parts)
+    return start(parts)
+  }
+
 /** The start of an API that waits for read models, which other processes make. */
-export const followingProjections =
-  (start: (parts: Parts) => Promise<ApiRole>) =>
-  async (parts: Parts): Promise<ApiRole> => {
+export const followingProjections = (start: (parts: Parts) => Promise<ApiRole>) =>
+  readingOwnVersions(async (parts: Parts): Promise<ApiRole> => {
     const progress = await followProgress(parts.progress, parts)
     const role = await start({ ...parts, progress })
     return {
@@ -70,4 +78,4 @@ export const followingProjections =
         await progress.finished
       },
     }
-  }
+  })

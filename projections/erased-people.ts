@@ -1,15 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { categoryOf, fromStored, type Position, type RecordedEvent } from '#domain/event.ts'
+import { fromStored, type Position } from '#domain/event.ts'
 import { erasureEvents } from '#domain/erasures/events.ts'
-import { findCheckpoint, takeOverCheckpoint } from '#infra/consumers/checkpoint.ts'
+import { findCheckpoint } from '#infra/consumers/checkpoint.ts'
 import { consume, type Consuming, type ConsumerParts } from '#infra/consumers/consumer.ts'
-import { setAside, waitingEvents, type Unhandled } from '#infra/consumers/set-aside.ts'
 import type { DataKeys } from '#infra/crypto/data-keys.ts'
-import { OwnError } from '#domain/own-error.ts'
-import { reasonOf } from '#infra/reason.ts'
-import { transaction } from '#infra/postgres/postgres.ts'
-import { refoldEvents } from './fold.ts'
 import type { SomeProjection } from './projection.ts'
+import { ownStreams, refoldErased } from './refold-erased.ts'
 import { tableOf } from './table.ts'
 
 /** The consumer that takes the people who were erased out of the read models. */
@@ -32,7 +28,6 @@ const oneByOne = () => {
 
 /**
  * Folds the streams that told of an erased person again, in every read model, as a rebuild would: what was personal is empty.
- * A read model that several streams share a row of holds nothing of persons.
  */
 export const followErasedPeople = (projections: readonly SomeProjection[], parts: Parts): Consuming =>
   consume({
@@ -46,8 +41,8 @@ export const followErasedPeople = (projections: readonly SomeProjection[], parts
       // Their keys are destroyed; whoever still remembers them would read as before.
       parts.dataKeys.forget()
       const touched = projections.flatMap((projection) => {
-        const own = streams.filter((stream) => projection.categories.includes(categoryOf(stream)))
-        return own.length > 0 && !projection.sharesRows ? [{ projection, own }] : []
+        const own = ownStreams(projection, streams)
+        return own.length > 0 ? [{ projection, own }] : []
       })
       const { position } = recorded
       const inTurn = oneByOne()
@@ -87,28 +82,13 @@ const refoldStreams = async (
 ): Promise<void> => {
   const { name } = projection
   const table = tableOf(projection)
-  const isWanted = ({ type }: RecordedEvent): boolean => Object.hasOwn(projection.events, type)
   const refold = async (signal: AbortSignal): Promise<void> => {
     await untilPassed(projection, position, { pool, signal })
     for (const stream of streams) await inTurn(async () => refoldStream(stream, signal))
   }
   // In turn with those of other read models: what is read in the transaction needs another connection, for the keys.
-  const refoldStream = (stream: string, signal: AbortSignal): Promise<void> =>
-    transaction(pool, async (db) => {
-      // Whoever keeps the table has worked from rows that are replaced here, and begins again.
-      const { position: upTo } = await takeOverCheckpoint(db, name)
-      if (upTo === undefined) throw new OwnError(`${name} has gone back to the beginning of the log.`)
-      const pages = async function* () {
-        for await (const { events } of waitingEvents(eventLog, [{ stream, revision: 0 }], upTo))
-          yield events.filter(isWanted)
-      }
-      const failed: Unhandled[] = []
-      await refoldEvents(db, projection, table, pages(), {
-        setEventAside: (event, error) => failed.push({ event, record: stream, reason: reasonOf(error) }),
-      })
-      await setAside(db, name, failed)
-      signal.throwIfAborted()
-    })
+  const refoldStream = (stream: string, during: AbortSignal): Promise<void> =>
+    refoldErased(projection, { table, consumer: name }, stream, { pool, eventLog, signal: during })
 
   // A table that is being rebuilt may have been filled with what is gone now: it is folded again when it is in use. The one
   // in use until then is not to show it meanwhile.

@@ -6,7 +6,7 @@ import { allProjections } from './all-projections.ts'
 import { followErasedPeople } from './erased-people.ts'
 import { runProjections } from './runner.ts'
 
-type ProjectionsParts = Omit<Parts, 'progress'> & { readonly progress: Pick<Progress, 'passed'> }
+type ProjectionsParts = Omit<Parts, 'progress'> & { readonly progress: Pick<Progress, 'passed' | 'forget'> }
 
 export const startProjections = async (parts: ProjectionsParts): Promise<Role> => {
   const shared = { ...parts, leases: makeLeases(parts.pool, { log: parts.log }) }

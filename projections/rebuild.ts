@@ -1,10 +1,9 @@
-import type { ClientBase, Pool } from 'pg'
+import type { Pool } from 'pg'
 import type { Position } from '#domain/event.ts'
 import { OwnError } from '#domain/own-error.ts'
 import {
   findCheckpoint,
   lockCheckpoint,
-  moveCheckpoint,
   preparing,
   removeCheckpoint,
   resetCheckpoint,
@@ -12,15 +11,16 @@ import {
   type Checkpoint,
   type ConsumerDescription,
 } from '#infra/consumers/checkpoint.ts'
-import { bisect, isTransient, StaleCheckpoint } from '#infra/consumers/failures.ts'
+import { isTransient } from '#infra/consumers/failures.ts'
 import type { ConsumerParts } from '#infra/consumers/consumer-type.ts'
-import { countSetAside, forgetSetAside, replaceSetAside } from '#infra/consumers/set-aside.ts'
+import { countSetAside, replaceSetAside } from '#infra/consumers/set-aside.ts'
 import { transaction } from '#infra/postgres/postgres.ts'
 import { retry } from '#infra/retry.ts'
-import { tableAnew } from './anew.ts'
+import { fillingOf } from './filling.ts'
 import { defaultLagMs, history } from './history.ts'
 import { takeOverPlaces } from './place.ts'
 import type { SomeProjection } from './projection.ts'
+import { besideOf, isShown, lockShown, removeShown } from './shown-beside.ts'
 import { tableOf } from './table.ts'
 
 /** How far a rebuild has come, in the units of the log. */
@@ -51,7 +51,8 @@ export const ensureTable = async (projection: SomeProjection, pool: Pool): Promi
     const stored = await findCheckpoint(db, projection.name)
     const exists = await tableExists(db, table.name)
     if (stored && exists) return stored.version
-    if (exists) throw new OwnError(`There is a table ${table.name} that no projection has made. Remove or rename it.`)
+    if (exists)
+      throw new OwnError(`There is a table "${projection.name}" that no projection has made. Remove or rename it.`)
     await db.query(`${table.create}; ${table.createIndexes}`)
     const { version } = await resetCheckpoint(db, describe(projection), undefined)
     return version
@@ -59,7 +60,7 @@ export const ensureTable = async (projection: SomeProjection, pool: Pool): Promi
 }
 
 // While the swap waits for the table or holds it, all queries wait: so it gives up soon and retries.
-const lockMs = 200
+export const lockMs = 200
 const swapMs = 2_000
 
 /** The swap could not be made, or not in time, and was undone: it is tried again after the rest has been applied. */
@@ -86,58 +87,22 @@ export const rebuild = async (
   const signal = AbortSignal.any([parts.signal, lease.signal])
 
   const inUse = tableOf(projection)
-  const next = tableOf(projection, '__rebuild')
-  const described: ConsumerDescription = { ...describe(projection), name: `${name} (rebuild)`, awaited: false }
-  const anew = tableAnew(projection, next, described.name)
-
-  const begin = (): Promise<Checkpoint> =>
-    transaction(pool, async (db) => {
-      await forgetSetAside(db, described.name)
-      await db.query(`drop table if exists ${next.name}; ${next.create}; ${next.createIndexes}`)
-      return resetCheckpoint(db, described, undefined)
-    })
-
-  /** The position of the rebuild, unless another one has begun. */
-  const standing = (begun: Checkpoint, found: Checkpoint | undefined): Checkpoint => {
-    if (found?.generation === begun.generation) return found
-    throw new StaleCheckpoint(`Another rebuild of ${name} has begun.`)
-  }
-
-  /** Applies everything up to the end of the log, at least as it is now. Returns the position up to which all is applied. */
-  const fill = async (begun: Checkpoint): Promise<Position | undefined> => {
-    let checkpoint = standing(begun, await findCheckpoint(pool, described.name))
-    const store = async (to: Position, work: (db: ClientBase) => Promise<void>) => {
-      await transaction(pool, async (db) => {
-        // What the last transaction has left unsaved, that of the swap saves.
-        await db.query('set local synchronous_commit = off')
-        await work(db)
-        if (!(await moveCheckpoint(db, described.name, checkpoint, to))) standing(begun, undefined)
-      })
-      checkpoint = { ...checkpoint, position: to }
-    }
-    const measured = report && (await meter(parts, report))
-    let reached = checkpoint.position
-    const range = { after: reached, upTo: await eventLog.head(), toTheEnd: true, lagMs, signal }
-    for await (const { events, position } of history(eventLog, projection, range)) {
-      if (events.length > 0)
-        await bisect(
-          events,
-          position,
-          (some, to) => store(to, (db) => anew.apply(db, some)),
-          (event, error, to) => store(to, (db) => anew.setAside(db, event, error)),
-        )
-      reached = position
-      await measured?.(position)
-    }
-    return reached
-  }
+  // What stands beside the one in use already is put in its place.
+  const isBeside = onlyIfOutdated && (await isShown(pool, projection))
+  const beside = isBeside ? besideOf(projection) : { suffix: '__rebuild', consumer: `${name} (rebuild)` }
+  const filling = fillingOf(projection, beside, { pool, eventLog, signal })
+  const { table: next, anew, standing } = filling
+  const fill = async (begun: Checkpoint) =>
+    filling.fill(begun, { lagMs, report: report && (await meter(parts, report)) })
 
   const swap = async (begun: Checkpoint, filled: Position | undefined) => {
     const deadline = AbortSignal.timeout(swapMs)
     const swapped = transaction(pool, async (db) => {
-      await db.query(`set local lock_timeout = ${lockMs}; lock table ${inUse.name} in access exclusive mode`)
+      await db.query(`set local lock_timeout = ${lockMs}`)
+      await lockShown(db, projection)
+      await db.query(`lock table ${inUse.name} in access exclusive mode`)
       const left = (await lockCheckpoint(db, name))?.position
-      standing(begun, await lockCheckpoint(db, described.name))
+      standing(begun, await lockCheckpoint(db, beside.consumer))
       // The last events that only the table in use has: it is locked now, so it cannot change.
       const range = { after: filled, upTo: left, signal: AbortSignal.any([signal, deadline]) }
       for await (const { events } of history(eventLog, projection, range))
@@ -146,10 +111,12 @@ export const rebuild = async (
         })
       const isFilledBeyond = left === undefined || (filled !== undefined && filled > left)
       const upTo = isFilledBeyond ? filled : left
-      await takeOverPlaces(db, projection, { inUse, next, upTo })
-      await replaceSetAside(db, name, described.name)
-      await db.query(`drop table ${inUse.name}; alter table ${next.name} rename to ${inUse.name}`)
-      await removeCheckpoint(db, described.name)
+      // What is shown already has its places.
+      if (!isBeside) await takeOverPlaces(db, projection, { inUse, next, upTo })
+      await replaceSetAside(db, name, beside.consumer)
+      await removeShown(db, projection, beside)
+      await db.query(`drop table ${inUse.name}; alter table ${next.name} rename to "${name}"`)
+      await removeCheckpoint(db, beside.consumer)
       signal.throwIfAborted()
       await resetCheckpoint(db, describe(projection), upTo)
     })
@@ -162,7 +129,7 @@ export const rebuild = async (
     const { version: found } = (await findCheckpoint(pool, name)) ?? {}
     if (onlyIfOutdated && found === version) return
     log.info({ projection: name, from_version: found, to_version: version }, 'projection is being rebuilt')
-    const begun = await retryTransient(begin, signal)
+    const begun = await retryTransient(isBeside ? filling.goOn : filling.begin, signal)
     await retryTransient(async () => {
       await swap(begun, await fill(begun))
     }, signal)
@@ -172,7 +139,7 @@ export const rebuild = async (
   }
 }
 
-const retryTransient = <Result>(work: () => Promise<Result>, signal: AbortSignal): Promise<Result> =>
+export const retryTransient = <Result>(work: () => Promise<Result>, signal: AbortSignal): Promise<Result> =>
   retry(work, {
     isTransient: (error) => isTransient(error) || error instanceof NotSwapped,
     delayMaximumMs: 5_000,

@@ -1,12 +1,14 @@
 import { retireOthers } from '#infra/consumers/checkpoint.ts'
 import { consume, type Consuming, type ConsumerParts } from '#infra/consumers/consumer.ts'
 import { Superseded } from '#infra/consumers/failures.ts'
+import type { DataKeys } from '#infra/crypto/data-keys.ts'
 import type { Progress } from '#infra/consumers/progress.ts'
 import { onceDatabaseAnswers } from '#infra/wait-for-store.ts'
 import { changeOf, refoldEvents } from './fold.ts'
 import { eventsAtOnce } from './history.ts'
 import type { SomeProjection } from './projection.ts'
 import { placesBehind } from './place.ts'
+import { keepBeside } from './beside.ts'
 import { ensureTable, rebuild } from './rebuild.ts'
 import { tableOf } from './table.ts'
 
@@ -18,18 +20,23 @@ const shortRestMs = 25
 const saveAfterMs = 50
 
 /** Commands wait for every projection, in `progress`. */
-export type ProjectionParts = ConsumerParts & { readonly progress: Pick<Progress, 'passed'> }
+export type ProjectionParts = ConsumerParts & {
+  readonly progress: Pick<Progress, 'passed' | 'forget'>
+  readonly dataKeys?: Pick<DataKeys, 'forget'>
+}
 
 /**
- * Keeps the table of a projection up to date. A table of another version is first rebuilt next to the one in use. When the
- * table is rebuilt by another version later, in another process, this one stops: the process that started last decides.
- * While it rebuilds, its process is not ready: one of the former version, which keeps the table in use up to date, is still needed.
+ * Keeps the table of a projection up to date. A table of another version is first rebuilt next to the one in use, and stays
+ * there while processes of another version are connected. When the table is rebuilt by another version later, in another
+ * process, this one stops: the process that started last decides. While it rebuilds, its process is not ready: one of the
+ * former version, which keeps the table in use up to date, is still needed.
  */
 export const runProjection = (projection: SomeProjection, parts: ProjectionParts): Consuming => {
   const { name, version, categories, awaited, awaitedByDeliveries } = projection
   const table = tableOf(projection)
   let hasBegun = false
   let rebuiltSince: Date | undefined
+  let waitsFor: readonly string[] = []
 
   const consuming = consume({
     ...parts,
@@ -47,8 +54,17 @@ export const runProjection = (projection: SomeProjection, parts: ProjectionParts
       if (found !== version) {
         if (hasBegun) throw new Superseded(`Version ${found} of ${name} has taken over from version ${version}.`)
         rebuiltSince ??= new Date()
+        await keepBeside(projection, parts, {
+          shown: () => {
+            rebuiltSince = undefined
+          },
+          waitsFor: (others) => {
+            waitsFor = others
+          },
+        })
         await rebuild(projection, parts, { onlyIfOutdated: true })
       }
+      waitsFor = []
       // Or another process has rebuilt it, while this one was told that its lease was lost.
       rebuiltSince = undefined
       hasBegun = true
@@ -65,7 +81,13 @@ export const runProjection = (projection: SomeProjection, parts: ProjectionParts
     ...consuming,
     status: () => {
       const status = consuming.status()
-      if (!rebuiltSince || status.problem) return status
+      if (status.problem) return status
+      if (waitsFor.length > 0)
+        return {
+          ...status,
+          beside: `version ${version} is kept beside the one in use, which others read: ${waitsFor.join(', ')}`,
+        }
+      if (!rebuiltSince) return status
       return {
         ...status,
         problem: { since: rebuiltSince, reason: `the read model is being rebuilt as version ${version}` },

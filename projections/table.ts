@@ -45,7 +45,8 @@ export const tableOf = (projection: SomeProjection, suffix = ''): Table => {
   for (const name of [projection.name, ...all])
     if (!usableName.test(name)) throw new OwnError(`${JSON.stringify(name)} cannot be the name of a table or column.`)
 
-  const name = `"${projection.name}${suffix}"`
+  // A schema that shows another version of the table to some comes before it.
+  const name = `public."${projection.name}${suffix}"`
   const typeOf = (column: string): ColumnType => {
     const type = columns[column]
     if (!type) throw new OwnError(`The table ${name} has no column ${column}.`)

@@ -12,6 +12,8 @@ export const startPoolingProxy = async (portsOf: (incoming: IncomingMessage) => 
   // Each connection in its turn: none of those in use lies idle until its server gives it up.
   const agent = new Agent({ keepAlive: true, scheduling: 'fifo' })
   const broken: string[] = []
+  const underWay = new Map<number, number>()
+  const count = (port: number, by: number) => underWay.set(port, (underWay.get(port) ?? 0) + by)
   let requests = 0
 
   const pass = (incoming: IncomingMessage, outgoing: ServerResponse, body: Buffer, ports: readonly number[]): void => {
@@ -21,14 +23,17 @@ export const startPoolingProxy = async (portsOf: (incoming: IncomingMessage) => 
       broken.push('no server takes a connection')
       return void outgoing.writeHead(502).end()
     }
+    count(port, 1)
     const passed = request({ host: '127.0.0.1', port, agent, method, path, headers }, (answer) => {
       const { connection: _own, ...passedOn } = answer.headers
-      outgoing.writeHead(answer.statusCode ?? 502, passedOn)
+      outgoing.writeHead(answer.statusCode ?? 502, { ...passedOn, 'x-answered-by': String(port) })
       pipeline(answer, outgoing, (error) => {
+        count(port, -1)
         if (error) broken.push(`${error.code} in the middle of an answer`)
       })
     })
     passed.on('error', (error: NodeJS.ErrnoException) => {
+      count(port, -1)
       if (error.code === 'ECONNREFUSED') return pass(incoming, outgoing, body, others)
       broken.push(`${error.code} ${error.message}`)
       outgoing.writeHead(502).end()
@@ -49,6 +54,8 @@ export const startPoolingProxy = async (portsOf: (incoming: IncomingMessage) => 
     origin: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, // a TCP server that listens has such an address
     /** What became of requests that were not answered. */
     broken,
+    /** How many requests are with a server. */
+    underWay: (port: number): number => underWay.get(port) ?? 0,
     [Symbol.asyncDispose]: async () => {
       proxy.closeAllConnections()
       proxy.close()

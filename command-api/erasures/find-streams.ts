@@ -9,6 +9,7 @@ import { subjectErased } from '#infra/crypto/erased.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
 import type { Database } from '#infra/postgres/lookups.ts'
 import { sql } from '#infra/postgres/postgres.ts'
+import { consumersBeside } from '#infra/read-models.ts'
 
 type Person = { readonly organisation_id: OrganisationId; readonly contact_id: CustomerId }
 
@@ -46,7 +47,7 @@ export const findSetAside = async (
 ): Promise<string | undefined> => {
   const { rows } = await pool.query<{ readonly stream: string }>(sql`
     select stream from consumer_set_aside join consumer_checkpoint on name = consumer
-    where awaited and coalesce(organisation_id, ${organisation_id}) = ${organisation_id} and split_part(stream, '-', 1) = any (${categories})
+    where (awaited or name = any (${[...consumersBeside.values()]})) and coalesce(organisation_id, ${organisation_id}) = ${organisation_id} and split_part(stream, '-', 1) = any (${categories})
       and position(${subjectErased} in coalesce(reason, '')) = 0
     order by set_aside_at limit 1`)
   return rows[0]?.stream

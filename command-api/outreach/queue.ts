@@ -1,5 +1,8 @@
 import type { Pool } from 'pg'
 import { isTableNotMade, sql } from '#infra/postgres/postgres.ts'
+import { consumersBeside } from '#infra/read-models.ts'
+
+const members = 'outreach_members'
 
 export const lowestId = '00000000-0000-0000-0000-000000000000'
 
@@ -86,7 +89,9 @@ export const makeQueue = (pool: Pick<Pool, 'query'>) => ({
   /** Whether the list of people has come as far as an issue, or a change of their reminders. Who joins later joins afterwards. */
   isPassed: async (organisation_id: string, stream_id: string, number: number): Promise<boolean> => {
     const { rows } = await pool.query(sql`
-      select from outreach_queue as queue join consumer_checkpoint as checkpoint on checkpoint.name = 'outreach_members'
+      select from outreach_queue as queue join lateral (
+        select position from consumer_checkpoint where name in (${members}, ${consumersBeside.get(members) ?? members})
+        order by length(name) desc limit 1) as checkpoint on true
       where queue.organisation_id = ${organisation_id} and queue.stream_id = ${stream_id} and queue.id = ${stream_id}
         and queue.issue = ${number} and checkpoint.position >= queue.position`)
     return rows.length > 0

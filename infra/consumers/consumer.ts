@@ -17,6 +17,8 @@ export type ConsumerStatus = {
   readonly failure?: { readonly message: string }
   /** How many records it has set aside, because of events that it cannot handle. */
   readonly setAside: number
+  /** What it keeps up to date instead of what is in use, and for whose sake. */
+  readonly beside?: string
   /** Why it cannot continue at the moment, and since when. It retries. */
   readonly problem?: { readonly since: Date; readonly reason: string }
 }

@@ -6,6 +6,7 @@ import type { Log } from '../log.ts'
 import { openConnection } from '../postgres/connection.ts'
 import { onceDatabaseAnswers } from '../wait-for-store.ts'
 import { sql } from '../postgres/postgres.ts'
+import { consumersBeside } from '../read-models.ts'
 import type { Progress } from './progress.ts'
 import { notifier } from '../notifier.ts'
 
@@ -27,7 +28,7 @@ const positionsMax = 40
  */
 export const announceProgress = (
   connecting: Connecting,
-): Pick<Progress, 'passed'> & { readonly finished: Promise<void> } => {
+): Pick<Progress, 'passed' | 'forget'> & { readonly finished: Promise<void> } => {
   const latest = new Map<string, Position>()
   const unsent = new Map<string, Position>()
   const changes = notifier()
@@ -52,6 +53,10 @@ export const announceProgress = (
       latest.set(name, position)
       unsent.set(name, position)
       changes.notify()
+    },
+    forget: (name) => {
+      latest.delete(name)
+      unsent.delete(name)
     },
     finished: whileConnected(connecting, changes.notify, announce),
   }
@@ -160,12 +165,15 @@ const parsed = (payload: string): unknown => {
   }
 }
 
+/** Of a read model whose own version stands beside the one in use, that version is awaited. */
 const readAwaited = async (pool: Pool): Promise<readonly Row[]> => {
-  const { rows } = await pool.query<Row>({
+  const { rows } = await pool.query<Row & { readonly awaited: boolean }>({
     name: 'consumer-progress',
-    text: 'select name, categories, position from consumer_checkpoint where awaited',
+    text: 'select name, categories, position, awaited from consumer_checkpoint where awaited or name = any ($1)',
+    values: [[...consumersBeside.values()]],
   })
-  return rows
+  const byName = new Map(rows.map((row) => [row.name, row]))
+  return rows.flatMap((row) => (row.awaited ? [byName.get(consumersBeside.get(row.name) ?? '') ?? row] : []))
 }
 
 const reconnectMs = 250

@@ -1,4 +1,5 @@
 import { Client, type Pool } from 'pg'
+import { withMark } from '../read-models.ts'
 import { withDeadline } from './postgres.ts'
 import { sessionSettings } from './session.ts'
 
@@ -35,7 +36,7 @@ export const openConnection = async (
 ): Promise<Connection> => {
   const client = new Client({
     ...options,
-    application_name: name,
+    application_name: withMark(name),
     query_timeout: statementMs,
     connectionTimeoutMillis: connectMs,
   })

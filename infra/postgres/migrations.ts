@@ -43,6 +43,8 @@ export const migrate = async (pool: Pool, options: MigrateOptions = {}): Promise
     const { rows } = await db.query<{ locked: boolean }>(sql`select pg_try_advisory_xact_lock(${lock}) as locked`)
     if (!rows[0]?.locked) return false
     // A migration of many rows takes longer than any transaction of the service may.
+    // What is made belongs where every version finds it.
+    await db.query('set local search_path = public')
     await db.query(`
       select set_config(name, '0', true) from pg_settings where name in ('transaction_timeout', 'statement_timeout')`)
     await db.query(`

@@ -1,5 +1,6 @@
 import { DatabaseError, Pool, type ClientBase, type CustomTypesConfig, type PoolClient, type QueryConfig } from 'pg'
 import { isCertificateFault } from '../certificates.ts'
+import { withMark } from '../read-models.ts'
 import { sessionSettings, type SessionLimits } from './session.ts'
 
 export type Query = { text: string; values: unknown[] }
@@ -67,7 +68,7 @@ export const createPool = (url: string, options: PoolOptions = {}): Pool => {
     connectionString: url,
     max,
     min,
-    application_name: name,
+    application_name: withMark(name),
     // With `pipeline`, the connection is destroyed when this is exceeded.
     query_timeout: statementMs + answerMs,
     pipeline: true,

@@ -1,5 +1,6 @@
 import type { ClientBase, Pool } from 'pg'
 import { BadConfiguration } from '../config.ts'
+import { readModelsSchema } from '../read-models.ts'
 
 /** How long things may take on a connection, kept by the server. */
 export type SessionLimits = {
@@ -27,7 +28,8 @@ const needed = ({ statementMs = 30_000, transactionMs = 300_000, idleInTransacti
   DateStyle: 'ISO, MDY',
   TimeZone: 'UTC',
   IntervalStyle: 'postgres',
-  search_path: 'public',
+  // A read model of this version that others must not see yet is shown in a schema of its own.
+  search_path: `"${readModelsSchema}", public`,
   client_encoding: 'UTF8',
   bytea_output: 'hex',
   extra_float_digits: '1',

@@ -226,7 +226,7 @@ test('however often following erasures fails, it leaves no connection open', asy
   const open = async () => {
     const { rows } = await database.pool.query<{ open: number }>(sql`
       select count(*)::integer as open from pg_stat_activity
-      where datname = current_database() and application_name = 'coverstream erasures'`)
+      where datname = current_database() and application_name like 'coverstream erasures%'`)
     return rows[0]?.open
   }
   await vi.waitFor(async () => expect(await open()).toBe(0), { timeout: 20_000 })

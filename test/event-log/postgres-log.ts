@@ -40,7 +40,7 @@ export const appendOn = (client: ClientBase, stream: string, { id, type, schema_
 export const appendingConnections = (database: TestDatabase, where: string) =>
   database.pool.query<{ pid: number }>(`
     select pid from pg_stat_activity
-    where datname = current_database() and application_name = 'coverstream append' and ${where}`)
+    where datname = current_database() and application_name like 'coverstream append%' and ${where}`)
 
 export const appendsWaiting = (database: TestDatabase, count: number) =>
   eventually(

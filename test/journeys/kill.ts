@@ -102,12 +102,13 @@ type Scene = {
   readonly caller: Caller
   readonly receiver: Receiver
   readonly asked: Asked
-  readonly service: Installation
+  readonly service: Pick<Installation, 'databaseUrl' | 'masterKey' | 'openLog'>
   readonly journeys: ReturnType<typeof startLoad>['journeys']
   readonly say: (line: string) => void
 }
 
-const judge = async ({ caller, receiver, asked, service, journeys, say }: Scene): Promise<KillReport> => {
+/** Waits for the webhooks, and looks for what was lost or doubled. */
+export const judge = async ({ caller, receiver, asked, service, journeys, say }: Scene): Promise<KillReport> => {
   const pool = createPool(await service.databaseUrl())
   const dataKeys = makeDataKeys({ pool, keys: deriveKeys(service.masterKey) })
   const eventLog = sealedLog(await service.openLog(), dataKeys, storedEvents)

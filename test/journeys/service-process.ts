@@ -25,6 +25,8 @@ export type ServiceProcess = {
 }
 
 export type ServiceOptions = {
+  /** Where the program is; by default this version of it. */
+  readonly folder?: string
   readonly dataDir: string
   readonly port: number
   readonly environment?: Readonly<Record<string, string>>
@@ -34,10 +36,19 @@ export type ServiceOptions = {
   readonly saysWhenReady?: string
 }
 
+const ownFolder = join(import.meta.dirname, '..', '..')
+
 export const startServiceProcess = (options: ServiceOptions): ServiceProcess => {
-  const { dataDir, port, environment, program = 'start.ts', saysWhenReady = 'is ready at' } = options
+  const {
+    folder = ownFolder,
+    dataDir,
+    port,
+    environment,
+    program = 'start.ts',
+    saysWhenReady = 'is ready at',
+  } = options
   const child = spawn(process.execPath, [program], {
-    cwd: join(import.meta.dirname, '..', '..'),
+    cwd: folder,
     env: { ...withoutOurs(process.env), PORT: String(port), HEALTH_PORT: '0', DATA_DIR: dataDir, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,

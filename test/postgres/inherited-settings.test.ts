@@ -4,6 +4,7 @@ import { openConnection } from '#infra/postgres/connection.ts'
 import { migrate } from '#infra/postgres/migrations.ts'
 import { createPool } from '#infra/postgres/postgres.ts'
 import { rowTypes } from '#infra/postgres/row-types.ts'
+import { readModelsSchema } from '#infra/read-models.ts'
 import { emptyDatabase, testDatabase, type TestDatabase } from '../database.ts'
 import { newEvents, newStream } from '../event-log/events.ts'
 import { openLog } from '../event-log/postgres-log.ts'
@@ -53,7 +54,7 @@ const pinned = {
   DateStyle: 'ISO, MDY',
   TimeZone: 'UTC',
   IntervalStyle: 'postgres',
-  search_path: 'public',
+  search_path: `"${readModelsSchema}", public`,
   bytea_output: 'hex',
   standard_conforming_strings: 'on',
   backslash_quote: 'safe_encoding',

@@ -173,7 +173,7 @@ describe.concurrent('when the network loses what is sent', { timeout: 60_000 }, 
     const announcing = announceProgress({ pool, log: makeLog('silent', 'test'), signal: ending.signal })
     const connected = async (name: string) => {
       const { rows } = await the.database.pool.query<{ pid: number }>(
-        sql`select pid from pg_stat_activity where datname = current_database() and application_name = ${name}`,
+        sql`select pid from pg_stat_activity where datname = current_database() and application_name like ${`${name}%`}`,
       )
       return rows.map(({ pid }) => pid)
     }

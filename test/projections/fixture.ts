@@ -89,7 +89,7 @@ export const fixture = async () => {
     cutOff: async (applicationName: string): Promise<void> => {
       await database.pool.query(
         `select pg_terminate_backend(pid, 5000) from pg_stat_activity
-         where datname = current_database() and application_name = $1`,
+         where datname = current_database() and application_name like $1 || '%'`,
         [applicationName],
       )
     },

@@ -25,7 +25,7 @@ const two = (url: string, silentMs = 15_000) => {
 
 const connections = async ({ pool }: TestDatabase): Promise<readonly number[]> => {
   const { rows } = await pool.query<{ pid: number }>(
-    `select pid from pg_stat_activity where datname = current_database() and application_name = 'coverstream leases'`,
+    `select pid from pg_stat_activity where datname = current_database() and application_name like 'coverstream leases%'`,
   )
   return rows.map(({ pid }) => pid)
 }
@@ -35,7 +35,7 @@ const heardSince = async ({ pool }: TestDatabase): Promise<number> => {
   const { rows } = await pool.query<{ ms: number }>(
     `select extract(epoch from clock_timestamp() - backend_start)::float * 1000 as ms
      from pg_stat_activity join pg_locks using (pid) where locktype = 'advisory' and granted
-       and application_name = 'coverstream leases' and datname = current_database()`,
+       and application_name like 'coverstream leases%' and datname = current_database()`,
   )
   return rows[0]?.ms ?? 0
 }

@@ -83,6 +83,14 @@ test.each(allProjections)('$name makes of the stored events what was recorded fo
     )
 })
 
+test('whoever reads the read models knows their versions', () => {
+  const file = resolve(import.meta.dirname, '../../infra/read-models.json')
+  const versions = Object.fromEntries(allProjections.map(({ name, version }) => [name, version]))
+
+  if (isRecording) writeFileSync(file, `${JSON.stringify(versions, null, 2)}\n`)
+  else expect(JSON.parse(readFileSync(file, 'utf8')), 'A version is new: npm run record-folds.').toEqual(versions)
+})
+
 /** Kept rows are handed to the fold more than once. */
 const kept = (value: unknown): unknown => {
   if (typeof value === 'object' && value !== null) Object.values(Object.freeze(value)).forEach(kept)

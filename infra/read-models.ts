@@ -1,0 +1,36 @@
+import { createHash } from 'node:crypto'
+import { z } from 'zod'
+import versions from './read-models.json' with { type: 'json' }
+
+/**
+ * The version of each read model that this version of the service makes and reads. Recorded from the projections by
+ * `npm run record-folds`: whoever reads a table knows its version without knowing how it is made.
+ */
+export const readModelVersions: ReadonlyMap<string, number> = new Map(
+  Object.entries(z.record(z.string(), z.int()).parse(versions)),
+)
+
+const digest = createHash('sha256')
+  .update(JSON.stringify([...readModelVersions].map((each) => each.join(' ')).toSorted()))
+  .digest('hex')
+
+/** Stands in the name of each connection, as `pg_stat_activity` shows it: who reads other versions has another mark. */
+export const readModelsMark = `[read models ${digest.slice(0, 8)}]`
+
+/** How a connection of the service is named. */
+export const withMark = (name: string): string =>
+  name.startsWith('coverstream') && !name.includes(readModelsMark) ? `${name} ${readModelsMark}` : name
+
+/** The first schema in which connections of this version look for tables: what others must not see yet is shown there. */
+export const readModelsSchema = `read_models_${digest.slice(0, 8)}`
+
+/** What keeps a read model of another version than the one in use up to date, and what the name of its table ends with. */
+export const versionBeside = (name: string, version: number) => ({
+  consumer: `${name} (version ${version})`,
+  suffix: `__v${version}`,
+})
+
+/** What keeps the versions that we read up to date while they stand beside those in use, by the names of the read models. */
+export const consumersBeside: ReadonlyMap<string, string> = new Map(
+  [...readModelVersions].map(([name, version]) => [name, versionBeside(name, version).consumer]),
+)
