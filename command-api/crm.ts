@@ -4,7 +4,6 @@ import { application } from '#domain/applications/application.ts'
 import { idOf, type RecordedEvent } from '#domain/event.ts'
 import type { OutcomeModel } from '#domain/outcomes/events.ts'
 import { outcomeModelsFold, outcomeModelsOf, type OutcomeModels } from '#domain/outcomes/record.ts'
-import { pipeline } from '#domain/pipeline/pipeline.ts'
 import { policy } from '#domain/policies/policy.ts'
 import { CustomerId, type OrganisationId } from '#domain/values.ts'
 import { untilShown, type Shown } from '#infra/consumers/until-shown.ts'
@@ -40,10 +39,7 @@ import { whenInboundEventAcceptedReportOutcome } from './outcomes/when-inbound-e
 import { whenLeadSentShowOutcomes } from './outcomes/when-lead-sent-show-outcomes.ts'
 import { whenOutcomeRecordedFollowOutcome } from './outcomes/when-outcome-recorded-follow-outcome.ts'
 import { whenOutcomeReportedRecordOutcome } from './outcomes/when-outcome-reported-record-outcome.ts'
-import { outcomeModelSections } from './outcomes/setup.ts'
 import { pipelineRoute } from './pipeline/routes.ts'
-import { pipelineSections } from './pipeline/setup.ts'
-import type { AnySetupSection } from './setup-section.ts'
 import type { SomeReaction } from './reaction.ts'
 import type { Timer } from './timers.ts'
 import type { Writer } from './writer.ts'
@@ -173,8 +169,3 @@ export const crmReactions = (deps: ReactionDeps): readonly SomeReaction[] => {
 }
 
 export const crmTimers = (deps: ScreenDeps): readonly Timer[] => [...leadTimers(deps), screenNumbers(deps)]
-
-export const crmSections = (writer: Writer): readonly AnySetupSection[] => [
-  ...pipelineSections(writer),
-  ...outcomeModelSections(writer, commandHandler(writer, pipeline).load),
-]

@@ -1,5 +1,6 @@
 import { outcomeModel } from '#domain/outcomes/model.ts'
 import { paymentAccount } from '#domain/payment-accounts/payment-account.ts'
+import { pipeline } from '#domain/pipeline/pipeline.ts'
 import { policyRules } from '#domain/policy-rules/policy-rules.ts'
 import { seededModel } from '#domain/outcomes/record.ts'
 import type { SecretCheck } from '#infra/crypto/secret-hash.ts'
@@ -9,7 +10,6 @@ import { campaignsSection, leadIntakeSections } from './campaigns/setup.ts'
 import { productsSection } from './catalogue/products-setup.ts'
 import { rateTablesSection } from './catalogue/rate-tables-setup.ts'
 import type { HasSold } from './catalogue/routes.ts'
-import { crmSections } from './crm.ts'
 import { customIntegrationsSection } from './custom-integrations/setup.ts'
 import { deliverySettingsSection } from './deliveries/setup.ts'
 import { makeDocumentFiles } from './document-files.ts'
@@ -17,9 +17,11 @@ import { commandHandler } from './handle.ts'
 import { endpointConnectionsSection } from './integrations/setup.ts'
 import type { Catalogue } from './live-catalogue.ts'
 import { loyaltyProgrammesSection } from './loyalty/setup.ts'
+import { outcomeModelSections } from './outcomes/setup.ts'
 import { outreachSections } from './outreach/setup.ts'
 import { paymentAccountIdOf } from './payment-accounts/accounts.ts'
 import { paymentAccountsSection } from './payment-accounts/setup.ts'
+import { pipelineSections } from './pipeline/setup.ts'
 import { policyRulesSection } from './policy-rules/setup.ts'
 import { providerAccountsSection } from './provider-accounts/setup.ts'
 import { makeReportUnknownNames } from './setup-names.ts'
@@ -65,7 +67,8 @@ export const setupSections = ({ writer, pool, checkSecret, keys, catalogue, allo
   campaignsSection(writer),
   ...leadIntakeSections(writer),
   loyaltyProgrammesSection({ writer, reportUnknownNames: makeReportUnknownNames(namedTargets(writer.log, catalogue)) }),
-  ...crmSections(writer),
+  ...pipelineSections(writer),
+  ...outcomeModelSections(writer, commandHandler(writer, pipeline).load),
   policyRulesSection(writer),
   workflowsSection({ writer, targets: namedTargets(writer.log, catalogue) }),
   ...outreachSections({ writer, reportUnknownNames: makeReportUnknownNames(namedTargets(writer.log, catalogue)) }),
