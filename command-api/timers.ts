@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import type { Pool } from 'pg'
 import { OwnError } from '#domain/own-error.ts'
+import { isBehind } from '#infra/consumers/until-shown.ts'
 import type { Leases } from '#infra/consumers/lease.ts'
 import { workWhileLeased } from '#infra/consumers/leased-work.ts'
 import type { Clock } from '#infra/clock.ts'
@@ -101,6 +102,8 @@ export const runTimers = (timers: readonly Timer[], parts: TimerParts): RunningT
       // Nothing follows any more for a person who was erased.
       if (isAboutErased(error)) return
       rest(due)
+      // Read models are behind: its turn comes when they are not, and others need not wait for them.
+      if (isBehind(error)) return
       failed = { kind: due.kind, message: reasonOf(error) }
       log.error({ error, kind: due.kind, id: due.id, organisation_id: due.organisation_id }, 'timer failed')
     }

@@ -9,6 +9,8 @@ import { sql } from '#infra/postgres/postgres.ts'
 export const leaseSeconds = 8
 /** So much earlier than another may claim it, a worker that was stopped no longer sends what it had claimed. */
 export const believedMs = 7_000
+/** And what is still under way then is ended: nobody sends it at the same time as another. */
+export const endedMs = 7_500
 /** Added at random, so that the deliveries that were lost with a worker are not claimed together again. */
 export const leaseSpreadSeconds = 2
 export const renewEveryMs = 2_000

@@ -9,7 +9,7 @@ import { isServerError } from './backoff.ts'
 import { readBodies } from './body.ts'
 import type { Capabilities } from './capability.ts'
 import { candidateSearch, type Health, type Standing } from './endpoints.ts'
-import { believedMs, giveBack, renewEveryMs, renewHeld, type Held } from './holding.ts'
+import { believedMs, endedMs, giveBack, renewEveryMs, renewHeld, type Held } from './holding.ts'
 import { allot, type Allotted, type Candidate } from './places.ts'
 import { claim, type Claimed, type Completed } from './queue.ts'
 import { recently } from './recently.ts'
@@ -32,7 +32,14 @@ export type SenderParts = {
   readonly renewMs?: number
 }
 
-type Send = Candidate & Held & { readonly begunAt: number; heldAt: number; isSlow: boolean }
+type Send = Candidate &
+  Held & {
+    readonly begunAt: number
+    /** What ends it, when another may send it. */
+    readonly ends: (() => void)[]
+    heldAt: number
+    isSlow: boolean
+  }
 
 const pollMs = 250
 /** After news, it takes a moment until the read models have passed them. */
@@ -41,6 +48,7 @@ const eagerForMs = 1000
 /** What was claimed longer ago is not sent: a send that began later could outlast the lease. */
 const mostClaimedMs = 2_500
 const finishWithinMs = 8000
+const lookAtLeasesMs = 100
 
 /** Sends what is due, in the places that `allot` gives. */
 export const startSender = (parts: SenderParts) => {
@@ -63,7 +71,7 @@ export const startSender = (parts: SenderParts) => {
 
   const sendOne = async (claimed: Claimed, body: Body, place: Candidate, heldAt: number): Promise<void> => {
     const { id, number } = claimed
-    const own: Send = { ...place, id, number, begunAt: performance.now(), heldAt, isSlow: false }
+    const own: Send = { ...place, id, number, begunAt: performance.now(), ends: [], heldAt, isSlow: false }
     sends.add(own)
     const becomesSlow = setTimeout(() => {
       own.isSlow = true
@@ -74,12 +82,11 @@ export const startSender = (parts: SenderParts) => {
       changes.notify()
     }, slowMs)
     // Undefined when this process was stopped so long that another one has taken it over.
-    const completed = await underLease({ isHeld: () => isHeld(own) }, () => send(claimed, body)).catch(
-      (error: unknown) => {
-        if (error instanceof LeaseLost) return undefined
-        throw error
-      },
-    )
+    const right = { isHeld: () => isHeld(own), whenLost: (end: () => void) => own.ends.push(end) }
+    const completed = await underLease(right, () => send(claimed, body)).catch((error: unknown) => {
+      if (error instanceof LeaseLost) return undefined
+      throw error
+    })
     clearTimeout(becomesSlow)
     sends.delete(own)
     endedLately.add(place.connection_id)
@@ -189,6 +196,12 @@ export const startSender = (parts: SenderParts) => {
       })
   }, renewMs)
 
+  // PostgreSQL was away for so long that another may claim it: that one is not to send it beside us.
+  const endings = setInterval(() => {
+    for (const { heldAt, ends: underWay } of sends)
+      if (monotonicMs() - heldAt >= endedMs) for (const end of underWay.splice(0)) end()
+  }, lookAtLeasesMs)
+
   return {
     /** There is something to send, at the latest when the read models have passed it. */
     notify: (): void => {
@@ -206,6 +219,7 @@ export const startSender = (parts: SenderParts) => {
       await settlesWithin(Promise.all(ends), finishWithinMs)
       isAbandoned = true
       clearInterval(renewals)
+      clearInterval(endings)
       await renewing
       await recorder.stop()
     },

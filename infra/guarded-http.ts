@@ -8,7 +8,7 @@ import {
   type Allowance,
   type Lookup,
 } from './guarded-addresses.ts'
-import { LeaseLost, requirerOfLease } from './consumers/required-lease.ts'
+import { LeaseLost, requirerOfLease, whenLeaseLost } from './consumers/required-lease.ts'
 
 /** The outcome of a request to another party's server. That it is down, slow or hostile is not an exception. */
 export type Exchange =
@@ -121,6 +121,13 @@ export const makeGuardedHttp = (options: GuardedHttpOptions) => {
         end(() => unanswered(`no answer within ${Math.round(withinMs / 100) / 10} s`))
         controller?.abort(new Error('too late'))
       }, withinMs)
+
+      whenLeaseLost(() => {
+        if (isOver) return
+        if (!answer) reject(new LeaseLost('Another process may have taken this over.'))
+        end(() => unanswered('given up'))
+        controller?.abort(new Error('given up'))
+      })
 
       agent.dispatch(asked, {
         onRequestStart: (started) => {

@@ -88,7 +88,7 @@ const folded = async (
 
 /**
  * Folds all events of a record again, as if none of its rows existed, and writes the rows. `behind` places what was not shown
- * before.
+ * before. A long record is read page by page: PostgreSQL ends a transaction that is idle meanwhile.
  */
 export const refoldEvents = async (
   db: ClientBase,
@@ -106,6 +106,7 @@ export const refoldEvents = async (
       setEventAside(event, error)
     })
     if (failed.size > 0) break
+    await db.query('select')
   }
   // Rows that were there before, as they were folded then, are replaced or removed.
   const present = await table.load(

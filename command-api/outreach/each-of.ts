@@ -1,5 +1,6 @@
 import { OwnError } from '#domain/own-error.ts'
 import { isAboutErased } from '#infra/crypto/erased.ts'
+import { isBehind } from '#infra/consumers/until-shown.ts'
 import { LeaseLost } from '#infra/consumers/required-lease.ts'
 import { LogUnavailable } from '#infra/event-log/event-log.ts'
 import type { Log } from '#infra/log.ts'
@@ -9,7 +10,7 @@ import { reasonOf } from '#infra/reason.ts'
 const concurrency = 16
 
 const isOutage = (error: unknown): boolean =>
-  error instanceof LogUnavailable || error instanceof LeaseLost || isUnavailable(error)
+  error instanceof LogUnavailable || error instanceof LeaseLost || isUnavailable(error) || isBehind(error)
 
 const errorOf = (error: unknown): Error =>
   error instanceof Error ? error : new OwnError(reasonOf(error), { cause: error })

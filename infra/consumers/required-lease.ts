@@ -7,7 +7,10 @@ export class LeaseLost extends OwnError {
   override readonly name = 'LeaseLost'
 }
 
-type Right = Pick<Lease, 'isHeld'>
+type Right = Pick<Lease, 'isHeld'> & {
+  /** Calls `end` when the right is lost while what needs it is under way. */
+  readonly whenLost?: (end: () => void) => void
+}
 
 const rights = new AsyncLocalStorage<Right>()
 
@@ -27,3 +30,6 @@ export const requirerOfLease = (): (() => void) => {
     if (right?.isHeld() === false) throw new LeaseLost('Another process may have taken this over.')
   }
 }
+
+/** Ends what is under way outside when the right to it goes to another process, which does it again. */
+export const whenLeaseLost = (end: () => void): void => rights.getStore()?.whenLost?.(end)

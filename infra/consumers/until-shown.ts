@@ -15,6 +15,9 @@ const behind = () =>
     headers: { 'Retry-After': '1' },
   })
 
+/** Whether something could not be done because read models are behind: it can be done a little later. */
+export const isBehind = (error: unknown): boolean => error instanceof Problem && error.code === 'unavailable'
+
 /** Waits until the read models show all that was stored so far in streams of these categories; false: they do not yet. */
 const isShown = async ({ eventLog, progress, withinMs }: Shown, categories: readonly string[]): Promise<boolean> => {
   const head = await eventLog.head()

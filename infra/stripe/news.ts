@@ -70,10 +70,16 @@ const ProviderNews = z.discriminatedUnion('type', [
 ])
 export type ProviderNews = z.output<typeof ProviderNews>
 
-/** Whether a header has the form of the provider's signatures: of one that has not, nothing else need be looked at. */
-export const mayBeSignature = (header: string): boolean => {
+/** How far the time of a signature may be from now. */
+const toleranceSeconds = 300
+
+/** Whether a header has the form of the provider's signatures, and a time near enough: otherwise nothing else need be looked at. */
+export const mayBeSignature = (header: string, now = realNow()): boolean => {
   const parts = header.split(',')
-  return parts.some((part) => /^t=\d{1,12}$/.test(part)) && parts.some((part) => /^v1=[0-9a-f]{64}$/.test(part))
+  // Of several times the last counts, as in the provider's own library.
+  const time = parts.findLast((part) => part.startsWith('t=')) ?? ''
+  const isNear = /^t=\d{1,12}$/.test(time) && Math.abs(now / 1_000 - Number(time.slice(2))) <= toleranceSeconds + 1
+  return isNear && parts.some((part) => /^v1=[0-9a-f]{64}$/.test(part))
 }
 
 /** Whether the provider has signed these bytes with the secret, at most five minutes ago. */

@@ -25,3 +25,22 @@ test('a process that lost its lease while it waited for a connection sends nothi
   // What nobody else would do meanwhile needs no lease.
   expect(await http.post(url)).toMatchObject({ outcome: 'answered', status: 200 })
 })
+
+test('a request that is under way ends when its process has lost the lease: nobody is answered twice at once', async () => {
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>()
+  const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>()
+  await using receiver = await serverThat((request) => {
+    request.socket.once('close', () => end())
+    arrive()
+  })
+  await using http = client({ allowedHosts: ['127.0.0.1'] })
+  const lost: (() => void)[] = []
+  const right = { isHeld: () => true, whenLost: (give: () => void) => lost.push(give) }
+
+  const asked = underLease(right, () => http.post(`http://127.0.0.1:${receiver.port}/`))
+  await arrived
+  for (const give of lost) give()
+
+  await expect(asked).rejects.toThrow(LeaseLost)
+  await ended
+})

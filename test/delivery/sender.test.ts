@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { LeaseLost, requireLease } from '#infra/consumers/required-lease.ts'
+import { LeaseLost, requireLease, whenLeaseLost } from '#infra/consumers/required-lease.ts'
 import { makeLog } from '#infra/log.ts'
 import { capabilities } from '../../delivery-worker/capabilities.ts'
 import type { Capabilities } from '../../delivery-worker/capability.ts'
@@ -93,6 +93,31 @@ test('a worker that was stopped while it prepared a request sends nothing, and r
 
   expect(await refused).toBeInstanceOf(LeaseLost)
   expect((await own.rows()).map(({ state }) => state)).toEqual(['pending'])
+})
+
+test('what is still being sent ends when it could not be renewed for so long that another may send it', async () => {
+  await using own = await deliveryQueue()
+  await own.enqueue(planned(await connect(own.pool)))
+  const { promise: given, resolve: give } = Promise.withResolvers<unknown>()
+  let clockMs = 0
+  await using _sender = sending(own, {
+    monotonicMs: () => clockMs,
+    renewMs: 1_000_000,
+    capabilities: shown(),
+    send: (claimed) => {
+      if (claimed.number > 1) return Promise.resolve(success(claimed))
+      clockMs += 7_600
+      return new Promise((_resolve, reject) => {
+        whenLeaseLost(() => {
+          give(claimed.number)
+          reject(new LeaseLost('lost'))
+        })
+      })
+    },
+  })
+
+  expect(await given).toBe(1)
+  expect(await own.attempts()).toEqual([])
 })
 
 test('a worker that was paused so long that another has claimed it leaves it to that one', async () => {

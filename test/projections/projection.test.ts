@@ -2,7 +2,11 @@ import { expect, test } from 'vitest'
 import { rowTypes } from '#infra/postgres/row-types.ts'
 import type { Row, SomeProjection } from '../../projections/projection.ts'
 import { listSetAside } from '#infra/consumers/set-aside.ts'
+import { transaction } from '#infra/postgres/postgres.ts'
+import { refoldEvents } from '../../projections/fold.ts'
 import { runProjection } from '../../projections/runner.ts'
+import { tableOf } from '../../projections/table.ts'
+import { fillReadModel } from '../read-model.ts'
 import { organisation_id, tallies } from './tally.ts'
 import { raised, soon, tallyId, fixture } from './fixture.ts'
 
@@ -76,4 +80,25 @@ test('a row that its table cannot hold sets its record aside, with the reason', 
   expect(await listSetAside(the.pool, 'tallies', 10)).toMatchObject([{ type: 'TallyRaised', reason }])
   const { rows } = await the.pool.query<Row>('select total from tallies')
   expect(rows).toEqual([{ total: 1 }])
+})
+
+test('a record that is folded anew from many pages keeps its connection busy, which PostgreSQL would end when idle', async () => {
+  await using the = await fixture()
+  await fillReadModel(the.pool, [tallies], [])
+  const busyAt: string[] = []
+  await transaction(the.pool, async (db) => {
+    const { rows } = await db.query<{ pid: number }>('select pg_backend_pid() as pid')
+    const pages = async function* () {
+      for (let page = 0; page < 3; page++) {
+        const { rows: seen } = await the.pool.query<{ at: string }>(
+          'select query_start::text as at from pg_stat_activity where pid = $1',
+          [rows[0]?.pid],
+        )
+        busyAt.push(seen[0]?.at ?? '')
+        yield []
+      }
+    }
+    await refoldEvents(db, tallies, tableOf(tallies), pages())
+  })
+  expect(new Set(busyAt).size).toBe(3)
 })

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test, vi } from 'vitest'
+import type { Position } from '#domain/event.ts'
 import { OwnError } from '#domain/own-error.ts'
+import { untilShown } from '#infra/consumers/until-shown.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import { runTimers, type DueTime } from '../../command-api/timers.ts'
 import { dueTimes } from '../../projections/due-times/projection.ts'
@@ -8,6 +10,7 @@ import { fixture } from '../projections/fixture.ts'
 import { fillReadModel } from '../read-model.ts'
 
 const [busy, quiet] = [randomUUID(), randomUUID()]
+const position = '00000000000000000001' as Position
 const clock = { now: () => new Date('2026-06-02T00:00:00.000Z') }
 
 /** Timers fired in their order; each goes when it has fired, as when a projection has seen what followed. */
@@ -90,4 +93,30 @@ test('while much is due of two organisations and all of it fails, it is looked t
   // A page of 200 is a statement, and each organisation and the sweep end with one that finds less.
   const statements = 3_000 / 200 + 4
   expect(query.mock.calls.length - before).toBeLessThanOrEqual(intervals * statements)
+})
+
+test('one whose read models are behind has its turn again, and is no failure', async () => {
+  await using shared = await fixture()
+  await fillReadModel(shared.pool, [dueTimes], [])
+  for (const { organisation_id, id, stream, due_at } of [due(busy, 1), due(quiet, 2)])
+    await shared.pool.query(sql`
+      insert into due_times (organisation_id, kind, id, stream, due_at)
+      values (${organisation_id}, 'retry', ${id}, ${stream}, ${due_at})`)
+  const process = shared.makeProcess('timers')
+  const turns: string[] = []
+  const fire = async ({ organisation_id, id }: DueTime) => {
+    turns.push(organisation_id)
+    if (organisation_id === busy && turns.filter((each) => each === busy).length === 1)
+      await untilShown(
+        { eventLog: { head: async () => position }, progress: { wait: async () => false }, withinMs: 1 },
+        ['policy'],
+      )
+    await shared.pool.query(sql`delete from due_times where id = ${id}`)
+  }
+  const running = runTimers([{ kind: 'retry', fire }], { ...process.parts, clock, pollMs: 10 })
+  process.until(running.finished)
+  await vi.waitUntil(() => turns.length === 3, { timeout: 30_000, interval: 5 })
+
+  expect(turns).toEqual([busy, quiet, busy])
+  expect(process.lines.filter(({ msg }) => msg === 'timer failed')).toEqual([])
 })
