@@ -103,19 +103,28 @@ const makeQueue = ({ atOnce, waiting, waitingForOneHash }: typeof usualBounds) =
  */
 export const makeSecretCheck = (bounds: typeof usualBounds = usualBounds): SecretCheck => {
   const key = randomBytes(32)
-  const known = new LRUCache<string, Promise<boolean>>({ max: 10_000 })
+  // Apart, so that guesses drive out no secret that is in use.
+  const right = new LRUCache<string, true>({ max: 10_000 })
+  const others = new LRUCache<string, Promise<boolean>>({ max: 10_000 })
   const inTurn = makeQueue(bounds)
 
   return async (secret, stored, name = stored) => {
     const asked = createHmac('sha256', key)
       .update(JSON.stringify([stored, secret]))
       .digest('base64url')
-    const remembered = known.get(asked)
+    if (right.has(asked)) return right.get(asked) === true
+    const remembered = others.get(asked)
     if (remembered) return remembered
 
-    const outcome = inTurn(name, () => verify(secret, stored))
-    known.set(asked, outcome)
-    outcome.catch(() => known.delete(asked))
+    const outcome = inTurn(name, () => verify(secret, stored)).then((isRight) => {
+      if (isRight) {
+        right.set(asked, true)
+        others.delete(asked)
+      }
+      return isRight
+    })
+    others.set(asked, outcome)
+    outcome.catch(() => others.delete(asked))
     return outcome
   }
 }

@@ -400,6 +400,15 @@ test('503 temporarily_unavailable with Retry-After: too many secrets wait to be 
   expect((await busy.requestToken(asked)).status).toBe(200)
 })
 
+test('401 invalid_client: an unknown client is told from others by nothing, also while very many ask', async () => {
+  const check = makeSecretCheck({ atOnce: 1, waiting: 200, waitingForOneHash: 2 })
+  await using busy = await accessApi({ checkSecret: check })
+  const ask = async () =>
+    busy.requestToken({ ...form, client_id: crypto.randomUUID(), client_secret: 'wrong', scope: 'read' })
+  const answers = await Promise.all(Array.from({ length: 20 }, ask))
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401]))
+})
+
 test('401 takes the same work whether there is such a client, was one, or has a rotated secret', async () => {
   const checks: string[] = []
   const checkSecret = async (_secret: string, stored: string) => {

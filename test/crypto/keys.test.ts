@@ -112,6 +112,21 @@ test('a secret checked before costs next to nothing', async () => {
   expect((performance.now() - startedAt) / 100).toBeLessThan(2)
 })
 
+test('a secret that was right before costs next to nothing after ever so many guesses', async () => {
+  const check = makeSecretCheck({ atOnce: 1, waiting: 20_000, waitingForOneHash: 20_000 })
+  const hash = await hashSecret('a secret')
+  await check('a secret', hash)
+
+  // None of them is checked: each is refused, and remembered until it is.
+  const guesses = Array.from({ length: 11_000 }, (_, index) => check(`guess ${index}`, 'plain').catch(() => 'refused'))
+  await Promise.all(guesses)
+  const checked = check('a secret', hash)
+  const next = check('another', hash)
+
+  expect(await Promise.race([checked, next])).toBe(true)
+  await next
+})
+
 test('a stored hash that is none of ours is our fault', async () => {
   const check = makeSecretCheck()
   await expect(check('a secret', 'plain')).rejects.toThrow('not one of ours')
