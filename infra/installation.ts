@@ -8,7 +8,7 @@ import { BadConfiguration } from './config.ts'
 import { CannotUnseal } from './crypto/aead.ts'
 import type { Keys } from './crypto/keys.ts'
 import { seal, unseal } from './crypto/seal.ts'
-import type { EventLog } from './event-log/event-log.ts'
+import { LogUnavailable, type EventLog } from './event-log/event-log.ts'
 import { derivedId } from './ids.ts'
 import { sql, transaction } from './postgres/postgres.ts'
 
@@ -160,6 +160,23 @@ type Watching = Installation & {
   readonly signal: AbortSignal
   readonly everyMs?: number
   readonly againMs?: number
+}
+
+/** The log, which takes nothing more once it is known to be another: what asks is answered 503, and the process ends. */
+export const untilExchanged = (log: EventLog, watching: Promise<void>): EventLog => {
+  let isExchanged = false
+  // Nobody waits for it: its failure ends the process.
+  void watching.catch((error: unknown) => {
+    isExchanged = true
+    throw error
+  })
+  return {
+    ...log,
+    append: async (...append) => {
+      if (isExchanged) throw new LogUnavailable('The log is no longer that of this installation.')
+      return log.append(...append)
+    },
+  }
 }
 
 /** A node that has just lost its leadership may answer from before; not for so long. */

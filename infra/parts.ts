@@ -16,7 +16,7 @@ import { followErasures } from './crypto/erasures.ts'
 import { deriveKeys, type Keys } from './crypto/keys.ts'
 import { checkMasterKeys } from './crypto/master-keys.ts'
 import { sealedLog } from './crypto/sealed-log.ts'
-import { checkInstallation, watchInstallation } from './installation.ts'
+import { checkInstallation, untilExchanged, watchInstallation } from './installation.ts'
 import type { Log } from './log.ts'
 import type { HealthPort } from './health-port.ts'
 import { tellingOutagesOnce } from './outage-lines.ts'
@@ -102,7 +102,6 @@ export const openParts = async (
   const erasures = followErasures({ pool, dataKeys, log, signal: ending.signal })
   // Outermost, so that an event is opened once for all consumers of the process.
   const storedLog = await openEventLog(config, databaseUrl)
-  const eventLog = withLiveFeed(sealedLog(storedLog, dataKeys, storedEvents))
   const isLogHere = logIsHere(config)
   const logStore = isLogHere
     ? database
@@ -113,8 +112,9 @@ export const openParts = async (
     () => checkInstallation({ pool, keys, storedLog, isLogHere }),
     waiting,
   )
-  // Its failure ends the process: nobody waits for it.
-  void watchInstallation({ ...installation, storedLog, signal: AbortSignal.any([signal, ending.signal]) })
+  const watch = watchInstallation({ ...installation, storedLog, signal: AbortSignal.any([signal, ending.signal]) })
+  const installedLog = untilExchanged(storedLog, watch)
+  const eventLog = withLiveFeed(sealedLog(installedLog, dataKeys, storedEvents))
   const rateLimit = makeRateLimit({
     requests: config.RATE_LIMIT_REQUESTS,
     windowSeconds: config.RATE_LIMIT_WINDOW_SECONDS,

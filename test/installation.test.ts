@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import type { Position } from '#domain/event.ts'
 import { deriveKeys } from '#infra/crypto/keys.ts'
-import type { EventLog } from '#infra/event-log/event-log.ts'
+import { LogUnavailable, type EventLog } from '#infra/event-log/event-log.ts'
 import { eventStoreDbLog } from '#infra/event-log/eventstoredb/eventstoredb-log.ts'
-import { checkInstallation, watchInstallation } from '#infra/installation.ts'
+import { checkInstallation, LogExchanged, untilExchanged, watchInstallation } from '#infra/installation.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import { testDatabase, type TestDatabase } from './database.ts'
 import { newEvents, newStream } from './event-log/events.ts'
@@ -226,6 +226,24 @@ test('a log that is exchanged or emptied while a process runs ends it with what 
   await database.pool.query('delete from event_log.event')
   await expect(watch()).rejects.toThrow(`The log is no longer that of the installation ${installation.id}; `)
   watching.abort()
+})
+
+test('from the moment that the log is known to be another, nothing is written', async () => {
+  await using database = await testDatabase()
+  await using log = openLog(database.url)
+  const { promise, reject } = Promise.withResolvers<void>()
+  // As the process ends by it.
+  const { promise: ended, resolve: end } = Promise.withResolvers<unknown>()
+  const watching = { catch: (fail: (error: unknown) => void) => promise.catch(fail).catch(end) } as Promise<void>
+  const installed = untilExchanged(log, watching)
+  const stream = newStream()
+  await installed.append(stream, 'no_stream', newEvents(1))
+
+  reject(new LogExchanged('The log is another.'))
+
+  expect(await ended).toBeInstanceOf(LogExchanged)
+  await expect(installed.append(stream, 'any', newEvents(1))).rejects.toThrow(LogUnavailable)
+  expect(await log.read(stream)).toHaveLength(1)
 })
 
 test('an answer of a node that lost its leadership just now, and a log that is away, end nothing', async () => {

@@ -112,7 +112,9 @@ export const tidyDetails = (fields: Pick<SentFields, 'details'>, reader: Reader)
     const sent = asSent(name)
     return sent === undefined ? undefined : withoutUnseen(sent)
   }
-  const whole = text('name')
+  const wordless = (['name', 'first_name', 'last_name'] as const).filter((name) => isWordless(text(name) ?? ''))
+  const nameless = Object.fromEntries(wordless.map((name) => [name, 'must have a letter']))
+  const whole = nameless['name'] === undefined ? text('name') : undefined
   const dob = text('dob')
   const phone = telephoneIn(text('phone_number'))
   const sent = {
@@ -120,7 +122,7 @@ export const tidyDetails = (fields: Pick<SentFields, 'details'>, reader: Reader)
     ...Object.fromEntries(
       plainDetails.flatMap((name) => {
         const value = text(name)
-        return value === undefined ? [] : [[name, value] as const]
+        return value === undefined || nameless[name] !== undefined ? [] : [[name, value] as const]
       }),
     ),
     ...(phone && { phone_number: phone.number }),
@@ -128,7 +130,7 @@ export const tidyDetails = (fields: Pick<SentFields, 'details'>, reader: Reader)
   }
   const { details, refused: unusable } = readCustomer(sent, { today, country: null })
   const { address_line2, ...rest } = details
-  const refused = inSentNames(unusable, fields)
+  const refused = { ...inSentNames(unusable, fields), ...nameless }
   const external_id = asSent('external_id')
   const plainId = external_id === undefined ? null : findableText(external_id)
   return {
@@ -143,6 +145,9 @@ export const tidyDetails = (fields: Pick<SentFields, 'details'>, reader: Reader)
     },
   }
 }
+
+/** Only punctuation, such as a comma between two empty fields, is nobody's name. */
+const isWordless = (name: string): boolean => name !== '' && !/[\p{L}\p{N}]/u.test(name)
 
 /** Why each detail that was sent cannot be used. A name that was sent as one is refused as one. */
 const inSentNames = (

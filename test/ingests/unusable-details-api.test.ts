@@ -62,6 +62,19 @@ describe('a detail of the person that cannot be used', () => {
     })
   })
 
+  test('is also a name that is only punctuation, as one or in its parts', async () => {
+    const { email } = stranger()
+    for (const [identity, told, fact] of [
+      [{ email, name: ', ' }, 'What was sent as name cannot be used', { name: ', ' }],
+      [{ email, first_name: '-', last_name: 'Li' }, 'What was sent as first_name cannot be used', { first_name: '-' }],
+    ] as const) {
+      const shown = await service.process({ identity })
+      expect(shown.explanation).toContain(told)
+      const { person, facts } = await leadOf(shown.contact_id)
+      expect([person['first_name'], facts]).toEqual([null, expect.objectContaining(fact)])
+    }
+  })
+
   test('is a fact of its own where a line of a text names it', async () => {
     const { email } = stranger()
     const shown = await service.process({ identity: { email }, text: 'Phone: ask my wife\nCover: 250000' })
