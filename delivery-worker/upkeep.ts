@@ -51,6 +51,7 @@ export const keepUp = async ({ pool, log, retentionDays }: Omit<UpkeepParts, 'le
   await partitionsFor(pool)(weeks.map((instant) => new Date(instant).toISOString()))
   await forgetSubjects(pool, retentionDays)
   await forgetCalls(pool, retentionDays)
+  await forgetNotes(pool, retentionDays)
   await forgetSetUp(pool)
   for (const week of await weeksKept(pool)) {
     if (weekAfter(week) > now - retentionDays * 86_400_000) continue
@@ -150,6 +151,21 @@ const forgetCalls = async (pool: Pool, retentionDays: number): Promise<void> => 
           and at < now() - make_interval(days => ${retentionDays})
         limit ${forgottenAtOnce} for update skip locked)`)
     if ((rowCount ?? 0) < forgottenAtOnce) return
+  }
+}
+
+/** Of a year can be told what reading cost. */
+const useKeptDays = 400
+
+/** Also bounded by nothing else: messages that went to the outbox, what was sent again, and what reading cost on a day. */
+const forgetNotes = async (pool: Pool, retentionDays: number): Promise<void> => {
+  for (const { table, isOld } of [
+    { table: 'outreach_outbox', isOld: 'sent_at < now() - make_interval(days => $1)' },
+    { table: 'delivery_recovery', isOld: 'finished_at < now() - make_interval(days => $1)' },
+    { table: 'reading_use', isOld: `day < (now() - make_interval(days => greatest($1, ${useKeptDays})))::date` },
+  ]) {
+    const text = `delete from ${table} where ctid = any (array(select ctid from ${table} where ${isOld} limit ${forgottenAtOnce}))`
+    while (((await pool.query(text, [retentionDays])).rowCount ?? 0) === forgottenAtOnce);
   }
 }
 

@@ -148,3 +148,37 @@ describe('what was set up earlier', () => {
     expect(await setUpAt(own, 'log', { deliveries: '7', 'deliveries events 0': '1' })).toEqual(['6'])
   })
 })
+
+test('forgets messages of the outbox, what was sent again and what reading cost, as long ago as deliveries', async () => {
+  await using own = await deliveryQueue()
+  const organisation_id = '0d9f6a4e-0000-4000-8000-000000000001'
+  for (const days of [29, 31]) {
+    await own.pool.query(
+      `insert into outreach_outbox (organisation_id, id, contact_id, channel, sent_at, key_id, sealed)
+       values ($1, gen_random_uuid(), gen_random_uuid(), 'email', now() - make_interval(days => $2), gen_random_uuid(), '')`,
+      [organisation_id, days],
+    )
+    await own.pool.query(
+      `insert into delivery_recovery (id, organisation_id, requested_at, states, since, until, per_second, after_recorded_at, finished_at)
+       values (gen_random_uuid(), $1, now(), '{failed}', now(), now(), 1, now(), now() - make_interval(days => $2))`,
+      [organisation_id, days],
+    )
+    await own.pool.query(`insert into reading_use values ($1, now()::date - $2::integer, 1, 1)`, [
+      organisation_id,
+      days + 370,
+    ])
+  }
+  // One that is not done yet stays, however old it is.
+  await own.pool.query(
+    `insert into delivery_recovery (id, organisation_id, requested_at, states, since, until, per_second, after_recorded_at)
+     values (gen_random_uuid(), $1, now() - interval '1 year', '{failed}', now(), now(), 1, now())`,
+    [organisation_id],
+  )
+
+  await keepUp({ ...own, log, retentionDays: 30 })
+
+  const count = async (table: string) => (await own.pool.query(`select from ${table}`)).rowCount
+  expect([await count('outreach_outbox'), await count('delivery_recovery'), await count('reading_use')]).toEqual([
+    1, 2, 1,
+  ])
+})
