@@ -71,7 +71,15 @@ const pathWithin = async (folder: string, name: string): Promise<string> => {
 }
 
 /** A file that is not there is not sent along; the service says where it is named. */
-const contentOf = async (path: string): Promise<Buffer | undefined> => unlessMissing(readFile(path))
+const contentOf = async (path: string): Promise<Buffer | undefined> => {
+  try {
+    return await unlessMissing(readFile(path))
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EISDIR')
+      throw new Error(`${path} is a folder. Name a file.`, { cause: error })
+    throw error
+  }
+}
 
 const unlessMissing = async <Value>(work: Promise<Value>): Promise<Value | undefined> => {
   try {

@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { Client } from 'pg'
 import { expect, test } from 'vitest'
+import { BadConfiguration } from '#infra/config.ts'
 import { accountToRunAs, findPlace, surroundings } from '#infra/postgres/embedded/data-directory.ts'
 import { startEmbeddedPostgres } from '#infra/postgres/embedded/embedded-postgres.ts'
 import { createPool } from '#infra/postgres/postgres.ts'
@@ -230,4 +231,17 @@ test('a wanted port is used, and one that is taken is named', async () => {
   await expect(startEmbeddedPostgres({ dataDir: other.dataDir, port })).rejects.toThrow(`on port ${port}`)
 
   expect(await readFile(`${directory.dataDir}.port`, 'utf8')).toBe(String(port))
+})
+
+test('of two that make a cluster in one folder at the same moment one has it, and the other says so in one line', async () => {
+  await using directory = await newDirectory()
+  const started = await Promise.allSettled([1, 2].map(async () => start(directory.dataDir)))
+  const [server] = started.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
+  const refused = started.flatMap((each) => (each.status === 'rejected' ? [each.reason as unknown] : []))
+  await using _server = server
+
+  expect(refused).toEqual([expect.any(BadConfiguration)])
+  expect(String(refused[0])).toMatch(
+    /another process (has just started|uses) the PostgreSQL in [^\n]+ Stop that one, or choose another folder\.$/,
+  )
 })

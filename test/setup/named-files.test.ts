@@ -49,6 +49,11 @@ describe('a file that a set-up file names', () => {
     await expect(reading(name())).rejects.toThrow(`${name()} is not in the folder of the set-up file, nor below.`)
   })
 
+  test('is no folder, nor is the set-up file itself: one line says so', async () => {
+    await expect(reading('rates')).rejects.toThrow(`${join(folder, 'rates')} is a folder. Name a file.`)
+    await expect(readSetupFile(folder)).rejects.toThrow(`${folder} is a folder. Name a file.`)
+  })
+
   test('that is not there is left to the service, which says where it is named', async () => {
     expect(await reading('rates/missing.csv')).toEqual({})
   })

@@ -7,6 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { claimCluster, endOrphan, readPidFile } from './owner.ts'
 import { accountToRunAs, exists, findPlace, surroundings, type Account, type Binaries } from './data-directory.ts'
+import { BadConfiguration } from '../../config.ts'
 import { keptFile } from '../../kept-file.ts'
 import type { Log } from '../../log.ts'
 
@@ -82,6 +83,11 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
   return { url, shortestUrl, stop: () => (stopping ??= stop()), lost }
 }
 
+const isStartedTwice = (directory: string) =>
+  new BadConfiguration(
+    `DATA_DIR: another process has just started the PostgreSQL in ${directory}. Stop that one, or choose another folder.`,
+  )
+
 const longestSocketPath = 103
 
 /** The path of a socket is bounded, and the setting is a list in which some characters mean something. */
@@ -104,7 +110,12 @@ const initialize = async (directory: string, password: string, { initdb }: Binar
       ...account,
       ...surroundings,
     })
-    await rename(cluster, directory)
+    await rename(cluster, directory).catch((error: unknown) => {
+      // What is complete is there already: another process was started in this folder at the same moment.
+      throw error instanceof Error && 'code' in error && /^(ENOTEMPTY|EEXIST)$/.test(String(error.code))
+        ? isStartedTwice(directory)
+        : error
+    })
   } finally {
     await rm(environment, { recursive: true, force: true })
   }
@@ -179,6 +190,7 @@ const launch = async (how: Launch, [port, ...others]: readonly number[]): Promis
   child.kill('SIGKILL')
   const words = said.join('')
   if (/could not create any TCP\/IP sockets/.test(words) && others.length > 0) return launch(how, others)
+  if (/lock file "postmaster.pid" already exists/.test(words)) throw isStartedTwice(directory)
   throw new Error(`PostgreSQL does not start on port ${port} with ${directory}:\n${words.trim()}`)
 }
 
