@@ -88,7 +88,7 @@ export const membershipReads = ({ db, pool, programmes }: Deps): Route[] => {
         path: ofOrganisation,
         query: z.object({
           policy_number: z.string().optional(),
-          external_member_ref: z.string().optional(),
+          external_member_ref: z.string().trim().optional(),
           cursor: Cursor,
           limit: Limit,
         }),

@@ -173,6 +173,20 @@ describe.each(['PATCH', 'PUT'])('%s /programme_memberships/{external_ref}', (met
   })
 })
 
+describe('a member reference', () => {
+  test('is trimmed alike where it is given, in the address and where the operator looks for it', async () => {
+    const { id, external_member_ref } = await active('  trimmed ')
+    expect(external_member_ref).toBe('trimmed')
+    expect((await send('PATCH', id, { external_member_ref: ' trimmed  ' })).status).toBe(200)
+    expect((await send('GET', '%20trimmed%20')).body.data).toMatchObject({ id })
+    const list = `/admin/v1/organisations/${organisation_id}/memberships?external_member_ref=%20trimmed`
+    await vi.waitFor(async () => {
+      const { body } = await service.send<readonly { id: string }[]>('GET', list)
+      expect(body.data.map((each) => each.id)).toEqual([id])
+    })
+  })
+})
+
 const award = (key: string, points = 10) => ({ idempotency_key: key, entry_type: 'points_awarded', points })
 
 describe('POST /programme_memberships/{external_ref}/events', () => {
@@ -201,6 +215,22 @@ describe('POST /programme_memberships/{external_ref}/events', () => {
     expect(again.body.data.events.map(({ replayed }) => replayed)).toEqual([true, true, true, false])
     expect(again.body.data.events.slice(0, 3).map(({ id }) => id)).toEqual(first.body.data.events.map(({ id }) => id))
     expect((await send('GET', 'batch')).body.data).toMatchObject({ cycle_points: 71 })
+  })
+
+  test('a payload keeps the digits that its sender wrote', async () => {
+    const { id } = await active('digits')
+    const payload = '{"card":179568673700000011,"rate":1.10,"zero":-0,"whole":7,"list":[12345678901234567890]}'
+    const body = `{"events":[{"idempotency_key":"d","entry_type":"points_awarded","points":1,"payload":${payload}}]}`
+    const { status } = await service.send('POST', `${address('digits')}/events`, { token: partner.token, body })
+    expect(status).toBe(200)
+    const recorded = (await service.parts.eventLog.read(`membership-${id}`)).findLast(({ data }) => 'payload' in data)
+    expect(recorded?.data['payload']).toEqual({
+      card: '179568673700000011',
+      rate: '1.10',
+      zero: '-0',
+      whole: 7,
+      list: ['12345678901234567890'],
+    })
   })
 
   test('a repeated key is answered with what was recorded, whatever is sent with it now', async () => {
