@@ -128,6 +128,14 @@ const phoneNumber = (value: string, { country }: Facts): Read => {
   return 'fault' in read ? { reason: phoneReasons[read.fault] } : { value: read.number }
 }
 
+/** What is sent with a person's details and has no place among them: a number is kept without the extension behind it. */
+export const notKept = (at: string, sent: Readonly<Record<string, unknown>>): readonly string[] => {
+  const { phone_number } = sent
+  if (typeof phone_number !== 'string' || phone_number.length > 50) return []
+  const read = readTelephone(findableText(phone_number), 'GB')
+  return 'fault' in read || read.extension === null ? [] : [`${at}.phone_number.extension`]
+}
+
 const noTelephone = { fault: 'format_invalid' } as const
 
 const countryNames = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' })

@@ -7,7 +7,7 @@ import type { SavePartner } from '#domain/applications/save-partner.ts'
 import type { ApplicationState } from '#domain/applications/state.ts'
 import { ApplicationId, Pence } from '#domain/values.ts'
 import { route, type Route } from '#infra/http/route.ts'
-import { AnyCustomerInput, readCustomer } from '../customer-input.ts'
+import { AnyCustomerInput, notKept, readCustomer } from '../customer-input.ts'
 import { accessToApplication as access, type Applications } from './applications.ts'
 import { claimEmail, newPersonId, readPerson, type People } from './customer-given.ts'
 import { ProvenanceInput } from '../provenance-input.ts'
@@ -142,7 +142,8 @@ export const saveRoutes = ({ applications, people }: Deps): Route[] => {
         const isAccepted = (given: CustomerGiven) => application.decide(commandWith(given), before).length > 0
         const given = await claimEmail(read, { people, context, isAccepted })
         const { state } = await handle(id, commandWith(given), context)
-        return { status: 200, body: { data: await answer(isThere(state), caller) } }
+        const ignored = notKept('customer', body.customer)
+        return { status: 200, body: { data: await answer(isThere(state), caller) }, ignored }
       },
     ),
 
@@ -164,7 +165,8 @@ export const saveRoutes = ({ applications, people }: Deps): Route[] => {
         const { details, refused } = readCustomer(body.customer, facing)
         const command = { type: 'SaveSoftCustomer', caller: caller.kind, details, refused } as const
         const { state } = await handle(id, command, contextOf(caller, facts))
-        return { status: 200, body: { data: await answer(isThere(state), caller) } }
+        const ignored = notKept('customer', body.customer)
+        return { status: 200, body: { data: await answer(isThere(state), caller) }, ignored }
       },
     ),
 
@@ -228,7 +230,8 @@ export const saveRoutes = ({ applications, people }: Deps): Route[] => {
         const isAccepted = (given: CustomerGiven) => application.decide(commandWith(given), before).length > 0
         const given = await claimEmail(read, { people, context, isAccepted })
         const { state } = await handle(id, commandWith(given), context)
-        return { status: 200, body: { data: await answer(isThere(state), caller) } }
+        const ignored = notKept('partner', body.partner)
+        return { status: 200, body: { data: await answer(isThere(state), caller) }, ignored }
       },
     ),
   ]

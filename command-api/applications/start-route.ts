@@ -7,7 +7,7 @@ import type { ApplicationState } from '#domain/applications/state.ts'
 import { ApplicationId, type ApiApplicationId } from '#domain/values.ts'
 import { derivedId } from '#infra/ids.ts'
 import { route, write, type RequestFacts, type Route } from '#infra/http/route.ts'
-import { NewCustomerInput } from '../customer-input.ts'
+import { NewCustomerInput, notKept } from '../customer-input.ts'
 import { IdempotencyKey, keyInHeader } from '../idempotency-key.ts'
 import { ProvenanceInput } from '../provenance-input.ts'
 import type { Context } from '../handle.ts'
@@ -117,7 +117,8 @@ export const startRoute = ({ applications, people }: Deps): Route => {
       if (replaced) await giveUp(idFor(api_application_id, replaced), state, context)
 
       const isFirst = events.length > 0
-      return { status: isFirst ? 201 : 200, body: { data: await answer(state, caller, isFirst) } }
+      const ignored = customer ? notKept('customer', customer) : []
+      return { status: isFirst ? 201 : 200, body: { data: await answer(state, caller, isFirst) }, ignored }
     },
     // A web page that does not prove that the application is its own gets the same refusal for any request.
     async ({ body, caller, ...facts }) => {

@@ -177,6 +177,7 @@ const serve = (
     })
     const answer = await handle(checked)
     if (checkAnswers) checkAnswer(spec, answer)
+    for (const path of answer.ignored ?? []) response.appendHeader('X-Ignored-Fields', path)
     send(response, answer)
   }
 }

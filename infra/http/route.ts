@@ -118,11 +118,15 @@ type Output<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined
 
 export type AnswerHeaders = Readonly<Record<string, string>>
 
+/** What was sent and is not kept, by its path: it is named in `X-Ignored-Fields` as fields are that are not known. */
+type Ignored = readonly string[]
+
 type AnswerOf<Spec extends Schemas> = {
   [Status in keyof Spec['answers'] & number]: {
     readonly status: Status
     readonly body: z.input<Spec['answers'][Status]>
     readonly headers?: AnswerHeaders
+    readonly ignored?: Ignored
   }
 }[keyof Spec['answers'] & number]
 
@@ -136,7 +140,12 @@ type WithCaller<Spec extends RouteSpec> = Spec['access'] extends { kind: 'applic
   ? { readonly caller: Caller }
   : unknown
 
-export type Answer = { readonly status: number; readonly body: unknown; readonly headers?: AnswerHeaders }
+export type Answer = {
+  readonly status: number
+  readonly body: unknown
+  readonly headers?: AnswerHeaders
+  readonly ignored?: Ignored
+}
 
 /** A request whose parts have passed the schemas of its route. */
 export type CheckedRequest = RequestFacts & {

@@ -23,6 +23,20 @@ describe('PATCH /api/v1/applications/{id}/soft_customer', () => {
     expect(saved.data.customer).toMatchObject({ first_name: 'Anna', postal_code: 'YO1 7HH', dob: '1984-05-06' })
   })
 
+  test('an extension of a telephone number has no place: the answer names it, and the number is kept', async () => {
+    const { id } = await started()
+    const phone = { phone_number: '0113 496 0000 ext. 12' }
+    const early = await fixture.saveSoftCustomer(id, { customer: phone })
+    const saved = await fixture.saveCustomer(id, {
+      customer: { ...phone, first_name: 'Anna', last_name: 'Ash', email: 'ext@example.org' },
+    })
+    expect([early.headers.get('x-ignored-fields'), saved.headers.get('x-ignored-fields')]).toEqual([
+      'customer.phone_number.extension',
+      'customer.phone_number.extension',
+    ])
+    expect(saved.body.data.customer).toMatchObject({ phone_number: '+441134960000' })
+  })
+
   test.each([['server'], ['browser']] as const)(
     '200: from a %s, the email address that was told early names the customer, also of a second application',
     async (kind) => {
