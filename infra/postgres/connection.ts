@@ -48,7 +48,7 @@ export const openConnection = async (
   let heard = timeOfBothClocks()
   try {
     await client.connect()
-    await client.query(sessionSettings({ statementMs }))
+    await client.query(sessionSettings(name, { statementMs }))
   } catch (error) {
     destroy()
     throw error

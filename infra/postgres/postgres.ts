@@ -75,7 +75,7 @@ export const createPool = (url: string, options: PoolOptions = {}): Pool => {
     connectionTimeoutMillis: connectMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: 5_000,
-    onConnect: configure(sessionSettings({ ...options, statementMs })),
+    onConnect: configure(sessionSettings(name, { ...options, statementMs })),
     ...(types && { types }),
   })
   // Without a listener, the loss of an idle connection would end the process.

@@ -1,6 +1,6 @@
 import type { ClientBase, Pool } from 'pg'
 import { BadConfiguration } from '../config.ts'
-import { readModelsSchema } from '../read-models.ts'
+import { readModelsSchema, withMark } from '../read-models.ts'
 
 /** How long things may take on a connection, kept by the server. */
 export type SessionLimits = {
@@ -51,15 +51,16 @@ const needed = ({ statementMs = 30_000, transactionMs = 300_000, idleInTransacti
 
 /**
  * What every connection begins with. It is a statement, and not part of connecting, because a pooler in front refuses what it
- * does not know there. Commits wait for the disk; whoever has set more than that for copies of the database keeps it.
+ * does not know there. Commits wait for the disk; whoever has set more than that for copies of the database keeps it. By the
+ * name processes of other versions know what is read here: an `application_name` in DATABASE_URL must not hide it.
  */
-export const sessionSettings = (limits: SessionLimits): { text: string; values: unknown[] } => ({
+export const sessionSettings = (name: string, limits: SessionLimits): { text: string; values: unknown[] } => ({
   text: `
     select pg_catalog.set_config(name, value, false)
     from json_each_text($1) as setting (name, value)
     where current_setting(name, true) is not null
       and not (name = 'synchronous_commit' and current_setting(name) <> 'off')`,
-  values: [JSON.stringify({ ...needed(limits), synchronous_commit: 'on' })],
+  values: [JSON.stringify({ ...needed(limits), application_name: withMark(name), synchronous_commit: 'on' })],
 })
 
 const rounds = 20

@@ -4,7 +4,7 @@ import { openConnection } from '#infra/postgres/connection.ts'
 import { migrate } from '#infra/postgres/migrations.ts'
 import { createPool } from '#infra/postgres/postgres.ts'
 import { rowTypes } from '#infra/postgres/row-types.ts'
-import { readModelsSchema } from '#infra/read-models.ts'
+import { readModelsMark, readModelsSchema } from '#infra/read-models.ts'
 import { emptyDatabase, testDatabase, type TestDatabase } from '../database.ts'
 import { newEvents, newStream } from '../event-log/events.ts'
 import { openLog } from '../event-log/postgres-log.ts'
@@ -95,6 +95,22 @@ test('no connection inherits what its role was given', async () => {
   await role.drop()
 
   expect(rows).toEqual([{ ...pinned, statement_timeout: '30s', idle_in_transaction_session_timeout: '15s' }])
+})
+
+test('a name of connections that DATABASE_URL gives does not hide which read models they read', async () => {
+  await using database = await testDatabase()
+  const url = new URL(database.url)
+  url.searchParams.set('application_name', 'firm')
+  const pool = createPool(url.href)
+  const single = await openConnection(pool, { name: 'coverstream leases' })
+
+  const { rows: ofPool } = await pool.query(`select current_setting('application_name') as name`)
+  const { rows: ofSingle } = await single.client.query(`select current_setting('application_name') as name`)
+  await single.close()
+  await pool.end()
+
+  expect(ofPool).toEqual([{ name: `coverstream ${readModelsMark}` }])
+  expect(ofSingle).toEqual([{ name: `coverstream leases ${readModelsMark}` }])
 })
 
 test('a database whose settings are all unusual is upgraded, and its log read as it was written', async () => {
