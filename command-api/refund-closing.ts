@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Rejection } from '#domain/rejection.ts'
 import { CalendarDate } from '#domain/values.ts'
+import { GivenReason } from './given-reason.ts'
 
 /** What an operator says of money that was left to the team, and does not go back the way it came. */
 export const RefundClosing = z.object({
@@ -10,7 +11,7 @@ export const RefundClosing = z.object({
       'paid_otherwise: the customer was paid in another way, such as a bank transfer. not_owed: it is owed no more.',
     ),
   paid_on: CalendarDate.nullish().describe('paid_otherwise: today by default.'),
-  reason: z.string().trim().min(1).max(500).describe('For the team: how it was paid, or why it is not owed.'),
+  reason: GivenReason.describe('For the team: how it was paid, or why it is not owed.'),
 })
 
 /** Throws `validation_failed` for a day that has not come. */

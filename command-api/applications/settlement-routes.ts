@@ -5,6 +5,7 @@ import { PaymentId } from '#domain/payments/events.ts'
 import { dateIn } from '#domain/time-zone.ts'
 import { ApplicationId, OrganisationId } from '#domain/values.ts'
 import { route, type RequestFacts, type Route } from '#infra/http/route.ts'
+import { WithReason } from '../given-reason.ts'
 import { operatorContext, operatorRoute } from '../operator.ts'
 import { closingOf, RefundClosing } from '../refund-closing.ts'
 import type { Applications } from './applications.ts'
@@ -48,10 +49,11 @@ export const settlementRoutes = ({
         summary:
           'Have a card payment charged or given back once more, after it was left to the team; else nothing changes',
         path,
+        body: WithReason,
         answers,
       },
-      async ({ path: given, ...facts }) =>
-        act(given, () => ({ type: 'RequestSettlement', payment_id: given.payment_id }), facts),
+      async ({ path: given, body: { reason: note }, ...facts }) =>
+        act(given, () => ({ type: 'RequestSettlement', payment_id: given.payment_id, note }), facts),
     ),
     route(
       {

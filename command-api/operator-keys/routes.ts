@@ -82,7 +82,7 @@ export const operatorKeyRoutes = ({ writer, operatorKeys }: Deps): Route[] => {
         summary: 'Make a key with a name of its own, shown once, in this answer',
         body: z.object({
           name: Name,
-          scope: OperatorKeyScope.default('all'),
+          scope: OperatorKeyScope,
           ends_at: SentInstant.nullable()
             .default(null)
             .describe('Not after the end of the key that makes it. Null: it lasts until it is ended.'),

@@ -1,13 +1,15 @@
 import { z } from 'zod'
 import { premiumOf } from '#domain/policies/premium-of.ts'
+import { paymentOf } from '#domain/policies/refund-payment.ts'
 import { Policy, renderPolicy } from '#domain/policies/record.ts'
 import type { PolicyState } from '#domain/policies/state.ts'
-import { PremiumId, PremiumRefundId } from '#domain/premiums/events.ts'
-import { Premium } from '#domain/premiums/record.ts'
+import { PremiumId, PremiumMethod, PremiumRefundId } from '#domain/premiums/events.ts'
+import { Premium, PremiumRefund } from '#domain/premiums/record.ts'
 import type { OrganisationId } from '#domain/values.ts'
 import type { BankCalendar } from '#domain/working-days.ts'
 import { derivedId, newId } from '#infra/ids.ts'
 import { route, type Route } from '#infra/http/route.ts'
+import { GivenReason, WithReason } from '../given-reason.ts'
 import type { Writer } from '../handle.ts'
 import { keyInHeader, onceForKey } from '../idempotency-key.ts'
 import { operatorRoute } from '../operator.ts'
@@ -23,6 +25,47 @@ type Deps = {
 }
 
 const premiumPath = policyPath.extend({ premium_id: PremiumId })
+
+type HowMuch = { readonly refund_pence?: number | undefined; readonly all?: true | undefined }
+
+const saysHowMuch = ({ refund_pence, all }: HowMuch): boolean => (refund_pence === undefined) !== (all === undefined)
+
+/** Each of the two is named, beside whatever else is wrong. */
+const unlessOne = (input: keyof HowMuch) => ({
+  path: [input],
+  error: 'send one of refund_pence and all',
+  when: ({ value }: z.core.ParsePayload) => typeof value === 'object' && value !== null,
+})
+
+const RefundRequest = z
+  .object({
+    refund_pence: z.int().min(1).optional().describe('So much of it.'),
+    all: z.literal(true).optional().describe('All that is left of it.'),
+    reason: GivenReason,
+  })
+  .refine(saysHowMuch, unlessOne('refund_pence'))
+  .refine(saysHowMuch, unlessOne('all'))
+  .meta({ oneOf: [{ required: ['refund_pence'] }, { required: ['all'] }] })
+
+const RefundedPremium = Premium.extend({
+  refund: PremiumRefund.pick({ refund_id: true, refund_pence: true, status: true })
+    .extend({
+      method: PremiumMethod.describe('How what it comes out of was paid.'),
+      card_payment_id: z.uuid().nullable().describe('The card payment that gives it back; null: a debit does.'),
+      payment_intent_id: z
+        .string()
+        .nullable()
+        .describe('The debit that gives it back, as the payment provider calls it; null: the card payment does.'),
+    })
+    .describe('What is given back by this request, and by others with its Idempotency-Key.'),
+}).meta({ id: 'RefundedPremium' })
+
+const refundedPremium = (state: PolicyState, premium_id: PremiumId, id: PremiumRefundId) => {
+  const premium = premiumOf(state, premium_id)
+  const refund = premium.refunds.find(({ refund_id }) => refund_id === id)
+  if (!refund) throw new Error(`Refund ${id} was made and does not exist.`)
+  return RefundedPremium.parse({ ...premium, refund: { ...refund, ...paymentOf(premium, refund) } })
+}
 
 /** What the operator does about premiums, and about cover that depends on them. */
 export const premiumRoutes = ({ writer, calendar, baseUrl, dateAt }: Deps): Route[] => {
@@ -43,13 +86,14 @@ export const premiumRoutes = ({ writer, calendar, baseUrl, dateAt }: Deps): Rout
         address: `${policyAddress}/premiums/:premium_id/retry`,
         summary: 'Have a premium that has failed collected again now; else nothing changes',
         path: premiumPath,
+        body: WithReason,
         answers: premiumAnswers,
         errors: ['conflict'],
       },
-      async ({ path, ...facts }) => {
+      async ({ path, body: { reason: note }, ...facts }) => {
         const { premium_id } = path
         return shownPremium(
-          await act(path, { type: 'RetryPremium', premium_id, by: 'operator', now: facts.now }, facts),
+          await act(path, { type: 'RetryPremium', premium_id, by: 'operator', note, now: facts.now }, facts),
           premium_id,
         )
       },
@@ -59,13 +103,11 @@ export const premiumRoutes = ({ writer, calendar, baseUrl, dateAt }: Deps): Rout
         ...operatorRoute,
         method: 'post',
         address: `${policyAddress}/premiums/:premium_id/refund`,
-        summary: 'Give a collected premium back, whole or in part',
+        summary: 'Give a collected premium back: an amount, or all that is left of it. It answers of which payment',
         path: premiumPath,
         headers: { 'Idempotency-Key': onceForKey('refund') },
-        body: z.object({
-          refund_pence: z.int().min(1).nullish().describe('By default all that is left of it.'),
-        }),
-        answers: premiumAnswers,
+        body: RefundRequest,
+        answers: { 200: z.object({ data: RefundedPremium }) },
         errors: ['conflict', 'idempotency_key_conflict'],
       },
       async ({ path, body, ...facts }) => {
@@ -74,11 +116,9 @@ export const premiumRoutes = ({ writer, calendar, baseUrl, dateAt }: Deps): Rout
         const refund_id = PremiumRefundId.parse(
           key === undefined ? newId() : derivedId('premium_refund', premium_id, key),
         )
-        const refund_pence = body.refund_pence ?? null
-        return shownPremium(
-          await act(path, { type: 'RefundPremium', premium_id, refund_id, refund_pence }, facts),
-          premium_id,
-        )
+        const { refund_pence = null, reason: note } = body
+        const state = await act(path, { type: 'RefundPremium', premium_id, refund_id, refund_pence, note }, facts)
+        return { status: 200, body: { data: refundedPremium(state, premium_id, refund_id) } }
       },
     ),
     route(
@@ -88,12 +128,13 @@ export const premiumRoutes = ({ writer, calendar, baseUrl, dateAt }: Deps): Rout
         address: `${policyAddress}/premiums/:premium_id/refunds/:refund_id/retry`,
         summary: 'Have a refund tried once more, after it was left to the team; else nothing changes',
         path: premiumPath.extend({ refund_id: PremiumRefundId }),
+        body: WithReason,
         answers: premiumAnswers,
         errors: ['conflict'],
       },
-      async ({ path, ...facts }) => {
+      async ({ path, body: { reason: note }, ...facts }) => {
         const { premium_id, refund_id } = path
-        return shownPremium(await act(path, { type: 'RequestRefund', premium_id, refund_id }, facts), premium_id)
+        return shownPremium(await act(path, { type: 'RequestRefund', premium_id, refund_id, note }, facts), premium_id)
       },
     ),
     route(
@@ -121,13 +162,14 @@ export const premiumRoutes = ({ writer, calendar, baseUrl, dateAt }: Deps): Rout
         address: `${policyAddress}/premiums/:premium_id/write_off`,
         summary: 'Ask for a premium no more: one that has failed, or cannot be asked for (no mandate, no account)',
         path: premiumPath,
+        body: WithReason,
         answers: premiumAnswers,
         errors: ['conflict'],
       },
-      async ({ path, ...facts }) => {
+      async ({ path, body: { reason: note }, ...facts }) => {
         const { premium_id } = path
         return shownPremium(
-          await act(path, { type: 'WriteOffPremium', premium_id, reason: 'operator' }, facts),
+          await act(path, { type: 'WriteOffPremium', premium_id, reason: 'operator', note }, facts),
           premium_id,
         )
       },

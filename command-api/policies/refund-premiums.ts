@@ -1,5 +1,6 @@
 import { idOf } from '#domain/event.ts'
-import { isHeldByCard, isOfCard } from '#domain/policies/refunds.ts'
+import { debitFor, isHeldByCard } from '#domain/policies/refund-payment.ts'
+import { isOfCard } from '#domain/policies/refunds.ts'
 import { policy, type PolicyCommand } from '#domain/policies/policy.ts'
 import { refundedBy, type Premium, type PremiumRefund } from '#domain/premiums/record.ts'
 import type { PolicyState } from '#domain/policies/state.ts'
@@ -27,7 +28,7 @@ export const refundPremiums = ({ writer, merchants }: Deps): Timer => {
       if (isOfCard(refund)) return
       if (isTooEarly(state.refund_retry_at[refund.refund_id], context.now)) return
       const merchant = merchants(state.organisation_id, state.test)
-      const payment = paymentFor(premium, refund)
+      const payment = debitFor(premium, refund)
       const command: PolicyCommand =
         payment === undefined && isHeldByCard(state, premium, refund)
           ? { type: 'OweRefundOfCard', premium_id: premium.premium_id, refund_id: refund.refund_id }
@@ -36,13 +37,6 @@ export const refundPremiums = ({ writer, merchants }: Deps): Timer => {
     },
   }
 }
-
-/** The debit that a refund comes out of: another one, where of the newest too little is left; undefined: of each. */
-const paymentFor = (premium: Premium, { refund_pence }: PremiumRefund) =>
-  [premium, ...premium.also_paid_by].find(
-    ({ attempt, payment_intent_id }) =>
-      payment_intent_id !== null && refundedBy(premium, attempt) + refund_pence <= premium.amount_pence,
-  )
 
 const giveBack = async (
   provider: Provider | undefined,

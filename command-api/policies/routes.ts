@@ -7,6 +7,7 @@ import type { OrganisationId } from '#domain/values.ts'
 import { route, type Route } from '#infra/http/route.ts'
 import { saidBy } from '../provider-answers.ts'
 import { DirectDebitInput } from '../direct-debit-input.ts'
+import { GivenReason } from '../given-reason.ts'
 import type { Writer } from '../handle.ts'
 import type { LookAtMandate } from '../look-at-mandate.ts'
 import { operatorContext, operatorRoute } from '../operator.ts'
@@ -64,7 +65,7 @@ export const policyAdminRoutes = ({ writer, baseUrl, lookAtMandate, replaceBankD
         path: policyPath,
         body: z.object({
           reason: CancellationReason,
-          note: z.string().max(500).nullish().describe('For the team; shown to nobody else.'),
+          note: GivenReason,
         }),
         answers: {
           200: z.object({ data: z.object({ policy: Policy, refund_pence: z.int().describe('To be given back.') }) }),
@@ -73,7 +74,7 @@ export const policyAdminRoutes = ({ writer, baseUrl, lookAtMandate, replaceBankD
       },
       async ({ path, body: { reason, note }, ...facts }) => {
         const today = dateAt(path.organisation_id, facts.now)
-        const state = await act(path, { type: 'CancelPolicy', reason, note: note ?? null, today }, facts)
+        const state = await act(path, { type: 'CancelPolicy', reason, note, today }, facts)
         const shown = renderPolicy(state, baseUrl)
         return { status: 200, body: { data: { policy: shown, refund_pence: state.refund_pence } } }
       },

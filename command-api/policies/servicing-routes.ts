@@ -37,6 +37,29 @@ const Components = z
   .max(50)
   .describe('What is left out stays as it is.')
 
+/** Whether something is paid is decided for a reason. */
+const needNote: readonly ClaimDecision[] = ['decline', 'pay']
+
+const DecisionRequest = z
+  .object({
+    decision: ClaimDecision,
+    amount_pence: nullable(Pence.min(1)).describe(
+      'approve, pay: by default what was claimed or approved; at most what is left of what is covered, all claims together; of a monthly benefit that of one month.',
+    ),
+    ends_policy: z.boolean().default(false).describe('pay: whether cover ends with the payment.'),
+    note: nullable(text).describe('For the team: why. Required to decline and to pay.'),
+  })
+  .refine(({ decision, note }) => note !== null || !needNote.includes(decision), {
+    path: ['note'],
+    error: 'is required to decline and to pay',
+  })
+  .meta({
+    anyOf: [
+      { properties: { decision: { enum: ClaimDecision.options.filter((each) => !needNote.includes(each)) } } },
+      { properties: { note: { type: 'string' } }, required: ['note'] },
+    ],
+  })
+
 /** What the operator does about policies that go on, and about claims on them. */
 export const servicingRoutes = ({ writer, baseUrl, catalogue, calendar, dateAt }: Deps): Route[] => {
   const act = makeAct(writer)
@@ -126,14 +149,7 @@ export const servicingRoutes = ({ writer, baseUrl, catalogue, calendar, dateAt }
         address: `${policyAddress}/claims/:claim_id/decisions`,
         summary: 'Decide about a claim; the same decision again, with the same amount and note, changes nothing',
         path: policyPath.extend({ claim_id: ClaimId }),
-        body: z.object({
-          decision: ClaimDecision,
-          amount_pence: nullable(Pence.min(1)).describe(
-            'approve, pay: by default what was claimed or approved; at most what is left of what is covered, all claims together; of a monthly benefit that of one month.',
-          ),
-          ends_policy: z.boolean().default(false).describe('pay: whether cover ends with the payment.'),
-          note: nullable(text),
-        }),
+        body: DecisionRequest,
         answers: { 200: z.object({ data: Claim }) },
         errors: ['conflict'],
       },

@@ -142,6 +142,7 @@ const cardSteps = async ({ api, operator }: Callers) => {
   return { onProvidersForm, acceptedByCard, paid }
 }
 
+const because = { reason: 'Agreed by telephone.' }
 const paidOtherwise = { how: 'paid_otherwise', reason: 'Bank transfer to the new account.' }
 
 /** What was paid on the payment provider's own forms. */
@@ -180,7 +181,7 @@ export const preparePayments = async ({ api, operator }: Callers): Promise<Examp
     getOrganisationPayments: { path: { organisation_id: demoOrganisation } },
     getOrganisationPaymentNews: { path: { organisation_id: demoOrganisation } },
     getOrganisationPayment: { path: { organisation_id: demoOrganisation, id: textOf(recorded, 'id') } },
-    postOrganisationApplicationCardPaymentSettlement: ofRecorded,
+    postOrganisationApplicationCardPaymentSettlement: { ...ofRecorded, body: because },
     postOrganisationApplicationCardPaymentClosure: { ...ofRecorded, body: paidOtherwise },
   }
 }
@@ -204,7 +205,10 @@ export const preparePolicies = async ({ api, operator }: Callers): Promise<Examp
   const [kept, cancelled, toRefund, refunded] = await Promise.all([bound(), bound(), boundByCard(), boundByCard()])
   const inPolicy = `/admin/v1/organisations/${demoOrganisation}/policies`
   const given = dataOf(
-    await operator('POST', `${inPolicy}/${refunded.policy_id}/premiums/${refunded.premium_id}/refund`, {}),
+    await operator('POST', `${inPolicy}/${refunded.policy_id}/premiums/${refunded.premium_id}/refund`, {
+      all: true,
+      ...because,
+    }),
   )
   const refund_id = textOf(listOf({ data: given['refunds'] })[0], 'refund_id')
   const ofPremium = ({ policy_id, premium_id }: typeof toRefund, more: object = {}): Example => ({
@@ -237,9 +241,9 @@ export const preparePolicies = async ({ api, operator }: Callers): Promise<Examp
     getPolicyFile: { path: { id, version_id }, ...inDemo },
     getPolicyTimeline: oneRecord,
     getPremiums: inDemo,
-    postOrganisationPolicyPremiumRetry: ofPremium(toRefund),
-    postOrganisationPolicyPremiumRefund: { ...ofPremium(toRefund), body: {} },
-    postOrganisationPolicyPremiumRefundRetry: ofPremium(refunded, { refund_id }),
+    postOrganisationPolicyPremiumRetry: { ...ofPremium(toRefund), body: because },
+    postOrganisationPolicyPremiumRefund: { ...ofPremium(toRefund), body: { all: true, ...because } },
+    postOrganisationPolicyPremiumRefundRetry: { ...ofPremium(refunded, { refund_id }), body: because },
     postOrganisationPolicyPremiumRefundClosure: { ...ofPremium(refunded, { refund_id }), body: paidOtherwise },
     getClaims: inDemo,
     postOrganisationPolicyAmendment: { ...ofPolicy, body: { note: 'As agreed by telephone.' } },
@@ -253,7 +257,7 @@ export const preparePolicies = async ({ api, operator }: Callers): Promise<Examp
     postOrganisationPolicyMandate: { path: { organisation_id: demoOrganisation, id } },
     postOrganisationPolicyCancellation: {
       path: { organisation_id: demoOrganisation, id: textOf(cancelled, 'id') },
-      body: { reason: 'customer_request' },
+      body: { reason: 'customer_request', note: 'By telephone.' },
     },
   }
 }

@@ -64,7 +64,7 @@ export const prepareFirm = async ({ operator }: Callers): Promise<Examples> => {
     operator('PUT', `${own}/provider_accounts/os_places`, { secret: 'example-key' }),
   ])
   const endable = `to-end-${added}`
-  await operator('POST', '/admin/v1/operator_keys', { name: endable })
+  await operator('POST', '/admin/v1/operator_keys', { name: endable, scope: 'read_only' })
   const actions = [{ kind: 'webhook', endpoint_connection }]
   const [keptAction, removedAction, workflow_id] = await Promise.all([
     action('Kept'),
@@ -90,7 +90,7 @@ export const prepareFirm = async ({ operator }: Callers): Promise<Examples> => {
   })
   return {
     postOperatorKeys: { body: { name: `explorer-${added}`, scope: 'read_only' } },
-    deleteOperatorKey: { path: { name: endable } },
+    deleteOperatorKey: { path: { name: endable, scope: 'read_only' } },
     postOrganisations: { body: { slug: `firm-${added}`, name: 'Another firm' } },
     getOrganisationSetUpChanges: inFirm({}),
     patchOrganisation: inFirm({}, { name: 'Explorer firm, renamed' }),

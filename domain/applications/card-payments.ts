@@ -81,7 +81,11 @@ export type RecordSettlementFailure = {
 }
 
 /** The operator's act, after what was owed was left to the team. */
-export type RequestSettlement = { readonly type: 'RequestSettlement'; readonly payment_id: PaymentId }
+export type RequestSettlement = {
+  readonly type: 'RequestSettlement'
+  readonly payment_id: PaymentId
+  readonly note?: string
+}
 
 /** The operator's act, where trying again would fail again; or the payer's bank has taken back what was owed. */
 export type CloseCardReturn = {
@@ -216,12 +220,12 @@ export const recordSettlementFailure = (
   return [{ type: 'CardPaymentSettlementFailed', payment_id, failure_code, attempt, retry_at }]
 }
 
-export const requestSettlement = ({ payment_id }: RequestSettlement, state: ApplicationState): Decision => {
+export const requestSettlement = ({ payment_id, note }: RequestSettlement, state: ApplicationState): Decision => {
   const card = cardOf(state, payment_id)
   if (!card) throw unknownCard()
   if (!card.is_left) return []
   const work = card.status === 'returning' ? 'return' : 'capture'
-  return [{ type: 'CardPaymentSettlementRequested', payment_id, work }]
+  return [{ type: 'CardPaymentSettlementRequested', payment_id, work, ...(note !== undefined && { note }) }]
 }
 
 export const closeCardReturn = ({ payment_id, closing }: CloseCardReturn, state: ApplicationState): Decision => {

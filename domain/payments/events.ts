@@ -140,6 +140,11 @@ export const paymentEvents = {
     reason: personal(z.string()).nullable(),
   }),
   /** The team has it tried once more. */
-  CardPaymentSettlementRequested: event({ ...payment, work: z.enum(['capture', 'return']) }),
+  CardPaymentSettlementRequested: event({
+    ...payment,
+    work: z.enum(['capture', 'return']),
+    /** Why, in words; left out by versions that did not ask, and where a dispute that was won has it tried. */
+    note: personal(z.string()).optional(),
+  }),
 }
 export type PaymentEvent = EventOf<typeof paymentEvents>

@@ -56,6 +56,8 @@ export type CardPayment = {
   readonly is_left: boolean
   /** What the provider calls its refunds that have failed after they were made. */
   readonly failed_refunds: readonly string[]
+  /** The reason that the team gave last, in words. */
+  readonly note: string | null
   readonly idempotency_key: string | null
   /** The idempotency key of the request by which it was taken. */
   readonly taken_with: string | null
@@ -141,6 +143,7 @@ const opened = (event: Of<'CardPaymentOpened'>, opened_at: string): CardPayment 
     failed_attempts: 0,
     is_left: false,
     failed_refunds: [],
+    note: null,
     taken_with: null,
   }
 }
@@ -177,15 +180,20 @@ const cardChange = (
       return { ...owed, failure_code, is_left: true, failed_refunds }
     }
     case 'CardPaymentReturnClosed': {
-      const returned_pence = event.how === 'paid_otherwise' ? card.amount_pence : 0
-      return { status: 'returned', returned_at: occurred_at, returned_pence, closed_as: event.how, is_left: false }
+      const { how, reason } = event
+      const returned_pence = how === 'paid_otherwise' ? card.amount_pence : 0
+      const closed = { returned_at: occurred_at, returned_pence, closed_as: how, is_left: false, ...noted(reason) }
+      return { status: 'returned', ...closed }
     }
     case 'CardPaymentSettlementRequested':
-      return { is_left: false }
+      return { is_left: false, ...noted(event.note) }
   }
 }
 
 const settled = { failure_code: null, failed_attempts: 0, is_left: false } as const
+
+/** What the team wrote before stays where it writes nothing. */
+const noted = (note: string | null | undefined) => (note ? { note } : {})
 
 /** The card payment that the first premium of a quote is paid with. */
 export const cardPaymentOf = ({ cards }: Payments, quote_id: QuoteId): CardPayment | undefined =>

@@ -10,6 +10,7 @@ import * as premiums from './premiums.ts'
 import { settlePremium, type SettlePremium } from './settle-premium.ts'
 import { writeOffPremium, type WriteOffPremium } from './write-off.ts'
 import * as refunds from './refunds.ts'
+import { oweRefundOfCard, type OweRefundOfCard } from './refund-payment.ts'
 import * as failedRefunds from './failed-refunds.ts'
 import { evolvePolicyState, type PolicyState } from './state.ts'
 import {
@@ -55,7 +56,7 @@ export type PolicyCommand =
   | failedRefunds.RecordCardReturnFailure
   | refunds.RecordCardReturned
   | refunds.DelayRefund
-  | refunds.OweRefundOfCard
+  | OweRefundOfCard
   | refunds.CloseRefund
   | refunds.RecordCardReturnClosed
   | refunds.RequestRefund
@@ -125,7 +126,7 @@ const decided = (command: PolicyCommand, state: PolicyState | undefined): readon
     case 'DelayRefund':
       return refunds.delayRefund(command, state)
     case 'OweRefundOfCard':
-      return refunds.oweRefundOfCard(command, state)
+      return oweRefundOfCard(command, state)
     case 'RequestRefund':
       return refunds.requestRefund(command, state)
     case 'CloseRefund':

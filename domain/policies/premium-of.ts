@@ -10,6 +10,9 @@ export const premiumOf = ({ premiums }: PolicyState, id: PremiumId): Premium => 
   return premium
 }
 
+/** What the team wrote with an act of theirs. */
+export const noteOf = ({ note }: { readonly note?: string }) => (note === undefined ? {} : { note })
+
 /** What every event about a premium repeats of it. */
 export const about = ({ premium_id, number, amount_pence, due_on }: Premium) => ({
   premium_id,

@@ -9,7 +9,7 @@ import { hasEnded } from './ended.ts'
 import { refundedAtOnce } from './paid-premium.ts'
 import type { PolicyStreamEvent } from './record.ts'
 import { nextNumber, type PolicyState } from './state.ts'
-import { about, premiumOf } from './premium-of.ts'
+import { about, noteOf, premiumOf } from './premium-of.ts'
 
 /** Sent when the day has come on which a premium is due. */
 export type CallPremium = {
@@ -43,6 +43,7 @@ export type RetryPremium = {
   readonly type: 'RetryPremium'
   readonly premium_id: PremiumId
   readonly by: 'timer' | 'operator'
+  readonly note?: string
   readonly now: string
 }
 
@@ -117,7 +118,8 @@ export const delayPremium = (
   return [{ type: 'PremiumDelayed', premium_id, attempt, failure_code, failures: premium.delays + 1, retry_at }]
 }
 
-export const retryPremium = ({ premium_id, by, now }: RetryPremium, policy: PolicyState): Decision => {
+export const retryPremium = (command: RetryPremium, policy: PolicyState): Decision => {
+  const { premium_id, by, now } = command
   const premium = premiumOf(policy, premium_id)
   const { status, retry_at, attempts } = premium
   if (by === 'timer') {
@@ -127,7 +129,7 @@ export const retryPremium = ({ premium_id, by, now }: RetryPremium, policy: Poli
     if (status !== 'failed') return []
     if (hasEnded(policy)) throw new Rejection('conflict', `This policy has ended (${policy.status}).`)
   }
-  return [{ type: 'PremiumRetried', ...about(premium), attempt: attempts + 1 }]
+  return [{ type: 'PremiumRetried', ...about(premium), attempt: attempts + 1, ...noteOf(command) }]
 }
 
 export const recordCardCharged = ({ collected_at }: RecordCardCharged, policy: PolicyState): Decision => {

@@ -11,7 +11,7 @@ import {
   type PremiumRefund,
 } from '../premiums/record.ts'
 import { refuseOtherContent } from '../same-key.ts'
-import { about, premiumOf } from './premium-of.ts'
+import { about, noteOf, premiumOf } from './premium-of.ts'
 import type { PolicyState } from './state.ts'
 
 /** The operator's act. */
@@ -21,6 +21,7 @@ export type RefundPremium = {
   readonly refund_id: PremiumRefundId
   /** Null: all that is left of it. */
   readonly refund_pence: number | null
+  readonly note?: string
 }
 
 /** The provider has given back what was owed. */
@@ -62,18 +63,12 @@ export type DelayRefund = {
   readonly now: string
 }
 
-/** No debit holds any more what was to be given back of one: the card that paid the first premium still does. */
-export type OweRefundOfCard = {
-  readonly type: 'OweRefundOfCard'
-  readonly premium_id: PremiumId
-  readonly refund_id: PremiumRefundId
-}
-
 /** The operator's act, after a refund was left to the team. */
 export type RequestRefund = {
   readonly type: 'RequestRefund'
   readonly premium_id: PremiumId
   readonly refund_id: PremiumRefundId
+  readonly note?: string
 }
 
 /** How a refund that was left to the team has come to its end. */
@@ -127,7 +122,12 @@ export const refundPremium = (command: RefundPremium, policy: PolicyState): Deci
   const asked = policy.asked_refunds[refund_id]
   if (asked) {
     const isSame = command.refund_pence === null ? asked.is_all : command.refund_pence === asked.refund_pence
-    refuseOtherContent('gave a premium back', isSame ? [] : [{ what: 'refund_pence', input: 'refund_pence' }])
+    // Former versions asked for no reason.
+    const isForSame = asked.note === undefined || command.note === asked.note
+    refuseOtherContent('gave a premium back', [
+      ...(isSame ? [] : [{ what: 'refund_pence', input: 'refund_pence' }]),
+      ...(isForSame ? [] : [{ what: 'reason', input: 'reason' }]),
+    ])
     return []
   }
   if (premium.status !== 'collected') throw new Rejection('conflict', 'This premium was not collected.')
@@ -137,7 +137,7 @@ export const refundPremium = (command: RefundPremium, policy: PolicyState): Deci
   if (refund_pence > left) throw refused(`must be at most ${left}`)
   if (isOfCardPayment(premium) && refund_pence < left)
     throw refused(`must be ${left}: a card payment is given back whole`)
-  return [refundOwed(premium, policy, refund_pence, 'operator', refund_id)]
+  return [{ ...refundOwed(premium, policy, refund_pence, 'operator', refund_id), ...noteOf(command) }]
 }
 
 const refused = (reason: string) =>
@@ -352,24 +352,8 @@ export const delayRefund = (command: DelayRefund, policy: PolicyState): Decision
   return [{ type: 'PremiumRefundDelayed', premium_id, refund_id, failure_code, attempt, retry_at }]
 }
 
-/** A card is given back whole: a part of what it holds cannot be, nor what is owed of it already. */
-export const isHeldByCard = (policy: PolicyState, premium: Premium, { refund_pence }: PremiumRefund): boolean => {
-  const { status, attempt, amount_pence, also_paid_by, refunds } = premium
-  if (premiumByCard(policy) !== premium || refunds.some((refund) => isOwed(refund) && isOfCard(refund))) return false
-  const isPaidByCard = status === 'collected' && attempt === cardAttempt
-  const isCardKept = isPaidByCard || also_paid_by.some((other) => other.attempt === cardAttempt)
-  return isCardKept && amount_pence - refundedBy(premium, cardAttempt) === refund_pence
-}
-
-export const oweRefundOfCard = ({ premium_id, refund_id }: OweRefundOfCard, policy: PolicyState): Decision => {
-  const premium = premiumOf(policy, premium_id)
-  const owed = premium.refunds.find((each) => each.refund_id === refund_id && isOwed(each) && !isOfCard(each))
-  if (!owed || owed.is_left || !isHeldByCard(policy, premium, owed)) return []
-  const { refund_pence, reason } = owed
-  return [refundOwed({ ...premium, method: 'card' }, policy, refund_pence, reason, refund_id)]
-}
-
-export const requestRefund = ({ premium_id, refund_id }: RequestRefund, policy: PolicyState): Decision => {
+export const requestRefund = (command: RequestRefund, policy: PolicyState): Decision => {
+  const { premium_id, refund_id } = command
   const premium = premiumOf(policy, premium_id)
   const refund = refundWith(premium, refund_id)
   const { is_left } = refund
@@ -379,7 +363,7 @@ export const requestRefund = ({ premium_id, refund_id }: RequestRefund, policy: 
       'conflict',
       'The payer’s bank has taken this premium back. Have it collected anew first, or close the refund.',
     )
-  return is_left ? [{ type: 'PremiumRefundRequested', premium_id, refund_id }] : []
+  return is_left ? [{ type: 'PremiumRefundRequested', premium_id, refund_id, ...noteOf(command) }] : []
 }
 
 const refundWith = ({ refunds }: Premium, refund_id: PremiumRefundId): PremiumRefund => {

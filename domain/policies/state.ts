@@ -30,7 +30,7 @@ export type PolicyState = PolicyRecord & {
 type ClaimOpened = Extract<ClaimEvent, { type: 'ClaimOpened' }>
 
 /** `is_all`: it was all that was left of the premium then. */
-type AskedRefund = { readonly refund_pence: number; readonly is_all: boolean }
+type AskedRefund = { readonly refund_pence: number; readonly is_all: boolean; readonly note?: string | undefined }
 
 type FromPremium = { readonly number: number; readonly date: string }
 
@@ -110,12 +110,12 @@ const refundRetryAt = (state: PolicyState | undefined, event: PolicyStreamEvent)
 const askedRefunds = (state: PolicyState | undefined, event: PolicyStreamEvent): PolicyState['asked_refunds'] => {
   const before = state?.asked_refunds ?? {}
   if (event.type !== 'PremiumRefundOwed' || event.reason !== 'operator') return before
-  const { premium_id, refund_id, refund_pence } = event
+  const { premium_id, refund_id, refund_pence, note } = event
   // It is owed once more where another payment is to give it back.
   if (before[refund_id]) return before
   const premium = state?.premiums.find((each) => each.premium_id === premium_id)
   const is_all = premium !== undefined && refundable(premium) === refund_pence
-  return { ...before, [refund_id]: { refund_pence, is_all } }
+  return { ...before, [refund_id]: { refund_pence, is_all, note } }
 }
 
 const uncovered = (

@@ -2,7 +2,7 @@ import { Rejection } from '../rejection.ts'
 import type { PremiumEvent, PremiumId, WriteOffReason } from '../premiums/events.ts'
 import type { Premium } from '../premiums/record.ts'
 import { paidByOther } from './paid-premium.ts'
-import { about, premiumOf } from './premium-of.ts'
+import { about, noteOf, premiumOf } from './premium-of.ts'
 import { waiveRefunds } from './refunds.ts'
 import type { PolicyState } from './state.ts'
 
@@ -11,21 +11,25 @@ export type WriteOffPremium = {
   readonly type: 'WriteOffPremium'
   readonly premium_id: PremiumId
   readonly reason: WriteOffReason
+  readonly note?: string
 }
+
+type WhyWrittenOff = Pick<WriteOffPremium, 'reason' | 'note'>
 
 type Decision = readonly PremiumEvent[]
 
-export const writtenOff = (premium: Premium, reason: 'policy_ended' | 'operator' = 'policy_ended') =>
-  ({ type: 'PremiumWrittenOff', ...about(premium), attempt: premium.attempt, reason }) as const
+export const writtenOff = (premium: Premium, { reason, ...said }: WhyWrittenOff = { reason: 'policy_ended' }) =>
+  ({ type: 'PremiumWrittenOff', ...about(premium), attempt: premium.attempt, reason, ...noteOf(said) }) as const
 
 /**
  * What the payer's bank took back is not asked for any more: nothing of it is to be given back either. Where another payment
  * stands, that pays it.
  */
-export const giveUp = (policy: PolicyState, premium: Premium, reason?: WriteOffReason): Decision =>
-  paidByOther(premium, policy) ?? [writtenOff(premium, reason), ...waiveRefunds(policy, premium)]
+export const giveUp = (policy: PolicyState, premium: Premium, why?: WhyWrittenOff): Decision =>
+  paidByOther(premium, policy) ?? [writtenOff(premium, why), ...waiveRefunds(policy, premium)]
 
-export const writeOffPremium = ({ premium_id, reason }: WriteOffPremium, policy: PolicyState): Decision => {
+export const writeOffPremium = (command: WriteOffPremium, policy: PolicyState): Decision => {
+  const { premium_id, reason } = command
   const premium = premiumOf(policy, premium_id)
   switch (premium.status) {
     case 'written_off':
@@ -33,12 +37,12 @@ export const writeOffPremium = ({ premium_id, reason }: WriteOffPremium, policy:
     case 'collected':
       throw new Rejection('conflict', 'This premium was collected. Refund it instead.')
     case 'failed':
-      return giveUp(policy, premium, reason)
+      return giveUp(policy, premium, command)
     case 'due':
     case 'requested':
       // Whether the provider was asked already is known only to who has looked.
       if (reason === 'policy_ended' ? premium.status !== 'due' : !cannotBeAsked(premium)) throw underWay()
-      return giveUp(policy, premium, reason)
+      return giveUp(policy, premium, command)
   }
 }
 

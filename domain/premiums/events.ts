@@ -25,6 +25,8 @@ const premium = {
   due_on: CalendarDate,
 }
 const refund = { premium_id: PremiumId, refund_id: PremiumRefundId }
+/** Why the team did it, in words; left out where nobody of the team did, and by versions that did not ask. */
+const byTheTeam = { note: personal(z.string()).optional() }
 
 /** Stream `policy-<policy id>`: what is paid for a policy is decided together with what becomes of it. */
 export const premiumEvents = {
@@ -75,7 +77,7 @@ export const premiumEvents = {
     { upcasts: [(v1) => ({ ...v1, disputed_on: null })] },
   ),
   /** It is collected again. */
-  PremiumRetried: event({ ...premium, attempt: Attempt }),
+  PremiumRetried: event({ ...premium, attempt: Attempt, ...byTheTeam }),
   /** The firm has won the dispute of what an earlier attempt had collected, after it was asked for anew. */
   PremiumReinstated: event({
     ...premium,
@@ -89,7 +91,7 @@ export const premiumEvents = {
   /** The payer's bank has taken back what stood beside another payment, or beside one that is asked for: that is lost after all. */
   PremiumTakenBack: event({ ...premium, attempt: Attempt, disputed_on: CalendarDate }),
   /** It is not asked for any more. */
-  PremiumWrittenOff: event({ ...premium, attempt: Attempt, reason: WriteOffReason }),
+  PremiumWrittenOff: event({ ...premium, attempt: Attempt, reason: WriteOffReason, ...byTheTeam }),
   PremiumRefundOwed: event({
     ...premium,
     ...refund,
@@ -98,6 +100,7 @@ export const premiumEvents = {
     card_payment_id: z.uuid().nullable(),
     refund_pence: Pence,
     reason: RefundReason,
+    ...byTheTeam,
   }),
   /** Somebody has given a part of it back at the provider: only so much of it is owed still. */
   PremiumRefundReduced: event({ ...premium, ...refund, attempt: Attempt, refund_pence: Pence }),
@@ -119,7 +122,7 @@ export const premiumEvents = {
     provider_refund_id: ProviderId,
   }),
   /** The team has it tried once more. */
-  PremiumRefundRequested: event(refund),
+  PremiumRefundRequested: event({ ...refund, ...byTheTeam }),
   /** What could not be given back the way it came was paid to the customer in another. */
   PremiumRefundPaidOtherwise: event(
     {

@@ -30,6 +30,7 @@ export const PremiumRefund = z.object({
   failed_provider_refunds: z
     .array(z.string())
     .describe('What the provider calls its refunds that have failed after they were made.'),
+  note: z.string().nullable().describe('The reason that the team gave last, in words.'),
 })
 export type PremiumRefund = z.infer<typeof PremiumRefund>
 
@@ -69,6 +70,7 @@ export const Premium = z
     asked_at: z.iso.datetime(),
     refunded_pence: Pence.describe('Given back, by whomever; without what was paid twice.'),
     refunds: z.array(PremiumRefund),
+    note: z.string().nullable().describe('Why the team had it collected again, or wrote it off, in words.'),
     created_at: z.iso.datetime(),
     updated_at: z.iso.datetime(),
   })
@@ -124,6 +126,7 @@ const due = ({ type: _type, next_due_on: _on, next_due_at: _at, ...given }: Of<'
   asked_at: at,
   refunded_pence: 0,
   refunds: [],
+  note: null,
   created_at: at,
   updated_at: at,
 })
@@ -159,8 +162,8 @@ const changeBy = (premium: Premium, event: Exclude<PremiumEvent, Of<'PremiumDue'
     case 'PremiumFailed':
       return { status: 'failed', failure_code: event.failure_code, retry_at: event.retry_at, delays: 0 }
     case 'PremiumRetried': {
-      const { attempt } = event
-      return { status: 'due', attempt, attempts: attempt, payment_intent_id: null, retry_at: null, delays: 0 }
+      const { attempt, note = premium.note } = event
+      return { status: 'due', attempt, attempts: attempt, payment_intent_id: null, retry_at: null, delays: 0, note }
     }
     case 'PremiumReinstated': {
       const { attempt, method, payment_intent_id, reinstated_at, refund_id } = event
@@ -170,14 +173,15 @@ const changeBy = (premium: Premium, event: Exclude<PremiumEvent, Of<'PremiumDue'
     case 'PremiumTakenBack':
       return {}
     case 'PremiumWrittenOff':
-      return { ...settled, status: 'written_off' }
+      return { ...settled, status: 'written_off', note: event.note ?? premium.note }
     case 'PremiumRefundOwed': {
       const { refund_id, refund_pence, reason, card_payment_id } = event
       const owed = { refund_id, refund_pence, reason, card_payment_id, status: 'owed' as const }
       // It was owed of another payment before.
       const others = premium.refunds.filter((each) => each.refund_id !== refund_id)
-      const { failed_provider_refunds } = refundOf(premium, event) ?? untried
-      return { refunds: [...others, { ...untried, ...owed, failed_provider_refunds }] }
+      const { failed_provider_refunds, note: before } = refundOf(premium, event) ?? untried
+      const { note = before } = event
+      return { refunds: [...others, { ...untried, ...owed, failed_provider_refunds, note }] }
     }
     case 'PremiumRefundReduced':
       return { refunds: changed(premium, event, { refund_pence: event.refund_pence }) }
@@ -185,10 +189,10 @@ const changeBy = (premium: Premium, event: Exclude<PremiumEvent, Of<'PremiumDue'
       const { refund_id, refund_pence, reason } = event
       const others = premium.refunds.filter((each) => each.refund_id !== refund_id)
       const before = refundOf(premium, event)
-      const { failed_provider_refunds, card_payment_id } = before ?? untried
+      const { failed_provider_refunds, card_payment_id, note } = before ?? untried
       const { attempt } = event
       const given = { refund_id, refund_pence, reason, status: 'refunded' as const, attempt }
-      const refunds = [...others, { ...untried, ...given, failed_provider_refunds, card_payment_id }]
+      const refunds = [...others, { ...untried, ...given, failed_provider_refunds, card_payment_id, note }]
       return { refunds, refunded_pence: premium.refunded_pence - standingPence(before) + countedPence(given) }
     }
     case 'PremiumRefundDelayed': {
@@ -204,17 +208,21 @@ const changeBy = (premium: Premium, event: Exclude<PremiumEvent, Of<'PremiumDue'
       return { refunds: changed(premium, event, owed), refunded_pence: premium.refunded_pence - standingPence(before) }
     }
     case 'PremiumRefundRequested':
-      return { refunds: changed(premium, event, { is_left: false }) }
+      return { refunds: changed(premium, event, { is_left: false, ...noted(event.note) }) }
     case 'PremiumRefundPaidOtherwise': {
       const before = refundOf(premium, event)
       if (!before) return {}
-      const closed = { status: 'paid_otherwise', is_left: false, paid_on: event.paid_on } as const
+      const { paid_on, reason } = event
+      const closed = { status: 'paid_otherwise' as const, is_left: false, paid_on, ...noted(reason) }
       return { refunds: changed(premium, event, closed), refunded_pence: premium.refunded_pence + countedPence(before) }
     }
     case 'PremiumRefundWaived':
-      return { refunds: changed(premium, event, { status: 'waived', is_left: false }) }
+      return { refunds: changed(premium, event, { status: 'waived', is_left: false, ...noted(event.reason) }) }
   }
 }
+
+/** What the team wrote before stays where it writes nothing. */
+const noted = (note: string | null | undefined) => (note ? { note } : {})
 
 /** What was paid twice is given back once, and the premium stays paid. */
 const countedPence = ({ reason, refund_pence }: Pick<PremiumRefund, 'reason' | 'refund_pence'>): number =>
@@ -232,6 +240,7 @@ const untried: Omit<PremiumRefund, 'refund_id' | 'refund_pence' | 'reason' | 'st
   failed_attempts: 0,
   is_left: false,
   failed_provider_refunds: [],
+  note: null,
 }
 
 const refundOf = ({ refunds }: Premium, { refund_id }: { readonly refund_id: string }): PremiumRefund | undefined =>

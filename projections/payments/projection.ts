@@ -22,7 +22,7 @@ type Shown = Exclude<PaymentEvent, { type: 'BankDetailsSaved' | 'MandateSessionO
 /** Card payments and Direct Debit mandates, each as it stands. */
 export const payments: Projection<typeof events, Row, 'organisation_id' | 'id'> = {
   name: 'payments',
-  version: 5,
+  version: 6,
   categories: ['application'],
   events,
   table: {

@@ -38,6 +38,7 @@ const CardPayment = z.object({
   failure_code: z.string().nullable().describe('Why the last attempt to pay, or to settle what is owed, has failed.'),
   failed_attempts: z.int(),
   is_left: z.boolean().describe('What is owed has failed so often that it is left to the team.'),
+  note: z.string().nullable().describe('The reason that the team gave last, in words.'),
 })
 
 const Mandate = z.object({

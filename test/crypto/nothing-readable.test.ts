@@ -126,7 +126,10 @@ test(
       const policies = await database.pool.query<{ id: string }>(sql`
         select id from policies where customer_id = ${id} and status in ('pending_start', 'active', 'suspended')`)
       for (const policy of policies.rows)
-        await service.ask('POST', `${organisation}/policies/${policy.id}/cancellation`, { reason: 'customer_request' })
+        await service.ask('POST', `${organisation}/policies/${policy.id}/cancellation`, {
+          reason: 'customer_request',
+          note: 'They are to be erased.',
+        })
       await service.ask('POST', `${organisation}/people/${id}/erasure`, {})
       return async () => (await service.ask<{ finished: boolean }>('GET', `${organisation}/erasures/${id}`)).finished
     }

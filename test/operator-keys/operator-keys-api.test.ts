@@ -22,7 +22,7 @@ const make = async (body: object): Promise<string> => {
 }
 
 test('whatever is done with a key bears its name, in every event', async () => {
-  const token = await make({ name: 'grace' })
+  const token = await make({ name: 'grace', scope: 'all' })
   const registered = { slug: 'graces-firm', name: 'Grace’s firm' }
   const { body } = await service.send<{ id: string }>('POST', '/admin/v1/organisations', { body: registered, token })
   const setUp = 'organisations: [{ slug: graces-firm, name: Renamed }]'
@@ -38,7 +38,7 @@ test('whatever is done with a key bears its name, in every event', async () => {
 })
 
 test('keys are listed with who made them, without the keys', async () => {
-  const token = await make({ name: 'joan', ends_at: '2999-01-01T00:00:00+01:00' })
+  const token = await make({ name: 'joan', scope: 'all', ends_at: '2999-01-01T00:00:00+01:00' })
   await service.send('POST', address, {
     body: { name: 'joan.reads', scope: 'read_only', ends_at: '2998-01-01T00:00:00Z' },
     token,
@@ -53,7 +53,7 @@ test('keys are listed with who made them, without the keys', async () => {
 })
 
 test('401 at once when a key is ended', async () => {
-  const token = await make({ name: 'ended' })
+  const token = await make({ name: 'ended', scope: 'all' })
   expect((await service.send('GET', address, { token })).status).toBe(200)
 
   const answer = await service.send('DELETE', `${address}/ended`)
@@ -64,7 +64,7 @@ test('401 at once when a key is ended', async () => {
 })
 
 test('401 when a key has come to its end, in both APIs', async () => {
-  const token = await make({ name: 'short', ends_at: new Date(Date.now() + 500).toISOString() })
+  const token = await make({ name: 'short', scope: 'all', ends_at: new Date(Date.now() + 500).toISOString() })
 
   await vi.waitUntil(async () => (await service.send('GET', address, { token })).status === 401, { timeout: 10_000 })
   expect((await service.send('GET', '/admin/v1/deliveries', { token })).status).toBe(401)
@@ -105,10 +105,11 @@ test('a key that may only read gets 403 on every operation that changes somethin
 })
 
 test.each([
-  ['name', { name: 'Ada Lovelace' }],
+  ['name', { name: 'Ada Lovelace', scope: 'all' }],
+  ['scope', { name: 'one' }],
   ['scope', { name: 'one', scope: 'some' }],
-  ['ends_at', { name: 'one', ends_at: 'soon' }],
-  ['ends_at', { name: 'one', ends_at: '2020-01-01T00:00:00Z' }],
+  ['ends_at', { name: 'one', scope: 'all', ends_at: 'soon' }],
+  ['ends_at', { name: 'one', scope: 'all', ends_at: '2020-01-01T00:00:00Z' }],
 ])('422: %s is named when it cannot be used', async (field, body) => {
   const answer = await service.send('POST', address, { body })
 
@@ -118,7 +119,7 @@ test.each([
 
 test('409: a name is used once, also by two requests at once', async () => {
   const answers = await Promise.all(
-    Array.from({ length: 5 }, async () => service.send('POST', address, { body: { name: 'twice' } })),
+    Array.from({ length: 5 }, async () => service.send('POST', address, { body: { name: 'twice', scope: 'all' } })),
   )
   expect(answers.map(({ status }) => status).filter((status) => status === 201)).toHaveLength(1)
   expect(answers.filter(({ status }) => status === 409)).toHaveLength(4)

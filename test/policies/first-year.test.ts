@@ -73,6 +73,7 @@ const announce = () => {
 }
 const api = async <Data>(method: string, path: string, body?: object) =>
   (await service.send<Data>(method, `/api/v1/${path}`, { token, ...(body && { body }) })).body.data
+const because = { reason: 'The customer asked for it.' }
 const operate = async <Data>(path: string, body: object = {}) =>
   service.send<Data>('POST', `${admin}/policies/${path}`, { body })
 const forward = async (seconds: number) =>
@@ -172,7 +173,7 @@ test('what was collected can be taken back by the payer’s bank, and is owed ag
   expect(await untilPolicy(({ status }) => status === 'active')).toMatchObject({ status: 'active' })
   // The team has it collected once more.
   const [premium] = await watch(id).premiums()
-  await operate(`${id}/premiums/${premium?.premium_id}/retry`)
+  await operate(`${id}/premiums/${premium?.premium_id}/retry`, because)
   await untilPremium(1, 'collected', 2)
 })
 
@@ -260,7 +261,7 @@ test(
       operate(`${id}/claims/${opened.body.data.claim_id}/decisions`, { decision, ...more })
     await decide('request_evidence')
     await decide('approve', { amount_pence: 20_000_000 })
-    await decide('pay', { ends_policy: true })
+    await decide('pay', { ends_policy: true, note: 'The certificate was seen.' })
     for (const [type, amount_pence] of [
       ['claim.opened', null],
       ['claim.evidence_requested', null],
@@ -290,7 +291,7 @@ test('a premium that is given back and a policy that is cancelled are told of', 
   await forwardTo(first_collection_on)
   const { premium_id, payment_intent_id } = await untilPremium(1, 'collected')
 
-  await operate(`${id}/premiums/${premium_id}/refund`)
+  await operate(`${id}/premiums/${premium_id}/refund`, { all: true, ...because })
   expect(await told('premium.refunded')).toMatchObject([
     { aggregate: { type: 'premium', id: premium_id }, payload: { policy_id: id, amount_pence: premium_pence } },
   ])
@@ -309,7 +310,7 @@ test('a premium that is given back and a policy that is cancelled are told of', 
   const left = await untilPremium(1, 'collected')
   expect(left).toMatchObject({ refunded_pence: 0, refunds: [{ status: 'owed', is_left: true }] })
   const refund = `${id}/premiums/${premium_id}/refunds/${left.refunds[0]?.refund_id}`
-  await operate(`${refund}/retry`)
+  await operate(`${refund}/retry`, because)
   await until(async () => (await untilPremium(1, 'collected')).refunded_pence === premium_pence)
   expect(await operate(`${refund}/closure`, { how: 'not_owed', reason: 'x' })).toMatchObject({
     status: 409,
@@ -332,7 +333,7 @@ test('a premium that is given back and a policy that is cancelled are told of', 
   })
   expect((await told('premium.refunded', 3))[2]).toMatchObject({ payload: { premium_id, amount_pence: premium_pence } })
 
-  await operate(`${id}/cancellation`, { reason: 'customer_request' })
+  await operate(`${id}/cancellation`, { reason: 'customer_request', note: 'By telephone.' })
   expect(await told('policy.cancelled')).toMatchObject([
     { payload: { policy_id: id, reason: 'customer_request', cooling_off: false }, policy: { id, status: 'cancelled' } },
   ])

@@ -36,8 +36,8 @@ describe('over HTTP', () => {
       components: [{ status: 'ended', ends_on: '2026-06-02' }],
     })
     expect((await sales.get(`/api/v1/policies/${id}`)).body).toEqual({ data: body.data.policy })
-    expect((await cancelling(id, { reason: 'cooling_off' })).body).toEqual(body)
-    expect(await cancelling(id, { reason: 'fraud' })).toMatchObject({ status: 409 })
+    expect((await cancelling(id, { reason: 'cooling_off', note: 'Once more.' })).body).toEqual(body)
+    expect(await cancelling(id, { reason: 'fraud', note: 'A forged signature.' })).toMatchObject({ status: 409 })
     expect(
       JSON.stringify((await sales.get(`/admin/v1/policies/${id}/timeline?organisation_id=${organisation_id}`)).body),
     ).not.toContain('By telephone.')
@@ -47,8 +47,11 @@ describe('over HTTP', () => {
     const { quote_id } = await sales.ready()
     const { id } = (await sales.bind(quote_id)).body.data
 
-    expect((await cancelling(id, { reason: 'fraud' }, '99999999-0000-4000-8000-000000000001')).status).toBe(404)
-    expect(await cancelling(id, { reason: 'boredom' })).toMatchObject({
+    expect(
+      (await cancelling(id, { reason: 'fraud', note: 'A forged signature.' }, '99999999-0000-4000-8000-000000000001'))
+        .status,
+    ).toBe(404)
+    expect(await cancelling(id, { reason: 'boredom', note: 'By telephone.' })).toMatchObject({
       status: 422,
       body: {
         error: { code: 'validation_failed', fields: { reason: expect.stringContaining('cooling_off') as string } },

@@ -6,6 +6,7 @@ import { openSales, type Sales } from './fixture.ts'
 import {
   type Act,
   type Collecting,
+  because,
   called,
   claim,
   claimed,
@@ -37,7 +38,12 @@ beforeAll(async () => {
 afterAll(async () => sales[Symbol.asyncDispose]())
 
 const acts: readonly Act[] = [
-  { name: 'cancellation', prepare: paid, at: () => 'cancellation', body: { reason: 'cooling_off' } },
+  {
+    name: 'cancellation',
+    prepare: paid,
+    at: () => 'cancellation',
+    body: { reason: 'cooling_off', note: 'By telephone.' },
+  },
   {
     name: 'amendment',
     prepare: sold,
@@ -47,13 +53,18 @@ const acts: readonly Act[] = [
   { name: 'suspension', prepare: sold, at: () => 'suspension' },
   { name: 'reinstatement of one that is suspended', prepare: suspended, at: () => 'reinstatement' },
   { name: 'reinstatement of one that has lapsed', prepare: lapsed, at: () => 'reinstatement' },
-  { name: 'retry of a premium', prepare: unpaid, at: (state) => `${firstPremium(state)}/retry` },
-  { name: 'write-off of a premium', prepare: unpaid, at: (state) => `${firstPremium(state)}/write_off` },
+  { name: 'retry of a premium', prepare: unpaid, at: (state) => `${firstPremium(state)}/retry`, body: because },
+  {
+    name: 'write-off of a premium',
+    prepare: unpaid,
+    at: (state) => `${firstPremium(state)}/write_off`,
+    body: because,
+  },
   {
     name: 'refund of a premium',
     prepare: paid,
     at: (state) => `${firstPremium(state)}/refund`,
-    body: { refund_pence: 5 },
+    body: { refund_pence: 5, ...because },
   },
   { name: 'opening of a claim', prepare: sold, at: () => 'claims', body: claim },
   { name: 'approval of a claim', prepare: claimed(), at: decisions, body: { decision: 'approve' } },
@@ -61,7 +72,7 @@ const acts: readonly Act[] = [
     name: 'payment of a claim that ends the policy',
     prepare: claimed('approve'),
     at: decisions,
-    body: { decision: 'pay', ends_policy: true },
+    body: { decision: 'pay', ends_policy: true, note: 'The certificate was seen.' },
   },
   { name: 'reopening of a claim', prepare: claimed('decline'), at: decisions, body: { decision: 'reopen' } },
   // Ours of the account, and that a mandate is wanted.
@@ -186,8 +197,8 @@ describe('a refund that is owed', () => {
     const base = `/admin/v1/organisations/${organisation_id}/policies/${other}`
 
     const acted = [
-      await sales.post(`${base}/premiums/${premium?.premium_id}/refund`, {}),
-      await sales.post(`${base}/${refund}/retry`, {}),
+      await sales.post(`${base}/premiums/${premium?.premium_id}/refund`, { all: true, ...because }),
+      await sales.post(`${base}/${refund}/retry`, because),
       await sales.post(`${base}/${refund}/closure`, leave),
     ]
 

@@ -131,6 +131,8 @@ export const decisions = () => `claims/${claim_id}/decisions`
 export const direct_debit = { account_holder_name: 'Anna Ash', sort_code: '10-79-99', account_number: '88837491' }
 export const claim = { claim_type: 'life', happened_on: '2026-06-20', amount_pence: 1_000_000 }
 export const leave = { how: 'not_owed', reason: 'Paid in cash.' }
+/** Why the team does something about money. */
+export const because = { reason: 'The customer asked for it.' }
 
 export const send = async (
   sales: Sales,

@@ -7,6 +7,7 @@ import { openSales, quotedAt, type Body, type Sales } from './fixture.ts'
 import { cardPaid } from './paid-by-card.ts'
 import {
   type Act,
+  because,
   called,
   claim,
   claimed,
@@ -67,21 +68,27 @@ describe('what an act refuses, by its code and its fields, and then changes noth
   const firstRefund = (state: PolicyState): string =>
     `${firstPremium(state)}/refunds/${state.premiums[0]?.refunds[0]?.refund_id}`
   const unheard = 'c9000000-0000-4000-8000-000000000009'
+  const whole = { all: true, ...because }
   const at = (end: string) => () => end
   const onPremium = (end: string) => (state: PolicyState) => `${firstPremium(state)}/${end}`
 
   const conflicts: readonly Act[] = [
-    { name: 'retry of a premium that was written off', prepare: writtenOff, at: onPremium('retry') },
-    { name: 'refund of a premium that was not collected', prepare: unpaid, at: onPremium('refund'), body: {} },
-    { name: 'refund of a premium that is given back', prepare: refunded, at: onPremium('refund'), body: {} },
+    { name: 'retry of a premium that was written off', prepare: writtenOff, at: onPremium('retry'), body: because },
+    { name: 'refund of a premium that was not collected', prepare: unpaid, at: onPremium('refund'), body: whole },
+    { name: 'refund of a premium that is given back', prepare: refunded, at: onPremium('refund'), body: whole },
     {
       name: 'closure of a refund that is tried',
       prepare: refunded,
       at: (state) => `${firstRefund(state)}/closure`,
       body: leave,
     },
-    { name: 'write-off of a premium that was collected', prepare: paid, at: onPremium('write_off') },
-    { name: 'write-off of a premium that is being collected', prepare: dueOnly, at: onPremium('write_off') },
+    { name: 'write-off of a premium that was collected', prepare: paid, at: onPremium('write_off'), body: because },
+    {
+      name: 'write-off of a premium that is being collected',
+      prepare: dueOnly,
+      at: onPremium('write_off'),
+      body: because,
+    },
     { name: 'suspension of one that has ended', prepare: ended(sold), at: at('suspension') },
     { name: 'reinstatement of one in arrears', prepare: overdue, at: at('reinstatement') },
     { name: 'reinstatement of one that was cancelled', prepare: ended(sold), at: at('reinstatement') },
@@ -98,7 +105,7 @@ describe('what an act refuses, by its code and its fields, and then changes noth
       name: 'cancellation of one that has ended',
       prepare: ended(sold),
       at: at('cancellation'),
-      body: { reason: 'other' },
+      body: { reason: 'other', note: 'By telephone.' },
     },
     { name: 'mandate of one that has ended', prepare: ended(withoutMandate), at: at('mandate') },
     {
@@ -111,7 +118,7 @@ describe('what an act refuses, by its code and its fields, and then changes noth
       name: 'payment of a claim that was declined',
       prepare: claimed('decline'),
       at: decisions,
-      body: { decision: 'pay' },
+      body: { decision: 'pay', note: 'The certificate was seen.' },
     },
   ]
   const missing: readonly Act[] = [
@@ -121,8 +128,8 @@ describe('what an act refuses, by its code and its fields, and then changes noth
       at: at(`claims/${unheard}/decisions`),
       body: { decision: 'approve' },
     },
-    { name: 'a premium that there is not', prepare: sold, at: at(`premiums/${unheard}/retry`) },
-    { name: 'a refund that there is not', prepare: paid, at: onPremium(`refunds/${unheard}/retry`) },
+    { name: 'a premium that there is not', prepare: sold, at: at(`premiums/${unheard}/retry`), body: because },
+    { name: 'a refund that there is not', prepare: paid, at: onPremium(`refunds/${unheard}/retry`), body: because },
     {
       name: 'the closure of a refund that there is not',
       prepare: paid,
@@ -135,15 +142,92 @@ describe('what an act refuses, by its code and its fields, and then changes noth
       name: 'refund of more than was paid',
       prepare: paid,
       at: onPremium('refund'),
-      body: { refund_pence: 99_999_999 },
+      body: { refund_pence: 99_999_999, ...because },
       fields: ['refund_pence'],
     },
     {
       name: 'refund of nothing',
       prepare: paid,
       at: onPremium('refund'),
-      body: { refund_pence: 0 },
+      body: { refund_pence: 0, ...because },
       fields: ['refund_pence'],
+    },
+    {
+      name: 'refund that says neither how much nor why',
+      prepare: paid,
+      at: onPremium('refund'),
+      body: {},
+      fields: ['all', 'refund_pence', 'reason'],
+    },
+    {
+      name: 'refund that says neither an amount nor all',
+      prepare: paid,
+      at: onPremium('refund'),
+      body: because,
+      fields: ['all', 'refund_pence'],
+    },
+    {
+      name: 'refund of an amount and of all',
+      prepare: paid,
+      at: onPremium('refund'),
+      body: { refund_pence: 5, all: true, ...because },
+      fields: ['all', 'refund_pence'],
+    },
+    {
+      name: 'refund of all that says no',
+      prepare: paid,
+      at: onPremium('refund'),
+      body: { all: false, ...because },
+      fields: ['all'],
+    },
+    {
+      name: 'refund of no amount',
+      prepare: paid,
+      at: onPremium('refund'),
+      body: { refund_pence: null, ...because },
+      fields: ['refund_pence'],
+    },
+    ...(
+      [
+        ['refund', 'refund', paid, { refund_pence: 5 }],
+        ['retry of a premium', 'retry', unpaid, {}],
+        ['write-off', 'write_off', unpaid, {}],
+      ] as const
+    ).flatMap(([name, end, prepare, more]) =>
+      [{}, { reason: '   ' }, { reason: 'x'.repeat(501) }].map((said, index) => ({
+        name: `${name} ${['without a reason', 'for a blank reason', 'for a reason longer than 500 characters'][index]}`,
+        prepare,
+        at: onPremium(end),
+        body: { ...more, ...said },
+        fields: ['reason'],
+      })),
+    ),
+    {
+      name: 'retry of a refund without a reason',
+      prepare: refunded,
+      at: (state) => `${firstRefund(state)}/retry`,
+      fields: ['reason'],
+    },
+    {
+      name: 'cancellation without a note',
+      prepare: sold,
+      at: at('cancellation'),
+      body: { reason: 'customer_request' },
+      fields: ['note'],
+    },
+    {
+      name: 'payment of a claim without a note',
+      prepare: claimed('approve'),
+      at: decisions,
+      body: { decision: 'pay' },
+      fields: ['note'],
+    },
+    {
+      name: 'refusal of a claim without a note',
+      prepare: claimed(),
+      at: decisions,
+      body: { decision: 'decline' },
+      fields: ['note'],
     },
     {
       name: 'closure on a day to come',
@@ -183,7 +267,7 @@ describe('what an act refuses, by its code and its fields, and then changes noth
       name: 'cancellation after the time to cool off',
       prepare: later(sold),
       at: at('cancellation'),
-      body: { reason: 'cooling_off' },
+      body: { reason: 'cooling_off', note: 'By telephone.' },
       fields: ['reason'],
     },
     {
@@ -281,15 +365,21 @@ describe('what is refused about a card payment that is left to the team', () => 
     async (act) => {
       const application_id = await withCard()
       const unheard = 'f9000000-0000-4000-8000-000000000009'
+      const body = act === 'closure' ? leave : because
       const answers = [
-        await sales.post(`${address(application_id, unheard)}/${act}`, leave),
-        await sales.post(`${address(unheard)}/${act}`, leave),
-        await sales.post(`${address(application_id, payment_id, strangers)}/${act}`, leave),
+        await sales.post(`${address(application_id, unheard)}/${act}`, body),
+        await sales.post(`${address(unheard)}/${act}`, body),
+        await sales.post(`${address(application_id, payment_id, strangers)}/${act}`, body),
       ]
       for (const answer of answers)
         expect(answer).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } })
     },
   )
+
+  test('422 validation_failed: a settlement without a reason', async () => {
+    const { status, body } = await sales.post(`${address(await withCard())}/settlement`, {})
+    expect([status, (body as Body).error.fields]).toEqual([422, { reason: 'required' }])
+  })
 
   test('422 validation_failed: a closure on a day to come, and one that says too little', async () => {
     const to = `${address(await withCard())}/closure`

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { organisation_id } from '../applications/release.ts'
 import { openSales, type Sales } from './fixture.ts'
-import { firstPremium, load, paid, sold } from './prepared.ts'
+import { because, firstPremium, load, paid, sold } from './prepared.ts'
 
 /** What the operator does about a policy with the Idempotency-Key of another act. */
 
@@ -49,10 +49,11 @@ const acts: readonly Act[] = [
     name: 'giving a part of a premium back',
     prepare: paid,
     at: async (id) => `${firstPremium(await load(sales, id))}/refund`,
-    first: { refund_pence: 5 },
+    first: { refund_pence: 5, ...because },
     others: [
       [{ refund_pence: 6 }, ['refund_pence']],
-      [{ refund_pence: null }, ['refund_pence']],
+      [{ refund_pence: undefined, all: true }, ['refund_pence']],
+      [{ refund_pence: 6, reason: 'Another.' }, ['refund_pence', 'reason']],
     ],
     adds: 'PremiumRefundOwed',
   },
@@ -60,8 +61,11 @@ const acts: readonly Act[] = [
     name: 'giving all of a premium back',
     prepare: paid,
     at: async (id) => `${firstPremium(await load(sales, id))}/refund`,
-    first: {},
-    others: [[{ refund_pence: 5 }, ['refund_pence']]],
+    first: { all: true, ...because },
+    others: [
+      [{ refund_pence: 5, all: undefined }, ['refund_pence']],
+      [{ reason: 'Another.' }, ['reason']],
+    ],
     adds: 'PremiumRefundOwed',
   },
 ]

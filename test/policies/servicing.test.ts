@@ -67,7 +67,7 @@ describe('over HTTP', () => {
     const again = await act<Claim>(id, 'claims', body, key)
     const { claim_id } = opened.body.data
     for (const decision of ['request_evidence', 'approve', 'pay', 'close'])
-      expect((await act(id, `claims/${claim_id}/decisions`, { decision })).status).toBe(200)
+      expect((await act(id, `claims/${claim_id}/decisions`, { decision, note: `So: ${decision}.` })).status).toBe(200)
     const refused = await act(id, `claims/${claim_id}/decisions`, { decision: 'approve' })
 
     expect(amended.body.data.premium_pence).toBeGreaterThan(premium_pence)
