@@ -25,6 +25,7 @@ import { makePeople } from './customers/people.ts'
 import type { Catalogue } from './live-catalogue.ts'
 import type { LivePolicyRules } from './live-policy-rules.ts'
 import type { Merchants } from './merchants.ts'
+import { cancellationRoute } from './policies/cancellation-route.ts'
 import { collectPremiums } from './policies/collect-premiums.ts'
 import { makeClaimNumber } from './policies/number.ts'
 import { premiumRoutes } from './policies/premium-routes.ts'
@@ -87,6 +88,7 @@ export const salesRoutes = (deps: RouteDeps): readonly Route[] => {
       organisations,
       people: makePeople({ writer, digest: dataKeys.digest }),
     }),
+    cancellationRoute({ writer, baseUrl, dateAt }),
     ...premiumRoutes({ writer, calendar, baseUrl, dateAt }),
     ...servicingRoutes({ writer, baseUrl, catalogue, calendar, dateAt }),
     ...reviewRoutes(writer),

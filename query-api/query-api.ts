@@ -50,7 +50,9 @@ import { onceShown, ownerOnceShown } from './once-shown.ts'
 import { messageNewsRoutes } from './message-news/routes.ts'
 import { paymentNewsRoutes } from './payment-news/routes.ts'
 import { setUpChangeRoutes } from './set-up-changes/routes.ts'
+import { policyClaimsRoute } from './claims/of-policy.ts'
 import { claimListRoutes } from './claims/routes.ts'
+import { policyPremiumsRoute } from './premiums/of-policy.ts'
 import { premiumListRoutes } from './premiums/routes.ts'
 import { paymentRoutes } from './payments/routes.ts'
 import { quoteAdminRoutes } from './quotes/admin-routes.ts'
@@ -89,6 +91,7 @@ export const queryRoutes = (
     ...of('application', quoteRoutes(deps)),
     ...of('application', quoteAdminRoutes(deps)),
     ...of('rate_table', of('product', catalogueHistoryRoutes(deps))),
+    ...of('policy', [policyPremiumsRoute(deps), policyClaimsRoute(deps)]),
     ...of('policy', policyRoutes({ ...deps, files: makeSealedFiles(deps) })),
     ...lookupRoutes(deps),
     ...marketSearchRoutes(deps),

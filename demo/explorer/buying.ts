@@ -202,7 +202,13 @@ export const preparePolicies = async ({ api, operator }: Callers): Promise<Examp
     )
     return { policy_id, premium_id: textOf(premium, 'premium_id') }
   }
-  const [kept, cancelled, toRefund, refunded] = await Promise.all([bound(), bound(), boundByCard(), boundByCard()])
+  const [kept, cancelled, cooledOff, toRefund, refunded] = await Promise.all([
+    bound(),
+    bound(),
+    bound(),
+    boundByCard(),
+    boundByCard(),
+  ])
   const inPolicy = `/admin/v1/organisations/${demoOrganisation}/policies`
   const given = dataOf(
     await operator('POST', `${inPolicy}/${refunded.policy_id}/premiums/${refunded.premium_id}/refund`, {
@@ -235,6 +241,9 @@ export const preparePolicies = async ({ api, operator }: Callers): Promise<Examp
   const oneRecord: Example = { path: { id }, ...inDemo }
   return {
     getPolicy: ofId(id),
+    getPolicyPremiums: ofId(toRefund.policy_id),
+    getPolicyClaims: ofId(toRefund.policy_id),
+    postPolicyCancellation: ofId(textOf(cooledOff, 'id'), { reason: 'Found another.' }),
     getPolicyDocument: { path: { id, version_id } },
     getPolicies: inDemo,
     getPolicyRecord: oneRecord,

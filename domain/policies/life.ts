@@ -25,6 +25,9 @@ export type CancelPolicy = {
   readonly today: string
 }
 
+/** The customer's right within the cooling-off period, which the firm's own server may carry out. */
+export type CoolOff = Pick<CancelPolicy, 'note' | 'today'> & { readonly type: 'CoolOff' }
+
 /** Sent when the firm's own system has told of something about the policy. */
 export type RecordPolicyUpdate = {
   readonly type: 'RecordPolicyUpdate'
@@ -88,6 +91,17 @@ export const cancelPolicy = (command: CancelPolicy, policy: PolicyState): readon
     ...owed,
     ...writeOffOpen(policy),
   ]
+}
+
+export const coolOff = ({ note, today }: CoolOff, policy: PolicyState): readonly PolicyStreamEvent[] => {
+  const { status, cancellation_reason, cooling_off_ends_on: until } = policy
+  const refused = (why: string) => new Rejection('invalid_transition', why)
+  if (hasEnded(policy) && cancellation_reason !== 'cooling_off')
+    throw refused(`This policy has ended (${status}), so it cannot be cancelled.`)
+  if (until === null) throw refused('This policy has no cooling-off period. The team can cancel it.')
+  if (cancellation_reason === null && today > until)
+    throw refused(`The cooling-off period was over after ${until}. The team can cancel the policy.`)
+  return cancelPolicy({ type: 'CancelPolicy', reason: 'cooling_off', note, today }, policy)
 }
 
 /** The first premium by card, where it is not collected yet: its authorisation is to be let go. */

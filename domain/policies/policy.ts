@@ -16,10 +16,12 @@ import { evolvePolicyState, type PolicyState } from './state.ts'
 import {
   activatePolicy,
   cancelPolicy,
+  coolOff,
   expirePolicy,
   recordPolicyUpdate,
   type ActivatePolicy,
   type CancelPolicy,
+  type CoolOff,
   type ExpirePolicy,
   type RecordPolicyUpdate,
 } from './life.ts'
@@ -36,6 +38,7 @@ export type PolicyCommand =
   | IssueDocuments
   | ActivatePolicy
   | CancelPolicy
+  | CoolOff
   | ExpirePolicy
   | mandates.RecordMandate
   | mandates.ChangeMandate
@@ -87,6 +90,8 @@ const decided = (command: PolicyCommand, state: PolicyState | undefined): readon
       return activatePolicy(command, state)
     case 'CancelPolicy':
       return cancelPolicy(command, state)
+    case 'CoolOff':
+      return coolOff(command, state)
     case 'ExpirePolicy':
       return expirePolicy(command, state)
     case 'RecordMandate':
