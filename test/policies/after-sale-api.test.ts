@@ -50,7 +50,7 @@ const api = async <Data>(method: string, path: string, body?: object, by: string
   service.send<Data>(method, `/api/v1/${path}`, { token: by, headers, ...(body && { body }) })
 const now = async () => Date.parse((await service.send<{ now: string }>('GET', '/admin/v1/clock')).body.data.now)
 
-type Policy = { readonly id: string; readonly cooling_off_ends_on: string; readonly status: string }
+type Policy = { readonly id: string; readonly cooling_off_ends_on: string; readonly first_collection_on: string }
 
 const bought = async (email: string): Promise<Policy> => {
   const born = new Date((await now()) - 40 * 86_400_000)
@@ -238,8 +238,9 @@ test('claims are listed without what tells of health, a page at a time', async (
 })
 
 test('premiums are listed without what is the team’s own; after the cooling-off period the team cancels', async () => {
-  const { id, cooling_off_ends_on } = await bought('later@example.org')
+  const { id, cooling_off_ends_on, first_collection_on } = await bought('later@example.org')
   await forwardTo(Date.parse(`${cooling_off_ends_on}T23:30:00Z`) + 86_400_000)
+  await forwardTo(Date.parse(`${first_collection_on}T15:00:00Z`))
   const listed = async () =>
     (await api<readonly object[]>('GET', `policies/${id}/premiums`, undefined, tokens.reader)).body
   await vi.waitUntil(
