@@ -202,17 +202,13 @@ const parse = (body: Buffer): Json | 'not_json' | 'not_an_object' | 'nested_too_
   }
 }
 
-/** As many digits as a number of ours surely keeps. */
-const digitsKept = 15
-
 /**
- * Of a number that is too long for us, the last digits may be what tells two ids apart, or that an amount is not whole
- * pence: it is taken as it was written.
+ * Of a number that we would write otherwise, such as 1.10 or one of more digits than we hold, what was written may be what
+ * tells two ids apart, or that an amount is not whole pence: it is taken as it was written.
  */
 const exactly = (_name: string, value: unknown, context?: { readonly source?: string }): unknown => {
   const written = (typeof value === 'number' && context?.source) || ''
-  const isTooLong = written.replaceAll(/\D/g, '').length > digitsKept
-  return isTooLong && /^-?\d+(\.\d+)?$/.test(written) ? written : value
+  return written !== String(value) && /^-?\d+(\.\d+)?$/.test(written) ? written : value
 }
 
 /** Takes an event in, once: its id is that of a stream, which is begun with the event and all that follows from it. */

@@ -98,6 +98,19 @@ test('ids that are long numbers are told apart by every digit', async () => {
   expect(logged.toReversed()).toEqual(['accepted', 'accepted', 'repeated'])
 })
 
+test('a number keeps the digits that its sender wrote: 1.10 is not 1.1, and 12.50 is an amount', async () => {
+  const sent = JSON.stringify(event({ id: 'ID' }))
+  for (const id of ['1.10', '1.1', '1.10'])
+    expect(await inbound.post(sent.replace('"ID"', id))).toMatchObject({ status: 200 })
+  const logged = (await inbound.logs('?limit=3')).map(({ reason }) => reason)
+  expect(logged.toReversed()).toEqual(['accepted', 'accepted', 'repeated'])
+
+  const id = crypto.randomUUID()
+  await inbound.post(JSON.stringify(event({ id, sale: { premium: 'AMOUNT' } })).replace('"AMOUNT"', '12.50'))
+  const found = await inbound.eventually(async () => (await heldOutcomes()).find(({ event_id }) => event_id === id))
+  expect(Object.keys(found.faults ?? {})).not.toContain('values.premium')
+})
+
 test('an amount of more digits than a number keeps is read exactly: it is held, never rounded', async () => {
   const id = crypto.randomUUID()
   const sent = JSON.stringify(event({ id, sale: { premium: 'AMOUNT' } })).replace('"AMOUNT"', '12.340000000000000001')
