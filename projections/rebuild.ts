@@ -20,7 +20,7 @@ import { fillingOf } from './filling.ts'
 import { defaultLagMs, history } from './history.ts'
 import { takeOverPlaces } from './place.ts'
 import type { SomeProjection } from './projection.ts'
-import { besideOf, isShown, lockShown, removeShown } from './shown-beside.ts'
+import { besideOf, isShown, lockShown, removeEmptySchemas, removeShown } from './shown-beside.ts'
 import { tableOf } from './table.ts'
 
 /** How far a rebuild has come, in the units of the log. */
@@ -133,6 +133,7 @@ export const rebuild = async (
     await retryTransient(async () => {
       await swap(begun, await fill(begun))
     }, signal)
+    await removeEmptySchemas(pool)
     log.info({ projection: name, version, set_aside: await countSetAside(pool, name) }, 'projection was rebuilt')
   } finally {
     await lease.release()

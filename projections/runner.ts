@@ -36,7 +36,7 @@ export const runProjection = (projection: SomeProjection, parts: ProjectionParts
   const table = tableOf(projection)
   let hasBegun = false
   let rebuiltSince: Date | undefined
-  let waitsFor: readonly string[] = []
+  let waitsFor: readonly string[] | undefined
 
   const consuming = consume({
     ...parts,
@@ -54,6 +54,7 @@ export const runProjection = (projection: SomeProjection, parts: ProjectionParts
       if (found !== version) {
         if (hasBegun) throw new Superseded(`Version ${found} of ${name} has taken over from version ${version}.`)
         rebuiltSince ??= new Date()
+        waitsFor = undefined
         await keepBeside(projection, parts, {
           shown: () => {
             rebuiltSince = undefined
@@ -64,7 +65,7 @@ export const runProjection = (projection: SomeProjection, parts: ProjectionParts
         })
         await rebuild(projection, parts, { onlyIfOutdated: true })
       }
-      waitsFor = []
+      waitsFor = undefined
       // Or another process has rebuilt it, while this one was told that its lease was lost.
       rebuiltSince = undefined
       hasBegun = true
@@ -80,13 +81,10 @@ export const runProjection = (projection: SomeProjection, parts: ProjectionParts
   return {
     ...consuming,
     status: () => {
-      const status = consuming.status()
-      if (status.problem) return status
-      if (waitsFor.length > 0)
-        return {
-          ...status,
-          beside: `version ${version} is kept beside the one in use, which others read: ${waitsFor.join(', ')}`,
-        }
+      const { problem, ...status } = consuming.status()
+      // What went wrong before is over once this version is kept beside.
+      if (waitsFor) return { ...status, beside: keptBeside(version, waitsFor) }
+      if (problem) return { ...status, problem }
       if (!rebuiltSince) return status
       return {
         ...status,
@@ -95,6 +93,11 @@ export const runProjection = (projection: SomeProjection, parts: ProjectionParts
     },
   }
 }
+
+const keptBeside = (version: number, others: readonly string[]): string =>
+  others.length === 0
+    ? `version ${version} is about to be put in use`
+    : `version ${version} is kept beside the one in use, which others read: ${others.join(', ')}`
 
 /** Runs all projections. Commands stop waiting for those that no longer exist; their tables stay. */
 export const runProjections = async (

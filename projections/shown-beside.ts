@@ -1,7 +1,7 @@
 import type { ClientBase, Pool } from 'pg'
 import { preparing, removeCheckpoint } from '#infra/consumers/checkpoint.ts'
 import { forgetSetAside } from '#infra/consumers/set-aside.ts'
-import { sql } from '#infra/postgres/postgres.ts'
+import { sql, transaction } from '#infra/postgres/postgres.ts'
 import { readModelsSchema, versionBeside } from '#infra/read-models.ts'
 import type { Beside } from './filling.ts'
 import type { SomeProjection } from './projection.ts'
@@ -38,10 +38,9 @@ export const show = async (db: ClientBase, projection: SomeProjection): Promise<
     create or replace view ${readModelsSchema}."${name}" as select * from public."${name}${besideOf(projection).suffix}"`)
 }
 
-/** Locks what shows versions beside, before the tables: in the order in which readers do. Nobody else makes tables meanwhile. */
+/** Locks what shows versions beside, before the tables: in the order in which readers do. */
 export const lockShown = async (db: ClientBase, projection: SomeProjection): Promise<void> => {
   const views = await viewsOf(db, projection)
-  if (views.length > 0) await preparing(db)
   for (const { schema } of views) await db.query(`lock table "${schema}"."${projection.name}" in access exclusive mode`)
 }
 
@@ -58,9 +57,14 @@ export const removeShown = async (db: ClientBase, projection: SomeProjection, ke
     await forgetSetAside(db, consumer)
     await removeCheckpoint(db, consumer)
   }
-  for (const { schema } of views) {
-    const { rowCount } = await db.query(sql`
-      select from pg_class where relnamespace = (select oid from pg_namespace where nspname = ${schema}) limit 1`)
-    if (rowCount === 0) await db.query(`drop schema "${schema}"`)
-  }
 }
+
+/** Removes the schemas that show nothing any more. Apart from the swaps, which would wait for each other. */
+export const removeEmptySchemas = (pool: Pool): Promise<void> =>
+  transaction(pool, async (db) => {
+    await preparing(db)
+    const { rows } = await db.query<{ schema: string }>(sql`
+      select nspname as schema from pg_namespace
+      where nspname like 'read\\_models\\_%' and not exists (select from pg_class where relnamespace = pg_namespace.oid)`)
+    for (const { schema } of rows) await db.query(`drop schema "${schema}"`)
+  })

@@ -3,6 +3,7 @@ import type { Pool } from 'pg'
 import { applicationEvents } from '#domain/applications/events.ts'
 import { putBack, setAside } from '#infra/consumers/set-aside.ts'
 import { transaction } from '#infra/postgres/postgres.ts'
+import { consumersBeside } from '#infra/read-models.ts'
 import { partitionsFor } from '../../delivery-worker/partitions.ts'
 import type { Cancellation, PlannedDelivery } from '../../delivery-worker/plan.ts'
 import { cancel, claim, complete, enqueue, type Claimed, type Completed } from '../../delivery-worker/queue.ts'
@@ -18,19 +19,22 @@ export const deliveryQueue = async () => {
   const database = await testDatabase()
   const { pool } = database
   const ensurePartitions = partitionsFor(pool)
-  const passed = async (applications: string | null, quotes: string | null) => {
-    for (const [name, position] of Object.entries({ applications, quotes }))
-      await pool.query(
-        `insert into consumer_checkpoint (name, version, position, categories, awaited) values ($1, 1, $2, '{}', true)
+  const stand = (consumer: string | undefined, position: string | null) =>
+    pool.query(
+      `insert into consumer_checkpoint (name, version, position, categories, awaited) values ($1, 1, $2, '{}', true)
         on conflict (name) do update set position = excluded.position`,
-        [name, position],
-      )
+      [consumer, position],
+    )
+  const passed = async (applications: string | null, quotes: string | null) => {
+    for (const [name, position] of Object.entries({ applications, quotes })) await stand(name, position)
   }
   await passed('9', '9')
   return {
     ...database,
     /** Says how far the read models are. */
     passed,
+    /** The same of the version that we read, beside the one in use. */
+    passedBeside: (readModel: string, position: string) => stand(consumersBeside.get(readModel), position),
     /** A read model cannot handle an event of a record. */
     setAside: (consumer: string, stream: string) => setAside(pool, consumer, [unhandled(stream)]),
     putBack: (consumer: string, stream: string) => putBack(pool, consumer, stream),

@@ -33,7 +33,7 @@ test('the statements of each send are planned once, by the index even while the 
     `select name, custom_plans, generic_plans from pg_prepared_statements where name like 'delivery-%' order by name`,
   )
   const claiming = await pool.query<{ 'QUERY PLAN': string }>(
-    `explain execute "delivery-claim" ('{}', '{}', '{}', 8, 8, 2, false)`,
+    `explain execute "delivery-claim" ('{}', '{}', '{}', '{}', '{}', 8, 8, 2, false)`,
   )
   const completing = await pool.query<{ 'QUERY PLAN': string }>(`explain execute "delivery-complete" ('[]')`)
   await pool.end()

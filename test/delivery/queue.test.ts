@@ -182,6 +182,20 @@ describe('claiming', () => {
     expect(await idsAt('5', '5')).toEqual([issued.id])
   })
 
+  test('waits for the version of a read model that this worker reads, where that stands beside the one in use', async () => {
+    await using own = await deliveryQueue()
+    const connection = await connect(own.pool)
+    const started = planned(connection, { position: '5' })
+    await own.enqueue(started)
+    await own.passedBeside('applications', '4')
+    expect(await claimedAndSent(own, connection)).toEqual([])
+
+    await own.passedBeside('applications', '5')
+    await own.passTime(30)
+
+    expect(await claimedAndSent(own, connection)).toEqual([started.id])
+  })
+
   test('waits while a read model has set the record aside, and holds up no other record', async () => {
     await using own = await deliveryQueue()
     const connection = await connect(own.pool)

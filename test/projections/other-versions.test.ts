@@ -1,12 +1,16 @@
+import { randomUUID } from 'node:crypto'
 import { Client } from 'pg'
 import { expect, test } from 'vitest'
+import { erasureEvents } from '#domain/erasures/events.ts'
+import { toStored, type RecordedEvent } from '#domain/event.ts'
+import { CustomerId } from '#domain/values.ts'
 import { findCheckpoint } from '#infra/consumers/checkpoint.ts'
 import { checkConsumer } from '#infra/parts.ts'
 import { compareWithRebuild } from '../../projections/compare.ts'
 import { runProjection } from '../../projections/runner.ts'
-import { fixture, raised, soon, type Fixture } from './fixture.ts'
+import { fixture, raised, soon, tallyId, type Fixture } from './fixture.ts'
 import { doubled, fill, live, tables, total } from './rebuilding.ts'
-import { tallies } from './tally.ts'
+import { newEvent, tallies } from './tally.ts'
 
 /** A process of a version from before, whose connections bear no mark. */
 const connectOld = async ({ url }: Fixture) => {
@@ -78,4 +82,47 @@ test('a process that takes over what is kept beside goes on where it was, and re
 
   await soon(async () => expect([await reader.total(), await total(the)]).toEqual([11, 22]))
   expect(second.lines.map(({ msg }) => msg)).not.toContain('projection is being rebuilt')
+})
+
+test('whoever is erased meanwhile is taken out of the version that is kept beside, too', async () => {
+  await using the = await fixture()
+  await the.append(1, { type: 'TallyRaised', by: 1, note: 'Ann' }, { type: 'TallyRaised', by: 2, note: 'Anna' })
+  await live(the.makeProcess('old').run((parts) => runProjection(tallies, parts)))
+  await using reader = await connectOld(the)
+  let isErased = false
+  const withoutNames = ({ data, ...event }: RecordedEvent): RecordedEvent => ({
+    ...event,
+    data: { ...data, note: null },
+  })
+  const log = {
+    ...the.eventLog,
+    read: async (...given: Parameters<typeof the.eventLog.read>) => {
+      const events = await the.eventLog.read(...given)
+      return isErased ? events.map(withoutNames) : events
+    },
+  }
+  const next = the.makeProcess('next', log)
+  next.run((parts) => runProjection(doubled, parts))
+  const notes = async () => {
+    const { rows } = await the.pool.query<{ notes: unknown; total: string }>('select notes, total from tallies')
+    return rows
+  }
+  await soon(async () => expect(await notes()).toEqual([{ notes: ['Ann', 'Anna'], total: '6' }]))
+
+  isErased = true
+  const erased = {
+    type: 'PersonErased' as const,
+    contact_id: CustomerId.parse(randomUUID()),
+    streams: [`tally-${tallyId(1)}`],
+    more_follow: false,
+  }
+  const { metadata } = newEvent(raised())
+  await the.eventLog.append(`erasure-${erased.contact_id}`, 'no_stream', [
+    { id: randomUUID(), ...toStored(erasureEvents, erased), metadata },
+  ])
+
+  await soon(async () => expect(await notes()).toEqual([{ notes: [null, null], total: '6' }]))
+  await the.append(1, raised())
+  await soon(async () => expect(await notes()).toMatchObject([{ total: '8' }]))
+  expect(await reader.total()).toBe(4)
 })

@@ -102,18 +102,24 @@ export const followed: Readonly<Record<string, (entry: Readonly<Record<string, u
 
 /** Reads a list from a cursor to its end, and counts each entry. */
 const readOn = async (
-  { caller, faults }: Pick<Load, 'caller' | 'faults'>,
+  { caller, faults, isBefore }: Pick<Load, 'caller' | 'faults' | 'isBefore'>,
   list: string,
   seen: Map<string, number>,
   from: string | null,
 ): Promise<string | null> => {
   const identify = followed[list]
   for (let cursor = from; ;) {
-    const { body } = await caller.send('GET', `${list}?limit=100${cursor === null ? '' : `&cursor=${cursor}`}`)
+    const { body, answeredBy } = await caller.send(
+      'GET',
+      `${list}?limit=100${cursor === null ? '' : `&cursor=${cursor}`}`,
+    )
     const { data, next_cursor } = Page.parse(body)
     for (const entry of data) {
       const read = z.record(z.string(), z.unknown()).safeParse(entry)
-      if (!read.success || !identify) faults.push(`${list} shows ${JSON.stringify(entry)}`)
+      if (!read.success || !identify)
+        faults.push(
+          `${list} of a process of ${isBefore(answeredBy) ? 'the version before' : 'this version'} shows ${JSON.stringify(entry)}`,
+        )
       else seen.set(identify(read.data), (seen.get(identify(read.data)) ?? 0) + 1)
     }
     if (data.length === 0) return next_cursor

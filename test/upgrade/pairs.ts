@@ -102,7 +102,7 @@ export const startPairsOf = async (before: string, directory: string, stores: Re
     /** What the projections say of the read models that are not in use yet. */
     beside: async (): Promise<readonly string[]> => {
       const said = await Promise.all(running.filter(({ role }) => role === 'projections').map(details))
-      return said.flatMap(({ text }) => text.match(/version \d+ is kept beside[^"]*/g) ?? [])
+      return said.flatMap(({ text }) => text.match(/version \d+ is (kept beside|about to be)[^"]*/g) ?? [])
     },
     /** What the processes have logged as errors. */
     errors: (): readonly string[] =>

@@ -41,7 +41,7 @@ const order = [
   'projections',
 ] as const
 
-const besideMs = 60_000
+const besideMs = 180_000
 
 /** A firm of its own, whose leads nobody is asked about. */
 const setUpFirm = async (origin: string, operatorKey: string) => {
