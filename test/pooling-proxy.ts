@@ -25,6 +25,11 @@ export const startPoolingProxy = async (portsOf: (incoming: IncomingMessage) => 
     }
     count(port, 1)
     const passed = request({ host: '127.0.0.1', port, agent, method, path, headers }, (answer) => {
+      // A caller that has gone meanwhile waits for nothing.
+      if (outgoing.destroyed) {
+        count(port, -1)
+        return void answer.destroy()
+      }
       const { connection: _own, ...passedOn } = answer.headers
       outgoing.writeHead(answer.statusCode ?? 502, { ...passedOn, 'x-answered-by': String(port) })
       pipeline(answer, outgoing, (error) => {
