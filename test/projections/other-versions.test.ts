@@ -7,10 +7,12 @@ import { CustomerId } from '#domain/values.ts'
 import { findCheckpoint } from '#infra/consumers/checkpoint.ts'
 import { checkConsumer } from '#infra/parts.ts'
 import { compareWithRebuild } from '../../projections/compare.ts'
+import { isShown } from '../../projections/shown-beside.ts'
 import { runProjection } from '../../projections/runner.ts'
-import { fixture, raised, soon, tallyId, type Fixture } from './fixture.ts'
+import type { SomeProjection } from '../../projections/projection.ts'
+import { fixture, raised, soon, tallyId, through, type Fixture } from './fixture.ts'
 import { doubled, fill, live, tables, total } from './rebuilding.ts'
-import { newEvent, tallies } from './tally.ts'
+import { newEvent, tallies, type TallyEvent } from './tally.ts'
 
 /** A process of a version from before, whose connections bear no mark. */
 const connectOld = async ({ url }: Fixture) => {
@@ -125,4 +127,54 @@ test('whoever is erased meanwhile is taken out of the version that is kept besid
   await the.append(1, raised())
   await soon(async () => expect(await notes()).toMatchObject([{ total: '8' }]))
   expect(await reader.total()).toBe(4)
+})
+
+/** The person of the first tally: once erased, nothing of it is read. */
+const personOf = ({ eventLog, settled }: Fixture) => {
+  let isErased = false
+  const version: SomeProjection = {
+    ...doubled,
+    project: (row: never, event: TallyEvent, recorded, key: never) => {
+      const isEmpty = isErased && recorded.stream === `tally-${tallyId(1)}`
+      return tallies.project(row, isEmpty ? raised(0) : event, recorded, key)
+    },
+  }
+  const erase = async () => {
+    const contact_id = CustomerId.parse(randomUUID())
+    const streams = [`tally-${tallyId(1)}`]
+    const erased = toStored(erasureEvents, { type: 'PersonErased', contact_id, streams, more_follow: false })
+    isErased = true
+    const result = await eventLog.append(`erasure-${contact_id}`, 'any', [{ ...newEvent(raised()), ...erased }])
+    if (result.outcome !== 'appended') throw new Error('Somebody else appended.')
+    await settled(result.position)
+  }
+  return { version, erase }
+}
+
+test('whoever is erased while a version is built beside the one in use is taken out of it', async () => {
+  await using the = await fixture()
+  await fill(the, 3)
+  await live(the.makeProcess('old').run((parts) => runProjection(tallies, parts)))
+  await using _reader = await connectOld(the)
+  const { version, erase } = personOf(the)
+  // What was read before is folded when the next is asked for, and what is read then lies behind the erasure.
+  const log = through(the.eventLog, async function* (batches, { after }) {
+    let isFirst = after === undefined
+    for await (const batch of batches) {
+      if (isFirst) {
+        const [first] = batch.events
+        if (!first) continue
+        yield { events: [first], position: first.position, caughtUp: false }
+        await erase()
+        await the.append(4, raised())
+      }
+      yield { ...batch, caughtUp: batch.caughtUp && !isFirst }
+      isFirst = false
+    }
+  })
+
+  the.makeProcess('next', log).run((parts) => runProjection(version, parts))
+
+  await soon(async () => expect(await isShown(the.pool, version)).toBe(true))
+  expect(await total(the)).toBe(3)
 })
