@@ -246,6 +246,30 @@ test('from the moment that the log is known to be another, nothing is written', 
   expect(await log.read(stream)).toHaveLength(1)
 })
 
+test('a log that ends before what was reached while a process ran ends it, too', async () => {
+  await using database = await testDatabase()
+  await using log = openLog(database.url)
+  const installation = await startWith(database, log, ours, true)
+  const watching = new AbortController()
+  await log.append(newStream(), 'no_stream', newEvents(3))
+  const reached = await log.end()
+  const looked = Promise.withResolvers<void>()
+  const end = async () => {
+    const found = await log.end()
+    if (found === reached) looked.resolve()
+    return found
+  }
+  const storedLog = { ...log, end }
+  const watched = watchInstallation({ ...installation, storedLog, signal: watching.signal, everyMs: 1, againMs: 1 })
+  watched.catch(() => undefined)
+  await looked.promise
+
+  await database.pool.query(`delete from event_log.event where stream <> 'installation-coverstream'`)
+
+  await expect(watched).rejects.toThrow(`but was read up to ${reached}: it was emptied`)
+  watching.abort()
+})
+
 test('an answer of a node that lost its leadership just now, and a log that is away, end nothing', async () => {
   await using database = await testDatabase()
   await using log = openLog(database.url)

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest'
+import { LeaseLost, underLease } from '#infra/consumers/required-lease.ts'
 import type { OutgoingMessage } from '#infra/message-channels/channel.ts'
 import { sendByGateway } from '#infra/message-channels/gateway.ts'
 import { makeSmtp } from '#infra/message-channels/smtp.ts'
@@ -136,6 +137,22 @@ describe('a mail server', async () => {
     const mail = makeSmtp({ ...options, allowedHosts: [], lookup })
     const result = await mail({ ...account, base_url: 'smtps://mail.firm.example' }, message)
     expect(result).toEqual({ outcome: 'unanswered', reason: saying('not a public address') })
+  })
+
+  test('gets nothing from a process that lost its lease while it connected', async () => {
+    const before = plain.mails.length
+    let isHeld = true
+    const lookup = async () => {
+      isHeld = false
+      return [{ address: '127.0.0.1', family: 4 }]
+    }
+    const mail = makeSmtp({ ...options, allowedHosts: ['mail.test'], lookup })
+    const named = { ...account, base_url: plain.url.replace('127.0.0.1', 'mail.test') }
+
+    await expect(underLease({ isHeld: () => isHeld }, () => mail(named, message))).rejects.toThrow(LeaseLost)
+    await expect(underLease({ isHeld: () => isHeld }, () => send(account, message))).rejects.toThrow(LeaseLost)
+    expect(plain.mails).toHaveLength(before)
+    expect((await mail(named, message)).outcome).toBe('sent')
   })
 
   test('that is not there, or takes too long, is tried again', async () => {

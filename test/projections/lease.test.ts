@@ -139,6 +139,22 @@ test('a holder that falls silent while its connection stays open loses the lease
   await Promise.all([held?.release(), kept?.release(), lease?.release()])
 })
 
+test('a holder believes to have its lease for less long than others leave it to it', async () => {
+  await using database = await testDatabase()
+  let silentMs = 0
+  const open: typeof openConnection = async (...given) => ({
+    ...(await openConnection(...given)),
+    silentMs: () => silentMs,
+  })
+  const held = await makeLeases(database.pool, { silentMs: 15_000, open }).take('a', never)
+
+  silentMs = 11_000
+  expect(held?.isHeld()).toBe(true)
+  silentMs = 13_000
+  expect([held?.isHeld(), held?.signal.aborted]).toEqual([false, false])
+  await held?.release()
+})
+
 test('a holder that is heard of keeps its lease, however long others wait', async () => {
   await using database = await testDatabase()
   await using leases = two(database.url, 6_000)

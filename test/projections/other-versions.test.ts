@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { Client } from 'pg'
 import { expect, test } from 'vitest'
 import { erasureEvents } from '#domain/erasures/events.ts'
 import { toStored, type RecordedEvent } from '#domain/event.ts'
@@ -11,21 +10,8 @@ import { isShown } from '../../projections/shown-beside.ts'
 import { runProjection } from '../../projections/runner.ts'
 import type { SomeProjection } from '../../projections/projection.ts'
 import { fixture, raised, soon, tallyId, through, type Fixture } from './fixture.ts'
-import { doubled, fill, live, tables, total } from './rebuilding.ts'
+import { connectOld, doubled, fill, live, tables, total } from './rebuilding.ts'
 import { newEvent, tallies, type TallyEvent } from './tally.ts'
-
-/** A process of a version from before, whose connections bear no mark. */
-const connectOld = async ({ url }: Fixture) => {
-  const client = new Client({ connectionString: url, application_name: 'coverstream' })
-  await client.connect()
-  return {
-    total: async () => {
-      const { rows } = await client.query<{ total: number }>('select sum(total)::integer as total from tallies')
-      return rows[0]?.total
-    },
-    [Symbol.asyncDispose]: () => client.end(),
-  }
-}
 
 test('while a process of the version before is connected, it reads the read model that it knows, and the new one theirs', async () => {
   await using the = await fixture()

@@ -5,8 +5,10 @@ import { compareWithRebuild } from '../../projections/compare.ts'
 import { isPlacedBehind, placesBehind } from '../../projections/place.ts'
 import type { Projection } from '../../projections/projection.ts'
 import { rebuild } from '../../projections/rebuild.ts'
+import { isShown } from '../../projections/shown-beside.ts'
 import { runProjection } from '../../projections/runner.ts'
 import { fixture, raised, soon, tallyId, type Fixture } from './fixture.ts'
+import { connectOld } from './rebuilding.ts'
 import { organisation_id, tallyEvents } from './tally.ts'
 
 type Listed = {
@@ -102,6 +104,25 @@ test('what a new version of a read model can fold, and the former one could not,
   await rebuild(next.projection, parts)
   expect(await read()).toEqual([[tallyId(1), 3], [tallyId(3), -3]]) // prettier-ignore
   expect(await compareWithRebuild(next.projection, parts)).toEqual({ rows: 3, different: 0, differences: [] })
+})
+
+test('what only a new version can fold comes round as a new change while the former one is still read', async () => {
+  await using the = await fixture()
+  const former = the.makeProcess('former').run((given) => runProjection(listed().projection, given))
+  await the.append(1, raised(5), raised(-2))
+  await the.append(2, raised(10))
+  await soon(() => expect(former.status()).toMatchObject({ state: 'live', setAside: 1 }))
+  const read = reader(the)
+  await soon(async () => expect((await the.pool.query('select from listed')).rowCount).toBe(2))
+  await read()
+  await using _former = await connectOld(the)
+
+  const { projection, mend } = listed(2)
+  mend()
+  the.makeProcess('next').run((given) => runProjection(projection, given))
+
+  await soon(async () => expect(await isShown(the.pool, projection)).toBe(true))
+  expect(await read()).toEqual([[tallyId(1), 3]])
 })
 
 test('a new version of a read model with other rows takes the place of the former one, what was shown late comes round again', async () => {

@@ -1,3 +1,4 @@
+import { Client } from 'pg'
 import { expect } from 'vitest'
 import type { SomeProjection } from '../../projections/projection.ts'
 import type { runProjection } from '../../projections/runner.ts'
@@ -84,6 +85,19 @@ export const settling = <Result>(promise: Promise<Result>) => {
   }
   promise.then(settle, settle)
   return { promise, isSettled: () => settled }
+}
+
+/** A process of a version from before, whose connections bear no mark. */
+export const connectOld = async ({ url }: Fixture) => {
+  const client = new Client({ connectionString: url, application_name: 'coverstream' })
+  await client.connect()
+  return {
+    total: async () => {
+      const { rows } = await client.query<{ total: number }>('select sum(total)::integer as total from tallies')
+      return rows[0]?.total
+    },
+    [Symbol.asyncDispose]: () => client.end(),
+  }
 }
 
 export const live = async (running: ReturnType<typeof runProjection>) =>
