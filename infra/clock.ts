@@ -7,8 +7,8 @@ import type { Database } from './postgres/lookups.ts'
 import { sql } from './postgres/postgres.ts'
 
 /**
- * Business time: dates, ages, `occurred_at`, the life of quotes, due times. Tokens, signatures, request limits, leases and
- * retries run on real time (`realNow`) and do not ask this clock.
+ * Business time: dates, ages, `occurred_at`, the life of quotes, due times. Tokens, signatures and request limits run on real
+ * time (`realNow`); leases and deliveries, which several processes share, on the clock of the database itself.
  */
 export type Clock = {
   readonly now: () => Date
