@@ -30,10 +30,7 @@ const StartRequest = z.object({
   outreach_landing: z
     .unknown()
     .optional()
-    .meta({
-      override: { type: 'string' },
-      description: 'The token of an outreach link; one that is not valid is ignored.',
-    }),
+    .describe('Text: the token of an outreach link. Whatever else is sent is ignored.'),
 })
 
 const Answer = z.object({ data: Application })
