@@ -34,6 +34,10 @@ export const readOwnSecrets = async (dataDir: string): Promise<Secrets | undefin
   return text === undefined ? undefined : parseSecrets(dataDir, text)
 }
 
+/** What a command says that was given no operator key, and found none of `npm start`. */
+export const askForOperatorKey = (dataDir: string): string =>
+  `Give the operator key with --operator-key or OPERATOR_KEY. That of npm start is looked for in DATA_DIR, and is not in ${secretsFile(dataDir)}.`
+
 const makeSecrets = (): Secrets => ({
   MASTER_KEY: randomBytes(32).toString('base64'),
   OPERATOR_KEY: randomBytes(24).toString('hex'),

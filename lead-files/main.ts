@@ -1,7 +1,7 @@
 import { OrganisationId } from '#domain/values.ts'
 import { endMisunderstood, readOptions } from '#infra/command-line.ts'
 import { readConfig } from '#infra/config.ts'
-import { readOwnSecrets } from '#infra/local-installation.ts'
+import { askForOperatorKey, readOwnSecrets } from '#infra/local-installation.ts'
 import { exportAll, isExportable } from './export.ts'
 import { importFile, isImportable } from './import.ts'
 import { Failed, type Service } from './service.ts'
@@ -64,7 +64,7 @@ const main = async (): Promise<void> => {
     BASE_URL: values['base-url'] ?? process.env['BASE_URL'],
   })
   const operatorKey = values['operator-key'] ?? OPERATOR_KEY ?? (await readOwnSecrets(DATA_DIR))?.OPERATOR_KEY
-  if (operatorKey === undefined) throw new Failed('Give the operator key with --operator-key or OPERATOR_KEY.')
+  if (operatorKey === undefined) throw new Failed(askForOperatorKey(DATA_DIR))
   if (values.organisation === undefined) throw new Failed(`Name the organisation.\n\n${usage}`)
   if (!OrganisationId.safeParse(values.organisation).success)
     throw new Failed(

@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { readOptions } from '#infra/command-line.ts'
 import { readConfig } from '#infra/config.ts'
 import { generateSecret } from '#infra/crypto/secret-hash.ts'
-import { readOwnSecrets } from '#infra/local-installation.ts'
+import { askForOperatorKey, readOwnSecrets } from '#infra/local-installation.ts'
 import { readSetupFile, setupText } from './plan-text.ts'
 
 const usage = `Usage: npm run setup -- FILE [--plan | --yes] [--base-url URL] [--operator-key KEY]
@@ -84,9 +84,11 @@ const send = async (
   if (response.ok) return Answer.parse(body).data.steps
   const { error, data } = Refusal.parse(body)
   const { message, fields } = error
-  const hint =
-    response.status === 404 ? [`The address was ${baseUrl}: name it as callers use it, without /api/v1.`] : []
-  const said = [...linesOf(file, fields), message, ...hint].join('\n')
+  const hints: Readonly<Record<number, string>> = {
+    401: `The key of --operator-key, OPERATOR_KEY or DATA_DIR is not one of the service at ${baseUrl}.`,
+    404: `The address was ${baseUrl}: name it as callers use it, without /api/v1.`,
+  }
+  const said = [...linesOf(file, fields), message, ...[hints[response.status] ?? []].flat()].join('\n')
   // What was done before a fault is told beside it.
   throw response.status < 500 && data === undefined ? new Refused(said) : new Failed(said)
 }
@@ -168,7 +170,7 @@ const setUp = async (): Promise<void> => {
     BASE_URL: given['base-url'] ?? process.env['BASE_URL'],
   })
   const operatorKey = given['operator-key'] ?? OPERATOR_KEY ?? (await readOwnSecrets(DATA_DIR))?.OPERATOR_KEY
-  if (operatorKey === undefined) throw new Failed('Give the operator key with --operator-key or OPERATOR_KEY.')
+  if (operatorKey === undefined) throw new Failed(askForOperatorKey(DATA_DIR))
   const service = { baseUrl: BASE_URL, operatorKey, file: relative('', file) }
 
   const read = await readSetupFile(file)

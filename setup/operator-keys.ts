@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { readOptions } from '#infra/command-line.ts'
 import { readConfig } from '#infra/config.ts'
-import { readOwnSecrets } from '#infra/local-installation.ts'
+import { askForOperatorKey, readOwnSecrets } from '#infra/local-installation.ts'
 
 const usage = `Usage: npm run operator-keys -- make NAME [--read-only] [--ends INSTANT]
        npm run operator-keys -- list
@@ -92,7 +92,7 @@ const run = async (): Promise<void> => {
     BASE_URL: values['base-url'] ?? process.env['BASE_URL'],
   })
   const operatorKey = values['operator-key'] ?? OPERATOR_KEY ?? (await readOwnSecrets(DATA_DIR))?.OPERATOR_KEY
-  if (operatorKey === undefined) throw new Failed('Give the operator key with --operator-key or OPERATOR_KEY.')
+  if (operatorKey === undefined) throw new Failed(askForOperatorKey(DATA_DIR))
   const service = { address: `${BASE_URL}/admin/v1/operator_keys`, operatorKey }
 
   if (command === 'make') {

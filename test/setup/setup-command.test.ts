@@ -138,6 +138,20 @@ test('an input that ends without an answer ends with exit code 2 and a sentence'
   expect(await api.written()).toEqual([])
 })
 
+test('a key that the service does not know is named by where it came from', async () => {
+  const refusingAll = express().use((_request, response) => {
+    response.status(401).json({ error: { code: 'unauthorized', message: 'No key of ours.' } })
+  })
+  await using service = await serveApp(refusingAll)
+
+  const { code, errors } = await run(service.origin, ['acme.yaml', '--plan'])
+
+  expect({ code, errors }).toEqual({
+    code: 1,
+    errors: `No key of ours.\nThe key of --operator-key, OPERATOR_KEY or DATA_DIR is not one of the service at ${service.origin}.\n`,
+  })
+})
+
 test('a file with faults ends with exit code 1, each fault as file:line: what is wrong', async () => {
   await using api = await setupApi()
   const faulty = file
