@@ -65,6 +65,7 @@ test.each([
   ['when a premium is disputed, collected anew and won back time and again', oftenDisputed, 150],
 ])(
   '%s, what was collected less what was refunded is what the provider holds, and no payment is kept twice, or for nothing',
+  { timeout: 120_000 },
   async (_title, happening, numRuns) => {
     const histories = fc.array(happening, { minLength: 5, maxLength: 40 })
     for (const [is_by_card, seed] of [
