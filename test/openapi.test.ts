@@ -179,7 +179,7 @@ test('provenance is never refused, and so the document says', () => {
 test('an outreach_landing is never refused, and so the document says', () => {
   const { properties } = z
     .looseObject({ properties: z.looseObject({ outreach_landing: z.looseObject({}) }) })
-    .parse(bodyOf(document.paths['/api/v1/applications']?.post))
+    .parse(bodyOf(document.paths['/api/v1/applications']?.['post']))
   expect(properties.outreach_landing).not.toHaveProperty('type')
 })
 
