@@ -1,4 +1,5 @@
 import type { Pool } from 'pg'
+import { counted } from '#domain/counted.ts'
 import { sql } from '#infra/postgres/postgres.ts'
 import { readModelsMark } from '#infra/read-models.ts'
 
@@ -14,5 +15,7 @@ export const othersConnected = async (pool: Pool): Promise<readonly string[]> =>
     where datname = current_database() and application_name ~ '^coverstream( |$)'
       and application_name <> 'coverstream owner' and position(${readModelsMark} in application_name) = 0
     group by client_addr order by client_addr`)
-  return rows.map(({ address, connections }) => `${connections} connections from ${address ?? 'this machine'}`)
+  return rows.map(
+    ({ address, connections }) => `${counted(connections, 'connection')} from ${address ?? 'this machine'}`,
+  )
 }

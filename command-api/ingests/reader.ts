@@ -1,4 +1,5 @@
 import type { CustomerDetails } from '#domain/customers/events.ts'
+import { plain } from '#domain/ingests/field-names.ts'
 import { isUsableKey, itemsOf, type SentField, type SentFields } from '#domain/ingests/fields.ts'
 import type { IngestContent, RefusedDetail } from '#domain/ingests/events.ts'
 import { unitsIn } from '#domain/money.ts'
@@ -48,7 +49,7 @@ export type LeadReader = {
   readonly read: (material: ReadingMaterial) => Promise<Reading>
 }
 
-const mostFacts = 200
+const mostFactsRead = 200
 
 /** Reads without anybody's help: names of fields, values by their form, and what people usually write. */
 export const readDeterministically = ({
@@ -65,9 +66,9 @@ export const readDeterministically = ({
   return {
     outcome: 'read',
     details: text?.details ?? {},
-    facts: Object.fromEntries(Object.entries(facts).slice(0, mostFacts)),
+    facts: Object.fromEntries(Object.entries(facts).slice(0, mostFactsRead)),
     refused: text?.refused ?? [],
-    truncated: fields.truncated || (text?.truncated ?? false) || Object.keys(facts).length > mostFacts,
+    truncated: fields.truncated || (text?.truncated ?? false) || Object.keys(facts).length > mostFactsRead,
   }
 }
 
@@ -108,8 +109,6 @@ export const factsOf = (
   }
   return facts
 }
-
-const plain = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
 
 /** A value as one of the field's type; undefined when it is none, and so tells nothing. */
 const asTyped = ({ type, options }: CustomField, value: FactValue, currency: string): FactValue | undefined => {

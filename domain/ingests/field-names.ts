@@ -52,6 +52,7 @@ const byName: ReadonlyMap<string, DetailName> = new Map(
   Object.entries(names).flatMap(([name, aliases]) => aliases.map((alias) => [alias, name as DetailName] as const)),
 )
 
+/** As names of fields are compared. */
 export const plain = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
 
 const longestName = 100

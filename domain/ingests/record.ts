@@ -15,6 +15,7 @@ import {
 import type { DetailName } from './field-names.ts'
 import { sentFields } from './fields.ts'
 import { CampaignKey } from '../campaigns/events.ts'
+import { counted } from '../counted.ts'
 import { phoneDigits } from '../phone-digits.ts'
 import { findableText } from '../unseen.ts'
 
@@ -326,8 +327,6 @@ const explainDiscarded = ({ discarded, source }: IngestRecord): string => {
       return `Somebody of the team discarded the lead${note}`
   }
 }
-
-const counted = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`
 
 const listed = (parts: readonly string[]): string =>
   [parts.slice(0, -1).join(', '), ...parts.slice(-1)].filter((each) => each !== '').join(' and ')

@@ -28,7 +28,7 @@ test('while a process of the version before is connected, it reads the read mode
     await soon(() =>
       expect(checkConsumer(succeeding)).toMatchObject({
         ok: true,
-        detail: 'version 2 is kept beside the one in use, which others read: 1 connections from 127.0.0.1',
+        detail: 'version 2 is kept beside the one in use, which others read: 1 connection from 127.0.0.1',
       }),
     )
 
