@@ -183,6 +183,13 @@ test('an outreach_landing is never refused, and so the document says', () => {
   expect(properties.outreach_landing).not.toHaveProperty('type')
 })
 
+test('a key that an act of the operator does not know is refused, and so the document says', () => {
+  const open = operations
+    .filter(({ address, requestBody }) => address.startsWith('/admin/') && requestBody?.content['application/json'])
+    .filter((operation) => !/"additionalProperties":|"\$ref":/.test(JSON.stringify(bodyOf(operation))))
+  expect(open.map(({ operationId }) => operationId)).toEqual([])
+})
+
 test('an empty cursor, which no list has given, fits no list', () => {
   const cursors = allParameters().filter(({ name, schema }) => name === 'cursor' && schema.type === 'string')
 

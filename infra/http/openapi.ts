@@ -6,6 +6,7 @@ import {
   type ZodOpenApiPathsObject,
   type ZodOpenApiResponseObject,
 } from 'zod-openapi'
+import { countedUnknownKeys } from './unknown-keys.ts'
 import { statusOf } from './problem.ts'
 import type { RouteSpec } from './route.ts'
 
@@ -253,6 +254,17 @@ const withoutSafeBounds: CreateDocumentOptions['override'] = ({ jsonSchema }) =>
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
 }
 
+/** Every object of a schema that names its keys and does not say whether it takes others takes none. */
+const withoutOtherKeys = (schema: unknown): unknown => {
+  if (Array.isArray(schema)) return schema.map(withoutOtherKeys)
+  if (typeof schema !== 'object' || schema === null) return schema
+  const parts = Object.fromEntries(Object.entries(schema).map(([key, part]) => [key, withoutOtherKeys(part)]))
+  return parts['type'] === 'object' && 'properties' in parts ? { additionalProperties: false, ...parts } : parts
+}
+
+const refusesOtherKeys = ({ access, body }: RouteSpec): boolean =>
+  access.kind === 'operator' && body !== undefined && countedUnknownKeys(body, { '': null }).count > 0
+
 /** The OpenAPI 3.1 document of these routes and of the token endpoint, made from the schemas that are in use. */
 export const openApiDocument = (
   specs: readonly RouteSpec[],
@@ -269,7 +281,7 @@ export const openApiDocument = (
     paths[address] = { ...paths[address], [spec.method]: operation(spec) }
   }
   for (const spec of signed) paths[spec.address] = { post: signedOperation(spec) }
-  return createDocument(
+  const made = createDocument(
     {
       openapi: '3.1.0',
       info: {
@@ -311,4 +323,10 @@ export const openApiDocument = (
       },
     },
   )
+  for (const { address, method } of specs.filter(refusesOtherKeys)) {
+    const body = made.paths?.[address.replaceAll(/:(\w+)/g, '{$1}')]?.[method]?.requestBody
+    const sent = body && 'content' in body ? body.content['application/json'] : undefined
+    if (sent?.schema) sent.schema = withoutOtherKeys(sent.schema) as typeof sent.schema
+  }
+  return made
 }
