@@ -25,8 +25,6 @@ export default defineConfig({
     maxWorkers: 3,
     // Each worker loads the modules once for all of its files: a third of the time of the suite went into loading them.
     isolate: false,
-    // As the service itself loads them, which compiles each once for all processes (see `global-setup.ts`).
-    experimental: { viteModuleRunner: false, nodeLoader: false },
     sequence: { sequencer: LongestFirst },
     testTimeout: 30_000,
     hookTimeout: 60_000,

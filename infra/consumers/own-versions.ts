@@ -20,7 +20,7 @@ type Parts = {
 }
 
 const askAgainMs = 500
-const reportMs = 5_000
+const reportMs = 60_000
 const watchMs = 1_000
 
 type Stored = { readonly name: string; readonly version: number; readonly is_shown: boolean }
@@ -42,7 +42,7 @@ export const othersInUse = async (pool: Pool): Promise<readonly string[]> => {
  */
 export const untilOwnVersions = async ({ pool, log, signal, starting }: Parts): Promise<void> => {
   const waiting = { pool, log, signal, ...(starting && { starting }) }
-  let reportedAt = -Infinity
+  let reportedAt: number | undefined
   for (;;) {
     const others = await onceDatabaseAnswers(waiting, () => othersInUse(pool))
     if (others.length === 0) break
@@ -51,9 +51,11 @@ export const untilOwnVersions = async ({ pool, log, signal, starting }: Parts): 
       ok: false,
       detail: `waits for projections of this version: ${others.join(', ')}`,
     })
-    if (performance.now() - reportedAt >= reportMs) {
+    if (reportedAt === undefined || performance.now() - reportedAt >= reportMs) {
+      // Every upgrade waits for a while; whoever waits for long may lack the projections of its version.
+      const level = reportedAt === undefined ? 'info' : 'warn'
       reportedAt = performance.now()
-      log.info({ others }, 'waiting for the read models of this version, which its projections make')
+      log[level]({ others }, 'waiting for the read models of this version, which its projections make')
     }
     await pause(askAgainMs, undefined, { signal })
   }

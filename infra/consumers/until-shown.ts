@@ -10,13 +10,16 @@ export type Shown = {
   readonly withinMs: number
 }
 
-const behind = () =>
-  new Problem('unavailable', 'What was stored last cannot be read yet. Send the request again.', {
-    headers: { 'Retry-After': '1' },
-  })
+class ReadModelsBehind extends Problem {
+  constructor() {
+    super('unavailable', 'What was stored last cannot be read yet. Send the request again.', {
+      headers: { 'Retry-After': '1' },
+    })
+  }
+}
 
 /** Whether something could not be done because read models are behind: it can be done a little later. */
-export const isBehind = (error: unknown): boolean => error instanceof Problem && error.code === 'unavailable'
+export const isBehind = (error: unknown): boolean => error instanceof ReadModelsBehind
 
 /** Waits until the read models show all that was stored so far in streams of these categories; false: they do not yet. */
 const isShown = async ({ eventLog, progress, withinMs }: Shown, categories: readonly string[]): Promise<boolean> => {
@@ -28,7 +31,7 @@ const isShown = async ({ eventLog, progress, withinMs }: Shown, categories: read
 
 /** Waits as long, and refuses with 503 when they still do not. */
 export const untilShown = async (shown: Shown, categories: readonly string[]): Promise<void> => {
-  if (!(await isShown(shown, categories))) throw behind()
+  if (!(await isShown(shown, categories))) throw new ReadModelsBehind()
 }
 
 /**
@@ -44,6 +47,6 @@ export const findShown = async <Found>(
   if (found !== undefined) return found
   const showsAll = await isShown(shown, [category])
   const again = await find()
-  if (again === undefined && !showsAll) throw behind()
+  if (again === undefined && !showsAll) throw new ReadModelsBehind()
   return again
 }

@@ -23,7 +23,11 @@ const refuse: SetupContext['refuse'] = (path, reason) => {
   throw new Error(`${inputPath(path)} ${reason}`)
 }
 
-const setupOf = (organisation_id: SetupContext['organisation_id'], faults: string[] = []): SetupContext => ({
+const setupOf = (
+  organisation_id: SetupContext['organisation_id'],
+  faults: string[] = [],
+  declared: readonly object[] = [],
+): SetupContext => ({
   organisation_id,
   currency_code: 'GBP',
   time_zone: 'Europe/London',
@@ -35,7 +39,7 @@ const setupOf = (organisation_id: SetupContext['organisation_id'], faults: strin
   report: (path, reason) => {
     faults.push(`${inputPath(path)} ${reason}`)
   },
-  declared: () => [],
+  declared: () => declared,
   file: () => undefined,
 })
 
@@ -177,14 +181,12 @@ test('a given secret that is not the one in force replaces it', async () => {
 })
 
 test('a plan says what changes of an API application', async () => {
-  const setup = setupOf(await api.organisation())
+  const { organisation_id } = setupOf(await api.organisation())
   const declared = { name: 'Site', scopes: ['read', 'write'], allowed_origins: ['https://a.example'] }
-  await apply(await section.plan(declare(declared), setup))
+  await apply(await section.plan(declare(declared), setupOf(organisation_id, [], [declared])))
 
-  const steps = await section.plan(
-    declare({ ...declared, scopes: ['read'], allowed_origins: ['https://b.example'] }),
-    setup,
-  )
+  const changed = { ...declared, scopes: ['read'], allowed_origins: ['https://b.example'] }
+  const steps = await section.plan(declare(changed), setupOf(organisation_id, [], [changed]))
 
   expect(steps).toMatchObject([
     {

@@ -179,6 +179,7 @@ describe('a card payment', () => {
     is_left: false,
     failed_refunds: [],
     taken_with: null,
+    note: null,
   }
   const seen = { card_brand: 'visa', card_last4: '4242', paid_at: at, taken_with: 'taken-1' }
   const declined: PaymentEvent = { type: 'CardPaymentDeclined', payment_id, failure_code: 'card_declined' }

@@ -197,6 +197,7 @@ describe('a refund', () => {
     failed_attempts: 0,
     is_left: false,
     failed_provider_refunds: [],
+    note: null,
   }
   const refundsAfter = (...events: readonly PremiumEvent[]) => after(requested, collected, ...events)
 
@@ -265,7 +266,7 @@ describe('a refund', () => {
 
     const paid = refundsAfter(...left, paidOtherwise)
     expect(paid.refunded_pence).toBe(2875)
-    expect(paid.refunds).toEqual([{ ...tried, status: 'paid_otherwise', paid_on: '2026-03-02' }])
+    expect(paid.refunds).toEqual([{ ...tried, status: 'paid_otherwise', paid_on: '2026-03-02', note: 'by cheque' }])
 
     const givenUp = refundsAfter(...left, waived())
     expect(givenUp.refunded_pence).toBe(0)
