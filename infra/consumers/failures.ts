@@ -2,7 +2,7 @@ import { NewerEvent, type Position, type RecordedEvent } from '#domain/event.ts'
 import { OwnError } from '#domain/own-error.ts'
 import { LogUnavailable } from '../event-log/event-log.ts'
 import { LeaseLost } from './required-lease.ts'
-import { isBehind } from './until-shown.ts'
+import { isPutOff } from './until-shown.ts'
 import { isNotMade, isUnavailable } from '../postgres/postgres.ts'
 import { reasonOf } from '../reason.ts'
 
@@ -67,7 +67,7 @@ export const isTransient = (error: unknown): boolean =>
   error instanceof NewerEvent ||
   error instanceof LogUnavailable ||
   error instanceof LeaseLost ||
-  isBehind(error) ||
+  isPutOff(error) ||
   isUnavailable(error) ||
   (error instanceof Error && 'code' in error && transientCodes.test(String(error.code)))
 

@@ -18,8 +18,11 @@ class ReadModelsBehind extends Problem {
   }
 }
 
-/** Whether something could not be done because read models are behind: it can be done a little later. */
+/** Whether something could not be done because read models are behind. */
 export const isBehind = (error: unknown): boolean => error instanceof ReadModelsBehind
+
+/** Whether something cannot be done now, for whatever passes by itself: it can be done a little later. */
+export const isPutOff = (error: unknown): boolean => error instanceof Problem && error.code === 'unavailable'
 
 /** Waits until the read models show all that was stored so far in streams of these categories; false: they do not yet. */
 const isShown = async ({ eventLog, progress, withinMs }: Shown, categories: readonly string[]): Promise<boolean> => {
