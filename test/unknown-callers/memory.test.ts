@@ -28,7 +28,7 @@ beforeAll(async () => {
     await postAll(10_000)
     const now = await memory()
     if (now - before < mostGrowth / 8) break
-    expect(round, 'rounds in which it grew').toBeLessThan(6)
+    if (round === 6) expect.fail('It grows with each round of the same.')
     before = now
   }
 })
