@@ -26,8 +26,8 @@ export default defineConfig({
     // Each worker loads the modules once for all of its files: a third of the time of the suite went into loading them.
     isolate: false,
     sequence: { sequencer: LongestFirst },
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     teardownTimeout: 30_000,
   },
 })

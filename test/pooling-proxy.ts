@@ -46,7 +46,8 @@ export const startPoolingProxy = async (portsOf: (incoming: IncomingMessage) => 
     passed.end(body)
   }
 
-  const proxy = createServer((incoming, outgoing) => {
+  // Callers end their idle connections themselves: one that the proxy ends may be about to carry the next request.
+  const proxy = createServer({ keepAliveTimeout: 0 }, (incoming, outgoing) => {
     void buffer(incoming).then((body) => {
       const ports = portsOf(incoming)
       const first = requests++ % ports.length

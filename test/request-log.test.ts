@@ -99,7 +99,7 @@ test('a caller that goes away before the answer is logged as gone, and as no fau
   half.destroy()
   gone.destroy()
 
-  await vi.waitUntil(() => written.mock.calls.length === 2, { timeout: 20_000 })
+  await vi.waitUntil(() => written.mock.calls.length === 2, { timeout: 60_000 })
   for (const address of ['/slow', '/upload'])
     expect(written).toHaveBeenCalledWith(
       expect.objectContaining({ address, status: 499 }),

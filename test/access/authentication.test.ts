@@ -142,7 +142,7 @@ describe('access tokens', () => {
     const rotated = await api.operate('POST', `${path}/rotate_secret`, { overlap_seconds: 1 })
     const renewed = await api.tokenOf({ ...client, client_secret: String(rotated['client_secret']) }, 'read')
 
-    await vi.waitUntil(async () => (await api.call(token, '/api/v1/read')).status === 401, { timeout: 10_000 })
+    await vi.waitUntil(async () => (await api.call(token, '/api/v1/read')).status === 401, { timeout: 60_000 })
 
     const form = { grant_type: 'client_credentials', scope: 'read', resource }
     const { client_id, client_secret } = client

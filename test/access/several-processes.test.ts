@@ -101,7 +101,7 @@ test('503: an event of an application cannot be taken in, so its organisation is
       },
     },
   ])
-  await vi.waitFor(() => expect(own.folds.status()[0]?.setAside).toHaveLength(1), { timeout: 20_000 })
+  await vi.waitFor(() => expect(own.folds.status()[0]?.setAside).toHaveLength(1), { timeout: 60_000 })
 
   const refused = await own.call(token, '/api/v1/read')
   expect(refused).toMatchObject({ status: 503, body: { error: { code: 'unavailable' } } })

@@ -29,7 +29,7 @@ import { fillReadModel } from '../read-model.ts'
 import { browserCaller, serve, serverCaller } from '../serve.ts'
 import { jointRelease, marketRelease, organisation_id, release } from './release.ts'
 
-const patience = { timeout: 20_000, interval: 5 }
+const patience = { timeout: 60_000, interval: 5 }
 
 const strangers = OrganisationId.parse('99999999-0000-4000-8000-000000000001')
 const api = (index: number) => ApiApplicationId.parse(`d0000000-0000-4000-8000-00000000000${index}`)

@@ -37,7 +37,7 @@ const recorded = (id: string | undefined, expected: object) =>
       await follow()
       expect(await recordOf(id)).toMatchObject(expected)
     },
-    { timeout: 20_000 },
+    { timeout: 60_000 },
   )
 
 const recordOf = async (id: string | undefined) => {

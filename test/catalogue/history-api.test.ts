@@ -115,7 +115,7 @@ test('what a quote names can be looked up: its release and its rate tables, with
     body: { data: { id: quote.product_release_id, slug: 'simple-life', number: 1, rate_tables: { level: 1 } } },
   })
   const address = `rate_tables/${used?.key ?? ''}/versions/${used?.version ?? ''}`
-  await vi.waitUntil(async () => (await look(address)).status === 200, { timeout: 20_000 })
+  await vi.waitUntil(async () => (await look(address)).status === 200, { timeout: 60_000 })
   const data = { key: 'level', version: 1, dimensions: ['term'], cells: { '10': 12_000, '20': 14_000 } }
   expect((await look(address)).body.data).toMatchObject(data)
   expect((await look<object[]>('rate_tables?key=level')).body.data).toMatchObject([{ version: 1, cell_count: 2 }])

@@ -229,7 +229,7 @@ test('however often following erasures fails, it leaves no connection open', asy
       where datname = current_database() and application_name like 'coverstream erasures%'`)
     return rows[0]?.open
   }
-  await vi.waitFor(async () => expect(await open()).toBe(0), { timeout: 20_000 })
+  await vi.waitFor(async () => expect(await open()).toBe(0), { timeout: 60_000 })
 })
 
 test('a subject that never had a key can be erased, twice too', async () => {

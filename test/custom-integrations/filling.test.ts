@@ -27,7 +27,7 @@ test('templates that take long hold up nothing else of this process', async () =
   let isOver = false
   const turning = setInterval(() => turns++, 1)
   const slow = own.fill('hostile', endless).finally(() => (isOver = true))
-  await vi.waitUntil(() => turns > 5, { timeout: 20_000, interval: 1 })
+  await vi.waitUntil(() => turns > 5, { timeout: 60_000, interval: 1 })
   clearInterval(turning)
 
   expect(isOver).toBe(false)

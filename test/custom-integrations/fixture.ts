@@ -94,7 +94,7 @@ export const openInbound = async (environment: Readonly<Record<string, string>> 
       (await service.send<Page<Row>>('GET', `${own}/${path}`)).body.data,
     /** Waits until something can be read. */
     eventually: async <Result>(read: () => Promise<Result | undefined>): Promise<Result> =>
-      vi.waitUntil(async () => (await read()) ?? false, { timeout: 20_000, interval: 25 }) as Promise<Result>,
+      vi.waitUntil(async () => (await read()) ?? false, { timeout: 60_000, interval: 25 }) as Promise<Result>,
   }
 }
 export type Inbound = Awaited<ReturnType<typeof openInbound>>

@@ -44,7 +44,7 @@ const startTwo = async () => {
   }
   // The other process follows the log: it must know the organisation and its products first.
   await expect
-    .poll(async () => (await send(second, 'POST', '/applications', term)).status, { timeout: 20_000 })
+    .poll(async () => (await send(second, 'POST', '/applications', term)).status, { timeout: 60_000 })
     .toBe(201)
 
   return {
@@ -93,5 +93,5 @@ test('two processes that save one email address at the same time make one person
     return rows[0]?.count
   }
   expect(await count('IdentityClaimed')).toBe(people.length)
-  await expect.poll(async () => count('CustomerCreated'), { timeout: 20_000 }).toBe(people.length)
+  await expect.poll(async () => count('CustomerCreated'), { timeout: 60_000 }).toBe(people.length)
 })

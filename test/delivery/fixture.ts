@@ -280,7 +280,7 @@ export type AttemptRow = {
 }
 
 /** Waits until something is so, however long the machine takes. */
-export const eventually = async (isSo: () => Promise<boolean>, timeoutMs = 15_000): Promise<void> => {
+export const eventually = async (isSo: () => Promise<boolean>, timeoutMs = 60_000): Promise<void> => {
   const deadline = performance.now() + timeoutMs
   while (!(await isSo())) {
     if (performance.now() > deadline) throw new Error('It did not become so in time.')

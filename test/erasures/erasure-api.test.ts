@@ -20,7 +20,7 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => service[Symbol.asyncDispose]())
 
-const patience = { timeout: 30_000, interval: 50 }
+const patience = { timeout: 60_000, interval: 50 }
 
 /** Applies a migration as to the database of an earlier version. */
 const upgrade = async (name: string) => {

@@ -315,7 +315,7 @@ test('for how long events are held back by an open append is measured', async ()
 
   await appended(log, newStream(), newEvents(2))
 
-  await expect.poll(seconds, { timeout: 20_000 }).toBeGreaterThan(0)
+  await expect.poll(seconds, { timeout: 60_000 }).toBeGreaterThan(0)
   await client.query('rollback')
-  await expect.poll(seconds, { timeout: 20_000 }).toBe(0)
+  await expect.poll(seconds, { timeout: 60_000 }).toBe(0)
 })

@@ -273,13 +273,13 @@ test('another process is told which categories were appended to; a hint that doe
   const following = Promise.all([follow('told'), follow('untold')])
   const told = `told-${randomUUID()}`
   await appended(writer, told, newEvents(1))
-  await vi.waitFor(() => expect(heard).toEqual([told]), { timeout: 20_000 })
+  await vi.waitFor(() => expect(heard).toEqual([told]), { timeout: 60_000 })
   // Appended by something that announces nothing.
   await using client = await connect(database.url)
   const untold = `untold-${randomUUID()}`
   await appendOn(client, untold, newEvent())
   await client.query(`notify event_log, '{"what":"ever"}'`)
-  await vi.waitFor(() => expect(heard).toEqual([told, untold]), { timeout: 20_000 })
+  await vi.waitFor(() => expect(heard).toEqual([told, untold]), { timeout: 60_000 })
 
   leaving.abort()
   await following

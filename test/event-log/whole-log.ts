@@ -15,7 +15,7 @@ export const wholeLog = <Log extends Pick<EventLog, 'readAll' | 'head'>>(log: Lo
           pg_snapshot_xmin(pg_current_snapshot())::text::bigint + state.transaction_offset) as is_visible`)
     return rows[0]?.is_visible === true
   }
-  const visible = () => vi.waitUntil(isVisible, { timeout: 20_000, interval: 5 })
+  const visible = () => vi.waitUntil(isVisible, { timeout: 60_000, interval: 5 })
   return {
     ...log,
     readAll: async (page) => {

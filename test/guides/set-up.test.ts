@@ -153,7 +153,7 @@ test('a receiver is told of events, and catches up, as the guide says', { timeou
   const { token } = await service.client(await acme(), ['read'])
   const feed = async () =>
     (await service.send<unknown[]>('GET', '/api/v1/lifecycle_events?type=quote.issued', { token })).body
-  await vi.waitFor(async () => expect((await feed()).data).not.toEqual([]), { timeout: 30_000, interval: 50 })
+  await vi.waitFor(async () => expect((await feed()).data).not.toEqual([]), { timeout: 60_000, interval: 50 })
   const feedPages = await goOn(`ORGANISATION=${await acme()}\n${await commands('docs/webhooks.md', 'Catch up')}`)
 
   expect(feedPages).toContain('"type":"quote.issued"')

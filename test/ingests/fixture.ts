@@ -71,7 +71,7 @@ export const leadService = async (environment: Readonly<Record<string, string>> 
         if (!finished.includes(data.status)) throw new Error(`It is ${data.status}: ${JSON.stringify(data)}`)
         return data
       },
-      { timeout: 20_000, interval: 10 },
+      { timeout: 60_000, interval: 10 },
     )
 
   return {

@@ -176,7 +176,7 @@ test('a file is imported with source upload, and once however often it is', asyn
       const { body } = await service.send<readonly { status: string }[]>('GET', path)
       expect(body.data.map(({ status }) => status).toSorted()).toEqual(['applied', 'applied', 'held'])
     },
-    { timeout: 20_000, interval: 20 },
+    { timeout: 60_000, interval: 20 },
   )
 })
 
@@ -186,7 +186,7 @@ test('leads are exported as CSV and as JSON lines', async () => {
       const { body } = await service.send<readonly { person: object | null }[]>('GET', `${service.admin}/leads`)
       expect(body.data.filter(({ person }) => person)).toHaveLength(2)
     },
-    { timeout: 20_000, interval: 20 },
+    { timeout: 60_000, interval: 20 },
   )
   const asCsv = await run('export')
   const asLines = await run('export', '--format', 'jsonl')

@@ -26,7 +26,7 @@ afterAll(async () => {
   await model.close()
 })
 
-const patience = { timeout: 30_000, interval: 20 }
+const patience = { timeout: 60_000, interval: 20 }
 const person = () => ({ email: `${crypto.randomUUID()}@example.com`, first_name: 'Ada' })
 /** The lead is shown by a read model of its own, which may be behind that of the ingests. */
 const expectFacts = (contact_id: string | undefined, facts: object) =>

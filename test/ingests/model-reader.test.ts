@@ -190,7 +190,7 @@ test('so many questions of an organisation are under way at once; others wait, w
   const { read } = reader()
   const asked = model.requests.length
   const waiting = Array.from({ length: 4 }, () => read(material('[[silence]]')))
-  await vi.waitUntil(() => model.requests.length === asked + 4, { timeout: 20_000, interval: 2 })
+  await vi.waitUntil(() => model.requests.length === asked + 4, { timeout: 60_000, interval: 2 })
 
   expect(await read(material('Smoker: no'))).toMatchObject({ reason: 'The reader is busy.', isTry: false })
   expect(await Promise.all(waiting)).toHaveLength(4)

@@ -176,7 +176,7 @@ describe('details that differ from those held', () => {
     (await service.send<readonly { contact_id: string }[]>('GET', `${service.admin}/proposed_details`)).body.data
   /** Until the read model has what was done: another test's transaction may hide it for a while. */
   const soonListed = <Result>(check: (people: Awaited<ReturnType<typeof listed>>) => Result) =>
-    vi.waitFor(async () => check(await listed()), { timeout: 20_000, interval: 20 })
+    vi.waitFor(async () => check(await listed()), { timeout: 60_000, interval: 20 })
 
   test('200: are listed, and accepted', async () => {
     const { contact_id, source_id } = await proposal()

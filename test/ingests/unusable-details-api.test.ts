@@ -21,7 +21,7 @@ const leadOf = async (contact_id: string | undefined): Promise<Lead> => {
       expect(read).toMatchObject({ status: 200, body: { data: { person: {} } } })
       return read
     },
-    { timeout: 20_000, interval: 20 },
+    { timeout: 60_000, interval: 20 },
   )
   const facts = (await service.parts.eventLog.read(`lead-${contact_id}`)).map(({ data }) => data['facts'] ?? {})
   return { person: body.data.person, facts: Object.assign({}, ...facts) as Lead['facts'] }

@@ -17,7 +17,7 @@ type Ports = Readonly<Record<Role, readonly [number, number]>>
  */
 const startProxy = async (port: number, ports: Ports): Promise<Server> => {
   let requests = 0
-  const proxy = createServer((incoming, outgoing) => {
+  const proxy = createServer({ keepAliveTimeout: 0 }, (incoming, outgoing) => {
     const { method = '', url = '', headers } = incoming
     const chosen = ports[isRead(method, url) ? 'query-api' : 'command-api'][requests++ % 2 === 0 ? 0 : 1]
     const target = { host: '127.0.0.1', port: chosen, method, path: url, headers }

@@ -66,7 +66,7 @@ test(
         async () => {
           for (const role of working) expect([role, await standingBy(pairs.ports[role][other])]).toEqual([role, []])
         },
-        { timeout: 30_000, interval: 200 },
+        { timeout: 60_000, interval: 200 },
       )
       await aMonthLater(other)
       await vi.waitFor(() => expect(collected().length).toBeGreaterThan(before), soon)

@@ -7,6 +7,7 @@ import { kafkaSettings, type KafkaSettings } from '#infra/kafka/settings.ts'
 import { openTopic, type Topic } from '#infra/kafka/topic.ts'
 import { makeLog } from '#infra/log.ts'
 import { retry } from '#infra/retry.ts'
+import { expect, vi } from 'vitest'
 import { startReceiver, type ReceiverOptions } from '../../demo/receiver.ts'
 import { eventually, secret, type DeliveryFixture } from '../delivery/fixture.ts'
 
@@ -62,11 +63,15 @@ export const receiver = async (options: Partial<ReceiverOptions> = {}) => {
 export const startApplications = (fixture: DeliveryFixture, count: number) =>
   Promise.all(Array.from({ length: count }, () => fixture.startApplication()))
 
-export const allDelivered = (fixture: DeliveryFixture, count: number, timeoutMs = 25_000) =>
-  eventually(async () => {
-    const states = (await fixture.deliveries()).map(({ state }) => state)
-    return states.length === count && states.every((state) => state === 'delivered')
-  }, timeoutMs)
+/** Waits until so many deliveries are planned and all are delivered; a wait in vain shows how far they are. */
+export const allDelivered = (fixture: DeliveryFixture, count: number) =>
+  vi.waitFor(
+    async () => {
+      const states = (await fixture.deliveries()).map(({ state }) => state)
+      expect(states).toEqual(Array.from({ length: count }, () => 'delivered'))
+    },
+    { timeout: 60_000, interval: 20 },
+  )
 
 type Checked = Pick<Awaited<ReturnType<DeliveryFixture['startWorker']>>, 'checks'>
 
@@ -85,7 +90,7 @@ export const untilShared = (workers: readonly Checked[], partitions = 4) =>
   eventually(async () => {
     const each = await Promise.all(workers.map(partitionsOf))
     return each.flat().length === partitions && each.every((own) => own.length > 0)
-  }, 25_000)
+  })
 
 /** A connection of its own, in a transaction, for as long as the test uses it. */
 export const session = async ({ pool }: Pick<DeliveryFixture, 'pool'>) => {

@@ -158,7 +158,7 @@ describe.skipIf(why !== '')(`planning through Kafka${why}`, () => {
     await admin.deleteTopics({ topics: [environment.KAFKA_TOPIC] })
     await admin.close()
     await startApplications(fixture, 10)
-    await allDelivered(fixture, 20, 60_000)
+    await allDelivered(fixture, 20)
 
     expect(hooks.requests).toHaveLength(20)
   }, 90_000)

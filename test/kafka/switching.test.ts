@@ -145,6 +145,6 @@ describe.skipIf(why !== '')(`an installation that is switched${why}`, () => {
       'quote.issued: first action',
       'quote.issued: second action',
     ]
-    await vi.waitFor(async () => expect(await planned()).toEqual(expected), { timeout: 20_000, interval: 50 })
+    await vi.waitFor(async () => expect(await planned()).toEqual(expected), { timeout: 60_000, interval: 50 })
   })
 })

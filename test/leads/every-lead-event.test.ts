@@ -93,6 +93,6 @@ test('what a file of leads brings about is the act of the team', async () => {
       const { data } = (await service.send<LeadFeedEvent[]>('GET', path)).body
       expect(data.find(({ payload }) => payload['source'] === 'upload')?.actor).toEqual({ type: 'user', name: null })
     },
-    { timeout: 30_000, interval: 100 },
+    { timeout: 60_000, interval: 100 },
   )
 })

@@ -41,7 +41,7 @@ const follow = async (of: Awaited<ReturnType<typeof fixture>>, log: EventLog) =>
 
   const isServed = async (feed: string) => (await api.get(`/api/v1/crm/${feed}`)).status === 200
   await vi.waitUntil(async () => (await isServed('leads')) && (await isServed('events')), {
-    timeout: 20_000,
+    timeout: 60_000,
     interval: 20,
   })
 

@@ -77,7 +77,7 @@ test('values that differ and outcomes that are held are listed with the time sin
       expect(await read('/proposed_details')).toMatchObject([{ contact_id, proposed, proposed_at: anInstant }])
       expect(await read('/held_outcomes')).toMatchObject([{ reason: 'no_match', held_at: anInstant }])
     },
-    { timeout: 20_000, interval: 20 },
+    { timeout: 60_000, interval: 20 },
   )
 })
 

@@ -52,7 +52,7 @@ const northlight = {
 /** A product with an alias. */
 const sold = { products: [{ key: 'term-life', name: 'Term life', aliases: ['TL1'] }] }
 
-const patience = { timeout: 20_000, interval: 5 }
+const patience = { timeout: 60_000, interval: 5 }
 const strangers = OrganisationId.parse('99999999-0000-4000-8000-000000000001')
 
 const callers = {

@@ -20,7 +20,7 @@ const keys = deriveKeys(randomBytes(32).toString('base64'))
 let isSilent = false
 const outside = outsideHttp(() => isSilent)
 const accounts = new Map<string, SealedAccount>()
-const patience = { timeout: 20_000, interval: 10 }
+const patience = { timeout: 60_000, interval: 10 }
 const noon = '2026-01-15T12:00:00.000Z'
 const daysLater = (days: number) => new Date(Date.parse(noon) + days * 86_400_000).toISOString()
 

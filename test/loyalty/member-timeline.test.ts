@@ -44,7 +44,7 @@ test(
           'Membership of Vitality was cancelled',
         ])
       },
-      { timeout: 20_000, interval: 50 },
+      { timeout: 60_000, interval: 50 },
     )
   },
 )

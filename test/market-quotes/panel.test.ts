@@ -17,7 +17,7 @@ import { organisation_id } from '../applications/release.ts'
 
 const keys = deriveKeys(randomBytes(32).toString('base64'))
 const customer = { first_name: 'Anna', last_name: 'Ash', email: 'market@example.org', dob: '1992-03-10' }
-const patience = { timeout: 20_000, interval: 10 }
+const patience = { timeout: 60_000, interval: 10 }
 
 let fixture: Fixture
 let panel: Awaited<ReturnType<typeof startMarketPanel>>

@@ -49,7 +49,7 @@ test('with only crm: an outcome that is set aside holds nobody up, and comes beh
 
   await pool.query('alter table outcomes drop constraint no_more')
   expect(await requestResume(pool, 'outcomes', record)).toBe(1)
-  await vi.waitFor(async () => expect(await countSetAside(pool, 'outcomes')).toBe(0), { timeout: 15_000 })
+  await vi.waitFor(async () => expect(await countSetAside(pool, 'outcomes')).toBe(0), { timeout: 60_000 })
   expect((await page(`?cursor=${passed.next_cursor}`)).ids).toEqual([waiting])
   expect((await page(`?contact_id=${broken.contact_id}`)).ids).toEqual([first, waiting])
 }, 60_000)

@@ -5,7 +5,7 @@ import { startStripe, type StripeStandIn } from '../../stand-ins/stripe/stripe.t
 
 /** What moves money, and what the books say of it, through the official library. */
 
-const soon = { timeout: 20_000, interval: 20 }
+const soon = { timeout: 60_000, interval: 20 }
 let standIn: StripeStandIn
 beforeAll(async () => {
   standIn = await startStripe()

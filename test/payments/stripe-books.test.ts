@@ -11,7 +11,7 @@ import { outsideHttp } from '../outside-http.ts'
 import { serveApp } from '../serve.ts'
 import express from 'express'
 
-const soon = { timeout: 20_000, interval: 20 }
+const soon = { timeout: 60_000, interval: 20 }
 
 const newBooks = async () => {
   const directory = await mkdtemp(join(tmpdir(), 'coverstream-books-'))

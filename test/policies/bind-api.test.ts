@@ -238,7 +238,7 @@ describe('the operator', () => {
       await sales.project()
       return (await sales.get(`/admin/v1/policies/${id}/timeline?organisation_id=${organisation_id}`)).body
     }
-    await vi.waitUntil(async () => ((await read()) as { data: unknown[] }).data.length > 0, { timeout: 20_000 })
+    await vi.waitUntil(async () => ((await read()) as { data: unknown[] }).data.length > 0, { timeout: 60_000 })
 
     const body = await read()
 

@@ -39,7 +39,7 @@ const issued = async (times = 1) => {
     await sales.project()
     return ((await sales.get(`/api/v1/policies/${id}`)).body as { data: Shown }).data.documents
   }
-  await vi.waitUntil(async () => (await read()).length > 0, { timeout: 20_000, interval: 5 })
+  await vi.waitUntil(async () => (await read()).length > 0, { timeout: 60_000, interval: 5 })
   const documents = await read()
   return { id, documents, share, customer_id: event.customer_id }
 }
@@ -94,7 +94,7 @@ describe('the documents of a policy', () => {
       await sales.project()
       return ((await sales.get(`/api/v1/policies/${id}`)).body as { data: Shown }).data.documents
     }
-    await vi.waitUntil(async () => (await shown()).length === 5, { timeout: 20_000, interval: 5 })
+    await vi.waitUntil(async () => (await shown()).length === 5, { timeout: 60_000, interval: 5 })
     const [former, , , , latest] = await shown()
     expect(latest).toMatchObject({ kind: 'policy_schedule', document_id: former?.document_id })
     expect(latest?.url).not.toBe(former?.url)

@@ -117,7 +117,7 @@ export const openSales = async ({ release = checkoutRelease(), calendar = englan
         await project()
         return read !== undefined && read >= position
       },
-      { timeout: 20_000, interval: 5 },
+      { timeout: 60_000, interval: 5 },
     )
   }
   const whileProjecting =

@@ -38,7 +38,7 @@ test('the log takes as many connections as the guide for operators says, however
       expect(reading.length).toBeGreaterThan(20)
       expect(await connections(database, 'coverstream %')).toBe(await documented('event log: append, read, hints'))
     },
-    { timeout: 20_000, interval: 10 },
+    { timeout: 60_000, interval: 10 },
   )
 
   await rival.query('rollback')

@@ -68,7 +68,7 @@ describe.concurrent('when the network loses what is sent', { timeout: 60_000 }, 
     the.way.restore()
     const [first = ''] = streams
     const events = newEvents(1)
-    await vi.waitFor(() => appended(log, first, events, 'any'), { timeout: 20_000 })
+    await vi.waitFor(() => appended(log, first, events, 'any'), { timeout: 60_000 })
 
     const reasons = outcomes.map((outcome) => (outcome.status === 'rejected' ? (outcome.reason as unknown) : outcome))
     expect(reasons.filter((reason) => !(reason instanceof LogUnavailable))).toEqual([])
@@ -120,7 +120,7 @@ describe.concurrent('when the network loses what is sent', { timeout: 60_000 }, 
     const pool = createPool(the.way.url)
     const lookups = openLookups(pool, { connections: 1, withinMs: 4_000 })
     const ask = async () => (await lookups.query<{ jit: string }>(sql`select current_setting('jit') as jit`)).rows
-    await vi.waitFor(async () => expect(await ask()).toEqual([{ jit: 'off' }]), { timeout: 20_000 })
+    await vi.waitFor(async () => expect(await ask()).toEqual([{ jit: 'off' }]), { timeout: 60_000 })
 
     the.way.silence()
     expect(await Promise.all([ask(), ask(), ask()])).toEqual([1, 2, 3].map(() => [{ jit: 'off' }]))
@@ -130,7 +130,7 @@ describe.concurrent('when the network loses what is sent', { timeout: 60_000 }, 
     expect(failures.map((each) => each.status === 'rejected' && isUnavailable(each.reason))).toEqual([true, true])
 
     the.way.restore()
-    await vi.waitFor(async () => expect(await ask()).toHaveLength(1), { timeout: 20_000 })
+    await vi.waitFor(async () => expect(await ask()).toHaveLength(1), { timeout: 60_000 })
     await lookups.close()
     await pool.end()
   })
@@ -179,16 +179,16 @@ describe.concurrent('when the network loses what is sent', { timeout: 60_000 }, 
     }
     const names = ['coverstream hints', 'coverstream progress']
     const before = await Promise.all(
-      names.map((name) => vi.waitUntil(async () => (await connected(name))[0], { timeout: 20_000 })),
+      names.map((name) => vi.waitUntil(async () => (await connected(name))[0], { timeout: 60_000 })),
     )
 
     the.way.silence()
 
-    await vi.waitFor(() => expect(lease?.signal.aborted).toBe(true), { timeout: 25_000 })
+    await vi.waitFor(() => expect(lease?.signal.aborted).toBe(true), { timeout: 60_000 })
     const replaced = async (name: string, pid: number | undefined) =>
       expect((await connected(name)).filter((other) => other !== pid)).toHaveLength(1)
     for (const [index, name] of names.entries())
-      await vi.waitFor(() => replaced(name, before[index]), { timeout: 25_000 })
+      await vi.waitFor(() => replaced(name, before[index]), { timeout: 60_000 })
     ending.abort()
     await Promise.all([announcing.finished, log.close()])
     await pool.end()
@@ -213,7 +213,7 @@ describe.concurrent('when the network loses what is sent', { timeout: 60_000 }, 
     ])
     const both = () => Promise.all([api.get('/reads'), api.post('/writes')])
     const areAnswered = async () => expect((await both()).map(({ status }) => status)).toEqual([200, 200])
-    await vi.waitFor(areAnswered, { timeout: 20_000 })
+    await vi.waitFor(areAnswered, { timeout: 60_000 })
 
     for (const trouble of [the.way.silenceAll, the.way.refuse]) {
       trouble()
@@ -224,7 +224,7 @@ describe.concurrent('when the network loses what is sent', { timeout: 60_000 }, 
       }
       the.way.restore()
     }
-    await vi.waitFor(areAnswered, { timeout: 20_000 })
+    await vi.waitFor(areAnswered, { timeout: 60_000 })
     await lookups.close()
     await log.close()
     await pool.end()

@@ -66,7 +66,7 @@ export const fixture = async () => {
   /** While others write, to any database of the server, an event may take a moment until readers see it. */
   const settled = async (position: Position) => {
     const reached = async () => ((await eventLog.head()) ?? '') >= position
-    await vi.waitUntil(reached, { timeout: 20_000, interval: 5 })
+    await vi.waitUntil(reached, { timeout: 60_000, interval: 5 })
   }
 
   return {
@@ -104,7 +104,7 @@ export type Fixture = Awaited<ReturnType<typeof fixture>>
 
 /** Waits for something to become so, on a machine that may be busy. */
 export const soon = <Result>(check: () => Result | Promise<Result>): Promise<Result> =>
-  vi.waitFor(check, { timeout: 20_000, interval: 10 })
+  vi.waitFor(check, { timeout: 60_000, interval: 10 })
 
 export const tallyId = (number: number): string => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
 

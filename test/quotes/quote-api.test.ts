@@ -278,7 +278,7 @@ describe('a quote', () => {
 
     const erased = refused(409, 'conflict', undefined, /cannot be worked out again.*been erased/)
     await vi.waitFor(async () => expect(await service.send('GET', address)).toMatchObject(erased), {
-      timeout: 30_000,
+      timeout: 60_000,
       interval: 50,
     })
 

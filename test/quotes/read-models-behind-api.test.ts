@@ -130,7 +130,7 @@ test.each([
     expect(misled).toEqual([])
 
     const confirm = () => service.send('POST', `/api/v1/quotes/${sold.quote_id}/confirm`, sold.own)
-    await vi.waitUntil(async () => (await confirm()).status === 200, { timeout: 20_000, interval: 50 })
+    await vi.waitUntil(async () => (await confirm()).status === 200, { timeout: 60_000, interval: 50 })
   },
   60_000,
 )
@@ -180,7 +180,7 @@ test('an outcome that is told by a telephone number is not held while the person
     return told()
   })
   expect([behind.status, behind.body.error?.code]).toEqual([503, 'unavailable'])
-  await vi.waitFor(async () => expect((await told()).status).toBe(202), { timeout: 20_000, interval: 50 })
+  await vi.waitFor(async () => expect((await told()).status).toBe(202), { timeout: 60_000, interval: 50 })
 }, 60_000)
 
 test('404: what nobody was ever answered, as soon as the read models show all that there is', async () => {
@@ -193,7 +193,7 @@ test('404: what nobody was ever answered, as soon as the read models show all th
       ),
     )
   await vi.waitFor(async () => expect(new Set(await answers())).toEqual(new Set([404])), {
-    timeout: 20_000,
+    timeout: 60_000,
     interval: 50,
   })
 }, 60_000)

@@ -29,7 +29,7 @@ const firedOf = async (share: number, rows: readonly Omit<DueTime, 'kind'>[]): P
   const process = shared.makeProcess('timers')
   const running = runTimers([{ kind: 'retry', fire }], { ...process.parts, clock, pollMs: 10, share })
   process.until(running.finished)
-  await vi.waitUntil(() => fired.length >= rows.length, { timeout: 30_000, interval: 5 })
+  await vi.waitUntil(() => fired.length >= rows.length, { timeout: 60_000, interval: 5 })
   return fired
 }
 
@@ -85,9 +85,9 @@ test('while much is due of two organisations and all of it fails, it is looked t
   process.until(running.finished)
   const failed = (times: number) => [...failures.values()].filter((each) => each >= times).length
 
-  await vi.waitUntil(() => failed(1) === 3_000, { timeout: 30_000, interval: 5 })
+  await vi.waitUntil(() => failed(1) === 3_000, { timeout: 60_000, interval: 5 })
   const [before, since] = [query.mock.calls.length, performance.now()]
-  await vi.waitUntil(() => failed(3) === 3_000, { timeout: 30_000, interval: 5 })
+  await vi.waitUntil(() => failed(3) === 3_000, { timeout: 60_000, interval: 5 })
 
   const intervals = Math.ceil((performance.now() - since) / pollMs) + 1
   // A page of 200 is a statement, and each organisation and the sweep end with one that finds less.
@@ -115,7 +115,7 @@ test('one whose read models are behind has its turn again, and is no failure', a
   }
   const running = runTimers([{ kind: 'retry', fire }], { ...process.parts, clock, pollMs: 10 })
   process.until(running.finished)
-  await vi.waitUntil(() => turns.length === 3, { timeout: 30_000, interval: 5 })
+  await vi.waitUntil(() => turns.length === 3, { timeout: 60_000, interval: 5 })
 
   expect(turns).toEqual([busy, quiet, busy])
   expect(process.lines.filter(({ msg }) => msg === 'timer failed')).toEqual([])

@@ -11,7 +11,7 @@ import { compiled } from '../compiled.ts'
 import { wholeService } from '../whole-service.ts'
 
 const secret = 'a signing secret of the firm'
-const patience = { timeout: 30_000, interval: 10 }
+const patience = { timeout: 60_000, interval: 10 }
 const sending = { DELIVERY_ALLOWED_HOSTS: '127.0.0.1', DELIVERY_ALLOW_HTTP: 'true' }
 
 const file = (base_url: string) => `
