@@ -6,11 +6,11 @@ import { policy } from '#domain/policies/policy.ts'
 import type { PolicyState } from '#domain/policies/state.ts'
 import type { Premium } from '#domain/premiums/record.ts'
 import { ApplicationId, QuoteId, type OrganisationId } from '#domain/values.ts'
+import type { BankCalendar } from '#domain/working-days.ts'
 import type { ProviderNews } from '#infra/stripe/news.ts'
-import { commandHandler, type Context, type Writer } from './handle.ts'
+import { commandHandler, type Writer } from './handle.ts'
 import type { Merchants } from './merchants.ts'
 import type { SetUp } from './policies/set-up.ts'
-import { paidTwiceRefundIds } from './policies/ids.ts'
 
 /** What is recorded of a piece of news: what it is about, as far as that is ours. */
 export type Receipt = Omit<ReceivePaymentNews, 'type' | 'organisation_id' | 'provider_event_id'>
@@ -60,15 +60,8 @@ export type NewsParts = {
   readonly merchants: Merchants
   readonly concerns: Concerns
   readonly setUp: SetUp
+  readonly calendar: BankCalendar
 }
-
-/** A premium as paid by an attempt. */
-export const collectedBy = (
-  { premium_id }: Premium,
-  attempt: number,
-  payment_intent_id: string,
-  { now: collected_at }: Context,
-) => ({ payment_intent_id, collected_at, refundId: paidTwiceRefundIds(premium_id, attempt) })
 
 export const nothing: Omit<Receipt, 'kind'> = {
   application_id: null,

@@ -1,26 +1,18 @@
 import { application } from '#domain/applications/application.ts'
 import type { NewsKind } from '#domain/payment-news/events.ts'
-import { policy } from '#domain/policies/policy.ts'
 import type { OrganisationId } from '#domain/values.ts'
-import type { BankCalendar } from '#domain/working-days.ts'
 import { paymentIdOf, takenAtProvider } from './applications/card-routes.ts'
-import { commandHandler, type Context, type Writer } from './handle.ts'
+import { commandHandler, type Context } from './handle.ts'
 import { makeLookAtMandate } from './look-at-mandate.ts'
-import type { Merchants } from './merchants.ts'
+import { makeFollow } from './payments/follow.ts'
 import { doneOr, known } from './provider-answers.ts'
-import { collectedBy, idsIn, nothing, type Concerns, type ObjectOf, type Receipt } from './payment-news-concern.ts'
-
-type Parts = {
-  readonly writer: Writer
-  readonly merchants: Merchants
-  readonly concerns: Concerns
-  readonly calendar: BankCalendar
-}
+import { idsIn, nothing, type NewsParts, type ObjectOf, type Receipt } from './payment-news-concern.ts'
 
 /** News of a payment: by card for a quote, or of a premium that was asked for. */
-export const makeOnPayment = ({ writer, merchants, concerns, calendar }: Parts) => {
+export const makeOnPayment = (parts: NewsParts) => {
+  const { writer, merchants, concerns } = parts
   const { handle } = commandHandler(writer, application)
-  const policies = commandHandler(writer, policy)
+  const { followPremium, followSold } = makeFollow(parts)
   const { concernOf, premiumConcernOf } = concerns
   const lookAtMandate = makeLookAtMandate({ writer, merchants })
 
@@ -54,28 +46,23 @@ export const makeOnPayment = ({ writer, merchants, concerns, calendar }: Parts) 
     // The provider is asked for the card, which it does not tell by itself, and for how things stand now.
     const paid = merchant && doneOr('unavailable', known(await merchant.provider.readPayment(intent.id)))
     const command = paid && takenAtProvider(organisation_id, quote_id, paid, context)
-    if (command) await handle(record.id, command, context)
+    const after = command ? (await handle(record.id, command, context)).state : state
+    const card = after?.payments.cards.find((each) => each.payment_intent_id === intent.id)
+    if (after && card) await followSold(after, card, context)
     return { ...receipt, application_id: record.id }
   }
 
   const onPremium = async (
     organisation_id: OrganisationId,
     receipt: Receipt,
-    { id, metadata, last_payment_error }: ObjectOf<'payment_intent.succeeded'>,
+    { id, metadata }: ObjectOf<'payment_intent.succeeded'>,
     context: Context,
   ): Promise<Receipt> => {
     const concern = await premiumConcernOf(organisation_id, receipt)
     const attempt = Number(metadata['attempt'])
     if (!concern || !Number.isSafeInteger(attempt) || receipt.kind === 'payment_authorised') return receipt
     const { state, premium } = concern
-    const failure_code = last_payment_error?.decline_code ?? last_payment_error?.code ?? 'payment_failed'
-    const result =
-      receipt.kind === 'payment_failed'
-        ? ({ outcome: 'failed', failure_code, calendar } as const)
-        : ({ outcome: 'collected', ...collectedBy(premium, attempt, id, context) } as const)
-    const { premium_id } = premium
-    const settle = { type: 'SettlePremium', premium_id, attempt, now: context.now, result } as const
-    const { state: after } = await policies.handle(state.id, settle, context)
+    const after = await followPremium(state, premium, { attempt, payment_intent_id: id }, context)
     // Its mandate may have ended, and the news of that be lost. News that comes again looks again, too.
     if (after && receipt.kind === 'payment_failed') await lookAtMandate(after, context)
     return { ...receipt, application_id: state.application_id }

@@ -18,7 +18,6 @@ import { searchMarket } from './applications/search-market.ts'
 import { settleCardPayments } from './applications/settle-card-payments.ts'
 import { whenPolicyCancelledReturnCard } from './applications/when-policy-cancelled-return-card.ts'
 import { whenPolicyMandateChangedProveMandate } from './applications/when-policy-mandate-changed-prove-mandate.ts'
-import { whenPremiumRefundOwedReturnCard } from './applications/when-premium-refund-owed-return-card.ts'
 import { whenQuoteEndedClosePayments } from './applications/when-quote-ended-close-payments.ts'
 import { catalogueAdminRoutes, type HasSold } from './catalogue/routes.ts'
 import { makePeople } from './customers/people.ts'
@@ -36,14 +35,11 @@ import { policyAdminRoutes } from './policies/routes.ts'
 import { servicingRoutes } from './policies/servicing-routes.ts'
 import { makeSetUp } from './policies/set-up.ts'
 import { policyTimers } from './policies/timers.ts'
-import { whenCardSettledRecordPremium } from './policies/when-card-settled-record-premium.ts'
 import { whenInboundEventAcceptedUpdatePolicy } from './policies/when-inbound-event-accepted-update-policy.ts'
 import { whenPolicyBoundIssueDocuments } from './policies/when-policy-bound-issue-documents.ts'
 import { whenQuoteBoughtSetUpPolicy } from './policies/when-quote-bought-set-up-policy.ts'
 import { whenTermsChangedIssueSchedule } from './policies/when-terms-changed-issue-schedule.ts'
 import { makeNewestVersions, makeReviewBasis } from './review-basis.ts'
-import { makeIsRefundOwed } from './refund-owed.ts'
-import { makeSetUpSold } from './set-up-sold.ts'
 import { makeLookAtMandate } from './look-at-mandate.ts'
 import { makeReplaceBankDetails, setUpMandates } from './policy-mandates.ts'
 import type { QuoteOwner } from './quote-owner.ts'
@@ -122,8 +118,6 @@ export const salesReactions = (deps: ReactionDeps): readonly SomeReaction[] => {
     whenPolicyCancelledReturnCard(writer),
     whenPolicyMandateChangedProveMandate(writer),
     whenInboundEventAcceptedUpdatePolicy(writer),
-    whenPremiumRefundOwedReturnCard(writer, makeIsRefundOwed(writer)),
-    whenCardSettledRecordPremium(writer, makeSetUpSold({ writer, setUp: setUpPolicy })),
   ]
 }
 
@@ -145,10 +139,10 @@ export const salesTimers = (deps: TimerDeps): readonly Timer[] => {
     expireQuotes(writer),
     abandonInactive(writer),
     searchMarket({ writer, panel: marketPanel(outside), openAccount, clock, log }),
-    ...settleCardPayments({ writer, merchants }),
+    ...settleCardPayments({ writer, merchants, calendar }),
     ...policyTimers({ writer, catalogue, rulesOf: policyRules, reviewBasis, calendar }),
     setUpMandates({ writer, merchants }),
     ...collectPremiums({ writer, merchants, clock, calendar }),
-    refundPremiums({ writer, merchants }),
+    refundPremiums({ writer, merchants, calendar }),
   ]
 }

@@ -2,23 +2,27 @@ import { application } from '#domain/applications/application.ts'
 import type { ApplicationCommand } from '#domain/applications/application.ts'
 import type { ApplicationState } from '#domain/applications/state.ts'
 import { idOf } from '#domain/event.ts'
+import { heldPence, payment } from '#domain/payments/payment.ts'
 import type { CardPayment } from '#domain/payments/record.ts'
 import { isTooEarly } from '#domain/retry.ts'
 import type { Outcome, Provider, ProviderPayment } from '#infra/stripe/provider.ts'
-import { commandHandler, type Context, type Writer } from '../handle.ts'
-import type { Merchants } from '../merchants.ts'
+import { commandHandler, type Context } from '../handle.ts'
+import { makeFollow } from '../payments/follow.ts'
+import type { PaymentDeps } from '../payments/payments.ts'
 import type { DueTime, Timer } from '../timers.ts'
 import { takenAtProvider } from './card-routes.ts'
 
-type Deps = { readonly writer: Writer; readonly merchants: Merchants }
 type Found = { readonly state: ApplicationState; readonly card: CardPayment }
 
 /**
  * What is owed about a card payment is done here, however often it takes: it is charged when a policy has followed, and
  * given back when none will. Every step may be repeated: the provider is asked first how things stand.
  */
-export const settleCardPayments = ({ writer, merchants }: Deps): readonly Timer[] => {
+export const settleCardPayments = (deps: PaymentDeps): readonly Timer[] => {
+  const { writer, merchants } = deps
   const { handle, load } = commandHandler(writer, application)
+  const payments = commandHandler(writer, payment)
+  const { followSold } = makeFollow({ ...deps, setUp: async () => undefined })
 
   const find = async ({ stream, id }: DueTime): Promise<Found | undefined> => {
     const state = await load(idOf(stream))
@@ -43,6 +47,16 @@ export const settleCardPayments = ({ writer, merchants }: Deps): readonly Timer[
       await handle(idOf(due.stream), command, context)
     }
 
+  const givenBackOf = async ({ state, card }: Found, context: Context): Promise<ApplicationCommand | string> => {
+    const { payment_id, amount_pence } = card
+    await handle(state.record.id, { type: 'RecordCardCapture', payment_id }, context)
+    await followSold(state, card, context)
+    const payment = await payments.load(payment_id)
+    return payment && heldPence(payment) <= 0
+      ? { type: 'RecordCardReturn', payment_id, how: 'refunded', amount_pence }
+      : 'given_back_by_premium'
+  }
+
   return [
     {
       kind: 'card_payment_unused',
@@ -53,7 +67,14 @@ export const settleCardPayments = ({ writer, merchants }: Deps): readonly Timer[
         await handle(idOf(due.stream), { type: 'ReturnUnusedCardPayment', payment_id, now: due.due_at }, context)
       },
     },
-    { kind: 'card_payment_capture', fire: settle(async (provider, { card }) => capture(provider, card)) },
+    {
+      kind: 'card_payment_capture',
+      fire: async (due, context) => {
+        await settle(async (provider, { card }) => capture(provider, card))(due, context)
+        const found = await find(due)
+        if (found?.card.charged === true) await followSold(found.state, found.card, context)
+      },
+    },
     {
       kind: 'card_payment_return',
       fire: settle(async (provider, found, context) => {
@@ -63,6 +84,8 @@ export const settleCardPayments = ({ writer, merchants }: Deps): readonly Timer[
         // It was paid after all, and nobody has told us.
         const taken = takenAtProvider(state.record.organisation_id, card.quote_id, read.value, context)
         if (taken && card.paid_at === null) await handle(state.record.id, taken, context)
+        // What was charged for a policy is given back by its premium.
+        if (card.policy_id !== null && read.value.status === 'succeeded') return givenBackOf(found, context)
         return giveBack(provider, found, read.value)
       }),
     },

@@ -1,27 +1,25 @@
 import { idOf } from '#domain/event.ts'
 import { hasEnded } from '#domain/policies/ended.ts'
 import { hasMandate, hasMandateEnded } from '#domain/policies/mandate.ts'
-import { policy, type PolicyCommand } from '#domain/policies/policy.ts'
+import { PaymentId } from '#domain/payments/events.ts'
+import type { Payment } from '#domain/payments/payment.ts'
+import { policy } from '#domain/policies/policy.ts'
 import { premiumOf } from '#domain/policies/premium-of.ts'
 import type { PolicyState } from '#domain/policies/state.ts'
 import { PremiumId } from '#domain/premiums/events.ts'
-import { failedRefunds, standing, type Premium } from '#domain/premiums/record.ts'
+import type { Premium } from '#domain/premiums/record.ts'
+import { sumsOf } from '#domain/premiums/settle.ts'
 import { isTooEarly } from '#domain/retry.ts'
-import type { BankCalendar } from '#domain/working-days.ts'
-import { inBusinessTime, type Clock } from '#infra/clock.ts'
+import type { Clock } from '#infra/clock.ts'
 import type { Outcome, Provider, ProviderPayment } from '#infra/stripe/provider.ts'
-import { commandHandler, type Context, type Writer } from '../handle.ts'
+import { commandHandler, type Context } from '../handle.ts'
 import { makeLookAtMandate } from '../look-at-mandate.ts'
-import type { Merchants } from '../merchants.ts'
 import type { Timer } from '../timers.ts'
-import { paidTwiceRefundIds, premiumIds, providerRefundId } from './ids.ts'
+import { doneOr } from '../provider-answers.ts'
+import { makePayments, openedAs, type PaymentDeps } from '../payments/payments.ts'
+import { premiumIds } from './ids.ts'
 
-type Deps = {
-  readonly writer: Writer
-  readonly merchants: Merchants
-  readonly clock: Pick<Clock, 'now'>
-  readonly calendar: BankCalendar
-}
+type Deps = PaymentDeps & { readonly clock: Pick<Clock, 'now'> }
 
 const day = 24 * 60 * 60 * 1000
 /** Bacs takes up to seven working days with a new mandate; before, the provider mostly tells by itself. */
@@ -33,36 +31,133 @@ const keyIsOldMs = day / 2
  * Collects premiums, however often it takes. The provider takes each attempt once, whoever asks: a process that is killed
  * after it has asked leaves an attempt that the next one finds by its key, or by what was kept with it.
  */
-export const collectPremiums = ({ writer, merchants, clock, calendar }: Deps): readonly Timer[] => {
+export const collectPremiums = ({ clock, ...deps }: Deps): readonly Timer[] => {
+  const { writer, merchants, calendar } = deps
   const { handle, load } = commandHandler(writer, policy)
   const lookAtMandate = makeLookAtMandate({ writer, merchants })
+  const payments = makePayments(deps)
 
-  const actOn = async (state: PolicyState, premium: Premium, context: Context): Promise<void> => {
-    const merchant = merchants(state.organisation_id, state.test)
-    const commands = await commandsFor(state, premium, merchant?.provider, context)
-    for (const command of commands) {
-      const { state: after, events } = await handle(state.id, command, context)
-      // Its mandate may have ended, and the news of that be lost: the next attempt would fail as well.
-      if (after && events.some(({ type }) => type === 'PremiumFailed')) await lookAtMandate(after, context)
+  /** What of the premium is done next: it is tried anew, asked for, or it is asked what became of it. */
+  const actOn = async (before: PolicyState, { premium_id }: Premium, context: Context): Promise<void> => {
+    const { now } = context
+    const provider = merchants(before.organisation_id, before.test)?.provider
+    const { status, attempt, method } = premiumOf(before, premium_id)
+    if (status === 'failed') {
+      await handle(before.id, { type: 'RetryPremium', premium_id, by: 'timer', now }, context)
+      return
+    }
+    if (status !== 'due' && status !== 'requested') return
+    const delay = async (failure_code: string) =>
+      void (await handle(before.id, { type: 'DelayPremium', premium_id, attempt, failure_code, now }, context))
+    if (!provider) return delay('no_account')
+    if (method === 'card' && attempt === 1) {
+      await payments.settle(before.id, premium_id, context)
+      return delay('card_not_charged')
+    }
+    const state = await payments.settle(before.id, premium_id, context)
+    const premium = state && premiumOf(state, premium_id)
+    if (!state || !premium || premium.status !== status || premium.attempt !== attempt) return
+    const failure_code = await (status === 'due'
+      ? ask(provider, state, premium, context)
+      : check(state, premium, context))
+    if (failure_code !== undefined) await delay(failure_code)
+    // Its mandate may have ended, and the news of that be lost: the next attempt would fail as well.
+    const after = await load(before.id)
+    if (after && premiumOf(after, premium_id).status === 'failed') await lookAtMandate(after, context)
+  }
+
+  /** Asks the provider to collect; says why it could not. */
+  const ask = async (
+    provider: Provider,
+    state: PolicyState,
+    premium: Premium,
+    context: Context,
+  ): Promise<string | undefined> => {
+    const { premium_id, attempt, asked_at } = premium
+    const found = await payments.paymentsOf(state, premium, context)
+    const { missing } = sumsOf(premium, {
+      payments: found.filter((each) => each.attempt !== attempt),
+      policy: obliged(state),
+    })
+    // Cover that has come to the end of its term was given, and is paid for.
+    const isNotOwed = missing === 0 || (hasEnded(state) && state.status !== 'expired')
+    const isLate = clock.now().getTime() - Date.parse(asked_at) > keyIsOldMs
+    const hasNoMandate = hasMandateEnded(state)
+    // It may have been asked under a mandate that has ended since, and the key is of no use with another one.
+    if (isNotOwed || isLate || hasNoMandate || state.mandate_requests > 0) {
+      const collection = await findCollection(provider, state, premium)
+      if (collection.outcome !== 'done') return codeOf(collection)
+      if (collection.value) return taken(state, premium, collection.value.id, context)
+    }
+    const opened = openedAs(state, premium, attempt, missing)
+    const refuse = async (failure_code: string): Promise<undefined> => {
+      await payments.handle(opened.payment_id, { type: 'OpenPayment', ...opened }, context)
+      await payments.handle(opened.payment_id, { type: 'RefusePayment', failure_code }, context)
+      await payments.settle(state.id, premium_id, context)
+    }
+    if (isNotOwed) {
+      if (found.some((each) => each.attempt === attempt)) await refuse('not_asked')
+      await handle(state.id, { type: 'WriteOffPremium', premium_id, reason: 'policy_ended' }, context)
+      return undefined
+    }
+    if (hasNoMandate) return refuse('no_mandate')
+    const { provider_mandate } = state
+    // Once cover has ended none is awaited any more.
+    if (!provider_mandate || !hasMandate(state)) return hasEnded(state) ? refuse('no_mandate') : 'mandate_pending'
+    const { state: payment } = await payments.handle(opened.payment_id, { type: 'OpenPayment', ...opened }, context)
+    const { amount_pence, currency_code } = payment ?? opened
+    const given = { ...provider_mandate, amount_pence, currency_code, metadata: metadataOf(state, premium) }
+    const asked = await provider.collect(given, `premium:${premium_id}:${attempt}`)
+    if (asked.outcome === 'done') return taken(state, premium, asked.value.id, context)
+    if (asked.outcome === 'unanswered') return 'unanswered'
+    // The account of the firm is at fault, or nobody knows whether the first request was taken: neither is the customer's.
+    const isOurs = asked.code === 'account_unusable' || asked.code === 'idempotency_error'
+    return isOurs ? asked.code : refuse(asked.code)
+  }
+
+  /** Asks what became of a payment, whatever pays the premium by now. */
+  const checkPayment = async (payment: Payment, context: Context): Promise<void> => {
+    const { policy_id, premium_id, attempt, status, payment_intent_id, payment_id } = payment
+    const state = policy_id === null ? undefined : await load(policy_id)
+    const premium = state?.premiums.find((each) => each.premium_id === premium_id)
+    const provider = state && merchants(state.organisation_id, state.test)?.provider
+    if (!state || !premium || !provider || attempt === null || (status !== 'opened' && status !== 'authorised')) return
+    const isCurrent = premium.attempt === attempt && premium.status === 'due'
+    const value =
+      payment_intent_id === null
+        ? doneOr('unavailable', await findCollection(provider, state, { ...premium, attempt }))
+        : { id: payment_intent_id }
+    if (value) {
+      doneOr('unavailable', await payments.follow(state, premium, { attempt, payment_intent_id: value.id }, context))
+    } else if (!isCurrent) {
+      await payments.handle(payment_id, { type: 'RefusePayment', failure_code: 'not_asked' }, context)
+      await payments.settle(state.id, premium.premium_id, context)
     }
   }
 
-  const commandsFor = async (
+  /** The provider has taken it on. */
+  const taken = async (
     state: PolicyState,
     premium: Premium,
-    provider: Provider | undefined,
-    { now }: Context,
-  ): Promise<readonly PolicyCommand[]> => {
-    const at = { now, calendar }
-    const { premium_id, attempt, status } = premium
-    if (status === 'failed') return [{ type: 'RetryPremium', premium_id, by: 'timer', now }]
-    if (status !== 'due' && status !== 'requested') return []
-    if (!provider) return [{ type: 'DelayPremium', premium_id, attempt, failure_code: 'no_account', now }]
-    const isLate = clock.now().getTime() - Date.parse(premium.asked_at) > keyIsOldMs
-    // Cover that has come to the end of its term was given, and is paid for; so is a premium whose dispute was won meanwhile.
-    const isNotOwed = standing(premium).length > 0 || (hasEnded(state) && state.status !== 'expired')
-    if (status === 'due' && isNotOwed) return giveUp(provider, state, premium, at)
-    return status === 'due' ? ask(provider, state, premium, at, isLate) : check(provider, premium, at)
+    payment_intent_id: string,
+    context: Context,
+  ): Promise<string | undefined> => {
+    const { premium_id, attempt } = premium
+    const check_at = new Date(Date.parse(context.now) + askAfterMs).toISOString()
+    const requested = { premium_id, attempt, payment_intent_id, check_at }
+    await handle(state.id, { type: 'RecordPremiumRequest', ...requested }, context)
+    const followed = await payments.follow(state, premium, { attempt, payment_intent_id }, context)
+    return followed.outcome === 'done' ? undefined : codeOf(followed)
+  }
+
+  /** Asks what became of a collection that nobody has told of. */
+  const check = async (state: PolicyState, premium: Premium, context: Context): Promise<string | undefined> => {
+    const { premium_id, attempt, payment_intent_id } = premium
+    if (payment_intent_id === null) return 'no_payment'
+    const followed = await payments.follow(state, premium, { attempt, payment_intent_id }, context)
+    if (followed.outcome !== 'done') return codeOf(followed)
+    const after = followed.value && premiumOf(followed.value, premium_id)
+    return after?.status === 'requested' && after.attempt === attempt ? 'processing' : undefined
   }
 
   return [
@@ -90,6 +185,13 @@ export const collectPremiums = ({ writer, merchants, clock, calendar }: Deps): r
       },
     },
     {
+      kind: 'payment',
+      fire: async ({ id }, context) => {
+        const payment = await payments.load(PaymentId.parse(id))
+        if (payment) await checkPayment(payment, context)
+      },
+    },
+    {
       kind: 'policy_arrears',
       fire: async ({ stream, due_at }, context) => handle(idOf(stream), { type: 'CheckArrears', now: due_at }, context),
     },
@@ -103,54 +205,10 @@ const metadataOf = ({ id, organisation_id }: PolicyState, { premium_id, attempt 
   attempt: String(attempt),
 })
 
-/** When it is, and on which days banks work: what has failed is collected again on one. */
-type At = { readonly now: string; readonly calendar: BankCalendar }
+const codeOf = (failed: Exclude<Outcome<unknown>, { outcome: 'done' }>): string =>
+  failed.outcome === 'refused' ? failed.code : 'unanswered'
 
-/** Asks the provider to collect; says what has become of it. */
-const ask = async (
-  provider: Provider,
-  state: PolicyState,
-  premium: Premium,
-  { now, calendar }: At,
-  isLate: boolean,
-): Promise<readonly PolicyCommand[]> => {
-  const { premium_id, attempt } = premium
-  const failed = (failure_code: string): PolicyCommand => ({
-    type: 'SettlePremium',
-    premium_id,
-    attempt,
-    now,
-    result: { outcome: 'failed', failure_code, calendar },
-  })
-  const delayed = (failure_code: string): PolicyCommand => ({
-    type: 'DelayPremium',
-    premium_id,
-    attempt,
-    failure_code,
-    now,
-  })
-  const { provider_mandate } = state
-  const hasNoMandate = hasMandateEnded(state)
-  // It may have been asked under a mandate that has ended since, and the key is of no use with another one.
-  if (isLate || hasNoMandate || state.mandate_requests > 0) {
-    const found = await findCollection(provider, state, premium)
-    if (found.outcome !== 'done') return [delayed(found.outcome === 'refused' ? found.code : 'unanswered')]
-    if (found.value) return taken(premium, found.value, { now, calendar })
-  }
-  if (hasNoMandate) return [failed('no_mandate')]
-  // Once cover has ended none is awaited any more.
-  if (!provider_mandate || !hasMandate(state))
-    return [hasEnded(state) ? failed('no_mandate') : delayed('mandate_pending')]
-  const { amount_pence } = premium
-  const metadata = metadataOf(state, premium)
-  const given = { ...provider_mandate, amount_pence, currency_code: state.currency_code, metadata }
-  const asked = await provider.collect(given, `premium:${premium_id}:${attempt}`)
-  if (asked.outcome === 'done') return taken(premium, asked.value, { now, calendar })
-  if (asked.outcome === 'unanswered') return [delayed('unanswered')]
-  // The account of the firm is at fault, or nobody knows whether the first request was taken: neither is the customer's.
-  const isOurs = asked.code === 'account_unusable' || asked.code === 'idempotency_error'
-  return [isOurs ? delayed(asked.code) : failed(asked.code)]
-}
+const obliged = (state: PolicyState) => ({ ...state, has_ended: hasEnded(state) })
 
 /** What was collected for this attempt, under whichever mandate. */
 const findCollection = async (
@@ -167,67 +225,4 @@ const findCollection = async (
     if (found.outcome !== 'done' || found.value) return found
   }
   return { outcome: 'done', value: null }
-}
-
-/** A premium is asked for no more, unless the provider was asked and nobody has recorded it. */
-const giveUp = async (
-  provider: Provider,
-  state: PolicyState,
-  premium: Premium,
-  at: At,
-): Promise<readonly PolicyCommand[]> => {
-  const { premium_id, attempt } = premium
-  const writtenOff = { type: 'WriteOffPremium', premium_id, reason: 'policy_ended' } as const
-  const found = await findCollection(provider, state, premium)
-  if (found.outcome === 'done') return found.value ? taken(premium, found.value, at) : [writtenOff]
-  const failure_code = found.outcome === 'refused' ? found.code : 'unanswered'
-  return [{ type: 'DelayPremium', premium_id, attempt, failure_code, now: at.now }]
-}
-
-/** What follows from a payment that the provider has taken on. */
-const taken = (premium: Premium, payment: ProviderPayment, at: At): readonly PolicyCommand[] => {
-  const { premium_id, attempt } = premium
-  const check_at = new Date(Date.parse(at.now) + askAfterMs).toISOString()
-  const requested = { premium_id, attempt, payment_intent_id: payment.id, check_at }
-  return [{ type: 'RecordPremiumRequest', ...requested }, ...settledBy(premium, payment, at)]
-}
-
-/** What a payment at the provider says of a premium; nothing while the banks have not answered. */
-const settledBy = (
-  premium: Premium,
-  { id, status, paid_at, failure_code, refunded_pence: total_pence }: ProviderPayment,
-  { now, calendar }: At,
-): readonly PolicyCommand[] => {
-  const { premium_id, attempt } = premium
-  const settled = { type: 'SettlePremium', premium_id, attempt, now } as const
-  switch (status) {
-    case 'succeeded':
-    case 'authorised': {
-      const collected_at = paid_at === null ? now : inBusinessTime(paid_at, now)
-      const collected_by = { payment_intent_id: id, collected_at, refundId: paidTwiceRefundIds(premium_id, attempt) }
-      const collected = { ...settled, result: { outcome: 'collected', ...collected_by } } as const
-      if (total_pence === 0) return [collected]
-      const failed_before = failedRefunds(premium)
-      const refund_id = providerRefundId(premium_id, attempt, total_pence, failed_before)
-      return [collected, { type: 'RecordProviderRefund', premium_id, refund_id, attempt, total_pence, failed_before }]
-    }
-    case 'processing':
-      return []
-    case 'open':
-    case 'cancelled':
-      return [{ ...settled, result: { outcome: 'failed', failure_code: failure_code ?? 'payment_failed', calendar } }]
-  }
-}
-
-/** Asks what became of a collection that nobody has told of. */
-const check = async (provider: Provider, premium: Premium, at: At): Promise<readonly PolicyCommand[]> => {
-  const { premium_id, attempt, payment_intent_id } = premium
-  const delayed = (failure_code: string): readonly PolicyCommand[] => [
-    { type: 'DelayPremium', premium_id, attempt, failure_code, now: at.now },
-  ]
-  if (payment_intent_id === null) return delayed('no_payment')
-  const read = await provider.readPayment(payment_intent_id)
-  if (read.outcome !== 'done') return delayed(read.outcome === 'refused' ? read.code : 'unanswered')
-  const settled = settledBy(premium, read.value, at)
-  return settled.length > 0 ? settled : delayed('processing')
 }

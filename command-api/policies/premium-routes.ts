@@ -64,7 +64,7 @@ const refundedPremium = (state: PolicyState, premium_id: PremiumId, id: PremiumR
   const premium = premiumOf(state, premium_id)
   const refund = premium.refunds.find(({ refund_id }) => refund_id === id)
   if (!refund) throw new Error(`Refund ${id} was made and does not exist.`)
-  return RefundedPremium.parse({ ...premium, refund: { ...refund, ...paymentOf(premium, refund) } })
+  return RefundedPremium.parse({ ...premium, refund: { ...refund, ...paymentOf(state, premium, refund) } })
 }
 
 /** What the operator does about premiums, and about cover that depends on them. */

@@ -1,69 +1,135 @@
 import { idOf } from '#domain/event.ts'
-import { debitFor, isHeldByCard } from '#domain/policies/refund-payment.ts'
-import { isOfCard } from '#domain/policies/refunds.ts'
-import { policy, type PolicyCommand } from '#domain/policies/policy.ts'
-import { refundedBy, type Premium, type PremiumRefund } from '#domain/premiums/record.ts'
+import { heldPence, type Payment } from '#domain/payments/payment.ts'
+import { policy } from '#domain/policies/policy.ts'
 import type { PolicyState } from '#domain/policies/state.ts'
+import type { Premium, PremiumRefund } from '#domain/premiums/record.ts'
+import { isNeedless } from '#domain/premiums/settle.ts'
 import { isTooEarly } from '#domain/retry.ts'
 import type { Provider } from '#infra/stripe/provider.ts'
-import { commandHandler, type Context, type Writer } from '../handle.ts'
-import type { Merchants } from '../merchants.ts'
+import { commandHandler, type Context } from '../handle.ts'
+import { makePayments, type PaymentDeps } from '../payments/payments.ts'
 import type { Timer } from '../timers.ts'
 
-type Deps = { readonly writer: Writer; readonly merchants: Merchants }
+type Due = { readonly state: PolicyState; readonly premium: Premium; readonly refund: PremiumRefund }
 
-/** Gives premiums back that were collected by Direct Debit, however often it takes, and each refund once. */
-export const refundPremiums = ({ writer, merchants }: Deps): Timer => {
+/** Gives back what is owed of premiums, however often it takes, and each refund once. */
+export const refundPremiums = (deps: PaymentDeps): Timer => {
+  const { writer, merchants } = deps
   const { handle, load } = commandHandler(writer, policy)
+  const payments = makePayments(deps)
+
+  /** One after the other, so that each is given back of what then is held. */
+  const dueIn = (state: PolicyState | undefined, id: string): Due | undefined => {
+    const premium = state?.premiums.find(({ refunds }) => refunds.some(({ refund_id }) => refund_id === id))
+    const refund = premium?.refunds.find(({ status, is_left }) => status === 'owed' && !is_left)
+    return state && premium && refund?.refund_id === id ? { state, premium, refund } : undefined
+  }
+
+  /** Says why it could not be given back. */
+  const giveBack = async (provider: Provider, due: Due, context: Context): Promise<string | undefined> => {
+    const { state, premium, refund } = due
+    const { refund_id, refund_pence } = refund
+    const found = await payments.paymentsOf(state, premium, context)
+    for (const each of found.filter((payment) => isNeedless(premium, payment))) await callOff(due, each, context)
+    const asked = found.find((each) => each.asked?.refund_id === refund_id)
+    if (asked) return askAgain(provider, due, asked, context)
+    // The newest that holds something, and is not asked for something else.
+    const from = found.findLast((each) => each.asked === null && heldPence(each) > 0)
+    if (!from) return 'no_payment'
+    const pence = Math.min(heldPence(from), refund_pence)
+    const ask = { refund_id, refund_pence: pence, idempotency_key: keyOf(from, refund, pence) }
+    const { state: after } = await payments.handle(from.payment_id, { type: 'AskRefund', ...ask }, context)
+    return after?.asked?.idempotency_key === ask.idempotency_key ? request(provider, due, after, context) : undefined
+  }
+
+  /** It was asked to give back what is owed no more: unless it has done so, it is asked no more. */
+  const callOff = async (due: Due, payment: Payment, context: Context): Promise<void> => {
+    if ((await follow(due, payment, context)) !== undefined) return
+    const { asked } = (await payments.load(payment.payment_id)) ?? payment
+    if (!asked) return
+    const { refund_id, idempotency_key } = asked
+    const refuse = { type: 'RefuseRefund', refund_id, idempotency_key, failure_code: 'not_owed' } as const
+    await payments.handle(payment.payment_id, refuse, context)
+  }
+
+  /** The answer was lost: it may have been given back. */
+  const askAgain = async (
+    provider: Provider,
+    due: Due,
+    asked: Payment,
+    context: Context,
+  ): Promise<string | undefined> => {
+    const failure_code = await follow(due, asked, context)
+    if (failure_code !== undefined) return failure_code
+    const now = await payments.load(asked.payment_id)
+    return now?.asked?.refund_id === due.refund.refund_id ? request(provider, due, now, context) : undefined
+  }
+
+  const follow = async ({ state, premium }: Due, { attempt, payment_intent_id }: Payment, context: Context) => {
+    if (payment_intent_id === null) return 'no_payment'
+    const followed = await payments.follow(state, premium, { attempt: attempt ?? 1, payment_intent_id }, context)
+    if (followed.outcome === 'done') return undefined
+    return followed.outcome === 'refused' ? followed.code : 'unanswered'
+  }
+
+  const request = async (
+    provider: Provider,
+    due: Due,
+    payment: Payment,
+    context: Context,
+  ): Promise<string | undefined> => {
+    const { id: policy_id, organisation_id } = due.state
+    const { asked, payment_intent_id, payment_id, premium_id } = payment
+    if (!asked || payment_intent_id === null) return 'no_payment'
+    const { refund_id, refund_pence, idempotency_key } = asked
+    // By these the provider's news tells which refund it is about.
+    const metadata = { organisation_id, policy_id, premium_id: premium_id ?? '', refund_id }
+    const answer = await provider.refund(payment_intent_id, refund_pence, idempotency_key, metadata)
+    if (answer.outcome === 'unanswered') return 'unanswered'
+    const refuse = async (failure_code: string): Promise<string> => {
+      await payments.handle(payment_id, { type: 'RefuseRefund', refund_id, idempotency_key, failure_code }, context)
+      return failure_code
+    }
+    // What was done under this key before may have failed since: the provider answers as it did then.
+    const isOld =
+      answer.outcome === 'done' &&
+      payment.refunds.some(({ provider_refund_id }) => provider_refund_id === answer.value.refund_id)
+    const failure_code = isOld
+      ? await refuse('refund_failed')
+      : answer.outcome === 'refused'
+        ? await refuse(answer.code)
+        : undefined
+    return (await follow(due, payment, context)) ?? failure_code
+  }
 
   return {
     kind: 'premium_refund',
     fire: async ({ stream, id }, context) => {
-      const state = await load(idOf(stream))
-      const premium = state?.premiums.find(({ refunds }) => refunds.some(({ refund_id }) => refund_id === id))
-      // One after the other, so that the provider's total tells which have been done.
-      const refund = premium?.refunds.find(({ status, is_left }) => status === 'owed' && !is_left)
-      if (!state || !premium || refund?.refund_id !== id) return
-      // It may have become owed of the card since this was due: the application gives that back.
-      if (isOfCard(refund)) return
-      if (isTooEarly(state.refund_retry_at[refund.refund_id], context.now)) return
-      const merchant = merchants(state.organisation_id, state.test)
-      const payment = debitFor(premium, refund)
-      const command: PolicyCommand =
-        payment === undefined && isHeldByCard(state, premium, refund)
-          ? { type: 'OweRefundOfCard', premium_id: premium.premium_id, refund_id: refund.refund_id }
-          : await giveBack(merchant?.provider, state, premium, refund, payment ?? premium, context)
-      await handle(state.id, command, context)
+      const before = dueIn(await load(idOf(stream)), id)
+      if (!before || isTooEarly(before.state.refund_retry_at[before.refund.refund_id], context.now)) return
+      const { premium_id } = before.premium
+      const { refund_id } = before.refund
+      const provider = merchants(before.state.organisation_id, before.state.test)?.provider
+      const due = dueIn(await payments.settle(before.state.id, premium_id, context), id)
+      const failure_code = !provider ? 'no_account' : due && (await giveBack(provider, due, context))
+      if (failure_code === undefined) return
+      const { now } = context
+      await handle(before.state.id, { type: 'DelayRefund', premium_id, refund_id, failure_code, now }, context)
     },
   }
 }
 
-const giveBack = async (
-  provider: Provider | undefined,
-  { organisation_id, id: policy_id }: PolicyState,
-  premium: Premium,
-  refund: PremiumRefund,
-  { payment_intent_id, attempt: collected_by }: Pick<Premium, 'payment_intent_id' | 'attempt'>,
-  { now }: Context,
-): Promise<PolicyCommand> => {
-  const { refund_id, refund_pence, failed_attempts, failed_provider_refunds } = refund
-  const { premium_id } = premium
-  const failed_before = failed_provider_refunds.length
-  const done = { type: 'RecordPremiumRefund', premium_id, refund_id, failed_before, attempt: collected_by } as const
-  const delayed = (failure_code: string) => ({ type: 'DelayRefund', premium_id, refund_id, failure_code, now }) as const
-  if (!provider) return delayed('no_account')
-  if (payment_intent_id === null) return delayed('no_payment')
-  const read = await provider.refundedPence(payment_intent_id)
-  if (read.outcome !== 'done') return delayed(read.outcome === 'refused' ? read.code : 'unanswered')
-  // What somebody gave back by hand meanwhile counts towards it, and so does what was done and never recorded.
-  const needed = refundedBy(premium, collected_by) + refund_pence - read.value
-  if (needed <= 0) return done
-  // Each attempt has a key of its own, since the provider remembers what has failed under a key.
-  const attempt = failed_before === 0 ? `${failed_attempts}` : `${failed_before}.${failed_attempts}`
-  const key = `premium_refund:${refund_id}:${attempt}:${needed}`
-  // By these the provider's news tells which refund it is about.
-  const metadata = { organisation_id, policy_id, premium_id, refund_id }
-  const refunded = await provider.refund(payment_intent_id, needed, key, metadata)
-  if (refunded.outcome === 'done') return done
-  return delayed(refunded.outcome === 'refused' ? refunded.code : 'unanswered')
+/** Each attempt has a key of its own, since the provider remembers what has failed under a key. */
+const keyOf = (payment: Payment, refund: PremiumRefund, pence: number): string => {
+  const { refund_id, failed_attempts, failed_provider_refunds } = refund
+  const failures = failed_provider_refunds.length
+  // As a version before this one asked for it: whichever of both comes first, the provider does it once.
+  if (payment.method === 'card' && pence === payment.captured_pence)
+    return [
+      'refund',
+      payment.payment_id,
+      ...failed_provider_refunds.slice(-1),
+      ...(failed_attempts === 0 ? [] : [failed_attempts]),
+    ].join(':')
+  return `premium_refund:${refund_id}:${failures === 0 ? '' : `${failures}.`}${failed_attempts}:${pence}`
 }

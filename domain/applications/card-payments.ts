@@ -60,8 +60,6 @@ export type RecordCardReturn = {
   readonly payment_id: PaymentId
   readonly how: 'refunded' | 'released' | 'closed'
   readonly amount_pence: number
-  /** Of what was sold for it, a premium is owed again instead: a sale that came first leaves it as it is. */
-  readonly unless_sold?: true
 }
 
 /** The provider tells, often days later, that what it gave back has come back to it. */
@@ -164,6 +162,8 @@ export const oweCardReturn = (
   state: ApplicationState,
 ): Decision => {
   const card = cardOf(state, payment_id)
+  // What was charged for a policy is settled with its premium.
+  if (card?.charged === true && card.policy_id !== null) return []
   const isClosed = is_owed_anew === true && card !== undefined && card.closed_as !== null
   return card && (isPending(card) || isClosed) ? [{ type: 'CardPaymentReturnOwed', payment_id, reason }] : []
 }
@@ -186,14 +186,11 @@ export const closeQuotePayments = ({ quote_id }: CloseQuotePayments, state: Appl
     .map(({ payment_id }) => ({ type: 'CardPaymentReturnOwed', payment_id, reason }))
 }
 
-export const recordCardReturn = (
-  { type: _type, unless_sold, ...returned }: RecordCardReturn,
-  state: ApplicationState,
-): Decision => {
+/** What was sold for it is settled with the policy: unless the application was to give it back already. */
+export const recordCardReturn = ({ type: _type, ...returned }: RecordCardReturn, state: ApplicationState): Decision => {
   const card = cardOf(state, returned.payment_id)
-  return card && card.status !== 'returned' && !(unless_sold === true && card.policy_id !== null)
-    ? [{ type: 'CardPaymentReturned', ...returned, policy_id: card.policy_id }]
-    : []
+  if (!card || card.status === 'returned' || (card.policy_id !== null && card.status !== 'returning')) return []
+  return [{ type: 'CardPaymentReturned', ...returned, policy_id: card.policy_id }]
 }
 
 /** A part that somebody gave back by hand has left it paid, and so does its failure. */

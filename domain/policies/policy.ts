@@ -10,8 +10,6 @@ import * as premiums from './premiums.ts'
 import { settlePremium, type SettlePremium } from './settle-premium.ts'
 import { writeOffPremium, type WriteOffPremium } from './write-off.ts'
 import * as refunds from './refunds.ts'
-import { oweRefundOfCard, type OweRefundOfCard } from './refund-payment.ts'
-import * as failedRefunds from './failed-refunds.ts'
 import { evolvePolicyState, type PolicyState } from './state.ts'
 import {
   activatePolicy,
@@ -51,17 +49,9 @@ export type PolicyCommand =
   | SettlePremium
   | premiums.RetryPremium
   | WriteOffPremium
-  | premiums.RecordCardCharged
   | refunds.RefundPremium
-  | refunds.RecordPremiumRefund
-  | refunds.RecordProviderRefund
-  | failedRefunds.RecordRefundFailure
-  | failedRefunds.RecordCardReturnFailure
-  | refunds.RecordCardReturned
   | refunds.DelayRefund
-  | OweRefundOfCard
   | refunds.CloseRefund
-  | refunds.RecordCardReturnClosed
   | refunds.RequestRefund
   | arrears.CheckArrears
   | arrears.SuspendPolicy
@@ -114,30 +104,14 @@ const decided = (command: PolicyCommand, state: PolicyState | undefined): readon
       return premiums.retryPremium(command, state)
     case 'WriteOffPremium':
       return writeOffPremium(command, state)
-    case 'RecordCardCharged':
-      return premiums.recordCardCharged(command, state)
     case 'RefundPremium':
       return refunds.refundPremium(command, state)
-    case 'RecordPremiumRefund':
-      return refunds.recordPremiumRefund(command, state)
-    case 'RecordProviderRefund':
-      return refunds.recordProviderRefund(command, state)
-    case 'RecordRefundFailure':
-      return failedRefunds.recordRefundFailure(command, state)
-    case 'RecordCardReturnFailure':
-      return failedRefunds.recordCardReturnFailure(command, state)
-    case 'RecordCardReturned':
-      return refunds.recordCardReturned(command, state)
     case 'DelayRefund':
       return refunds.delayRefund(command, state)
-    case 'OweRefundOfCard':
-      return oweRefundOfCard(command, state)
     case 'RequestRefund':
       return refunds.requestRefund(command, state)
     case 'CloseRefund':
       return refunds.closeRefund(command, state)
-    case 'RecordCardReturnClosed':
-      return refunds.recordCardReturnClosed(command, state)
     case 'CheckArrears':
       return arrears.checkArrears(command, state)
     case 'SuspendPolicy':

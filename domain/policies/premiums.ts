@@ -6,7 +6,6 @@ import { coversFrom, dueAfter } from './collection.ts'
 import { earlierOf } from '../dates.ts'
 import type { BankCalendar } from '../working-days.ts'
 import { hasEnded } from './ended.ts'
-import { refundedAtOnce } from './paid-premium.ts'
 import type { PolicyStreamEvent } from './record.ts'
 import { nextNumber, type PolicyState } from './state.ts'
 import { about, noteOf, premiumOf } from './premium-of.ts'
@@ -46,9 +45,6 @@ export type RetryPremium = {
   readonly note?: string
   readonly now: string
 }
-
-/** The card that paid the first premium was charged. */
-export type RecordCardCharged = { readonly type: 'RecordCardCharged'; readonly collected_at: string }
 
 type Decision = readonly PremiumEvent[]
 
@@ -130,12 +126,4 @@ export const retryPremium = (command: RetryPremium, policy: PolicyState): Decisi
     if (hasEnded(policy)) throw new Rejection('conflict', `This policy has ended (${policy.status}).`)
   }
   return [{ type: 'PremiumRetried', ...about(premium), attempt: attempts + 1, ...noteOf(command) }]
-}
-
-export const recordCardCharged = ({ collected_at }: RecordCardCharged, policy: PolicyState): Decision => {
-  const premium = policy.premiums.find(({ method, status }) => method === 'card' && status !== 'collected')
-  // The news that it was taken back may have come first.
-  if (!premium || premium.disputed_attempts.length > 0) return []
-  const collected = { type: 'PremiumCollected', ...about(premium), attempt: 1, method: 'card' } as const
-  return [{ ...collected, payment_intent_id: null, collected_at }, ...refundedAtOnce(premium, policy)]
 }

@@ -1,6 +1,6 @@
 import { claimEvents, type ClaimEvent } from '../claims/events.ts'
 import { evolveClaims, type Claim } from '../claims/record.ts'
-import { premiumEvents, type PremiumEvent, type PremiumRefundId } from '../premiums/events.ts'
+import { premiumEvents, type PremiumEvent, type PremiumId, type PremiumRefundId } from '../premiums/events.ts'
 import { evolvePremiums, refundable, type Premium } from '../premiums/record.ts'
 import { dateIn } from '../time-zone.ts'
 import { evolvePolicy, type PolicyRecord, type PolicyStreamEvent } from './record.ts'
@@ -23,6 +23,10 @@ export type PolicyState = PolicyRecord & {
   readonly refund_retry_at: Readonly<Record<PremiumRefundId, string | null>>
   /** What the operator asked for with each refund: what is owed of it may have become less since. */
   readonly asked_refunds: Readonly<Record<PremiumRefundId, AskedRefund>>
+  /** What the provider calls the payment of each attempt, as far as it is recorded here. */
+  readonly payment_intents: Readonly<Record<PremiumId, Readonly<Record<number, string>>>>
+  /** How many events it has: by it whoever looks elsewhere says what was known before. */
+  readonly changes: number
   /** When there was no cover, between a lapse and what reinstated it. */
   readonly uncovered: readonly { readonly from: string; readonly until: string }[]
 }
@@ -66,6 +70,8 @@ export const evolvePolicyState = (
       mandate_retry_at: mandateRetryAt(state, event),
       refund_retry_at: refundRetryAt(state, event),
       asked_refunds: askedRefunds(state, event),
+      payment_intents: paymentIntents(state, event),
+      changes: (state?.changes ?? 0) + 1,
       uncovered: uncovered(state, event, recorded),
     }
   )
@@ -116,6 +122,15 @@ const askedRefunds = (state: PolicyState | undefined, event: PolicyStreamEvent):
   const premium = state?.premiums.find((each) => each.premium_id === premium_id)
   const is_all = premium !== undefined && refundable(premium) === refund_pence
   return { ...before, [refund_id]: { refund_pence, is_all, note } }
+}
+
+const paymentIntents = (state: PolicyState | undefined, event: PolicyStreamEvent): PolicyState['payment_intents'] => {
+  const before = state?.payment_intents ?? {}
+  const tells =
+    event.type === 'PremiumRequested' || event.type === 'PremiumCollected' || event.type === 'PremiumReinstated'
+  if (!tells || event.payment_intent_id === null) return before
+  const { premium_id, attempt, payment_intent_id } = event
+  return { ...before, [premium_id]: { ...before[premium_id], [attempt]: payment_intent_id } }
 }
 
 const uncovered = (

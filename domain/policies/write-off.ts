@@ -1,7 +1,6 @@
 import { Rejection } from '../rejection.ts'
 import type { PremiumEvent, PremiumId, WriteOffReason } from '../premiums/events.ts'
 import type { Premium } from '../premiums/record.ts'
-import { paidByOther } from './paid-premium.ts'
 import { about, noteOf, premiumOf } from './premium-of.ts'
 import { waiveRefunds } from './refunds.ts'
 import type { PolicyState } from './state.ts'
@@ -18,15 +17,14 @@ type WhyWrittenOff = Pick<WriteOffPremium, 'reason' | 'note'>
 
 type Decision = readonly PremiumEvent[]
 
-export const writtenOff = (premium: Premium, { reason, ...said }: WhyWrittenOff = { reason: 'policy_ended' }) =>
+const writtenOff = (premium: Premium, { reason, ...said }: WhyWrittenOff = { reason: 'policy_ended' }) =>
   ({ type: 'PremiumWrittenOff', ...about(premium), attempt: premium.attempt, reason, ...noteOf(said) }) as const
 
-/**
- * What the payer's bank took back is not asked for any more: nothing of it is to be given back either. Where another payment
- * stands, that pays it.
- */
-export const giveUp = (policy: PolicyState, premium: Premium, why?: WhyWrittenOff): Decision =>
-  paidByOther(premium, policy) ?? [writtenOff(premium, why), ...waiveRefunds(policy, premium)]
+/** What the payer's bank took back is not asked for any more: nothing of it is to be given back either. */
+const giveUp = (policy: PolicyState, premium: Premium, why?: WhyWrittenOff): Decision => [
+  writtenOff(premium, why),
+  ...waiveRefunds(policy, premium),
+]
 
 export const writeOffPremium = (command: WriteOffPremium, policy: PolicyState): Decision => {
   const { premium_id, reason } = command

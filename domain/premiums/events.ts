@@ -90,6 +90,24 @@ export const premiumEvents = {
   }),
   /** The payer's bank has taken back what stood beside another payment, or beside one that is asked for: that is lost after all. */
   PremiumTakenBack: event({ ...premium, attempt: Attempt, disputed_on: CalendarDate }),
+  /** Which payments stand for it, where that is more than the last that was asked for. */
+  PremiumPaymentsChanged: event({
+    premium_id: PremiumId,
+    /** The one that pays it. */
+    attempt: Attempt,
+    method: PremiumMethod,
+    payment_intent_id: ProviderId.nullable(),
+    collected_at: z.iso.datetime().nullable(),
+    also_paid_by: z.array(
+      z.object({
+        attempt: Attempt,
+        method: PremiumMethod,
+        payment_intent_id: ProviderId.nullable(),
+        collected_at: z.iso.datetime(),
+      }),
+    ),
+    disputed_attempts: z.array(Attempt),
+  }),
   /** It is not asked for any more. */
   PremiumWrittenOff: event({ ...premium, attempt: Attempt, reason: WriteOffReason, ...byTheTeam }),
   PremiumRefundOwed: event({
@@ -104,7 +122,15 @@ export const premiumEvents = {
   }),
   /** Somebody has given a part of it back at the provider: only so much of it is owed still. */
   PremiumRefundReduced: event({ ...premium, ...refund, attempt: Attempt, refund_pence: Pence }),
-  PremiumRefunded: event({ ...premium, ...refund, attempt: Attempt, refund_pence: Pence, reason: RefundReason }),
+  PremiumRefunded: event({
+    ...premium,
+    ...refund,
+    attempt: Attempt,
+    refund_pence: Pence,
+    reason: RefundReason,
+    /** What the provider calls it; it was not recorded before payments had streams of their own. */
+    provider_refund_id: ProviderId.optional(),
+  }),
   /** It could not be given back: it is tried again, or left to the team. */
   PremiumRefundDelayed: event({
     ...refund,

@@ -27,6 +27,8 @@ export const PremiumRefund = z.object({
   failure_code: z.string().nullable(),
   failed_attempts: z.int(),
   is_left: z.boolean().describe('It has failed so often, or after it was given back, that it is left to the team.'),
+  provider_refunds: z.array(z.string()).describe('What the provider calls its refunds that it is made of.'),
+  waived_as: z.enum(['not_owed', 'taken_back']).nullable().describe('Why it is owed no more.'),
   failed_provider_refunds: z
     .array(z.string())
     .describe('What the provider calls its refunds that have failed after they were made.'),
@@ -58,8 +60,8 @@ export const Premium = z
           method: PremiumMethod,
           payment_intent_id: z.string().nullable(),
           reinstated_at: z.iso.datetime(),
-          /** Of what is given back where another attempt pays the premium. */
-          refund_id: PremiumRefundId,
+          /** Of what is given back where another attempt pays the premium; null since refunds are planned by amounts. */
+          refund_id: PremiumRefundId.nullable(),
         }),
       )
       .describe('Other attempts whose payment is the firm’s as well, such as after a dispute that was won.'),
@@ -172,6 +174,16 @@ const changeBy = (premium: Premium, event: Exclude<PremiumEvent, Of<'PremiumDue'
     }
     case 'PremiumTakenBack':
       return {}
+    case 'PremiumPaymentsChanged': {
+      const { disputed_attempts, attempt, method, payment_intent_id, collected_at } = event
+      const also_paid_by = event.also_paid_by.map(({ collected_at: reinstated_at, ...other }) => ({
+        ...other,
+        reinstated_at,
+        refund_id: null,
+      }))
+      const pays = premium.status === 'collected' ? { attempt, method, payment_intent_id, collected_at } : {}
+      return { ...pays, also_paid_by, disputed_attempts }
+    }
     case 'PremiumWrittenOff':
       return { ...settled, status: 'written_off', note: event.note ?? premium.note }
     case 'PremiumRefundOwed': {
@@ -190,9 +202,10 @@ const changeBy = (premium: Premium, event: Exclude<PremiumEvent, Of<'PremiumDue'
       const others = premium.refunds.filter((each) => each.refund_id !== refund_id)
       const before = refundOf(premium, event)
       const { failed_provider_refunds, card_payment_id, note } = before ?? untried
-      const { attempt } = event
-      const given = { refund_id, refund_pence, reason, status: 'refunded' as const, attempt }
-      const refunds = [...others, { ...untried, ...given, failed_provider_refunds, card_payment_id, note }]
+      const { attempt, provider_refund_id } = event
+      const given = { refund_id, refund_pence, reason, status: 'refunded' as const, attempt, note }
+      const provider_refunds = provider_refund_id === undefined ? [] : [provider_refund_id]
+      const refunds = [...others, { ...untried, ...given, failed_provider_refunds, card_payment_id, provider_refunds }]
       return { refunds, refunded_pence: premium.refunded_pence - standingPence(before) + countedPence(given) }
     }
     case 'PremiumRefundDelayed': {
@@ -217,7 +230,14 @@ const changeBy = (premium: Premium, event: Exclude<PremiumEvent, Of<'PremiumDue'
       return { refunds: changed(premium, event, closed), refunded_pence: premium.refunded_pence + countedPence(before) }
     }
     case 'PremiumRefundWaived':
-      return { refunds: changed(premium, event, { status: 'waived', is_left: false, ...noted(event.reason) }) }
+      return {
+        refunds: changed(premium, event, {
+          status: 'waived',
+          is_left: false,
+          waived_as: event.why,
+          ...noted(event.reason),
+        }),
+      }
   }
 }
 
@@ -239,6 +259,8 @@ const untried: Omit<PremiumRefund, 'refund_id' | 'refund_pence' | 'reason' | 'st
   failure_code: null,
   failed_attempts: 0,
   is_left: false,
+  provider_refunds: [],
+  waived_as: null,
   failed_provider_refunds: [],
   note: null,
 }

@@ -40,6 +40,24 @@ export type ProviderPayment = {
   readonly provider_customer_id: string | null
 }
 
+/** Newest first. */
+export type ToldPayment = ProviderPayment & {
+  readonly refunds: readonly {
+    readonly provider_refund_id: string
+    /** Ours, where we have asked for it. */
+    readonly refund_id: string | null
+    readonly refund_pence: number
+    readonly has_failed: boolean
+    readonly failure_code: string | null
+  }[]
+  /** Those that take, or took, money. */
+  readonly disputes: readonly {
+    readonly provider_dispute_id: string
+    readonly disputed_pence: number
+    readonly status: 'open' | 'won' | 'lost'
+  }[]
+}
+
 export type NetworkStatus = 'pending' | 'accepted' | 'refused' | 'revoked'
 
 export type ProviderMandate = { readonly id: string; readonly network_status: NetworkStatus; readonly active: boolean }
@@ -219,6 +237,21 @@ export const makeStripe = (http: Pick<GuardedHttp, 'request'>, timeoutMs = asked
           return data.filter((refund) => !hasFailed(refund)).reduce((sum, { amount }) => sum + amount, 0)
         }),
 
+      /** A payment with all its refunds and disputes, as of now. */
+      tell: (id: string): Promise<Outcome<ToldPayment>> =>
+        ask(async () => {
+          const intent = await stripe.paymentIntents.retrieve(id, { expand: ['latest_charge'] })
+          const list = { payment_intent: id, limit: 100 }
+          // In this order: what is read later may hold more, which the next look finds.
+          const disputes = await stripe.disputes.list(list)
+          const refunds = await stripe.refunds.list(list)
+          return {
+            ...payment(intent),
+            refunds: refunds.data.map(refundTold),
+            disputes: disputes.data.flatMap(disputeTold),
+          }
+        }),
+
       /** Whether a dispute has taken what was paid: an inquiry takes nothing, and one that was won has given it back. */
       isTakenBack: (dispute_id: string) =>
         ask(async () => {
@@ -259,6 +292,20 @@ export const makeStripe = (http: Pick<GuardedHttp, 'request'>, timeoutMs = asked
   }
 }
 export type Provider = ReturnType<ReturnType<typeof makeStripe>>
+
+const refundTold = (refund: Stripe.Refund): ToldPayment['refunds'][number] => ({
+  provider_refund_id: refund.id,
+  refund_id: refund.metadata?.['refund_id'] ?? null,
+  refund_pence: refund.amount,
+  has_failed: hasFailed(refund),
+  failure_code: hasFailed(refund) ? (wordOf(refund.failure_reason) ?? 'refund_failed') : null,
+})
+
+const disputeTold = ({ id, amount, status }: Stripe.Dispute): ToldPayment['disputes'] => {
+  if (/^(prevented|warning_\w+)$/.test(status)) return []
+  const told = { provider_dispute_id: id, disputed_pence: amount }
+  return [{ ...told, status: status === 'won' ? 'won' : status === 'lost' ? 'lost' : 'open' }]
+}
 
 const hasFailed = ({ status }: Stripe.Refund): boolean => status === 'failed' || status === 'canceled'
 

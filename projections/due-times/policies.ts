@@ -76,6 +76,8 @@ export const policyDueTimes = (event: PolicyEvent, occurred_at: string): DueTime
   }
 }
 
+const dayAfter = (at: string): string => new Date(Date.parse(at) + 24 * 60 * 60 * 1000).toISOString()
+
 type PremiumTime = {
   readonly kind: 'policy_premium' | 'premium' | 'premium_refund'
   readonly id: string
@@ -93,7 +95,8 @@ export const premiumDueTimes = (
     case 'PremiumDue':
       return [
         { kind: 'policy_premium', id: policy_id, due_at: event.next_due_at },
-        premium(event.method === 'card' ? null : occurred_at),
+        // A card is charged by itself: it is looked at, should the news of that be lost.
+        premium(event.method === 'card' ? dayAfter(occurred_at) : occurred_at),
       ]
     case 'PremiumRequested':
       return [premium(event.check_at)]
@@ -106,9 +109,7 @@ export const premiumDueTimes = (
     case 'PremiumWrittenOff':
       return [premium(null)]
     case 'PremiumRefundOwed':
-      return [
-        { kind: 'premium_refund', id: event.refund_id, due_at: event.card_payment_id === null ? occurred_at : null },
-      ]
+      return [{ kind: 'premium_refund', id: event.refund_id, due_at: occurred_at }]
     case 'PremiumRefunded':
     case 'PremiumRefundFailed':
     case 'PremiumRefundPaidOtherwise':
@@ -119,6 +120,7 @@ export const premiumDueTimes = (
     case 'PremiumRefundReduced':
     case 'PremiumReinstated':
     case 'PremiumTakenBack':
+    case 'PremiumPaymentsChanged':
       return []
     case 'PremiumRefundRequested':
       return [{ kind: 'premium_refund', id: event.refund_id, due_at: occurred_at }]

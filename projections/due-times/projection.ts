@@ -16,6 +16,8 @@ import { quoteEvents, type QuoteEvent } from '#domain/quotes/events.ts'
 import type { Projection } from '../projection.ts'
 import { leadDueTimes } from './leads.ts'
 import { cardPaymentDue, cardPaymentKinds, isCardEvent, isCardPaymentKind } from './card-payments.ts'
+import { paymentStreamEvents, type PaymentStreamEvent } from '#domain/payments/payment-events.ts'
+import { isOfPayment, paymentDueTime } from './payments.ts'
 import { policyDueTimes, premiumDueTimes } from './policies.ts'
 import { isOfOutreach, outreachDueEvents, outreachDueTime, outreachTimers, type OutreachDueEvent } from './outreach.ts'
 import type { Row } from './row.ts'
@@ -29,6 +31,7 @@ const dueTimeEvents = {
   ...applicationStreamEvents,
   ...policyEvents,
   ...premiumEvents,
+  ...paymentStreamEvents,
   ...leadEvents,
   ...cycleEvents,
   ...outreachDueEvents,
@@ -39,7 +42,15 @@ const dueTimeEvents = {
 
 type OfIngest = Extract<IngestEvent, { type: 'IngestDeferred' | 'IngestRetried' | 'IngestFailed' }>
 type OfCycle = Extract<MembershipEvent, { type: keyof typeof cycleEvents }>
-type DueEvent = ApplicationStreamEvent | PolicyEvent | PremiumEvent | LeadEvent | OfIngest | OfCycle | OutreachDueEvent
+type DueEvent =
+  | PaymentStreamEvent
+  | ApplicationStreamEvent
+  | PolicyEvent
+  | PremiumEvent
+  | LeadEvent
+  | OfIngest
+  | OfCycle
+  | OutreachDueEvent
 
 const isOfPremium = (event: DueEvent): event is PremiumEvent => event.type in premiumEvents
 const isOfPolicy = (event: DueEvent): event is PolicyEvent => event.type in policyEvents
@@ -50,8 +61,8 @@ const isOfCycle = (event: DueEvent): event is OfCycle => event.type in cycleEven
 /** What will be due, and when. A row goes when what it waits for has happened, or can happen no more. */
 export const dueTimes: Projection<typeof dueTimeEvents, Row, 'organisation_id' | 'kind' | 'id'> = {
   name: 'due_times',
-  version: 18,
-  categories: ['application', 'policy', 'lead', 'ingest', 'membership', 'outreach', 'outreach_person'],
+  version: 19,
+  categories: ['application', 'policy', 'payment', 'lead', 'ingest', 'membership', 'outreach', 'outreach_person'],
   events: dueTimeEvents,
   awaited: 'never',
   table: {
@@ -69,6 +80,7 @@ export const dueTimes: Projection<typeof dueTimeEvents, Row, 'organisation_id' |
 
   keys: (event, recorded) => {
     const organisation_id = organisationOf(recorded)
+    if (isOfPayment(event)) return [{ organisation_id, kind: 'payment', id: event.payment_id }]
     if (isOfOutreach(event)) return outreachTimers(event, recorded).map((timer) => ({ organisation_id, ...timer }))
     if (isOfPremium(event))
       return premiumTimesOf(event, recorded).map(({ kind, id }) => ({ organisation_id, kind, id }))
@@ -94,6 +106,11 @@ export const dueTimes: Projection<typeof dueTimeEvents, Row, 'organisation_id' |
     const { stream } = recorded
     const { occurred_at } = recorded.metadata
     const place = { ...key, stream }
+    if (isOfPayment(event)) {
+      const due_at = paymentDueTime(event, occurred_at)
+      if (due_at === undefined) return row
+      return due_at === null ? undefined : { ...place, due_at, after_days: null }
+    }
     if (isOfPremium(event)) {
       const due_at = premiumTimesOf(event, recorded).find(({ kind, id }) => kind === key.kind && id === key.id)?.due_at
       return due_at ? { ...place, due_at, after_days: null } : undefined

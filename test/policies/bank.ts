@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { NewEvent, Position, RecordedEvent } from '#domain/event.ts'
 import type { EventLog } from '#infra/event-log/event-log.ts'
-import type { Collection, Outcome, Provider, ProviderPayment } from '#infra/stripe/provider.ts'
+import type { Collection, Outcome, Provider, ProviderPayment, ToldPayment } from '#infra/stripe/provider.ts'
 
 type Intent = Omit<ProviderPayment, 'status' | 'refunded_pence'> & {
   status: ProviderPayment['status']
@@ -87,6 +87,27 @@ export const makeBank = () => {
         .filter(({ provider_customer_id }) => provider_customer_id === customer)
         .find((each) => names.every((name) => each.metadata[name] === metadata[name]))
       return done<ProviderPayment | null>(found ? { ...found } : null)
+    },
+    tell: async (id: string): Promise<Outcome<ToldPayment>> => {
+      const index = intents.findIndex((each) => each.id === id && id !== missing.id)
+      const found = intents[index]
+      if (!found) return { outcome: 'refused', code: 'resource_missing', message: '' }
+      const status = found.is_disputed ? ('open' as const) : ('won' as const)
+      const dispute = { provider_dispute_id: `dp_${index}`, disputed_pence: found.amount_pence, status }
+      const made = refunds.filter(({ intent }) => intent === id).toReversed()
+      return done({
+        ...found,
+        paid_at: found.paid_at ?? (found.status === 'succeeded' ? '2026-07-01T09:00:00.000Z' : null),
+        failure_code: found.failure_code ?? (found.status === 'open' ? 'insufficient_funds' : null),
+        refunds: made.map(({ refund_id, pence, metadata, has_failed }) => ({
+          provider_refund_id: refund_id,
+          refund_id: metadata['refund_id'] ?? null,
+          refund_pence: pence,
+          has_failed,
+          failure_code: has_failed ? 'refund_failed' : null,
+        })),
+        disputes: found.dispute_changes === 0 ? [] : [dispute],
+      })
     },
     isTakenBack: async (dispute_id: string) =>
       done(intents[Number(dispute_id.slice('dp_'.length))]?.is_disputed ?? false),
@@ -174,5 +195,12 @@ export const memoryLog = () => {
       return { outcome: 'appended', revision: known.length + added.length - 1, position: String(position) as Position }
     },
   }
-  return { log: log as EventLog, kill, streamOf: (stream: string) => streams.get(stream) ?? [], newId: randomUUID }
+  return {
+    log: log as EventLog,
+    kill,
+    streamOf: (stream: string) => streams.get(stream) ?? [],
+    streamsOf: (category: string) =>
+      [...streams].filter(([name]) => name.startsWith(`${category}-`)).map(([, recorded]) => recorded),
+    newId: randomUUID,
+  }
 }

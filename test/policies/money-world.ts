@@ -3,6 +3,7 @@ import { expect } from 'vitest'
 import { application } from '#domain/applications/application.ts'
 import { applicationStreamEvents } from '#domain/applications/record.ts'
 import { fromStored, toStored, type EventOf, type EventShapes, type RecordedEvent } from '#domain/event.ts'
+import { paymentStreamEvents } from '#domain/payments/payment-events.ts'
 import { policyEvents } from '#domain/policies/events.ts'
 import { policy } from '#domain/policies/policy.ts'
 import { policyStreamEvents } from '#domain/policies/record.ts'
@@ -11,17 +12,14 @@ import { OrganisationId } from '#domain/values.ts'
 import { quoteEvents } from '#domain/quotes/events.ts'
 import { makeLog } from '#infra/log.ts'
 import { settleCardPayments } from '../../command-api/applications/settle-card-payments.ts'
-import { whenPremiumRefundOwedReturnCard } from '../../command-api/applications/when-premium-refund-owed-return-card.ts'
 import { commandHandler } from '../../command-api/handle.ts'
 import { collectPremiums } from '../../command-api/policies/collect-premiums.ts'
 import { policyTimers } from '../../command-api/policies/timers.ts'
 import { refundPremiums } from '../../command-api/policies/refund-premiums.ts'
-import { whenCardSettledRecordPremium } from '../../command-api/policies/when-card-settled-record-premium.ts'
-import { contextOf, type Reaction } from '../../command-api/reaction.ts'
 import { makePaymentNews } from '../../command-api/receive-payment-news.ts'
-import { makeIsRefundOwed } from '../../command-api/refund-owed.ts'
 import { makeWriter } from '../../command-api/writer.ts'
 import { cardPaymentDue, isCardEvent } from '../../projections/due-times/card-payments.ts'
+import { paymentDueTime } from '../../projections/due-times/payments.ts'
 import { policyDueTimes, premiumDueTimes } from '../../projections/due-times/policies.ts'
 import type { Row } from '../../projections/due-times/row.ts'
 import { started } from '../applications/builders.ts'
@@ -66,6 +64,17 @@ const dueOf = (recorded: readonly RecordedEvent[]): readonly Due[] => {
   return [...rows.values()].toSorted((one, other) => (one.due_at < other.due_at ? -1 : 1))
 }
 
+/** When it is asked what became of a payment. */
+const paymentDueOf = (recorded: readonly RecordedEvent[]): readonly Due[] => {
+  let due: Due | undefined
+  for (const each of recorded) {
+    const event = fromStored(paymentStreamEvents, each)
+    const due_at = paymentDueTime(event, each.metadata.occurred_at)
+    if (due_at !== undefined) due = due_at === null ? undefined : { kind: 'payment', id: event.payment_id, due_at }
+  }
+  return due ? [due] : []
+}
+
 /** When the card payment is given back, as the same read model would have it. */
 const cardReturnsOf = (recorded: readonly RecordedEvent[]): readonly Due[] => {
   const place = { kind: 'card_payment_return', id: payment_id, organisation_id, stream: applicationStream } as const
@@ -85,7 +94,8 @@ export const openWorld = async ({
   is_by_card = false,
 }: { readonly end_date: string | null; readonly is_by_card?: boolean } = bound) => {
   const bank = makeBank()
-  const { log, kill, streamOf } = memoryLog()
+  const { log, kill, streamOf, streamsOf } = memoryLog()
+  const paymentsOf = () => streamsOf('payment')
   const clock = { at: '2026-07-01T09:00:00.000Z' }
   let told = 0
   const context = () => ({
@@ -121,8 +131,8 @@ export const openWorld = async ({
     })
     const timers = [
       ...collectPremiums({ ...deps, calendar: everyDay }),
-      refundPremiums(deps),
-      ...settleCardPayments(deps),
+      refundPremiums({ ...deps, calendar: everyDay }),
+      ...settleCardPayments({ ...deps, calendar: everyDay }),
       ...life,
     ]
     return { ...commandHandler(writer, policy), cards: commandHandler(writer, application), timers, receive, writer }
@@ -158,30 +168,6 @@ export const openWorld = async ({
     { type: 'PolicyActivated', start_date: bound.start_date },
   ])
 
-  const delivered = new Map<string, number>()
-  /** What is new of each stream, all of it twice: whoever reacts may be killed before that is remembered. */
-  const react = async <Shapes extends EventShapes>(reaction: Reaction<Shapes>) => {
-    for (const each of [applicationStream, stream]) {
-      const place = `${reaction.name} ${each}`
-      const recorded = streamOf(each)
-      const added = recorded.slice(delivered.get(place) ?? 0).filter(({ type }) => type in reaction.events)
-      delivered.set(place, recorded.length)
-      for (const happened of [...added, ...added])
-        await reaction.react(
-          fromStored(reaction.events, happened),
-          happened,
-          contextOf(reaction, happened, new AbortController().signal),
-        )
-    }
-  }
-  /** What is owed on the card becomes the application's, and what became of it the policy's. */
-  const follow = async () => {
-    const { writer } = start()
-    for (let time = 0; is_by_card && time < 2; time++) {
-      await react(whenPremiumRefundOwedReturnCard(writer, makeIsRefundOwed(writer)))
-      await react(whenCardSettledRecordPremium(writer, async () => undefined))
-    }
-  }
   const attempt = async (
     work: (process: ReturnType<typeof start>) => Promise<unknown>,
     killAt?: 'before' | 'after',
@@ -195,7 +181,6 @@ export const openWorld = async ({
     } finally {
       kill.at = undefined
     }
-    await follow()
   }
   const fire = async (due: Due, killAt?: 'before' | 'after') => {
     if (due.due_at > clock.at) clock.at = due.due_at
@@ -207,7 +192,11 @@ export const openWorld = async ({
             {
               ...due,
               organisation_id,
-              stream: due.kind.startsWith('card_payment') ? applicationStream : stream,
+              stream: due.kind.startsWith('card_payment')
+                ? applicationStream
+                : due.kind === 'payment'
+                  ? `payment-${due.id}`
+                  : stream,
             },
             context(),
           ),
@@ -292,7 +281,11 @@ export const openWorld = async ({
     tellOfRefunds,
     tellOfFailedRefunds,
     attempt,
-    due: () => [...dueOf(streamOf(stream)), ...cardReturnsOf(streamOf(applicationStream))],
+    due: () => [
+      ...dueOf(streamOf(stream)),
+      ...paymentsOf().flatMap(paymentDueOf),
+      ...cardReturnsOf(streamOf(applicationStream)),
+    ],
     card: async () => (await start().cards.load(application_id))?.payments.cards[0],
     state: async () => start().load(policy_id),
   }

@@ -1,0 +1,168 @@
+import { application } from '#domain/applications/application.ts'
+import { PaymentId } from '#domain/payments/events.ts'
+import { payment, type Opened, type Payment, type Told } from '#domain/payments/payment.ts'
+import { policy } from '#domain/policies/policy.ts'
+import { premiumOf } from '#domain/policies/premium-of.ts'
+import type { PolicyState } from '#domain/policies/state.ts'
+import { PremiumRefundId, type PremiumId } from '#domain/premiums/events.ts'
+import type { Premium } from '#domain/premiums/record.ts'
+import { PolicyId } from '#domain/values.ts'
+import type { BankCalendar } from '#domain/working-days.ts'
+import { inBusinessTime } from '#infra/clock.ts'
+import { derivedId } from '#infra/ids.ts'
+import type { Outcome, Provider, ToldPayment } from '#infra/stripe/provider.ts'
+import { commandHandler, type Context, type Writer } from '../handle.ts'
+import type { Merchants } from '../merchants.ts'
+import { doneOr, known } from '../provider-answers.ts'
+import { tooManyAtOnce } from '../writer.ts'
+
+export type PaymentDeps = {
+  readonly writer: Writer
+  readonly merchants: Merchants
+  readonly calendar: BankCalendar
+}
+
+const attempts = 20
+
+/** The id of the payment by which a premium is collected, by how often it was asked for. */
+export const debitPaymentId = (premium_id: PremiumId, attempt: number): PaymentId =>
+  PaymentId.parse(derivedId('debit_payment', premium_id, String(attempt)))
+
+const isByCard = ({ card_payment_id }: PolicyState, { number }: Premium, attempt: number): boolean =>
+  card_payment_id !== null && number === 1 && attempt === 1
+
+/** The payment of an attempt, as it is opened. */
+export const openedAs = (
+  state: PolicyState,
+  premium: Premium,
+  attempt: number,
+  amount_pence = premium.amount_pence,
+): Opened => {
+  const { id, application_id, card_payment_id, currency_code } = state
+  const { premium_id } = premium
+  const isCard = isByCard(state, premium, attempt)
+  return {
+    payment_id: isCard ? PaymentId.parse(card_payment_id) : debitPaymentId(premium_id, attempt),
+    application_id,
+    policy_id: PolicyId.parse(id),
+    premium_id,
+    method: isCard ? 'card' : 'direct_debit',
+    attempt,
+    amount_pence,
+    currency_code,
+  }
+}
+
+const toldOf = (
+  { id, status, amount_pence, paid_at, failure_code, refunds, disputes }: ToldPayment,
+  now: string,
+): Told => ({
+  payment_intent_id: id,
+  status,
+  captured_pence: amount_pence,
+  captured_at: paid_at === null ? null : inBusinessTime(paid_at, now),
+  failure_code,
+  // The provider lists the newest first.
+  refunds: refunds.toReversed().map((refund) => ({
+    ...refund,
+    refund_id: PremiumRefundId.safeParse(refund.refund_id).data ?? null,
+  })),
+  disputes: disputes.toReversed(),
+})
+
+/**
+ * What stands at the provider is read and recorded with the payment; what follows is decided with the policy. Each is asked for
+ * again while others write at the same time, so that nothing is decided by what was true before.
+ */
+export const makePayments = ({ writer, merchants, calendar }: PaymentDeps) => {
+  const payments = commandHandler(writer, payment)
+  const policies = commandHandler(writer, policy)
+  const applications = commandHandler(writer, application)
+
+  /** Records what the provider says of a payment, and opens it where it is not known yet. */
+  const look = async (
+    provider: Provider,
+    opened: Opened,
+    payment_intent_id: string,
+    context: Context,
+  ): Promise<Outcome<Payment>> => {
+    for (let time = 0; time < attempts; time++) {
+      const changes = (await payments.load(opened.payment_id))?.changes ?? 0
+      const read = await provider.tell(payment_intent_id)
+      if (read.outcome !== 'done') return read
+      const told = toldOf(read.value, context.now)
+      const { amount_pence } = read.value
+      const command = { type: 'RecordTold', told, opened: { ...opened, amount_pence }, changes } as const
+      const { state, events } = await payments.handle(opened.payment_id, command, context)
+      if (state?.changes === changes + events.length) return { outcome: 'done', value: state }
+    }
+    throw tooManyAtOnce()
+  }
+
+  /** What the provider calls the payment of an attempt, where a version before this one has recorded it. */
+  const intentOf = async (state: PolicyState, premium: Premium, attempt: number): Promise<string | undefined> => {
+    if (!isByCard(state, premium, attempt)) return state.payment_intents[premium.premium_id]?.[attempt]
+    const cards = (await applications.load(state.application_id))?.payments.cards ?? []
+    return cards.find(({ payment_id }) => payment_id === state.card_payment_id)?.payment_intent_id
+  }
+
+  /** Every payment of a premium, in the order of the attempts. One that has no stream yet is looked at first. */
+  const paymentsOf = async (state: PolicyState, premium: Premium, context: Context): Promise<readonly Payment[]> => {
+    const found: Payment[] = []
+    for (let attempt = 1; attempt <= premium.attempts; attempt++) {
+      const opened = openedAs(state, premium, attempt)
+      const stands = (await payments.load(opened.payment_id)) ?? (await adopt(state, premium, opened, context))
+      if (stands) found.push(stands)
+    }
+    return found
+  }
+
+  const adopt = async (
+    state: PolicyState,
+    premium: Premium,
+    opened: Opened,
+    context: Context,
+  ): Promise<Payment | undefined> => {
+    const intent = await intentOf(state, premium, opened.attempt ?? 1)
+    const provider = merchants(state.organisation_id, state.test)?.provider
+    if (intent === undefined || !provider) return undefined
+    return doneOr('unavailable', known(await look(provider, opened, intent, context)))
+  }
+
+  /** Looks at a payment of a premium, and settles the premium. */
+  const follow = async (
+    state: PolicyState,
+    premium: Premium,
+    { attempt, payment_intent_id }: { readonly attempt: number; readonly payment_intent_id: string },
+    context: Context,
+  ): Promise<Outcome<PolicyState | undefined>> => {
+    const provider = merchants(state.organisation_id, state.test)?.provider
+    if (!provider) return { outcome: 'done', value: state }
+    const looked = await look(provider, openedAs(state, premium, attempt), payment_intent_id, context)
+    if (looked.outcome !== 'done') return looked
+    return { outcome: 'done', value: await settle(state.id, premium.premium_id, context) }
+  }
+
+  /** Decides what follows for a premium from what stands at the provider, until nothing more does. */
+  const settle = async (
+    policy_id: string,
+    premium_id: PremiumId,
+    context: Context,
+  ): Promise<PolicyState | undefined> => {
+    for (let time = 0; time < attempts; time++) {
+      const before = await policies.load(policy_id)
+      if (!before) return undefined
+      const found = await paymentsOf(before, premiumOf(before, premium_id), context)
+      const refundIdOf = (name: string) => PremiumRefundId.parse(derivedId('premium_refund', premium_id, name))
+      const { changes } = before
+      const told = { premium_id, payments: found, changes, now: context.now, calendar, refundIdOf }
+      const { state, events } = await policies.handle(policy_id, { type: 'SettlePremium', ...told }, context)
+      if (state?.changes === changes && events.length === 0) return state
+    }
+    throw tooManyAtOnce()
+  }
+
+  return { follow, paymentsOf, settle, handle: payments.handle, load: payments.load }
+}
+
+export type Payments = ReturnType<typeof makePayments>

@@ -1,0 +1,336 @@
+import type { Decider } from '../decider.ts'
+import type { PremiumId, PremiumRefundId } from '../premiums/events.ts'
+import type { ApplicationId, PolicyId } from '../values.ts'
+import type { PaymentId } from './events.ts'
+import { paymentStreamEvents, type PaymentStreamEvent } from './payment-events.ts'
+
+export type MadeRefund = {
+  readonly provider_refund_id: string
+  /** Null: by hand, at the provider. */
+  readonly refund_id: PremiumRefundId | null
+  readonly refund_pence: number
+  readonly has_failed: boolean
+  readonly failure_code: string | null
+}
+
+export type Dispute = {
+  readonly provider_dispute_id: string
+  readonly disputed_pence: number
+  readonly status: 'open' | 'won' | 'lost'
+}
+
+/** The key is the same however often it is asked for. */
+type AskedRefund = Pick<AskRefund, 'refund_id' | 'refund_pence' | 'idempotency_key'>
+
+/** A payment at the provider, as far as it is known. What it holds is a sum of what happened to it. */
+export type Payment = {
+  readonly payment_id: PaymentId
+  readonly application_id: ApplicationId
+  readonly policy_id: PolicyId | null
+  readonly premium_id: PremiumId | null
+  readonly method: 'card' | 'direct_debit'
+  readonly attempt: number | null
+  readonly amount_pence: number
+  readonly currency_code: string
+  readonly payment_intent_id: string | null
+  readonly status: 'opened' | 'authorised' | 'captured' | 'failed' | 'cancelled'
+  readonly captured_pence: number
+  readonly captured_at: string | null
+  readonly failure_code: string | null
+  readonly refunds: readonly MadeRefund[]
+  /** At most one at a time: it is with the provider, which has not answered yet. */
+  readonly asked: AskedRefund | null
+  readonly disputes: readonly Dispute[]
+  /** How many events it has: by it whoever asks the provider says what was known before. */
+  readonly changes: number
+}
+
+const sumOf = <Item>(items: readonly Item[], penceOf: (item: Item) => number): number =>
+  items.reduce((sum, item) => sum + penceOf(item), 0)
+
+export const disputedPence = ({ disputes }: Payment): number =>
+  sumOf(disputes, ({ status, disputed_pence }) => (status === 'won' ? 0 : disputed_pence))
+
+/** What was given back, by whomever, and has not come back. */
+export const refundedPence = ({ refunds }: Payment): number =>
+  sumOf(refunds, ({ has_failed, refund_pence }) => (has_failed ? 0 : refund_pence))
+
+/** What was paid, and was not taken back by the payer's bank, whatever was given back of it. */
+export const paidPence = (payment: Payment): number => payment.captured_pence - disputedPence(payment)
+
+/** What the provider was asked to give back, and can give: it may have been given back by hand meanwhile. */
+export const askedPence = (payment: Payment): number =>
+  Math.min(payment.asked?.refund_pence ?? 0, Math.max(0, paidPence(payment) - refundedPence(payment)))
+
+/** What the firm has of it. Less than nothing, where it was given back and taken back as well. */
+export const heldPence = (payment: Payment): number => paidPence(payment) - refundedPence(payment) - askedPence(payment)
+
+/** What may still come of it. */
+export const comingPence = ({ status, amount_pence }: Payment): number =>
+  status === 'opened' || status === 'authorised' ? amount_pence : 0
+
+/** What the provider says of a payment, and of all its refunds and disputes, as of one moment. */
+export type Told = {
+  readonly payment_intent_id: string
+  readonly status: 'open' | 'processing' | 'authorised' | 'succeeded' | 'cancelled'
+  readonly captured_pence: number
+  readonly captured_at: string | null
+  /** Why the last attempt to pay it has failed. */
+  readonly failure_code: string | null
+  readonly refunds: readonly MadeRefund[]
+  /** Those that have taken money: an inquiry does not. */
+  readonly disputes: readonly Dispute[]
+}
+
+export type Opened = Pick<
+  Payment,
+  'payment_id' | 'application_id' | 'policy_id' | 'premium_id' | 'method' | 'attempt' | 'amount_pence' | 'currency_code'
+>
+
+export type OpenPayment = { readonly type: 'OpenPayment' } & Opened
+
+/**
+ * What the provider says, for a payment that is opened with it where it is not known yet. It counts only while nothing else was
+ * recorded since the provider was asked: else it is asked again.
+ */
+export type RecordTold = {
+  readonly type: 'RecordTold'
+  readonly told: Told
+  readonly opened: Opened
+  readonly changes: number
+}
+
+/** The provider has refused to take it on. */
+export type RefusePayment = { readonly type: 'RefusePayment'; readonly failure_code: string }
+
+export type AssignPayment = {
+  readonly type: 'AssignPayment'
+  readonly policy_id: PolicyId
+  readonly premium_id: PremiumId
+  readonly attempt: number
+}
+
+export type AskRefund = {
+  readonly type: 'AskRefund'
+  readonly refund_id: PremiumRefundId
+  readonly refund_pence: number
+  readonly idempotency_key: string
+}
+
+/** The provider has refused to give it back. */
+export type RefuseRefund = {
+  readonly type: 'RefuseRefund'
+  readonly refund_id: PremiumRefundId
+  readonly idempotency_key: string
+  readonly failure_code: string
+}
+
+export type PaymentCommand = OpenPayment | RecordTold | RefusePayment | AssignPayment | AskRefund | RefuseRefund
+
+type Decision = readonly PaymentStreamEvent[]
+
+const about = ({ payment_id, policy_id, premium_id }: Pick<Opened, 'payment_id' | 'policy_id' | 'premium_id'>) => ({
+  payment_id,
+  policy_id,
+  premium_id,
+})
+
+const opening = ({
+  application_id,
+  method,
+  attempt,
+  amount_pence,
+  currency_code,
+  ...on
+}: Opened): PaymentStreamEvent => ({
+  type: 'PaymentOpened',
+  ...about(on),
+  application_id,
+  method,
+  attempt,
+  amount_pence,
+  currency_code,
+})
+
+const decide = (command: PaymentCommand, state: Payment | undefined): Decision => {
+  switch (command.type) {
+    case 'OpenPayment':
+      return state ? [] : [opening(command)]
+    case 'RecordTold':
+      if ((state?.changes ?? 0) !== command.changes) return []
+      return state
+        ? recordTold(command.told, state)
+        : [opening(command.opened), ...recordTold(command.told, openedAs(command.opened))]
+    case 'RefusePayment':
+      return state?.status === 'opened' && state.payment_intent_id === null
+        ? [{ type: 'PaymentFailed', ...about(state), failure_code: command.failure_code }]
+        : []
+    case 'AssignPayment':
+      return state && state.premium_id === null ? [assigned(command, state)] : []
+    case 'AskRefund':
+      return state ? askRefund(command, state) : []
+    case 'RefuseRefund':
+      return state ? refuseRefund(command, state) : []
+  }
+}
+
+const assigned = ({ policy_id, premium_id, attempt }: AssignPayment, { payment_id }: Payment): PaymentStreamEvent => ({
+  type: 'PaymentAssigned',
+  payment_id,
+  policy_id,
+  premium_id,
+  attempt,
+})
+
+/** What is new in what the provider says. It was read after the payment was: whatever differs has happened since. */
+const recordTold = (told: Told, payment: Payment): Decision => [
+  ...takenOn(told, payment),
+  ...settled(told, payment),
+  ...told.refunds.flatMap((refund) => refundTold(refund, payment)),
+  ...told.disputes.flatMap((each) => disputeTold(each, payment)),
+]
+
+const takenOn = ({ payment_intent_id }: Told, payment: Payment): Decision =>
+  payment.payment_intent_id === null ? [{ type: 'PaymentTakenOn', ...about(payment), payment_intent_id }] : []
+
+const settled = (told: Told, payment: Payment): Decision => {
+  const { status } = payment
+  switch (told.status) {
+    case 'processing':
+      return []
+    case 'open': {
+      const { failure_code } = told
+      const isNews = status === 'opened' || (status === 'failed' && failure_code !== payment.failure_code)
+      return failure_code !== null && isNews ? [{ type: 'PaymentFailed', ...about(payment), failure_code }] : []
+    }
+    case 'authorised':
+      return status === 'opened' || status === 'failed' ? [{ type: 'PaymentAuthorised', ...about(payment) }] : []
+    case 'succeeded': {
+      const { captured_pence, captured_at } = told
+      if (status === 'captured' || captured_at === null) return []
+      return [{ type: 'PaymentCaptured', ...about(payment), captured_pence, captured_at }]
+    }
+    case 'cancelled':
+      return status === 'cancelled' ? [] : [{ type: 'PaymentCancelled', ...about(payment) }]
+  }
+}
+
+const refundTold = (told: MadeRefund, payment: Payment): Decision => {
+  const { provider_refund_id, refund_id, refund_pence, has_failed } = told
+  const known = payment.refunds.find((each) => each.provider_refund_id === provider_refund_id)
+  const on = { ...about(payment), provider_refund_id, refund_id, refund_pence }
+  const made = { type: 'PaymentRefundMade', ...on } as const
+  const failed = { type: 'PaymentRefundFailed', ...on, failure_code: told.failure_code ?? 'refund_failed' } as const
+  return [...(known ? [] : [made]), ...(has_failed && known?.has_failed !== true ? [failed] : [])]
+}
+
+const eventBy = { open: 'PaymentDisputeOpened', won: 'PaymentDisputeWon', lost: 'PaymentDisputeLost' } as const
+
+const disputeTold = ({ status, ...told }: Dispute, payment: Payment): Decision => {
+  const known = payment.disputes.find((each) => each.provider_dispute_id === told.provider_dispute_id)
+  if (known?.status === status) return []
+  const on = { ...about(payment), ...told }
+  // One that we hear of when it has ended was opened before.
+  const opened = known || status === 'open' ? [] : [{ type: 'PaymentDisputeOpened', ...on } as const]
+  return [...opened, { type: eventBy[status], ...on }]
+}
+
+const askRefund = ({ refund_id, refund_pence, idempotency_key }: AskRefund, payment: Payment): Decision => {
+  if (payment.asked !== null || heldPence(payment) < refund_pence) return []
+  return [{ type: 'PaymentRefundAsked', ...about(payment), refund_id, refund_pence, idempotency_key }]
+}
+
+const refuseRefund = ({ refund_id, idempotency_key, failure_code }: RefuseRefund, payment: Payment): Decision => {
+  const { asked } = payment
+  if (asked?.refund_id !== refund_id || asked.idempotency_key !== idempotency_key) return []
+  const { refund_pence } = asked
+  const refused = { refund_id, refund_pence, provider_refund_id: null, failure_code }
+  return [{ type: 'PaymentRefundFailed', ...about(payment), ...refused }]
+}
+
+const openedAs = (opened: Opened): Payment => ({
+  ...opened,
+  payment_intent_id: null,
+  status: 'opened',
+  captured_pence: 0,
+  captured_at: null,
+  failure_code: null,
+  refunds: [],
+  asked: null,
+  disputes: [],
+  changes: 1,
+})
+
+const evolve = (payment: Payment | undefined, event: PaymentStreamEvent): Payment | undefined => {
+  if (event.type === 'PaymentOpened') return openedAs(openedIn(event))
+  return payment && { ...payment, ...changeBy(payment, event), changes: payment.changes + 1 }
+}
+
+const openedIn = ({ type: _type, ...opened }: Extract<PaymentStreamEvent, { type: 'PaymentOpened' }>): Opened => opened
+
+const changeBy = (
+  payment: Payment,
+  event: Exclude<PaymentStreamEvent, { type: 'PaymentOpened' }>,
+): Partial<Payment> => {
+  switch (event.type) {
+    case 'PaymentTakenOn':
+      return { payment_intent_id: event.payment_intent_id }
+    case 'PaymentAssigned': {
+      const { policy_id, premium_id, attempt } = event
+      return { policy_id, premium_id, attempt }
+    }
+    case 'PaymentAuthorised':
+      return { status: 'authorised', failure_code: null }
+    case 'PaymentCaptured': {
+      const { captured_pence, captured_at } = event
+      return { status: 'captured', captured_pence, captured_at, failure_code: null }
+    }
+    case 'PaymentFailed':
+      return { status: 'failed', failure_code: event.failure_code }
+    case 'PaymentCancelled':
+      return { status: 'cancelled' }
+    case 'PaymentRefundAsked': {
+      const { refund_id, refund_pence, idempotency_key } = event
+      return { asked: { refund_id, refund_pence, idempotency_key } }
+    }
+    case 'PaymentRefundMade': {
+      const { provider_refund_id, refund_id, refund_pence } = event
+      const made = { provider_refund_id, refund_id, refund_pence, has_failed: false, failure_code: null }
+      return { refunds: [...payment.refunds, made], asked: unlessAnswered(payment, refund_id) }
+    }
+    case 'PaymentRefundFailed': {
+      const { provider_refund_id, refund_id, failure_code } = event
+      if (provider_refund_id === null) return { asked: unlessAnswered(payment, refund_id) }
+      const refunds = payment.refunds.map((each) =>
+        each.provider_refund_id === provider_refund_id ? { ...each, has_failed: true, failure_code } : each,
+      )
+      return { refunds }
+    }
+    case 'PaymentDisputeOpened':
+      return { disputes: disputesWith(payment, event, 'open') }
+    case 'PaymentDisputeWon':
+      return { disputes: disputesWith(payment, event, 'won') }
+    case 'PaymentDisputeLost':
+      return { disputes: disputesWith(payment, event, 'lost') }
+  }
+}
+
+const unlessAnswered = ({ asked }: Payment, refund_id: PremiumRefundId | null): Payment['asked'] =>
+  asked?.refund_id === refund_id ? null : asked
+
+const disputesWith = (
+  { disputes }: Payment,
+  { provider_dispute_id, disputed_pence }: Omit<Dispute, 'status'>,
+  status: Dispute['status'],
+): Payment['disputes'] => [
+  ...disputes.filter((each) => each.provider_dispute_id !== provider_dispute_id),
+  { provider_dispute_id, disputed_pence, status },
+]
+
+export const payment: Decider<PaymentCommand, typeof paymentStreamEvents, Payment | undefined> = {
+  category: 'payment',
+  events: paymentStreamEvents,
+  initialState: undefined,
+  decide,
+  evolve,
+}

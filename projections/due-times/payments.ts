@@ -1,0 +1,29 @@
+import { paymentStreamEvents, type PaymentStreamEvent } from '#domain/payments/payment-events.ts'
+
+/** The banks take up to seven working days; before, the provider mostly tells by itself. */
+const checkAfterMs = 8 * 24 * 60 * 60 * 1000
+
+export const isOfPayment = (event: { readonly type: string }): event is PaymentStreamEvent =>
+  event.type in paymentStreamEvents
+
+/** When it is asked what became of a payment that nobody has told of; null: that is known; undefined: as before. */
+export const paymentDueTime = (event: PaymentStreamEvent, occurred_at: string): string | null | undefined => {
+  switch (event.type) {
+    case 'PaymentOpened':
+    case 'PaymentTakenOn':
+    case 'PaymentAuthorised':
+      return new Date(Date.parse(occurred_at) + checkAfterMs).toISOString()
+    case 'PaymentCaptured':
+    case 'PaymentFailed':
+    case 'PaymentCancelled':
+      return null
+    case 'PaymentAssigned':
+    case 'PaymentRefundAsked':
+    case 'PaymentRefundMade':
+    case 'PaymentRefundFailed':
+    case 'PaymentDisputeOpened':
+    case 'PaymentDisputeWon':
+    case 'PaymentDisputeLost':
+      return undefined
+  }
+}
