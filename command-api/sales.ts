@@ -41,6 +41,7 @@ import { whenQuoteBoughtSetUpPolicy } from './policies/when-quote-bought-set-up-
 import { whenTermsChangedIssueSchedule } from './policies/when-terms-changed-issue-schedule.ts'
 import { makeNewestVersions, makeReviewBasis } from './review-basis.ts'
 import { makeLookAtMandate } from './look-at-mandate.ts'
+import { whenPaymentChangedSettlePremium } from './payments/when-payment-changed-settle-premium.ts'
 import { makeReplaceBankDetails, setUpMandates } from './policy-mandates.ts'
 import type { QuoteOwner } from './quote-owner.ts'
 import type { SomeReaction } from './reaction.ts'
@@ -101,6 +102,8 @@ export const salesRoutes = (deps: RouteDeps): readonly Route[] => {
 
 type ReactionDeps = Pick<Parts, 'pool' | 'dataKeys'> & {
   readonly writer: Writer
+  readonly merchants: Merchants
+  readonly calendar: BankCalendar
   readonly directory: Directory
   readonly catalogue: Catalogue
   readonly setUpPolicy: ReturnType<typeof makeSetUp>
@@ -116,6 +119,7 @@ export const salesReactions = (deps: ReactionDeps): readonly SomeReaction[] => {
     whenPolicyBoundIssueDocuments({ ...ofDocuments, rulesOf: policyRules }),
     whenTermsChangedIssueSchedule(ofDocuments),
     whenPolicyCancelledReturnCard(writer),
+    whenPaymentChangedSettlePremium(deps),
     whenPolicyMandateChangedProveMandate(writer),
     whenInboundEventAcceptedUpdatePolicy(writer),
   ]

@@ -24,7 +24,7 @@ import { endpointConnectionEvents } from './integrations/events.ts'
 import { paymentAccountEvents } from './payment-accounts/events.ts'
 import { messageNewsEvents } from './message-news/events.ts'
 import { paymentNewsEvents } from './payment-news/events.ts'
-import { paymentEvents } from './payments/events.ts'
+import { paymentEvents, paymentStreamEvents } from './payments/events.ts'
 import { operatorKeyEvents } from './operator-keys/events.ts'
 import { leadEvents } from './leads/events.ts'
 import { outcomeEvents, outcomeModelEvents, outcomeReportEvents } from './outcomes/events.ts'
@@ -71,6 +71,7 @@ export const storedEvents: EventShapes = {
   ...messageNewsEvents,
   ...paymentNewsEvents,
   ...paymentEvents,
+  ...paymentStreamEvents,
   ...outcomeEvents,
   ...outcomeModelEvents,
   ...outcomeReportEvents,

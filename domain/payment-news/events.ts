@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { event, type EventOf } from '../event.ts'
-import { MandateId, ProviderId, ProviderWord } from '../payments/events.ts'
+import { MandateId } from '../payments/events.ts'
+import { ProviderId, ProviderWord } from '../payments/provider-values.ts'
 import { ApplicationId, OrganisationId, Pence } from '../values.ts'
 
 export const NewsKind = z.enum([

@@ -1,6 +1,17 @@
 import { z } from 'zod'
 import { event, personal, type EventOf } from '../event.ts'
-import { CalendarDate, CurrencyCode, CustomerId, Pence, ProductId, QuoteId } from '../values.ts'
+import { PremiumId, PremiumMethod, PremiumRefundId } from '../premiums/events.ts'
+import {
+  ApplicationId,
+  CalendarDate,
+  CurrencyCode,
+  CustomerId,
+  Pence,
+  PolicyId,
+  ProductId,
+  QuoteId,
+} from '../values.ts'
+import { ProviderId, ProviderWord } from './provider-values.ts'
 
 /** Our own id of a payment. It follows from the provider's, so that whoever hears of it first gives it the same. */
 export const PaymentId = z.uuid().toLowerCase().brand<'PaymentId'>()
@@ -9,12 +20,6 @@ export type PaymentId = z.infer<typeof PaymentId>
 /** Our own id of a Direct Debit mandate, which likewise follows from the provider's. */
 export const MandateId = z.uuid().toLowerCase().brand<'MandateId'>()
 export type MandateId = z.infer<typeof MandateId>
-
-/** What the payment provider calls something: `pi_…`, `mandate_…`, `cus_…`. */
-export const ProviderId = z.string().regex(/^\w{1,255}$/)
-
-/** A word of the provider's, such as `card_declined` or `visa`. */
-export const ProviderWord = z.string().regex(/^[a-z0-9_]{1,100}$/)
 
 export const Last4 = z.string().regex(/^\d{4}$/)
 
@@ -148,3 +153,44 @@ export const paymentEvents = {
   }),
 }
 export type PaymentEvent = EventOf<typeof paymentEvents>
+
+/** What a payment pays for, as far as that is decided: by it the premium's record is kept up to date. */
+const paid = { payment_id: PaymentId, policy_id: PolicyId.nullable(), premium_id: PremiumId.nullable() }
+const refund = { ...paid, refund_id: PremiumRefundId.nullable(), refund_pence: Pence }
+const dispute = { ...paid, provider_dispute_id: ProviderId, disputed_pence: Pence }
+
+/**
+ * Stream `payment-<payment id>`: one payment at the provider, by card or by Direct Debit. All of these but what is asked are what
+ * the provider said, each refund and each dispute under its own id there.
+ */
+export const paymentStreamEvents = {
+  /** Written before the provider is asked: whoever is killed in between leaves a payment that is looked for. */
+  PaymentOpened: event({
+    ...paid,
+    application_id: ApplicationId,
+    method: PremiumMethod,
+    /** How often the premium was asked for, this time included; null: it was not for a premium yet. */
+    attempt: z.int().positive().nullable(),
+    amount_pence: Pence,
+    currency_code: CurrencyCode,
+  }),
+  /** The provider has it, under this id. */
+  PaymentTakenOn: event({ ...paid, payment_intent_id: ProviderId }),
+  /** The policy that it pays for is set up. */
+  PaymentAssigned: event({ ...paid, attempt: z.int().positive() }),
+  PaymentAuthorised: event(paid),
+  PaymentCaptured: event({ ...paid, captured_pence: Pence, captured_at: z.iso.datetime() }),
+  /** A debit will not be paid any more; a card may be, at the next try. */
+  PaymentFailed: event({ ...paid, failure_code: ProviderWord }),
+  PaymentCancelled: event(paid),
+  /** Written before the provider is asked to give it back. */
+  PaymentRefundAsked: event({ ...refund, refund_id: PremiumRefundId, idempotency_key: z.string() }),
+  /** `refund_id` is null where it was made by hand at the provider. */
+  PaymentRefundMade: event({ ...refund, provider_refund_id: ProviderId }),
+  /** `provider_refund_id` is null where the provider has refused to make it. */
+  PaymentRefundFailed: event({ ...refund, provider_refund_id: ProviderId.nullable(), failure_code: ProviderWord }),
+  PaymentDisputeOpened: event(dispute),
+  PaymentDisputeWon: event(dispute),
+  PaymentDisputeLost: event(dispute),
+}
+export type PaymentStreamEvent = EventOf<typeof paymentStreamEvents>

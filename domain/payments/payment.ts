@@ -1,8 +1,7 @@
 import type { Decider } from '../decider.ts'
 import type { PremiumId, PremiumRefundId } from '../premiums/events.ts'
 import type { ApplicationId, PolicyId } from '../values.ts'
-import type { PaymentId } from './events.ts'
-import { paymentStreamEvents, type PaymentStreamEvent } from './payment-events.ts'
+import { paymentStreamEvents, type PaymentId, type PaymentStreamEvent } from './events.ts'
 
 export type MadeRefund = {
   readonly provider_refund_id: string

@@ -1,5 +1,5 @@
 import type { QuoteId } from '../values.ts'
-import type { BankDetails, MandateId, PaymentEvent, PaymentId, ReturnReason } from './events.ts'
+import type { BankDetails, MandateId, PaymentEvent, PaymentId, PaymentStreamEvent, ReturnReason } from './events.ts'
 
 export type MandateStatus = 'pending' | 'active' | 'failed' | 'cancelled'
 
@@ -187,6 +187,30 @@ const cardChange = (
     }
     case 'CardPaymentSettlementRequested':
       return { is_left: false, ...noted(event.note) }
+  }
+}
+
+type RefundEvent = Extract<
+  PaymentStreamEvent,
+  { type: 'PaymentRefundAsked' | 'PaymentRefundMade' | 'PaymentRefundFailed' }
+>
+
+/** What is given back of a card that a policy was sold for, as its payment says. */
+export const evolveSoldCard = (card: CardPayment, event: RefundEvent, { occurred_at }: Recorded): CardPayment => {
+  const by = (pence: number) => {
+    const returned_pence = card.returned_pence + pence
+    const isWhole = returned_pence >= card.amount_pence
+    const status = isWhole ? ('returned' as const) : ('succeeded' as const)
+    return { ...card, ...settled, status, returned_pence, returned_at: isWhole ? occurred_at : null }
+  }
+  switch (event.type) {
+    case 'PaymentRefundAsked':
+      return { ...card, status: 'returning' }
+    case 'PaymentRefundMade':
+      return by(event.refund_pence)
+    case 'PaymentRefundFailed':
+      // One that the provider has refused to make has taken nothing.
+      return { ...by(event.provider_refund_id === null ? 0 : -event.refund_pence), failure_code: event.failure_code }
   }
 }
 

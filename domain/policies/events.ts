@@ -2,7 +2,8 @@ import { z } from 'zod'
 import { CustomIntegrationId, IntegrationConnectionId } from '../custom-integrations/events.ts'
 import { CustomerDetails } from '../customers/events.ts'
 import { event, personal, type EventOf } from '../event.ts'
-import { Last4, MandateId, ProviderId, ProviderWord } from '../payments/events.ts'
+import { Last4, MandateId } from '../payments/events.ts'
+import { ProviderId, ProviderWord } from '../payments/provider-values.ts'
 import { PriceStep, QuoteComponent, RateTableUsed } from '../rating/events.ts'
 import {
   ApiApplicationId,

@@ -1,4 +1,4 @@
-import { paymentStreamEvents, type PaymentStreamEvent } from '#domain/payments/payment-events.ts'
+import { paymentStreamEvents, type PaymentStreamEvent } from '#domain/payments/events.ts'
 
 /** The banks take up to seven working days; before, the provider mostly tells by itself. */
 const checkAfterMs = 8 * 24 * 60 * 60 * 1000

@@ -1,6 +1,6 @@
-import { idOf, organisationOf } from '#domain/event.ts'
-import { paymentEvents, type PaymentEvent } from '#domain/payments/events.ts'
-import { evolvePayments, noPayments, type CardPayment, type Mandate } from '#domain/payments/record.ts'
+import { idOf, organisationOf, type EventOf } from '#domain/event.ts'
+import { paymentEvents, paymentStreamEvents, type PaymentEvent } from '#domain/payments/events.ts'
+import { evolvePayments, evolveSoldCard, noPayments, type CardPayment, type Mandate } from '#domain/payments/record.ts'
 import type { Projection } from '../projection.ts'
 
 type Row = {
@@ -16,15 +16,23 @@ type Row = {
   readonly document: CardPayment | Mandate
 }
 
-const { BankDetailsSaved: _saved, MandateSessionOpened: _opened, ...events } = paymentEvents
-type Shown = Exclude<PaymentEvent, { type: 'BankDetailsSaved' | 'MandateSessionOpened' }>
+const { BankDetailsSaved: _saved, MandateSessionOpened: _opened, ...ofSale } = paymentEvents
+const { PaymentRefundAsked, PaymentRefundMade, PaymentRefundFailed } = paymentStreamEvents
+const refundEvents = { PaymentRefundAsked, PaymentRefundMade, PaymentRefundFailed }
+const events = { ...ofSale, ...refundEvents }
 
-/** Card payments and Direct Debit mandates, each as it stands. */
+type RefundEvent = EventOf<typeof refundEvents>
+type Shown = Exclude<PaymentEvent, { type: 'BankDetailsSaved' | 'MandateSessionOpened' }> | RefundEvent
+
+const isRefund = (event: Shown): event is RefundEvent => event.type in refundEvents
+
+/** Card payments and Direct Debit mandates, each as it stands. A card that was sold for says in its payment what is given back. */
 export const payments: Projection<typeof events, Row, 'organisation_id' | 'id'> = {
   name: 'payments',
-  version: 6,
-  categories: ['application'],
+  version: 7,
+  categories: ['application', 'payment'],
   events,
+  sharesRows: true,
   table: {
     columns: {
       organisation_id: 'uuid',
@@ -50,8 +58,14 @@ export const payments: Projection<typeof events, Row, 'organisation_id' | 'id'> 
   keys: (event, recorded) => [{ organisation_id: organisationOf(recorded), id: idIn(event) }],
 
   project: (row, event, { stream, metadata }, key) => {
-    const place = { ...key, application_id: idOf(stream) }
     const before = row?.document
+    if (isRefund(event)) {
+      // That of a debit is shown with its premium alone.
+      if (!row || !before || !('payment_id' in before)) return row
+      const document = evolveSoldCard(before, event, metadata)
+      return { ...row, status: document.status, document }
+    }
+    const place = { ...key, application_id: idOf(stream) }
     if ('mandate_id' in event) {
       const mandate = before && 'mandate_id' in before ? before : null
       const after = evolvePayments({ ...noPayments, mandate }, event, metadata).mandate

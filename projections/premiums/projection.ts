@@ -15,7 +15,7 @@ type Row = {
 /** Every premium that was ever due, folded from its events. */
 export const premiums: Projection<typeof premiumEvents, Row, 'organisation_id' | 'id'> = {
   name: 'premiums',
-  version: 9,
+  version: 10,
   categories: ['policy'],
   events: premiumEvents,
   table: {

@@ -18,6 +18,7 @@ const checkedElsewhere: ReadonlySet<string> = new Set([
   'payment_intent_id',
   'policy_number',
   'provider_customer_id',
+  'provider_dispute_id',
   'provider_event_id',
   'provider_mandate_id',
   'provider_payment_method_id',

@@ -43,6 +43,7 @@ const notPersonal: Readonly<Record<string, string>> = {
   'EndpointConnectionMoved.base_url': 'the address of a server',
   'EndpointSecretRegenerated.sealed_secret': 'encrypted already',
   'EndpointConnectionRemoved.name': 'names a server, and is set by the operator',
+  'PaymentRefundAsked.idempotency_key': 'made by us of ids and amounts',
   'MarketSearchAccepted.search_id': 'made by the panel from our own id',
   'MarketResultsReceived.results[].provider_id': 'names an insurer',
   'MarketResultsReceived.results[].provider_name': 'names an insurer',
