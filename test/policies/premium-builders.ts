@@ -1,7 +1,12 @@
-import { MandateId } from '#domain/payments/events.ts'
+import { MandateId, PaymentId } from '#domain/payments/events.ts'
+import type { Dispute, MadeRefund, Payment } from '#domain/payments/payment.ts'
 import { policyEvents, type PolicyEvent } from '#domain/policies/events.ts'
+import { policy, type PolicyCommand } from '#domain/policies/policy.ts'
+import type { PolicyStreamEvent } from '#domain/policies/record.ts'
 import type { SettlePremium } from '#domain/policies/settle-premium.ts'
 import { PremiumId, PremiumRefundId, type PremiumEvent } from '#domain/premiums/events.ts'
+import { derivedId } from '#infra/ids.ts'
+import { scenariosOf, stateOf } from '../scenario.ts'
 import { sampleEvent } from '../stored-events/samples.ts'
 import { everyDay } from './calendars.ts'
 
@@ -15,8 +20,6 @@ export const customer_id = 'c0000000-0000-4000-8000-000000000001' as never
 export const idOf = (number: number) => PremiumId.parse(`b1000000-0000-5000-8000-00000000000${number}`)
 export const premium_id = idOf(1)
 export const refund_id = PremiumRefundId.parse(premium_id)
-/** Of what is given back when it was paid twice. */
-export const twice_id = PremiumRefundId.parse('b2000000-0000-5000-8000-000000000009')
 export const first = { premium_id, number: 1, amount_pence: 2875, due_on: '2026-02-15' }
 export const due = {
   type: 'PremiumDue',
@@ -74,24 +77,83 @@ export const arrears = (check_at: string): PolicyEvent => ({
 })
 export const noArrears = { type: 'ArrearsChanged', since: null, overdue_pence: 0, check_at: null } satisfies PolicyEvent
 export const now = '2026-02-19T09:00:00.000Z'
-export const settle = (result: 'collected' | 'failed', attempt = 1): SettlePremium => ({
+/** The id of a refund that follows from what it is called: the first of a premium is called like that. */
+export const refundIdOf = (name: string): PremiumRefundId =>
+  name === premium_id ? refund_id : PremiumRefundId.parse(derivedId('premium_refund', name))
+
+/** What became of a payment: it is with the provider and has no answer yet, unless it says otherwise. */
+type Change = Partial<Payment>
+const paymentBy =
+  (method: Payment['method'], status: Partial<Payment>) =>
+  (attempt = 1, change: Change = {}): Payment => ({
+    payment_id: PaymentId.parse(method === 'card' ? card_payment_id : derivedId('debit_payment', String(attempt))),
+    application_id: bound.application_id,
+    policy_id: bound.policy_id,
+    premium_id,
+    method,
+    attempt,
+    amount_pence: first.amount_pence,
+    currency_code: 'GBP',
+    payment_intent_id: `pi_${attempt}`,
+    status: 'opened',
+    captured_pence: 0,
+    captured_at: null,
+    failure_code: null,
+    refunds: [],
+    asked: null,
+    disputes: [],
+    changes: 1,
+    ...status,
+    ...change,
+  })
+export const disputeOf = (status: Dispute['status'], disputed_pence = first.amount_pence): Dispute => ({
+  provider_dispute_id: 'dp_1',
+  disputed_pence,
+  status,
+})
+const captured = { status: 'captured', captured_pence: first.amount_pence, captured_at: now } as const
+const paymentsBy = (method: Payment['method']) => ({
+  coming: paymentBy(method, {}),
+  refused: paymentBy(method, { status: 'failed', failure_code: 'insufficient_funds' }),
+  paid: paymentBy(method, captured),
+  /** The payer's bank has taken it back. */
+  disputed: paymentBy(method, { ...captured, disputes: [disputeOf('open')] }),
+  /** The firm has won the dispute. */
+  won: paymentBy(method, { ...captured, disputes: [disputeOf('won')] }),
+})
+export const debit = paymentsBy('direct_debit')
+export const card = paymentsBy('card')
+/** What the provider has given back of a payment: by hand, unless it is one of ours. */
+export const returned = (refund_pence: number, of: Partial<MadeRefund> = {}): MadeRefund => ({
+  provider_refund_id: 're_1',
+  refund_id: null,
+  refund_pence,
+  has_failed: false,
+  failure_code: null,
+  ...of,
+})
+
+/** These payments of the first premium stand at the provider. */
+export const settle = (...payments: readonly Payment[]): SettlePremium => ({
   type: 'SettlePremium',
   premium_id,
-  attempt,
+  payments,
+  // A scenario says as of which event.
+  changes: 0,
   now,
-  result:
-    result === 'collected'
-      ? { outcome: 'collected', payment_intent_id: 'pi_1', collected_at: now, refundId: () => twice_id }
-      : { outcome: 'failed', failure_code: 'insufficient_funds', calendar: everyDay },
+  calendar: everyDay,
+  refundIdOf,
 })
-/** What was collected is taken back by the payer's bank. */
-export const dispute = (attempt = 1): SettlePremium => ({
-  type: 'SettlePremium',
-  premium_id,
-  attempt,
-  now,
-  result: { outcome: 'disputed', refundId: () => twice_id },
-})
+const asOf = (given: readonly PolicyStreamEvent[], when: PolicyCommand): PolicyCommand =>
+  when.type === 'SettlePremium' ? { ...when, changes: given.length } : when
+const policyScenario = scenariosOf(policy)
+/** A scenario of a policy, which nobody has changed since whoever settles it has read it. */
+export const scenario: typeof policyScenario = (name, { given, when, ...then }) =>
+  policyScenario(name, { given, when: asOf(given, when), ...then })
+/** What follows where these payments stand at the provider. */
+export const settledBy = (given: readonly PolicyStreamEvent[], ...payments: readonly Payment[]) =>
+  policy.decide(asOf(given, settle(...payments)), stateOf(policy, given))
+
 export const disputed = {
   type: 'PremiumFailed',
   ...first,
@@ -101,31 +163,23 @@ export const disputed = {
   retry_at: null,
   disputed_on: '2026-02-19',
 } satisfies PremiumEvent
-/** The firm has won the dispute. */
-export const wins = (attempt = 1, otherwise = twice_id): SettlePremium => ({
-  ...dispute(attempt),
-  result: { outcome: 'reinstated', payment_intent_id: `pi_${attempt}`, collected_at: now, refundId: () => otherwise },
-})
-export const win = wins()
 /** The premium is asked for anew, and collected. */
 export const requestedAnew = { ...requested, attempt: 2, payment_intent_id: 'pi_2' }
 export const askedAnew = [retried(2), requestedAnew]
 export const collectedAnew = { ...collected, attempt: 2, payment_intent_id: 'pi_2' }
-export const arrives = (attempt: number, otherwise = twice_id): SettlePremium => ({
-  ...dispute(attempt),
-  result: { outcome: 'collected', payment_intent_id: `pi_${attempt}`, collected_at: now, refundId: () => otherwise },
+type Stands = Extract<PremiumEvent, { type: 'PremiumPaymentsChanged' }>
+/** Which payments stand for the premium: the first pays it, or was the last to. */
+export const standing = (attempt: number, change: Partial<Stands> = {}): Stands => ({
+  type: 'PremiumPaymentsChanged',
+  premium_id,
+  ...byDebit(attempt),
+  also_paid_by: [],
+  disputed_attempts: [],
+  ...change,
 })
-/** The payment of an attempt is the firm's, beside that of another. */
-export const stands = (attempt: number, otherwise = twice_id) =>
-  ({
-    type: 'PremiumReinstated',
-    ...first,
-    attempt,
-    method: 'direct_debit',
-    payment_intent_id: `pi_${attempt}`,
-    reinstated_at: now,
-    refund_id: otherwise,
-  }) satisfies PremiumEvent
+export const byDebit = (attempt: number) =>
+  ({ attempt, method: 'direct_debit', payment_intent_id: `pi_${attempt}`, collected_at: now }) as const
+export const byCard = { attempt: 1, method: 'card', payment_intent_id: null, collected_at: now } as const
 export const inArrears = [...active, due, requested, failed(), arrears('2026-03-17T00:00:00.000Z')]
 export const suspended = { type: 'PolicySuspended', reason: 'arrears', overdue_pence: 2875 } satisfies PolicyEvent
 export const inSuspense = [...inArrears, suspended, arrears('2026-04-16T23:00:00.000Z')]
@@ -150,11 +204,8 @@ export const owed = (reason: 'cooling_off' | 'operator' | 'policy_ended', of_car
   return { type: 'PremiumRefundOwed', ...first, refund_id, ...card, refund_pence: 2875, reason } as const
 }
 
-export const twice = (otherwise = twice_id): PremiumEvent => ({
-  ...owed('operator'),
-  refund_id: otherwise,
-  reason: 'paid_twice',
-})
+export const twice = (of_card: string | null = null) =>
+  ({ ...owed('operator', of_card), reason: 'paid_twice' }) as const
 
 export const givenBack = {
   type: 'PremiumRefunded',

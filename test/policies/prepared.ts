@@ -6,6 +6,7 @@ import { collectPremiums } from '../../command-api/policies/collect-premiums.ts'
 import { premiumIds } from '../../command-api/policies/ids.ts'
 import { refundPremiums } from '../../command-api/policies/refund-premiums.ts'
 import { commandHandler } from '../../command-api/handle.ts'
+import { makePayments, openedAs } from '../../command-api/payments/payments.ts'
 import { setUpMandates } from '../../command-api/policy-mandates.ts'
 import { organisation_id } from '../applications/release.ts'
 import { quotedAt, type Sales } from './fixture.ts'
@@ -33,7 +34,7 @@ export const fire = async (process: Collecting, kind: string, state: PolicyState
   const clock = { now: () => new Date(due_at) }
   const timers = [
     ...collectPremiums({ ...process, clock, calendar: england }),
-    refundPremiums(process),
+    refundPremiums({ ...process, calendar: england }),
     setUpMandates(process),
   ]
   const due = { organisation_id, kind, id, stream: `policy-${state.id}`, due_at }
@@ -67,9 +68,16 @@ export const dueOnly = async (sales: Sales): Promise<string> => {
 /** A policy whose first premium has failed. */
 export const unpaid = async (sales: Sales): Promise<string> => {
   const id = await dueOnly(sales)
-  const { premium_id } = (await load(sales, id)).premiums[0] ?? expect.fail('No premium is due.')
-  const result = { outcome: 'failed', failure_code: 'insufficient_funds', calendar: england } as const
-  await decide(sales, id, called, { type: 'SettlePremium', premium_id, attempt: 1, now: called, result })
+  const state = await load(sales, id)
+  const premium = state.premiums[0] ?? expect.fail('No premium is due.')
+  const payments = makePayments({ ...sales, calendar: england })
+  const opened = openedAs(state, premium, 1)
+  for (const command of [
+    { type: 'OpenPayment', ...opened } as const,
+    { type: 'RefusePayment', failure_code: 'insufficient_funds' } as const,
+  ])
+    await payments.handle(opened.payment_id, command, contextAt(called))
+  await payments.settle(id, premium.premium_id, contextAt(called))
   return id
 }
 export const lapsed = async (sales: Sales): Promise<string> => {
