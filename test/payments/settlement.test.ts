@@ -4,6 +4,7 @@ import { fromStored } from '#domain/event.ts'
 import { quoteEvents } from '#domain/quotes/events.ts'
 import type { ApplicationId, QuoteId } from '#domain/values.ts'
 import { settleCardPayments } from '../../command-api/applications/settle-card-payments.ts'
+import { everyDay } from '../policies/calendars.ts'
 import { sampleEvent } from '../stored-events/samples.ts'
 import { openCheckout, quotedAt, type Checkout } from './checkout.ts'
 import { makeSettle } from './settle.ts'
@@ -36,7 +37,7 @@ const taken = async (how: 'automatic' | 'manual' = 'automatic') => {
 
 const settle = async (application_id: ApplicationId, now = quotedAt) => {
   const { writer, pool, eventsOf } = checkout
-  const timers = settleCardPayments({ writer, merchants: () => checkout.merchant() })
+  const timers = settleCardPayments({ writer, merchants: () => checkout.merchant(), calendar: everyDay })
   await makeSettle({ writer, pool, timers, eventsOf })(application_id, now)
 }
 const fate = async (application_id: ApplicationId) =>
@@ -210,7 +211,7 @@ describe('what the provider does not do is tried again', () => {
       return { status: 503, body: {} }
     })
     const { writer } = checkout
-    const timer = settleCardPayments({ writer, merchants: () => checkout.merchant() }).find(
+    const timer = settleCardPayments({ writer, merchants: () => checkout.merchant(), calendar: everyDay }).find(
       ({ kind }) => kind === 'card_payment_return',
     )
     const [first] = await checkout.eventsOf(given.application_id)

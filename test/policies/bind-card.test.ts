@@ -227,7 +227,7 @@ test('a card payment that is disputed before the sale, and whose dispute the fir
   expect((await sales.bind(quote_id)).body.error.code).toBe('first_payment_missing')
   const payment_id = PaymentId.parse(`f0000000-0000-4000-8000-${String(payments).padStart(12, '0')}`)
   const { writer, merchants } = sales
-  const timer = settleCardPayments({ writer, merchants }).find(({ kind }) => kind === 'card_payment_return')
+  const timer = settleCardPayments({ writer, merchants, calendar: england }).find(({ kind }) => kind === 'card_payment_return')
   const due = { organisation_id, kind: 'card_payment_return', id: payment_id, due_at: quotedAt } as const
   const stream = `application-${application_id}`
   const actor = { type: 'system', id: null } as const

@@ -197,7 +197,7 @@ describe('a kill between paying and binding ends in a policy or in a refund, nev
   const leaveAlone = async ({ application_id }: Purchase) => {
     const { writer, pool, merchants, setUp, log } = sales
     const eventsOf = async (id: ApplicationId) => log.read(`application-${id}`)
-    const timers = [expireQuotes(writer), ...settleCardPayments({ writer, merchants })]
+    const timers = [expireQuotes(writer), ...settleCardPayments({ writer, merchants, calendar: england })]
     const reaction = whenQuoteBoughtSetUpPolicy(setUp)
     for (const recorded of await eventsOf(application_id)) {
       if (recorded.type !== 'QuoteBought') continue
