@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { application } from '#domain/applications/application.ts'
 import { PaymentId } from '#domain/payments/events.ts'
 import { policy } from '#domain/policies/policy.ts'
 import { readNews } from '#infra/stripe/news.ts'
@@ -167,7 +166,9 @@ test('a first premium by card whose dispute the firm wins is paid again, also wh
   await tellOf(intent, 'charge.dispute.funds_withdrawn')
 
   expect(await policyWith(id)).toMatchObject({
-    premiums: [{ status: 'collected', attempt: 1, method: 'card', disputed_attempts: [], also_paid_by: [], refunds: [] }],
+    premiums: [
+      { status: 'collected', attempt: 1, method: 'card', disputed_attempts: [], also_paid_by: [], refunds: [] },
+    ],
     arrears: { since: null },
   })
 })
@@ -217,7 +218,9 @@ test('a card payment that is disputed before the sale, and whose dispute the fir
   expect((await sales.bind(quote_id)).body.error.code).toBe('first_payment_missing')
   const payment_id = PaymentId.parse(`f0000000-0000-4000-8000-${String(payments).padStart(12, '0')}`)
   const { writer, merchants } = sales
-  const timer = settleCardPayments({ writer, merchants, calendar: england }).find(({ kind }) => kind === 'card_payment_return')
+  const timer = settleCardPayments({ writer, merchants, calendar: england }).find(
+    ({ kind }) => kind === 'card_payment_return',
+  )
   const due = { organisation_id, kind: 'card_payment_return', id: payment_id, due_at: quotedAt } as const
   const stream = `application-${application_id}`
   const actor = { type: 'system', id: null } as const
