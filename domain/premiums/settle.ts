@@ -133,7 +133,10 @@ export const settle = (premium: Premium, known: Known): Decision => {
 
 type Told = { readonly payment: Payment; readonly refund: MadeRefund; readonly entries: readonly PremiumRefund[] }
 
-/** Every refund at the provider, and where it is recorded. Where the provider's id was not recorded, its amount tells. */
+/**
+ * Every refund at the provider, and where it is recorded. Where the provider's id was not recorded, its amount tells; what was
+ * given back by hand may have been recorded together.
+ */
 const toldOf = ({ refunds }: Premium, payments: readonly Payment[]): readonly Told[] => {
   const unnamed = new Set(
     refunds.filter(
@@ -141,24 +144,35 @@ const toldOf = ({ refunds }: Premium, payments: readonly Payment[]): readonly To
         status === 'refunded' && provider_refunds.length + failed_provider_refunds.length === 0,
     ),
   )
+  const candidatesOf = ({ attempt }: Payment) =>
+    [...unnamed].filter((each) => each.attempt === null || each.attempt === attempt)
   const take = (entries: readonly PremiumRefund[]) => {
     for (const entry of entries) unnamed.delete(entry)
     return entries
   }
-  return payments.flatMap((payment) =>
+  const told = payments.flatMap((payment) =>
     payment.refunds.map((refund) => {
       const id = refund.provider_refund_id
       const named = refunds.filter(
         (each) => each.provider_refunds.includes(id) || each.failed_provider_refunds.includes(id),
       )
       if (named.length > 0) return { payment, refund, entries: named }
-      const candidates = [...unnamed].filter(({ attempt }) => attempt === null || attempt === payment.attempt)
+      const candidates = candidatesOf(payment)
       const same =
         candidates.find(({ refund_id }) => refund_id === refund.refund_id) ??
         candidates.find(({ refund_pence }) => refund_pence === refund.refund_pence)
       return { payment, refund, entries: take(same ? [same] : partsOf(candidates, refund.refund_pence)) }
     }),
   )
+  const left = new Map([...unnamed].map((entry) => [entry, entry.refund_pence]))
+  return told.map((each) => {
+    const { payment, refund, entries } = each
+    if (entries.length > 0) return each
+    const together = candidatesOf(payment).find((entry) => (left.get(entry) ?? 0) >= refund.refund_pence)
+    if (!together) return each
+    left.set(together, refund.has_failed ? 0 : (left.get(together) ?? 0) - refund.refund_pence)
+    return { ...each, entries: [together] }
+  })
 }
 
 const partsOf = (candidates: readonly PremiumRefund[], pence: number): readonly PremiumRefund[] => {

@@ -32,11 +32,20 @@ const untouched = {
   failure_code: null,
 } as const satisfies Partial<Intent>
 
+/** What a payment provider has kept: what was made under a key is named by its id. */
+export type KeptBank = {
+  readonly intents: readonly Intent[]
+  readonly refunds: readonly Refund[]
+  readonly keys: Readonly<Record<string, string | null>>
+}
+
 /** What a payment provider remembers, without HTTP: payments, refunds, and what was asked for under which key. */
-export const makeBank = () => {
-  const intents: Intent[] = []
-  const refunds: Refund[] = []
-  const byKey = new Map<string, unknown>()
+export const makeBank = (kept: KeptBank = { intents: [], refunds: [], keys: {} }) => {
+  const intents: Intent[] = kept.intents.map((each) => ({ ...each }))
+  const refunds: Refund[] = kept.refunds.map((each) => ({ ...each }))
+  const madeAs = (name: string | null): unknown =>
+    intents.find(({ id }) => id === name) ?? refunds.find(({ refund_id }) => refund_id === name) ?? name ?? undefined
+  const byKey = new Map(Object.entries(kept.keys).map(([key, name]) => [key, madeAs(name)]))
   /** Customers whom it no longer knows. */
   const forgotten = new Set<string>()
   const silent = { collections: 0, refunds: 0 }
@@ -128,6 +137,7 @@ export const makeBank = () => {
   }
   return {
     intents,
+    keys: byKey,
     forgotten,
     refunds,
     silent,

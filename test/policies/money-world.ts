@@ -2,7 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
 import { application } from '#domain/applications/application.ts'
 import { applicationStreamEvents } from '#domain/applications/record.ts'
-import { fromStored, toStored, type EventOf, type EventShapes, type RecordedEvent } from '#domain/event.ts'
+import {
+  fromStored,
+  toStored,
+  type EventOf,
+  type EventShapes,
+  type NewEvent,
+  type RecordedEvent,
+} from '#domain/event.ts'
 import { paymentStreamEvents } from '#domain/payments/events.ts'
 import { policyEvents } from '#domain/policies/events.ts'
 import { policy } from '#domain/policies/policy.ts'
@@ -24,7 +31,7 @@ import { policyDueTimes, premiumDueTimes } from '../../projections/due-times/pol
 import type { Row } from '../../projections/due-times/row.ts'
 import { started } from '../applications/builders.ts'
 import { sampleEvent } from '../stored-events/samples.ts'
-import { makeBank, memoryLog } from './bank.ts'
+import { makeBank, memoryLog, type KeptBank } from './bank.ts'
 import {
   application_id,
   cardPaid,
@@ -88,15 +95,22 @@ const cardReturnsOf = (recorded: readonly RecordedEvent[]): readonly Due[] => {
 
 const unasked = async () => expect.fail('Nothing is asked of this.')
 
+/** What a version before has left: its events, what the provider has, and when that was. */
+export type KeptWorld = {
+  readonly at: string
+  readonly streams: Readonly<Record<string, readonly KeptEvent[]>>
+  readonly bank: KeptBank
+}
+type KeptEvent = Pick<NewEvent, 'type' | 'schema_version' | 'data'> & { readonly occurred_at: string }
+
+type Opening = { readonly end_date: string | null; readonly is_by_card?: boolean; readonly kept?: KeptWorld }
+
 /** A policy, the provider that its premiums are collected by, and processes that can be killed. */
-export const openWorld = async ({
-  end_date,
-  is_by_card = false,
-}: { readonly end_date: string | null; readonly is_by_card?: boolean } = bound) => {
-  const bank = makeBank()
+export const openWorld = async ({ end_date, is_by_card = false, kept }: Opening = bound) => {
+  const bank = makeBank(kept?.bank)
   const { log, kill, streamOf, streamsOf } = memoryLog()
   const paymentsOf = () => streamsOf('payment')
-  const clock = { at: '2026-07-01T09:00:00.000Z' }
+  const clock = { at: kept?.at ?? '2026-07-01T09:00:00.000Z' }
   let told = 0
   const context = () => ({
     organisation_id,
@@ -138,35 +152,44 @@ export const openWorld = async ({
     return { ...commandHandler(writer, policy), cards: commandHandler(writer, application), timers, receive, writer }
   }
   const put = async <Shapes extends EventShapes>(to: string, shapes: Shapes, events: readonly EventOf<Shapes>[]) =>
+    keep(
+      to,
+      events.map((event) => ({ ...toStored(shapes, event), occurred_at: clock.at })),
+    )
+  const keep = async (to: string, events: readonly KeptEvent[]) =>
     log.append(
       to,
       'no_stream',
-      events.map((event) => ({
+      events.map(({ occurred_at, ...event }) => ({
         id: randomUUID(),
-        ...toStored(shapes, event),
-        metadata: { ...context(), causation_id: null, occurred_at: clock.at },
+        ...event,
+        metadata: { ...context(), causation_id: null, occurred_at },
       })),
     )
-  const { quote_id } = issued
-  if (is_by_card) {
-    const metadata = { organisation_id, application_id, quote_id, payment_id }
-    bank.payByCard({ amount_pence: firstPremium.amount_pence, metadata, paid_at })
-    await put(applicationStream, applicationStreamEvents, [
-      started({ application_id, organisation_id }),
-      issued,
-      ...cardPaid({ quote_id, amount_pence: firstPremium.amount_pence, paid_at }),
-      { type: 'CardPaymentUsed', payment_id, policy_id },
+  const sell = async () => {
+    if (is_by_card) {
+      const { quote_id } = issued
+      const metadata = { organisation_id, application_id, quote_id, payment_id }
+      bank.payByCard({ amount_pence: firstPremium.amount_pence, metadata, paid_at })
+      await put(applicationStream, applicationStreamEvents, [
+        started({ application_id, organisation_id }),
+        issued,
+        ...cardPaid({ quote_id, amount_pence: firstPremium.amount_pence, paid_at }),
+        { type: 'CardPaymentUsed', payment_id, policy_id },
+      ])
+    }
+    const next = { next_due_on: '2026-03-15', next_due_at: '2026-03-14T23:00:00.000Z' }
+    const due = { ...dueByCard, covers_from: bound.start_date, ...next }
+    const byCard = is_by_card ? [due, { ...collectedByCard, payment_intent_id: null }] : []
+    const card_payment_id = is_by_card ? payment_id : null
+    await put(stream, policyStreamEvents, [
+      { ...bound, application_id, card_payment_id, end_date, cooling_off_ends_on: '2026-08-31' },
+      ...byCard,
+      { type: 'PolicyActivated', start_date: bound.start_date },
     ])
   }
-  const next = { next_due_on: '2026-03-15', next_due_at: '2026-03-14T23:00:00.000Z' }
-  const due = { ...dueByCard, covers_from: bound.start_date, ...next }
-  const byCard = is_by_card ? [due, { ...collectedByCard, payment_intent_id: null }] : []
-  const card_payment_id = is_by_card ? payment_id : null
-  await put(stream, policyStreamEvents, [
-    { ...bound, application_id, card_payment_id, end_date, cooling_off_ends_on: '2026-08-31' },
-    ...byCard,
-    { type: 'PolicyActivated', start_date: bound.start_date },
-  ])
+  if (kept) for (const [to, events] of Object.entries(kept.streams)) await keep(to, events)
+  else await sell()
 
   const attempt = async (
     work: (process: ReturnType<typeof start>) => Promise<unknown>,
