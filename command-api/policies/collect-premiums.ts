@@ -8,7 +8,7 @@ import { premiumOf } from '#domain/policies/premium-of.ts'
 import type { PolicyState } from '#domain/policies/state.ts'
 import { PremiumId } from '#domain/premiums/events.ts'
 import type { Premium } from '#domain/premiums/record.ts'
-import { sumsOf } from '#domain/premiums/settle.ts'
+import { checkAt, sumsOf } from '#domain/premiums/settle.ts'
 import { isTooEarly } from '#domain/retry.ts'
 import type { Clock } from '#infra/clock.ts'
 import type { Outcome, Provider, ProviderPayment } from '#infra/stripe/provider.ts'
@@ -21,11 +21,8 @@ import { premiumIds } from './ids.ts'
 
 type Deps = PaymentDeps & { readonly clock: Pick<Clock, 'now'> }
 
-const day = 24 * 60 * 60 * 1000
-/** Bacs takes up to seven working days with a new mandate; before, the provider mostly tells by itself. */
-const askAfterMs = 8 * day
 /** The provider remembers idempotency keys for a day: later it is asked first whether it has collected already. */
-const keyIsOldMs = day / 2
+const keyIsOldMs = 12 * 60 * 60 * 1000
 
 /**
  * Collects premiums, however often it takes. The provider takes each attempt once, whoever asks: a process that is killed
@@ -143,8 +140,7 @@ export const collectPremiums = ({ clock, ...deps }: Deps): readonly Timer[] => {
     context: Context,
   ): Promise<string | undefined> => {
     const { premium_id, attempt } = premium
-    const check_at = new Date(Date.parse(context.now) + askAfterMs).toISOString()
-    const requested = { premium_id, attempt, payment_intent_id, check_at }
+    const requested = { premium_id, attempt, payment_intent_id, check_at: checkAt(context.now) }
     await handle(state.id, { type: 'RecordPremiumRequest', ...requested }, context)
     const followed = await payments.follow(state, premium, { attempt, payment_intent_id }, context)
     return followed.outcome === 'done' ? undefined : codeOf(followed)

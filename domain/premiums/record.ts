@@ -151,8 +151,10 @@ const withoutAttempt = ({ also_paid_by }: Premium, { attempt }: { readonly attem
 
 const changeBy = (premium: Premium, event: Exclude<PremiumEvent, Of<'PremiumDue'>>): Partial<Premium> => {
   switch (event.type) {
-    case 'PremiumRequested':
-      return { status: 'requested', payment_intent_id: event.payment_intent_id, retry_at: event.check_at, delays: 0 }
+    case 'PremiumRequested': {
+      const { attempt, payment_intent_id, check_at } = event
+      return { status: 'requested', attempt, payment_intent_id, retry_at: check_at, delays: 0 }
+    }
     case 'PremiumDelayed':
       return { failure_code: event.failure_code, delays: event.failures, retry_at: event.retry_at }
     case 'PremiumCollected': {

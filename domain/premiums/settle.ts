@@ -2,7 +2,15 @@ import { isSameJson } from '../canonical-json.ts'
 import { dateIn, startOfDayIn } from '../time-zone.ts'
 import { daysAfter } from '../dates.ts'
 import { workingDayFrom, type BankCalendar } from '../working-days.ts'
-import { askedPence, comingPence, heldPence, paidPence, type MadeRefund, type Payment } from '../payments/payment.ts'
+import {
+  askedPence,
+  comingPence,
+  heldPence,
+  paidPence,
+  refundedPence,
+  type MadeRefund,
+  type Payment,
+} from '../payments/payment.ts'
 import type { PremiumEvent, PremiumRefundId, RefundReason } from './events.ts'
 import { disputeCode, evolvePremium, type Premium, type PremiumRefund } from './record.ts'
 
@@ -236,7 +244,8 @@ const recordRefund = (premium: Premium, told: Told, known: Known, unrecorded_pen
   const { refund } = told
   const owed = premium.refunds.filter(isOwed)
   const named = owed.find(({ refund_id }) => refund_id === refund.refund_id)
-  const towards = named ? [named] : owed
+  const same = owed.filter(({ refund_pence }) => refund_pence === refund.refund_pence)
+  const towards = named ? [named] : same.length > 0 ? same.slice(0, 1) : owed
   const decided: PremiumEvent[] = []
   let left = refund.refund_pence
   for (const each of towards) {
@@ -251,8 +260,11 @@ const recordRefund = (premium: Premium, told: Told, known: Known, unrecorded_pen
     if (!isWhole) decided.push(reduced(premium, attemptOf(told.payment), each, each.refund_pence - pence))
     left -= pence
   }
-  const { surplus, asked } = sumsOf(premium, known)
-  const tooMuch = Math.min(left, Math.max(0, surplus + unrecorded_pence + asked - sumOf(owed, penceOf)))
+  const { surplus, asked, coming } = sumsOf(premium, known)
+  // Whoever gives back the whole of a payment while another is under way does so that it is not paid twice.
+  const isWhole = refundedPence(told.payment) === told.payment.captured_pence
+  const expected = unrecorded_pence + (isWhole ? coming : 0)
+  const tooMuch = Math.min(left, Math.max(0, surplus + expected + asked - sumOf(owed, penceOf)))
   const byHand = (refund_pence: number, reason: RefundReason): void => {
     if (refund_pence > 0)
       decided.push(refunded(premium, told, { refund_id: partId(known, told, decided.length), refund_pence, reason }))
@@ -313,21 +325,39 @@ const collected = (premium: Premium, payment: Payment, now: string): PremiumEven
   collected_at: payment.captured_at ?? now,
 })
 
-/** The payer's bank has taken it back: whether it is asked for again is left to the team. */
+const day = 24 * 60 * 60 * 1000
+/** Bacs takes up to seven working days with a new mandate; before, the provider mostly tells by itself. */
+export const checkAt = (now: string): string => new Date(Date.parse(now) + 8 * day).toISOString()
+
+/**
+ * The payer's bank has taken it back, or somebody has given it back by hand since another is under way: that is waited for.
+ * Whether it is asked for again is left to the team.
+ */
 const lost = (premium: Premium, { policy, payments, now }: Known): Decision => {
   const { customer, time_zone, has_ended } = policy
-  const attempt = payments.findLast(({ disputes }) => disputes.some(({ status }) => status !== 'won'))?.attempt
+  const disputed = payments.findLast(({ disputes }) => disputes.some(({ status }) => status !== 'won'))
+  const coming = payments.findLast((payment) => comingPence(payment) > 0 && payment.payment_intent_id !== null)
+  const underWay: Decision = coming && !has_ended ? [requested(premium, coming, now)] : []
+  if (!disputed && underWay.length > 0) return underWay
   const taken: PremiumEvent = {
     type: 'PremiumFailed',
     ...about(premium),
     customer_id: customer.id,
-    attempt: attempt ?? premium.attempt,
+    attempt: disputed?.attempt ?? premium.attempt,
     failure_code: disputeCode,
     retry_at: null,
     disputed_on: dateIn(time_zone, now),
   }
-  return [taken, ...(has_ended ? [writtenOff(premium)] : [])]
+  return [taken, ...underWay, ...(has_ended ? [writtenOff(premium)] : [])]
 }
+
+const requested = (premium: Premium, payment: Payment, now: string): PremiumEvent => ({
+  type: 'PremiumRequested',
+  ...about(premium),
+  attempt: attemptOf(payment),
+  payment_intent_id: payment.payment_intent_id ?? '',
+  check_at: checkAt(now),
+})
 
 const failed = (premium: Premium, { policy, now, calendar }: Known, failure_code: string): Decision => {
   const { customer, time_zone, has_ended, collection_rules } = policy
