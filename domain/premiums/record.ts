@@ -282,10 +282,8 @@ export const refundable = ({ status, amount_pence, refunds }: Premium): number =
   return status === 'collected' ? Math.max(0, amount_pence - sumOf(counted)) : 0
 }
 
-export type OtherPayment = Premium['also_paid_by'][number]
-
 /** Of these payments none was given back yet for another: each can pay the premium. */
-export const standing = ({ also_paid_by, refunds }: Premium): readonly OtherPayment[] =>
+const standing = ({ also_paid_by, refunds }: Premium): Premium['also_paid_by'] =>
   also_paid_by.filter(
     (other) =>
       !refunds.some(
@@ -293,25 +291,6 @@ export const standing = ({ also_paid_by, refunds }: Premium): readonly OtherPaym
           refund_id === other.refund_id && (status === 'refunded' || status === 'paid_otherwise'),
       ),
   )
-
-/** What was given back of two payments, of which the other was lost then: once that is won, nothing more of it is. */
-export const unmatched = ({ amount_pence, also_paid_by, refunds }: Premium): PremiumRefund | undefined => {
-  const given = refunds.filter(
-    ({ reason, status }) => reason === 'paid_twice' && (status === 'refunded' || status === 'paid_otherwise'),
-  )
-  const isMatched = ({ refund_id }: PremiumRefund) => also_paid_by.some((other) => other.refund_id === refund_id)
-  // It may have been given back in parts.
-  const isWhole = sumOf(given) >= amount_pence * (given.filter(isMatched).length + 1)
-  return isWhole ? given.find((refund) => !isMatched(refund)) : undefined
-}
-
-/** How many refunds of it have failed after they were made, as far as it is recorded. */
-export const failedRefunds = ({ refunds }: Premium): number =>
-  refunds.reduce((count, { failed_provider_refunds }) => count + failed_provider_refunds.length, 0)
-
-/** What the provider has given back of the payment that was collected by this attempt, as far as it is recorded. */
-export const refundedBy = ({ refunds }: Premium, attempt: number): number =>
-  sumOf(refunds.filter((refund) => refund.status === 'refunded' && refund.attempt === attempt))
 
 const sumOf = (refunds: readonly PremiumRefund[]): number =>
   refunds.reduce((sum, { refund_pence }) => sum + refund_pence, 0)

@@ -8,10 +8,11 @@ import {
   Premium,
   PremiumRefund,
   refundable,
-  refundedBy,
   type PremiumStatus,
 } from '#domain/premiums/record.ts'
 import {
+  byCard,
+  byDebit,
   collected,
   customer_id,
   due,
@@ -19,11 +20,13 @@ import {
   first,
   givenBack,
   idOf,
+  now,
   owed,
   refund_id,
   refundFailed,
   requested,
   retried,
+  standing,
   writtenOff,
 } from '../policies/premium-builders.ts'
 
@@ -157,6 +160,39 @@ test('a premium is asked for anew when it is collected again', () => {
   expect(after(requested, failed()).asked_at).toBe(dueAt)
 })
 
+describe('which payments stand for a premium', () => {
+  const others = { also_paid_by: [byDebit(2)], disputed_attempts: [3] }
+  const shown = [{ attempt: 2, method: 'direct_debit', payment_intent_id: 'pi_2', reinstated_at: now, refund_id: null }]
+
+  test('is said of one that is paid: by which, beside which others, and which were taken back', () => {
+    expect(after(requested, collected, standing(1, { ...byCard, ...others }))).toMatchObject({
+      ...byCard,
+      also_paid_by: shown,
+      disputed_attempts: [3],
+    })
+  })
+
+  test('of one that is not paid, only the others', () => {
+    expect(after(requested, failed(), standing(3, others))).toMatchObject({
+      attempt: 1,
+      payment_intent_id: 'pi_1',
+      collected_at: null,
+      also_paid_by: shown,
+    })
+  })
+
+  test('is the one that is under way where it is waited for again', () => {
+    const anew = { ...requested, attempt: 2, payment_intent_id: 'pi_2' }
+
+    expect(after(requested, collected, anew)).toMatchObject({
+      status: 'requested',
+      attempt: 2,
+      payment_intent_id: 'pi_2',
+      retry_at: requested.check_at,
+    })
+  })
+})
+
 describe('of what was collected', () => {
   test('can be given back what is not owed or given back yet', () => {
     expect(refundable(after(requested, collected))).toBe(2875)
@@ -174,15 +210,6 @@ describe('of what was collected', () => {
     expect(refundable(after(requested, failed()))).toBe(0)
     expect(refundable(after(requested, collected, disputed))).toBe(0)
   })
-
-  test('what the provider gave back counts for the attempt that it was paid by', () => {
-    const owedMore: PremiumEvent = { ...owed('operator'), refund_id: otherRefund, refund_pence: 100 }
-    const premium = after(requested, collected, { ...givenBack, refund_pence: 1000 }, owedMore)
-
-    expect(refundedBy(premium, 1)).toBe(1000)
-    expect(refundedBy(premium, 2)).toBe(0)
-    expect(refundedBy(after(requested, collected, owed('operator'), paidOtherwise), 1)).toBe(0)
-  })
 })
 
 describe('a refund', () => {
@@ -196,6 +223,8 @@ describe('a refund', () => {
     failure_code: null,
     failed_attempts: 0,
     is_left: false,
+    provider_refunds: [],
+    waived_as: null,
     failed_provider_refunds: [],
     note: null,
   }
@@ -233,9 +262,15 @@ describe('a refund', () => {
   })
 
   test('that was made is not left to the team any more, by whomever it was made', () => {
-    expect(refundsAfter(owed('operator'), delayed(null), givenBack).refunds).toEqual([
-      { ...untried, status: 'refunded', attempt: 1 },
+    const made = { ...givenBack, provider_refund_id: 're_1' }
+
+    expect(refundsAfter(owed('operator'), delayed(null), made).refunds).toEqual([
+      { ...untried, status: 'refunded', attempt: 1, provider_refunds: ['re_1'] },
     ])
+  })
+
+  test('that was made before the provider’s ids were recorded has none', () => {
+    expect(refundsAfter(givenBack).refunds).toMatchObject([{ status: 'refunded', provider_refunds: [] }])
   })
 
   test('of which somebody gave back a part is owed for the rest', () => {
@@ -270,7 +305,7 @@ describe('a refund', () => {
 
     const givenUp = refundsAfter(...left, waived())
     expect(givenUp.refunded_pence).toBe(0)
-    expect(givenUp.refunds).toEqual([{ ...tried, status: 'waived' }])
+    expect(givenUp.refunds).toEqual([{ ...tried, status: 'waived', waived_as: 'not_owed' }])
   })
 
   test('is not changed by news of another', () => {
