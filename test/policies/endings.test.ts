@@ -8,13 +8,15 @@ import { policy } from '#domain/policies/policy.ts'
 import { evolvePolicy, Policy, PolicyRecord, renderPolicy, type PolicyStreamEvent } from '#domain/policies/record.ts'
 import type { PolicyState } from '#domain/policies/state.ts'
 import { OrganisationId } from '#domain/values.ts'
-import { rejected, scenariosOf, stateOf } from '../scenario.ts'
+import { rejected, stateOf } from '../scenario.ts'
 import {
   activated,
   active,
   bound,
   cancelledOn,
+  collectedAnew,
   collected,
+  debit,
   due,
   failed,
   idOf,
@@ -25,17 +27,17 @@ import {
   premium_id,
   requested,
   retried,
+  scenario,
   schedule,
   settle,
+  settledBy,
   dueByCard,
   collectedByCard,
-  dispute,
 } from './premium-builders.ts'
 import { everyDay } from './calendars.ts'
 
 /** What follows of a policy that has ended, or whose term is nearly over; and what is shown of it. */
 
-const scenario = scenariosOf(policy)
 const stateAfter = (...events: readonly PolicyStreamEvent[]): PolicyState => {
   const state = stateOf(policy, events)
   if (!state) throw new Error('There is no policy.')
@@ -66,8 +68,8 @@ describe('a policy that has ended', () => {
   })
   scenario('while it was in arrears is not reinstated by a late payment', {
     given: [...inSuspense, retried(2), expired],
-    when: settle('collected', 2),
-    then: [{ ...collected, attempt: 2 }, noArrears],
+    when: settle(debit.refused(), debit.paid(2)),
+    then: [collectedAnew, noArrears],
   })
   scenario('before cover began does not end once more on its last day', {
     given: [bound, cancelledOn('2026-02-02')],
@@ -215,7 +217,7 @@ test.each([
 })
 
 describe('a premium that is taken back', () => {
-  const taken = (...given: readonly PolicyStreamEvent[]) => policy.decide(dispute(), stateAfter(...given))[0]
+  const taken = (...given: readonly PolicyStreamEvent[]) => settledBy(given, debit.disputed())[0]
   const owedAgain = { type: 'PremiumFailed', failure_code: 'disputed', retry_at: null, attempt: 1 }
 
   test('before anybody recorded that it was asked for, or collected, is owed again', () => {
@@ -224,8 +226,8 @@ describe('a premium that is taken back', () => {
     expect(taken(...active, due, requested, collected)).toMatchObject(owedAgain)
   })
 
-  test('after it has failed is no news', () => {
-    expect(policy.decide(dispute(), stateAfter(...inArrears))).toEqual([])
+  test('after it has failed leaves it failed', () => {
+    expect(settledBy(inArrears, debit.disputed())).toMatchObject([{ type: 'PremiumPaymentsChanged' }])
   })
 })
 
@@ -250,9 +252,9 @@ describe('whoever has paid by Direct Debit has a mandate that the banks took', (
     provider_mandate_id: null,
   }
   const proven = (changes: Partial<typeof bound>) =>
-    policy
-      .decide(settle('collected'), stateAfter({ ...bound, ...changes }, activated, due, requested))
-      .filter(({ type }) => type === 'PolicyMandateChanged')
+    settledBy([{ ...bound, ...changes }, activated, due, requested], debit.paid()).filter(
+      ({ type }) => type === 'PolicyMandateChanged',
+    )
 
   test('also where the news of that was lost', () => {
     expect(proven({ mandate_id, provider_mandate })).toMatchObject([{ mandate_id, status: 'active' }])

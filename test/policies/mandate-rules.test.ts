@@ -1,12 +1,10 @@
 import { describe } from 'vitest'
 import { MandateId } from '#domain/payments/events.ts'
 import { policyEvents, type PolicyEvent } from '#domain/policies/events.ts'
-import { policy } from '#domain/policies/policy.ts'
-import { rejected, scenariosOf } from '../scenario.ts'
+import { rejected } from '../scenario.ts'
 import { sampleEvent } from '../stored-events/samples.ts'
-import { collected, due, requested, settle } from './premium-builders.ts'
+import { collected, debit, due, requested, scenario, settle } from './premium-builders.ts'
 
-const scenario = scenariosOf(policy)
 const quotedAt = '2026-06-01T09:00:00.000Z'
 const bound = sampleEvent(policyEvents, 'PolicyBound')
 const { application_id } = bound
@@ -49,7 +47,7 @@ describe('the mandate of a policy', () => {
   ] as const)
     scenario(`that is ${status} is proven by a premium that was collected`, {
       given: [bound, recorded, ...(status === 'pending' ? [] : [changed(status)]), due, requested],
-      when: settle('collected'),
+      when: settle(debit.paid()),
       then: [collected, ...news],
     })
   scenario('comes back when the customer’s bank has reinstated it', {

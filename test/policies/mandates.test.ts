@@ -1,14 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fromStored } from '#domain/event.ts'
-import { policy } from '#domain/policies/policy.ts'
 import type { Policy } from '#domain/policies/record.ts'
 import { testAccounts, testSortCode } from '#infra/stripe/test-accounts.ts'
 import { readNews, type ProviderNews } from '#infra/stripe/news.ts'
 import { makeLog } from '#infra/log.ts'
 import { whenPolicyMandateChangedProveMandate } from '../../command-api/applications/when-policy-mandate-changed-prove-mandate.ts'
-import { commandHandler } from '../../command-api/handle.ts'
 import { collectPremiums } from '../../command-api/policies/collect-premiums.ts'
-import { paidTwiceRefundIds, premiumIds } from '../../command-api/policies/ids.ts'
 import { setUpMandates } from '../../command-api/policy-mandates.ts'
 import { contextOf } from '../../command-api/reaction.ts'
 import { makePaymentNews } from '../../command-api/receive-payment-news.ts'
@@ -281,16 +278,35 @@ describe('after a bind with bank details', () => {
     expect([status, (body as { error: { code: string } }).error.code]).toEqual([503, 'unavailable'])
   })
 
+  /** The first premium is asked for; answers the payment at the provider. */
+  const collect = async (id: string) => {
+    const process = { writer: sales.writer, merchants: sales.merchants, clock: { now: () => new Date(quotedAt) } }
+    const timer = collectPremiums({ ...process, calendar: england }).find(({ kind }) => kind === 'policy_premium')
+    const due = { organisation_id, kind: 'policy_premium', id, stream: `policy-${id}`, due_at: '2027-01-01T00:00:00Z' }
+    await timer?.fire(due, { ...context, now: due.due_at })
+    return sales.stripe
+      .objects()
+      .find(({ object, metadata }) => object === 'payment_intent' && JSON.stringify(metadata).includes(id))
+  }
+  /** The banks answer, and the provider tells of it. */
+  const payerAnswers = async (asked: Awaited<ReturnType<typeof collect>>, failure_code?: string) => {
+    const body = new URLSearchParams(failure_code === undefined ? {} : { failure_code })
+    await fetch(`${sales.stripe.url}/stand-in/payment_intents/${asked?.id}/settle`, { method: 'POST', body })
+    const type = `payment_intent.${failure_code === undefined ? 'succeeded' : 'payment_failed'}`
+    const now = sales.stripe.objects().find(({ id }) => id === asked?.id) ?? expect.fail()
+    const news = readNews(Buffer.from(JSON.stringify(eventOf(type, now))))
+    if (news === 'other') throw new Error('The news cannot be read.')
+    const { writer, merchants, setUp } = sales
+    const parts = { calendar: england, writer, merchants, setUp, log, mandateOwner: async () => undefined }
+    await makePaymentNews(parts)(organisation_id, news, { ...context, now: '2027-01-05T00:00:00Z' })
+  }
+
   test('a mandate that has ended is known by the first premium that is not collected on it', async () => {
     const { id } = await sold()
     await make(id)
     await revoke(id)
-    const process = { writer: sales.writer, merchants: sales.merchants, clock: { now: () => new Date(quotedAt) } }
-    const timer =
-      collectPremiums({ ...process, calendar: england }).find(({ kind }) => kind === 'policy_premium') ?? expect.fail()
-    const due = { organisation_id, kind: 'policy_premium', id, stream: `policy-${id}`, due_at: '2027-01-01T00:00:00Z' }
 
-    await timer.fire(due, { ...context, now: due.due_at })
+    await collect(id)
 
     expect(await sales.typesOf(`policy-${id}`)).toEqual(expect.arrayContaining(['PremiumFailed']))
     expect((await shown(id)).payment_method.mandate_status).toBe('cancelled')
@@ -299,29 +315,10 @@ describe('after a bind with bank details', () => {
   test('so is one whose premium the provider says was not collected', async () => {
     const { id } = await sold()
     await make(id)
-    const process = { writer: sales.writer, merchants: sales.merchants, clock: { now: () => new Date(quotedAt) } }
-    const timer =
-      collectPremiums({ ...process, calendar: england }).find(({ kind }) => kind === 'policy_premium') ?? expect.fail()
-    const due = { organisation_id, kind: 'policy_premium', id, stream: `policy-${id}`, due_at: '2027-01-01T00:00:00Z' }
-    await timer.fire(due, { ...context, now: due.due_at })
+    const asked = await collect(id)
     await revoke(id)
 
-    const asked = sales.stripe
-      .objects()
-      .find(({ object, metadata }) => object === 'payment_intent' && JSON.stringify(metadata).includes(id))
-    const failed = eventOf('payment_intent.payment_failed', asked ?? expect.fail())
-    const news = readNews(Buffer.from(JSON.stringify(failed)))
-    if (news === 'other') throw new Error('The news cannot be read.')
-    const { writer, merchants, setUp } = sales
-    const receive = makePaymentNews({
-      calendar: england,
-      writer,
-      merchants,
-      setUp,
-      log,
-      mandateOwner: async () => undefined,
-    })
-    await receive(organisation_id, news, { ...context, now: due.due_at })
+    await payerAnswers(asked, 'debit_not_authorized')
 
     const types = await sales.typesOf(`policy-${id}`)
     expect(types.slice(-3)).toEqual(['PremiumFailed', 'ArrearsChanged', 'PolicyMandateChanged'])
@@ -331,16 +328,7 @@ describe('after a bind with bank details', () => {
   test('a mandate that is proven by a collection is active where receivers are told of it', async () => {
     const { id, application_id } = await sold()
     await make(id)
-    const { handle } = commandHandler(sales.writer, policy)
-    const called = await handle(
-      id,
-      { type: 'CallPremium', calendar: england, now: '2027-01-01T00:00:00.000Z', idOf: premiumIds(id) },
-      context,
-    )
-    const premium_id = called.state?.premiums[0]?.premium_id ?? expect.fail()
-    const refundId = paidTwiceRefundIds(premium_id, 1)
-    const result = { outcome: 'collected', payment_intent_id: 'pi_proof', collected_at: quotedAt, refundId } as const
-    await handle(id, { type: 'SettlePremium', premium_id, attempt: 1, now: quotedAt, result }, context)
+    await payerAnswers(await collect(id))
     const reaction = whenPolicyMandateChangedProveMandate(sales.writer)
     const changed = (await sales.log.read(`policy-${id}`)).find(({ type }) => type === 'PolicyMandateChanged')
     if (!changed) expect.fail('The collection has proven nothing.')

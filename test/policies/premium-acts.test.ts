@@ -1,37 +1,42 @@
 import { describe, expect, test } from 'vitest'
-import { type PolicyEvent } from '#domain/policies/events.ts'
+import type { MadeRefund } from '#domain/payments/payment.ts'
+import type { PolicyEvent } from '#domain/policies/events.ts'
 import { policy } from '#domain/policies/policy.ts'
 import type { PolicyStreamEvent } from '#domain/policies/record.ts'
 import { evolvePolicyState, type PolicyState } from '#domain/policies/state.ts'
 import { PremiumRefundId } from '#domain/premiums/events.ts'
-import { rejected, scenariosOf } from '../scenario.ts'
+import { rejected, stateOf } from '../scenario.ts'
 import {
-  bound,
   active,
-  customer_id,
-  premium_id,
-  first,
-  due,
-  requested,
+  activeByCard,
+  bound,
+  cancelled,
+  card,
+  card_payment_id,
   collected,
-  now,
+  collectedByCard,
+  customer_id,
+  debit,
+  due,
+  dueByCard,
+  first,
+  givenBack,
   inSuspense,
   mandateMade,
-  reinstated,
+  now,
   owed,
-  cancelled,
-  givenBack,
+  premium_id,
   refund_id,
   refundFailed,
   refundFailure,
-  dueByCard,
-  collectedByCard,
-  activeByCard,
-  card_payment_id,
+  refundIdOf,
+  reinstated,
+  requested,
+  returned,
+  scenario,
+  settle,
 } from './premium-builders.ts'
 import { everyDay } from './calendars.ts'
-
-const scenario = scenariosOf(policy)
 
 describe('the operator', () => {
   const lapsed: PolicyEvent = { type: 'PolicyLapsed', customer_id, lapsed_on: '2026-04-16', overdue_pence: 2875 }
@@ -161,12 +166,20 @@ describe('a refund', () => {
   })
   scenario('that somebody made at the provider is recorded', {
     given: [...active, due, collected],
-    when: { type: 'RecordProviderRefund', premium_id, refund_id, attempt: 1, total_pence: 500, failed_before: 0 },
-    then: [{ type: 'PremiumRefunded', ...first, attempt: 1, refund_id, refund_pence: 500, reason: 'provider' }],
+    when: settle(debit.paid(1, { refunds: [returned(500)] })),
+    then: [
+      {
+        ...givenBack,
+        refund_id: refundIdOf('re_1'),
+        refund_pence: 500,
+        reason: 'provider',
+        provider_refund_id: 're_1',
+      },
+    ],
   })
   scenario('that is ours is not recorded twice', {
-    given: [...active, due, collected, part, { ...givenBack, refund_id: part.refund_id, refund_pence: 1000 }],
-    when: { type: 'RecordProviderRefund', premium_id, refund_id, attempt: 1, total_pence: 1000, failed_before: 0 },
+    given: [...active, due, collected, part, { ...givenBack, refund_id, refund_pence: 1000 }],
+    when: settle(debit.paid(1, { refunds: [returned(1000, { refund_id })] })),
     then: [],
   })
   scenario('of the cooling-off period gives all back that was collected', {
@@ -177,120 +190,95 @@ describe('a refund', () => {
 })
 
 describe('a refund that fails after it was made', () => {
-  const told = (change: object = {}) =>
-    ({
-      type: 'RecordRefundFailure',
-      premium_id,
-      refund_id,
-      attempt: 1,
-      refund_pence: 2875,
-      ...refundFailure,
-      ...change,
-    }) as const
-  const refunded = [...active, due, collected, owed('operator'), givenBack]
   const again = { type: 'PremiumRefundRequested', premium_id, refund_id } as const
-  const done = (failed_before: number) =>
-    ({ type: 'RecordPremiumRefund', premium_id, refund_id, failed_before, attempt: 1 }) as const
+  const failing = { has_failed: true, failure_code: refundFailure.failure_code }
+  const firstFailed = returned(2875, { refund_id, ...failing })
+  const second = returned(2875, { refund_id, provider_refund_id: 're_2' })
+  const stands = (...refunds: readonly MadeRefund[]) => settle(debit.paid(1, { refunds }))
 
-  scenario('is owed again', { given: refunded, when: told(), then: [refundFailed] })
-  scenario('also when it was never recorded as made', {
-    given: refunded.slice(0, -1),
-    when: told(),
-    then: [refundFailed],
+  describe.each([
+    ['of a debit', debit, [...active, due, collected, owed('operator')]],
+    ['of a card', card, [...activeByCard, dueByCard, collectedByCard, owed('operator', card_payment_id)]],
+  ] as const)('%s', (_which, by, asked) => {
+    const refunded = [...asked, givenBack]
+    const told = (...refunds: readonly MadeRefund[]) => settle(by.paid(1, { refunds }))
+
+    scenario('is owed again', { given: refunded, when: told(firstFailed), then: [refundFailed] })
+    scenario('also when it was never recorded as made', {
+      given: asked,
+      when: told(firstFailed),
+      then: [{ ...givenBack, provider_refund_id: 're_1' }, refundFailed],
+    })
+    scenario('fails once, however often the provider says so', {
+      given: [...refunded, refundFailed],
+      when: told(firstFailed),
+      then: [],
+    })
+    scenario('is left to the team, which has it tried once more', {
+      given: [...refunded, refundFailed],
+      when: { type: 'RequestRefund', premium_id, refund_id },
+      then: [again],
+    })
+    scenario('is not made by what was made before', {
+      given: [...refunded, refundFailed, again],
+      when: told(firstFailed),
+      then: [],
+    })
+    scenario('is made by what is made afterwards', {
+      given: [...refunded, refundFailed, again],
+      when: told(firstFailed, second),
+      then: [{ ...givenBack, provider_refund_id: 're_2' }],
+    })
+    scenario('late news of the first does not touch the second', {
+      given: [...refunded, refundFailed, again, { ...givenBack, provider_refund_id: 're_2' }],
+      when: told(firstFailed, second),
+      then: [],
+    })
+    scenario('the second can fail as well', {
+      given: [...refunded, refundFailed, again, { ...givenBack, provider_refund_id: 're_2' }],
+      when: told(firstFailed, { ...second, ...failing }),
+      then: [{ ...refundFailed, provider_refund_id: 're_2' }],
+    })
+    scenario('one that was made by hand is known by its amount', {
+      given: refunded,
+      when: told({ ...firstFailed, refund_id: null }),
+      then: [refundFailed],
+    })
   })
-  scenario('fails once, however often the provider says so', {
-    given: [...refunded, refundFailed],
-    when: told(),
-    then: [],
-  })
-  scenario('is left to the team, which has it tried once more', {
-    given: [...refunded, refundFailed],
-    when: { type: 'RequestRefund', premium_id, refund_id },
-    then: [again],
-  })
-  scenario('is not done by who asked the provider before', {
-    given: [...refunded, refundFailed],
-    when: done(0),
-    then: [],
-  })
-  scenario('is done by who asks it afterwards', {
-    given: [...refunded, refundFailed, again],
-    when: done(1),
-    then: [givenBack],
-  })
-  scenario('late news of the first does not touch the second', {
-    given: [...refunded, refundFailed, again, givenBack],
-    when: told(),
-    then: [],
-  })
-  scenario('the second can fail as well', {
-    given: [...refunded, refundFailed, again, givenBack],
-    when: told({ provider_refund_id: 're_2' }),
-    then: [{ ...refundFailed, provider_refund_id: 're_2' }],
-  })
-  scenario('one that was made by hand is known by its amount', {
-    given: refunded,
-    when: told({ refund_id: null }),
-    then: [refundFailed],
-  })
-  scenario('one that was made by hand and counted towards another takes that with it', {
-    given: refunded,
-    when: told({ refund_id: null, refund_pence: 2874 }),
-    then: [refundFailed],
-  })
+
+  const refunded = [...active, due, collected, owed('operator'), givenBack]
   const part = (id: string, refund_pence: number) =>
     ({ ...givenBack, refund_id: PremiumRefundId.parse(first.premium_id.replace('b1', id)), refund_pence }) as const
-  const [small, large] = [part('b8', 100), part('b9', 900)]
-  const failedPart = ({ refund_id: id, refund_pence }: typeof small) => ({
+  const failedPart = ({ refund_id: id, refund_pence }: ReturnType<typeof part>) => ({
     ...refundFailed,
     refund_id: id,
     refund_pence,
   })
-  scenario('one that was recorded in parts takes as many with it as hold its amount, the last first', {
-    given: [...active, due, collected, small, large],
-    when: told({ refund_id: null, refund_pence: 1000 }),
-    then: [failedPart(large), failedPart(small)],
+  const byHand = part('b7', 2874)
+  scenario('one that was made by hand and counted towards another is owed again, and the rest of that still', {
+    given: [
+      ...refunded.slice(0, -1),
+      { ...byHand, provider_refund_id: 're_1' },
+      { type: 'PremiumRefundReduced', ...first, refund_id, attempt: 1, refund_pence: 1 },
+    ],
+    when: stands(returned(2874, failing)),
+    then: [failedPart(byHand)],
   })
-  scenario('and no more than these', {
+  const [small, large] = [part('b8', 100), part('b9', 900)]
+  scenario('one that was recorded in parts takes all of these with it', {
     given: [...active, due, collected, small, large],
-    when: told({ refund_id: null, refund_pence: 899 }),
-    then: [failedPart(large)],
+    when: stands(returned(1000, failing)),
+    then: [failedPart(small), failedPart(large)],
   })
   scenario('counts as owed: nothing more of the premium can be given back', {
     given: [...refunded, refundFailed],
-    when: {
-      type: 'RefundPremium',
-      premium_id,
-      refund_id: PremiumRefundId.parse(first.premium_id.replace('b1', 'b9')),
-      refund_pence: 1,
-    },
+    when: { type: 'RefundPremium', premium_id, refund_id: large.refund_id, refund_pence: 1 },
     then: rejected('conflict'),
   })
   test('does not stand as refunded, and says why', () => {
-    const state = [...refunded, refundFailed].reduce<PolicyState | undefined>(
-      (before, event) => evolvePolicyState(before, event, { occurred_at: now }),
-      undefined,
-    )
-    expect(state?.premiums[0]).toMatchObject({
+    expect(stateOf(policy, [...refunded, refundFailed])?.premiums[0]).toMatchObject({
       refunded_pence: 0,
       refunds: [{ status: 'owed', is_left: true, failure_code: 'expired_or_canceled_card' }],
-    })
-  })
-
-  describe('on a card', () => {
-    const byCard = [...activeByCard, dueByCard, collectedByCard, owed('operator', card_payment_id), givenBack] as const
-    const card = { type: 'RecordCardReturnFailure', ...refundFailure } as const
-    scenario('is owed again by the policy, too', { given: byCard, when: card, then: [refundFailed] })
-    scenario('once', { given: [...byCard, refundFailed], when: card, then: [] })
-    scenario('409 conflict: it is the payment that is tried once more', {
-      given: [...byCard, refundFailed],
-      when: { type: 'RequestRefund', premium_id, refund_id },
-      then: rejected('conflict', undefined, 'card payment'),
-    })
-    scenario('is refunded once the card was given back', {
-      given: [...byCard, refundFailed],
-      when: { type: 'RecordCardReturned', refundId: () => refund_id, returned_pence: 2875 },
-      then: [givenBack],
     })
   })
 })

@@ -1,15 +1,20 @@
 import { describe, expect, test } from 'vitest'
-import { policy, unknownPolicy, type PolicyCommand } from '#domain/policies/policy.ts'
+import { unknownPolicy, type PolicyCommand } from '#domain/policies/policy.ts'
 import type { PolicyEvent } from '#domain/policies/events.ts'
 import type { PremiumEvent } from '#domain/premiums/events.ts'
-import { rejected, scenariosOf } from '../scenario.ts'
+import { rejected } from '../scenario.ts'
 import {
   activated,
   active,
+  activeByCard,
   bound,
   cancelled,
+  card,
+  card_payment_id,
   cancelledOn,
   collected,
+  debit,
+  disputed,
   due,
   failed,
   idOf,
@@ -22,6 +27,7 @@ import {
   premium_id,
   requested,
   retried,
+  scenario,
   schedule,
   settle,
   suspended,
@@ -33,7 +39,6 @@ import { everyDay } from './calendars.ts'
 
 /** Each command about a premium, in each state that the premium or its policy can be in. */
 
-const scenario = scenariosOf(policy)
 const lapsed: PolicyEvent = {
   type: 'PolicyLapsed',
   customer_id: bound.customer_id,
@@ -133,13 +138,13 @@ describe('a premium that failed', () => {
   })
   scenario('of which there is late news of success after it was written off is collected all the same', {
     given: [...active, due, requested, failed(), writtenOff],
-    when: settle('collected'),
+    when: settle(debit.paid()),
     then: [collected],
   })
-  scenario('fails once', { given: inArrears, when: settle('failed'), then: [] })
+  scenario('fails once', { given: inArrears, when: settle(debit.refused()), then: [] })
   scenario('fails at its next attempt', {
     given: [...inArrears, retried(2)],
-    when: settle('failed', 2),
+    when: settle(debit.refused(1), debit.refused(2)),
     then: [failed(2, '2026-03-01T00:00:00.000Z')],
   })
 })
@@ -184,7 +189,7 @@ describe('a premium is written off', () => {
     })
   scenario('and is collected all the same when the provider tells of it later', {
     given: [...active, due, requested, waiting('resource_missing'), byOperator],
-    when: settle('collected'),
+    when: settle(debit.paid()),
     then: [collected],
   })
   scenario('409 conflict: the provider has been asked after all', {
@@ -228,7 +233,7 @@ describe('a cancelled policy', () => {
   })
   scenario('does not ask again for what fails', {
     given: [...active, due, requested, ended],
-    when: settle('failed'),
+    when: settle(debit.refused()),
     then: [failed(1, null), writtenOff],
   })
   scenario('calls no premium', {
@@ -239,23 +244,18 @@ describe('a cancelled policy', () => {
 })
 
 describe('the card that paid the first premium', () => {
-  const charged = { type: 'RecordCardCharged', collected_at: collected.collected_at } as const
-  scenario('was charged', { given: [...active, dueByCard], when: charged, then: [collectedByCard] })
-  scenario('once', { given: [...active, dueByCard, collectedByCard], when: charged, then: [] })
-  scenario('is not paid once the bank has taken it back, although that was told first', {
-    given: [...active, dueByCard, { ...failed(1, null), failure_code: 'disputed' } as PremiumEvent],
-    when: charged,
-    then: [],
-  })
-  scenario('is no concern of a policy that is paid by Direct Debit', {
-    given: [...active, due],
-    when: charged,
+  const charged = settle(card.paid())
+  scenario('was charged', { given: [...activeByCard, dueByCard], when: charged, then: [collectedByCard] })
+  scenario('once', { given: [...activeByCard, dueByCard, collectedByCard], when: charged, then: [] })
+  scenario('is not paid once the bank has taken it back', {
+    given: [...activeByCard, dueByCard, disputed],
+    when: settle(card.disputed()),
     then: [],
   })
   scenario('is given back when the policy was cancelled in its cooling-off period', {
-    given: [...active, dueByCard, cancelled()],
+    given: [...activeByCard, dueByCard, cancelled()],
     when: charged,
-    then: [collectedByCard, owed('cooling_off')],
+    then: [collectedByCard, owed('cooling_off', card_payment_id)],
   })
 })
 
@@ -303,7 +303,7 @@ describe('arrears', () => {
       secondFailed,
       { type: 'ArrearsChanged', since: '2026-02-15', overdue_pence: 5750, check_at: '2026-04-15T23:00:00.000Z' },
     ],
-    when: settle('collected'),
+    when: settle(debit.paid()),
     then: [
       collected,
       { type: 'ArrearsChanged', since: '2026-03-15', overdue_pence: 2875, check_at: '2026-05-13T23:00:00.000Z' },
@@ -349,7 +349,7 @@ const unknown = idOf(7)
 const aboutPremiums: readonly PolicyCommand[] = [
   { ...request(), premium_id: unknown },
   { ...delay(), premium_id: unknown },
-  { ...settle('collected'), premium_id: unknown },
+  { ...settle(debit.paid()), premium_id: unknown },
   { ...retry('operator'), premium_id: unknown },
   { ...writeOff('operator'), premium_id: unknown },
 ]

@@ -1,46 +1,43 @@
 import { describe, expect, test } from 'vitest'
 import type { PolicyEvent } from '#domain/policies/events.ts'
-import { policy } from '#domain/policies/policy.ts'
+import { PremiumRefundId } from '#domain/premiums/events.ts'
 import { premiumDueTimes } from '../../projections/due-times/policies.ts'
-import { scenariosOf } from '../scenario.ts'
 import {
-  bound,
   active,
-  customer_id,
-  idOf,
-  premium_id,
-  due,
-  requested,
-  collected,
-  failed,
-  givenBack,
-  refund_id,
-  retried,
-  twice_id,
   arrears,
-  noArrears,
-  now,
-  settle,
-  inArrears,
-  suspended,
-  inSuspense,
-  reinstated,
-  writtenOff,
-  owed,
+  askedAnew,
+  bound,
+  byDebit,
   cancelled,
   cancelledOn,
-  win,
-  disputed,
-  dispute,
-  arrives,
-  stands,
-  twice,
-  askedAnew,
+  collected,
   collectedAnew,
+  customer_id,
+  debit,
+  disputed,
+  due,
+  failed,
+  givenBack,
+  idOf,
+  inArrears,
+  inSuspense,
+  noArrears,
+  now,
+  owed,
+  premium_id,
+  refund_id,
+  reinstated,
+  requested,
+  retried,
+  returned,
+  scenario,
+  settle,
+  standing,
+  suspended,
+  twice,
+  writtenOff,
 } from './premium-builders.ts'
 import { everyDay } from './calendars.ts'
-
-const scenario = scenariosOf(policy)
 
 describe('a premium is due on its day', () => {
   const call = (at: string) => ({ type: 'CallPremium', calendar: everyDay, now: at, idOf }) as const
@@ -101,30 +98,30 @@ describe('a premium is due on its day', () => {
 })
 
 describe('what becomes of a collection', () => {
-  scenario('it is collected', { given: [...active, due, requested], when: settle('collected'), then: [collected] })
+  scenario('it is collected', { given: [...active, due, requested], when: settle(debit.paid()), then: [collected] })
   scenario('which is told more than once', {
     given: [...active, due, requested, collected],
-    when: settle('collected'),
+    when: settle(debit.paid()),
     then: [],
   })
   scenario('or before it was recorded that it was asked for', {
     given: [...active, due],
-    when: settle('collected'),
+    when: settle(debit.paid()),
     then: [collected],
   })
   scenario('it fails: it is collected again after ten days, and is overdue', {
     given: [...active, due, requested],
-    when: settle('failed'),
+    when: settle(debit.refused()),
     then: [failed(), arrears('2026-03-17T00:00:00.000Z')],
   })
   scenario('late news of an earlier attempt changes nothing', {
     given: [...inArrears, retried(2)],
-    when: settle('failed', 1),
+    when: settle(debit.refused()),
     then: [],
   })
   scenario('after the last attempt it is left to the team', {
     given: [...inArrears, retried(2), failed(2), retried(3)],
-    when: settle('failed', 3),
+    when: settle(debit.refused(1), debit.refused(2), debit.refused(3)),
     then: [failed(3, null)],
   })
   scenario('it is collected again when its time has come', {
@@ -158,135 +155,118 @@ describe('what becomes of a collection', () => {
   })
   scenario('what is collected after the policy was cancelled in its cooling-off period is given back', {
     given: [...active, due, requested, cancelled()],
-    when: settle('collected'),
+    when: settle(debit.paid()),
     then: [collected, owed('cooling_off')],
   })
   scenario('what is collected for a time from the day on which a policy ended is given back', {
     given: [...active, due, requested, cancelledOn('2026-02-02')],
-    when: settle('collected'),
+    when: settle(debit.paid()),
     then: [collected, owed('policy_ended')],
   })
   scenario('and is kept when the policy was in force for a day of it', {
     given: [...active, due, requested, cancelledOn('2026-02-03')],
-    when: settle('collected'),
+    when: settle(debit.paid()),
     then: [collected],
   })
 })
 
 describe('a dispute', () => {
   const paid = [...active, due, requested, collected]
+  const again = [...paid, disputed, ...askedAnew]
+  const alsoAnew = standing(1, { also_paid_by: [byDebit(2)] })
+  const twicePaid = [...again, collectedAnew, twice(), alsoAnew]
+  const waived = expect.objectContaining({ type: 'PremiumRefundWaived', refund_id, why: 'taken_back' }) as never
+  const overdue = expect.objectContaining({ type: 'ArrearsChanged', overdue_pence: 2875 }) as never
 
   scenario('takes back what was collected, and leaves it to the team', {
     given: paid,
-    when: dispute(),
-    then: [disputed, expect.objectContaining({ type: 'ArrearsChanged', overdue_pence: 2875 }) as never],
+    when: settle(debit.disputed()),
+    then: [disputed, overdue],
   })
   scenario('makes the premium overdue from then on, however long ago it was collected', {
     given: paid,
     // It is half an hour past midnight in London.
-    when: { ...dispute(), now: '2026-08-02T23:30:00.000Z' },
+    when: { ...settle(debit.disputed()), now: '2026-08-02T23:30:00.000Z' },
     then: [
       { ...disputed, disputed_on: '2026-08-03' },
       { type: 'ArrearsChanged', since: '2026-08-03', overdue_pence: 2875, check_at: '2026-09-01T23:00:00.000Z' },
     ],
   })
-  scenario('that is told twice changes nothing', { given: [...paid, disputed], when: dispute(), then: [] })
-  scenario('is not undone by news of the success that comes late', {
+  scenario('that is told twice changes nothing', {
     given: [...paid, disputed],
-    when: settle('collected'),
+    when: settle(debit.disputed()),
     then: [],
   })
   scenario('does not concern another attempt', {
     given: [...paid, disputed, retried(2)],
-    when: dispute(),
+    when: settle(debit.disputed()),
     then: [],
   })
-  const again = [...paid, disputed, ...askedAnew]
-  const paidAgain = { ...collected, collected_at: now }
   scenario('that the firm wins leaves the premium paid', {
     given: [...paid, disputed],
-    when: win,
-    then: [{ ...collected, collected_at: now }],
+    when: settle(debit.won()),
+    then: [collected, standing(1)],
   })
-  scenario('that is won after the premium was collected anew: it was paid twice(), and one is given back', {
+  scenario('that is won after the premium was collected anew: it was paid twice, and one is given back', {
     given: [...again, collectedAnew],
-    when: win,
-    then: [stands(1), twice()],
+    when: settle(debit.won(), debit.paid(2)),
+    then: [twice(), alsoAnew],
   })
   scenario('that is told as won twice gives back one', {
-    given: [...again, collectedAnew, stands(1), twice()],
-    when: win,
+    given: twicePaid,
+    when: settle(debit.won(), debit.paid(2)),
     then: [],
   })
-  scenario('that is won while the premium is collected anew waits for what comes of it', {
+  scenario('that is won while the premium is collected anew has paid it, and nothing is given back yet', {
     given: again,
-    when: win,
-    then: [stands(1)],
+    when: settle(debit.won(), debit.coming(2)),
+    then: [collected, standing(1)],
   })
   scenario('that was won: what is collected anew is given back', {
-    given: [...again, stands(1)],
-    when: arrives(2),
-    then: [collectedAnew, twice()],
-  })
-  scenario('that was won: what is collected anew is given back once', {
-    given: [...again, stands(1), collectedAnew, twice()],
-    when: arrives(2),
-    then: [],
+    given: [...again, collected, standing(1)],
+    when: settle(debit.won(), debit.paid(2)),
+    then: [twice(), alsoAnew],
   })
   scenario('that was won has paid the premium, where collecting it anew fails', {
-    given: [...again, stands(1)],
-    when: settle('failed', 2),
-    then: [paidAgain],
+    given: [...again, collected, standing(1)],
+    when: settle(debit.won(), debit.refused(2)),
+    then: [],
   })
   scenario('that is won after collecting it anew has failed leaves the premium paid', {
     given: [...again, failed(2)],
-    when: win,
-    then: [stands(1), paidAgain],
+    when: settle(debit.won(), debit.refused(2)),
+    then: [collected, standing(1)],
   })
-  scenario('that was won has paid what is asked for no more, where nobody was asked', {
-    given: [...paid, disputed, retried(2), stands(1)],
-    when: { type: 'WriteOffPremium', premium_id, reason: 'policy_ended' },
-    then: [paidAgain],
+  scenario('that is won has paid what nobody was asked for anew', {
+    given: [...paid, disputed, retried(2)],
+    when: settle(debit.won()),
+    then: [collected, standing(1)],
   })
-  scenario('of what was collected collectedAnew, too, gives nothing back of the one that was won', {
-    given: [...again, collectedAnew, stands(1), twice()],
-    when: dispute(2),
-    then: [
-      { ...disputed, attempt: 2 },
-      paidAgain,
-      expect.objectContaining({ type: 'PremiumRefundWaived', refund_id: twice_id, why: 'taken_back' }) as never,
-    ],
+  scenario('of what was collected anew, too, gives nothing back of the one that was won', {
+    given: twicePaid,
+    when: settle(debit.won(), debit.disputed(2)),
+    then: [waived, standing(1, { disputed_attempts: [2] })],
   })
   scenario('that was won leaves the premium unpaid where it was given back already', {
-    given: [
-      ...again,
-      collectedAnew,
-      stands(1),
-      twice(),
-      { ...givenBack, refund_id: twice_id, reason: 'paid_twice', attempt: 2 },
-    ],
-    when: dispute(2),
-    then: [{ ...disputed, attempt: 2 }, expect.objectContaining({ type: 'ArrearsChanged' }) as never],
+    given: [...twicePaid, { ...givenBack, reason: 'paid_twice', attempt: 2 }],
+    when: settle(debit.won(), debit.disputed(2, { refunds: [returned(2875, { refund_id })] })),
+    then: [{ ...disputed, attempt: 2 }, standing(1, { also_paid_by: [byDebit(1)], disputed_attempts: [2] }), overdue],
   })
   scenario('what was paid twice can be given back by hand of either payment', {
-    given: [...again, collectedAnew, stands(1), twice()],
-    when: { type: 'RecordProviderRefund', premium_id, refund_id, attempt: 1, total_pence: 2875, failed_before: 0 },
-    then: [{ ...givenBack, refund_id: twice_id, reason: 'paid_twice' }],
+    given: twicePaid,
+    when: settle(debit.won(1, { refunds: [returned(2875)] }), debit.paid(2)),
+    then: [{ ...givenBack, reason: 'paid_twice', provider_refund_id: 're_1' }, standing(2)],
   })
+  const other_id = PremiumRefundId.parse(idOf(2))
   scenario('what was paid twice is given back beside what the team gives back', {
-    given: [...again, collectedAnew, stands(1), twice()],
-    when: { type: 'RefundPremium', premium_id, refund_id, refund_pence: null },
-    then: [owed('operator')],
+    given: twicePaid,
+    when: { type: 'RefundPremium', premium_id, refund_id: other_id, refund_pence: null },
+    then: [{ ...owed('operator'), refund_id: other_id }],
   })
-  scenario('that took nothing changes nothing', { given: paid, when: win, then: [] })
-  scenario('that is told as won twice changes nothing more', {
-    given: [...paid, disputed, { ...collected, collected_at: now }],
-    when: win,
-    then: [],
-  })
+  scenario('that took nothing changes nothing', { given: paid, when: settle(debit.won()), then: [] })
   scenario('of a policy that has ended is not asked for again', {
     given: [...paid, { type: 'PolicyLapsed', customer_id, lapsed_on: '2026-04-16', overdue_pence: 0 }],
-    when: dispute(),
+    when: settle(debit.disputed()),
     then: [disputed, writtenOff],
   })
 })
@@ -313,8 +293,8 @@ describe('arrears', () => {
   })
   scenario('that are paid reinstate cover', {
     given: [...inSuspense, retried(2)],
-    when: settle('collected', 2),
-    then: [{ ...collected, attempt: 2 }, reinstated, noArrears],
+    when: settle(debit.refused(), debit.paid(2)),
+    then: [collectedAnew, reinstated, noArrears],
   })
   scenario('that are written off reinstate it too', {
     given: inSuspense,

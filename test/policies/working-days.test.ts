@@ -7,24 +7,26 @@ import type { PolicyState } from '#domain/policies/state.ts'
 import { PremiumId } from '#domain/premiums/events.ts'
 import { startOfDayIn } from '#domain/time-zone.ts'
 import { workingDayFrom, workingDayUntil } from '#domain/working-days.ts'
-import { scenariosOf, stateOf } from '../scenario.ts'
+import { stateOf } from '../scenario.ts'
 import { england } from './calendars.ts'
 import {
   activated,
+  arrears,
   bound,
   customer_id,
+  debit,
   due,
   failed,
   inArrears,
   retried,
   requested,
+  scenario,
   settle,
 } from './premium-builders.ts'
 import { byCard, setUp } from './sold.ts'
 
 /** What is to be collected on a day on which no bank works is collected on the next working day. */
 
-const scenario = scenariosOf(policy)
 const calendar = england
 const idOf = (number: number) => PremiumId.parse(`b1000000-0000-5000-8000-${String(number).padStart(12, '0')}`)
 const midnight = (date: string) => startOfDayIn('Europe/London', date)
@@ -197,16 +199,10 @@ describe('a policy that is reinstated', () => {
 
 describe('a premium that has failed', () => {
   const at = '2026-12-15T09:00:00.000Z'
-  const settled = {
-    ...settle('failed'),
-    now: at,
-    result: { outcome: 'failed', failure_code: 'insufficient_funds', calendar },
-  } as const
-
-  test('is collected again on a working day', () => {
-    const [again] = policy.decide(settled, stateOf(policy, [bound, activated, due, requested]))
-
-    expect(again).toEqual(failed(1, midnight('2026-12-29')))
+  scenario('is collected again on a working day', {
+    given: [bound, activated, due, requested],
+    when: { ...settle(debit.refused()), now: at, calendar },
+    then: [failed(1, midnight('2026-12-29')), arrears(midnight('2026-03-17'))],
   })
 
   scenario('is asked for again at once where the team asks', {
