@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { event, type EventOf } from '../event.ts'
 import { MandateId } from '../payments/events.ts'
-import { ProviderId, ProviderWord } from '../payments/provider-values.ts'
-import { ApplicationId, OrganisationId, Pence } from '../values.ts'
+import { ApplicationId, OrganisationId, Pence, ProviderId, ProviderWord } from '../values.ts'
 
 export const NewsKind = z.enum([
   'payment_succeeded',

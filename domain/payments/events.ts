@@ -10,8 +10,9 @@ import {
   PolicyId,
   ProductId,
   QuoteId,
+  ProviderId,
+  ProviderWord,
 } from '../values.ts'
-import { ProviderId, ProviderWord } from './provider-values.ts'
 
 /** Our own id of a payment. It follows from the provider's, so that whoever hears of it first gives it the same. */
 export const PaymentId = z.uuid().toLowerCase().brand<'PaymentId'>()

@@ -3,7 +3,6 @@ import { CustomIntegrationId, IntegrationConnectionId } from '../custom-integrat
 import { CustomerDetails } from '../customers/events.ts'
 import { event, personal, type EventOf } from '../event.ts'
 import { Last4, MandateId } from '../payments/events.ts'
-import { ProviderId, ProviderWord } from '../payments/provider-values.ts'
 import { PriceStep, QuoteComponent, RateTableUsed } from '../rating/events.ts'
 import {
   ApiApplicationId,
@@ -17,6 +16,8 @@ import {
   ProductId,
   QuoteId,
   ReleaseId,
+  ProviderId,
+  ProviderWord,
 } from '../values.ts'
 
 export const PolicyNumber = z.string().regex(/^[A-Z0-9]{1,10}-\d{9}$/)

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { event, personal, type EventOf } from '../event.ts'
-import { ProviderId, ProviderWord } from '../payments/provider-values.ts'
-import { ApplicationId, CalendarDate, CustomerId, Pence } from '../values.ts'
+import { ApplicationId, CalendarDate, CustomerId, Pence, ProviderId, ProviderWord } from '../values.ts'
 
 /** It follows from the policy and the number of the premium. */
 export const PremiumId = z.uuid().toLowerCase().brand<'PremiumId'>()
